@@ -1,0 +1,3 @@
+//! The contract as a test suite.
+mod oracle;
+pub use oracle::Oracle;

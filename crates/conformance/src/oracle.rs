@@ -1,0 +1,87 @@
+//! The oracle: the contract in its shortest form, an ordered map.
+
+use std::collections::{BTreeMap, HashMap};
+use wheelhouse_core::{Expired, Tick, Timer, TimerId};
+
+/// A timer facility that is right because it is obvious: a map ordered by (deadline, insertion).
+#[derive(Debug)]
+pub struct Oracle<T> {
+    timers: BTreeMap<(Tick, u64), (TimerId, T)>,
+    keys: HashMap<TimerId, (Tick, u64)>,
+    now: Tick,
+    insertions: u64,
+    ids: u64,
+}
+
+impl<T> Default for Oracle<T> {
+    fn default() -> Self {
+        Self { timers: BTreeMap::new(), keys: HashMap::new(), now: 0, insertions: 0, ids: 0 }
+    }
+}
+
+impl<T> Oracle<T> {
+    /// An empty oracle with its clock at 0.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn put(&mut self, id: TimerId, deadline: Tick, value: T) {
+        let key = (deadline, self.insertions);
+        self.insertions += 1;
+        self.timers.insert(key, (id, value));
+        self.keys.insert(id, key);
+    }
+}
+
+impl<T> Timer<T> for Oracle<T> {
+    fn now(&self) -> Tick {
+        self.now
+    }
+
+    fn len(&self) -> usize {
+        self.timers.len()
+    }
+
+    fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
+        let id = TimerId::from_parts(self.ids as u32, (self.ids >> 32) as u32); // each id once
+        self.ids += 1;
+        self.put(id, deadline, value);
+        id
+    }
+
+    fn cancel(&mut self, id: TimerId) -> Option<T> {
+        let key = self.keys.remove(&id)?;
+        self.timers.remove(&key).map(|(_, value)| value)
+    }
+
+    fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
+        let Some(value) = self.cancel(id) else { return false };
+        self.put(id, deadline, value);
+        true
+    }
+
+    fn deadline(&self, id: TimerId) -> Option<Tick> {
+        self.keys.get(&id).map(|(deadline, _)| *deadline)
+    }
+
+    fn next_wakeup(&self) -> Option<Tick> {
+        self.timers.first_key_value().map(|((deadline, _), _)| *deadline)
+    }
+
+    fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
+        self.now = self.now.max(now);
+        let entry = self.timers.first_entry().filter(|entry| entry.key().0 <= self.now)?;
+        let ((deadline, _), (id, value)) = entry.remove_entry();
+        self.keys.remove(&id);
+        Some(Expired { id, deadline, value })
+    }
+
+    fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
+        let mut fired = 0;
+        while let Some(expired) = self.pop_expired(now) {
+            fired += 1;
+            on_expiry(expired);
+        }
+        fired
+    }
+}

@@ -1,0 +1,67 @@
+//! How a structure introduces itself to the conformance suite, the registry and the harness.
+
+use crate::Timer;
+use crate::meter::Meter;
+
+/// A structure, as a type without values: what it is called, what it costs, and how to build one with its default
+/// configuration. Every backend crate implements it once; so does a structure outside this workspace that wants to run
+/// the conformance suite or stand in the comparison.
+pub trait Backend {
+    /// Name, source and costs.
+    const INFO: Info;
+
+    /// The structure, holding `T` and reporting its work to `M`.
+    type Timer<T, M: Meter>: Timer<T>;
+
+    /// Builds an empty structure with its default configuration, its clock at 0.
+    fn build<T, M: Meter + Default>() -> Self::Timer<T, M>;
+
+    /// The meter of a structure; `None` if it does not count its work (tests on counts are then skipped).
+    fn meter<T, M: Meter>(timer: &Self::Timer<T, M>) -> Option<&M>;
+}
+
+/// What is known of a structure without running it.
+#[derive(Clone, Copy, Debug)]
+pub struct Info {
+    /// The name on the command line, in tables and in plots: lower case, words joined by `-`.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub structure: &'static str,
+    /// Who uses it or where it was published.
+    pub source: &'static str,
+    /// How many levels there are: the most calls in vain on the way from wake-up to wake-up to one deadline.
+    pub levels: u32,
+    /// Cost classes for people, `insert`, `cancel`, `reschedule`, `fire`; amortised, then worst where it differs.
+    pub costs: Costs,
+    /// The most work per operation, on average over a run of uniform delays at n live timers, in steps of
+    /// [`Work`](crate::meter::Work). What the cost tests hold the structure to.
+    pub bounds: fn(n: u64) -> Bounds,
+}
+
+/// Cost classes, as in `"O(1)"` or `"O(1), worst O(n)"`; n live timers, m levels, M slots.
+#[derive(Clone, Copy, Debug)]
+pub struct Costs {
+    /// Of starting a timer.
+    pub insert: &'static str,
+    /// Of stopping a timer.
+    pub cancel: &'static str,
+    /// Of moving a timer.
+    pub reschedule: &'static str,
+    /// Of firing a timer, its share of the bookkeeping included.
+    pub fire: &'static str,
+}
+
+/// Steps of work per operation that are not to be exceeded on average.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Per timer started.
+    pub insert: f64,
+    /// Per timer stopped.
+    pub cancel: f64,
+    /// Per timer moved.
+    pub reschedule: f64,
+    /// Per timer fired, in jumps of many ticks.
+    pub fire: f64,
+    /// Per advance by one tick with nothing due.
+    pub empty_tick: f64,
+}

@@ -1,0 +1,54 @@
+//! The handle of a timer.
+
+use core::fmt;
+
+/// The handle of a live timer: eight bytes, `Copy`, the same type for every backend.
+///
+/// It names a place in the structure's storage and the *generation* of that place, a count that moves on with
+/// every use. A handle whose timer has fired or was cancelled names a generation that is past and answers `None`
+/// or `false`. The count cannot come round to an old handle: a place whose generations are used up (after two
+/// billion timers) is retired and never used again, which costs one entry of memory for each such place.
+///
+/// A handle means something only to the structure that gave it out.
+///
+/// ```
+/// use wheelhouse_core::arena::Arena;
+///
+/// let mut arena = Arena::new();
+/// let old = arena.insert("first");
+/// assert_eq!(arena.remove(old), Some("first"));
+/// let new = arena.insert("second"); // takes the same place
+/// assert_eq!(arena.get(old), None);
+/// assert_eq!(arena.get(new), Some(&"second"));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TimerId {
+    index: u32,
+    generation: u32,
+}
+
+impl TimerId {
+    /// A handle made of its parts, for storage other than this crate's [`Arena`](crate::arena::Arena).
+    #[inline]
+    pub const fn from_parts(index: u32, generation: u32) -> Self {
+        Self { index, generation }
+    }
+
+    /// The place of the timer in its structure's storage.
+    #[inline]
+    pub const fn index(self) -> u32 {
+        self.index
+    }
+
+    /// The generation of the place that this handle is for.
+    #[inline]
+    pub const fn generation(self) -> u32 {
+        self.generation
+    }
+}
+
+impl fmt::Debug for TimerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TimerId({}v{})", self.index, self.generation)
+    }
+}

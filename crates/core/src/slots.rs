@@ -1,0 +1,79 @@
+//! The number of slots of a wheel, checked once.
+
+use core::fmt;
+
+/// A number of slots: a power of two from 2 to 65,536, so that a slot is found with a mask instead of a division.
+///
+/// ```
+/// use wheelhouse_core::{SlotCount, SlotCountError};
+///
+/// assert_eq!(SlotCount::new(256).map(SlotCount::get), Ok(256));
+/// assert_eq!(SlotCount::new(0), Err(SlotCountError::TooFew(0)));
+/// assert_eq!(SlotCount::new(100).unwrap_err().to_string(),
+///     "100 slots: the number of slots must be a power of two (the next one is 128)");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SlotCount {
+    bits: u8,
+}
+
+impl SlotCount {
+    /// The most slots a wheel may have.
+    pub const MAX: usize = 1 << 16;
+
+    /// Checks a number of slots.
+    ///
+    /// # Errors
+    ///
+    /// [`SlotCountError`], which names the number and the remedy.
+    pub const fn new(slots: usize) -> Result<Self, SlotCountError> {
+        if slots < 2 {
+            Err(SlotCountError::TooFew(slots))
+        } else if slots > Self::MAX {
+            Err(SlotCountError::TooMany(slots))
+        } else if !slots.is_power_of_two() {
+            Err(SlotCountError::NotPowerOfTwo(slots))
+        } else {
+            Ok(Self { bits: slots.trailing_zeros() as u8 })
+        }
+    }
+
+    /// The number of slots.
+    #[inline]
+    pub const fn get(self) -> usize {
+        1 << self.bits
+    }
+
+    /// The binary logarithm of the number of slots: how many bits of a deadline choose the slot.
+    #[inline]
+    pub const fn bits(self) -> u32 {
+        self.bits as u32
+    }
+}
+
+/// A number of slots that no wheel can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlotCountError {
+    /// Fewer than two slots: nothing would be spread.
+    TooFew(usize),
+    /// More than [`SlotCount::MAX`].
+    TooMany(usize),
+    /// Between the bounds, but no power of two.
+    NotPowerOfTwo(usize),
+}
+
+impl fmt::Display for SlotCountError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::TooFew(slots) => write!(f, "{slots} slots: a wheel needs at least 2"),
+            Self::TooMany(slots) => write!(f, "{slots} slots: a wheel has at most {}", SlotCount::MAX),
+            Self::NotPowerOfTwo(slots) => write!(
+                f,
+                "{slots} slots: the number of slots must be a power of two (the next one is {})",
+                slots.next_power_of_two()
+            ),
+        }
+    }
+}
+
+impl core::error::Error for SlotCountError {}

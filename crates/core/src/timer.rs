@@ -1,0 +1,104 @@
+//! The trait that every backend implements.
+
+use crate::TimerId;
+
+/// A point in time, counted from an origin of the caller's choice. What one tick lasts is the caller's choice too.
+pub type Tick = u64;
+
+/// A timer that has fired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Expired<T> {
+    /// The handle the timer had. It is stale by now and serves only to tell which timer it was.
+    pub id: TimerId,
+    /// The deadline the timer had, which may lie before the tick of the call that fired it.
+    pub deadline: Tick,
+    /// What was given to [`Timer::insert`].
+    pub value: T,
+}
+
+/// A timer facility: holds timers and hands each back at its deadline.
+///
+/// The [contract](crate#the-contract) says what all implementations promise; their costs differ, and each
+/// implementation states its own.
+///
+/// ```
+/// use wheelhouse_core::{Expired, Timer};
+///
+/// /// Runs on every backend: what is due up to `tick`, as (deadline, value).
+/// fn fired<B: Timer<&'static str>>(timer: &mut B, tick: u64) -> Vec<(u64, &'static str)> {
+///     let mut fired = Vec::new();
+///     timer.advance(tick, |Expired { deadline, value, .. }| fired.push((deadline, value)));
+///     fired
+/// }
+/// ```
+pub trait Timer<T> {
+    /// The latest tick that was named to [`advance`](Self::advance) or [`pop_expired`](Self::pop_expired), or the
+    /// tick the structure was built to start at.
+    fn now(&self) -> Tick;
+
+    /// The number of live timers.
+    fn len(&self) -> usize;
+
+    /// Whether no timer is live.
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Starts a timer. It fires in the first call that names a tick at or after `deadline`; a deadline at or before
+    /// [`now`](Self::now) is due at once, in the next call.
+    ///
+    /// # Panics
+    ///
+    /// If 2^32 - 1 timers are live.
+    #[doc(alias = "START_TIMER")]
+    #[doc(alias = "schedule")]
+    fn insert(&mut self, deadline: Tick, value: T) -> TimerId;
+
+    /// Stops a timer and gives its value back; `None` if it has fired or was cancelled.
+    #[doc(alias = "STOP_TIMER")]
+    #[doc(alias = "remove")]
+    fn cancel(&mut self, id: TimerId) -> Option<T>;
+
+    /// Moves a live timer to another deadline, earlier or later, under the same handle. In the order of firing it
+    /// counts as inserted now. `false`, and nothing done, if it has fired or was cancelled.
+    #[doc(alias = "reset")]
+    #[doc(alias = "refresh")]
+    fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool;
+
+    /// The deadline of a live timer; `None` if it has fired or was cancelled.
+    fn deadline(&self, id: TimerId) -> Option<Tick>;
+
+    /// A tick to call [`advance`](Self::advance) at: never after the earliest deadline, `None` if and only if no timer
+    /// is live. A wheel may name a tick at which it only moves timers closer; there is at most one such call per
+    /// level on the way to a deadline. It may lie before [`now`](Self::now) where a timer is overdue.
+    fn next_wakeup(&self) -> Option<Tick>;
+
+    /// Moves the clock to `now` and fires the earliest timer that is due, if any. To be called until it returns `None`;
+    /// between two calls the caller may insert, cancel and reschedule. A tick before [`now`](Self::now) counts as `now`.
+    ///
+    /// ```
+    /// # use wheelhouse_core::Timer;
+    /// /// Fires what is due, and starts each timer again one period later.
+    /// fn run_periodic<B: Timer<u64>>(timer: &mut B, tick: u64) {
+    ///     while let Some(expired) = timer.pop_expired(tick) {
+    ///         let period = expired.value;
+    ///         timer.insert(expired.deadline.saturating_add(period), period);
+    ///     }
+    /// }
+    /// ```
+    #[doc(alias = "PER_TICK_BOOKKEEPING")]
+    #[doc(alias = "poll")]
+    fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>>;
+
+    /// Moves the clock to `now`, fires all that is due, in order, and returns how many fired. The bulk path: where
+    /// nothing is to be inserted in between, it is faster than [`pop_expired`](Self::pop_expired). A tick before
+    /// [`now`](Self::now) counts as `now`.
+    ///
+    /// # Panics
+    ///
+    /// Only if `on_expiry` does; what was still due then fires in the next call.
+    #[doc(alias = "PER_TICK_BOOKKEEPING")]
+    #[doc(alias = "EXPIRY_PROCESSING")]
+    fn advance(&mut self, now: Tick, on_expiry: impl FnMut(Expired<T>)) -> usize;
+}

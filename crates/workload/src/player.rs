@@ -1,0 +1,146 @@
+//! Plays operations on a backend and sums up what came back.
+
+use crate::Op;
+use wheelhouse_core::{Expired, Tick, Timer, TimerId};
+
+/// A handle that no structure has given out.
+const NO_TIMER: TimerId = TimerId::from_parts(u32::MAX, u32::MAX);
+
+/// A sum over everything a backend answered: each expiry with its deadline and value in order, each value given back by
+/// a cancellation, each yes or no of a reschedule. Two backends agree on a stream if their checksums do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Checksum(u64);
+
+impl Default for Checksum {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Checksum {
+    /// The sum as a number.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// Adds a word. Order matters; two multiplications would be more than this needs, since nobody attacks it.
+    #[inline]
+    pub fn add(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+impl std::fmt::Display for Checksum {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+/// Plays a stream on one backend. The value of each timer is its number in order of insertion.
+///
+/// ```
+/// use wheelhouse_workload::{Op, Player};
+/// # use wheelhouse_core::{Timer, TimerId, Expired, Tick};
+/// # fn agree(backend: impl Timer<u64>, oracle: impl Timer<u64>) {
+/// let stream = [Op::Insert { label: 0, deadline: 5 }, Op::Advance { to: 9 }];
+/// let (mut ours, mut theirs) = (Player::new(backend, 1), Player::new(oracle, 1));
+/// ours.play(&stream);
+/// theirs.play(&stream);
+/// assert_eq!(ours.checksum(), theirs.checksum());
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Player<B> {
+    timer: B,
+    ids: Vec<TimerId>,
+    inserted: u64,
+    fired: u64,
+    checksum: Checksum,
+}
+
+impl<B: Timer<u64>> Player<B> {
+    /// A player for streams whose labels are below `labels`.
+    pub fn new(timer: B, labels: usize) -> Self {
+        Self { timer, ids: vec![NO_TIMER; labels], inserted: 0, fired: 0, checksum: Checksum::default() }
+    }
+
+    /// The backend.
+    pub fn timer(&self) -> &B {
+        &self.timer
+    }
+
+    /// The backend, to be used directly.
+    pub fn timer_mut(&mut self) -> &mut B {
+        &mut self.timer
+    }
+
+    /// The sum over all answers so far.
+    pub fn checksum(&self) -> Checksum {
+        self.checksum
+    }
+
+    /// How many timers have fired so far.
+    pub fn fired(&self) -> u64 {
+        self.fired
+    }
+
+    /// How many timers were inserted so far.
+    pub fn inserted(&self) -> u64 {
+        self.inserted
+    }
+
+    /// Plays a stretch of a stream.
+    ///
+    /// # Panics
+    ///
+    /// If a label is not below the number given to [`new`](Self::new).
+    pub fn play(&mut self, ops: &[Op]) {
+        for &op in ops {
+            self.apply(op);
+        }
+    }
+
+    /// Plays one operation.
+    ///
+    /// # Panics
+    ///
+    /// If its label is not below the number given to [`new`](Self::new).
+    #[inline]
+    pub fn apply(&mut self, op: Op) {
+        match op {
+            Op::Insert { label, deadline } => {
+                self.ids[label as usize] = self.timer.insert(deadline, self.inserted);
+                self.inserted += 1;
+            }
+            Op::Cancel { label } => {
+                let answer = self.timer.cancel(self.ids[label as usize]);
+                self.checksum.add(answer.map_or(0, |value| value + 1));
+            }
+            Op::Reschedule { label, deadline } => {
+                let moved = self.timer.reschedule(self.ids[label as usize], deadline);
+                self.checksum.add(u64::from(moved));
+            }
+            Op::Advance { to } => {
+                self.advance(to);
+            }
+            Op::Ticks { count, to } => {
+                // In this order, the subtraction cannot go below zero for a stream that starts at tick 0.
+                for left in (0..u64::from(count)).rev() {
+                    self.advance(to - left);
+                }
+            }
+            Op::Wake => while self.timer.next_wakeup().is_some_and(|wakeup| self.advance(wakeup) == 0) {},
+        }
+    }
+
+    #[inline]
+    fn advance(&mut self, to: Tick) -> usize {
+        let checksum = &mut self.checksum;
+        let fired = self.timer.advance(to, |Expired { deadline, value, .. }| {
+            checksum.add(deadline);
+            checksum.add(value);
+        });
+        self.fired += fired as u64;
+        fired
+    }
+}
