@@ -1,1 +1,2 @@
-//! The harness.
+//! Verifies, measures and compares timer facilities.
+pub mod model;

@@ -1,0 +1,138 @@
+//! What a run leaves behind: the measured figures, with all that is needed to judge them.
+//!
+//! A figure never stands alone. Each run carries its [`Provenance`], and each row the workload, n and the samples it came
+//! from, so that a reader can compute another statistic than ours.
+
+use serde::{Deserialize, Serialize};
+
+/// The version of this layout; a file of another version is refused with a message that says so.
+pub const SCHEMA: u32 = 1;
+
+/// The name under which the floor stands among the backends.
+pub const FLOOR: &str = "floor";
+
+/// One run of the comparison.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Run {
+    /// [`SCHEMA`] when it was written.
+    pub schema: u32,
+    /// Where, when and of what.
+    pub provenance: Provenance,
+    /// Time per operation.
+    pub throughput: Vec<Throughput>,
+    /// Time of single operations.
+    pub latency: Vec<Latency>,
+    /// Bytes per timer.
+    pub memory: Vec<Memory>,
+    /// Rows that could not be measured because the backend's answers were wrong.
+    pub failures: Vec<Failure>,
+    /// Whether the run was ended before it was complete.
+    pub interrupted: bool,
+}
+
+/// Where a figure comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// Start of the run, UTC, as in `2026-11-21T02:10:00Z`.
+    pub started: String,
+    /// A short label of the machine for folder names, as in `xeon-2c`.
+    pub host: String,
+    /// CPU model as the kernel gives it.
+    pub cpu: String,
+    /// Logical processors.
+    pub cores: usize,
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+    /// Operating system and kernel.
+    pub kernel: String,
+    /// `rustc --version` of the build.
+    pub rustc: String,
+    /// Build profile and flags.
+    pub profile: String,
+    /// Commit of the source, `unknown` outside a checkout.
+    pub commit: String,
+    /// Whether the checkout had uncommitted changes.
+    pub dirty: bool,
+    /// The command line that wrote this.
+    pub command: String,
+    /// Seed of the workloads.
+    pub seed: u64,
+    /// The processor the measuring thread was pinned to, if it could be.
+    pub pinned_to: Option<usize>,
+    /// Cost of reading the clock twice, in nanoseconds: median. Single-operation latencies include it.
+    pub clock_overhead_ns: f64,
+}
+
+/// Time per operation of one (backend, workload, n, measure), one sample per repetition.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Throughput {
+    /// Name of the backend, or [`FLOOR`].
+    pub backend: String,
+    /// Name of the workload or trace.
+    pub workload: String,
+    /// Timers.
+    pub n: u64,
+    /// Name of the measure: `insert-cold`, `insert-warm`, `cancel`, `reschedule`, `fire-jump`, `fire-ticks`, `steady`, `hold`, `mix`.
+    pub measure: String,
+    /// Operations per sample.
+    pub operations: u64,
+    /// Nanoseconds per operation, in order of repetition. Repetition k of all backends ran in the same round.
+    pub ns_per_op: Vec<f64>,
+}
+
+/// The distribution of the time of single operations.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Latency {
+    /// Name of the backend, or [`FLOOR`].
+    pub backend: String,
+    /// Name of the workload or trace.
+    pub workload: String,
+    /// Timers.
+    pub n: u64,
+    /// `insert`, `cancel` or `tick`.
+    pub operation: String,
+    /// How many operations were timed.
+    pub count: u64,
+    /// Median, ns.
+    pub p50: u64,
+    /// 90th percentile, ns.
+    pub p90: u64,
+    /// 99th percentile, ns.
+    pub p99: u64,
+    /// 99.9th percentile, ns.
+    pub p999: u64,
+    /// 99.99th percentile, ns.
+    pub p9999: u64,
+    /// The longest, ns.
+    pub max: u64,
+    /// The curve to plot: (percentile, ns), rising in both, from 0 to 100.
+    pub curve: Vec<(f64, u64)>,
+}
+
+/// Bytes that a structure holds, divided by the live timers; the payload of eight bytes is included.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Memory {
+    /// Name of the backend.
+    pub backend: String,
+    /// Live timers.
+    pub n: u64,
+    /// After n insertions.
+    pub live: f64,
+    /// The peak on the way there (growth copies included).
+    pub peak: f64,
+    /// With n live again, after every timer was replaced several times over.
+    pub churned: f64,
+}
+
+/// A wrong answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// Name of the backend.
+    pub backend: String,
+    /// Name of the workload or trace.
+    pub workload: String,
+    /// Timers.
+    pub n: u64,
+    /// What was wrong, in a sentence.
+    pub message: String,
+}
