@@ -174,25 +174,22 @@ impl<T> Arena<T> {
     }
 
     /// Gives the timer at a place a new stamp, so that references to it go stale while its handle stays valid.
-    /// `None` if the place has no stamp left: then all stale references must be dropped and [`rewind`](Self::rewind)
-    /// called. (A timer must be rescheduled two billion times in its life for that.)
+    ///
+    /// `None` if the place has no stamp left, which takes two billion calls in the life of one timer: its references are
+    /// stale all the same, and it has no stamp until all stale references are dropped and [`rewind`](Self::rewind) is called.
     #[inline]
     pub fn restamp(&mut self, index: u32) -> Option<u32> {
         let stamp = self.stamps.get_mut(index as usize)?;
-        // The last value is left free for the removal.
-        if *stamp >= u32::MAX - 1 {
-            return None;
-        }
-        *stamp += 1;
-        Some(*stamp)
+        *stamp = stamp.saturating_add(1);
+        // The last value is never given out, so that a timer can be left without a stamp.
+        if *stamp == u32::MAX { None } else { Some(*stamp) }
     }
 
-    /// Sets the stamp of a place back to that of its timer's insertion. To be called only when no stale reference to
-    /// the place is left, or such a one would be taken for current.
-    pub fn rewind(&mut self, index: u32) {
-        if let Some(Place::Live { generation, .. }) = self.places.get(index as usize) {
-            self.stamps[index as usize] = *generation;
-        }
+    /// Starts the stamps of a live timer again after that of its insertion and returns the first. To be called only when
+    /// no stale reference to the place is left, or such a one could be taken for current later on.
+    pub fn rewind(&mut self, index: u32) -> Option<u32> {
+        self.stamps[index as usize] = self.id_at(index)?.generation();
+        self.restamp(index)
     }
 
     /// The handle of the timer at a place.
@@ -300,8 +297,8 @@ mod tests {
         arena.set_stamp_for_test(id.index(), u32::MAX - 2);
         assert_eq!(arena.restamp(id.index()), Some(u32::MAX - 1));
         assert_eq!(arena.restamp(id.index()), None);
-        arena.rewind(id.index());
-        assert_eq!(arena.restamp(id.index()), Some(id.generation() + 1));
+        assert!(!arena.is_current(id.index(), u32::MAX - 1), "the last reference is stale as well");
+        assert_eq!(arena.rewind(id.index()), Some(id.generation() + 1));
         assert_eq!(arena.remove(id), Some('x'));
     }
 

@@ -69,9 +69,10 @@ extern crate alloc;
 
 pub mod arena;
 pub mod backend;
+pub mod due;
 mod id;
 pub mod meter;
-pub mod overdue;
+
 mod slots;
 mod timer;
 

@@ -1,1 +1,92 @@
-//! x
+//! A timer facility on one timing wheel with rounds: Varghese and Lauck's scheme 6, exact to the tick over all of `u64`.
+//!
+//! # The idea
+//!
+//! A clock with a single hand and M slots. A timer goes to the slot `deadline mod M`, and the hand visits one slot each
+//! tick. A timer due beyond one turn of the hand waits in its slot while the hand passes: it has *rounds* to go. So
+//! starting and stopping take constant time whatever the delay, and each tick pays for the timers of one slot.
+//!
+//! ```text
+//!                        hand at 10, M = 8
+//! slot     0    1    2    3    4    5    6    7
+//!         [ ]  [ ]  [▲]  [ ]  [ ]  [x]  [ ]  [ ]
+//!                                   13        due in 3 ticks
+//!                                   21        the same slot, one round later
+//! ```
+//!
+//! # What is special
+//!
+//! * No count of rounds is kept and none is decremented. The deadline itself says whether a timer is due in this round,
+//!   which is shorter, and exact after a jump of the clock over many turns.
+//! * A slot is an array of 16-byte references that carry their deadlines, not a linked list of timers: a visit reads memory
+//!   in order and touches only the timers that fire. It keeps the order of insertion.
+//! * A slot knows a bound on its earliest deadline. A visit in a round in which nothing is due costs one comparison.
+//! * Slots without live timers are skipped (a bit says which), and a jump over more than a turn visits each slot once: no
+//!   call walks ticks.
+//! * Cancelling makes the reference stale instead of searching for it. Stale references are dropped when they are met, with
+//!   the last live timer of their slot, or all at once when they outnumber the live timers.
+//!
+//! # Cost
+//!
+//! n live timers, M slots, delays of T ticks:
+//!
+//! | method | amortised | worst |
+//! |---|---|---|
+//! | [`insert`](Timer::insert) | O(1) | O(n), when storage grows |
+//! | [`cancel`](Timer::cancel) | O(1) | O(n), when stale references are cleared away |
+//! | [`reschedule`](Timer::reschedule) | O(1) | O(n), likewise |
+//! | [`advance`](Timer::advance) by one tick | O(n / M + 1) | O(n), all in one slot |
+//! | [`advance`](Timer::advance) by more than a turn | O(n + k log k), k due | the same |
+//! | [`next_wakeup`](Timer::next_wakeup) | O(1 + n / M), while timers are denser than slots | O(n + M) |
+//! | [`deadline`](Timer::deadline) | O(1) | O(1) |
+//!
+//! Seen from one timer, firing costs its share of T / M visits to its slot.
+//!
+//! Memory: 28 bytes and the value for each timer, 16 for each reference (up to twice that where an array has just grown),
+//! of which at most `2 n + 256` exist, and 40 bytes a slot. Timers that are due wait in a queue of 24 bytes each until they
+//! have fired.
+//!
+//! # Source and deviations
+//!
+//! G. Varghese and T. Lauck, *Hashed and hierarchical timing wheels*, SOSP 1987, scheme 6: unsorted lists, n / M entries
+//! visited per tick on average. Netty's `HashedWheelTimer` is this scheme with 512 slots. The paper's rounds, its linked
+//! lists and its visits to slots in which nothing is due were left out, as said above.
+//!
+//! # When to pick another
+//!
+//! It is at its best when most delays are below M ticks, or when nearly all timers are cancelled before they fire. Where
+//! they fire after many rounds, or n is far above M, `wheelhouse-hierarchical-wheel` moves each timer a few times instead
+//! of passing it in every round.
+//!
+//! # A program
+//!
+//! ```
+//! use wheelhouse_round_wheel::{RoundWheel, Timer};
+//!
+//! // One tick is 100 ms, as in Netty; requests time out after 5 s, almost none does.
+//! let mut timeouts = RoundWheel::builder().slots(512).build()?;
+//! let first = timeouts.insert(50, "request 1");
+//! let second = timeouts.insert(50, "request 2");
+//! assert_eq!(timeouts.cancel(first), Some("request 1")); // answered in time
+//!
+//! let mut failed = Vec::new();
+//! while let Some(tick) = timeouts.next_wakeup() {
+//!     timeouts.advance(tick, |expired| failed.push((expired.deadline, expired.value)));
+//! }
+//! assert_eq!(failed, [(50, "request 2")]);
+//! assert_eq!(timeouts.cancel(second), None); // too late, and harmless
+//! # Ok::<(), wheelhouse_round_wheel::SlotCountError>(())
+//! ```
+#![no_std]
+
+extern crate alloc;
+
+mod builder;
+mod definition;
+mod slots;
+mod wheel;
+
+pub use builder::Builder;
+pub use definition::Definition;
+pub use wheel::RoundWheel;
+pub use wheelhouse_core::{Expired, SlotCountError, Tick, Timer, TimerId};

@@ -1,0 +1,36 @@
+//! How this backend introduces itself to the suite and the comparison.
+
+use crate::HierarchicalWheel;
+use wheelhouse_core::backend::{Backend, Bounds, Costs, Info};
+use wheelhouse_core::meter::Meter;
+
+/// The hierarchical wheel with 256 slots a level.
+#[derive(Clone, Copy, Debug)]
+pub struct Definition;
+
+impl Backend for Definition {
+    const INFO: Info = Info {
+        name: "hierarchical-wheel",
+        structure: "levels of wheels, chunked slots, lazy cancel",
+        source: "Varghese & Lauck scheme 7; Kafka, tokio, Linux before 4.8",
+        levels: 7,
+        costs: Costs {
+            insert: "O(1), worst O(n)",
+            cancel: "O(1), worst O(n)",
+            reschedule: "O(1), worst O(n)",
+            fire: "O(m), worst O(n)",
+        },
+        // Delays below 2^24 cascade at most twice; each move is a read and a write.
+        bounds: |_| Bounds { insert: 1.5, cancel: 4.0, reschedule: 6.0, fire: 10.0, empty_tick: 1.0 },
+    };
+
+    type Timer<T, M: Meter> = HierarchicalWheel<T, M>;
+
+    fn build<T, M: Meter + Default>() -> HierarchicalWheel<T, M> {
+        HierarchicalWheel::with_meter(M::default())
+    }
+
+    fn meter<T, M: Meter>(timer: &HierarchicalWheel<T, M>) -> Option<&M> {
+        Some(timer.meter())
+    }
+}

@@ -1,0 +1,43 @@
+//! How this backend introduces itself to the suite and the comparison.
+
+use crate::RoundWheel;
+use crate::builder::DEFAULT_SLOTS;
+use wheelhouse_core::backend::{Backend, Bounds, Costs, Info};
+use wheelhouse_core::meter::Meter;
+
+/// The round wheel with its default number of slots.
+#[derive(Clone, Copy, Debug)]
+pub struct Definition;
+
+/// V&L's cost of scheme 6: what is in a slot is read whenever something in it fires. The slack is for slots that are
+/// fuller than the average and for stale references.
+fn bounds(n: u64) -> Bounds {
+    let per_slot = n as f64 / DEFAULT_SLOTS as f64;
+    Bounds { insert: 1.5, cancel: 4.0, reschedule: 6.0, fire: 6.0 + 1.5 * per_slot, empty_tick: 3.0 }
+}
+
+impl Backend for Definition {
+    const INFO: Info = Info {
+        name: "round-wheel",
+        structure: "one wheel with rounds, unsorted slots, lazy cancel",
+        source: "Varghese & Lauck scheme 6; Netty, xtimingwheel",
+        levels: 0,
+        costs: Costs {
+            insert: "O(1), worst O(n)",
+            cancel: "O(1), worst O(n)",
+            reschedule: "O(1), worst O(n)",
+            fire: "O(1 + n/M), worst O(n)",
+        },
+        bounds,
+    };
+
+    type Timer<T, M: Meter> = RoundWheel<T, M>;
+
+    fn build<T, M: Meter + Default>() -> RoundWheel<T, M> {
+        RoundWheel::with_meter(M::default())
+    }
+
+    fn meter<T, M: Meter>(timer: &RoundWheel<T, M>) -> Option<&M> {
+        Some(timer.meter())
+    }
+}

@@ -1,0 +1,107 @@
+use super::*;
+
+impl<T, M: Meter> RoundWheel<T, M> {
+    /// What the comments promise, checked by walking everything.
+    fn check(&self) {
+        let mut stale = 0;
+        for at in 0..self.slots.count() {
+            let slot = self.slots.get(at);
+            stale += slot.stale();
+            let live = slot.references.iter().filter(|reference| reference.is_current(&self.arena)).count();
+            assert_eq!((live, live > 0), (slot.live, self.slots.next_occupied(at, 1).is_some()));
+            for reference in &slot.references {
+                assert_eq!(self.slots.of(reference.deadline), at);
+                assert!(reference.deadline > self.now && reference.deadline >= slot.earliest);
+            }
+        }
+        assert_eq!(stale, self.stale);
+        assert!(stale <= self.arena.len() + STALE_SLACK);
+    }
+}
+
+/// A small generator, so that the unit tests need no crate.
+fn random(state: &mut u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    *state >> 33
+}
+
+#[test]
+fn stays_whole_under_random_operations() {
+    for slots in [2, 8, 128] {
+        let mut wheel = RoundWheel::<u64>::builder().slots(slots).build().unwrap();
+        let mut ids = Vec::new();
+        let mut state = slots as u64;
+        for step in 0..5_000 {
+            let deadline = wheel.now() + random(&mut state) % (1 << (random(&mut state) % 12));
+            match random(&mut state) % 8 {
+                0..4 => ids.push(wheel.insert(deadline, step)),
+                4 if !ids.is_empty() => {
+                    let id = ids.swap_remove(random(&mut state) as usize % ids.len());
+                    wheel.cancel(id);
+                }
+                5 if !ids.is_empty() => {
+                    wheel.reschedule(ids[random(&mut state) as usize % ids.len()], deadline);
+                }
+                _ => {
+                    wheel.advance(deadline, |_| ());
+                }
+            }
+            if step % 20 == 0 {
+                wheel.check();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_timer_waits_its_rounds_and_costs_one_comparison_in_each() {
+    let meter = wheelhouse_core::meter::CountingMeter::default();
+    let mut wheel = RoundWheel::builder().slots(8).meter(meter).build().unwrap();
+    wheel.insert(8 * 6 + 2, "in six rounds");
+    for tick in 1..50 {
+        assert_eq!(wheel.advance(tick, |_| ()), 0, "early at {tick}");
+    }
+    assert_eq!(wheel.meter().count(Work::EntryScan), 0, "not looked at while it has rounds to go");
+    assert_eq!(wheel.advance(50, |_| ()), 1);
+}
+
+#[test]
+fn a_period_that_is_a_multiple_of_the_wheel_is_kept() {
+    let mut wheel = RoundWheel::builder().slots(16).build().unwrap();
+    wheel.insert(16, 16);
+    wheel.insert(32, 32);
+    let mut fired = Vec::new();
+    for tick in 1..=96 {
+        while let Some(expired) = wheel.pop_expired(tick) {
+            fired.push((tick, expired.value));
+            wheel.insert(expired.deadline + expired.value, expired.value);
+        }
+    }
+    assert_eq!(fired, [(16, 16), (32, 32), (32, 16), (48, 16), (64, 32), (64, 16), (80, 16), (96, 32), (96, 16)]);
+}
+
+#[test]
+fn a_timer_whose_stamps_are_used_up_goes_on() {
+    let mut wheel = RoundWheel::new();
+    let id = wheel.insert(1_000, 'a');
+    wheel.insert(5_000, 'b');
+    wheel.arena.set_stamp_for_test(id.index(), u32::MAX - 3);
+    for turn in 0..10 {
+        assert!(wheel.reschedule(id, 2_000 + turn));
+        wheel.check();
+    }
+    let mut fired = Vec::new();
+    wheel.advance(10_000, |expired| fired.push((expired.deadline, expired.value)));
+    assert_eq!(fired, [(2_009, 'a'), (5_000, 'b')]);
+}
+
+#[test]
+fn stale_references_never_outnumber_the_live_timers() {
+    let mut wheel = RoundWheel::new();
+    let ids: Vec<_> = (0..1_000).map(|_| wheel.insert(1 << 30, ())).collect();
+    for turn in 0..20_000 {
+        wheel.reschedule(ids[turn % ids.len()], (1 << 30) + 1);
+        assert!(wheel.stale <= 1_000 + STALE_SLACK);
+    }
+    wheel.check();
+}
