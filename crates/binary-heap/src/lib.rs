@@ -1,1 +1,86 @@
-//! x
+//! A timer facility on an indexed d-ary heap: cancel and reschedule in place, exact to the tick over all of `u64`.
+//!
+//! # The idea
+//!
+//! A heap is a tree laid out in an array, level by level, in which no timer is due before its parent. So the earliest is at the
+//! root, and taking it or adding one moves timers along a single path from the root to a leaf.
+//!
+//! ```text
+//!                 [0: 3]
+//!               /        \
+//!          [1: 8]        [2: 5]          array:  3 8 5 9 8 7
+//!          /    \        /               places: 0 1 2 3 4 5
+//!      [3: 9] [4: 8] [5: 7]              children of i: 2 i + 1, 2 i + 2
+//! ```
+//!
+//! With `ARITY` children for each node instead of two the tree is flatter: fewer moves on the way up, more comparisons on the
+//! way down, and, since siblings lie side by side, fewer cache misses. Two is the textbook's number and the default here; Go's
+//! runtime uses four.
+//!
+//! # What is special
+//!
+//! * It is *indexed*: each timer knows its place in the array. Most heaps of timers cannot remove one that is not the
+//!   earliest; they mark it and let it rise to the root in its own time, and with timeouts that hardly ever fire, the heap fills
+//!   with the dead. Here a cancelled timer is gone at once, and a rescheduled one moves from where it is.
+//! * The array holds deadlines, not pointers: comparing does not touch the timers. The places are an array of their own, four
+//!   bytes a timer, for the same reason.
+//! * Ties are broken by the order of insertion, a 64-bit count. A plain heap would fire timers of one deadline in any order.
+//! * After the root is taken, the hole sinks to the bottom before the last timer is put into it and rises (Floyd's way): the last
+//!   timer nearly always belongs near the bottom, and this saves a comparison on each level.
+//!
+//! # Cost
+//!
+//! | method | average | worst |
+//! |---|---|---|
+//! | [`insert`](Timer::insert) | O(1) | O(log n), O(n) when an array grows |
+//! | [`cancel`](Timer::cancel) | O(1) | O(log n) |
+//! | [`reschedule`](Timer::reschedule) | O(1) | O(log n) |
+//! | [`advance`](Timer::advance), per timer fired | O(log n) | O(log n) |
+//! | [`advance`](Timer::advance), nothing due | O(1) | O(1) |
+//! | [`next_wakeup`](Timer::next_wakeup), [`deadline`](Timer::deadline) | O(1) | O(1) |
+//!
+//! The averages hold where delays have nothing to do with the place in the heap; timers inserted in descending order of their
+//! deadlines rise all the way each time. Memory: 40 bytes and the value for each timer, at the peak. Nothing is left behind.
+//!
+//! # Source and deviations
+//!
+//! J. W. J. Williams, *Algorithm 232: Heapsort*, 1964; D. B. Johnson, 1975, for more than two children; R. W. Floyd for sinking
+//! to the bottom first. `java.util.Timer`, libevent and Go's runtime keep their timers in heaps.
+//!
+//! # When to pick another
+//!
+//! Firing costs log n comparisons and, beyond the caches, misses. From some ten thousand timers on a wheel is faster
+//! (`wheelhouse-hierarchical-wheel`). The heap's strength is its worst case: no operation ever does more than log n work, apart
+//! from growing.
+//!
+//! # A program
+//!
+//! ```
+//! use wheelhouse_binary_heap::{BinaryHeap, Timer};
+//!
+//! // One tick is a second; jobs run at their time.
+//! let mut jobs = BinaryHeap::new();
+//! jobs.insert(3_600, "report");
+//! let mail = jobs.insert(60, "mail");
+//! jobs.reschedule(mail, 7_200); // later
+//!
+//! let mut ran = Vec::new();
+//! while let Some(tick) = jobs.next_wakeup() {
+//!     jobs.advance(tick, |expired| ran.push((expired.deadline, expired.value)));
+//! }
+//! assert_eq!(ran, [(3_600, "report"), (7_200, "mail")]);
+//! assert_eq!(jobs.cancel(mail), None); // too late, and harmless
+//! ```
+#![no_std]
+
+extern crate alloc;
+
+mod array;
+mod builder;
+mod definition;
+mod heap;
+
+pub use builder::Builder;
+pub use definition::Definition;
+pub use heap::BinaryHeap;
+pub use wheelhouse_core::{Expired, Tick, Timer, TimerId};

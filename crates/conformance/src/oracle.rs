@@ -1,9 +1,23 @@
 //! The oracle: the contract in its shortest form, an ordered map.
 
 use std::collections::{BTreeMap, HashMap};
+use wheelhouse_core::backend::{Backend, Bounds, Costs, Info};
+use wheelhouse_core::meter::Meter;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
-/// A timer facility that is right because it is obvious: a map ordered by (deadline, insertion).
+/// A timer facility that is right because it is obvious: a map ordered by (deadline, insertion). O(log n) each.
+///
+/// ```
+/// use wheelhouse_conformance::Oracle;
+/// use wheelhouse_core::Timer;
+///
+/// let mut oracle = Oracle::new();
+/// oracle.insert(7, "later");
+/// oracle.insert(3, "sooner");
+/// let mut fired = Vec::new();
+/// oracle.advance(10, |expired| fired.push(expired.value));
+/// assert_eq!(fired, ["sooner", "later"]);
+/// ```
 #[derive(Debug)]
 pub struct Oracle<T> {
     timers: BTreeMap<(Tick, u64), (TimerId, T)>,
@@ -83,5 +97,31 @@ impl<T> Timer<T> for Oracle<T> {
             on_expiry(expired);
         }
         fired
+    }
+}
+
+/// The oracle as a backend, so that the suite can be run on what it measures by, and the oracle stand in a comparison.
+/// It does not count its work.
+#[derive(Clone, Copy, Debug)]
+pub struct OracleDefinition;
+
+impl Backend for OracleDefinition {
+    const INFO: Info = Info {
+        name: "oracle",
+        structure: "ordered map (B-tree) and hash map",
+        source: "the contract, written down",
+        levels: 0,
+        costs: Costs { insert: "O(log n)", cancel: "O(log n)", reschedule: "O(log n)", fire: "O(log n)" },
+        bounds: |_| Bounds { insert: 0.0, cancel: 0.0, reschedule: 0.0, fire: 0.0, empty_tick: 0.0 },
+    };
+
+    type Timer<T, M: Meter> = Oracle<T>;
+
+    fn build<T, M: Meter + Default>() -> Oracle<T> {
+        Oracle::new()
+    }
+
+    fn meter<T, M: Meter>(_: &Oracle<T>) -> Option<&M> {
+        None
     }
 }

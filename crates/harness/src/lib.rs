@@ -1,2 +1,27 @@
-//! Verifies, measures and compares timer facilities.
+//! Verifies, measures and compares timer facilities: what is behind the `wheelhouse` command and `cargo bench`.
+//!
+//! The way of a figure: a [`source`] makes a [`stream`] of operations; the oracle solves it; every [`contender`] plays it
+//! and is [checked](verify); then [`bench`] plays it again, timed, in interleaved rounds, and [`store`] keeps the [`model::Run`].
+//! What a person reads of it, [`summary`], [`compare`], [`plot`] and [`report`] make.
+
+pub mod bench;
+pub mod compare;
+pub mod contender;
+pub mod floor;
+pub mod interrupt;
+pub mod latency;
+pub mod memory;
 pub mod model;
+pub mod plot;
+pub mod progress;
+pub mod provenance;
+pub mod report;
+pub mod source;
+pub mod splice;
+pub mod stats;
+pub mod store;
+pub mod stream;
+pub mod summary;
+pub mod table;
+pub mod units;
+pub mod verify;

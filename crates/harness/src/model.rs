@@ -31,7 +31,7 @@ pub struct Run {
 }
 
 /// Where a figure comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {
     /// Start of the run, UTC, as in `2026-11-21T02:10:00Z`.
     pub started: String,

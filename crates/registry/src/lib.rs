@@ -8,7 +8,7 @@ use wheelhouse_core::backend::{Backend, Info};
 /// Something to do with a backend, whichever it is. A closure cannot be generic; a visitor is one that can.
 pub trait Visitor {
     /// Is called with each backend in turn.
-    fn visit<B: Backend>(&mut self);
+    fn visit<B: Backend + 'static>(&mut self);
 }
 
 /// Passes the list of backends to a macro: `name!(First, Second, ...)`. The order is that of tables and plots.
@@ -36,7 +36,7 @@ pub fn visit(visitor: &mut impl Visitor) {
 pub fn all() -> Vec<Info> {
     struct Infos(Vec<Info>);
     impl Visitor for Infos {
-        fn visit<B: Backend>(&mut self) {
+        fn visit<B: Backend + 'static>(&mut self) {
             self.0.push(B::INFO);
         }
     }

@@ -1,0 +1,130 @@
+//! 5. Stale handles are harmless.
+
+use crate::random::Random;
+use crate::{fresh, sized};
+use std::collections::HashSet;
+use wheelhouse_core::backend::Backend;
+use wheelhouse_core::{Timer, TimerId};
+
+/// Contract 5: once a timer has fired or was cancelled, its handle answers `None` or `false` for ever and never reaches
+/// another timer, however often its place is used again.
+///
+/// # Panics
+///
+/// If the backend does not keep that promise.
+pub fn contract_05_stale_handles_are_harmless<B: Backend>() {
+    handles_of_a_life::<B>();
+    after_cancel_fire_and_reuse::<B>();
+    over_many_reuses::<B>();
+    among_many_timers::<B>();
+    of_an_empty_structure::<B>();
+}
+
+/// Asks a stale handle everything.
+fn assert_stale<T: std::fmt::Debug>(timer: &mut impl Timer<T>, id: TimerId, why: &str) {
+    let before = (timer.len(), timer.next_wakeup());
+    assert_eq!(timer.deadline(id), None, "contract 5: deadline of a handle whose timer {why}");
+    assert!(!timer.reschedule(id, timer.now() + 5), "contract 5: reschedule of a handle whose timer {why}");
+    assert!(!timer.reschedule(id, 0), "contract 5: reschedule into the past of a handle whose timer {why}");
+    assert!(timer.cancel(id).is_none(), "contract 5: cancel of a handle whose timer {why}");
+    assert_eq!((timer.len(), timer.next_wakeup()), before, "contract 5: a stale handle changes nothing");
+}
+
+/// A handle stays the same through moves, and is the one that the expiry names.
+fn handles_of_a_life<B: Backend>() {
+    let mut timer = fresh::<B, ()>();
+    let id = timer.insert(70_000, ());
+    for deadline in [3, 1 << 40, 500] {
+        assert!(timer.reschedule(id, deadline), "contract 5: the handle of a live timer is good");
+        assert_eq!(timer.deadline(id), Some(deadline), "contract 5: after a move, the handle names the new deadline");
+    }
+    let expired = timer.pop_expired(500).expect("contract 2: it is due");
+    assert_eq!(expired.id, id, "contract 5: the expiry names the handle that insert returned");
+    assert_stale(&mut timer, id, "has fired");
+}
+
+fn after_cancel_fire_and_reuse<B: Backend>() {
+    for deadline in [0, 5, 300, 70_000, 1 << 40] {
+        let mut timer = fresh::<B, char>();
+        let cancelled = timer.insert(deadline, 'a');
+        assert_eq!(timer.cancel(cancelled), Some('a'), "contract 1: a live timer can be cancelled");
+        assert_stale(&mut timer, cancelled, "was cancelled");
+        let fired = timer.insert(deadline, 'b'); // in the place of the first, it may be
+        assert_stale(&mut timer, cancelled, "was cancelled, and its place used again");
+        assert_eq!(timer.deadline(fired), Some(deadline), "contract 5: the old handle did not reach the new timer");
+        timer.advance(deadline, |expired| assert_eq!(expired.id, fired, "contract 5: the expiry names its own handle"));
+        let live = timer.insert(deadline + 1, 'c');
+        for (stale, why) in [(cancelled, "was cancelled"), (fired, "has fired")] {
+            assert_stale(&mut timer, stale, why);
+        }
+        assert_eq!(timer.cancel(live), Some('c'), "contract 5: the old handles did not reach the new timer");
+    }
+}
+
+/// One place, used again and again: no handle ever comes back, no old one reaches the timer that is live.
+fn over_many_reuses<B: Backend>() {
+    let mut timer = fresh::<B, usize>();
+    let mut old: Vec<TimerId> = Vec::new();
+    let mut seen = HashSet::new();
+    let mut random = Random::new(5);
+    for value in 0..sized(200_000, 20_000) {
+        let deadline = timer.now() + 1 + random.of_any_scale(12);
+        let id = timer.insert(deadline, value);
+        assert!(seen.insert(id), "contract 5: {id:?} was given out before");
+        if !old.is_empty() {
+            let stale = old[random.index(old.len())];
+            assert_stale(&mut timer, stale, "is gone, and its place in use");
+            assert_eq!(timer.deadline(id), Some(deadline), "contract 5: {stale:?} reached {id:?}");
+        }
+        if value % 3 == 0 {
+            timer.advance(deadline, |expired| assert_eq!(expired.value, value, "contract 1: its own value"));
+        } else {
+            assert_eq!(timer.cancel(id), Some(value), "contract 1: its own value");
+        }
+        old.push(id);
+    }
+    let live = timer.insert(timer.now() + 1, 0);
+    for id in old {
+        assert!(timer.cancel(id).is_none(), "contract 5: {id:?} is stale and reaches no timer");
+    }
+    assert_eq!(timer.cancel(live), Some(0), "contract 5: the live one is reached by its own handle");
+}
+
+/// Many live timers between many stale handles: each live handle reaches its own timer.
+fn among_many_timers<B: Backend>() {
+    let mut random = Random::new(6);
+    let mut timer = fresh::<B, usize>();
+    let mut live: Vec<(TimerId, usize, u64)> = Vec::new();
+    let mut stale: Vec<TimerId> = Vec::new();
+    for value in 0..sized(100_000, 20_000) {
+        let deadline = timer.now() + 1 + random.of_any_scale(20);
+        live.push((timer.insert(deadline, value), value, deadline));
+        if live.len() > 500 {
+            let (id, value, deadline) = live.swap_remove(random.index(live.len()));
+            assert_eq!(timer.deadline(id), Some(deadline), "contract 5: each handle reaches its own timer");
+            assert_eq!(timer.cancel(id), Some(value), "contract 5: each handle reaches its own timer");
+            stale.push(id);
+        }
+        if let Some(id) = stale.get(random.index(stale.len().max(1))) {
+            assert_eq!(timer.deadline(*id), None, "contract 5: {id:?} is stale");
+            assert!(!timer.reschedule(*id, 1), "contract 5: {id:?} is stale");
+        }
+    }
+    for (id, value, _) in live {
+        assert_eq!(timer.cancel(id), Some(value), "contract 5: stale handles reached no timer");
+    }
+}
+
+/// A handle of another structure means nothing here; where no timer is live, there is none that it could reach.
+fn of_an_empty_structure<B: Backend>() {
+    let mut timer = fresh::<B, ()>();
+    for used in [false, true] {
+        if used {
+            let id = timer.insert(9, ());
+            timer.cancel(id);
+        }
+        for (index, generation) in [(0, 0), (0, 1), (1, 1), (0, u32::MAX), (1 << 20, 3), (u32::MAX, u32::MAX)] {
+            assert_stale(&mut timer, TimerId::from_parts(index, generation), "is none of this structure");
+        }
+    }
+}

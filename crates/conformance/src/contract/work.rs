@@ -1,0 +1,145 @@
+//! 11. Bounded work.
+
+use crate::random::Random;
+use wheelhouse_core::backend::Backend;
+use wheelhouse_core::meter::CountingMeter;
+use wheelhouse_core::{Timer, TimerId};
+
+/// The reference workload: delays uniform in 1 to this, at n live timers.
+const LONGEST: u64 = 1 << 20;
+
+/// How many timers.
+const SIZES: &[u32] = if cfg!(debug_assertions) { &[10, 12, 14] } else { &[10, 12, 14, 16, 18] };
+
+/// Steps allowed for one call over a huge distance, for each timer that it passes: 64 levels of two slots, each with a
+/// few steps.
+const HUGE_JUMP: u64 = 64 * 8;
+
+/// Contract 11: on the operation counts of the structure's meter, the average work of each operation is within
+/// [`Info::bounds`](wheelhouse_core::backend::Info::bounds), and a call over a huge distance is cheap. The reference
+/// workload has n = 2^10, 2^12, 2^14 (in release builds 2^16 and 2^18 too) timers with delays uniform in 1 to 2^20:
+///
+/// * insert: n timers into an empty structure;
+/// * cancel: one of n timers, chosen at random, another inserted after each;
+/// * reschedule: one of n timers, chosen at random, to another such delay;
+/// * empty tick: 4,096 advances by one tick, those left out at which a timer fires;
+/// * fire: all n timers in one jump of the clock.
+///
+/// A backend that does not count its work ([`Backend::meter`] is `None`) is not held to anything.
+///
+/// # Panics
+///
+/// If the backend does not keep that promise.
+pub fn contract_11_bounded_work<B: Backend>() {
+    if B::meter(&B::build::<u64, CountingMeter>()).is_none() {
+        return;
+    }
+    SIZES.iter().for_each(|bits| Counted::<B>::new().hold(1 << bits));
+    a_huge_jump_is_cheap::<B>();
+}
+
+struct Counted<B: Backend> {
+    timer: B::Timer<u64, CountingMeter>,
+    ids: Vec<TimerId>,
+    random: Random,
+}
+
+impl<B: Backend> Counted<B> {
+    fn new() -> Self {
+        Self { timer: B::build(), ids: Vec::new(), random: Random::new(11) }
+    }
+
+    /// The work counted so far.
+    fn total(&self) -> u64 {
+        B::meter(&self.timer).map_or(0, CountingMeter::total)
+    }
+
+    /// The work of something done.
+    fn work<R>(&mut self, act: impl FnOnce(&mut Self) -> R) -> (u64, R) {
+        let before = self.total();
+        let result = act(self);
+        (self.total() - before, result)
+    }
+
+    fn hold(&mut self, n: u64) {
+        let bounds = (B::INFO.bounds)(n);
+        let insert = self.work(|this| (0..n).for_each(|_| this.insert())).0;
+        within::<B>("insert", n, insert, n, bounds.insert);
+        let cancel = (0..n).map(|_| self.replace()).sum();
+        within::<B>("cancel", n, cancel, n, bounds.cancel);
+        let reschedule = self.work(|this| (0..n).for_each(|_| this.reschedule())).0;
+        within::<B>("reschedule", n, reschedule, n, bounds.reschedule);
+        let (ticks, empty) = self.empty_ticks(4_096);
+        within::<B>("empty tick", n, empty, ticks, bounds.empty_tick);
+        let (fire, fired) = self.work(|this| this.timer.advance(u64::MAX, |_| ()) as u64);
+        within::<B>("fire", n, fire, fired, bounds.fire);
+    }
+
+    fn deadline(&mut self) -> u64 {
+        self.timer.now() + 1 + self.random.below(LONGEST)
+    }
+
+    fn insert(&mut self) {
+        let deadline = self.deadline();
+        self.ids.push(self.timer.insert(deadline, 0));
+    }
+
+    /// Cancels a timer and inserts another: the work of the cancel.
+    fn replace(&mut self) -> u64 {
+        let id = self.ids.swap_remove(self.random.index(self.ids.len()));
+        let (work, value) = self.work(|this| this.timer.cancel(id));
+        assert_eq!(value, Some(0), "contract 1: a live timer can be cancelled");
+        self.insert();
+        work
+    }
+
+    fn reschedule(&mut self) {
+        let id = self.ids[self.random.index(self.ids.len())];
+        let deadline = self.deadline();
+        assert!(self.timer.reschedule(id, deadline), "contract 1: a live timer can be moved");
+    }
+
+    /// How many of so many ticks are empty, and the work that those took.
+    fn empty_ticks(&mut self, ticks: u64) -> (u64, u64) {
+        let mut empty = (0, 0);
+        for _ in 0..ticks {
+            let next = self.timer.now() + 1;
+            let (work, fired) = self.work(|this| this.timer.advance(next, |_| ()));
+            if fired == 0 {
+                empty = (empty.0 + 1, empty.1 + work);
+            }
+        }
+        empty
+    }
+}
+
+fn within<B: Backend>(operation: &str, n: u64, work: u64, operations: u64, bound: f64) {
+    let average = work as f64 / operations.max(1) as f64;
+    assert!(
+        average <= bound,
+        "contract 11: {}: {operation} at n = {n} takes {average:.2} steps on average; its bound is {bound:.2}",
+        B::INFO.name
+    );
+}
+
+/// An absolute bound, whatever the backend says of itself: distance in ticks is no work.
+fn a_huge_jump_is_cheap<B: Backend>() {
+    for timers in [0, 1, 10] {
+        let mut counted = Counted::<B>::new();
+        // A wheel of 2^16 slots may look at each of its words of 64 slots, once.
+        let allowed = HUGE_JUMP * (timers + 1) + (1 << 10);
+        for timer in 0..timers {
+            counted.timer.insert((1 << 60) + timer, 0);
+        }
+        let jumps = [1 << 30, 1 << 50, (1 << 60) - 1, (1 << 60) + timers, 1 << 61, u64::MAX];
+        for to in jumps {
+            let (work, _) = counted.work(|this| this.timer.advance(to, |_| ()));
+            assert!(
+                work <= allowed,
+                "contract 11: {timers} timers, a jump to {to} takes {work} steps; allowed are {allowed}"
+            );
+        }
+        let (work, wakeup) = counted.work(|this| this.timer.next_wakeup());
+        assert!(wakeup.is_none() && work <= allowed, "contract 11: next_wakeup takes {work} steps");
+    }
+}

@@ -1,0 +1,111 @@
+//! A long random run, compared with the oracle step by step: a wheel has states that a short sequence does not reach.
+
+use crate::random::Random;
+use crate::script::{Divergence, Pair, Step, When};
+use wheelhouse_core::backend::Backend;
+
+/// The number of operations of [`differential_long_run`]: a million and more, fewer in debug builds.
+pub const LONG_RUN: usize = crate::sized(1_200_000, 120_000);
+
+/// How often the wake-up is compared: some structures have to search for it.
+const WAKEUP_EVERY: usize = 16;
+
+/// A clock past this has little left to show: the next phase starts with new structures.
+const LATE: u64 = 1 << 63;
+
+/// A run of [`LONG_RUN`] operations, equal to the oracle's bit for bit: each expiry with handle, deadline and value, each
+/// value given back, length and clock after each operation.
+///
+/// # Panics
+///
+/// At the first difference.
+pub fn differential_long_run<B: Backend>() {
+    for (part, seed) in (0..4).zip(19_870_101..) {
+        if let Err(divergence) = differential_run::<B>(seed, LONG_RUN / 4) {
+            panic!("part {part}, seed {seed}: {divergence}");
+        }
+    }
+}
+
+/// A run of `operations` operations from a seed.
+///
+/// # Errors
+///
+/// The first difference.
+pub fn differential_run<B: Backend>(seed: u64, operations: usize) -> Result<(), Divergence> {
+    let mut random = Random::new(seed);
+    let mut pair = Pair::<B>::new();
+    let mut phase = Phase::new(&mut random);
+    for operation in 0..operations {
+        if random.one_in(5_000) {
+            phase = Phase::new(&mut random);
+            if pair.now() > LATE {
+                pair.finish()?;
+                pair = Pair::new();
+            }
+        }
+        let step = phase.step(&mut random);
+        pair.play(step)?;
+        if operation % WAKEUP_EVERY == 0 {
+            pair.compare_wakeup(step)?;
+        }
+    }
+    pair.finish()
+}
+
+/// How operations are drawn for a while: what is frequent, and how far deadlines and jumps reach.
+struct Phase {
+    /// Of 16 operations, how many insert, cancel and reschedule; the rest moves the clock.
+    insert: u64,
+    cancel: u64,
+    reschedule: u64,
+    deadline_bits: u32,
+    jump_bits: u32,
+}
+
+impl Phase {
+    fn new(random: &mut Random) -> Self {
+        let (insert, cancel, reschedule) = [(8, 3, 3), (12, 1, 1), (2, 10, 2), (2, 2, 10), (4, 2, 2)][random.index(5)];
+        let deadline_bits = [4, 10, 16, 20, 36, 50][random.index(6)];
+        // Jumps that fire little, much, or everything.
+        let jump_bits = deadline_bits.min(40) * (1 + random.below(4) as u32) / 4;
+        Self { insert, cancel, reschedule, deadline_bits, jump_bits }
+    }
+
+    fn step(&self, random: &mut Random) -> Step {
+        let drawn = random.below(16);
+        let timer = random.next() as u16;
+        if drawn < self.insert {
+            Step::Insert(self.deadline(random))
+        } else if drawn < self.insert + self.cancel {
+            Step::Cancel(timer)
+        } else if drawn < self.insert + self.cancel + self.reschedule {
+            Step::Reschedule(timer, self.deadline(random))
+        } else {
+            self.clock(random)
+        }
+    }
+
+    fn deadline(&self, random: &mut Random) -> When {
+        match random.below(16) {
+            0 => When::Ago(random.of_any_scale(self.deadline_bits)),
+            1 => When::In(1 << random.below(u64::from(self.deadline_bits))),
+            2 if random.one_in(200) => When::At(u64::MAX - random.below(3)),
+            2..6 => When::In(random.below(1 << self.deadline_bits)),
+            _ => When::In(random.of_any_scale(self.deadline_bits)),
+        }
+    }
+
+    fn clock(&self, random: &mut Random) -> Step {
+        let jump = When::In(random.of_any_scale(self.jump_bits));
+        match random.below(32) {
+            0..10 => Step::Advance(When::In(1)),
+            10..16 => Step::Advance(jump),
+            16..18 => Step::Wake,
+            18 => Step::Panic(jump, random.below(3) as u8),
+            19 => Step::Advance(When::Ago(random.of_any_scale(self.jump_bits))),
+            20 => Step::Pop(jump),
+            _ => Step::Pop(When::In(0)),
+        }
+    }
+}

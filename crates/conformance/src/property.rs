@@ -1,0 +1,103 @@
+//! Random sequences of operations, compared with the oracle after each step. What fails shrinks to a few steps and
+//! is printed as Rust code, to be pasted into a test.
+
+use crate::script::{Step, When, run};
+use crate::sized;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed, TestError, TestRunner};
+use wheelhouse_core::Tick;
+use wheelhouse_core::backend::Backend;
+
+/// The seed, unless `PROPTEST_RNG_SEED` sets another.
+const SEED: u64 = 1987;
+
+/// Any sequence of operations, over deadlines of all scales.
+///
+/// # Panics
+///
+/// If the backend does not do what the oracle does; the message is the shortest sequence found.
+pub fn property_any_sequence<B: Backend>() {
+    hold::<B>(steps(200));
+}
+
+/// Few different deadlines, so that nearly all timers share theirs with others and the order of insertion decides.
+///
+/// # Panics
+///
+/// If the backend does not do what the oracle does; the message is the shortest sequence found.
+pub fn property_many_ties<B: Backend>() {
+    let when = prop_oneof![(0..4_u64).prop_map(When::In), (0..4_u64).prop_map(When::Ago), (0..2_u64).prop_map(to_edge)];
+    hold::<B>(proptest::collection::vec(step(when.boxed()), 0..200));
+}
+
+/// Sequences that start a few thousand ticks before the last tick there is.
+///
+/// # Panics
+///
+/// If the backend does not do what the oracle does; the message is the shortest sequence found.
+pub fn property_end_of_time<B: Backend>() {
+    let start = (0..5000_u64).prop_map(|left| Step::Advance(When::At(Tick::MAX - left)));
+    let near = prop_oneof![
+        4 => any_when(),
+        2 => (0..5000_u64).prop_map(When::In),
+        2 => (0..300_u64).prop_map(|left| When::At(Tick::MAX - left)),
+    ];
+    let steps = (start, proptest::collection::vec(step(near.boxed()), 0..200)).prop_map(|(start, mut steps)| {
+        steps.insert(0, start);
+        steps
+    });
+    hold::<B>(steps);
+}
+
+/// Sequences of up to `most` steps over deadlines of all scales, for tests of your own.
+pub fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
+    proptest::collection::vec(step(any_when().boxed()), 0..=most)
+}
+
+/// A strategy for one step. Clocks move seldom enough that timers gather.
+fn step(when: BoxedStrategy<When>) -> impl Strategy<Value = Step> {
+    prop_oneof![
+        8 => when.clone().prop_map(Step::Insert),
+        3 => any::<u16>().prop_map(|timer| Step::Cancel(timer % 256)),
+        3 => (any::<u16>(), when.clone()).prop_map(|(timer, when)| Step::Reschedule(timer % 256, when)),
+        2 => when.clone().prop_map(Step::Advance),
+        3 => when.clone().prop_map(Step::Pop),
+        1 => Just(Step::Wake),
+        1 => (when, 0..4_u8).prop_map(|(when, nth)| Step::Panic(when, nth)),
+    ]
+}
+
+/// Ticks near now, at all distances, around the powers of two at which wheels change level, and past.
+fn any_when() -> impl Strategy<Value = When> {
+    prop_oneof![
+        6 => (0..20_u64).prop_map(When::In),
+        6 => (0..1000_u64).prop_map(When::In),
+        4 => (0..100_000_u64).prop_map(When::In),
+        3 => (0..64_u32, 0..3_u64).prop_map(|(bit, off)| When::In((1_u64 << bit) - 1 + off)),
+        3 => (0..40_u64).prop_map(to_edge),
+        3 => (0..200_u64).prop_map(When::Ago),
+        1 => (0..50_u64).prop_map(|left| When::At(Tick::MAX - left)),
+    ]
+}
+
+/// Ticks at which a low wheel has come round, seen from tick 0.
+fn to_edge(n: u64) -> When {
+    When::At(n * 256)
+}
+
+fn hold<B: Backend>(steps: impl Strategy<Value = Vec<Step>>) {
+    let mut config = Config { failure_persistence: None, ..Config::default() };
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = sized(1024, 128) as u32;
+    }
+    if config.rng_seed == RngSeed::Random {
+        config.rng_seed = RngSeed::Fixed(SEED);
+    }
+    let outcome = TestRunner::new(config)
+        .run(&steps, |steps| run::<B>(&steps).map_err(|divergence| TestCaseError::fail(divergence.to_string())));
+    match outcome {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, steps)) => panic!("{reason}\nin this shortest sequence found: {steps:?}"),
+        Err(TestError::Abort(reason)) => panic!("no sequences could be drawn: {reason}"),
+    }
+}

@@ -1,0 +1,40 @@
+//! A small generator, so that a seed gives the same run on every machine and with every version of every crate.
+
+/// SplitMix64 (Steele, Lea and Flood, 2014): 64 bits of state, each visited once.
+#[derive(Clone, Debug)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.0;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ (word >> 31)
+    }
+
+    /// A number below `end`, which is not zero. The bias of the remainder is of no consequence for tests.
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+
+    /// An index into something of length `len`.
+    pub(crate) fn index(&mut self, len: usize) -> usize {
+        self.below(len as u64) as usize
+    }
+
+    /// A number with up to `bits` bits, each length as likely as the others: many small ones, some large ones.
+    pub(crate) fn of_any_scale(&mut self, bits: u32) -> u64 {
+        let length = self.below(u64::from(bits) + 1) as u32;
+        if length == 0 { 0 } else { self.next() >> (64 - length) }
+    }
+
+    /// True once in `n`.
+    pub(crate) fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+}

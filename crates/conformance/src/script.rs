@@ -1,0 +1,302 @@
+//! Sequences of operations, and the one interpreter that plays them on a backend and on the oracle side by side.
+//!
+//! A step that fits no timer or goes back in time is not skipped: stale handles and times past are part of the contract.
+//! So every sequence means something, whether it was drawn, shrunk or made of a fuzzer's bytes.
+
+use crate::{Oracle, fresh};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use wheelhouse_core::backend::Backend;
+use wheelhouse_core::meter::NoMeter;
+use wheelhouse_core::{Expired, Tick, Timer, TimerId};
+
+/// How many handles are remembered. With more, each new one takes the place of an old one.
+const HANDLES: usize = 4096;
+
+/// A tick, mostly as seen from the present, so that a step keeps its meaning when others before it are left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum When {
+    /// So many ticks after now, or the last tick there is.
+    In(u64),
+    /// So many ticks before now, or tick 0.
+    Ago(u64),
+    /// This tick.
+    At(Tick),
+}
+
+impl When {
+    fn tick(self, now: Tick) -> Tick {
+        match self {
+            Self::In(distance) => now.saturating_add(distance),
+            Self::Ago(distance) => now.saturating_sub(distance),
+            Self::At(tick) => tick,
+        }
+    }
+}
+
+/// One step of a script. Timers go by number in order of insertion, taken modulo the number of handles remembered; a timer
+/// may have fired or been cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// Start a timer.
+    Insert(When),
+    /// Stop a timer.
+    Cancel(u16),
+    /// Move a timer.
+    Reschedule(u16, When),
+    /// Fire all that is due at a tick.
+    Advance(When),
+    /// Fire the first that is due at a tick.
+    Pop(When),
+    /// Go from wake-up to wake-up until something fires, with at most one call in vain per level.
+    Wake,
+    /// Fire all that is due at a tick, but panic in the callback at one of them: the first is number 0.
+    Panic(When, u8),
+}
+
+/// Where a backend and the oracle part.
+#[derive(Clone, Debug)]
+pub struct Divergence {
+    /// The number of the step, from 0.
+    pub at: usize,
+    /// The step.
+    pub step: Step,
+    /// What differs.
+    pub what: String,
+}
+
+impl fmt::Display for Divergence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "step {} ({:?}): {}", self.at, self.step, self.what)
+    }
+}
+
+impl std::error::Error for Divergence {}
+
+/// Plays a script from the start and compares after every step; at the end, everything left fires.
+///
+/// # Errors
+///
+/// The first step at which the backend does not do what the oracle does.
+///
+/// ```
+/// use wheelhouse_conformance::OracleDefinition;
+/// use wheelhouse_conformance::script::{Step, When, run};
+///
+/// let steps = [Step::Insert(When::In(5)), Step::Insert(When::In(5)), Step::Cancel(0), Step::Advance(When::In(5))];
+/// assert!(run::<OracleDefinition>(&steps).is_ok());
+/// ```
+pub fn run<B: Backend>(steps: &[Step]) -> Result<(), Divergence> {
+    let mut pair = Pair::<B>::new();
+    for step in steps {
+        pair.play(*step)?;
+        pair.compare_wakeup(*step)?;
+    }
+    pair.finish()
+}
+
+/// Panics of the callback carry this, so that one of the structure is not taken for one of ours.
+struct Deliberate;
+
+/// A backend and the oracle, played the same steps.
+pub struct Pair<B: Backend> {
+    timer: B::Timer<u64, NoMeter>,
+    /// Its values are the backend's handle and value.
+    oracle: Oracle<(TimerId, u64)>,
+    /// Of each timer remembered: the backend's handle and the oracle's.
+    handles: Vec<(TimerId, TimerId)>,
+    inserted: u64,
+    played: usize,
+}
+
+impl<B: Backend> Default for Pair<B> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<B: Backend> fmt::Debug for Pair<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { oracle, inserted, played, .. } = self;
+        write!(f, "{} after {played} steps: {} live of {inserted}, now {}", B::INFO.name, oracle.len(), oracle.now())
+    }
+}
+
+/// `Ok` if both did the same, else both answers.
+fn same<A: PartialEq + fmt::Debug>(what: &str, backend: A, oracle: A) -> Result<(), String> {
+    if backend == oracle { Ok(()) } else { Err(format!("{what}: {backend:?}, but by the contract {oracle:?}")) }
+}
+
+/// What an expiry was and what it should have been, in the same terms.
+fn sides(expired: Expired<u64>) -> (TimerId, Tick, u64) {
+    (expired.id, expired.deadline, expired.value)
+}
+
+fn oracle_side(Expired { deadline, value: (id, value), .. }: Expired<(TimerId, u64)>) -> (TimerId, Tick, u64) {
+    (id, deadline, value)
+}
+
+impl<B: Backend> Pair<B> {
+    /// Two empty structures.
+    pub fn new() -> Self {
+        let (timer, oracle) = (fresh::<B, u64>(), Oracle::new());
+        Self { timer, oracle, handles: Vec::new(), inserted: 0, played: 0 }
+    }
+
+    /// The number of live timers.
+    pub fn live(&self) -> usize {
+        self.oracle.len()
+    }
+
+    /// The clock.
+    pub fn now(&self) -> Tick {
+        self.oracle.now()
+    }
+
+    /// Plays one step and compares what both answer, their clocks and their numbers of live timers.
+    ///
+    /// # Errors
+    ///
+    /// What differs.
+    pub fn play(&mut self, step: Step) -> Result<(), Divergence> {
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.apply(step)));
+        let outcome = outcome.unwrap_or_else(|payload| Err(format!("panics: {}", crate::guard::message(&*payload))));
+        let compared = outcome.and_then(|()| {
+            same("len", self.timer.len(), self.oracle.len())?;
+            same("is_empty", self.timer.is_empty(), self.oracle.is_empty())?;
+            same("now", self.timer.now(), self.oracle.now())
+        });
+        let at = self.played;
+        self.played += 1;
+        compared.map_err(|what| Divergence { at, step, what })
+    }
+
+    /// Compares the wake-up: by the contract, `None` if and only if nothing is live, and never after a deadline.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it; `step` is the one just played.
+    pub fn compare_wakeup(&self, step: Step) -> Result<(), Divergence> {
+        let what = match (self.timer.next_wakeup(), self.oracle.next_wakeup()) {
+            (None, None) => return Ok(()),
+            (Some(wakeup), Some(deadline)) if wakeup <= deadline => return Ok(()),
+            (wakeup, deadline) => format!("next_wakeup: {wakeup:?}, but the earliest deadline is {deadline:?}"),
+        };
+        Err(Divergence { at: self.played.saturating_sub(1), step, what })
+    }
+
+    /// Compares the deadlines under all handles remembered, then fires everything.
+    ///
+    /// # Errors
+    ///
+    /// What differs.
+    pub fn finish(&mut self) -> Result<(), Divergence> {
+        let last = Step::Advance(When::At(Tick::MAX));
+        for index in 0..self.handles.len() {
+            self.compare_deadline(index).map_err(|what| Divergence { at: self.played, step: last, what })?;
+        }
+        self.play(last)
+    }
+
+    fn apply(&mut self, step: Step) -> Result<(), String> {
+        let now = self.oracle.now();
+        match step {
+            Step::Insert(when) => self.insert(when.tick(now)),
+            Step::Cancel(timer) => self.cancel(timer),
+            Step::Reschedule(timer, when) => self.reschedule(timer, when.tick(now)),
+            Step::Advance(when) => self.advance(when.tick(now)).map(|_| ()),
+            Step::Pop(when) => {
+                let popped = self.timer.pop_expired(when.tick(now)).map(sides);
+                same("pop_expired", popped, self.oracle.pop_expired(when.tick(now)).map(oracle_side))
+            }
+            Step::Wake => self.wake(),
+            Step::Panic(when, nth) => self.panic(when.tick(now), nth.into()),
+        }
+    }
+
+    fn insert(&mut self, deadline: Tick) -> Result<(), String> {
+        let value = self.inserted;
+        let id = self.timer.insert(deadline, value);
+        let pair = (id, self.oracle.insert(deadline, (id, value)));
+        if self.handles.len() < HANDLES {
+            self.handles.push(pair);
+        } else {
+            self.handles[value as usize % HANDLES] = pair;
+        }
+        self.inserted += 1;
+        same("deadline of the new timer", self.timer.deadline(id), Some(deadline))
+    }
+
+    fn cancel(&mut self, timer: u16) -> Result<(), String> {
+        let Some(index) = self.index(timer) else { return Ok(()) };
+        let (id, oracle_id) = self.handles[index];
+        same("cancel", self.timer.cancel(id), self.oracle.cancel(oracle_id).map(|(_, value)| value))?;
+        self.compare_deadline(index)
+    }
+
+    fn reschedule(&mut self, timer: u16, deadline: Tick) -> Result<(), String> {
+        let Some(index) = self.index(timer) else { return Ok(()) };
+        let (id, oracle_id) = self.handles[index];
+        let moved = self.timer.reschedule(id, deadline);
+        same("reschedule", moved, self.oracle.reschedule(oracle_id, deadline))?;
+        self.compare_deadline(index)
+    }
+
+    fn index(&self, timer: u16) -> Option<usize> {
+        usize::from(timer).checked_rem(self.handles.len())
+    }
+
+    fn compare_deadline(&self, index: usize) -> Result<(), String> {
+        let (id, oracle_id) = self.handles[index];
+        same("deadline", self.timer.deadline(id), self.oracle.deadline(oracle_id))
+    }
+
+    fn advance(&mut self, to: Tick) -> Result<usize, String> {
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        let count = self.timer.advance(to, |expired| ours.push(sides(expired)));
+        self.oracle.advance(to, |expired| theirs.push(oracle_side(expired)));
+        compare_runs(&ours, &theirs)?;
+        same("advance returns", count, theirs.len())?;
+        Ok(count)
+    }
+
+    fn wake(&mut self) -> Result<(), String> {
+        for _ in 0..=B::INFO.levels {
+            let Some(wakeup) = self.timer.next_wakeup() else { return same("live", 0, self.oracle.len()) };
+            if self.advance(wakeup)? > 0 {
+                return Ok(());
+            }
+        }
+        Err(format!("more than {} wake-ups in vain on the way to one deadline", B::INFO.levels))
+    }
+
+    /// The callback panics at expiry `nth`. Those up to it are gone from both; the others are compared later.
+    fn panic(&mut self, to: Tick, nth: usize) -> Result<(), String> {
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        let caught = catch_unwind(AssertUnwindSafe(|| {
+            self.timer.advance(to, |expired| {
+                ours.push(sides(expired));
+                if ours.len() > nth {
+                    resume_unwind(Box::new(Deliberate)); // unlike panic!, prints nothing
+                }
+            });
+        }));
+        if let Err(payload) = caught {
+            if !payload.is::<Deliberate>() {
+                resume_unwind(payload);
+            }
+        }
+        let due = std::iter::from_fn(|| self.oracle.pop_expired(to)).map(oracle_side);
+        theirs.extend(due.take(nth + 1));
+        compare_runs(&ours, &theirs)
+    }
+}
+
+/// Compares two runs of expiries, naming the first difference.
+fn compare_runs(ours: &[(TimerId, Tick, u64)], theirs: &[(TimerId, Tick, u64)]) -> Result<(), String> {
+    if ours == theirs {
+        return Ok(());
+    }
+    let first = ours.iter().zip(theirs).take_while(|(ours, theirs)| ours == theirs).count();
+    same(&format!("expiry {first} of the call (handle, deadline, value)"), ours.get(first), theirs.get(first))
+}

@@ -1,0 +1,281 @@
+//! The comparison: verifies, then measures, and keeps each result as soon as it is there.
+//!
+//! Speed on a shared machine swings by a factor of two within minutes. So no backend is measured through before the next:
+//! each *round* plays the same stream once on every backend, in rotating order, and a ratio compares figures of the same
+//! rounds. How many rounds there are is decided by the time that a stream may take, with three as the least.
+
+use crate::contender::{Contender, Played};
+use crate::latency::Histograms;
+use crate::model::{Failure, Run, SCHEMA, Throughput};
+use crate::progress::Progress;
+use crate::source::Source;
+use crate::stream::{Solution, Stream};
+use crate::{interrupt, provenance, store, verify};
+use anyhow::Result;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use wheelhouse_workload::Measure;
+
+/// A stream of few timers is played repeatedly within one sample, until about this many were started.
+const TIMERS_PER_SAMPLE: u64 = 200_000;
+
+const ROUNDS: std::ops::RangeInclusive<usize> = 3..=15;
+
+/// What to measure.
+pub struct Settings {
+    /// Numbers of timers, for what can be made for any number.
+    pub sizes: Vec<u32>,
+    /// Who is compared.
+    pub contenders: Vec<Box<dyn Contender>>,
+    /// On what.
+    pub sources: Vec<Source>,
+    /// The seed of the workloads.
+    pub seed: u64,
+    /// How long the timed rounds may take in all, unless three rounds take longer.
+    pub time: Duration,
+    /// Whether single operations are timed, and memory is measured.
+    pub details: bool,
+}
+
+/// The numbers of timers that are compared when none are named.
+pub fn usual_sizes(quick: bool) -> Vec<u32> {
+    if quick { vec![1_000, 100_000] } else { vec![1_000, 10_000, 100_000, 1_000_000] }
+}
+
+/// The streams that are compared when none are named: those behind the columns of the table, and the recorded traces.
+pub fn usual_sources() -> Vec<Source> {
+    const USUAL: [&str; 3] = ["uniform", "steady", "hold-exponential"];
+    let is_usual = |source: &Source| !source.is_scalable() || USUAL.contains(&source.name().as_str());
+    Source::all().into_iter().filter(is_usual).collect()
+}
+
+/// A stream to be made and measured.
+struct Job<'a> {
+    source: &'a Source,
+    n: u32,
+    /// How long its rounds may take.
+    time: Duration,
+}
+
+/// Runs the comparison in `dir`, where results are saved as they come; returns them all.
+///
+/// # Errors
+///
+/// If results cannot be written or a trace cannot be read. Wrong answers are no error here but failures in the result.
+pub fn run(settings: &Settings, dir: &Path) -> Result<Run> {
+    interrupt::watch();
+    let mut run = Run {
+        schema: SCHEMA,
+        provenance: provenance::gather(settings.seed, pin()),
+        throughput: Vec::new(),
+        latency: Vec::new(),
+        memory: Vec::new(),
+        failures: Vec::new(),
+        interrupted: false,
+    };
+    store::save(dir, &run)?;
+    let jobs = jobs(settings);
+    let mut progress = Progress::new(jobs.iter().map(expected).sum());
+    for job in &jobs {
+        if interrupt::requested() {
+            break;
+        }
+        measure_stream(settings, job, &mut run, &progress)?;
+        progress.finish_part(expected(job));
+        store::save(dir, &run)?;
+    }
+    if settings.details {
+        measure_memory(settings, &mut run, &progress);
+    }
+    run.interrupted = interrupt::requested();
+    store::save(dir, &run)?;
+    Ok(run)
+}
+
+/// Makes the folder for the results: `out` if it is given, else one in `results` named after date, machine and commit.
+///
+/// # Errors
+///
+/// If it cannot be made, or `out` has something in it.
+pub fn folder(out: Option<&Path>, results: &Path, seed: u64) -> Result<PathBuf> {
+    match out {
+        Some(out) => store::create_at(out),
+        None => store::create(results, &provenance::gather(seed, None)),
+    }
+}
+
+/// Keeps the thread on one processor, the last: interrupts mostly go to the first.
+fn pin() -> Option<usize> {
+    let last = core_affinity::get_core_ids()?.pop()?;
+    core_affinity::set_for_current(last).then_some(last.id)
+}
+
+/// The jobs, the small ones first, each with its share of the time.
+fn jobs(settings: &Settings) -> Vec<Job<'_>> {
+    let weigh = |source: &Source, n: u32| match source {
+        // Below 50,000 timers, more time buys nothing.
+        Source::Workload(_) => f64::from(n.max(50_000)) / 1e6,
+        Source::Shipped(_) | Source::File(_) => 0.3,
+    };
+    let mut weighed = Vec::new();
+    for &n in &settings.sizes {
+        let scalable = settings.sources.iter().filter(|source| source.is_scalable());
+        weighed.extend(scalable.map(|source| (source, n, weigh(source, n))));
+    }
+    let traces = settings.sources.iter().filter(|source| !source.is_scalable());
+    weighed.extend(traces.map(|source| (source, 0, weigh(source, 0))));
+    let total: f64 = weighed.iter().map(|(_, _, weight)| weight).sum();
+    let share = |weight: f64| settings.time.mul_f64(weight / total);
+    weighed.into_iter().map(|(source, n, weight)| Job { source, n, time: share(weight) }).collect()
+}
+
+/// How long a job is expected to take with the oracle, the verification and the single operations.
+fn expected(job: &Job<'_>) -> Duration {
+    job.time.mul_f64(1.8)
+}
+
+fn measure_stream(settings: &Settings, job: &Job<'_>, run: &mut Run, progress: &Progress) -> Result<()> {
+    let say = |stage: &str| progress.say(format!("{} n={} {stage}", job.source.name(), job.n));
+    say("oracle");
+    let stream = job.source.load(job.n, settings.seed)?;
+    let solution = stream.solve();
+    say("verify");
+    let (right, once) = verify_all(settings, &stream, &solution, &mut run.failures);
+    if right.is_empty() {
+        return Ok(());
+    }
+    let plays = (TIMERS_PER_SAMPLE / (stream.insertions() as u64).max(1)).max(1) as u32;
+    let affordable = (job.time.as_secs_f64() / (once * plays).as_secs_f64().max(1e-9)) as usize;
+    let rounds = affordable.clamp(*ROUNDS.start(), *ROUNDS.end());
+    let mut samples = Samples::new(&right, &stream);
+    for round in 0..rounds {
+        say(&format!("round {} of {rounds}", round + 1));
+        progress.within_part(expected(job), 0.3 + 0.5 * round as f64 / rounds as f64);
+        for turn in 0..right.len() {
+            if interrupt::requested() {
+                return Ok(()); // an unfinished row is no row
+            }
+            let at = (turn + round) % right.len();
+            let played = (0..plays).map(|_| right[at].play(&stream, &solution));
+            samples.add(at, &stream, &solution, played, &mut run.failures, right[at]);
+        }
+    }
+    run.throughput.append(&mut samples.rows);
+    if settings.details {
+        say("single operations");
+        time_single_operations(&right, &stream, &solution, run);
+    }
+    Ok(())
+}
+
+/// Plays the stream once on everybody. Returns those whose answers were right, and how long all of them took.
+fn verify_all<'a>(
+    settings: &'a Settings,
+    stream: &Stream,
+    solution: &Solution,
+    failures: &mut Vec<Failure>,
+) -> (Vec<&'a dyn Contender>, Duration) {
+    let mut right = Vec::new();
+    let mut time = Duration::ZERO;
+    for contender in &settings.contenders {
+        if interrupt::requested() {
+            return (Vec::new(), time);
+        }
+        let played = contender.play(stream, solution);
+        match verify::check(contender.as_ref(), stream, solution, &played) {
+            Ok(()) => {
+                right.push(contender.as_ref());
+                time += played.times.iter().sum::<Duration>();
+            }
+            Err(failure) => failures.push(failure),
+        }
+    }
+    (right, time)
+}
+
+/// The rows of one stream, as they fill with samples: for each contender, one row for each measure.
+struct Samples {
+    measures: Vec<(Measure, u64)>,
+    rows: Vec<Throughput>,
+}
+
+impl Samples {
+    fn new(contenders: &[&dyn Contender], stream: &Stream) -> Self {
+        let measures = stream.measures();
+        let row = |contender: &dyn Contender, (measure, operations): (Measure, u64)| Throughput {
+            backend: contender.name().to_owned(),
+            workload: stream.name.clone(),
+            n: stream.n,
+            measure: measure.name().to_owned(),
+            operations,
+            ns_per_op: Vec::new(),
+        };
+        let rows = contenders.iter().flat_map(|contender| measures.iter().map(|&measure| row(*contender, measure)));
+        Self { rows: rows.collect(), measures }
+    }
+
+    /// Adds one sample, the average over some plays, to each row of the contender at `at`. Answers are checked again.
+    fn add(
+        &mut self,
+        at: usize,
+        stream: &Stream,
+        solution: &Solution,
+        plays: impl Iterator<Item = Played>,
+        failures: &mut Vec<Failure>,
+        contender: &dyn Contender,
+    ) {
+        let mut sums = vec![(Duration::ZERO, 0_u64); self.measures.len()];
+        for played in plays {
+            failures.extend(verify::check(contender, stream, solution, &played).err());
+            for (phase, time) in stream.phases.iter().zip(&played.times) {
+                let measure = self.measures.iter().position(|(measure, _)| Some(*measure) == phase.measure);
+                if let Some((sum, operations)) = measure.map(|measure| &mut sums[measure]) {
+                    *sum += *time;
+                    *operations += phase.operations;
+                }
+            }
+        }
+        let rows = self.rows[at * sums.len()..].iter_mut();
+        for (row, (time, operations)) in rows.zip(sums) {
+            row.ns_per_op.push(time.as_nanos() as f64 / operations.max(1) as f64);
+        }
+    }
+}
+
+/// Two passes, so that a stall of the machine in one of them shows up as what it is: a tail that all have.
+const LATENCY_PASSES: usize = 2;
+
+fn time_single_operations(contenders: &[&dyn Contender], stream: &Stream, solution: &Solution, run: &mut Run) {
+    let mut histograms: Vec<Histograms> = contenders.iter().map(|_| Histograms::default()).collect();
+    for _ in 0..LATENCY_PASSES {
+        for (contender, histograms) in contenders.iter().zip(&mut histograms) {
+            if interrupt::requested() {
+                return;
+            }
+            if contender.time_each(stream, solution, histograms) != solution.checksum() {
+                run.failures.push(Failure {
+                    backend: contender.name().to_owned(),
+                    workload: stream.name.clone(),
+                    n: stream.n,
+                    message: "a wrong checksum while single operations were timed".to_owned(),
+                });
+            }
+        }
+    }
+    for (contender, histograms) in contenders.iter().zip(&histograms) {
+        run.latency.extend(histograms.rows(contender.name(), &stream.name, stream.n));
+    }
+}
+
+fn measure_memory(settings: &Settings, run: &mut Run, progress: &Progress) {
+    let start = Instant::now();
+    for &n in &settings.sizes {
+        for contender in &settings.contenders {
+            if interrupt::requested() {
+                return;
+            }
+            progress.say(format!("memory of {} at n={n} ({} s)", contender.name(), start.elapsed().as_secs()));
+            run.memory.extend(contender.memory(n, settings.seed));
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! What each subcommand does.
+
+use crate::cli::{Cli, Command, Results, What};
+use anyhow::{Context, Result};
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+use wheelhouse_harness::bench::{self, Settings};
+use wheelhouse_harness::compare;
+use wheelhouse_harness::contender;
+use wheelhouse_harness::model::Run;
+use wheelhouse_harness::source::Source;
+use wheelhouse_harness::table::{Cell, Column, Format, Table};
+use wheelhouse_harness::{interrupt, report, store, summary, verify};
+
+/// The timed rounds of a whole run, and of a quick one.
+const WHOLE: Duration = Duration::from_secs(200);
+const QUICK: Duration = Duration::from_secs(20);
+
+/// The folder that results go to, seen from where the command is run.
+const RESULTS: &str = "results";
+
+pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
+    match cli.command {
+        Command::List { output } => list(output.format),
+        Command::Verify { n, what, output } => verify_all(n, &what, output.format),
+        Command::Bench { n, quick, what, results, output } => {
+            let sources = if what.workload.is_empty() { bench::usual_sources() } else { sources(&what.workload)? };
+            let sizes = if n.is_empty() { bench::usual_sizes(quick) } else { n };
+            let time = if quick { QUICK } else { WHOLE };
+            let contenders = contender::select(&what.backend)?;
+            measure(Settings { sizes, contenders, sources, seed: what.seed, time, details: true }, &results, output.format)
+        }
+        Command::Replay { file, backend, results, output } => {
+            let sources = vec![Source::File(file)];
+            let contenders = contender::select(&backend)?;
+            let settings = Settings { sizes: vec![], contenders, sources, seed: 0, time: QUICK, details: true };
+            measure(settings, &results, output.format)
+        }
+        Command::Compare { run_a, run_b, output } => {
+            let comparison = compare::compare(&store::load(&run_a)?, &store::load(&run_b)?);
+            comparison.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+            print(&comparison.table(), output.format)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Report { run, splice, check } => report_on(&run, splice.as_deref(), check),
+    }
+}
+
+fn print(table: &Table, format: Format) -> Result<()> {
+    let mut text = table.render(format)?;
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    std::io::stdout().lock().write_all(text.as_bytes())?;
+    Ok(())
+}
+
+fn sources(names: &[String]) -> Result<Vec<Source>> {
+    names.iter().map(|name| Source::find(name)).collect()
+}
+
+/// Timers in the structures whose bytes `list` tells.
+const LISTED: u32 = 100_000;
+
+fn list(format: Format) -> Result<ExitCode> {
+    let names = ["backend", "structure", "source", "insert", "cancel", "reschedule", "fire"];
+    let mut columns: Vec<_> = names.into_iter().map(Column::left).collect();
+    columns.push(Column::right("bytes/timer").keyed("bytes-per-timer"));
+    let mut table = Table::new("Backends", columns);
+    table.notes.push(format!(
+        "n live timers, m levels, M slots; amortised. Bytes with a payload of eight, measured at n = {LISTED}."
+    ));
+    for contender in contender::all() {
+        let (Some(info), Some(memory)) = (contender.info(), contender.memory(LISTED, 1)) else { continue };
+        let texts = [info.name, info.structure, info.source];
+        let costs = [info.costs.insert, info.costs.cancel, info.costs.reschedule, info.costs.fire];
+        let mut row: Vec<_> = texts.into_iter().chain(costs).map(Cell::text).collect();
+        row.push(Cell::figure(memory.live, format!("{:.1}", memory.live)));
+        table.rows.push(row);
+    }
+    print(&table, format)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn verify_all(n: u32, what: &What, format: Format) -> Result<ExitCode> {
+    let sources = if what.workload.is_empty() { Source::all() } else { sources(&what.workload)? };
+    let contenders = contender::select(&what.backend)?;
+    interrupt::watch();
+    let verified = verify::verify(&sources, &contenders, n, what.seed)?;
+    print(&verified.table, format)?;
+    if interrupt::requested() {
+        eprintln!("interrupted: what is not listed was not verified");
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(exit_code(verified.failures.len()))
+}
+
+fn exit_code(failures: usize) -> ExitCode {
+    if failures == 0 {
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("error: {failures} wrong: see the rows marked WRONG");
+    ExitCode::FAILURE
+}
+
+fn measure(settings: Settings, results: &Results, format: Format) -> Result<ExitCode> {
+    let dir = bench::folder(results.out.as_deref(), Path::new(RESULTS), settings.seed)?;
+    let run = bench::run(&settings, &dir)?;
+    for failure in &run.failures {
+        eprintln!("WRONG: {} on {} at n = {}: {}", failure.backend, failure.workload, failure.n, failure.message);
+    }
+    print(&summary::at_a_glance(&run, None), format)?;
+    finish(&run, &dir)
+}
+
+/// Writes the report and says where it is.
+fn finish(run: &Run, dir: &Path) -> Result<ExitCode> {
+    let page = report::write(run, dir)?;
+    eprintln!("results: {}\nreport:  {}", dir.display(), page.display());
+    if run.interrupted {
+        eprintln!("interrupted: the rows above are complete, others are missing");
+        return Ok(ExitCode::from(130));
+    }
+    Ok(exit_code(run.failures.len()))
+}
+
+fn report_on(dir: &Path, splice: Option<&Path>, check: bool) -> Result<ExitCode> {
+    let run = store::load(dir)?;
+    let folder = if dir.is_dir() { dir } else { dir.parent().context("a run is a folder, or run.json in one")? };
+    if let Some(file) = splice {
+        let up_to_date = report::splice_into(&run, folder, file, check)?;
+        if check && !up_to_date {
+            eprintln!("error: {} is out of date; run the same command without --check", file.display());
+            return Ok(ExitCode::FAILURE);
+        }
+        if check {
+            return Ok(ExitCode::SUCCESS);
+        }
+    }
+    finish(&run, folder)
+}

@@ -1,0 +1,243 @@
+//! Two runs side by side: row by row the ratio of B to A, and whether that is more than noise.
+//!
+//! A verdict needs two things: the 95 % interval of the ratio ([`stats::ratio_interval`]) lies wholly on one side of 1,
+//! and by more than [`NOISE`], since two builds of the same source differ by a percent or two from where the linker put
+//! their loops. Of many rows some pass by chance all the same; the notes say how many to expect.
+
+use std::collections::BTreeMap;
+
+use crate::model::{FLOOR, Provenance, Run, Throughput};
+use crate::stats::{self, Ratio};
+use crate::table::{Cell, Column, Mark, Table};
+use crate::units;
+
+/// A difference within this share is noise whatever its interval.
+pub const NOISE: f64 = 0.02;
+
+/// If the floor moved by more than this share, the machine was not in the same state.
+const FLOOR_DRIFT: f64 = 0.10;
+
+/// What the samples say of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// B takes less time than A.
+    Faster,
+    /// B takes more time than A.
+    Slower,
+    /// The interval does not exclude that they are equal.
+    WithinNoise,
+    /// Too few samples to say anything.
+    Undecided,
+}
+
+impl Verdict {
+    /// As it stands in the table.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Verdict::Faster => "faster",
+            Verdict::Slower => "slower",
+            Verdict::WithinNoise => "within noise",
+            Verdict::Undecided => "undecided",
+        }
+    }
+}
+
+/// One (backend, workload, n, measure) that both runs have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Name of the backend.
+    pub backend: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// Timers.
+    pub n: u64,
+    /// Name of the measure.
+    pub measure: String,
+    /// Median of A, ns per operation.
+    pub a: f64,
+    /// Median of B, ns per operation.
+    pub b: f64,
+    /// How many samples A and B have.
+    pub samples: (usize, usize),
+    /// B over A with its interval; `None` if there are too few samples for one.
+    pub ratio: Option<Ratio>,
+    /// Whether B is faster.
+    pub verdict: Verdict,
+}
+
+/// Two runs, compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The rows that both have, in the order of A.
+    pub rows: Vec<Row>,
+    /// What speaks against comparing them.
+    pub warnings: Vec<String>,
+}
+
+impl Comparison {
+    /// How many rows have that verdict.
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.rows.iter().filter(|row| row.verdict == verdict).count()
+    }
+
+    /// The rows as a table, a summary beneath it. The warnings stand apart: they go where they are seen in every form.
+    pub fn table(&self) -> Table {
+        let columns = vec![
+            Column::left("structure"),
+            Column::left("workload"),
+            Column::right("n"),
+            Column::left("measure"),
+            Column::right("A").keyed("a_ns"),
+            Column::right("B").keyed("b_ns"),
+            Column::right("B / A").keyed("ratio"),
+            Column::right("95 % interval").keyed("interval"),
+            Column::left("verdict"),
+        ];
+        let mut table = Table::new("B against A, ns per operation: a ratio below 1 means that B is faster", columns);
+        table.rows = self.rows.iter().map(cells).collect();
+        table.notes = self.notes();
+        table
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let counts = [Verdict::Faster, Verdict::Slower, Verdict::WithinNoise, Verdict::Undecided]
+            .map(|verdict| format!("{} {}", self.count(verdict), verdict.as_str()));
+        let mut notes = vec![format!("{} rows: {}.", self.rows.len(), counts.join(", "))];
+        let decided = self.rows.len() - self.count(Verdict::Undecided);
+        if decided > 0 {
+            notes.push(format!(
+                "Intervals hold 95 times in 100 at best: of {decided} rows about {} differ by chance alone.",
+                (decided as f64 * 0.05).ceil()
+            ));
+        }
+        if self.count(Verdict::Undecided) > 0 {
+            notes.push(format!(
+                "Undecided rows have fewer than {} samples on a side, or times of zero: repeat with more repetitions.",
+                stats::FEWEST
+            ));
+        }
+        let ratios: Vec<f64> =
+            self.rows.iter().filter(|r| r.backend != FLOOR && r.a > 0.0).map(|r| r.b / r.a).collect();
+        notes.extend(stats::geometric_mean(&ratios).map(|mean| format!("Geometric mean of B / A: {mean:.3}.")));
+        notes
+    }
+}
+
+/// Compares B with A, row by row.
+pub fn compare(a: &Run, b: &Run) -> Comparison {
+    let in_b: BTreeMap<Key<'_>, &Throughput> = b.throughput.iter().map(|row| (key(row), row)).collect();
+    let both = a.throughput.iter().filter_map(|row| Some((row, *in_b.get(&key(row))?)));
+    let rows: Vec<Row> = both.filter_map(|(ours, theirs)| compare_row(ours, theirs, a.provenance.seed)).collect();
+    let mut warnings = provenance_warnings(&a.provenance, &b.provenance);
+    warnings.extend(row_warnings(a, b));
+    warnings.extend(floor_warning(&rows));
+    Comparison { rows, warnings }
+}
+
+type Key<'a> = (&'a str, &'a str, u64, &'a str);
+
+fn key(row: &Throughput) -> Key<'_> {
+    (&row.backend, &row.workload, row.n, &row.measure)
+}
+
+fn compare_row(a: &Throughput, b: &Throughput, seed: u64) -> Option<Row> {
+    let ratio = stats::ratio_interval(&b.ns_per_op, &a.ns_per_op, seed);
+    Some(Row {
+        backend: a.backend.clone(),
+        workload: a.workload.clone(),
+        n: a.n,
+        measure: a.measure.clone(),
+        a: stats::median(&a.ns_per_op)?,
+        b: stats::median(&b.ns_per_op)?,
+        samples: (a.ns_per_op.len(), b.ns_per_op.len()),
+        verdict: verdict(ratio),
+        ratio,
+    })
+}
+
+fn verdict(ratio: Option<Ratio>) -> Verdict {
+    match ratio {
+        None => Verdict::Undecided,
+        Some(r) if r.high < 1.0 / (1.0 + NOISE) => Verdict::Faster,
+        Some(r) if r.low > 1.0 + NOISE => Verdict::Slower,
+        Some(_) => Verdict::WithinNoise,
+    }
+}
+
+fn provenance_warnings(a: &Provenance, b: &Provenance) -> Vec<String> {
+    let pairs = [
+        ("processor", a.cpu.clone(), b.cpu.clone(), "absolute times do not compare between machines; compare ratios"),
+        ("number of processors", a.cores.to_string(), b.cores.to_string(), "the machines differ"),
+        ("memory", units::bytes(a.memory_bytes), units::bytes(b.memory_bytes), "the machines differ"),
+        ("host", a.host.clone(), b.host.clone(), "the machines differ"),
+        ("kernel", a.kernel.clone(), b.kernel.clone(), "part of a difference may be the kernel's"),
+        ("compiler", a.rustc.clone(), b.rustc.clone(), "part of a difference may be the compiler's"),
+        ("profile", a.profile.clone(), b.profile.clone(), "the builds differ"),
+        ("seed", a.seed.to_string(), b.seed.to_string(), "the workloads differ; repeat with the same --seed"),
+    ];
+    let differing = pairs.into_iter().filter(|(_, a, b, _)| a != b);
+    let mut warnings: Vec<String> =
+        differing.map(|(what, a, b, remedy)| format!("the {what} differs (A: {a}, B: {b}): {remedy}")).collect();
+    if a.pinned_to.is_some() != b.pinned_to.is_some() {
+        warnings.push("one run was pinned to a processor and the other was not: repeat both alike".to_owned());
+    }
+    for (name, provenance) in [("A", a), ("B", b)] {
+        if provenance.dirty {
+            warnings.push(format!(
+                "{name} was built from a tree with uncommitted changes: its commit {} does not say what was measured",
+                provenance.commit
+            ));
+        }
+    }
+    warnings
+}
+
+fn row_warnings(a: &Run, b: &Run) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for (name, run, other_name, other) in [("A", a, "B", b), ("B", b, "A", a)] {
+        if run.interrupted {
+            warnings.push(format!("{name} was interrupted: rows are missing"));
+        }
+        if !run.failures.is_empty() {
+            warnings.push(format!("{name} has wrong answers ({}), and no times there", run.failures.len()));
+        }
+        let missing = run.throughput.iter().filter(|row| !other.throughput.iter().any(|o| key(o) == key(row))).count();
+        if missing > 0 {
+            warnings.push(format!("rows of {name} that {other_name} does not have, left out here: {missing}"));
+        }
+    }
+    warnings
+}
+
+/// The floor does the same work in every version: if it moved, the machine did.
+fn floor_warning(rows: &[Row]) -> Option<String> {
+    let floor = rows.iter().filter(|row| row.backend == FLOOR && row.a > 0.0);
+    let moved = stats::geometric_mean(&floor.map(|row| row.b / row.a).collect::<Vec<_>>())?;
+    ((moved - 1.0).abs() > FLOOR_DRIFT).then(|| {
+        format!(
+            "the floor itself took {moved:.2} times as long in B: the machine was in another state, \
+             and every ratio here is off by about as much; repeat both runs close together"
+        )
+    })
+}
+
+fn cells(row: &Row) -> Vec<Cell> {
+    let interval = row.ratio.map_or(Cell::missing(), |r| Cell {
+        shown: format!("{:.3}..{:.3}", r.low, r.high),
+        value: serde_json::json!({ "low": r.low, "high": r.high }),
+        mark: Mark::Plain,
+    });
+    let ratio =
+        if row.a > 0.0 { Cell::figure(row.b / row.a, format!("{:.3}", row.b / row.a)) } else { Cell::missing() };
+    vec![
+        Cell::text(&row.backend),
+        Cell::text(&row.workload),
+        Cell::count(row.n),
+        Cell::text(&row.measure),
+        Cell::figure(row.a, units::number(row.a)),
+        Cell::figure(row.b, units::number(row.b)),
+        ratio,
+        interval,
+        Cell::text(row.verdict.as_str()),
+    ]
+}

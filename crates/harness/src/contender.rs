@@ -1,0 +1,149 @@
+//! Those who are compared, behind one face.
+//!
+//! [`Timer`](wheelhouse_core::Timer) is used with static dispatch, as a program would use it; what is dynamic here is only
+//! "play this whole stream".
+
+use crate::floor::Floor;
+use crate::latency::Histograms;
+use crate::memory;
+use crate::model::{FLOOR, Memory};
+use crate::stream::{Solution, Stream};
+use anyhow::{Result, bail};
+use std::marker::PhantomData;
+use std::time::{Duration, Instant};
+use wheelhouse_core::backend::{Backend, Info};
+use wheelhouse_core::meter::NoMeter;
+use wheelhouse_registry::Visitor;
+use wheelhouse_workload::{Checksum, Op, Player};
+
+/// A backend, or the floor.
+pub trait Contender {
+    /// The name in tables and on the command line.
+    fn name(&self) -> &'static str;
+
+    /// What is known of it; `None` for the floor.
+    fn info(&self) -> Option<Info>;
+
+    /// Plays a stream on a new structure and times each phase.
+    fn play(&self, stream: &Stream, solution: &Solution) -> Played;
+
+    /// Plays a stream on a new structure and times each operation of the phases that measure something.
+    fn time_each(&self, stream: &Stream, solution: &Solution, into: &mut Histograms) -> Checksum;
+
+    /// Measures the memory of n timers; `None` for the floor, whose arrays say nothing.
+    fn memory(&self, n: u32, seed: u64) -> Option<Memory>;
+}
+
+/// What came of playing a stream.
+#[derive(Debug)]
+pub struct Played {
+    /// The time of each phase.
+    pub times: Vec<Duration>,
+    /// The checksum after each phase.
+    pub checksums: Vec<Checksum>,
+}
+
+/// Plays on something that applies operations.
+fn play_timed(stream: &Stream, mut play: impl FnMut(&[Op]) -> Checksum) -> Played {
+    let mut played = Played { times: Vec::new(), checksums: Vec::new() };
+    for phase in &stream.phases {
+        let start = Instant::now();
+        let checksum = play(&phase.ops);
+        played.times.push(start.elapsed());
+        played.checksums.push(checksum);
+    }
+    played
+}
+
+struct Structure<B>(PhantomData<B>);
+
+impl<B: Backend> Contender for Structure<B> {
+    fn name(&self) -> &'static str {
+        B::INFO.name
+    }
+
+    fn info(&self) -> Option<Info> {
+        Some(B::INFO)
+    }
+
+    fn play(&self, stream: &Stream, _: &Solution) -> Played {
+        let mut player = Player::new(B::build::<u64, NoMeter>(), stream.labels);
+        play_timed(stream, |ops| {
+            player.play(ops);
+            player.checksum()
+        })
+    }
+
+    fn time_each(&self, stream: &Stream, _: &Solution, into: &mut Histograms) -> Checksum {
+        let mut player = Player::new(B::build::<u64, NoMeter>(), stream.labels);
+        into.record(stream, |op| player.apply(op));
+        player.checksum()
+    }
+
+    fn memory(&self, n: u32, seed: u64) -> Option<Memory> {
+        Some(memory::measure::<B>(n, seed))
+    }
+}
+
+struct FloorRow;
+
+impl Contender for FloorRow {
+    fn name(&self) -> &'static str {
+        FLOOR
+    }
+
+    fn info(&self) -> Option<Info> {
+        None
+    }
+
+    fn play(&self, stream: &Stream, solution: &Solution) -> Played {
+        let mut floor = Floor::new(&solution.script, stream.labels);
+        play_timed(stream, |ops| {
+            floor.play(ops);
+            floor.checksum()
+        })
+    }
+
+    fn time_each(&self, stream: &Stream, solution: &Solution, into: &mut Histograms) -> Checksum {
+        let mut floor = Floor::new(&solution.script, stream.labels);
+        into.record(stream, |op| floor.apply(op));
+        floor.checksum()
+    }
+
+    fn memory(&self, _: u32, _: u64) -> Option<Memory> {
+        None
+    }
+}
+
+/// A backend as a contender.
+pub fn contender<B: Backend + 'static>() -> Box<dyn Contender> {
+    Box::new(Structure::<B>(PhantomData))
+}
+
+/// All backends of the registry, then the floor.
+pub fn all() -> Vec<Box<dyn Contender>> {
+    struct Collect(Vec<Box<dyn Contender>>);
+    impl Visitor for Collect {
+        fn visit<B: Backend + 'static>(&mut self) {
+            self.0.push(contender::<B>());
+        }
+    }
+    let mut collect = Collect(Vec::new());
+    wheelhouse_registry::visit(&mut collect);
+    collect.0.push(Box::new(FloorRow));
+    collect.0
+}
+
+/// The contenders of these names, in the order of the registry; all if none is named.
+///
+/// # Errors
+///
+/// If a name is unknown; the message lists the known ones.
+pub fn select(names: &[String]) -> Result<Vec<Box<dyn Contender>>> {
+    let all = all();
+    let known: Vec<_> = all.iter().map(|contender| contender.name()).collect();
+    if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
+        bail!("no backend is called '{unknown}'; there are: {}", known.join(", "));
+    }
+    Ok(all.into_iter().filter(|it| names.is_empty() || names.iter().any(|name| name == it.name())).collect())
+}

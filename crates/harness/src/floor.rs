@@ -1,0 +1,121 @@
+//! The floor: the memory traffic that no timer facility can avoid, and nothing else.
+//!
+//! It plays the same stream on bare arrays that keep no order. Which timers fire, and when, it is told beforehand by the
+//! oracle; all that is left is to move the bytes: one sequential write for each timer started or moved and two for each that
+//! fires (it is read out of and into two more places on its way down a wheel of 256 slots), one random access for each
+//! timer started under its label, stopped, moved, or fired. Its answers are the right ones, and are checked as everybody
+//! else's are.
+
+use std::hint::black_box;
+use wheelhouse_core::Tick;
+use wheelhouse_workload::{Checksum, Op};
+
+/// Which timers fire: the oracle's answer, in the form in which a wheel would find it.
+#[derive(Debug, Default)]
+pub struct Script {
+    /// The labels, in order of firing.
+    pub fired: Vec<u32>,
+    /// How many of them fire in each operation that moves the clock, in order.
+    pub counts: Vec<u32>,
+}
+
+/// Sequential writes for a timer that fires.
+const MOVES_ON_THE_WAY: u64 = 2;
+
+/// What a wheel writes for a timer: 16 bytes.
+#[derive(Clone, Copy)]
+struct Written(#[allow(dead_code, reason = "written, never read: that is the point")] Tick, u64);
+
+#[derive(Clone, Copy)]
+struct Entry {
+    deadline: Tick,
+    /// The value plus one; zero when no timer is here.
+    value: u64,
+}
+
+/// Plays a stream at the cost of its memory traffic.
+pub struct Floor<'a> {
+    script: &'a Script,
+    entries: Vec<Entry>,
+    log: Vec<Written>,
+    cursor: usize,
+    inserted: u64,
+    fired: usize,
+    moved: usize,
+    checksum: Checksum,
+}
+
+impl<'a> Floor<'a> {
+    /// A floor for streams whose labels are below `labels`.
+    pub fn new(script: &'a Script, labels: usize) -> Self {
+        Self {
+            script,
+            entries: vec![Entry { deadline: 0, value: 0 }; labels],
+            log: vec![Written(0, 0); labels.next_power_of_two()],
+            cursor: 0,
+            inserted: 0,
+            fired: 0,
+            moved: 0,
+            checksum: Checksum::default(),
+        }
+    }
+
+    /// The sum over all answers so far.
+    pub fn checksum(&self) -> Checksum {
+        black_box(&self.log);
+        self.checksum
+    }
+
+    /// Plays a stretch of a stream.
+    pub fn play(&mut self, ops: &[Op]) {
+        ops.iter().for_each(|op| self.apply(*op));
+    }
+
+    /// Plays one operation.
+    #[inline]
+    pub fn apply(&mut self, op: Op) {
+        match op {
+            Op::Insert { label, deadline } => {
+                self.inserted += 1;
+                self.entries[label as usize] = Entry { deadline, value: self.inserted };
+                self.write(deadline, u64::from(label));
+            }
+            Op::Cancel { label } => {
+                let value = std::mem::take(&mut self.entries[label as usize].value);
+                self.checksum.add(value);
+            }
+            Op::Reschedule { label, deadline } => {
+                let entry = &mut self.entries[label as usize];
+                let live = entry.value != 0;
+                entry.deadline = deadline;
+                self.checksum.add(u64::from(live));
+                self.write(deadline, u64::from(label));
+            }
+            Op::Advance { .. } | Op::Ticks { .. } | Op::Wake => {
+                let count = self.script.counts[self.moved] as usize;
+                self.moved += 1;
+                for &label in &self.script.fired[self.fired..self.fired + count] {
+                    self.fire(label);
+                }
+                self.fired += count;
+            }
+        }
+    }
+
+    #[inline]
+    fn fire(&mut self, label: u32) {
+        let Entry { deadline, value } = std::mem::replace(&mut self.entries[label as usize], Entry { deadline: 0, value: 0 });
+        for level in 0..MOVES_ON_THE_WAY {
+            self.write(deadline, level);
+        }
+        self.checksum.add(deadline);
+        self.checksum.add(value - 1);
+    }
+
+    #[inline]
+    fn write(&mut self, deadline: Tick, label: u64) {
+        let at = self.cursor & (self.log.len() - 1);
+        self.log[at] = Written(deadline, label);
+        self.cursor += 1;
+    }
+}

@@ -1,0 +1,33 @@
+//! Ctrl-C ends a run between two measurements and keeps what is finished; a second one ends it at once.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static REQUESTED: AtomicBool = AtomicBool::new(false);
+
+/// From now on, Ctrl-C is noted. Calling it again does nothing.
+pub fn watch() {
+    static INSTALLED: OnceLock<()> = OnceLock::new();
+    INSTALLED.get_or_init(|| {
+        let noted = ctrlc::set_handler(|| {
+            if REQUESTED.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+            eprintln!("\nending after the measurement under way; what is finished is kept (Ctrl-C again ends at once)");
+        });
+        if let Err(error) = noted {
+            eprintln!("warning: Ctrl-C will end the run without a last word ({error})");
+        }
+    });
+}
+
+/// Whether Ctrl-C was pressed.
+pub fn requested() -> bool {
+    REQUESTED.load(Ordering::Relaxed)
+}
+
+/// As if Ctrl-C had been pressed.
+#[doc(hidden)]
+pub fn request_for_test(requested: bool) {
+    REQUESTED.store(requested, Ordering::Relaxed);
+}

@@ -1,0 +1,61 @@
+//! Bytes per live timer, as the allocator sees them.
+//!
+//! The allocator of the whole program counts, for the thread that asks. Everything else that is allocated meanwhile (the
+//! table of handles) is made before.
+
+use crate::model::Memory;
+use allocation_counter::{AllocationInfo, measure as count};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use wheelhouse_core::backend::Backend;
+use wheelhouse_core::meter::NoMeter;
+use wheelhouse_core::{Tick, Timer, TimerId};
+
+/// Each timer is replaced this many times on average.
+const CHURN: u32 = 4;
+
+/// Measures a backend with n timers and delays uniform in 1..=2^20.
+pub fn measure<B: Backend>(n: u32, seed: u64) -> Memory {
+    let mut random = Pcg64Mcg::seed_from_u64(seed);
+    let mut delay = move || random.random_range(1..=1_u64 << 20);
+    let mut ids: Vec<TimerId> = Vec::with_capacity(n as usize);
+    let mut timer = None;
+    let filled = count(|| {
+        let timer = timer.insert(B::build::<u64, NoMeter>());
+        ids.extend((0..n).map(|value| timer.insert(delay(), u64::from(value))));
+    });
+    let churned = count(|| {
+        if let Some(timer) = &mut timer {
+            churn(timer, &mut ids, delay, seed);
+        }
+    });
+    let per_timer = |bytes: i64| bytes as f64 / f64::from(n.max(1));
+    let AllocationInfo { bytes_current: live, bytes_max: peak, .. } = filled;
+    Memory {
+        backend: B::INFO.name.to_owned(),
+        n: u64::from(n),
+        live: per_timer(live),
+        peak: per_timer(peak as i64),
+        churned: per_timer(live + churned.bytes_current),
+    }
+}
+
+/// Replaces timers at random while the clock goes on; one that has fired is started again. So n stay live.
+fn churn<T: Timer<u64>>(timer: &mut T, ids: &mut [TimerId], mut delay: impl FnMut() -> Tick, seed: u64) {
+    let mut random = Pcg64Mcg::seed_from_u64(seed ^ 1);
+    let n = ids.len() as u64;
+    for step in 0..u64::from(CHURN) * n {
+        let label = random.random_range(0..n) as usize;
+        timer.cancel(ids[label]);
+        ids[label] = timer.insert(timer.now() + delay(), label as u64);
+        if step % 16 == 0 {
+            timer.advance(timer.now() + 1, |_| ());
+        }
+    }
+    // The clock stands still from here on, so that n are live at the end.
+    for (label, id) in ids.iter_mut().enumerate() {
+        if timer.deadline(*id).is_none() {
+            *id = timer.insert(timer.now() + delay(), label as u64);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Axes: from a figure to its place between 0 and 1, and the ticks between.
+
+use crate::units;
+
+/// A line across the plot and, if it is a main one, the text at its end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tick {
+    /// Place on the axis, 0 to 1.
+    pub at: f64,
+    /// Text; empty on a minor tick.
+    pub label: String,
+}
+
+/// An axis: a scale, its ends, and what stands at it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// What it measures, with the unit or the word for the scale.
+    pub title: String,
+    /// From low to high.
+    pub ticks: Vec<Tick>,
+    scale: Scale,
+    low: f64,
+    high: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Scale {
+    Linear,
+    Log,
+    /// Percentiles by the number of nines; 100 stands at the end.
+    Nines,
+}
+
+impl Axis {
+    /// Times in ns on a logarithmic scale that holds all positive ones of the values; `None` if there is none.
+    pub fn time(title: &str, values: impl Iterator<Item = f64>) -> Option<Self> {
+        let (low, high) = positive_range(values)?;
+        // Ends on the steps 1, 2, 5, so that the highest and lowest line of the grid carry a label.
+        let (low, high) = (step_below(low), step_above(high));
+        let high = if high > low { high } else { step_above(low * 1.01) };
+        let mut axis = Self::empty(title, Scale::Log, low.log10(), high.log10());
+        let steps = steps(low, high);
+        let few = steps.len() <= 11;
+        for step in steps {
+            let named = few || is_power_of_ten(step);
+            axis.tick(step, if named { units::short_time(step) } else { String::new() });
+        }
+        Some(axis)
+    }
+
+    /// Numbers of timers on a logarithmic scale, with a tick at each; `None` without one above zero.
+    pub fn sizes(title: &str, sizes: &[u64]) -> Option<Self> {
+        let (low, high) = positive_range(sizes.iter().map(|n| *n as f64))?;
+        // Room at both ends, and some for a single n.
+        let room = ((high.log10() - low.log10()) * 0.04).max(0.08);
+        let mut axis = Self::empty(title, Scale::Log, low.log10() - room, high.log10() + room);
+        let mut last = f64::NEG_INFINITY;
+        for size in sizes.iter().filter(|n| **n > 0) {
+            let at = axis.place(*size as f64).unwrap_or(0.0);
+            // Two labels closer than this would run into each other.
+            let label = if at - last >= 0.09 { units::short_count(*size) } else { String::new() };
+            last = if label.is_empty() { last } else { at };
+            axis.tick(*size as f64, label);
+        }
+        Some(axis)
+    }
+
+    /// Amounts from zero up on a linear scale; `None` without one.
+    pub fn amount(title: &str, values: impl Iterator<Item = f64>) -> Option<Self> {
+        let most = values.filter(|v| v.is_finite() && *v >= 0.0).max_by(f64::total_cmp)?;
+        let most = if most > 0.0 { most } else { 1.0 };
+        let step = step_above(most / 8.0);
+        let high = (most / step).ceil() * step;
+        let mut axis = Self::empty(title, Scale::Linear, 0.0, high);
+        for i in 0..=(high / step).round() as u32 {
+            axis.tick(f64::from(i) * step, units::short(f64::from(i) * step));
+        }
+        Some(axis)
+    }
+
+    /// Percentiles, each further nine as wide as the one before, up to those of `finest` and then 100.
+    pub fn percentiles(title: &str, finest: f64) -> Self {
+        let last = nines(finest.clamp(99.99, 99.999_999));
+        let mut axis = Self::empty(title, Scale::Nines, 0.0, last + 0.75);
+        for (percentile, label) in
+            [(0.0, "0"), (50.0, "50"), (90.0, "90"), (99.0, "99"), (99.9, "99.9"), (99.99, "99.99"), (99.999, "99.999")]
+        {
+            if nines(percentile) <= last + 0.01 {
+                axis.tick(percentile, label.to_owned());
+            }
+        }
+        axis.tick(100.0, "max".to_owned());
+        axis
+    }
+
+    /// The place of a value, 0 at the low end and 1 at the high one; `None` if the scale cannot show it.
+    pub fn place(&self, value: f64) -> Option<f64> {
+        let at = match self.scale {
+            Scale::Linear => value,
+            Scale::Log if value > 0.0 => value.log10(),
+            Scale::Log => return None,
+            Scale::Nines => nines(value).min(self.high),
+        };
+        let place = (at - self.low) / (self.high - self.low);
+        place.is_finite().then_some(place.clamp(0.0, 1.0))
+    }
+
+    /// Whether a value lies between the ends.
+    pub fn spans(&self, value: f64) -> bool {
+        // `place` puts what lies outside on the end.
+        self.place(value).is_some_and(|at| at > 0.0 && at < 1.0)
+    }
+
+    fn empty(title: &str, scale: Scale, low: f64, high: f64) -> Self {
+        Self { title: title.to_owned(), ticks: Vec::new(), scale, low, high }
+    }
+
+    fn tick(&mut self, value: f64, label: String) {
+        if let Some(at) = self.place(value) {
+            self.ticks.push(Tick { at, label });
+        }
+    }
+}
+
+/// How many nines a percentile has: 0 for 0, 1 for 90, 2 for 99; infinite for 100.
+fn nines(percentile: f64) -> f64 {
+    -(1.0 - percentile.clamp(0.0, 100.0) / 100.0).log10()
+}
+
+fn positive_range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    values.filter(|v| v.is_finite() && *v > 0.0).fold(None, |range, v| match range {
+        None => Some((v, v)),
+        Some((low, high)) => Some((v.min(low), v.max(high))),
+    })
+}
+
+/// The greatest of ..., 0.5, 1, 2, 5, 10, ... that is not above the value.
+fn step_below(value: f64) -> f64 {
+    let decade = 10f64.powf(value.log10().floor());
+    // Rounding may have put the decade one off on either side.
+    [10.0, 5.0, 2.0, 1.0, 0.5].into_iter().map(|m| m * decade).find(|s| *s <= value * (1.0 + 1e-9)).unwrap_or(decade)
+}
+
+/// The least of ..., 0.5, 1, 2, 5, 10, ... that is not below the value.
+fn step_above(value: f64) -> f64 {
+    let decade = 10f64.powf(value.log10().floor());
+    [0.5, 1.0, 2.0, 5.0, 10.0, 20.0]
+        .into_iter()
+        .map(|m| m * decade)
+        .find(|s| *s >= value * (1.0 - 1e-9))
+        .unwrap_or(decade)
+}
+
+/// All of 1, 2, 5, 10, ... from low to high.
+fn steps(low: f64, high: f64) -> Vec<f64> {
+    let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
+    let all = (first..=last).flat_map(|decade| [1.0, 2.0, 5.0].map(|m| m * 10f64.powi(decade)));
+    all.filter(|step| *step >= low * (1.0 - 1e-9) && *step <= high * (1.0 + 1e-9)).collect()
+}
+
+fn is_power_of_ten(value: f64) -> bool {
+    let log = value.log10();
+    (log - log.round()).abs() < 1e-9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(axis: &Axis) -> Vec<&str> {
+        axis.ticks.iter().map(|t| t.label.as_str()).filter(|l| !l.is_empty()).collect()
+    }
+
+    #[test]
+    fn a_time_axis_ends_on_steps_and_skips_what_it_cannot_show() {
+        let axis = Axis::time("t", [0.0, -1.0, f64::NAN, 12.0, 340.0].into_iter()).unwrap();
+        assert_eq!(labels(&axis), ["10 ns", "20 ns", "50 ns", "100 ns", "200 ns", "500 ns"]);
+        assert_eq!((axis.ticks[0].at, axis.ticks[5].at), (0.0, 1.0));
+        assert_eq!((axis.place(10.0), axis.place(0.0), axis.place(1e9)), (Some(0.0), None, Some(1.0)));
+        assert_eq!(Axis::time("t", [0.0].into_iter()), None);
+    }
+
+    #[test]
+    fn a_wide_time_axis_names_decades_only() {
+        let axis = Axis::time("t", [30.0, 9e6].into_iter()).unwrap();
+        assert_eq!(labels(&axis), ["100 ns", "1 µs", "10 µs", "100 µs", "1 ms", "10 ms"]);
+    }
+
+    #[test]
+    fn one_value_still_gives_an_axis() {
+        for value in [1.0, 5.0, 7.3, 1000.0] {
+            let axis = Axis::time("t", std::iter::once(value)).unwrap();
+            assert!(axis.ticks.len() >= 2, "{value}: {:?}", axis.ticks);
+            assert!(axis.place(value).is_some());
+        }
+        assert_eq!(labels(&Axis::sizes("n", &[1_000_000]).unwrap()), ["1M"]);
+        assert_eq!(Axis::sizes("n", &[0]), None);
+    }
+
+    #[test]
+    fn amounts_start_at_zero() {
+        let axis = Axis::amount("b", [36.0, 120.0].into_iter()).unwrap();
+        assert_eq!(labels(&axis), ["0", "20", "40", "60", "80", "100", "120"]);
+        assert_eq!(labels(&Axis::amount("b", std::iter::once(0.0)).unwrap()).first(), Some(&"0"));
+    }
+
+    #[test]
+    fn percentiles_are_spaced_by_nines() {
+        let axis = Axis::percentiles("p", 99.999);
+        assert_eq!(labels(&axis), ["0", "50", "90", "99", "99.9", "99.99", "99.999", "max"]);
+        assert_eq!((axis.place(0.0), axis.place(100.0)), (Some(0.0), Some(1.0)));
+        let width = |a, b| axis.place(b).unwrap() - axis.place(a).unwrap();
+        assert!((width(90.0, 99.0) - width(99.9, 99.99)).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,246 @@
+//! Pictures of a run: latency by percentile, time per operation against n, memory against n.
+//!
+//! Each is an SVG that stands alone (no script, no font, no link), follows the reader's light or dark theme, and has the same colour
+//! for a structure everywhere ([`palette`]). [`all`] draws every picture that a run has data for; a picture with
+//! nothing to show is not drawn.
+
+pub mod axis;
+pub mod chart;
+mod labels;
+pub mod palette;
+mod pen;
+mod theme;
+
+use std::collections::BTreeSet;
+
+use crate::model::{Latency, Memory, Run};
+use crate::stats;
+use crate::summary;
+use crate::units;
+use axis::Axis;
+use chart::{Chart, Series};
+
+/// What a picture shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// Time per operation of a measure on a workload, against n.
+    Time {
+        /// The workload.
+        workload: String,
+        /// The measure.
+        measure: String,
+    },
+    /// Time of single operations on a workload at n, by percentile.
+    Latency {
+        /// The workload.
+        workload: String,
+        /// Timers.
+        n: u64,
+        /// The operation.
+        operation: String,
+    },
+    /// Bytes per timer, against n.
+    Memory,
+}
+
+/// A picture and what it is called.
+#[derive(Clone, Debug)]
+pub struct Plot {
+    /// What it shows.
+    pub subject: Subject,
+    /// Name of its file, as in `steady.svg`.
+    pub file: String,
+    /// What it is called on the page.
+    pub title: String,
+    /// The picture.
+    pub svg: String,
+}
+
+/// Every picture that the run has data for: times, then latencies, then memory. Each has a file name of its own.
+pub fn all(run: &Run) -> Vec<Plot> {
+    let mut names = BTreeSet::new();
+    let draw = |subject: Subject| {
+        let svg = draw(run, &subject)?;
+        let (mut file, mut copies) = (file_name(&subject), 1);
+        while !names.insert(file.clone()) {
+            copies += 1;
+            file = format!("{}-{copies}.svg", file_name(&subject).trim_end_matches(".svg"));
+        }
+        Some(Plot { title: title(&subject), file, svg, subject })
+    };
+    subjects(run).into_iter().filter_map(draw).collect()
+}
+
+/// The one picture that stands for the run: the steady mix against n, else the first there is.
+pub fn emblem(run: &Run) -> Option<Plot> {
+    let mut pictures = all(run);
+    let steady = |p: &Plot| matches!(&p.subject, Subject::Time { measure, .. } if measure == "steady");
+    let chosen = pictures.iter().position(steady).unwrap_or(0);
+    (chosen < pictures.len()).then(|| pictures.swap_remove(chosen))
+}
+
+/// Draws one picture; `None` if the run has nothing to show for it.
+pub fn draw(run: &Run, subject: &Subject) -> Option<String> {
+    match subject {
+        Subject::Time { workload, measure } => time(run, workload, measure),
+        Subject::Latency { workload, n, operation } => latency(run, workload, *n, operation),
+        Subject::Memory => memory(run),
+    }
+}
+
+/// What a picture is called.
+pub fn title(subject: &Subject) -> String {
+    match subject {
+        Subject::Time { workload, measure } if measure == workload => {
+            format!("{}: time per operation", spoken(measure))
+        }
+        Subject::Time { workload, measure } => format!("{} ({workload}): time per operation", spoken(measure)),
+        Subject::Latency { workload, n, operation } => {
+            format!("Latency of one {operation} ({workload}), n = {}", units::count(*n))
+        }
+        Subject::Memory => "Memory per timer".to_owned(),
+    }
+}
+
+/// Name of the file of a picture: lower case, words joined by `-`.
+pub fn file_name(subject: &Subject) -> String {
+    let words = match subject {
+        Subject::Time { workload, measure } if measure == workload => format!("time {measure}"),
+        Subject::Time { workload, measure } => format!("time {measure} {workload}"),
+        Subject::Latency { workload, n, operation } => format!("latency {operation} {workload} {n}"),
+        Subject::Memory => "memory".to_owned(),
+    };
+    let plain: String =
+        words.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+    format!("{plain}.svg")
+}
+
+fn subjects(run: &Run) -> Vec<Subject> {
+    let mut subjects: Vec<Subject> = Vec::new();
+    let times = run.throughput.iter();
+    let times = times.map(|r| Subject::Time { workload: r.workload.clone(), measure: r.measure.clone() });
+    let latencies = run.latency.iter().map(|r| {
+        let (workload, operation) = (r.workload.clone(), r.operation.clone());
+        Subject::Latency { workload, n: r.n, operation }
+    });
+    for subject in times.chain(latencies).chain([Subject::Memory]) {
+        if !subjects.contains(&subject) {
+            subjects.push(subject);
+        }
+    }
+    subjects
+}
+
+/// `insert-warm` as `Insert warm`.
+fn spoken(name: &str) -> String {
+    let words = name.replace('-', " ");
+    let mut letters = words.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// A line per backend that has points, in the order of the run.
+fn series(run: &Run, points: impl Fn(&str) -> Points) -> Vec<Series> {
+    let registry: Vec<&str> = wheelhouse_registry::all().iter().map(|info| info.name).collect();
+    let named = summary::backends(run).into_iter().map(|name| {
+        let points = points(&name);
+        let style = palette::style_of(&name, &registry);
+        Series { name, style, line: points.line, marks: points.marks, whiskers: points.whiskers }
+    });
+    named.filter(|series| !series.line.is_empty()).collect()
+}
+
+/// The data of one line.
+#[derive(Default)]
+struct Points {
+    line: Vec<(f64, f64)>,
+    marks: Vec<(f64, f64)>,
+    whiskers: Vec<(f64, f64, f64)>,
+}
+
+/// Nanoseconds per operation against n. Two sizes make a line; one is for the table.
+fn time(run: &Run, workload: &str, measure: &str) -> Option<String> {
+    let rows = || run.throughput.iter().filter(|r| r.workload == workload && r.measure == measure);
+    let sizes: BTreeSet<u64> = rows().map(|r| r.n).collect();
+    let series = series(run, |backend| {
+        let mut points = Points::default();
+        for row in rows().filter(|r| r.backend == backend) {
+            let median = stats::median(&row.ns_per_op).filter(|ns| *ns > 0.0);
+            if let (Some(median), Some((least, most))) = (median, stats::range(&row.ns_per_op)) {
+                points.line.push((row.n as f64, median));
+                points.whiskers.extend((row.ns_per_op.len() > 1 && least > 0.0).then_some((row.n as f64, least, most)));
+            }
+        }
+        points.line.sort_by(|a, b| a.0.total_cmp(&b.0));
+        points.marks = points.line.clone();
+        points
+    });
+    if sizes.len() < 2 || series.is_empty() {
+        return None;
+    }
+    let values = series.iter().flat_map(|s| {
+        let ends = s.whiskers.iter().flat_map(|w| [w.1, w.2]);
+        s.line.iter().map(|p| p.1).chain(ends)
+    });
+    let x = Axis::sizes("timers n (log scale)", &sizes.into_iter().collect::<Vec<_>>())?;
+    let y = Axis::time("time per operation (log scale)", values)?;
+    let title = title(&Subject::Time { workload: workload.to_owned(), measure: measure.to_owned() });
+    let subtitle = format!("median, whiskers from least to greatest repetition; lower is better · {}", origin(run));
+    Some(Chart { title, subtitle, x, y, series, level: None, aside: 0 }.svg())
+}
+
+/// The distribution of single operations: how many percent took no longer than that.
+fn latency(run: &Run, workload: &str, n: u64, operation: &str) -> Option<String> {
+    let rows = || run.latency.iter().filter(|r| r.workload == workload && r.n == n && r.operation == operation);
+    let series = series(run, |backend| rows().find(|r| r.backend == backend).map(curve).unwrap_or_default());
+    let finest = rows().flat_map(|r| &r.curve).map(|p| p.0).filter(|p| *p < 100.0).fold(0.0, f64::max);
+    let clock = run.provenance.clock_overhead_ns;
+    let values = series.iter().flat_map(|s| s.line.iter().chain(&s.marks)).map(|p| p.1);
+    let y = Axis::time("time of one operation (log scale)", values)?;
+    let x = Axis::percentiles("share of operations that took no longer, % (every further nine equally wide)", finest);
+    let title = title(&Subject::Latency { workload: workload.to_owned(), n, operation: operation.to_owned() });
+    let subtitle = format!("each includes the clock's overhead; lower is better · {}", origin(run));
+    let level = (clock > 0.0 && y.spans(clock)).then(|| (clock, "reading the clock".to_owned()));
+    Some(Chart { title, subtitle, x, y, series, level, aside: 0 }.svg())
+}
+
+fn curve(row: &Latency) -> Points {
+    let named =
+        [(50.0, row.p50), (90.0, row.p90), (99.0, row.p99), (99.9, row.p999), (99.99, row.p9999), (100.0, row.max)];
+    // What a histogram of so many values can tell: beyond that, a percentile is the maximum by another name.
+    let told = |p: f64| p >= 100.0 || (row.count as f64) * (1.0 - p / 100.0) >= 0.999;
+    let visible = |(p, ns): (f64, u64)| (ns > 0 && told(p)).then_some((p, ns as f64));
+    let marks: Vec<(f64, f64)> = named.into_iter().filter_map(visible).collect();
+    let mut line: Vec<(f64, f64)> = row.curve.iter().copied().filter_map(visible).collect();
+    if line.is_empty() {
+        line.clone_from(&marks);
+    }
+    line.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    Points { line, marks, whiskers: Vec::new() }
+}
+
+/// Bytes per live timer against n, whiskers from the least to the greatest of live, peak and churned.
+fn memory(run: &Run) -> Option<String> {
+    let sizes: BTreeSet<u64> = run.memory.iter().map(|r| r.n).collect();
+    let series = series(run, |backend| {
+        let mut rows: Vec<&Memory> = run.memory.iter().filter(|r| r.backend == backend).collect();
+        rows.sort_by_key(|r| r.n);
+        let line: Vec<(f64, f64)> = rows.iter().map(|r| (r.n as f64, r.live)).collect();
+        let ends = |r: &&Memory| Some((r.n as f64, stats::range(&[r.live, r.peak, r.churned])?));
+        let whiskers = rows.iter().filter_map(ends).map(|(n, (least, most))| (n, least, most)).collect();
+        Points { marks: line.clone(), line, whiskers }
+    });
+    let x = Axis::sizes("live timers n (log scale)", &sizes.into_iter().collect::<Vec<_>>())?;
+    let y = Axis::amount("bytes per live timer", series.iter().flat_map(|s| s.whiskers.iter().map(|w| w.2)))?;
+    let title = title(&Subject::Memory);
+    let subtitle = format!(
+        "after n insertions; whiskers include the peak while growing and the state after churn · {}",
+        origin(run)
+    );
+    Some(Chart { title, subtitle, x, y, series, level: None, aside: 5 }.svg())
+}
+
+/// Machine and commit, short enough for a line beneath the title.
+fn origin(run: &Run) -> String {
+    let dirty = if run.provenance.dirty { "+" } else { "" };
+    format!("{}, {}{dirty}", run.provenance.host, crate::report::provenance::short(&run.provenance.commit))
+}

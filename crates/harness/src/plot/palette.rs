@@ -1,0 +1,147 @@
+//! Which colour and which mark a structure has: the same in every plot of every run.
+//!
+//! A structure of the registry has the colour of its place there, so that leaving others out of a run changes nothing.
+//! Names from elsewhere (a competitor's adapter) take the remaining colours by a hash of their name; two that meet
+//! on one colour mostly differ in their mark, and in the name at the end of their line. The hues are those of Okabe and Ito ("Color Universal Design", 2008), darkened for
+//! light and lightened for dark backgrounds until each has a contrast of at least 3 to 1; no reading depends on the hue
+//! alone, since every line carries marks of a shape and its name at its end.
+
+use plotters::style::RGBColor;
+
+use crate::model::FLOOR;
+
+/// The shape at the points of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A disc.
+    Circle,
+    /// A square on its side.
+    Square,
+    /// A triangle on its base.
+    Triangle,
+    /// A square on its corner.
+    Diamond,
+    /// A triangle on its tip.
+    Wedge,
+    /// An upright cross.
+    Plus,
+    /// A lying cross.
+    Cross,
+}
+
+/// How a structure is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// On a light ground; also the name by which the style sheet finds what to recolour.
+    pub light: Rgb,
+    /// On a dark ground.
+    pub dark: Rgb,
+    /// Shape of its points.
+    pub shape: Shape,
+    /// Whether its line is broken: the floor's, which is no structure.
+    pub dashed: bool,
+}
+
+/// Red, green, blue.
+pub type Rgb = (u8, u8, u8);
+
+/// (light, dark) pairs, in the order in which the registry takes them.
+const COLOURS: [(Rgb, Rgb); 8] = [
+    ((0x00, 0x66, 0xB2), (0x5C, 0xB3, 0xFF)), // blue
+    ((0xC4, 0x4E, 0x00), (0xFF, 0x9A, 0x4D)), // vermilion
+    ((0x00, 0x80, 0x5C), (0x3F, 0xD4, 0xA4)), // bluish green
+    ((0xA8, 0x3C, 0x86), (0xE8, 0x8F, 0xCB)), // reddish purple
+    ((0x8A, 0x68, 0x00), (0xE6, 0xC3, 0x4A)), // ochre
+    ((0x1B, 0x85, 0x9E), (0x6F, 0xD6, 0xE8)), // sky
+    ((0x5B, 0x4B, 0xC4), (0xB0, 0xA3, 0xFF)), // violet
+    ((0x9E, 0x1F, 0x2F), (0xFF, 0x8B, 0x93)), // crimson
+];
+
+const SHAPES: [Shape; 7] =
+    [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond, Shape::Wedge, Shape::Plus, Shape::Cross];
+
+const GREY: (Rgb, Rgb) = ((0x6E, 0x77, 0x81), (0x9D, 0xA7, 0xB1));
+
+/// The style of a structure, given the names of the registry in their order.
+pub fn style_of(name: &str, registry: &[&str]) -> Style {
+    if name == FLOOR {
+        return Style { light: GREY.0, dark: GREY.1, shape: Shape::Circle, dashed: true };
+    }
+    let (colour, shape) = match registry.iter().position(|known| *known == name) {
+        Some(place) => (place, place),
+        None => {
+            let taken = registry.len() % COLOURS.len();
+            let (free, hash) = (COLOURS.len() - taken, hash(name) as usize);
+            (taken + hash % free, hash / free)
+        }
+    };
+    let (light, dark) = COLOURS[colour % COLOURS.len()];
+    Style { light, dark, shape: SHAPES[shape % SHAPES.len()], dashed: false }
+}
+
+/// Every pair of colours that [`style_of`] can give.
+pub fn pairs() -> impl Iterator<Item = (Rgb, Rgb)> {
+    COLOURS.into_iter().chain([GREY])
+}
+
+/// FNV-1a: the same on every machine and in every version, which the standard library's hasher does not promise.
+fn hash(name: &str) -> u32 {
+    name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+/// As the drawing library takes it.
+pub fn rgb((r, g, b): Rgb) -> RGBColor {
+    RGBColor(r, g, b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REGISTRY: [&str; 4] = ["hierarchical-wheel", "round-wheel", "binary-heap", "skip-list"];
+
+    #[test]
+    fn structures_of_the_registry_differ_in_colour_and_shape() {
+        let styles = REGISTRY.map(|name| style_of(name, &REGISTRY));
+        for (i, a) in styles.iter().enumerate() {
+            for b in &styles[i + 1..] {
+                assert_ne!(a.light, b.light);
+                assert_ne!(a.dark, b.dark);
+                assert_ne!(a.shape, b.shape);
+            }
+        }
+    }
+
+    #[test]
+    fn others_keep_off_the_colours_of_the_registry() {
+        let known = REGISTRY.map(|name| style_of(name, &REGISTRY).light);
+        for name in ["tokio-util", "grommet", "std-btreemap", "nexus", "folly"] {
+            let style = style_of(name, &REGISTRY);
+            assert!(!known.contains(&style.light), "{name} has a colour of the registry");
+            assert_eq!(style, style_of(name, &REGISTRY));
+        }
+        assert!(style_of(FLOOR, &REGISTRY).dashed);
+    }
+
+    #[test]
+    fn every_colour_stands_out_from_its_ground() {
+        for (light, dark) in pairs() {
+            assert!(contrast(light, (255, 255, 255)) >= 3.0, "{light:?} on white");
+            assert!(contrast(dark, (0x0D, 0x11, 0x17)) >= 3.0, "{dark:?} on dark");
+        }
+    }
+
+    /// The contrast ratio of WCAG 2.
+    fn contrast(a: Rgb, b: Rgb) -> f64 {
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    fn luminance((r, g, b): Rgb) -> f64 {
+        let linear = |c: u8| {
+            let c = f64::from(c) / 255.0;
+            if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
+    }
+}

@@ -1,0 +1,94 @@
+//! Where a figure comes from: the machine, the build, the commit.
+
+use crate::latency::clock_overhead;
+use crate::model::Provenance;
+use std::fs::read_to_string;
+use std::process::Command;
+
+/// Gathers what there is to know, now. What cannot be found out is `unknown`.
+pub fn gather(seed: u64, pinned_to: Option<usize>) -> Provenance {
+    let cpu = cpu_model();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    Provenance {
+        started: utc_now(),
+        host: host_label(&cpu, cores),
+        cpu,
+        cores,
+        memory_bytes: memory_bytes(),
+        kernel: output("uname", &["-srm"]).unwrap_or_else(unknown),
+        rustc: env!("WHEELHOUSE_RUSTC").to_owned(),
+        profile: env!("WHEELHOUSE_PROFILE").to_owned(),
+        commit: git(&["rev-parse", "HEAD"]).unwrap_or_else(unknown),
+        // Files that git does not know, such as the results of earlier runs, change nothing in the build.
+        dirty: git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|changes| !changes.is_empty()),
+        command: command_line(),
+        seed,
+        pinned_to,
+        clock_overhead_ns: clock_overhead(),
+    }
+}
+
+fn unknown() -> String {
+    "unknown".to_owned()
+}
+
+fn output(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(arguments).output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// Asks git about the checkout this program was built from, wherever it is run.
+fn git(arguments: &[&str]) -> Option<String> {
+    let mut all = vec!["-C", env!("CARGO_MANIFEST_DIR")];
+    all.extend(arguments);
+    output("git", &all)
+}
+
+fn cpu_model() -> String {
+    let cpuinfo = read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    let model = model.map(|(_, model)| model.trim().to_owned());
+    model.or_else(|| output("sysctl", &["-n", "machdep.cpu.brand_string"])).unwrap_or_else(unknown)
+}
+
+fn memory_bytes() -> u64 {
+    let meminfo = read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+    let kilobytes = total.and_then(|total| total.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    kilobytes.unwrap_or(0) * 1024
+}
+
+/// A label that says what kind of machine, and not whose: the telling word of the CPU's name and the number of cores.
+fn host_label(cpu: &str, cores: usize) -> String {
+    const SAYS_NOTHING: [&str; 10] =
+        ["intel(r)", "amd", "cpu", "processor", "core(tm)", "(r)", "unknown", "apple", "with", "@"];
+    let lower = cpu.to_lowercase();
+    let word = lower.split_whitespace().find(|word| !SAYS_NOTHING.contains(word)).unwrap_or("machine");
+    let word: String = word.replace("(r)", "").replace("(tm)", "").chars().filter(char::is_ascii_alphanumeric).collect();
+    format!("{}-{cores}c", if word.is_empty() { "machine" } else { &word })
+}
+
+/// The command line, the program by its name alone: where it was built is nobody's business.
+fn command_line() -> String {
+    let mut arguments = std::env::args();
+    let program = arguments.next().unwrap_or_default();
+    let name = std::path::Path::new(&program).file_name().map(|name| name.to_string_lossy().into_owned());
+    std::iter::once(name.unwrap_or_default()).chain(arguments).collect::<Vec<_>>().join(" ")
+}
+
+/// The time of day in UTC, to the second.
+fn utc_now() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_label_of_a_machine_names_its_kind() {
+        assert_eq!(host_label("Intel(R) Xeon(R) Processor", 2), "xeon-2c");
+        assert_eq!(host_label("AMD EPYC 7763 64-Core Processor", 8), "epyc-8c");
+        assert_eq!(host_label("", 1), "machine-1c");
+    }
+}

@@ -1,0 +1,146 @@
+//! What the report says, in order, before it is set in type.
+
+use crate::model::Run;
+use crate::plot::{Plot, Subject};
+use crate::summary;
+use crate::table::Table;
+use crate::units;
+
+use super::{prose, provenance, tables};
+
+/// The whole report.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// What it is a report of.
+    pub title: String,
+    /// Machine and commit in a line.
+    pub subtitle: String,
+    /// Its parts, in order.
+    pub blocks: Vec<Block>,
+}
+
+/// A part of the report.
+#[derive(Clone, Debug)]
+pub enum Block {
+    /// Begins a section.
+    Heading(String),
+    /// Plain text.
+    Text(String),
+    /// Plain texts, each a point of its own.
+    Points(Vec<String>),
+    /// What a reader must know before believing a figure.
+    Warning(String),
+    /// Figures.
+    Table(Table),
+    /// A picture and how to read it.
+    Picture(Plot, String),
+    /// Names and their values.
+    Facts(Vec<(&'static str, String)>),
+    /// What only some readers want: folded until asked for.
+    Folded(String, Vec<Block>),
+}
+
+/// The report of a run; an empty run gives one that says so.
+pub fn of(run: &Run, pictures: Vec<Plot>) -> Document {
+    let mut blocks = warnings(run);
+    blocks.push(Block::Table(summary::at_a_glance(run, None)));
+    blocks.extend(other_sizes(run));
+    blocks.extend(wrong(run));
+    let (times, rest): (Vec<_>, Vec<_>) = pictures.into_iter().partition(|p| matches!(p.subject, Subject::Time { .. }));
+    let (latencies, memory): (Vec<_>, Vec<_>) = rest.into_iter().partition(|p| p.subject != Subject::Memory);
+    blocks.extend(time_section(run, times));
+    blocks.extend(latency_section(run, latencies));
+    blocks.extend(memory_section(run, memory));
+    blocks.push(Block::Heading("How to read this, and how to distrust it".to_owned()));
+    blocks.push(Block::Points(prose::doubts(run)));
+    blocks.push(Block::Heading("Where these figures come from".to_owned()));
+    blocks.push(Block::Facts(provenance::lines(&run.provenance)));
+    let date: String = run.provenance.started.chars().take(10).collect();
+    Document {
+        title: format!("Timers compared: {} on {date}", run.provenance.host),
+        subtitle: provenance::line(&run.provenance),
+        blocks,
+    }
+}
+
+fn warnings(run: &Run) -> Vec<Block> {
+    let mut warnings = Vec::new();
+    if run.throughput.is_empty() && run.latency.is_empty() && run.memory.is_empty() && run.failures.is_empty() {
+        warnings.push("Nothing was measured: this run holds no rows.".to_owned());
+    }
+    if run.interrupted {
+        warnings.push("The run was interrupted: rows are missing.".to_owned());
+    }
+    if !run.failures.is_empty() {
+        let count = run.failures.len();
+        warnings.push(format!("Wrong answers: {count}. The structures concerned have no figures there; see below."));
+    }
+    if run.provenance.dirty {
+        let commit = provenance::short(&run.provenance.commit);
+        warnings.push(format!("The source had uncommitted changes: commit {commit} does not say what was measured."));
+    }
+    warnings.into_iter().map(Block::Warning).collect()
+}
+
+/// The same table for every other n.
+fn other_sizes(run: &Run) -> Option<Block> {
+    let usual = summary::usual_n(run)?;
+    let others: Vec<u64> = summary::sizes(run).into_iter().filter(|n| *n != usual).collect();
+    let tables = others.iter().map(|n| Block::Table(summary::at_a_glance(run, Some(*n)))).collect();
+    let named: Vec<String> = others.iter().map(|n| units::count(*n)).collect();
+    (!others.is_empty()).then(|| Block::Folded(format!("The same at n = {}", named.join("; ")), tables))
+}
+
+fn wrong(run: &Run) -> Vec<Block> {
+    match tables::failures(run) {
+        Some(table) => vec![Block::Heading("Wrong answers".to_owned()), Block::Table(table)],
+        None => Vec::new(),
+    }
+}
+
+fn time_section(run: &Run, pictures: Vec<Plot>) -> Vec<Block> {
+    if run.throughput.is_empty() {
+        return Vec::new();
+    }
+    let mut blocks = vec![Block::Heading("Time per operation".to_owned()), Block::Text(prose::TIME.to_owned())];
+    blocks.extend(pictures.into_iter().map(pictured));
+    for table in tables::times(run) {
+        blocks.push(Block::Folded(format!("All figures: {}", table.title), vec![Block::Table(table)]));
+    }
+    blocks
+}
+
+/// The pictures for the usual n stand open, those for others are folded.
+fn latency_section(run: &Run, pictures: Vec<Plot>) -> Vec<Block> {
+    if run.latency.is_empty() {
+        return Vec::new();
+    }
+    let mut blocks =
+        vec![Block::Heading("Latency of single operations".to_owned()), Block::Text(prose::LATENCY.to_owned())];
+    let usual = summary::usual_n(run);
+    let at_usual = |p: &Plot| matches!(&p.subject, Subject::Latency { n, .. } if Some(*n) == usual);
+    let (open, folded): (Vec<_>, Vec<_>) = pictures.into_iter().partition(at_usual);
+    blocks.extend(open.into_iter().map(pictured));
+    if !folded.is_empty() {
+        blocks.push(Block::Folded("The same at other n".to_owned(), folded.into_iter().map(pictured).collect()));
+    }
+    for table in tables::latencies(run) {
+        blocks.push(Block::Folded(format!("All figures: {}", table.title), vec![Block::Table(table)]));
+    }
+    blocks
+}
+
+fn memory_section(run: &Run, pictures: Vec<Plot>) -> Vec<Block> {
+    let Some(table) = tables::memory(run) else {
+        return Vec::new();
+    };
+    let mut blocks = vec![Block::Heading("Memory".to_owned()), Block::Text(prose::MEMORY.to_owned())];
+    blocks.extend(pictures.into_iter().map(pictured));
+    blocks.push(Block::Folded("All figures: memory".to_owned(), vec![Block::Table(table)]));
+    blocks
+}
+
+fn pictured(plot: Plot) -> Block {
+    let caption = prose::caption(&plot.subject);
+    Block::Picture(plot, caption)
+}

@@ -1,0 +1,105 @@
+//! The sentences of the report: how to read a picture, and what speaks against believing it.
+
+use crate::model::Run;
+use crate::plot::Subject;
+use crate::stats;
+use crate::units;
+
+/// Before the times.
+pub const TIME: &str = "One line per structure. Both axes are logarithmic: a level line costs the same at every n, one that \
+    rises like a straight slope grows with a power of n. A line that rises a little may do the same work at every n and \
+    miss the caches more often: time alone does not decide a complexity class, counted operations do.";
+
+/// Before the latencies.
+pub const LATENCY: &str = "An average hides the operation that made a caller wait. These curves show every one that was timed: at \
+    99.99 stands the time that one operation in ten thousand exceeded, at the right end the longest of all. A tick is \
+    one advance of the clock with all that it fires.";
+
+/// Before the memory.
+pub const MEMORY: &str = "Bytes that a structure has asked the allocator for, divided by the live timers; the payload of eight bytes \
+    is included. A sawtooth over n is storage that doubles.";
+
+/// How to read one picture.
+pub fn caption(subject: &Subject) -> String {
+    match subject {
+        Subject::Time { workload, measure } => format!("{} Workload: {workload}.", measured(measure)),
+        Subject::Latency { operation, .. } => match operation.as_str() {
+            "tick" => "A step at the right is a tick that did the work of many: a cascade, or many timers due at once."
+                .to_owned(),
+            _ => "A step at the right is an operation that paid for others: storage that grew, or rubbish collected."
+                .to_owned(),
+        },
+        Subject::Memory => {
+            "Marks: with n timers live. Whiskers: from the least to the greatest of that, the peak while growing, \
+            and the state after churn."
+                .to_owned()
+        }
+    }
+}
+
+/// What a measure measures.
+fn measured(measure: &str) -> &'static str {
+    match measure {
+        "insert-cold" => {
+            "Starting n timers in a fresh structure: allocation and the first touch of memory are included."
+        }
+        "insert-warm" => "Starting n timers in a structure that has held as many before: its memory is there.",
+        "cancel" => "Stopping live timers by their handles, in random order.",
+        "reschedule" => "Moving live timers to new deadlines by their handles, in random order.",
+        "fire-jump" => "Firing all timers by jumps of the clock: one advance over many ticks.",
+        "fire-ticks" => "Firing all timers while the clock goes tick by tick; empty ticks are included.",
+        "steady" => "A mix of operations while about n timers stay live.",
+        "hold" => "The hold model: the earliest timer fires and another is started in its place, n live all the time.",
+        "mix" => "The workload's operations in their recorded order, time divided by their number.",
+        _ => "Time divided by the number of operations.",
+    }
+}
+
+/// How to distrust the figures, with this run's own numbers.
+pub fn doubts(run: &Run) -> Vec<String> {
+    let p = &run.provenance;
+    let mut points = vec![
+        "Every figure was taken after the same operations were checked: the structure's expiries had to equal the oracle's, \
+         otherwise the field says WRONG."
+            .to_owned(),
+        "Quote ratios, not nanoseconds. All structures ran in turn within each repetition, so that what slows the machine down \
+         slows them all; the absolute times belong to this machine and this hour."
+            .to_owned(),
+        "The floor plays the same operations on bare arrays, told beforehand which timers fire: the memory traffic that no \
+         timer facility can avoid. What is near it has little left to gain."
+            .to_owned(),
+        "The median is shown because a disturbed repetition is only ever slower. Whiskers and the spread beneath the table \
+         show how far repetitions lie apart; a difference smaller than that is none."
+            .to_owned(),
+    ];
+    points.extend(spread(run));
+    points.push(format!(
+        "Times of single operations include the overhead of the clock, {} here: below a few times that, they measure the clock. \
+         The longest ones may be the operating system's and not the structure's, all the more on a shared machine.",
+        units::time(p.clock_overhead_ns)
+    ));
+    if p.pinned_to.is_none() {
+        points.push("The measuring thread was not pinned to a processor: it may have moved between them.".to_owned());
+    }
+    points.push("Synthetic workloads are nobody's program. Replay a trace of your own before you choose.".to_owned());
+    points.push(format!(
+        "To repeat it: check out commit {}, run the command named below, and compare the two runs.",
+        p.commit
+    ));
+    points
+}
+
+/// How many repetitions there are, and how far they lie apart over all rows.
+fn spread(run: &Run) -> Option<String> {
+    let counts: Vec<f64> = run.throughput.iter().map(|r| r.ns_per_op.len() as f64).collect();
+    let (fewest, most) = stats::range(&counts)?;
+    let spreads: Vec<f64> = run.throughput.iter().filter_map(|r| stats::relative_deviation(&r.ns_per_op)).collect();
+    let typical = stats::median(&spreads)? * 100.0;
+    let noisy = spreads.iter().filter(|s| **s > 0.1).count();
+    let repetitions = if fewest == most { format!("{fewest}") } else { format!("{fewest} to {most}") };
+    Some(format!(
+        "This run: {} rows of {repetitions} repetitions, median absolute deviation typically {typical:.1} % of the median, \
+         above 10 % in {noisy} rows.",
+        run.throughput.len()
+    ))
+}

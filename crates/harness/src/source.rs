@@ -1,0 +1,70 @@
+//! Where streams come from: workloads by name, the traces that are shipped, and trace files.
+
+use crate::stream::{Stream, TRACE};
+use anyhow::{Result, anyhow, bail};
+use std::path::PathBuf;
+use wheelhouse_workload::{Workload, all, find, trace};
+
+/// Something to make a stream of.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A seeded workload.
+    Workload(&'static Workload),
+    /// A trace that comes with the workload crate.
+    Shipped(&'static trace::Shipped),
+    /// A trace file.
+    File(PathBuf),
+}
+
+impl Source {
+    /// All workloads, then all shipped traces.
+    pub fn all() -> Vec<Self> {
+        all().iter().map(Self::Workload).chain(trace::shipped().iter().map(Self::Shipped)).collect()
+    }
+
+    /// The workload or shipped trace of a name; traces are called `trace:` and their name.
+    ///
+    /// # Errors
+    ///
+    /// If there is none; the message lists the known names.
+    pub fn find(name: &str) -> Result<Self> {
+        let Some(trace_name) = name.strip_prefix(TRACE) else {
+            return find(name).map(Self::Workload).map_err(|unknown| anyhow!("{unknown}; traces: {}", trace_names()));
+        };
+        match trace::shipped().iter().find(|shipped| shipped.name == trace_name) {
+            Some(shipped) => Ok(Self::Shipped(shipped)),
+            None => bail!("no trace is called '{trace_name}'; there are: {}", trace_names()),
+        }
+    }
+
+    /// The name in tables.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Workload(workload) => workload.name.to_owned(),
+            Self::Shipped(shipped) => format!("{TRACE}{}", shipped.name),
+            Self::File(path) => path.display().to_string(),
+        }
+    }
+
+    /// Whether it can be made for any number of timers; a trace is as large as it is.
+    pub fn is_scalable(&self) -> bool {
+        matches!(self, Self::Workload(_))
+    }
+
+    /// Makes the stream.
+    ///
+    /// # Errors
+    ///
+    /// If a trace cannot be read.
+    pub fn load(&self, n: u32, seed: u64) -> Result<Stream> {
+        match self {
+            Self::Workload(workload) => Ok(Stream::of_workload(workload, n, seed)),
+            Self::Shipped(shipped) => Stream::of_trace(shipped.name, shipped.bytes),
+            Self::File(path) => Stream::of_file(path),
+        }
+    }
+}
+
+fn trace_names() -> String {
+    trace::shipped().iter().map(|shipped| format!("{TRACE}{}", shipped.name)).collect::<Vec<_>>().join(", ")
+}

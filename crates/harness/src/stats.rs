@@ -1,0 +1,111 @@
+//! The few statistics that the tables and comparisons stand on.
+//!
+//! The samples of a row are one figure per repetition, few (three to some tens) and skewed: a machine that does
+//! something else makes a repetition slower and never faster. So everything here rests on order and not on the mean:
+//! the **median** is the figure that is quoted, and its spread is the **median absolute deviation**, the distance
+//! within which half of the samples lie. Plots show the whole range from the least to the greatest sample.
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// Fewer samples than this on either side give no interval: the range of two says nothing of the third.
+pub const FEWEST: usize = 3;
+
+/// How many resamples stand behind an interval: its ends move by less than their last shown digit beyond this.
+const RESAMPLES: usize = 2_000;
+
+/// The middle sample, or the mean of the middle two. `None` without samples. O(k log k).
+///
+/// ```
+/// use wheelhouse_harness::stats::median;
+/// assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
+/// assert_eq!(median(&[]), None);
+/// ```
+pub fn median(samples: &[f64]) -> Option<f64> {
+    let mut sorted = samples.to_vec();
+    median_in_place(&mut sorted)
+}
+
+/// The median absolute deviation: half of the samples lie within this distance of the median. `None` without samples,
+/// 0 for a single one - which is why a table says how many samples there were.
+pub fn deviation(samples: &[f64]) -> Option<f64> {
+    let centre = median(samples)?;
+    let mut distances: Vec<f64> = samples.iter().map(|s| (s - centre).abs()).collect();
+    median_in_place(&mut distances)
+}
+
+/// [`deviation`] as a share of the median; `None` without samples or if the median is zero.
+pub fn relative_deviation(samples: &[f64]) -> Option<f64> {
+    let centre = median(samples)?;
+    (centre != 0.0).then_some(deviation(samples)? / centre.abs())
+}
+
+/// The least and the greatest sample. `None` without samples.
+pub fn range(samples: &[f64]) -> Option<(f64, f64)> {
+    let least = samples.iter().copied().min_by(f64::total_cmp)?;
+    let greatest = samples.iter().copied().max_by(f64::total_cmp)?;
+    Some((least, greatest))
+}
+
+/// The geometric mean, the one mean under which ratios do not depend on which side is the base. `None` without samples
+/// or if one is not above zero.
+pub fn geometric_mean(samples: &[f64]) -> Option<f64> {
+    if samples.is_empty() || samples.iter().any(|s| s.is_nan() || *s <= 0.0) {
+        return None;
+    }
+    let logs: f64 = samples.iter().map(|s| s.ln()).sum();
+    Some((logs / samples.len() as f64).exp())
+}
+
+/// A ratio with the interval it is known to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ratio {
+    /// Median over median.
+    pub ratio: f64,
+    /// Lower end of the interval.
+    pub low: f64,
+    /// Upper end of the interval.
+    pub high: f64,
+}
+
+/// The ratio of the median of `a` to the median of `b`, with a 95 % percentile-bootstrap interval: both sides are drawn
+/// anew with replacement, and the middle 95 % of the ratios so found are the interval (Efron 1979). The same samples and
+/// seed give the same interval.
+///
+/// `None` if a side has fewer than [`FEWEST`] samples, or one that is not a positive number.
+///
+/// The sides are taken as independent. Two runs are; within one run, repetition k of all backends shared a round, and
+/// pairing them would narrow the interval, so that this one errs towards saying less. With very few samples the
+/// interval is the range of what was seen and covers less than 95 %: two sets of three from the same machine are fully
+/// apart once in ten times, two sets of five once in 126. Nor does it know of what changed between the runs as a whole,
+/// for which [`compare`](crate::compare) looks at the floor.
+pub fn ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<Ratio> {
+    let usable = |samples: &[f64]| samples.len() >= FEWEST && samples.iter().all(|s| s.is_finite() && *s > 0.0);
+    if !usable(a) || !usable(b) {
+        return None;
+    }
+    let mut rng = Pcg64Mcg::seed_from_u64(seed);
+    let mut drawn = Vec::with_capacity(a.len().max(b.len()));
+    let mut ratios: Vec<f64> = (0..RESAMPLES)
+        .filter_map(|_| Some(resampled_median(a, &mut drawn, &mut rng)? / resampled_median(b, &mut drawn, &mut rng)?))
+        .collect();
+    ratios.sort_unstable_by(f64::total_cmp);
+    let at = |share: f64| ratios[((RESAMPLES - 1) as f64 * share).round() as usize];
+    Some(Ratio { ratio: median(a)? / median(b)?, low: at(0.025), high: at(0.975) })
+}
+
+fn resampled_median(samples: &[f64], drawn: &mut Vec<f64>, rng: &mut Pcg64Mcg) -> Option<f64> {
+    drawn.clear();
+    drawn.extend((0..samples.len()).map(|_| samples[rng.random_range(0..samples.len())]));
+    median_in_place(drawn)
+}
+
+fn median_in_place(samples: &mut [f64]) -> Option<f64> {
+    samples.sort_unstable_by(f64::total_cmp);
+    let middle = samples.len() / 2;
+    match samples.len() {
+        0 => None,
+        n if n % 2 == 1 => Some(samples[middle]),
+        _ => Some((samples[middle - 1] + samples[middle]) / 2.0),
+    }
+}

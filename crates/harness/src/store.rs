@@ -1,0 +1,236 @@
+//! Where results lie on disk: one folder per run, never written over.
+//!
+//! ```text
+//! results/2026-11-21-xeon-2c-02ff5b6a/
+//!   run.json         the whole run, from which every table and plot can be made again
+//!   throughput.csv   one line per sample
+//!   latency.csv      one line per distribution (the curves are in run.json)
+//!   memory.csv       one line per (backend, n)
+//!   failures.csv     one line per wrong answer
+//!   provenance.txt   machine, compiler, commit, command
+//! ```
+//!
+//! A run that goes on for minutes is saved again after each step. Each file is written beside its old version and
+//! then renamed over it, so that an interruption or a full disk leaves the last whole one.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+
+use crate::model::{Provenance, Run, SCHEMA};
+use crate::report::provenance;
+
+/// The name of the file from which [`load`] reads a run.
+pub const RUN_FILE: &str = "run.json";
+
+/// Makes a new folder for a run in `parent`: `<date>-<host>-<commit>`, with `-2`, `-3`, ... behind it if it was there.
+///
+/// # Errors
+///
+/// If the folder cannot be made.
+pub fn create(parent: &Path, provenance: &Provenance) -> Result<PathBuf> {
+    fs::create_dir_all(parent)
+        .with_context(|| format!("cannot make the folder {}; name a writable one with --out", parent.display()))?;
+    let name = folder_name(provenance);
+    for attempt in 1..=9999 {
+        let suffix = if attempt == 1 { String::new() } else { format!("-{attempt}") };
+        let dir = parent.join(format!("{name}{suffix}"));
+        // `create_dir` fails on what exists, so that two runs started at once get two folders.
+        match fs::create_dir(&dir) {
+            Ok(()) => return Ok(dir),
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+            Err(e) => {
+                let message = format!("cannot make the folder {}; name a writable one with --out", dir.display());
+                return Err(anyhow::Error::new(e).context(message));
+            }
+        }
+    }
+    bail!("{} holds 9999 folders {name}-..; remove some, or name another with --out", parent.display())
+}
+
+/// Makes the folder that the caller named, or takes it if it is there and empty.
+///
+/// # Errors
+///
+/// If it holds anything, or is a file, or cannot be made.
+pub fn create_at(out: &Path) -> Result<PathBuf> {
+    let shown = out.display();
+    ensure!(!out.is_file(), "{shown} is a file; name a folder with --out");
+    fs::create_dir_all(out)
+        .with_context(|| format!("cannot make the folder {shown}; name a writable one with --out"))?;
+    let mut entries = fs::read_dir(out).with_context(|| format!("cannot read the folder {shown}"))?;
+    ensure!(
+        entries.next().is_none(),
+        "{shown} is not empty, and results are never written over; name a new folder with --out, or leave --out away"
+    );
+    Ok(out.to_owned())
+}
+
+/// Writes the run into its folder. May be called again and again while the run goes on.
+///
+/// # Errors
+///
+/// If a figure is not a number (it would not survive the way through JSON), or a file cannot be written; the file of
+/// that name that was there before is then still whole.
+pub fn save(dir: &Path, run: &Run) -> Result<()> {
+    check_finite(run)?;
+    let json = serde_json::to_vec_pretty(run).context("cannot write the run as JSON")?;
+    write_whole(&dir.join(RUN_FILE), &json)?;
+    write_whole(&dir.join("throughput.csv"), &throughput_csv(run)?)?;
+    write_whole(&dir.join("latency.csv"), &latency_csv(run)?)?;
+    write_whole(&dir.join("memory.csv"), &memory_csv(run)?)?;
+    write_whole(&dir.join("failures.csv"), &failures_csv(run)?)?;
+    write_whole(&dir.join("provenance.txt"), provenance_text(run).as_bytes())
+}
+
+/// Reads a run from its folder or from its `run.json`.
+///
+/// # Errors
+///
+/// If there is none, it is damaged, or it was written by another version of the harness; the message says what to do.
+pub fn load(path: &Path) -> Result<Run> {
+    let file = if path.is_dir() { path.join(RUN_FILE) } else { path.to_owned() };
+    let shown = file.display();
+    let text = match fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(e) if e.kind() == ErrorKind::NotFound => {
+            bail!(
+                "there is no run at {shown}; name a folder that holds a {RUN_FILE}, as `wheelhouse run` leaves behind"
+            )
+        }
+        Err(e) => return Err(anyhow::Error::new(e).context(format!("cannot read {shown}"))),
+    };
+    let damaged = || format!("{shown} is damaged or cut short; take it from version control again, or repeat the run");
+    let version: Version = serde_json::from_str(&text).with_context(damaged)?;
+    match version.schema {
+        Some(SCHEMA) => serde_json::from_str(&text).with_context(damaged),
+        Some(other) => bail!(
+            "{shown} has layout {other} and this program reads layout {SCHEMA}; \
+             use the version of wheelhouse that wrote it, or repeat the run"
+        ),
+        None => bail!("{shown} is JSON but not a run of wheelhouse; name a folder that holds a {RUN_FILE}"),
+    }
+}
+
+/// Writes a file beside its old version and renames it into place.
+///
+/// # Errors
+///
+/// If it cannot be written; the old version is then untouched.
+pub fn write_whole(path: &Path, contents: &[u8]) -> Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let beside = path.with_file_name(name);
+    let written = File::create(&beside).and_then(|mut file| {
+        file.write_all(contents)?;
+        file.sync_all()
+    });
+    let renamed = written.and_then(|()| fs::rename(&beside, path));
+    if renamed.is_err() {
+        // The first error is the one to report; a leftover temporary file does no harm.
+        let _ = fs::remove_file(&beside);
+    }
+    renamed.with_context(|| format!("cannot write {}; is the disk full, or the folder not writable?", path.display()))
+}
+
+/// Only as much as tells whether the rest can be read.
+#[derive(Deserialize)]
+struct Version {
+    schema: Option<u32>,
+}
+
+fn folder_name(provenance: &Provenance) -> String {
+    let date: String = provenance.started.chars().take(10).collect();
+    let commit: String = provenance.commit.chars().take(8).collect();
+    let parts = [date, provenance.host.clone(), commit].map(|part| plain(&part));
+    parts.join("-")
+}
+
+/// What is safe in a file name everywhere; empty becomes `unknown`.
+fn plain(text: &str) -> String {
+    let kept: String =
+        text.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' }).collect();
+    let kept = kept.trim_matches(['-', '.']);
+    if kept.is_empty() { "unknown".to_owned() } else { kept.to_owned() }
+}
+
+fn check_finite(run: &Run) -> Result<()> {
+    for row in &run.throughput {
+        let at = || format!("{} of {} on {} at n = {}", row.measure, row.backend, row.workload, row.n);
+        ensure!(row.ns_per_op.iter().all(|ns| ns.is_finite()), "{} holds a figure that is no number", at());
+    }
+    for row in &run.memory {
+        let finite = [row.live, row.peak, row.churned].iter().all(|b| b.is_finite());
+        ensure!(finite, "memory of {} at n = {} holds a figure that is no number", row.backend, row.n);
+    }
+    ensure!(run.provenance.clock_overhead_ns.is_finite(), "the overhead of the clock is no number");
+    Ok(())
+}
+
+fn csv_of(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Result<Vec<u8>> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(head)?;
+    for row in rows {
+        writer.write_record(row)?;
+    }
+    writer.into_inner().context("cannot write the rows as CSV")
+}
+
+fn throughput_csv(run: &Run) -> Result<Vec<u8>> {
+    let rows = run.throughput.iter().flat_map(|row| {
+        row.ns_per_op.iter().enumerate().map(|(k, ns)| {
+            let names = [row.backend.clone(), row.workload.clone(), row.n.to_string(), row.measure.clone()];
+            let figures = [row.operations.to_string(), (k + 1).to_string(), ns.to_string()];
+            names.into_iter().chain(figures).collect()
+        })
+    });
+    csv_of(&["backend", "workload", "n", "measure", "operations", "repetition", "ns_per_op"], rows)
+}
+
+fn latency_csv(run: &Run) -> Result<Vec<u8>> {
+    let head = [
+        "backend",
+        "workload",
+        "n",
+        "operation",
+        "count",
+        "p50_ns",
+        "p90_ns",
+        "p99_ns",
+        "p999_ns",
+        "p9999_ns",
+        "max_ns",
+    ];
+    let rows = run.latency.iter().map(|row| {
+        let names = [row.backend.clone(), row.workload.clone(), row.n.to_string(), row.operation.clone()];
+        let figures = [row.count, row.p50, row.p90, row.p99, row.p999, row.p9999, row.max];
+        names.into_iter().chain(figures.iter().map(u64::to_string)).collect()
+    });
+    csv_of(&head, rows)
+}
+
+fn memory_csv(run: &Run) -> Result<Vec<u8>> {
+    let rows = run.memory.iter().map(|row| {
+        let figures = [row.live, row.peak, row.churned].map(|b| b.to_string());
+        [row.backend.clone(), row.n.to_string()].into_iter().chain(figures).collect()
+    });
+    csv_of(&["backend", "n", "live_bytes_per_timer", "peak_bytes_per_timer", "churned_bytes_per_timer"], rows)
+}
+
+fn failures_csv(run: &Run) -> Result<Vec<u8>> {
+    let rows = run.failures.iter();
+    let rows = rows.map(|f| vec![f.backend.clone(), f.workload.clone(), f.n.to_string(), f.message.clone()]);
+    csv_of(&["backend", "workload", "n", "message"], rows)
+}
+
+fn provenance_text(run: &Run) -> String {
+    let mut lines: Vec<String> =
+        provenance::lines(&run.provenance).into_iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
+    if run.interrupted {
+        lines.push("interrupted: yes, rows are missing\n".to_owned());
+    }
+    lines.concat()
+}

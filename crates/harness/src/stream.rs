@@ -1,0 +1,169 @@
+//! What is played on every backend: a workload or a trace, all of it in memory, with the answers that are right.
+
+use crate::floor::Script;
+use anyhow::{Context, Result};
+use std::path::Path;
+use wheelhouse_conformance::Oracle;
+use wheelhouse_core::{Expired, Tick, Timer, TimerId};
+use wheelhouse_workload::{Checksum, Measure, Op, Phase, Player, Workload, trace};
+
+/// The prefix of the names of traces, where workloads and traces stand side by side.
+pub const TRACE: &str = "trace:";
+
+/// Operations, ready to be played.
+#[derive(Debug)]
+pub struct Stream {
+    /// The name of the workload, or `trace:` and the name of the trace.
+    pub name: String,
+    /// How many timers it is about: what the workload was asked for, or the most that a trace has under way.
+    pub n: u64,
+    /// Labels are below this.
+    pub labels: usize,
+    /// The operations, in order.
+    pub phases: Vec<Phase>,
+}
+
+impl Stream {
+    /// The stream of a workload.
+    pub fn of_workload(workload: &Workload, n: u32, seed: u64) -> Self {
+        let phases = workload.phases(n, seed).collect();
+        Self { name: workload.name.to_owned(), n: u64::from(n), labels: workload.labels(n), phases }
+    }
+
+    /// The stream of a trace in memory.
+    ///
+    /// # Errors
+    ///
+    /// If the trace is truncated, corrupt or of another version.
+    pub fn of_trace(name: &str, bytes: impl std::io::Read) -> Result<Self> {
+        let reader = trace::Reader::new(bytes)?;
+        let labels = reader.header().labels as usize;
+        let ops = reader.collect::<Result<Vec<Op>, _>>()?;
+        let starts_nothing = |op: &&Op| !matches!(op, Op::Advance { .. } | Op::Ticks { .. } | Op::Wake);
+        let operations = ops.iter().filter(starts_nothing).count() as u64;
+        let phases = vec![Phase { measure: Some(Measure::Mix), operations, ops }];
+        Ok(Self { name: format!("{TRACE}{name}"), n: labels as u64, labels, phases })
+    }
+
+    /// The stream of a trace file, named after the file.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or is truncated, corrupt or of another version.
+    pub fn of_file(path: &Path) -> Result<Self> {
+        let name = path.file_stem().map_or_else(|| "unnamed".into(), |stem| stem.to_string_lossy().into_owned());
+        let file = std::fs::File::open(path).with_context(|| format!("cannot open the trace {}", path.display()))?;
+        Self::of_trace(&name, std::io::BufReader::new(file)).with_context(|| format!("in {}", path.display()))
+    }
+
+    /// Sums what the phases measure: operations by measure, in the order of first appearance.
+    pub fn measures(&self) -> Vec<(Measure, u64)> {
+        let mut sums: Vec<(Measure, u64)> = Vec::new();
+        for phase in &self.phases {
+            let Some(measure) = phase.measure else { continue };
+            match sums.iter_mut().find(|(seen, _)| *seen == measure) {
+                Some((_, sum)) => *sum += phase.operations,
+                None => sums.push((measure, phase.operations)),
+            }
+        }
+        sums
+    }
+
+    /// The number of timers that the stream starts.
+    pub fn insertions(&self) -> usize {
+        self.phases.iter().flat_map(|phase| &phase.ops).filter(|op| matches!(op, Op::Insert { .. })).count()
+    }
+
+    /// Plays the stream on the oracle and notes the right answers.
+    pub fn solve(&self) -> Solution {
+        let mut player = Player::new(Recorder::default(), self.labels);
+        let mut checksums = Vec::with_capacity(self.phases.len());
+        let mut script = Script::default();
+        let mut label_of = Vec::with_capacity(self.insertions());
+        for phase in &self.phases {
+            for &op in &phase.ops {
+                let fired_before = player.fired();
+                player.apply(op);
+                match op {
+                    Op::Insert { label, .. } => label_of.push(label),
+                    Op::Advance { .. } | Op::Ticks { .. } | Op::Wake => {
+                        script.counts.push((player.fired() - fired_before) as u32);
+                    }
+                    Op::Cancel { .. } | Op::Reschedule { .. } => {}
+                }
+            }
+            checksums.push(player.checksum());
+        }
+        script.fired = player.timer().fired.iter().map(|&value| label_of[value as usize]).collect();
+        Solution { checksums, fired: player.fired(), script }
+    }
+}
+
+/// The right answers to a stream.
+#[derive(Debug)]
+pub struct Solution {
+    /// The checksum after each phase.
+    pub checksums: Vec<Checksum>,
+    /// How many timers fire.
+    pub fired: u64,
+    /// What the floor needs to know, since it keeps no order.
+    pub script: Script,
+}
+
+impl Solution {
+    /// The checksum over the whole stream.
+    pub fn checksum(&self) -> Checksum {
+        self.checksums.last().copied().unwrap_or_default()
+    }
+}
+
+/// The oracle, which also notes the values that fire.
+#[derive(Default)]
+struct Recorder {
+    oracle: Oracle<u64>,
+    fired: Vec<u64>,
+}
+
+impl Timer<u64> for Recorder {
+    fn now(&self) -> Tick {
+        Timer::now(&self.oracle)
+    }
+
+    fn len(&self) -> usize {
+        self.oracle.len()
+    }
+
+    fn insert(&mut self, deadline: Tick, value: u64) -> TimerId {
+        self.oracle.insert(deadline, value)
+    }
+
+    fn cancel(&mut self, id: TimerId) -> Option<u64> {
+        self.oracle.cancel(id)
+    }
+
+    fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
+        self.oracle.reschedule(id, deadline)
+    }
+
+    fn deadline(&self, id: TimerId) -> Option<Tick> {
+        self.oracle.deadline(id)
+    }
+
+    fn next_wakeup(&self) -> Option<Tick> {
+        self.oracle.next_wakeup()
+    }
+
+    fn pop_expired(&mut self, now: Tick) -> Option<Expired<u64>> {
+        let expired = self.oracle.pop_expired(now)?;
+        self.fired.push(expired.value);
+        Some(expired)
+    }
+
+    fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<u64>)) -> usize {
+        let fired = &mut self.fired;
+        self.oracle.advance(now, |expired| {
+            fired.push(expired.value);
+            on_expiry(expired);
+        })
+    }
+}

@@ -1,0 +1,325 @@
+//! The table that a run ends with: structures down, operations across, the ratio to the best in each field.
+
+use serde_json::json;
+
+use crate::model::{FLOOR, Run};
+use crate::stats;
+use crate::table::{Cell, Column, Mark, Table};
+use crate::units;
+
+/// The number of timers that the table shows if the run has it and none was named.
+pub const USUAL_N: u64 = 1_000_000;
+
+/// Beginning of the names of workloads that replay a recorded trace.
+pub const TRACE: &str = "trace:";
+
+/// One table that a person can read at a glance: per structure and operation the median and its ratio to the best.
+///
+/// Without `n`, that of [`USUAL_N`] if the run has it, otherwise its largest. A trace has its own number of timers,
+/// which is the one shown. The floor (what the harness itself and storing the payload cost) has a row and is never the best; a
+/// structure that answered wrongly has `WRONG` in place of figures.
+pub fn at_a_glance(run: &Run, n: Option<u64>) -> Table {
+    let Some(n) = n.or_else(|| usual_n(run)) else {
+        return nothing(run);
+    };
+    let sources: Vec<Source> = sources(run, n);
+    let known = sizes(run);
+    let title = format!("At a glance: n = {} timers, ns per operation unless a unit is shown", units::count(n));
+    let mut columns = vec![Column::left("structure")];
+    columns.extend(sources.iter().map(|s| Column::right(&s.heading)));
+    let mut table = Table::new(title, columns);
+    let names = backends(run);
+    table.rows = names.iter().map(|name| vec![Cell::text(name.clone()).marked(row_mark(name))]).collect();
+    for source in &sources {
+        let found: Vec<Found> = names.iter().map(|name| source.find(run, name)).collect();
+        let best = best(&names, &found);
+        for ((row, name), found) in table.rows.iter_mut().zip(&names).zip(&found) {
+            row.push(source.cell(name, found, best));
+        }
+    }
+    table.notes = notes(run, n, &sources);
+    if !known.contains(&n) {
+        let known: Vec<String> = known.into_iter().map(units::count).collect();
+        table.notes.push(format!("The run has no rows at n = {}; it has: {}.", units::count(n), known.join("; ")));
+    }
+    table
+}
+
+/// The n that tables and plots show when none is named: [`USUAL_N`] if the run has it, else its largest.
+pub fn usual_n(run: &Run) -> Option<u64> {
+    let sizes = sizes(run);
+    if sizes.contains(&USUAL_N) { Some(USUAL_N) } else { sizes.last().copied() }
+}
+
+/// Every n of the run's workloads that are not traces (of the traces if there is nothing else), rising.
+pub fn sizes(run: &Run) -> Vec<u64> {
+    let rows = || {
+        let throughput = run.throughput.iter().map(|r| (r.workload.as_str(), r.n));
+        let latency = run.latency.iter().map(|r| (r.workload.as_str(), r.n));
+        let failures = run.failures.iter().map(|r| (r.workload.as_str(), r.n));
+        throughput.chain(latency).chain(failures).chain(run.memory.iter().map(|r| ("", r.n)))
+    };
+    let mut sizes: Vec<u64> = rows().filter(|(workload, _)| !workload.starts_with(TRACE)).map(|(_, n)| n).collect();
+    if sizes.is_empty() {
+        sizes = rows().map(|(_, n)| n).collect();
+    }
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
+/// The names of the run's backends in the order of their first rows, the floor last.
+pub fn backends(run: &Run) -> Vec<String> {
+    let throughput = run.throughput.iter().map(|r| &r.backend);
+    let others = run.latency.iter().map(|r| &r.backend).chain(run.memory.iter().map(|r| &r.backend));
+    let all = throughput.chain(others).chain(run.failures.iter().map(|r| &r.backend));
+    let mut names: Vec<String> = Vec::new();
+    for name in all {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names.sort_by_key(|name| name == FLOOR);
+    names
+}
+
+/// The names of the run's workloads in the order of their first rows, traces last.
+pub fn workloads(run: &Run) -> Vec<String> {
+    let rows = run.throughput.iter().map(|r| &r.workload);
+    let mut names: Vec<String> = Vec::new();
+    for name in rows.chain(run.latency.iter().map(|r| &r.workload)).chain(run.failures.iter().map(|r| &r.workload)) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names.sort_by_key(|name| name.starts_with(TRACE));
+    names
+}
+
+/// How a structure's own row or name is to be marked.
+pub fn row_mark(backend: &str) -> Mark {
+    if backend == FLOOR { Mark::Muted } else { Mark::Plain }
+}
+
+/// The least figure of all but the floor.
+pub fn best(names: &[String], found: &[Found]) -> Option<f64> {
+    let competing = names.iter().zip(found).filter(|(name, _)| *name != FLOOR);
+    competing.filter_map(|(_, found)| found.figure()).min_by(f64::total_cmp)
+}
+
+/// What there is for a field of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Found {
+    /// A figure, with the samples it is the median of (one for what is counted once).
+    Figure(f64, Vec<f64>),
+    /// The backend answered wrongly on that workload.
+    Wrong,
+    /// Not measured.
+    Missing,
+}
+
+impl Found {
+    fn figure(&self) -> Option<f64> {
+        match self {
+            Found::Figure(value, _) => Some(*value),
+            _ => None,
+        }
+    }
+}
+
+/// The median of a measure, or why there is none.
+pub fn find_throughput(run: &Run, backend: &str, workload: &str, n: u64, measure: &str) -> Found {
+    if is_wrong(run, backend, workload, n) {
+        return Found::Wrong;
+    }
+    let mut rows = run.throughput.iter();
+    let row = rows.find(|r| r.backend == backend && r.workload == workload && r.n == n && r.measure == measure);
+    match row.and_then(|row| Some((stats::median(&row.ns_per_op)?, row.ns_per_op.clone()))) {
+        Some((median, samples)) => Found::Figure(median, samples),
+        None => Found::Missing,
+    }
+}
+
+/// Whether the backend answered wrongly on a workload at n.
+pub fn is_wrong(run: &Run, backend: &str, workload: &str, n: u64) -> bool {
+    run.failures.iter().any(|f| f.backend == backend && f.workload == workload && f.n == n)
+}
+
+/// A field: the figure, under it the ratio to the best of its column.
+pub fn ratio_cell(backend: &str, found: &Found, best: Option<f64>, show: fn(f64) -> String) -> Cell {
+    let value = match found {
+        Found::Figure(value, _) => *value,
+        Found::Wrong => return Cell::wrong(),
+        Found::Missing => return Cell::missing(),
+    };
+    let ratio = best.filter(|best| *best > 0.0).map(|best| value / best);
+    let shown = match ratio {
+        Some(ratio) if backend != FLOOR => format!("{}\n×{ratio:.2}", show(value)),
+        _ => show(value),
+    };
+    let mark = if backend != FLOOR && best == Some(value) { Mark::Best } else { row_mark(backend) };
+    Cell { shown, value: json!({ "figure": value, "ratio": ratio }), mark }
+}
+
+/// Where the figures of a column come from.
+struct Source {
+    heading: String,
+    workload: String,
+    n: u64,
+    kind: Kind,
+}
+
+enum Kind {
+    /// Median time per operation of a measure.
+    Time(String),
+    /// 99.99th percentile of the time of one tick.
+    WorstTick,
+    /// Bytes per live timer.
+    Bytes,
+}
+
+impl Source {
+    fn find(&self, run: &Run, backend: &str) -> Found {
+        match &self.kind {
+            Kind::Time(measure) => find_throughput(run, backend, &self.workload, self.n, measure),
+            Kind::WorstTick if is_wrong(run, backend, &self.workload, self.n) => Found::Wrong,
+            Kind::WorstTick => {
+                let row = run.latency.iter().find(|r| {
+                    r.backend == backend && r.workload == self.workload && r.n == self.n && r.operation == "tick"
+                });
+                row.map_or(Found::Missing, |r| Found::Figure(r.p9999 as f64, vec![r.p9999 as f64]))
+            }
+            Kind::Bytes => {
+                let row = run.memory.iter().find(|r| r.backend == backend && r.n == self.n);
+                row.map_or(Found::Missing, |r| Found::Figure(r.live, vec![r.live]))
+            }
+        }
+    }
+
+    fn cell(&self, backend: &str, found: &Found, best: Option<f64>) -> Cell {
+        let show = if matches!(self.kind, Kind::WorstTick) { units::time } else { units::number };
+        ratio_cell(backend, found, best, show)
+    }
+}
+
+/// The columns for which the run has rows, in the order of the table.
+fn sources(run: &Run, n: u64) -> Vec<Source> {
+    const MEASURES: [(&str, &[&str]); 8] = [
+        ("insert-cold", &["uniform"]),
+        ("insert-warm", &["uniform"]),
+        ("cancel", &["uniform"]),
+        ("reschedule", &["uniform"]),
+        ("fire-jump", &["uniform"]),
+        ("fire-ticks", &["uniform"]),
+        ("steady", &["steady"]),
+        ("hold", &["hold-exponential"]),
+    ];
+    let mut sources = Vec::new();
+    for (measure, preferred) in MEASURES {
+        let rows = run.throughput.iter().filter(|r| r.n == n && r.measure == measure);
+        if let Some(workload) = choose(rows.map(|r| r.workload.as_str()), preferred) {
+            let heading = measure.replace('-', "\n");
+            sources.push(Source { heading, workload, n, kind: Kind::Time(measure.to_owned()) });
+        }
+    }
+    sources.extend(traces(run));
+    let ticks = run.latency.iter().filter(|r| r.n == n && r.operation == "tick");
+    if let Some(workload) = choose(ticks.map(|r| r.workload.as_str()), &["steady", "uniform"]) {
+        sources.push(Source { heading: "tick\np99.99".to_owned(), workload, n, kind: Kind::WorstTick });
+    }
+    if run.memory.iter().any(|r| r.n == n) {
+        sources.push(Source { heading: "bytes per\ntimer".to_owned(), workload: String::new(), n, kind: Kind::Bytes });
+    }
+    sources
+}
+
+/// One column per trace, at the largest n it was replayed with.
+fn traces(run: &Run) -> impl Iterator<Item = Source> {
+    let names = workloads(run).into_iter().filter(|name| name.starts_with(TRACE));
+    names.filter_map(|workload| {
+        let row = run.throughput.iter().filter(|r| r.workload == workload).max_by_key(|r| r.n)?;
+        let heading = format!("replay\n{}", &workload[TRACE.len()..]);
+        Some(Source { heading, n: row.n, kind: Kind::Time(row.measure.clone()), workload })
+    })
+}
+
+/// The first of the preferred names that is there, else the first name.
+fn choose<'a>(present: impl Iterator<Item = &'a str>, preferred: &[&str]) -> Option<String> {
+    let present: Vec<&str> = present.collect();
+    let wanted = preferred.iter().find(|name| present.contains(name));
+    wanted.or(present.first()).map(|name| (*name).to_owned())
+}
+
+fn notes(run: &Run, n: u64, sources: &[Source]) -> Vec<String> {
+    let mut notes = vec!["Median, and ×ratio to the best of the column, which is marked. Lower is better.".to_owned()];
+    let floor = "The floor moves only the bytes that no timer facility can avoid, told beforehand what fires; it does not compete.";
+    if backends(run).iter().any(|name| name == FLOOR) {
+        notes.push(floor.to_owned());
+    }
+    notes.extend(spread_note(run, n, sources));
+    notes.extend(workload_note(n, sources));
+    if !run.failures.is_empty() {
+        notes.push(format!(
+            "WRONG answers: {} (they did not match the oracle's, so they have no times).",
+            run.failures.len()
+        ));
+    }
+    if run.interrupted {
+        notes.push("The run was interrupted: rows are missing.".to_owned());
+    }
+    notes
+}
+
+/// Which columns are of which workload.
+fn workload_note(n: u64, sources: &[Source]) -> Option<String> {
+    let mut parts: Vec<(String, Vec<String>)> = Vec::new();
+    for source in sources.iter().filter(|s| !matches!(s.kind, Kind::Bytes)) {
+        let own_n = if source.n == n { String::new() } else { format!(", {} timers", units::count(source.n)) };
+        let workload = format!("{}{own_n}", source.workload);
+        let heading = source.heading.replace('\n', " ");
+        match parts.iter_mut().find(|(name, _)| *name == workload) {
+            Some((_, headings)) => headings.push(heading),
+            None => parts.push((workload, vec![heading])),
+        }
+    }
+    let parts: Vec<String> = parts.into_iter().map(|(name, heads)| format!("{name} ({})", heads.join(", "))).collect();
+    (!parts.is_empty()).then(|| format!("Workloads: {}.", parts.join("; ")))
+}
+
+/// How far the samples lie apart, over all fields of the table.
+fn spread_note(run: &Run, n: u64, sources: &[Source]) -> Option<String> {
+    let mut repetitions: Vec<usize> = Vec::new();
+    let mut spreads: Vec<f64> = Vec::new();
+    for source in sources.iter().filter(|s| matches!(s.kind, Kind::Time(_))) {
+        for name in backends(run).iter().filter(|name| *name != FLOOR) {
+            if let Found::Figure(_, samples) = source.find(run, name) {
+                repetitions.push(samples.len());
+                spreads.extend(stats::relative_deviation(&samples));
+            }
+        }
+    }
+    let (fewest, most) = (repetitions.iter().min()?, repetitions.iter().max()?);
+    let count = if fewest == most { fewest.to_string() } else { format!("{fewest} to {most}") };
+    let about = format!("n = {}, {count} repetitions", units::count(n));
+    if *fewest < stats::FEWEST {
+        return Some(format!(
+            "{about}: too few to tell how far they lie apart; no small difference here means anything."
+        ));
+    }
+    let typical = stats::median(&spreads)? * 100.0;
+    let worst = stats::range(&spreads)?.1 * 100.0;
+    Some(format!(
+        "{about}. Spread (median absolute deviation over median): typically {typical:.1} %, at most {worst:.1} %; \
+         ratios closer than that are ties."
+    ))
+}
+
+fn nothing(run: &Run) -> Table {
+    let mut table = Table::new("At a glance: nothing was measured", vec![Column::left("structure")]);
+    table.notes.push(if run.interrupted {
+        "The run was interrupted before its first row.".to_owned()
+    } else {
+        "The run holds no rows.".to_owned()
+    });
+    table
+}

@@ -1,0 +1,318 @@
+//! A table that is built once and shown in four forms: on the terminal, as Markdown, as CSV and as JSON.
+//!
+//! What a person reads and what a program reads differ: a cell has a short text ("1.23 µs") and a full value (1234.5).
+//! Terminal, Markdown and HTML show the text; CSV and JSON carry the value.
+
+use anyhow::{Context, Result};
+use clap::ValueEnum;
+use serde_json::{Map, Value};
+
+/// In which form a command prints its data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people, on a terminal.
+    #[default]
+    Table,
+    /// A list of objects, one per row.
+    Json,
+    /// A header and one line per row, full precision.
+    Csv,
+}
+
+/// To which side the texts of a column lean: names to the left, figures to the right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    /// Names and sentences.
+    Left,
+    /// Figures.
+    Right,
+}
+
+/// The head of a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// What people read. A line break keeps a terminal's column narrow; other forms show a space.
+    pub name: String,
+    /// What programs read: the key in JSON, the head in CSV.
+    pub key: String,
+    /// Side.
+    pub align: Align,
+}
+
+impl Column {
+    /// A column of names; the key is the name with `-` for each space or line break.
+    pub fn left(name: impl Into<String>) -> Self {
+        Self::new(name.into(), Align::Left)
+    }
+
+    /// A column of figures; the key is the name with `-` for each space or line break.
+    pub fn right(name: impl Into<String>) -> Self {
+        Self::new(name.into(), Align::Right)
+    }
+
+    /// The same column under another key.
+    pub fn keyed(self, key: impl Into<String>) -> Self {
+        Self { key: key.into(), ..self }
+    }
+
+    /// The name on one line.
+    pub fn line(&self) -> String {
+        self.name.replace('\n', " ")
+    }
+
+    fn new(name: String, align: Align) -> Self {
+        Self { key: name.replace([' ', '\n'], "-"), name, align }
+    }
+}
+
+/// What is special about a cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mark {
+    /// Nothing.
+    #[default]
+    Plain,
+    /// The best of its column: `*` on the terminal, bold elsewhere.
+    Best,
+    /// A wrong answer stands in place of a figure.
+    Wrong,
+    /// Context that does not compete, as the floor.
+    Muted,
+}
+
+/// One field of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// What people read. A line break separates figure and ratio; forms of one line show a space.
+    pub shown: String,
+    /// What programs read. An object is spread over several columns in CSV.
+    pub value: Value,
+    /// What is special about it.
+    pub mark: Mark,
+}
+
+impl Cell {
+    /// A cell whose text is its value.
+    pub fn text(text: impl Into<String>) -> Self {
+        let shown = text.into();
+        Self { value: Value::String(shown.clone()), shown, mark: Mark::Plain }
+    }
+
+    /// A figure with the text that shows it. NaN and infinities have no value.
+    pub fn figure(value: f64, shown: impl Into<String>) -> Self {
+        Self { shown: shown.into(), value: Value::from(value), mark: Mark::Plain }
+    }
+
+    /// A whole number, its thousands apart.
+    pub fn count(value: u64) -> Self {
+        Self { shown: crate::units::count(value), value: Value::from(value), mark: Mark::Plain }
+    }
+
+    /// Nothing was measured here.
+    pub fn missing() -> Self {
+        Self { shown: "-".to_owned(), value: Value::Null, mark: Mark::Muted }
+    }
+
+    /// The backend answered wrongly, so that there is no figure.
+    pub fn wrong() -> Self {
+        Self { shown: "WRONG".to_owned(), value: Value::from("WRONG"), mark: Mark::Wrong }
+    }
+
+    /// The same cell, marked.
+    pub fn marked(self, mark: Mark) -> Self {
+        Self { mark, ..self }
+    }
+
+    /// The text on one line.
+    pub fn line(&self) -> String {
+        self.shown.replace('\n', " ")
+    }
+}
+
+/// Columns, rows, and the lines under them that say what the figures are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// What is shown, with its unit.
+    pub title: String,
+    /// The heads.
+    pub columns: Vec<Column>,
+    /// The rows; a short row is filled up with empty fields.
+    pub rows: Vec<Vec<Cell>>,
+    /// How to read it.
+    pub notes: Vec<String>,
+}
+
+impl Table {
+    /// A table without rows.
+    pub fn new(title: impl Into<String>, columns: Vec<Column>) -> Self {
+        Self { title: title.into(), columns, rows: Vec::new(), notes: Vec::new() }
+    }
+
+    /// The text to print in the form asked for, with a line break at its end.
+    ///
+    /// # Errors
+    ///
+    /// If a row cannot be written as CSV or JSON.
+    pub fn render(&self, format: Format) -> Result<String> {
+        match format {
+            Format::Table => Ok(self.terminal()),
+            Format::Json => {
+                Ok(serde_json::to_string_pretty(&self.json()).context("cannot write the table as JSON")? + "\n")
+            }
+            Format::Csv => self.csv(),
+        }
+    }
+
+    /// For a terminal: title, table, notes.
+    pub fn terminal(&self) -> String {
+        use comfy_table::{CellAlignment, presets};
+        let mut drawn = comfy_table::Table::new();
+        // Two lines to a field need a rule between rows; with one, the eye keeps the line by itself.
+        let tall = self.rows.iter().flatten().any(|cell| cell.shown.contains('\n'));
+        drawn.load_preset(if tall { presets::UTF8_HORIZONTAL_ONLY } else { ONE_LINE_ROWS });
+        let side = |column: &Column| match column.align {
+            Align::Left => CellAlignment::Left,
+            Align::Right => CellAlignment::Right,
+        };
+        drawn.set_header(self.columns.iter().map(|c| comfy_table::Cell::new(&c.name).set_alignment(side(c))));
+        for row in &self.rows {
+            let cells = self.across(row);
+            drawn.add_row(cells.map(|(c, cell)| comfy_table::Cell::new(starred(cell)).set_alignment(side(c))));
+        }
+        for column in drawn.column_iter_mut() {
+            column.set_padding((0, if tall { 1 } else { 2 }));
+        }
+        let mut out = format!("{}\n{drawn}\n", self.title);
+        for note in &self.notes {
+            out += &format!("{note}\n");
+        }
+        out
+    }
+
+    /// A GitHub table with its title in bold before and its notes as a list after it.
+    pub fn markdown(&self) -> String {
+        let line = |fields: Vec<String>| format!("| {} |\n", fields.join(" | "));
+        let mut out = format!("**{}**\n\n", markdown_escape(&self.title));
+        if self.rows.is_empty() {
+            return out + &self.markdown_notes();
+        }
+        out += &line(self.columns.iter().map(|c| markdown_escape(&c.line())).collect());
+        let rule = |c: &Column| if c.align == Align::Left { ":---" } else { "---:" }.to_owned();
+        out += &line(self.columns.iter().map(rule).collect());
+        for row in &self.rows {
+            out += &line(self.across(row).map(|(_, cell)| markdown_cell(cell)).collect());
+        }
+        out.push('\n');
+        out + &self.markdown_notes()
+    }
+
+    /// A list of objects, one per row, under the keys of the columns.
+    pub fn json(&self) -> Value {
+        let object = |row: &Vec<Cell>| {
+            Value::Object(self.across(row).map(|(c, cell)| (c.key.clone(), cell.value.clone())).collect::<Map<_, _>>())
+        };
+        Value::Array(self.rows.iter().map(object).collect())
+    }
+
+    /// A header and one record per row.
+    ///
+    /// # Errors
+    ///
+    /// If the writer fails, which in memory it does only for want of it.
+    pub fn csv(&self) -> Result<String> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let fields: Vec<_> = (0..self.columns.len()).map(|i| self.parts(i)).collect();
+        let heads = self.columns.iter().zip(&fields).flat_map(|(c, parts)| heads(&c.key, parts));
+        writer.write_record(heads)?;
+        for row in &self.rows {
+            let record = self.across(row).zip(&fields).flat_map(|((_, cell), parts)| values(&cell.value, parts));
+            writer.write_record(record)?;
+        }
+        let bytes = writer.into_inner().context("cannot write the table as CSV")?;
+        String::from_utf8(bytes).context("the table is not UTF-8")
+    }
+
+    /// Each column with its cell of a row, whatever the length of the row.
+    pub fn across<'a>(&'a self, row: &'a [Cell]) -> impl Iterator<Item = (&'a Column, &'a Cell)> {
+        static EMPTY: Cell = Cell { shown: String::new(), value: Value::Null, mark: Mark::Plain };
+        self.columns.iter().enumerate().map(|(i, column)| (column, row.get(i).unwrap_or(&EMPTY)))
+    }
+
+    fn markdown_notes(&self) -> String {
+        self.notes.iter().map(|note| format!("- {}\n", markdown_escape(note))).collect()
+    }
+
+    /// The keys of the objects in a column, in the order in which they appear; none if its values are simple.
+    fn parts(&self, column: usize) -> Vec<String> {
+        let mut keys: Vec<String> = Vec::new();
+        for cell in self.rows.iter().filter_map(|row| row.get(column)) {
+            for key in cell.value.as_object().into_iter().flat_map(Map::keys) {
+                if !keys.contains(key) {
+                    keys.push(key.clone());
+                }
+            }
+        }
+        keys
+    }
+}
+
+/// Lines above, below and under the heads, and nothing else.
+const ONE_LINE_ROWS: &str = "  ── ══      ──    ";
+
+fn heads(key: &str, parts: &[String]) -> Vec<String> {
+    match parts {
+        [] => vec![key.to_owned()],
+        _ => parts.iter().map(|part| format!("{key}.{part}")).collect(),
+    }
+}
+
+/// The fields of one value: a simple value in a column of objects stands in the first of them.
+fn values(value: &Value, parts: &[String]) -> Vec<String> {
+    let plain = |value: &Value| match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    match (parts, value.as_object()) {
+        ([], _) => vec![plain(value)],
+        (_, Some(object)) => parts.iter().map(|part| object.get(part).map(plain).unwrap_or_default()).collect(),
+        (_, None) => {
+            let rest = parts.iter().skip(1).map(|_| String::new());
+            std::iter::once(plain(value)).chain(rest).collect()
+        }
+    }
+}
+
+fn starred(cell: &Cell) -> String {
+    match cell.mark {
+        Mark::Best => format!("{}*", cell.shown),
+        _ => cell.shown.clone(),
+    }
+}
+
+fn markdown_cell(cell: &Cell) -> String {
+    let text = markdown_escape(&cell.line());
+    match cell.mark {
+        Mark::Best | Mark::Wrong if !text.is_empty() => format!("**{text}**"),
+        _ => text,
+    }
+}
+
+/// Text that Markdown shows as it stands, on one line.
+///
+/// ```
+/// assert_eq!(wheelhouse_harness::table::markdown_escape("a|b <c>\n*d*"), "a\\|b &lt;c&gt; \\*d\\*");
+/// ```
+pub fn markdown_escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' => out.push(' '),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '|' | '\\' | '*' | '`' | '[' | ']' | '~' => out.extend(['\\', c]),
+            _ => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,102 @@
+use wheelhouse_harness::compare::{Comparison, Verdict, compare};
+use wheelhouse_harness::model::{FLOOR, Run};
+
+use crate::synthetic;
+
+fn scaled(run: &Run, backend: &str, factor: f64) -> Run {
+    let mut other = run.clone();
+    let rows = other.throughput.iter_mut().filter(|r| r.backend == backend);
+    rows.for_each(|r| r.ns_per_op.iter_mut().for_each(|ns| *ns *= factor));
+    other
+}
+
+fn verdicts(comparison: &Comparison, backend: &str) -> Vec<Verdict> {
+    comparison.rows.iter().filter(|r| r.backend == backend && r.samples.0 >= 3).map(|r| r.verdict).collect()
+}
+
+#[test]
+fn the_same_run_twice_is_within_noise() {
+    let run = synthetic::run();
+    let comparison = compare(&run, &run);
+    assert_eq!(comparison.rows.len(), run.throughput.len());
+    assert_eq!((comparison.count(Verdict::Faster), comparison.count(Verdict::Slower)), (0, 0));
+    assert_eq!(comparison.count(Verdict::Undecided), 2, "a lone sample, and a row of zeros");
+    let only_of_failures = comparison.warnings.iter().all(|w| w.contains("wrong answers"));
+    assert!(only_of_failures, "{:?}", comparison.warnings);
+}
+
+#[test]
+fn faster_and_slower_are_said_of_b() {
+    let a = synthetic::run();
+    let slower = verdicts(&compare(&a, &scaled(&a, "binary-heap", 1.5)), "binary-heap");
+    assert!(!slower.is_empty() && slower.iter().all(|v| *v == Verdict::Slower), "{slower:?}");
+    let comparison = compare(&a, &scaled(&a, "binary-heap", 0.5));
+    assert!(verdicts(&comparison, "binary-heap").iter().all(|v| *v == Verdict::Faster));
+    assert!(verdicts(&comparison, "round-wheel").iter().all(|v| *v == Verdict::WithinNoise));
+    let row = comparison.rows.iter().find(|r| r.backend == "binary-heap").unwrap();
+    assert!((row.ratio.unwrap().ratio - 0.5).abs() < 1e-9 && row.b < row.a);
+}
+
+#[test]
+fn one_percent_is_noise_even_where_samples_agree() {
+    let mut a = synthetic::run();
+    a.throughput.iter_mut().for_each(|r| r.ns_per_op.fill(100.0));
+    let b = scaled(&a, "round-wheel", 1.01);
+    assert!(verdicts(&compare(&a, &b), "round-wheel").iter().all(|v| *v == Verdict::WithinNoise));
+    let c = scaled(&a, "round-wheel", 1.03);
+    assert!(verdicts(&compare(&a, &c), "round-wheel").iter().all(|v| *v == Verdict::Slower));
+}
+
+#[test]
+fn what_speaks_against_a_comparison_is_said() {
+    let a = synthetic::run();
+    let mut b = scaled(&a, FLOOR, 1.4);
+    b.provenance.cpu = "Another CPU".to_owned();
+    b.provenance.rustc = "rustc 1.96.0".to_owned();
+    b.provenance.seed = 2;
+    b.provenance.pinned_to = None;
+    b.provenance.dirty = true;
+    b.interrupted = true;
+    b.throughput.truncate(30);
+    let warnings = compare(&a, &b).warnings.join("\n");
+    let wanted = [
+        "processor differs (A: Example(R) CPU @ 2.00GHz, B: Another CPU)",
+        "compiler differs",
+        "seed differs",
+        "pinned",
+        "B was built from a tree with uncommitted changes",
+        "B was interrupted",
+        "rows of A that B does not have",
+        "the floor itself took 1.40 times as long in B",
+    ];
+    for part in wanted {
+        assert!(warnings.contains(part), "{part} is missing in: {warnings}");
+    }
+    assert!(!warnings.contains("A was built"), "{warnings}");
+}
+
+#[test]
+fn runs_with_nothing_in_common_give_an_empty_table() {
+    let comparison = compare(&synthetic::run(), &synthetic::empty());
+    assert!(comparison.rows.is_empty());
+    assert!(comparison.table().terminal().contains("0 rows"));
+    assert!(compare(&synthetic::empty(), &synthetic::empty()).warnings.is_empty());
+}
+
+#[test]
+fn the_table_shows_ratio_interval_and_verdict() {
+    let a = synthetic::run();
+    let table = compare(&a, &scaled(&a, "skip-list", 2.0)).table();
+    let json = table.json();
+    let row = json.as_array().unwrap().iter().find(|r| r["structure"] == "skip-list").unwrap();
+    assert_eq!(row["verdict"], "slower");
+    assert!((row["ratio"].as_f64().unwrap() - 2.0).abs() < 1e-9);
+    assert!(row["interval"]["low"].as_f64() < row["interval"]["high"].as_f64());
+    assert!(
+        table
+            .csv()
+            .unwrap()
+            .starts_with("structure,workload,n,measure,a_ns,b_ns,ratio,interval.high,interval.low,verdict\n")
+    );
+    assert!(table.notes.join("\n").contains("differ by chance alone"));
+}

@@ -1,0 +1,21 @@
+//! What stands between a run and its reader: files, statistics, tables, pictures, pages.
+
+mod compare;
+mod pages;
+mod pictures;
+mod splice;
+mod stats;
+mod store;
+mod synthetic;
+mod tables;
+
+use std::fs;
+use std::path::PathBuf;
+
+/// A new empty folder for one test, in the folder that Cargo keeps for that.
+fn scratch(name: &str) -> PathBuf {
+    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("report-{name}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&dir);
+    fs::create_dir_all(&dir).expect("the scratch folder can be made");
+    dir
+}

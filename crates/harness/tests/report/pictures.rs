@@ -1,0 +1,142 @@
+use std::collections::BTreeSet;
+
+use wheelhouse_harness::model::{FLOOR, Run};
+use wheelhouse_harness::plot::{self, Subject, palette};
+
+use crate::synthetic;
+
+fn steady(run: &Run) -> String {
+    plot::draw(run, &Subject::Time { workload: "steady".to_owned(), measure: "steady".to_owned() })
+        .expect("there is data")
+}
+
+/// The points of every line of two units' width: those of the structures.
+fn lines(svg: &str) -> Vec<Vec<(i32, i32)>> {
+    let wide = svg.lines().filter(|l| l.starts_with("<polyline") && l.contains("stroke-width=\"2\""));
+    let points = wide.map(|l| l.split("points=\"").nth(1).unwrap().split('"').next().unwrap());
+    let pair = |p: &str| p.split_once(',').map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap())).unwrap();
+    points.map(|p| p.split_whitespace().map(pair).collect()).collect()
+}
+
+#[test]
+fn every_subject_with_data_has_a_picture_under_a_name_of_its_own() {
+    let run = synthetic::run();
+    let pictures = plot::all(&run);
+    assert_eq!(pictures.len(), 8 + 3 * 4 + 1, "traces with one n have none");
+    let names: BTreeSet<&str> = pictures.iter().map(|p| p.file.as_str()).collect();
+    assert_eq!(names.len(), pictures.len());
+    assert!(names.contains("time-steady.svg") && names.contains("latency-tick-steady-1000000.svg"), "{names:?}");
+    assert_eq!(plot::emblem(&run).unwrap().file, "time-steady.svg");
+}
+
+#[test]
+fn names_that_meet_are_kept_apart() {
+    let mut run = synthetic::run();
+    let mut other: Vec<_> = run.throughput.iter().filter(|r| r.workload == "hold-exponential").cloned().collect();
+    other.iter_mut().for_each(|r| r.workload = "hold:exponential".to_owned());
+    run.throughput.extend(other);
+    let pictures = plot::all(&run);
+    let names: BTreeSet<&str> = pictures.iter().map(|p| p.file.as_str()).collect();
+    assert!(names.contains("time-hold-hold-exponential.svg") && names.contains("time-hold-hold-exponential-2.svg"));
+}
+
+#[test]
+fn lines_rise_with_what_they_show() {
+    let lines = lines(&steady(&synthetic::run()));
+    assert_eq!(lines.len(), 5);
+    for line in lines {
+        assert_eq!(line.len(), 4);
+        assert!(line.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 > pair[1].1), "{line:?}");
+    }
+}
+
+#[test]
+fn pictures_are_whole_xml_and_carry_both_themes() {
+    for picture in plot::all(&synthetic::run()) {
+        let svg = &picture.svg;
+        assert!(
+            svg.starts_with("<svg class=\"wheelhouse-plot\"") && svg.trim_end().ends_with("</svg>"),
+            "{}",
+            picture.file
+        );
+        assert!(svg.contains("xmlns=\"http://www.w3.org/2000/svg\"") && svg.contains("prefers-color-scheme: dark"));
+        assert!(svg.contains("<title>") && !svg.contains("<script") && !svg.contains("NaN") && !svg.contains("inf"));
+        for tag in ["svg", "text", "style", "title"] {
+            let (open, close) = (svg.matches(&format!("<{tag}")).count(), svg.matches(&format!("</{tag}>")).count());
+            assert_eq!(open, close, "{tag} in {}", picture.file);
+        }
+    }
+}
+
+#[test]
+fn every_colour_has_a_dark_counterpart() {
+    for picture in plot::all(&synthetic::run()) {
+        let parts = picture.svg.split(['"', '\n']).filter(|p| p.len() == 7 && p.starts_with('#'));
+        for colour in parts.collect::<BTreeSet<_>>() {
+            assert!(picture.svg.contains(&format!("[fill=\"{colour}\"] {{ fill: #")), "{colour} in {}", picture.file);
+        }
+    }
+}
+
+#[test]
+fn a_structure_has_its_colour_whoever_else_is_there() {
+    let names: Vec<&str> = wheelhouse_registry::all().iter().map(|info| info.name).collect();
+    let (r, g, b) = palette::style_of("round-wheel", &names).light;
+    let mark = format!("#{r:02X}{g:02X}{b:02X}");
+    let mut run = synthetic::run();
+    let drawn = |run: &Run| steady(run).split("</style>").nth(1).unwrap().contains(&format!("\"{mark}\""));
+    assert!(drawn(&run));
+    run.throughput.retain(|r| r.backend == "round-wheel");
+    assert!(drawn(&run), "alone");
+    run.throughput.iter_mut().for_each(|r| r.backend = "binary-heap".to_owned());
+    assert!(!drawn(&run), "another");
+}
+
+#[test]
+fn the_floor_is_broken_and_nothing_else_is() {
+    let svg = steady(&synthetic::run());
+    assert_eq!(svg.matches("stroke-dasharray").count(), 1);
+    let mut run = synthetic::run();
+    run.throughput.retain(|r| r.backend != FLOOR);
+    assert_eq!(steady(&run).matches("stroke-dasharray").count(), 0);
+}
+
+#[test]
+fn names_are_escaped() {
+    let mut run = synthetic::run();
+    for row in run.throughput.iter_mut().filter(|r| r.backend == "skip-list") {
+        row.backend = "<b>&\"x\"".to_owned();
+        row.workload = "a</title>b".to_owned();
+    }
+    for picture in plot::all(&run) {
+        assert!(!picture.svg.contains("<b>"), "{}", picture.file);
+        assert_eq!(picture.svg.matches("</title>").count(), 1, "{}", picture.file);
+    }
+    assert!(plot::all(&run).iter().any(|p| p.svg.contains("&lt;b&gt;&amp;&quot;x&quot;")));
+}
+
+#[test]
+fn odd_runs_draw_what_can_be_drawn() {
+    assert!(plot::all(&synthetic::empty()).is_empty());
+    assert!(plot::emblem(&synthetic::empty()).is_none());
+    let mut zeros = synthetic::run();
+    zeros.throughput.iter_mut().for_each(|r| r.ns_per_op.fill(0.0));
+    zeros.latency.iter_mut().for_each(|r| {
+        (r.p50, r.p90, r.p99, r.p999, r.p9999, r.max) = (0, 0, 0, 0, 0, 0);
+        r.curve.clear();
+    });
+    zeros.memory.iter_mut().for_each(|r| (r.live, r.peak, r.churned) = (0.0, 0.0, 0.0));
+    let drawn: Vec<String> = plot::all(&zeros).into_iter().map(|p| p.file).collect();
+    assert_eq!(drawn, ["memory.svg"], "a logarithmic axis has no zero");
+    let mut odd = synthetic::run();
+    odd.throughput[0].ns_per_op = vec![f64::NAN, f64::INFINITY, 1e300];
+    odd.throughput[1].ns_per_op = vec![1e-300];
+    odd.throughput[2].ns_per_op.clear();
+    odd.throughput[3].n = 0;
+    odd.latency[0].curve = vec![(f64::NAN, 5), (-3.0, 1), (250.0, u64::MAX)];
+    odd.memory[0].peak = f64::INFINITY;
+    odd.provenance.clock_overhead_ns = f64::NAN;
+    for picture in plot::all(&odd) {
+        assert!(!picture.svg.contains("NaN"), "{}", picture.file);
+    }
+}

@@ -1,0 +1,114 @@
+use std::fs;
+use std::path::Path;
+
+use wheelhouse_harness::store;
+
+use crate::{scratch, synthetic};
+
+#[test]
+fn folders_are_named_after_date_machine_and_commit_and_never_used_twice() {
+    let results = scratch("create").join("results");
+    let mut provenance = synthetic::provenance();
+    let names: Vec<String> = (0..3)
+        .map(|_| store::create(&results, &provenance).unwrap().file_name().unwrap().to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(
+        names,
+        ["2026-11-21-xeon-2c-02ff5b6a", "2026-11-21-xeon-2c-02ff5b6a-2", "2026-11-21-xeon-2c-02ff5b6a-3"]
+    );
+    (provenance.host, provenance.commit) = ("a b/../c".to_owned(), String::new());
+    let odd = store::create(&results, &provenance).unwrap();
+    assert_eq!(odd, results.join("2026-11-21-a-b-..-c-unknown"));
+}
+
+#[test]
+fn a_named_folder_is_taken_only_if_it_is_empty() {
+    let out = scratch("create_at").join("deep").join("out");
+    assert_eq!(store::create_at(&out).unwrap(), out);
+    assert_eq!(store::create_at(&out).unwrap(), out, "an empty folder is fine");
+    fs::write(out.join("precious"), "x").unwrap();
+    let message = store::create_at(&out).unwrap_err().to_string();
+    assert!(message.contains("not empty") && message.contains("--out"), "{message}");
+    let message = store::create_at(&out.join("precious")).unwrap_err().to_string();
+    assert!(message.contains("is a file"), "{message}");
+}
+
+#[test]
+fn what_was_saved_is_loaded_from_the_folder_and_from_the_file() {
+    let dir = scratch("roundtrip");
+    let run = synthetic::run();
+    store::save(&dir, &run).unwrap();
+    for path in [dir.clone(), dir.join("run.json")] {
+        let loaded = store::load(&path).unwrap();
+        let same = serde_json::to_value(&loaded).unwrap() == serde_json::to_value(&run).unwrap();
+        assert!(same, "a figure lost digits on the way through {}", path.display());
+    }
+}
+
+#[test]
+fn saving_again_replaces_and_leaves_no_other_files() {
+    let dir = scratch("again");
+    store::save(&dir, &synthetic::empty()).unwrap();
+    store::save(&dir, &synthetic::run()).unwrap();
+    assert!(!store::load(&dir).unwrap().throughput.is_empty());
+    let mut names: Vec<String> =
+        fs::read_dir(&dir).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    let wanted = ["failures.csv", "latency.csv", "memory.csv", "provenance.txt", "run.json", "throughput.csv"];
+    assert_eq!(names, wanted);
+}
+
+#[test]
+fn a_save_that_fails_leaves_the_old_file_whole() {
+    let dir = scratch("fails");
+    store::save(&dir, &synthetic::run()).unwrap();
+    let before = fs::read(dir.join("run.json")).unwrap();
+    let mut broken = synthetic::run();
+    broken.throughput[3].ns_per_op[0] = f64::NAN;
+    let message = store::save(&dir, &broken).unwrap_err().to_string();
+    assert!(message.contains("no number") && message.contains("floor"), "{message}");
+    // A folder in the place of the file: the rename fails as it would for want of rights.
+    fs::create_dir_all(dir.join("occupied").join("in the way")).unwrap();
+    assert!(store::write_whole(&dir.join("occupied"), b"x").is_err());
+    assert_eq!(fs::read(dir.join("run.json")).unwrap(), before);
+    let leftover = fs::read_dir(&dir).unwrap().any(|e| e.unwrap().file_name().to_string_lossy().ends_with(".tmp"));
+    assert!(!leftover, "a temporary file was left behind");
+}
+
+#[test]
+fn csv_files_hold_every_sample_and_row() {
+    let dir = scratch("csv");
+    let run = synthetic::run();
+    store::save(&dir, &run).unwrap();
+    let lines = |name: &str| csv::Reader::from_path(dir.join(name)).unwrap().records().map(Result::unwrap).count();
+    let samples: usize = run.throughput.iter().map(|r| r.ns_per_op.len()).sum();
+    assert_eq!(lines("throughput.csv"), samples);
+    assert_eq!(lines("latency.csv"), run.latency.len());
+    assert_eq!(lines("memory.csv"), run.memory.len());
+    let mut failures = csv::Reader::from_path(dir.join("failures.csv")).unwrap();
+    let record = failures.records().next().unwrap().unwrap();
+    assert_eq!(&record[3], run.failures[0].message);
+    let provenance = fs::read_to_string(dir.join("provenance.txt")).unwrap();
+    assert!(provenance.contains("commit: 02ff5b6a9d0c\n") && provenance.contains("seed: 1\n"), "{provenance}");
+}
+
+#[test]
+fn what_cannot_be_loaded_says_what_to_do() {
+    let dir = scratch("errors");
+    let error = |path: &Path| format!("{:#}", store::load(path).unwrap_err());
+    assert!(error(&dir.join("nowhere")).contains("there is no run"), "{}", error(&dir.join("nowhere")));
+    assert!(error(&dir).contains("name a folder that holds a run.json"));
+    store::save(&dir, &synthetic::run()).unwrap();
+    let file = dir.join("run.json");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, &text[..text.len() / 2]).unwrap();
+    assert!(error(&dir).contains("damaged or cut short"), "{}", error(&dir));
+    fs::write(&file, text.replace("\"schema\": 1", "\"schema\": 99")).unwrap();
+    assert!(error(&dir).contains("has layout 99 and this program reads layout 1"), "{}", error(&dir));
+    fs::write(&file, "{}").unwrap();
+    assert!(error(&dir).contains("not a run of wheelhouse"), "{}", error(&dir));
+    fs::write(&file, "{\"schema\": 1}").unwrap();
+    assert!(error(&dir).contains("damaged"), "{}", error(&dir));
+    fs::write(&file, [0xFF, 0xFE, 0x00]).unwrap();
+    assert!(error(&dir).contains("cannot read"), "{}", error(&dir));
+}

@@ -1,0 +1,138 @@
+//! Runs that nobody measured, shaped like those that are.
+
+use wheelhouse_harness::model::{FLOOR, Failure, Latency, Memory, Provenance, Run, SCHEMA, Throughput};
+
+pub(crate) const SIZES: [u64; 4] = [1_000, 10_000, 100_000, 1_000_000];
+
+/// Whether a backend is part of the plausible run, and what its costs are like.
+const SHAPES: [(&str, f64, f64); 5] = [
+    (FLOOR, 4.0, 0.25),
+    ("hierarchical-wheel", 18.0, 0.6),
+    ("round-wheel", 16.0, 1.4),
+    ("binary-heap", 21.0, 3.0),
+    ("skip-list", 60.0, 9.0),
+];
+
+const MEASURES: [(&str, &str, f64); 8] = [
+    ("insert-cold", "uniform", 1.2),
+    ("insert-warm", "uniform", 0.9),
+    ("cancel", "uniform", 0.8),
+    ("reschedule", "uniform", 1.4),
+    ("fire-jump", "uniform", 1.7),
+    ("fire-ticks", "uniform", 2.0),
+    ("steady", "steady", 3.0),
+    ("hold", "hold-exponential", 2.6),
+];
+
+/// Four backends and the floor at four sizes, five repetitions each; one wrong answer, one lone sample, one row of zeros, and
+/// rows that are missing.
+pub(crate) fn run() -> Run {
+    let mut run = empty();
+    for (backend, base, slope) in SHAPES {
+        for n in SIZES {
+            let growth = (n as f64 / 1_000.0).log2() * slope;
+            for (k, (measure, workload, factor)) in MEASURES.into_iter().enumerate() {
+                run.throughput.push(throughput(backend, workload, n, measure, (base + growth) * factor, k as u64 + n));
+            }
+            for (operation, factor) in [("insert", 1.0), ("cancel", 0.8), ("tick", 3.0)] {
+                run.latency.push(latency(backend, "steady", n, operation, (base + growth) * factor + 30.0));
+            }
+            if backend != FLOOR {
+                run.memory.push(memory(backend, n, base));
+            }
+        }
+        for (trace, n) in [("trace:nginx", 183_204), ("trace:kafka", 52_000)] {
+            run.throughput.push(throughput(backend, trace, n, "mix", base * 2.0, n));
+        }
+    }
+    spoil(&mut run);
+    run
+}
+
+/// A run without a row.
+pub(crate) fn empty() -> Run {
+    Run {
+        schema: SCHEMA,
+        provenance: provenance(),
+        throughput: Vec::new(),
+        latency: Vec::new(),
+        memory: Vec::new(),
+        failures: Vec::new(),
+        interrupted: false,
+    }
+}
+
+pub(crate) fn provenance() -> Provenance {
+    Provenance {
+        started: "2026-11-21T02:10:00Z".to_owned(),
+        host: "xeon-2c".to_owned(),
+        cpu: "Example(R) CPU @ 2.00GHz".to_owned(),
+        cores: 2,
+        memory_bytes: 8 << 30,
+        kernel: "Linux 6.1.0".to_owned(),
+        rustc: "rustc 1.95.0".to_owned(),
+        profile: "release, thin LTO".to_owned(),
+        commit: "02ff5b6a9d0c".to_owned(),
+        dirty: false,
+        command: "wheelhouse bench --seed 1".to_owned(),
+        seed: 1,
+        pinned_to: Some(1),
+        clock_overhead_ns: 27.0,
+    }
+}
+
+/// A row with five samples around `ns`.
+pub(crate) fn throughput(backend: &str, workload: &str, n: u64, measure: &str, ns: f64, seed: u64) -> Throughput {
+    let samples = (0..5).map(|k| ns * (1.0 + 0.08 * noise(seed * 31 + k + backend.len() as u64))).collect();
+    Throughput {
+        backend: backend.to_owned(),
+        workload: workload.to_owned(),
+        n,
+        measure: measure.to_owned(),
+        operations: n,
+        ns_per_op: samples,
+    }
+}
+
+pub(crate) fn latency(backend: &str, workload: &str, n: u64, operation: &str, ns: f64) -> Latency {
+    let tail = if backend.contains("wheel") { 2.6 } else { 1.7 };
+    let at = |p: f64| {
+        let nines = if p >= 100.0 { 5.6 } else { -(1.0 - p / 100.0).log10() };
+        (ns * (1.0 + 0.1 * nines + (nines / 2.4).powf(2.0 * tail))) as u64
+    };
+    let mut curve: Vec<(f64, u64)> =
+        (0..=60).map(|k| 100.0 * (1.0 - 10f64.powf(-f64::from(k) / 12.0))).map(|p| (p, at(p))).collect();
+    curve.push((100.0, at(100.0)));
+    let [p50, p90, p99, p999, p9999, max] = [50.0, 90.0, 99.0, 99.9, 99.99, 100.0].map(at);
+    let [backend, workload, operation] = [backend, workload, operation].map(str::to_owned);
+    Latency { backend, workload, n, operation, count: 200_000, p50, p90, p99, p999, p9999, max, curve }
+}
+
+pub(crate) fn memory(backend: &str, n: u64, base: f64) -> Memory {
+    let live = 24.0 + base * 0.6 + 3_000.0 / n as f64;
+    Memory { backend: backend.to_owned(), n, live, peak: live * 1.5, churned: live * 1.1 }
+}
+
+/// What real runs have too.
+fn spoil(run: &mut Run) {
+    let skip_list = |r: &Throughput, n: u64| r.backend == "skip-list" && r.n == n;
+    run.throughput.retain(|r| !(skip_list(r, 1_000_000) && r.measure == "hold"));
+    run.throughput.retain(|r| !(skip_list(r, 100_000) && r.workload == "uniform"));
+    let message = "fired timer 17 at tick 40 & not <41>; checksum 1 | 2".to_owned();
+    run.failures.push(Failure { backend: "skip-list".to_owned(), workload: "uniform".to_owned(), n: 100_000, message });
+    for row in &mut run.throughput {
+        match (row.backend.as_str(), row.n, row.measure.as_str()) {
+            ("binary-heap", 10_000, "cancel") => row.ns_per_op.truncate(1),
+            (FLOOR, 1_000, "reschedule") => row.ns_per_op.fill(0.0),
+            _ => {}
+        }
+    }
+}
+
+/// Between 0 and 1, the same every time, mostly small: as a machine disturbs.
+fn noise(seed: u64) -> f64 {
+    let mut x = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    x ^= x >> 31;
+    x = x.wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    ((x >> 11) as f64 / (1u64 << 53) as f64).powi(3)
+}

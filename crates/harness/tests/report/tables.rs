@@ -1,0 +1,166 @@
+use serde_json::json;
+use wheelhouse_harness::model::FLOOR;
+use wheelhouse_harness::report::tables as full;
+use wheelhouse_harness::summary::{at_a_glance, sizes, usual_n};
+use wheelhouse_harness::table::{Cell, Column, Format, Mark, Table};
+
+use crate::synthetic;
+
+fn field<'a>(table: &'a Table, structure: &str, key: &str) -> &'a Cell {
+    let row = table.rows.iter().find(|row| row[0].shown == structure).expect("the structure has a row");
+    let column = table.columns.iter().position(|c| c.key == key).expect("the column is there");
+    &row[column]
+}
+
+#[test]
+fn the_glance_has_a_column_per_operation_and_trace() {
+    let table = at_a_glance(&synthetic::run(), None);
+    let keys: Vec<&str> = table.columns.iter().map(|c| c.key.as_str()).collect();
+    let wanted = [
+        "structure",
+        "insert-cold",
+        "insert-warm",
+        "cancel",
+        "reschedule",
+        "fire-jump",
+        "fire-ticks",
+        "steady",
+        "hold",
+        "replay-nginx",
+        "replay-kafka",
+        "tick-p99.99",
+        "bytes-per-timer",
+    ];
+    assert_eq!(keys, wanted);
+    let structures: Vec<&str> = table.rows.iter().map(|row| row[0].shown.as_str()).collect();
+    assert_eq!(structures, ["hierarchical-wheel", "round-wheel", "binary-heap", "skip-list", FLOOR]);
+}
+
+#[test]
+fn the_best_is_marked_once_per_column_and_is_never_the_floor() {
+    let table = at_a_glance(&synthetic::run(), None);
+    for (i, column) in table.columns.iter().enumerate().skip(1) {
+        let best: Vec<_> = table.rows.iter().filter(|row| row[i].mark == Mark::Best).collect();
+        assert_eq!(best.len(), 1, "{}", column.key);
+        assert_ne!(best[0][0].shown, FLOOR, "{}", column.key);
+        assert_eq!(best[0][i].value["ratio"], json!(1.0));
+    }
+    let best = field(&table, "hierarchical-wheel", "steady").value["figure"].as_f64().unwrap();
+    let heap = &field(&table, "binary-heap", "steady").value;
+    assert_eq!(heap["ratio"].as_f64().unwrap(), heap["figure"].as_f64().unwrap() / best);
+    assert!(field(&table, FLOOR, "steady").value["figure"].as_f64().unwrap() < best);
+}
+
+#[test]
+fn wrong_answers_and_missing_rows_have_no_figures() {
+    let run = synthetic::run();
+    let table = at_a_glance(&run, Some(100_000));
+    assert_eq!(field(&table, "skip-list", "cancel").shown, "WRONG");
+    assert_eq!(field(&table, "skip-list", "steady").mark, Mark::Plain, "another workload is not concerned");
+    assert_eq!(field(&at_a_glance(&run, None), "skip-list", "hold").shown, "-");
+    assert_eq!(field(&at_a_glance(&run, None), FLOOR, "bytes-per-timer").shown, "-");
+}
+
+#[test]
+fn a_wrong_answer_outranks_a_figure() {
+    let mut run = synthetic::run();
+    run.failures[0].n = 1_000;
+    let table = at_a_glance(&run, Some(1_000));
+    assert_eq!(field(&table, "skip-list", "insert-warm").mark, Mark::Wrong);
+    assert!(run.throughput.iter().any(|r| r.backend == "skip-list" && r.n == 1_000 && r.measure == "insert-warm"));
+}
+
+#[test]
+fn a_million_is_usual_and_traces_do_not_decide() {
+    let mut run = synthetic::run();
+    assert_eq!((usual_n(&run), sizes(&run)), (Some(1_000_000), synthetic::SIZES.to_vec()));
+    run.throughput.retain(|r| r.n != 1_000_000);
+    run.latency.retain(|r| r.n != 1_000_000);
+    run.memory.retain(|r| r.n != 1_000_000);
+    assert_eq!(usual_n(&run), Some(100_000), "183,204 is a trace's");
+    run.throughput.retain(|r| r.workload.starts_with("trace:"));
+    (run.latency, run.memory, run.failures) = (vec![], vec![], vec![]);
+    assert_eq!(usual_n(&run), Some(183_204));
+    assert_eq!(at_a_glance(&run, None).columns.len(), 3);
+}
+
+#[test]
+fn notes_name_unit_n_repetitions_and_spread() {
+    let notes = at_a_glance(&synthetic::run(), None).notes.join("\n");
+    for part in
+        ["n = 1,000,000, 5 repetitions", "Spread (median absolute deviation", "uniform (insert cold,", "183,204 timers"]
+    {
+        assert!(notes.contains(part), "{part} is missing in: {notes}");
+    }
+    let mut single = synthetic::run();
+    single.throughput.iter_mut().for_each(|r| r.ns_per_op.truncate(1));
+    assert!(at_a_glance(&single, None).notes.join("\n").contains("1 repetitions: too few"));
+}
+
+#[test]
+fn odd_runs_give_a_table_that_says_so() {
+    let empty = at_a_glance(&synthetic::empty(), None);
+    assert!(empty.title.contains("nothing was measured") && empty.rows.is_empty());
+    let elsewhere = at_a_glance(&synthetic::run(), Some(77));
+    assert!(elsewhere.notes.join("\n").contains("has no rows at n = 77"), "{:?}", elsewhere.notes);
+    let mut zeros = synthetic::run();
+    zeros.throughput.iter_mut().for_each(|r| r.ns_per_op.fill(0.0));
+    zeros.throughput[0].ns_per_op.clear();
+    for format in [Format::Table, Format::Json, Format::Csv] {
+        assert!(!at_a_glance(&zeros, None).render(format).unwrap().is_empty());
+    }
+}
+
+#[test]
+fn forms_for_programs_carry_full_figures() {
+    let run = synthetic::run();
+    let table = at_a_glance(&run, None);
+    let objects: serde_json::Value = serde_json::from_str(&table.render(Format::Json).unwrap()).unwrap();
+    assert_eq!(objects.as_array().unwrap().len(), 5);
+    assert_eq!(objects[0]["structure"], "hierarchical-wheel");
+    assert_eq!(objects[0]["steady"], field(&table, "hierarchical-wheel", "steady").value);
+    let text = table.render(Format::Csv).unwrap();
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let heads = reader.headers().unwrap().clone();
+    let at = heads.iter().position(|h| h == "hold.figure").expect("the figure has a column of its own");
+    let records: Vec<_> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(records.len(), 5);
+    let exact = field(&table, "round-wheel", "hold").value["figure"].as_f64().unwrap();
+    assert_eq!(records[1][at].parse::<f64>().unwrap(), exact);
+    assert_eq!(&records[3][at], "", "a missing row is an empty field");
+}
+
+#[test]
+fn text_is_escaped_in_every_form() {
+    let mut table = Table::new("a | b <c>", vec![Column::left("x|y"), Column::right("two\nlines")]);
+    table.rows = vec![vec![Cell::text("p|q \"r\", s\n<t>")], vec![Cell::wrong(), Cell::count(1_234_567)]];
+    table.notes = vec!["*n*".to_owned()];
+    let markdown = table.markdown();
+    assert!(
+        markdown.contains("| p\\|q \"r\", s &lt;t&gt; |  |\n| **WRONG** | 1,234,567 |\n\n- \\*n\\*\n"),
+        "{markdown}"
+    );
+    assert!(markdown.starts_with("**a \\| b &lt;c&gt;**\n\n| x\\|y | two lines |\n| :--- | ---: |\n"), "{markdown}");
+    let text = table.csv().unwrap();
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    assert_eq!(reader.headers().unwrap(), &csv::StringRecord::from(vec!["x|y", "two-lines"]));
+    assert_eq!(&reader.records().next().unwrap().unwrap()[0], "p|q \"r\", s\n<t>");
+    assert_eq!(table.json()[0]["two-lines"], serde_json::Value::Null);
+    assert!(table.terminal().contains("1,234,567"));
+}
+
+#[test]
+fn full_tables_hold_every_row() {
+    let run = synthetic::run();
+    let times = full::times(&run);
+    let titles: Vec<&str> = times.iter().map(|t| t.title.as_str()).collect();
+    assert_eq!(titles.len(), 5, "{titles:?}");
+    let uniform = &times[0];
+    assert_eq!(uniform.rows.len(), 4 * 5, "the row of wrong answers stands there too");
+    assert!(uniform.rows.iter().any(|row| row[2].shown == "WRONG"));
+    let latencies: usize = full::latencies(&run).iter().map(|t| t.rows.len()).sum();
+    assert_eq!(latencies, run.latency.len());
+    assert_eq!(full::memory(&run).unwrap().rows.len(), run.memory.len());
+    assert_eq!(full::failures(&run).unwrap().rows.len(), 1);
+    assert_eq!((full::memory(&synthetic::empty()), full::failures(&synthetic::empty())), (None, None));
+}

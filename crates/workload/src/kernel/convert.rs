@@ -1,0 +1,377 @@
+//! Many lines to a stream.
+
+use super::parse::{Event, Kind, Line, parse};
+use crate::Op;
+use crate::trace::{Header, Totals, TraceError, Writer};
+use std::collections::HashMap;
+use std::io::{BufRead, Read, Write};
+use std::{fmt, io};
+use wheelhouse_core::Tick;
+
+/// Longest line; the kernel's have some 200 bytes.
+const MAX_LINE: u64 = 4096;
+/// The settings of `CONFIG_HZ` there are.
+const KERNEL_HZ: [u32; 4] = [100, 250, 300, 1000];
+/// How far what was measured may be from one of them: short recordings measure less exactly.
+const HZ_TOLERANCE: f64 = 0.1;
+const NANOSECONDS: u64 = 1_000_000_000;
+
+/// How to convert.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Options {
+    /// Jiffies in a second (`CONFIG_HZ`); measured from the time stamps unless given.
+    pub hz: Option<u32>,
+    /// Ends the stream after so many events of `timer_start`; all of them unless given.
+    pub at_most_starts: Option<u64>,
+}
+
+/// What the kernel did, and how it was taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counts {
+    /// Events of `timer_start`.
+    pub starts: u64,
+    /// Events of `timer_cancel`.
+    pub cancels: u64,
+    /// Events of `timer_expire_entry`.
+    pub expiries: u64,
+    /// Events the kernel had to drop. A stream with gaps is still coherent, but not what happened.
+    pub lost: u64,
+    /// Of the cancels: the first halves of `mod_timer`.
+    pub cancels_by_move: u64,
+    /// Of the cancels: the first halves of an expiry.
+    pub cancels_by_expiry: u64,
+    /// Of the cancels: left out, because the timer had been started before the recording.
+    pub cancels_unknown: u64,
+    /// Of the cancels: left out, because here the timer had fired already, at its deadline.
+    pub cancels_late: u64,
+    /// Timers that expired in the kernel before the deadline known here, which must have been moved unseen: cancelled.
+    pub expiries_early: u64,
+}
+
+/// A stream that was made of a recording.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Recording {
+    /// The operations.
+    pub ops: Vec<Op>,
+    /// How many labels they use.
+    pub labels: u32,
+    /// Jiffies in a second.
+    pub hz: u32,
+    /// What the kernel did.
+    pub counts: Counts,
+}
+
+/// Why a recording could not be converted.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum KernelError {
+    /// It could not be read.
+    Io(io::Error),
+    /// A line is not one of ftrace.
+    Line {
+        /// Its number, from 1.
+        number: u64,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// It has no event of `timer_start`.
+    Empty,
+    /// It is too short to tell how long a jiffy is.
+    Hz {
+        /// What it looks like.
+        measured: f64,
+    },
+}
+
+impl fmt::Display for KernelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => write!(f, "the recording cannot be read: {error}"),
+            Self::Line { number, what } => write!(
+                f,
+                "line {number} of the recording: {what}. Give the text of ftrace's `trace` or of `perf script`, with the \
+                 events timer_start, timer_cancel and timer_expire_entry"
+            ),
+            Self::Empty => f.write_str("the recording has no timer_start: was the event enabled while the command ran?"),
+            Self::Hz { measured } => write!(
+                f,
+                "the recording has {measured:.0} jiffies in a second, which is no setting of the kernel: record for a second or \
+                 more, or give CONFIG_HZ with --hz"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for KernelError {}
+
+impl From<io::Error> for KernelError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// Makes a stream of the text of a recording. Holds all events in memory, 48 bytes each: what becomes of a cancellation
+/// shows only later.
+///
+/// ```
+/// use wheelhouse_workload::{Op, kernel};
+///
+/// let text = "a-1 [000] d..1. 1.000: timer_start: timer=f0 function=f expires=1100 [timeout=100]\n\
+///             a-1 [000] d..1. 1.008: timer_cancel: timer=f0\n\
+///             a-1 [000] d..1. 1.008: timer_start: timer=f0 function=f expires=1102 [timeout=100]\n";
+/// let recording = kernel::convert(text.as_bytes(), &kernel::Options::default())?;
+/// assert_eq!(recording.hz, 250);
+/// assert_eq!(recording.ops, [
+///     Op::Insert { label: 0, deadline: 100 },
+///     Op::Advance { to: 2 },
+///     Op::Reschedule { label: 0, deadline: 102 },
+/// ]);
+/// # Ok::<(), kernel::KernelError>(())
+/// ```
+///
+/// # Errors
+///
+/// If a line cannot be understood, there is no `timer_start`, or neither the text nor `options` say how long a jiffy is.
+pub fn convert(input: impl BufRead, options: &Options) -> Result<Recording, KernelError> {
+    let mut counts = Counts::default();
+    let events = read_events(input, options, &mut counts)?;
+    let Some(origin) = events.iter().find_map(Event::now) else { return Err(KernelError::Empty) };
+    let hz = match options.hz {
+        Some(hz) => hz,
+        None => measure_hz(&events)?,
+    };
+    let fates = fates(&events);
+    let mut model = Model { origin, counts, ..Model::default() };
+    for (event, fate) in events.iter().zip(fates) {
+        model.take(event, fate);
+    }
+    Ok(Recording { ops: model.ops, labels: model.timers.len() as u32, hz, counts: model.counts })
+}
+
+impl Recording {
+    /// Writes the stream as a trace. What was counted is appended to the provenance.
+    ///
+    /// # Errors
+    ///
+    /// If writing fails, or `provenance` is too long for a header.
+    pub fn write(&self, output: impl Write, name: &str, provenance: &str) -> Result<(), TraceError> {
+        let mut totals = Totals::default();
+        self.ops.iter().for_each(|&op| totals.add(op));
+        let header = Header {
+            name: name.to_owned(),
+            provenance: format!("{provenance}; HZ={}; {}; {totals}", self.hz, self.counts),
+            tick_ns: NANOSECONDS / u64::from(self.hz.max(1)),
+            labels: self.labels,
+            operations: totals.operations(),
+        };
+        let mut writer = Writer::new(output, header)?;
+        for &op in &self.ops {
+            writer.write(op)?;
+        }
+        writer.finish().map(drop)
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { starts, cancels, expiries, lost, cancels_by_move, cancels_by_expiry, .. } = self;
+        let Self { cancels_unknown, cancels_late, expiries_early, .. } = self;
+        write!(
+            f,
+            "kernel events: {starts} starts, {cancels} cancels (first half of a move {cancels_by_move}, of an expiry \
+             {cancels_by_expiry}; left out, started before the recording {cancels_unknown}, fired here at the deadline \
+             {cancels_late}), {expiries} expiries ({expiries_early} before the deadline known), {lost} lost"
+        )
+    }
+}
+
+fn read_events(mut input: impl BufRead, options: &Options, counts: &mut Counts) -> Result<Vec<Event>, KernelError> {
+    let (mut events, mut bytes) = (Vec::new(), Vec::new());
+    for number in 1.. {
+        bytes.clear();
+        if input.by_ref().take(MAX_LINE).read_until(b'\n', &mut bytes)? == 0 {
+            break;
+        }
+        if bytes.len() as u64 == MAX_LINE {
+            return Err(KernelError::Line { number, what: "it is too long for a line of ftrace" });
+        }
+        // Names of processes are bytes of any kind.
+        match parse(&String::from_utf8_lossy(&bytes)).map_err(|what| KernelError::Line { number, what })? {
+            Line::Other => {}
+            Line::Lost(lost) => counts.lost = counts.lost.saturating_add(lost),
+            Line::Event(event) => {
+                if matches!(event.kind, Kind::Start { .. }) && Some(counts.starts) == options.at_most_starts {
+                    break;
+                }
+                counts.add(event.kind);
+                events.push(event);
+            }
+        }
+    }
+    Ok(events)
+}
+
+impl Counts {
+    fn add(&mut self, kind: Kind) {
+        match kind {
+            Kind::Start { .. } => self.starts += 1,
+            Kind::Cancel => self.cancels += 1,
+            Kind::Expire { .. } => self.expiries += 1,
+        }
+    }
+}
+
+impl Event {
+    fn now(&self) -> Option<u64> {
+        match self.kind {
+            Kind::Start { now, .. } | Kind::Expire { now } => Some(now),
+            Kind::Cancel => None,
+        }
+    }
+}
+
+fn measure_hz(events: &[Event]) -> Result<u32, KernelError> {
+    let mut clock = events.iter().filter_map(|event| Some((event.at, event.now()?)));
+    let measured = match (clock.next(), clock.next_back()) {
+        (Some((from, first)), Some((to, last))) if to > from => last.saturating_sub(first) as f64 / (to - from),
+        _ => 0.0,
+    };
+    let near = |hz: &u32| (measured / f64::from(*hz) - 1.0).abs() < HZ_TOLERANCE;
+    KERNEL_HZ.into_iter().find(near).ok_or(KernelError::Hz { measured })
+}
+
+/// What became of a cancellation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Cancelled,
+    Moved,
+    Expired,
+}
+
+/// What became of each cancellation, found backwards from what came after it.
+///
+/// An expiry takes the timer off the wheel, which is traced as a cancellation, and then calls it: the next event of that
+/// timer is `timer_expire_entry`, whatever interrupts did between. `mod_timer` takes it off and puts it back with
+/// interrupts disabled: the next event of that CPU is `timer_start` of that timer.
+fn fates(events: &[Event]) -> Vec<Fate> {
+    let mut next_of_timer: HashMap<u64, Kind> = HashMap::new();
+    let mut next_on_cpu: HashMap<u32, &Event> = HashMap::new();
+    let mut fates = vec![Fate::Cancelled; events.len()];
+    for (event, fate) in events.iter().zip(&mut fates).rev() {
+        if event.kind == Kind::Cancel {
+            if matches!(next_of_timer.get(&event.timer), Some(Kind::Expire { .. })) {
+                *fate = Fate::Expired;
+            } else if next_on_cpu.get(&event.cpu).is_some_and(|next| next.is_start_of(event.timer)) {
+                *fate = Fate::Moved;
+            }
+        }
+        next_of_timer.insert(event.timer, event.kind);
+        next_on_cpu.insert(event.cpu, event);
+    }
+    fates
+}
+
+impl Event {
+    fn is_start_of(&self, timer: u64) -> bool {
+        self.timer == timer && matches!(self.kind, Kind::Start { .. })
+    }
+}
+
+/// The stream as far as it has come, and what is live in it.
+#[derive(Debug, Default)]
+struct Model {
+    origin: u64,
+    clock: Tick,
+    /// How often the clock was moved.
+    moves: u64,
+    timers: HashMap<u64, Known>,
+    ops: Vec<Op>,
+    counts: Counts,
+}
+
+/// A timer that was started since the recording began.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    label: u32,
+    deadline: Tick,
+    /// [`Model::moves`] when it was last started.
+    started_at_move: u64,
+    cancelled: bool,
+}
+
+impl Model {
+    fn take(&mut self, event: &Event, fate: Fate) {
+        if let Some(now) = event.now() {
+            self.advance(now.saturating_sub(self.origin));
+        }
+        match event.kind {
+            Kind::Start { expires, .. } => self.start(event.timer, expires.saturating_sub(self.origin)),
+            Kind::Cancel => match fate {
+                Fate::Moved => self.counts.cancels_by_move += 1,
+                Fate::Expired => self.counts.cancels_by_expiry += 1,
+                Fate::Cancelled => self.cancel(event.timer),
+            },
+            Kind::Expire { .. } => self.expire(event.timer),
+        }
+    }
+
+    /// Jiffies as different CPUs saw them need not be in order; time does not run back.
+    fn advance(&mut self, to: Tick) {
+        if to > self.clock {
+            self.clock = to;
+            self.moves += 1;
+            self.ops.push(Op::Advance { to });
+        }
+    }
+
+    fn start(&mut self, timer: u64, deadline: Tick) {
+        let label = match self.timers.get(&timer).copied() {
+            Some(known) => {
+                let (label, live) = (known.label, self.is_live(known));
+                self.ops.push(if live { Op::Reschedule { label, deadline } } else { Op::Insert { label, deadline } });
+                label
+            }
+            None => {
+                let label = self.timers.len() as u32;
+                self.ops.push(Op::Insert { label, deadline });
+                label
+            }
+        };
+        let known = Known { label, deadline, started_at_move: self.moves, cancelled: false };
+        self.timers.insert(timer, known);
+    }
+
+    fn cancel(&mut self, timer: u64) {
+        let Some(known) = self.timers.get(&timer).copied() else {
+            self.counts.cancels_unknown += 1;
+            return;
+        };
+        if self.is_live(known) {
+            self.stop(timer, known);
+        } else {
+            self.counts.cancels_late += 1;
+        }
+    }
+
+    fn expire(&mut self, timer: u64) {
+        let known = self.timers.get(&timer).copied();
+        if let Some(known) = known.filter(|known| known.deadline > self.clock && self.is_live(*known)) {
+            self.counts.expiries_early += 1;
+            self.stop(timer, known);
+        }
+    }
+
+    fn stop(&mut self, timer: u64, known: Known) {
+        self.ops.push(Op::Cancel { label: known.label });
+        self.timers.insert(timer, Known { cancelled: true, ..known });
+    }
+
+    /// Neither cancelled nor fired, which it has if the clock was moved since to its deadline or beyond.
+    fn is_live(&self, known: Known) -> bool {
+        let fired = known.deadline <= self.clock && known.started_at_move < self.moves;
+        !known.cancelled && !fired
+    }
+}

@@ -1,0 +1,178 @@
+//! One line of ftrace's text.
+
+/// What a line says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Line {
+    /// One of the three tracepoints.
+    Event(Event),
+    /// The kernel had to drop so many events.
+    Lost(u64),
+    /// A comment, an empty line, or another event.
+    Other,
+}
+
+/// One of the three tracepoints.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Event {
+    /// Seconds, by the clock of the trace.
+    pub(super) at: f64,
+    pub(super) cpu: u32,
+    /// The address of the timer.
+    pub(super) timer: u64,
+    pub(super) kind: Kind,
+}
+
+/// Which, with its jiffies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Start { expires: u64, now: u64 },
+    Cancel,
+    Expire { now: u64 },
+}
+
+const EVENTS: [&str; 3] = ["timer_start:", "timer_cancel:", "timer_expire_entry:"];
+
+/// Reads a line as `trace`, `trace_pipe` or `perf script` prints it; if that is impossible, says why.
+pub(super) fn parse(line: &str) -> Result<Line, &'static str> {
+    if let Some(lost) = lost(line) {
+        return Ok(Line::Lost(lost));
+    }
+    // From the right, because the name of the process comes first and may hold anything.
+    let Some((at, name)) = EVENTS.iter().filter_map(|name| line.rfind(name).map(|at| (at, *name))).max() else {
+        return other(line);
+    };
+    let (before, fields) = (&line[..at], &line[at + name.len()..]);
+    let before = before.strip_suffix("timer:").unwrap_or(before); // as perf prints it
+    let before = before.trim_end().strip_suffix(':').ok_or("there is no time before the event")?;
+    let (before, time) = before.rsplit_once(char::is_whitespace).ok_or("there is no time before the event")?;
+    let at = time.parse().map_err(|_| "the time before the event is no number of seconds")?;
+    let cpu = cpu(before).ok_or("there is no CPU, as in [001], before the event")?;
+    let timer = hexadecimal(fields, "timer=").ok_or("there is no address after timer=")?;
+    Ok(Line::Event(Event { at, cpu, timer, kind: kind(name, fields)? }))
+}
+
+fn kind(name: &str, fields: &str) -> Result<Kind, &'static str> {
+    match name {
+        "timer_start:" => {
+            let expires: u64 = number(fields, "expires=").ok_or("there is no number after expires=")?;
+            let timeout: i64 = number(fields, "[timeout=").ok_or("there is no number after [timeout=")?;
+            Ok(Kind::Start { expires, now: expires.wrapping_sub(timeout as u64) })
+        }
+        "timer_cancel:" => Ok(Kind::Cancel),
+        _ => Ok(Kind::Expire { now: number(fields, "now=").ok_or("there is no number after now=")? }),
+    }
+}
+
+/// Lines without a timer event: comments, nothing, and events that were recorded besides.
+fn other(line: &str) -> Result<Line, &'static str> {
+    let line = line.trim();
+    let is_event = || line.contains('[') && line.contains(": ");
+    if line.is_empty() || line.starts_with('#') || is_event() {
+        Ok(Line::Other)
+    } else {
+        Err("this is no line of ftrace")
+    }
+}
+
+/// `CPU:1 [LOST 234 EVENTS]`
+fn lost(line: &str) -> Option<u64> {
+    let (cpu, rest) = line.trim().strip_prefix("CPU:")?.split_once(" [LOST ")?;
+    cpu.parse::<u32>().ok()?;
+    rest.strip_suffix(" EVENTS]")?.parse().ok()
+}
+
+/// The last `[001]`.
+fn cpu(before: &str) -> Option<u32> {
+    before.split_whitespace().rev().find_map(|word| word.strip_prefix('[')?.strip_suffix(']')?.parse().ok())
+}
+
+fn field<'a>(fields: &'a str, key: &str) -> Option<&'a str> {
+    fields.split_whitespace().find_map(|word| word.strip_prefix(key)).map(|value| value.trim_end_matches(']'))
+}
+
+fn number<N: std::str::FromStr>(fields: &str, key: &str) -> Option<N> {
+    field(fields, key)?.parse().ok()
+}
+
+fn hexadecimal(fields: &str, key: &str) -> Option<u64> {
+    let digits = field(fields, key)?;
+    u64::from_str_radix(digits.strip_prefix("0x").unwrap_or(digits), 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const START: &str = "           nginx-8396    [001] d.s3.  2044.960865: timer_start: timer=ffff88813c9d4e78 \
+        function=tcp_delack_timer expires=4295403489 [timeout=10] bucket_expiry=4295403490 cpu=1 idx=34 flags=D|I";
+
+    fn event(line: &str) -> Event {
+        match parse(line) {
+            Ok(Line::Event(event)) => event,
+            other => panic!("{line} is {other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_three_events() {
+        let kind = Kind::Start { expires: 4_295_403_489, now: 4_295_403_479 };
+        assert_eq!(event(START), Event { at: 2044.960_865, cpu: 1, timer: 0xffff_8881_3c9d_4e78, kind });
+        let line = "          <idle>-0       [000] d.s2.  2044.500033: timer_cancel: timer=ffffc9000007fdf8";
+        assert_eq!(event(line), Event { at: 2044.500_033, cpu: 0, timer: 0xffff_c900_0007_fdf8, kind: Kind::Cancel });
+        let line = "<idle>-0 [000] ..s1. 2044.500051: timer_expire_entry: timer=1f function=f now=429 baseclk=428";
+        assert_eq!(event(line).kind, Kind::Expire { now: 429 });
+    }
+
+    #[test]
+    fn a_deadline_in_the_past_has_a_negative_timeout() {
+        let line = START.replace("[timeout=10]", "[timeout=-4]");
+        assert_eq!(event(&line).kind, Kind::Start { expires: 4_295_403_489, now: 4_295_403_493 });
+    }
+
+    #[test]
+    fn perf_prints_them_a_little_differently() {
+        let line = "redis-server 812 [001] 93.170: timer:timer_cancel: timer=0xffff888627d28f90";
+        assert_eq!(event(line), Event { at: 93.17, cpu: 1, timer: 0xffff_8886_27d2_8f90, kind: Kind::Cancel });
+    }
+
+    #[test]
+    fn names_of_processes_may_look_like_anything() {
+        let line = START.replace("nginx", "a [7] timer_cancel: é");
+        assert_eq!(event(&line), event(START));
+    }
+
+    #[test]
+    fn the_rest() {
+        assert_eq!(parse("CPU:1 [LOST 234 EVENTS]"), Ok(Line::Lost(234)));
+        for line in ["", "# tracer: nop", "bash-1 [000] d..1. 1.5: timer_init: timer=ffff"] {
+            assert_eq!(parse(line), Ok(Line::Other), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        for (without, complaint) in [
+            ("[001]", "CPU"),
+            ("2044.960865: ", "time"),
+            ("timer=", "timer="),
+            ("expires=", "expires="),
+            ("[timeout=10]", "timeout="),
+            ("2044", "time"),
+        ] {
+            let line = START.replacen(without, if without == "2044" { "x" } else { "" }, 1);
+            let error = parse(&line).expect_err(without);
+            assert!(error.contains(complaint), "without {without}: {error}");
+        }
+        assert!(parse("hello").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_panics(line in "\\PC*", cut in 0..START.len(), at in 0..START.len()) {
+            let _ = parse(&line);
+            let _ = parse(&START[..cut]);
+            let _ = parse(&format!("{}{line}{}", &START[..at], &START[at..]));
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The timers of TCP connections, as a server's kernel keeps them.
+
+use super::Phases;
+use crate::Measure;
+use crate::definition::Tcp;
+use crate::queue::Queue;
+use crate::random::Random;
+use crate::script::{Script, Sink, Stage};
+
+/// Labels of a connection: one for each of its timers.
+const TIMERS: u32 = 3;
+/// Closed connections that can be in TIME_WAIT at a time, for each open one.
+const TIME_WAIT_LABELS: u32 = 2;
+
+/// A connection and its closed predecessor make two live timers and little more.
+pub(crate) fn connections(n: u32) -> u32 {
+    n.div_ceil(2)
+}
+
+pub(crate) fn labels(n: u32) -> u64 {
+    u64::from(connections(n)) * u64::from(TIMERS + TIME_WAIT_LABELS)
+}
+
+/// What a connection waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// The next request of the client.
+    Request,
+    /// The program, to answer.
+    Answer,
+    /// The acknowledgement of a segment; so many more are to come.
+    Acknowledged(u32),
+    /// The retransmission timeout: the segment was lost.
+    TimedOut,
+}
+
+struct State {
+    random: Random,
+    tcp: Tcp,
+    connections: u32,
+    events: Queue<(u32, Event)>,
+    time_waits: u32,
+}
+
+pub(crate) fn phases(tcp: Tcp, laps: u32, n: u32, random: Random) -> Phases {
+    let connections = connections(n);
+    let state = State { random, tcp, connections, events: Queue::new(), time_waits: 0 };
+    let steps = u64::from(n) * u64::from(laps);
+    let stages = vec![
+        Stage::prepare(u64::from(connections), resume),
+        Stage::timer_ops(Measure::Mix, steps, next_event),
+    ];
+    Box::new(Script::new(state, stages))
+}
+
+/// An open connection, and one that was closed less than a TIME_WAIT ago.
+fn resume(state: &mut State, step: u64, sink: &mut Sink) {
+    let connection = step as u32;
+    let keepalive = state.random.between(1, state.tcp.keepalive);
+    sink.insert(state.keepalive(connection), keepalive);
+    let left = state.random.between(1, state.tcp.time_wait);
+    state.start_time_wait(left, sink);
+    let first = state.tcp.think.draw_remaining(&mut state.random);
+    state.events.push(first, (connection, Event::Request));
+}
+
+fn next_event(state: &mut State, _: u64, sink: &mut Sink) {
+    let Some((tick, (connection, event))) = state.events.pop() else { return };
+    sink.advance(tick);
+    let (delay, next) = match event {
+        Event::Request => state.on_request(connection, sink),
+        Event::Answer => state.on_answer(connection, sink),
+        Event::Acknowledged(left) => state.on_acknowledged(connection, left, sink),
+        Event::TimedOut => state.on_timed_out(connection, sink),
+    };
+    state.events.push(sink.now().saturating_add(delay), (connection, next));
+}
+
+impl State {
+    fn keepalive(&self, connection: u32) -> u32 {
+        connection * TIMERS
+    }
+
+    fn retransmission(&self, connection: u32) -> u32 {
+        connection * TIMERS + 1
+    }
+
+    fn delayed_ack(&self, connection: u32) -> u32 {
+        connection * TIMERS + 2
+    }
+
+    /// TIME_WAIT outlives its connection; its labels go round.
+    fn start_time_wait(&mut self, delay: u64, sink: &mut Sink) {
+        let label = self.connections * TIMERS + self.time_waits;
+        self.time_waits = (self.time_waits + 1) % (self.connections * TIME_WAIT_LABELS);
+        sink.insert_after(label, delay);
+    }
+
+    /// The receipt is acknowledged with the answer, if that comes soon enough; else by a timer.
+    fn on_request(&mut self, connection: u32, sink: &mut Sink) -> (u64, Event) {
+        sink.insert_after(self.delayed_ack(connection), self.tcp.delayed_ack);
+        (self.tcp.service.draw(&mut self.random), Event::Answer)
+    }
+
+    fn on_answer(&mut self, connection: u32, sink: &mut Sink) -> (u64, Event) {
+        sink.cancel(self.delayed_ack(connection));
+        sink.insert_after(self.retransmission(connection), self.tcp.retransmission);
+        self.await_acknowledgement(self.tcp.segments.saturating_sub(1))
+    }
+
+    fn await_acknowledgement(&mut self, left: u32) -> (u64, Event) {
+        if self.random.chance(self.tcp.lost) {
+            return (self.tcp.retransmission, Event::TimedOut);
+        }
+        (self.tcp.round_trip.draw(&mut self.random).min(self.tcp.retransmission - 1), Event::Acknowledged(left))
+    }
+
+    /// Each acknowledgement starts the timer anew; the last stops it.
+    fn on_acknowledged(&mut self, connection: u32, left: u32, sink: &mut Sink) -> (u64, Event) {
+        if left > 0 {
+            sink.reschedule_after(self.retransmission(connection), self.tcp.retransmission);
+            return self.await_acknowledgement(left - 1);
+        }
+        sink.cancel(self.retransmission(connection));
+        if self.random.chance(self.tcp.closed) {
+            sink.cancel(self.keepalive(connection));
+            self.start_time_wait(self.tcp.time_wait, sink);
+            sink.insert_after(self.keepalive(connection), self.tcp.keepalive); // the next connection
+        }
+        (self.tcp.think.draw(&mut self.random), Event::Request)
+    }
+
+    /// The timer has fired. It is sent again, with twice the patience, and arrives.
+    fn on_timed_out(&mut self, connection: u32, sink: &mut Sink) -> (u64, Event) {
+        sink.insert_after(self.retransmission(connection), 2 * self.tcp.retransmission);
+        (self.tcp.round_trip.draw(&mut self.random), Event::Acknowledged(0))
+    }
+}

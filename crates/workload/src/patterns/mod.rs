@@ -1,0 +1,22 @@
+//! The patterns behind the workloads: each a few steps that write operations, repeated.
+//!
+//! All parameters come from the [catalogue](crate::all); the code here has only the mechanism. Every pattern follows the
+//! same shape: a state, the stages of the stream, and one function for a step of each stage.
+
+pub(crate) mod adversarial;
+pub(crate) mod burst;
+pub(crate) mod connections;
+pub(crate) mod hold;
+pub(crate) mod messages;
+pub(crate) mod periodic;
+pub(crate) mod refresh;
+pub(crate) mod requests;
+pub(crate) mod sparse;
+pub(crate) mod start_stop;
+pub(crate) mod steady;
+pub(crate) mod uniform;
+
+use crate::Phase;
+
+/// A stream, phase by phase.
+pub(crate) type Phases = Box<dyn Iterator<Item = Phase>>;

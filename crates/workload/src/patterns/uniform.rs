@@ -1,0 +1,70 @@
+//! Each operation by itself, on all timers, in random order.
+
+use super::Phases;
+use crate::Measure;
+use crate::random::Random;
+use crate::script::{Script, Sink, Stage};
+use wheelhouse_core::Tick;
+
+/// Fewest ticks of the tick-by-tick run.
+const MIN_TICKS: u32 = 1024;
+
+struct State {
+    random: Random,
+    n: u32,
+    order: Vec<u32>,
+    /// Longest delay of the operations and the jump.
+    longest: Tick,
+    /// Longest delay of the tick-by-tick run, and its number of ticks.
+    ticks: u32,
+}
+
+pub(crate) fn phases(longest: Tick, n: u32, random: Random) -> Phases {
+    let count = u64::from(n);
+    let state = State { random, n, order: Vec::new(), longest, ticks: n.max(MIN_TICKS).next_power_of_two() };
+    let stages = vec![
+        Stage::timer_ops(Measure::InsertCold, count, insert),
+        Stage::timer_ops(Measure::Cancel, count, cancel),
+        Stage::timer_ops(Measure::InsertWarm, count, insert),
+        Stage::timer_ops(Measure::Reschedule, count, reschedule),
+        Stage::fire(Measure::FireJump, count, jump),
+        Stage::prepare(count, insert_for_ticks),
+        Stage::fire(Measure::FireTicks, count, tick_by_tick),
+    ];
+    Box::new(Script::new(state, stages))
+}
+
+fn insert(state: &mut State, step: u64, sink: &mut Sink) {
+    sink.insert_after(step as u32, state.random.between(1, state.longest));
+}
+
+fn cancel(state: &mut State, step: u64, sink: &mut Sink) {
+    sink.cancel(state.next_of_all(step));
+}
+
+fn reschedule(state: &mut State, step: u64, sink: &mut Sink) {
+    let label = state.next_of_all(step);
+    sink.reschedule_after(label, state.random.between(1, state.longest));
+}
+
+fn jump(state: &mut State, _: u64, sink: &mut Sink) {
+    sink.advance(sink.now() + state.longest + 1);
+}
+
+fn insert_for_ticks(state: &mut State, step: u64, sink: &mut Sink) {
+    sink.insert_after(step as u32, state.random.between(1, u64::from(state.ticks)));
+}
+
+fn tick_by_tick(state: &mut State, _: u64, sink: &mut Sink) {
+    sink.ticks(state.ticks);
+}
+
+impl State {
+    /// All labels once, in an order drawn anew at step 0.
+    fn next_of_all(&mut self, step: u64) -> u32 {
+        if step == 0 {
+            self.order = self.random.permutation(self.n);
+        }
+        self.order[step as usize]
+    }
+}

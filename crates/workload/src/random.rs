@@ -1,0 +1,128 @@
+//! Random numbers whose stream is fixed for ever: the same on every platform, in every build, with every version of
+//! the crates below.
+//!
+//! The generator is PCG64-MCG (O'Neill 2014), whose stream `rand_pcg` tests against reference vectors. What is made
+//! of its words is made here, because `rand` keeps the right to draw its ranges and shuffles otherwise in a later
+//! version, and `rand_distr` computes logarithms with whatever mathematics the rest of the build has switched on.
+
+use rand::Rng;
+use rand_pcg::Pcg64Mcg;
+
+/// Denominator of the shares in the definitions.
+pub(crate) const PER_MILLE: u64 = 1000;
+
+/// The random numbers of one stream.
+#[derive(Clone, Debug)]
+pub(crate) struct Random(Pcg64Mcg);
+
+impl Random {
+    /// The numbers for a workload of this name with `n` timers. Each of the three changes everything that follows.
+    pub(crate) fn new(name: &str, n: u32, seed: u64) -> Self {
+        let mut state = seed;
+        for byte in name.bytes().chain(n.to_le_bytes()) {
+            state = mix(state ^ u64::from(byte));
+        }
+        Self(Pcg64Mcg::new(u128::from(mix(state)) << 64 | u128::from(mix(!state))))
+    }
+
+    fn word(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// A number below `bound`, 0 if `bound` is 0. By one multiplication (Lemire 2019) and without his rejection step:
+    /// numbers differ in likelihood by `bound` / 2^64 at most, far below what a run could show.
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        ((u128::from(self.word()) * u128::from(bound)) >> 64) as u64
+    }
+
+    /// A number from `low` to `high`, both included.
+    pub(crate) fn between(&mut self, low: u64, high: u64) -> u64 {
+        low + self.below(high.saturating_sub(low).saturating_add(1))
+    }
+
+    /// A fraction above 0, up to 1 inclusive: safe to take the logarithm of.
+    pub(crate) fn fraction(&mut self) -> f64 {
+        ((self.word() >> 11) + 1) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Yes in `share` of 1,000 cases.
+    pub(crate) fn chance(&mut self, share: u32) -> bool {
+        self.below(PER_MILLE) < u64::from(share)
+    }
+
+    /// Exponentially distributed, by inversion.
+    pub(crate) fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * libm::log(self.fraction())
+    }
+
+    /// Standard normal, by Box and Muller (1958). Their second number is thrown away: this is not the slow part.
+    pub(crate) fn normal(&mut self) -> f64 {
+        let radius = libm::sqrt(-2.0 * libm::log(self.fraction()));
+        radius * libm::cos(2.0 * std::f64::consts::PI * self.fraction())
+    }
+
+    /// Puts `items` in random order (Fisher and Yates).
+    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
+        for i in (1..items.len()).rev() {
+            items.swap(i, self.below(i as u64 + 1) as usize);
+        }
+    }
+
+    /// The numbers 0 to `n` - 1 in random order.
+    pub(crate) fn permutation(&mut self, n: u32) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..n).collect();
+        self.shuffle(&mut order);
+        order
+    }
+}
+
+/// The finisher of SplitMix64 (Steele, Lea and Flood 2014): every bit of the input reaches every bit of the output.
+fn mix(word: u64) -> u64 {
+    let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ (word >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_number_and_seed_all_matter() {
+        let first = |name, n, seed| Random::new(name, n, seed).word();
+        let base = first("steady", 1000, 1);
+        assert_eq!(base, first("steady", 1000, 1));
+        assert_ne!(base, first("steadz", 1000, 1));
+        assert_ne!(base, first("steady", 1001, 1));
+        assert_ne!(base, first("steady", 1000, 2));
+    }
+
+    #[test]
+    fn ranges_are_kept_and_their_ends_are_reached() {
+        let mut random = Random::new("ranges", 0, 0);
+        let drawn: Vec<u64> = (0..1000).map(|_| random.between(3, 6)).collect();
+        assert_eq!((drawn.iter().min(), drawn.iter().max()), (Some(&3), Some(&6)));
+        assert_eq!(random.below(0), 0);
+        assert!((0..1000).all(|_| (f64::MIN_POSITIVE..=1.0).contains(&random.fraction())));
+        random.between(0, u64::MAX); // the whole range does not overflow
+    }
+
+    #[test]
+    fn distributions_have_their_mean_and_spread() {
+        let mut random = Random::new("moments", 0, 0);
+        let count = 200_000;
+        let mean = (0..count).map(|_| random.exponential(50.0)).sum::<f64>() / f64::from(count);
+        assert!((mean - 50.0).abs() < 1.0, "{mean}");
+        let square = (0..count).map(|_| random.normal().powi(2)).sum::<f64>() / f64::from(count);
+        assert!((square - 1.0).abs() < 0.03, "{square}");
+    }
+
+    #[test]
+    fn a_permutation_holds_each_number_once() {
+        let mut order = Random::new("order", 0, 0).permutation(100);
+        assert_ne!(order, (0..100).collect::<Vec<_>>());
+        order.sort_unstable();
+        assert_eq!(order, (0..100).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,85 @@
+//! Recorded streams: a compact file of operations, with a checksum on every byte.
+//!
+//! A trace is what really happened: each insertion, cancellation, reschedule and movement of the clock, in order. Two
+//! are [shipped](shipped()) with this crate, recorded from the timers of a Linux kernel under a server and its load; more
+//! come from `scripts/record-kernel-timers`, by way of [`kernel`](crate::kernel), or from a [`Writer`] in your program.
+//!
+//! ```
+//! use wheelhouse_workload::{Op, trace};
+//!
+//! let header = trace::Header { name: "two".into(), labels: 1, operations: 2, ..trace::Header::default() };
+//! let mut writer = trace::Writer::new(Vec::new(), header)?;
+//! writer.write(Op::Insert { label: 0, deadline: 5 })?;
+//! writer.write(Op::Advance { to: 9 })?;
+//! let file = writer.finish()?;
+//!
+//! let reader = trace::Reader::new(&file[..])?;
+//! assert_eq!(reader.header().name, "two");
+//! let ops: Vec<Op> = reader.collect::<Result<_, _>>()?;
+//! assert_eq!(ops, [Op::Insert { label: 0, deadline: 5 }, Op::Advance { to: 9 }]);
+//! # Ok::<(), trace::TraceError>(())
+//! ```
+//!
+//! # The format, version 1
+//!
+//! All numbers are little-endian.
+//!
+//! ```text
+//! file    = magic version:u16 length:u32 header:[u8; length] crc:u32  block*  end
+//! magic   = 89 'W' 'H' 'T' 0d 0a 1a 0a     (as PNG's: a transfer that mangles line ends or bit 7 shows)
+//! header  = tick_ns:u64 labels:u32 operations:u64 length:u32 name length:u32 provenance     (UTF-8)
+//! block   = 'B' raw:u32 packed:u32 operations:u32 crc_raw:u32 crc:u32 [u8; packed]
+//! end     = 'E' inserts:u64 cancels:u64 reschedules:u64 clock:u64 crc:u32       and nothing after it
+//! ```
+//!
+//! A block holds up to 64 KiB of operations, deflated; `crc_raw` is the CRC-32 of what comes out. Each other `crc` is over
+//! its part of the file (of a block: tag, lengths, `crc_raw` and the deflated bytes), continued from the `crc` before it.
+//! So a block that is changed, missing, doubled or out of place shows, and corrupt bytes never reach the inflater. The end
+//! block carries totals, so that a file cut between two blocks shows as well.
+//!
+//! Operations are sequences of variable-length numbers (seven bits a byte, lowest first). The first holds the kind in
+//! its lowest two bits:
+//!
+//! ```text
+//! 0 insert      label - previous label (zigzag), then deadline - clock (zigzag)
+//! 1 cancel      label - previous label (zigzag)
+//! 2 reschedule  label - previous label (zigzag), then deadline - clock (zigzag)
+//! 3 clock       0 advance: to - clock (zigzag);  1 ticks: count, to - clock (zigzag);  2 wake
+//! ```
+//!
+//! The previous label and the clock begin at 0 and run through all blocks; the clock is where the last advance or ticks
+//! left it. Differences wrap around, so that every tick and label can be written.
+//!
+//! # Bounds
+//!
+//! A reader holds one block: about 128 KiB, whatever the file claims. Every length is held against its bound
+//! before memory is asked for. Reading and writing stream: neither needs to seek.
+
+mod codec;
+mod error;
+mod header;
+mod phases;
+mod reader;
+mod shipped;
+mod writer;
+
+pub use error::TraceError;
+pub use header::{Header, Totals};
+pub use phases::Phases;
+pub use reader::Reader;
+pub use shipped::{Shipped, shipped};
+pub use writer::Writer;
+
+/// The version this crate writes, and the only one it reads.
+pub const VERSION: u16 = 1;
+
+const MAGIC: [u8; 8] = [0x89, b'W', b'H', b'T', 0x0d, 0x0a, 0x1a, 0x0a];
+const BLOCK: u8 = b'B';
+const END: u8 = b'E';
+
+/// Longest header, its two texts included.
+const MAX_HEADER: usize = 64 << 10;
+/// Most bytes of operations in a block.
+const MAX_RAW: usize = 64 << 10;
+/// Most bytes of a deflated block: what cannot be compressed is stored, with a few bytes for every 16 KiB.
+const MAX_PACKED: usize = MAX_RAW + (1 << 10);

@@ -1,0 +1,234 @@
+//! Reads traces.
+
+use super::codec::{Context, Fields};
+use super::writer::chained;
+use super::{BLOCK, END, Header, MAGIC, MAX_HEADER, MAX_PACKED, MAX_RAW, Phases, Totals, TraceError, VERSION};
+use crate::Op;
+use flate2::{Decompress, FlushDecompress, Status};
+use std::io::{self, BufReader, Read};
+
+/// Reads a trace, operation by operation, without seeking: an iterator that ends after the last operation or the
+/// first error. It holds one block, about 128 KiB, whatever the file claims.
+///
+/// What it yields has passed two checksums, and has labels below [`Header::labels`]. Only when it has ended without an error
+/// is it certain that nothing is missing at the end; [`totals`](Self::totals) then says what there was.
+#[derive(Debug)]
+pub struct Reader<R> {
+    input: BufReader<R>,
+    header: Header,
+    context: Context,
+    counted: Totals,
+    raw: Vec<u8>,
+    /// How much of `raw` was decoded, and how many operations are left in it.
+    decoded: usize,
+    left: u32,
+    packed: Vec<u8>,
+    unpacker: Decompress,
+    /// The number of the block, and the last checksum read.
+    block: u64,
+    crc: u32,
+    ended: Ended,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    No,
+    Well,
+    WithError,
+}
+
+impl<R: Read> Reader<R> {
+    /// Opens a trace and reads its header. `input` need not be buffered.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or is not the beginning of a trace of this [version](super::VERSION).
+    pub fn new(input: R) -> Result<Self, TraceError> {
+        let mut input = BufReader::new(input);
+        let (header, crc) = read_header(&mut input)?;
+        Ok(Self {
+            input,
+            header,
+            context: Context::default(),
+            counted: Totals::default(),
+            raw: Vec::new(),
+            decoded: 0,
+            left: 0,
+            packed: Vec::new(),
+            unpacker: Decompress::new(false),
+            block: 0,
+            crc,
+            ended: Ended::No,
+        })
+    }
+
+    /// What the trace says about itself.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// How many operations of each kind there were; `None` until the end was reached without an error.
+    pub fn totals(&self) -> Option<Totals> {
+        (self.ended == Ended::Well).then_some(self.counted)
+    }
+
+    /// The operations as phases of [`Measure::Mix`](crate::Measure::Mix), of 2^22 operations at most, to be played like
+    /// those of a workload.
+    pub fn phases(self) -> Phases<R> {
+        Phases::new(self)
+    }
+
+    /// `None` at the end of the trace.
+    fn next_op(&mut self) -> Result<Option<Op>, TraceError> {
+        while self.left == 0 {
+            if self.decoded != self.raw.len() {
+                return Err(self.corrupt("it has bytes after its last operation"));
+            }
+            if !self.read_block()? {
+                return Ok(None);
+            }
+        }
+        let mut fields = Fields::new(&self.raw[self.decoded..]);
+        let op = self.context.decode(&mut fields).ok_or_else(|| self.corrupt("an operation is none"))?;
+        if let Op::Insert { label, .. } | Op::Cancel { label } | Op::Reschedule { label, .. } = op {
+            if label >= self.header.labels {
+                return Err(self.corrupt("a label is beyond those of the header"));
+            }
+        }
+        self.decoded = self.raw.len() - fields.len();
+        self.left -= 1;
+        self.counted.add(op);
+        Ok(Some(op))
+    }
+
+    /// `false` at the end of the trace.
+    fn read_block(&mut self) -> Result<bool, TraceError> {
+        self.block += 1;
+        match read_array::<1>(&mut self.input, self.block)?[0] {
+            BLOCK => self.read_operations().map(|()| true),
+            END => self.read_end().map(|()| false),
+            _ => Err(self.corrupt("it begins with neither of the two tags")),
+        }
+    }
+
+    fn read_operations(&mut self) -> Result<(), TraceError> {
+        let frame: [u8; 20] = read_array(&mut self.input, self.block)?;
+        let mut fields = Fields::new(&frame);
+        let mut field = || fields.u32().unwrap_or_default(); // five of them are there
+        let [raw, packed, operations, crc_raw, crc] = [field(), field(), field(), field(), field()];
+        self.bounded("the length of its operations", raw.into(), MAX_RAW as u64)?;
+        self.bounded("its deflated length", packed.into(), MAX_PACKED as u64)?;
+        self.bounded("the number of its operations", operations.into(), raw.into())?; // none takes less than a byte
+        read_into(&mut self.input, &mut self.packed, packed as usize, self.block)?;
+        self.crc = chained(self.crc, &[&[BLOCK], &frame[..16], &self.packed]);
+        if self.crc != crc {
+            return Err(self.corrupt("its checksum does not match"));
+        }
+        self.unpack(raw as usize)?;
+        if crc32fast::hash(&self.raw) != crc_raw {
+            return Err(self.corrupt("the checksum of its operations does not match"));
+        }
+        (self.decoded, self.left) = (0, operations);
+        Ok(())
+    }
+
+    /// Inflates into a buffer of the length that was announced, and accepts no more and no less.
+    fn unpack(&mut self, length: usize) -> Result<(), TraceError> {
+        self.raw.clear();
+        self.raw.resize(length, 0);
+        self.unpacker.reset(false);
+        let status = self.unpacker.decompress(&self.packed, &mut self.raw, FlushDecompress::Finish);
+        let complete = matches!(status, Ok(Status::StreamEnd))
+            && self.unpacker.total_out() == length as u64
+            && self.unpacker.total_in() == self.packed.len() as u64;
+        if complete { Ok(()) } else { Err(self.corrupt("it does not inflate to the length it gives")) }
+    }
+
+    fn read_end(&mut self) -> Result<(), TraceError> {
+        let end: [u8; 36] = read_array(&mut self.input, self.block)?;
+        let (totals, crc) = end.split_at(32);
+        if chained(self.crc, &[&[END], totals]).to_le_bytes() != crc {
+            return Err(self.corrupt("its checksum does not match"));
+        }
+        if Totals::decode(totals) != Some(self.counted) || self.counted.operations() != self.header.operations {
+            return Err(self.corrupt("the totals are not those of the operations"));
+        }
+        match self.input.read(&mut [0]) {
+            Ok(0) => Ok(()),
+            Ok(_) => Err(self.corrupt("there are bytes after the end")),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn bounded(&self, what: &'static str, found: u64, most: u64) -> Result<(), TraceError> {
+        if found <= most { Ok(()) } else { Err(TraceError::TooLong { block: self.block, what, found, most }) }
+    }
+
+    fn corrupt(&self, what: &'static str) -> TraceError {
+        TraceError::Corrupt { block: self.block, what }
+    }
+}
+
+impl<R: Read> Iterator for Reader<R> {
+    type Item = Result<Op, TraceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended != Ended::No {
+            return None;
+        }
+        let op = self.next_op();
+        match &op {
+            Ok(Some(_)) => {}
+            Ok(None) => self.ended = Ended::Well,
+            Err(_) => self.ended = Ended::WithError,
+        }
+        op.transpose()
+    }
+}
+
+fn read_header(input: &mut impl Read) -> Result<(Header, u32), TraceError> {
+    let corrupt = |what| TraceError::Corrupt { block: 0, what };
+    let magic: [u8; 8] = read_array(input, 0)?;
+    if magic != MAGIC {
+        return Err(TraceError::NotATrace);
+    }
+    let sizes: [u8; 6] = read_array(input, 0)?;
+    let mut fields = Fields::new(&sizes);
+    let (version, length) = (fields.u16().unwrap_or_default(), fields.u32().unwrap_or_default());
+    if version != VERSION {
+        return Err(TraceError::Version { found: version });
+    }
+    if length as usize > MAX_HEADER {
+        let (found, most) = (length.into(), MAX_HEADER as u64);
+        return Err(TraceError::TooLong { block: 0, what: "its length", found, most });
+    }
+    let mut bytes = Vec::new();
+    read_into(input, &mut bytes, length as usize, 0)?;
+    let mut hasher = crc32fast::Hasher::new();
+    [&magic[..], &sizes, &bytes].iter().for_each(|part| hasher.update(part));
+    let crc = hasher.finalize();
+    if read_array(input, 0)? != crc.to_le_bytes() {
+        return Err(corrupt("its checksum does not match"));
+    }
+    let header = Header::decode(&bytes).ok_or_else(|| corrupt("its fields are not those of a header"))?;
+    Ok((header, crc))
+}
+
+fn read_array<const N: usize>(input: &mut impl Read, block: u64) -> Result<[u8; N], TraceError> {
+    let mut array = [0; N];
+    input.read_exact(&mut array).map_err(|error| unread(error, block))?;
+    Ok(array)
+}
+
+fn read_into(input: &mut impl Read, buffer: &mut Vec<u8>, length: usize, block: u64) -> Result<(), TraceError> {
+    buffer.clear();
+    buffer.resize(length, 0);
+    input.read_exact(buffer).map_err(|error| unread(error, block))
+}
+
+fn unread(error: io::Error, block: u64) -> TraceError {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => TraceError::Truncated { block },
+        _ => TraceError::Io(error),
+    }
+}

@@ -1,0 +1,134 @@
+//! Writes traces.
+
+use super::codec::{Context, MAX_OP};
+use super::{BLOCK, END, Header, MAGIC, MAX_PACKED, MAX_RAW, Totals, TraceError, VERSION};
+use crate::Op;
+use flate2::{Compress, Compression, FlushCompress, Status};
+use std::io::{self, Write};
+
+/// Writes a trace, operation by operation, without seeking. It holds one block of at most 64 KiB.
+///
+/// The number of operations stands in the header, and so must be known first; [`finish`](Self::finish) sees to it
+/// that it was right. A writer that is dropped before leaves a file that a reader finds truncated.
+#[derive(Debug)]
+pub struct Writer<W> {
+    output: W,
+    header: Header,
+    context: Context,
+    totals: Totals,
+    raw: Vec<u8>,
+    /// Operations in `raw`.
+    pending: u32,
+    packer: Compress,
+    packed: Vec<u8>,
+    /// The last checksum written, which the next one continues.
+    crc: u32,
+}
+
+impl<W: Write> Writer<W> {
+    /// Begins a trace.
+    ///
+    /// # Errors
+    ///
+    /// If the texts of the header are longer than 64 KiB together, or writing fails.
+    pub fn new(mut output: W, header: Header) -> Result<Self, TraceError> {
+        let encoded = header.encode()?;
+        let mut start = MAGIC.to_vec();
+        start.extend(VERSION.to_le_bytes());
+        start.extend((encoded.len() as u32).to_le_bytes());
+        start.extend(encoded);
+        let crc = crc32fast::hash(&start);
+        output.write_all(&start)?;
+        output.write_all(&crc.to_le_bytes())?;
+        Ok(Self {
+            output,
+            header,
+            context: Context::default(),
+            totals: Totals::default(),
+            raw: Vec::with_capacity(MAX_RAW),
+            pending: 0,
+            packer: Compress::new(Compression::best(), false),
+            packed: Vec::with_capacity(MAX_PACKED),
+            crc,
+        })
+    }
+
+    /// Writes an operation. O(1) amortised; a full block is deflated and handed on.
+    ///
+    /// # Errors
+    ///
+    /// If its label is not below [`Header::labels`], if there are more than [`Header::operations`], or if writing fails.
+    /// After a failure to write, the trace is of no use.
+    pub fn write(&mut self, op: Op) -> Result<(), TraceError> {
+        if let Op::Insert { label, .. } | Op::Cancel { label } | Op::Reschedule { label, .. } = op {
+            let labels = self.header.labels;
+            if label >= labels {
+                return Err(TraceError::Label { label, labels });
+            }
+        }
+        if self.totals.operations() == self.header.operations {
+            return Err(self.miscounted(self.totals.operations() + 1));
+        }
+        if self.raw.len() + MAX_OP > MAX_RAW {
+            self.write_block()?;
+        }
+        self.context.encode(op, &mut self.raw);
+        self.pending += 1;
+        self.totals.add(op);
+        Ok(())
+    }
+
+    /// Writes the end and gives the output back, flushed.
+    ///
+    /// # Errors
+    ///
+    /// If there were fewer operations than [`Header::operations`], or writing fails.
+    pub fn finish(mut self) -> Result<W, TraceError> {
+        if self.totals.operations() != self.header.operations {
+            return Err(self.miscounted(self.totals.operations()));
+        }
+        if self.pending > 0 {
+            self.write_block()?;
+        }
+        let mut end = vec![END];
+        end.extend(self.totals.encode());
+        let crc = chained(self.crc, &[&end]);
+        self.output.write_all(&end)?;
+        self.output.write_all(&crc.to_le_bytes())?;
+        self.output.flush()?;
+        Ok(self.output)
+    }
+
+    fn miscounted(&self, written: u64) -> TraceError {
+        TraceError::Operations { announced: self.header.operations, written }
+    }
+
+    fn write_block(&mut self) -> Result<(), TraceError> {
+        self.packer.reset();
+        self.packed.clear();
+        // Room enough for the worst case, so that one call does it.
+        match self.packer.compress_vec(&self.raw, &mut self.packed, FlushCompress::Finish) {
+            Ok(Status::StreamEnd) => {}
+            _ => return Err(io::Error::other("a block could not be deflated").into()),
+        }
+        let mut frame = vec![BLOCK];
+        for field in [self.raw.len() as u32, self.packed.len() as u32, self.pending, crc32fast::hash(&self.raw)] {
+            frame.extend(field.to_le_bytes());
+        }
+        self.crc = chained(self.crc, &[&frame, &self.packed]);
+        self.output.write_all(&frame)?;
+        self.output.write_all(&self.crc.to_le_bytes())?;
+        self.output.write_all(&self.packed)?;
+        self.raw.clear();
+        self.pending = 0;
+        Ok(())
+    }
+}
+
+/// The CRC-32 of some bytes, continued from the checksum before them, so that blocks keep their order.
+pub(super) fn chained(before: u32, parts: &[&[u8]]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&before.to_le_bytes());
+    parts.iter().for_each(|part| hasher.update(part));
+    hasher.finalize()
+}

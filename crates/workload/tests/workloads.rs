@@ -1,0 +1,307 @@
+//! Every workload does what its definition says, and does it the same way every time.
+
+mod common;
+
+use common::Map;
+use std::collections::BTreeMap;
+use wheelhouse_core::Timer;
+use wheelhouse_workload::{Checksum, MAX_TIMERS, Measure, Op, Phase, Player, Workload, all, find};
+
+const N: u32 = 1000;
+
+/// No deadline comes near the end of time, so that whoever computes with it cannot overflow either.
+const FAR: u64 = 1 << 60;
+
+fn named(name: &str) -> &'static Workload {
+    find(name).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What a workload came to on the map.
+struct Played {
+    inserted: u64,
+    fired: u64,
+    cancelled: u64,
+    moved: u64,
+    peak: usize,
+}
+
+fn play(workload: &Workload, n: u32) -> Played {
+    let mut player = Player::new(Map::default(), workload.labels(n));
+    workload.phases(n, 1).for_each(|phase| player.play(&phase.ops));
+    let map = player.timer();
+    Played {
+        inserted: player.inserted(),
+        fired: player.fired(),
+        cancelled: map.cancelled,
+        moved: map.moved,
+        peak: map.peak,
+    }
+}
+
+fn digest(workload: &Workload, n: u32, seed: u64) -> u64 {
+    let mut sum = Checksum::default();
+    for Phase { measure, operations, ops } in workload.phases(n, seed) {
+        sum.add(measure.map_or(0, |measure| measure as u64 + 1));
+        sum.add(operations);
+        for op in ops {
+            let words = match op {
+                Op::Insert { label, deadline } => [1, label.into(), deadline],
+                Op::Cancel { label } => [2, label.into(), 0],
+                Op::Reschedule { label, deadline } => [3, label.into(), deadline],
+                Op::Advance { to } => [4, 0, to],
+                Op::Ticks { count, to } => [5, count.into(), to],
+                Op::Wake => [6, 0, 0],
+            };
+            words.into_iter().for_each(|word| sum.add(word));
+        }
+    }
+    sum.get()
+}
+
+#[test]
+fn every_workload_plays_with_the_labels_and_timers_it_announces() {
+    for workload in all() {
+        let mut player = Player::new(Map::default(), workload.labels(N)); // panics if a label is not below
+        for phase in workload.phases(N, 1) {
+            player.play(&phase.ops);
+        }
+        let peak = player.timer().peak;
+        let announced = if workload.name == "sparse" { 2..=2 } else { 1000..=1120 };
+        assert!(announced.contains(&peak), "{}: {peak} live at a time", workload.name);
+        assert!(player.fired() > 0 || workload.name == "cancel-storm", "{} fires nothing", workload.name);
+    }
+}
+
+#[test]
+fn the_smallest_streams_play_too() {
+    for workload in all() {
+        for n in [0, 1, 2, 3, 7] {
+            let mut player = Player::new(Map::default(), workload.labels(n));
+            workload.phases(n, 1).for_each(|phase| player.play(&phase.ops));
+            assert!(player.inserted() > 0, "{} with {n}", workload.name);
+        }
+        assert_eq!(workload.labels(u32::MAX), workload.labels(MAX_TIMERS));
+    }
+}
+
+#[test]
+fn operations_are_what_the_measure_counts() {
+    for workload in all() {
+        let mut player = Player::new(Map::default(), workload.labels(N));
+        for Phase { measure, operations, ops } in workload.phases(N, 1) {
+            let fired_before = player.fired();
+            player.play(&ops);
+            let fired = player.fired() - fired_before;
+            let count = |kind: fn(&Op) -> bool| ops.iter().filter(|op| kind(op)).count() as u64;
+            let inserts = count(|op| matches!(op, Op::Insert { .. }));
+            let cancels = count(|op| matches!(op, Op::Cancel { .. }));
+            let reschedules = count(|op| matches!(op, Op::Reschedule { .. }));
+            let expected = match measure {
+                Some(Measure::InsertCold | Measure::InsertWarm | Measure::Hold) => inserts,
+                Some(Measure::Cancel | Measure::Steady) => cancels,
+                Some(Measure::Reschedule) => reschedules,
+                Some(Measure::FireJump | Measure::FireTicks) => fired,
+                Some(Measure::Mix) | None => inserts + cancels + reschedules,
+            };
+            assert_eq!(operations, expected, "{}, {measure:?}", workload.name);
+        }
+    }
+}
+
+#[test]
+fn measured_operations_are_a_small_multiple_of_the_timers() {
+    for workload in all() {
+        let measured: u64 = workload.phases(N, 1).filter(|p| p.measure.is_some()).map(|p| p.operations).sum();
+        assert!((1..=8).contains(&(measured / u64::from(N))), "{}: {measured}", workload.name);
+    }
+}
+
+#[test]
+fn no_deadline_is_near_the_end_of_time() {
+    for workload in all() {
+        for op in workload.phases(N, 1).flat_map(|phase| phase.ops) {
+            if let Op::Insert { deadline: tick, .. } | Op::Reschedule { deadline: tick, .. } | Op::Advance { to: tick } = op {
+                assert!(tick < FAR, "{}: {op:?}", workload.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn uniform_does_each_operation_on_every_timer() {
+    let played = play(named("uniform"), N);
+    assert_eq!((played.inserted, played.cancelled, played.moved, played.fired), (3000, 1000, 1000, 2000));
+    let measures: Vec<Option<Measure>> = named("uniform").phases(N, 1).map(|phase| phase.measure).collect();
+    let expected = [
+        Some(Measure::InsertCold),
+        Some(Measure::Cancel),
+        Some(Measure::InsertWarm),
+        Some(Measure::Reschedule),
+        Some(Measure::FireJump),
+        None,
+        Some(Measure::FireTicks),
+    ];
+    assert_eq!(measures, expected);
+}
+
+#[test]
+fn uniform_goes_two_to_the_twentieth_ticks_at_a_million() {
+    let last = |n| named("uniform").phases(n, 1).last().map(|phase| phase.ops);
+    let mut longest = 0;
+    for phase in named("uniform").phases(1_000_000, 1).filter(|phase| phase.measure == Some(Measure::InsertCold)) {
+        for op in phase.ops {
+            let Op::Insert { deadline, .. } = op else { panic!("{op:?} is no insertion") };
+            longest = longest.max(deadline);
+        }
+    }
+    assert!((1 << 20) - 100 < longest && longest <= 1 << 20, "{longest}");
+    let after_jump = (1 << 20) + 1;
+    assert_eq!(last(1_000_000), Some(vec![Op::Ticks { count: 1 << 20, to: after_jump + (1 << 20) }]));
+    assert_eq!(last(10), Some(vec![Op::Ticks { count: 1024, to: after_jump + 1024 }]));
+}
+
+#[test]
+fn steady_takes_four_steps_a_timer_and_as_many_ticks_as_its_longest_delay() {
+    for (n, ticks) in [(100, 400), (1000, 4000), (16_384, 65_536), (1_000_000, 65_573)] {
+        let mut clock = 0;
+        let mut steps = 0;
+        for phase in named("steady").phases(n, 1).filter(|phase| phase.measure == Some(Measure::Steady)) {
+            steps += phase.operations;
+            clock = phase.ops.iter().filter_map(|op| if let Op::Advance { to } = op { Some(*to) } else { None }).fold(clock, u64::max);
+        }
+        assert_eq!((steps, clock), (4 * u64::from(n), ticks), "at {n}");
+    }
+}
+
+#[test]
+fn steady_fires_the_same_share_at_every_size() {
+    for n in [1000, 10_000, 100_000] {
+        let played = play(named("steady"), n);
+        assert_about(played.fired as f64 / played.inserted as f64, 0.20, 0.01);
+    }
+}
+
+#[test]
+fn hold_takes_two_steps_a_timer_with_all_of_them_live() {
+    for workload in all().iter().filter(|workload| workload.name.starts_with("hold-")) {
+        let played = play(workload, N);
+        assert_eq!((played.inserted, played.fired, played.peak), (3000, 2000, 1000), "{}", workload.name);
+    }
+}
+
+#[test]
+fn hold_increments_have_their_mean() {
+    for (name, tolerance) in [("exponential", 0.01), ("uniform", 0.01), ("constant", 1e-9), ("bimodal", 0.02), ("pareto", 0.2)] {
+        let mut player = Player::new(Map::default(), 20_000);
+        let (mut sum, mut count) = (0, 0);
+        for phase in named(&format!("hold-{name}")).phases(20_000, 1) {
+            for op in phase.ops {
+                player.apply(op);
+                if let (Some(Measure::Hold), Op::Insert { deadline, .. }) = (phase.measure, op) {
+                    sum += deadline - player.timer().now();
+                    count += 1;
+                }
+            }
+        }
+        assert_about(sum as f64 / f64::from(count) / 65_536.0, 1.0, tolerance);
+    }
+}
+
+#[test]
+fn purgatories_cancel_the_share_that_was_published() {
+    for (name, cancelled) in [("kafka-low", 0.9213), ("kafka-high", 0.50)] {
+        let played = play(named(name), 20_000);
+        assert_about(played.cancelled as f64 / (played.cancelled + played.fired) as f64, cancelled, 0.01);
+        // And about as many are under way at the end as at the start: the rate belongs to the waits.
+        let live = played.inserted - played.cancelled - played.fired;
+        assert_about(live as f64 / 20_000.0, 1.0, 0.05);
+    }
+}
+
+#[test]
+fn sessions_expire_as_rarely_as_defined() {
+    let keepalive = play(named("keepalive"), 10_000);
+    assert_about(keepalive.fired as f64 / (keepalive.fired + keepalive.moved) as f64, 0.01, 0.002);
+    let sessions = play(named("session-ttl"), 10_000);
+    // One wait in e^3 is too long; rather more with what was left of the first ones.
+    assert_about(sessions.fired as f64 / (sessions.fired + sessions.moved) as f64, 0.05, 0.02);
+}
+
+#[test]
+fn a_burst_fires_nearly_all_at_once() {
+    let burst = named("delay-queue-burst");
+    let played = play(burst, N);
+    assert_eq!((played.inserted, played.cancelled, played.fired), (1000, 40, 960));
+}
+
+#[test]
+fn descending_timers_each_come_first() {
+    let mut player = Player::new(Map::default(), N as usize);
+    for op in named("descending").phases(N, 1).flat_map(|phase| phase.ops) {
+        player.apply(op);
+        if let Op::Insert { deadline, .. } | Op::Reschedule { deadline, .. } = op {
+            assert_eq!(player.timer().next_wakeup(), Some(deadline));
+        }
+    }
+    assert_eq!(player.fired(), u64::from(N));
+}
+
+#[test]
+fn adversarial_deadlines_lie_where_they_hurt() {
+    let deadlines = |name: &str| {
+        let ops = named(name).phases(N, 1).flat_map(|phase| phase.ops);
+        ops.filter_map(|op| if let Op::Insert { deadline, .. } = op { Some(deadline) } else { None }).collect::<Vec<_>>()
+    };
+    assert!(deadlines("same-slot").iter().all(|deadline| deadline % 4096 == 17));
+    let storm = deadlines("cascade-storm");
+    assert!(storm.iter().all(|deadline| deadline >> 16 == 1 << 8), "one slot of 2^16 ticks");
+}
+
+#[test]
+fn the_same_name_number_and_seed_give_the_same_operations() {
+    for workload in all() {
+        assert_eq!(digest(workload, N, 7), digest(workload, N, 7), "{}", workload.name);
+        let nothing_random = ["start-stop", "descending"].contains(&workload.name);
+        assert_eq!(digest(workload, N, 7) == digest(workload, N, 8), nothing_random, "{}", workload.name);
+        assert_ne!(digest(workload, N, 7), digest(workload, N + 4, 7), "{}", workload.name);
+    }
+}
+
+/// If this fails, streams are not what they were, and figures from before cannot be compared: a new name is better.
+#[test]
+fn streams_are_what_they_always_were() {
+    let golden: BTreeMap<&str, u64> = include_str!("golden.txt")
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .map(|(name, digest)| (name, u64::from_str_radix(digest, 16).expect("a hexadecimal number")))
+        .collect();
+    let found: BTreeMap<&str, u64> = all().iter().map(|workload| (workload.name, digest(workload, N, 1))).collect();
+    let lines: Vec<String> = found.iter().map(|(name, digest)| format!("{name} {digest:016x}")).collect();
+    assert_eq!(found, golden, "now they are:\n{}", lines.join("\n"));
+}
+
+#[test]
+fn long_phases_come_in_parts() {
+    let parts: Vec<(u64, usize)> =
+        named("descending").phases(5_000_000, 1).map(|phase| (phase.operations, phase.ops.len())).collect();
+    assert!(parts.len() > 3 && parts.iter().all(|&(_, ops)| ops <= (1 << 22) + 8), "{parts:?}");
+    assert_eq!(parts.iter().map(|part| part.0).sum::<u64>(), 10_000_000);
+}
+
+#[test]
+fn names_are_found_and_others_corrected() {
+    for workload in all() {
+        assert_eq!(find(workload.name), Ok(workload));
+        assert!(!workload.source.is_empty() && !workload.story.is_empty());
+        assert!(!workload.story.contains("  "), "{} has a broken story", workload.name);
+    }
+    let error = find("hold-exponentail").expect_err("it is misspelt");
+    assert_eq!(error.nearest(), "hold-exponential");
+    let shown = error.to_string();
+    assert!(shown.contains("did you mean `hold-exponential`") && shown.contains("cancel-storm"), "{shown}");
+}
+
+#[track_caller]
+fn assert_about(found: f64, expected: f64, tolerance: f64) {
+    assert!((found - expected).abs() <= tolerance, "{found} is not within {tolerance} of {expected}");
+}
