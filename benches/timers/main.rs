@@ -62,7 +62,8 @@ fn verify_first() -> Result<()> {
 
 fn compare(options: &Options) -> Result<ExitCode> {
     let all = contender::all().into_iter();
-    let contenders: Vec<_> = all.filter(|it| options.filter.as_ref().is_none_or(|part| it.name().contains(part))).collect();
+    let contenders: Vec<_> =
+        all.filter(|it| options.filter.as_ref().is_none_or(|part| it.name().contains(part))).collect();
     if contenders.is_empty() {
         println!("no backend has '{}' in its name: nothing to compare", options.filter.as_deref().unwrap_or(""));
         return Ok(ExitCode::SUCCESS);
@@ -72,8 +73,7 @@ fn compare(options: &Options) -> Result<ExitCode> {
         (_, quick) => (bench::usual_sizes(quick), if quick { 12 } else { 190 }),
     };
     let sources = bench::usual_sources().into_iter().filter(|source| source.is_scalable() || !options.test).collect();
-    let settings =
-        Settings { sizes, contenders, sources, seed: 1, time: Duration::from_secs(seconds), details: true };
+    let settings = Settings { sizes, contenders, sources, seed: 1, time: Duration::from_secs(seconds), details: true };
     let scratch = std::env::temp_dir().join(format!("wheelhouse-bench-test-{}", std::process::id()));
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../results").canonicalize()?;
     let dir = bench::folder(options.test.then_some(scratch.as_path()), &results, settings.seed)?;

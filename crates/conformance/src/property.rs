@@ -1,6 +1,7 @@
 //! Random sequences of operations, compared with the oracle after each step. What fails shrinks to a few steps and
 //! is printed as Rust code, to be pasted into a test.
 
+use crate::minimise;
 use crate::script::{Step, When, run};
 use crate::sized;
 use proptest::prelude::*;
@@ -97,7 +98,11 @@ fn hold<B: Backend>(steps: impl Strategy<Value = Vec<Step>>) {
         .run(&steps, |steps| run::<B>(&steps).map_err(|divergence| TestCaseError::fail(divergence.to_string())));
     match outcome {
         Ok(()) => {}
-        Err(TestError::Fail(reason, steps)) => panic!("{reason}\nin this shortest sequence found: {steps:?}"),
+        Err(TestError::Fail(_, steps)) => {
+            let steps = minimise::<B>(steps);
+            let reason = run::<B>(&steps).expect_err("a script that fails once fails again");
+            panic!("{reason}\nin this shortest sequence found: {steps:?}");
+        }
         Err(TestError::Abort(reason)) => panic!("no sequences could be drawn: {reason}"),
     }
 }

@@ -64,9 +64,11 @@ struct Job<'a> {
 /// If results cannot be written or a trace cannot be read. Wrong answers are no error here but failures in the result.
 pub fn run(settings: &Settings, dir: &Path) -> Result<Run> {
     interrupt::watch();
+    let mut provenance = provenance::gather(settings.seed);
+    provenance.pinned_to = pin(); // afterwards: a pinned thread sees one processor
     let mut run = Run {
         schema: SCHEMA,
-        provenance: provenance::gather(settings.seed, pin()),
+        provenance,
         throughput: Vec::new(),
         latency: Vec::new(),
         memory: Vec::new(),
@@ -100,7 +102,7 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<Run> {
 pub fn folder(out: Option<&Path>, results: &Path, seed: u64) -> Result<PathBuf> {
     match out {
         Some(out) => store::create_at(out),
-        None => store::create(results, &provenance::gather(seed, None)),
+        None => store::create(results, &provenance::gather(seed)),
     }
 }
 

@@ -21,7 +21,9 @@ pub(crate) enum Command {
         output: Output,
     },
     /// Plays every workload and trace on every backend and compares all answers with the oracle's.
-    #[command(after_help = "Examples:\n  wheelhouse verify\n  wheelhouse verify --n 1000000 --workload uniform --backend hierarchical-wheel")]
+    #[command(
+        after_help = "Examples:\n  wheelhouse verify\n  wheelhouse verify --n 1000000 --workload uniform --backend hierarchical-wheel"
+    )]
     Verify {
         /// Number of timers (traces are as large as they are).
         #[arg(long, default_value = "10000", value_parser = timers)]
@@ -32,7 +34,9 @@ pub(crate) enum Command {
         output: Output,
     },
     /// Measures time per operation, latency of single operations, and memory; writes the results to a new folder.
-    #[command(after_help = "Examples:\n  wheelhouse bench --quick\n  wheelhouse bench --n 1000000,10000000 --backend hierarchical-wheel,binary-heap --workload uniform")]
+    #[command(
+        after_help = "Examples:\n  wheelhouse bench --quick\n  wheelhouse bench --n 1000000,10000000 --backend hierarchical-wheel,binary-heap --workload uniform"
+    )]
     Bench {
         /// Numbers of timers [default: 1000,10000,100000,1000000; with --quick: 1000,100000].
         #[arg(long, value_delimiter = ',', value_parser = timers)]
@@ -71,7 +75,9 @@ pub(crate) enum Command {
         output: Output,
     },
     /// Writes the report of a run into its folder: HTML, Markdown, plots as SVG.
-    #[command(after_help = "Examples:\n  wheelhouse report results/2026-11-21-xeon-2c-0123456\n  wheelhouse report results/2026-11-21-xeon-2c-0123456 --splice README.md")]
+    #[command(
+        after_help = "Examples:\n  wheelhouse report results/2026-11-21-xeon-2c-0123456\n  wheelhouse report results/2026-11-21-xeon-2c-0123456 --splice README.md"
+    )]
     Report {
         /// The folder of a run.
         run: PathBuf,

@@ -30,7 +30,11 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
             let sizes = if n.is_empty() { bench::usual_sizes(quick) } else { n };
             let time = if quick { QUICK } else { WHOLE };
             let contenders = contender::select(&what.backend)?;
-            measure(Settings { sizes, contenders, sources, seed: what.seed, time, details: true }, &results, output.format)
+            measure(
+                Settings { sizes, contenders, sources, seed: what.seed, time, details: true },
+                &results,
+                output.format,
+            )
         }
         Command::Replay { file, backend, results, output } => {
             let sources = vec![Source::File(file)];

@@ -15,7 +15,7 @@ use wheelhouse_workload::{Checksum, Op};
 pub struct Script {
     /// The labels, in order of firing.
     pub fired: Vec<u32>,
-    /// How many of them fire in each operation that moves the clock, in order.
+    /// How many of them fire each time the clock moves, in order; single ticks count singly.
     pub counts: Vec<u32>,
 }
 
@@ -23,8 +23,7 @@ pub struct Script {
 const MOVES_ON_THE_WAY: u64 = 2;
 
 /// What a wheel writes for a timer: 16 bytes.
-#[derive(Clone, Copy)]
-struct Written(#[allow(dead_code, reason = "written, never read: that is the point")] Tick, u64);
+type Written = (Tick, u64);
 
 #[derive(Clone, Copy)]
 struct Entry {
@@ -51,7 +50,7 @@ impl<'a> Floor<'a> {
         Self {
             script,
             entries: vec![Entry { deadline: 0, value: 0 }; labels],
-            log: vec![Written(0, 0); labels.next_power_of_two()],
+            log: vec![(0, 0); labels.next_power_of_two()],
             cursor: 0,
             inserted: 0,
             fired: 0,
@@ -91,20 +90,25 @@ impl<'a> Floor<'a> {
                 self.checksum.add(u64::from(live));
                 self.write(deadline, u64::from(label));
             }
-            Op::Advance { .. } | Op::Ticks { .. } | Op::Wake => {
-                let count = self.script.counts[self.moved] as usize;
-                self.moved += 1;
-                for &label in &self.script.fired[self.fired..self.fired + count] {
-                    self.fire(label);
-                }
-                self.fired += count;
-            }
+            Op::Advance { .. } | Op::Wake => self.advance(),
+            Op::Ticks { count, .. } => (0..count).for_each(|_| self.advance()),
         }
     }
 
     #[inline]
+    fn advance(&mut self) {
+        let count = self.script.counts[self.moved] as usize;
+        self.moved += 1;
+        for &label in &self.script.fired[self.fired..self.fired + count] {
+            self.fire(label);
+        }
+        self.fired += count;
+    }
+
+    #[inline]
     fn fire(&mut self, label: u32) {
-        let Entry { deadline, value } = std::mem::replace(&mut self.entries[label as usize], Entry { deadline: 0, value: 0 });
+        let Entry { deadline, value } =
+            std::mem::replace(&mut self.entries[label as usize], Entry { deadline: 0, value: 0 });
         for level in 0..MOVES_ON_THE_WAY {
             self.write(deadline, level);
         }
@@ -115,7 +119,7 @@ impl<'a> Floor<'a> {
     #[inline]
     fn write(&mut self, deadline: Tick, label: u64) {
         let at = self.cursor & (self.log.len() - 1);
-        self.log[at] = Written(deadline, label);
+        self.log[at] = (deadline, label);
         self.cursor += 1;
     }
 }

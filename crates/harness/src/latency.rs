@@ -5,10 +5,9 @@
 //! twice the overhead they say little. The tail is what they are for: a slow operation cannot hide in an average.
 
 use crate::model::Latency;
-use crate::stream::Stream;
+use crate::stream::{Stream, single_ticks};
 use hdrhistogram::Histogram;
 use std::time::Instant;
-use wheelhouse_core::Tick;
 use wheelhouse_workload::{Measure, Op};
 
 /// Up to ten minutes in nanoseconds.
@@ -39,10 +38,8 @@ impl Histograms {
                 match op {
                     Op::Insert { .. } if phase.measure.is_some() => time(&mut self.insert, || apply(op)),
                     Op::Cancel { .. } if phase.measure.is_some() => time(&mut self.cancel, || apply(op)),
-                    Op::Ticks { count, to } if phase.measure == Some(Measure::FireTicks) => {
-                        for left in (0..Tick::from(count)).rev() {
-                            time(&mut self.tick, || apply(Op::Advance { to: to - left }));
-                        }
+                    Op::Ticks { .. } if phase.measure == Some(Measure::FireTicks) => {
+                        single_ticks(op).for_each(|tick| time(&mut self.tick, || apply(tick)));
                     }
                     _ => apply(op),
                 }

@@ -1,7 +1,7 @@
 //! Verifies, measures and compares timer facilities: what is behind the `wheelhouse` command and `cargo bench`.
 //!
 //! The way of a figure: a [`source`] makes a [`stream`] of operations; the oracle solves it; every [`contender`] plays it
-//! and is [checked](verify); then [`bench`] plays it again, timed, in interleaved rounds, and [`store`] keeps the [`model::Run`].
+//! and is [checked](verify); then [`mod@bench`] plays it again, timed, in interleaved rounds, and [`store`] keeps the [`model::Run`].
 //! What a person reads of it, [`summary`], [`compare`], [`plot`] and [`report`] make.
 
 pub mod bench;

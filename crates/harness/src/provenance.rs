@@ -5,8 +5,8 @@ use crate::model::Provenance;
 use std::fs::read_to_string;
 use std::process::Command;
 
-/// Gathers what there is to know, now. What cannot be found out is `unknown`.
-pub fn gather(seed: u64, pinned_to: Option<usize>) -> Provenance {
+/// Gathers what there is to know, now, of a thread that is not pinned. What cannot be found out is `unknown`.
+pub fn gather(seed: u64) -> Provenance {
     let cpu = cpu_model();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     Provenance {
@@ -23,7 +23,7 @@ pub fn gather(seed: u64, pinned_to: Option<usize>) -> Provenance {
         dirty: git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|changes| !changes.is_empty()),
         command: command_line(),
         seed,
-        pinned_to,
+        pinned_to: None,
         clock_overhead_ns: clock_overhead(),
     }
 }
@@ -64,7 +64,8 @@ fn host_label(cpu: &str, cores: usize) -> String {
         ["intel(r)", "amd", "cpu", "processor", "core(tm)", "(r)", "unknown", "apple", "with", "@"];
     let lower = cpu.to_lowercase();
     let word = lower.split_whitespace().find(|word| !SAYS_NOTHING.contains(word)).unwrap_or("machine");
-    let word: String = word.replace("(r)", "").replace("(tm)", "").chars().filter(char::is_ascii_alphanumeric).collect();
+    let word: String =
+        word.replace("(r)", "").replace("(tm)", "").chars().filter(char::is_ascii_alphanumeric).collect();
     format!("{}-{cores}c", if word.is_empty() { "machine" } else { &word })
 }
 

@@ -6,7 +6,8 @@
 //! <!-- END reference -->
 //! ```
 //!
-//! The command stands in the page, so that a reader knows how to make the part anew and that editing it by hand is in vain.
+//! The command stands in the page, so that a reader knows how to make the part anew and that editing it by hand is in
+//! vain.
 
 use std::fs;
 use std::ops::Range;

@@ -98,7 +98,7 @@ pub fn load(path: &Path) -> Result<Run> {
         Ok(text) => text,
         Err(e) if e.kind() == ErrorKind::NotFound => {
             bail!(
-                "there is no run at {shown}; name a folder that holds a {RUN_FILE}, as `wheelhouse run` leaves behind"
+                "there is no run at {shown}; name a folder that holds a {RUN_FILE}, as `wheelhouse bench` leaves behind"
             )
         }
         Err(e) => return Err(anyhow::Error::new(e).context(format!("cannot read {shown}"))),

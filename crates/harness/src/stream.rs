@@ -82,14 +82,16 @@ impl Stream {
         let mut label_of = Vec::with_capacity(self.insertions());
         for phase in &self.phases {
             for &op in &phase.ops {
-                let fired_before = player.fired();
-                player.apply(op);
                 match op {
-                    Op::Insert { label, .. } => label_of.push(label),
-                    Op::Advance { .. } | Op::Ticks { .. } | Op::Wake => {
-                        script.counts.push((player.fired() - fired_before) as u32);
+                    Op::Insert { label, .. } => {
+                        label_of.push(label);
+                        player.apply(op);
                     }
-                    Op::Cancel { .. } | Op::Reschedule { .. } => {}
+                    Op::Cancel { .. } | Op::Reschedule { .. } => player.apply(op),
+                    Op::Advance { .. } | Op::Wake => script.counts.push(fired_by(&mut player, op)),
+                    Op::Ticks { .. } => {
+                        script.counts.extend(single_ticks(op).map(|tick| fired_by(&mut player, tick)));
+                    }
                 }
             }
             checksums.push(player.checksum());
@@ -97,6 +99,19 @@ impl Stream {
         script.fired = player.timer().fired.iter().map(|&value| label_of[value as usize]).collect();
         Solution { checksums, fired: player.fired(), script }
     }
+}
+
+/// The single advances that [`Op::Ticks`] stands for; nothing for any other operation.
+pub fn single_ticks(op: Op) -> impl Iterator<Item = Op> {
+    let (count, to) = if let Op::Ticks { count, to } = op { (count, to) } else { (0, 0) };
+    (0..Tick::from(count)).rev().map(move |left| Op::Advance { to: to - left })
+}
+
+/// Plays an operation that moves the clock, and returns how many timers fired.
+fn fired_by(player: &mut Player<Recorder>, op: Op) -> u32 {
+    let before = player.fired();
+    player.apply(op);
+    (player.fired() - before) as u32
 }
 
 /// The right answers to a stream.

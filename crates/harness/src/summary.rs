@@ -16,8 +16,8 @@ pub const TRACE: &str = "trace:";
 /// One table that a person can read at a glance: per structure and operation the median and its ratio to the best.
 ///
 /// Without `n`, that of [`USUAL_N`] if the run has it, otherwise its largest. A trace has its own number of timers,
-/// which is the one shown. The floor (what the harness itself and storing the payload cost) has a row and is never the best; a
-/// structure that answered wrongly has `WRONG` in place of figures.
+/// which is the one shown. The floor (the memory traffic that no timer facility can avoid) has a row and is never the
+/// best; a structure that answered wrongly has `WRONG` in place of figures.
 pub fn at_a_glance(run: &Run, n: Option<u64>) -> Table {
     let Some(n) = n.or_else(|| usual_n(run)) else {
         return nothing(run);
@@ -224,7 +224,7 @@ fn sources(run: &Run, n: u64) -> Vec<Source> {
     }
     sources.extend(traces(run));
     let ticks = run.latency.iter().filter(|r| r.n == n && r.operation == "tick");
-    if let Some(workload) = choose(ticks.map(|r| r.workload.as_str()), &["steady", "uniform"]) {
+    if let Some(workload) = choose(ticks.map(|r| r.workload.as_str()), &["uniform", "steady"]) {
         sources.push(Source { heading: "tick\np99.99".to_owned(), workload, n, kind: Kind::WorstTick });
     }
     if run.memory.iter().any(|r| r.n == n) {
@@ -252,17 +252,16 @@ fn choose<'a>(present: impl Iterator<Item = &'a str>, preferred: &[&str]) -> Opt
 
 fn notes(run: &Run, n: u64, sources: &[Source]) -> Vec<String> {
     let mut notes = vec!["Median, and ×ratio to the best of the column, which is marked. Lower is better.".to_owned()];
-    let floor = "The floor moves only the bytes that no timer facility can avoid, told beforehand what fires; it does not compete.";
+    let floor = "The floor moves only the bytes that no timer facility can avoid, told beforehand what fires; it does not \
+                 compete.";
     if backends(run).iter().any(|name| name == FLOOR) {
         notes.push(floor.to_owned());
     }
     notes.extend(spread_note(run, n, sources));
     notes.extend(workload_note(n, sources));
     if !run.failures.is_empty() {
-        notes.push(format!(
-            "WRONG answers: {} (they did not match the oracle's, so they have no times).",
-            run.failures.len()
-        ));
+        let count = run.failures.len();
+        notes.push(format!("WRONG answers in the run: {count} (not the oracle's, so that they have no times)."));
     }
     if run.interrupted {
         notes.push("The run was interrupted: rows are missing.".to_owned());

@@ -49,7 +49,8 @@ pub struct Verified {
 /// If a trace cannot be read.
 pub fn verify(sources: &[Source], contenders: &[Box<dyn Contender>], n: u32, seed: u64) -> Result<Verified> {
     let columns = ["workload", "n", "backend", "fired", "checksum", "verdict"];
-    let columns = columns.map(|name| if matches!(name, "n" | "fired") { Column::right(name) } else { Column::left(name) });
+    let columns =
+        columns.map(|name| if matches!(name, "n" | "fired") { Column::right(name) } else { Column::left(name) });
     let mut table = Table::new(format!("Answers of the backends and of the oracle, seed {seed}"), columns.into());
     let mut failures = Vec::new();
     let part = Duration::from_secs(1);
@@ -64,7 +65,8 @@ pub fn verify(sources: &[Source], contenders: &[Box<dyn Contender>], n: u32, see
             }
             let played = contender.play(&stream, &solution);
             let failure = check(contender.as_ref(), &stream, &solution, &played).err();
-            let verdict = failure.as_ref().map_or_else(|| "ok".to_owned(), |failure| format!("WRONG: {}", failure.message));
+            let verdict =
+                failure.as_ref().map_or_else(|| "ok".to_owned(), |failure| format!("WRONG: {}", failure.message));
             let checksum = played.checksums.last().copied().unwrap_or_default();
             table.rows.push(vec![
                 Cell::text(&stream.name),

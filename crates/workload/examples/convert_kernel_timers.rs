@@ -38,7 +38,13 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     file.flush()?;
     let size = file.get_ref().metadata()?.len();
     std::fs::rename(&unfinished, &arguments.output)?;
-    println!("{}: {} operations, {} labels, HZ={}, {size} bytes", arguments.output, recording.ops.len(), recording.labels, recording.hz);
+    println!(
+        "{}: {} operations, {} labels, HZ={}, {size} bytes",
+        arguments.output,
+        recording.ops.len(),
+        recording.labels,
+        recording.hz
+    );
     println!("{}", recording.counts);
     Ok(())
 }

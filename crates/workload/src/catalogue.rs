@@ -97,7 +97,7 @@ pub(crate) const WORKLOADS: &[Workload] = &[
         source: "W3; RussellLuo/timingwheel, BenchmarkTimingWheel_StartStop",
         story: "Beside timers due anywhere within 10 s, one of 1 s is started and stopped at once, over and over. A tick is \
                 1 ms. The benchmark of the Go wheels: it measures the pair with everything in the caches. Here the clock \
-                also moves by a second in all, which fires a tenth of those that wait.",
+                also moves by a second in all; of 10,000 timers or more that wait, this fires a tenth.",
         pattern: Pattern::StartStop { background: 10_000, delay: 1000, laps: 2, ticks: 1000 },
     },
     Workload {

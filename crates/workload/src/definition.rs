@@ -61,7 +61,8 @@ pub enum Pattern {
         laps: u32,
     },
     /// Take the earliest timer, insert it again after an increment. Timers due together are taken together. At first,
-    /// each timer is somewhere within its first increment.
+    /// each timer is somewhere within an increment: exponential ones are in equilibrium from the start, the others
+    /// reach it on the way.
     Hold {
         /// From one expiry of a timer to its next.
         increment: Delay,
@@ -172,7 +173,7 @@ pub enum Pattern {
 
 /// The timers of a TCP connection, in ticks, and what happens on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[allow(clippy::exhaustive_structs, reason = "only the catalogue makes one")]
+#[non_exhaustive]
 pub struct Tcp {
     /// Retransmission timeout; started with an answer, again with each acknowledgement, stopped by the last.
     pub retransmission: Tick,
@@ -198,6 +199,7 @@ pub struct Tcp {
 
 /// The timers of a pair of client and server, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Messages {
     /// Idle timeout of each end; moved by every message.
     pub idle: Tick,
@@ -217,6 +219,7 @@ pub struct Messages {
 
 /// A kind of periodic timers.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Period {
     /// Each timer draws its own, once.
     pub period: Delay,
@@ -274,9 +277,7 @@ impl Pattern {
             Self::Uniform { longest } => uniform::phases(longest, n, random),
             Self::Steady { longest, laps } => steady::phases(longest, laps, n, random),
             Self::Hold { increment, laps } => hold::phases(increment, laps, n, random),
-            Self::StartStop { background, delay, laps, ticks } => {
-                start_stop::phases(background, delay, laps, ticks, n)
-            }
+            Self::StartStop { background, delay, laps, ticks } => start_stop::phases(background, delay, laps, ticks, n),
             Self::Requests { timeout, completion, mean_wait, laps } => {
                 requests::phases(timeout, completion, mean_wait, laps, n, random)
             }

@@ -66,11 +66,14 @@ impl Delay {
         }
     }
 
-    /// Draws what is left of one that began earlier, at a point anywhere within it: to start a stream in the middle of
-    /// things, not with everything begun at once.
+    /// Draws what is left of one that began earlier: to start a stream in the middle of things, not with everything begun
+    /// at once. A memoryless one has as long to go as ever; of any other, a point anywhere within it is taken.
     pub(crate) fn draw_remaining(&self, random: &mut Random) -> Tick {
         let whole = self.draw(random);
-        random.between(1, whole)
+        match self {
+            Self::Exponential { .. } => whole,
+            _ => random.between(1, whole),
+        }
     }
 
     fn pick(parts: &'static [(u32, Self)], random: &mut Random) -> Self {

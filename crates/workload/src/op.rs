@@ -1,4 +1,7 @@
-//! One operation of a stream, and a stretch of them.
+//! One operation of a stream, what a stretch of them measures, and the stretch.
+//!
+//! A stream names its timers by label and its instants by tick, and nothing by how a structure works: the same
+//! operations go to a wheel, a heap and an ordered map.
 
 use wheelhouse_core::Tick;
 
@@ -97,11 +100,38 @@ impl Measure {
 }
 
 /// A stretch of a stream. Its operations are all in memory before it is played, so that making them is not timed.
+///
+/// A long stretch comes as several phases in a row. The figure of a measure is therefore the time of all its phases by
+/// the sum of their operations, and never the figure of one of them: the last may fire what the others inserted, and
+/// count no operation of its own.
+///
+/// ```
+/// use std::time::{Duration, Instant};
+/// use wheelhouse_core::Timer;
+/// use wheelhouse_workload::{Measure, Player, Workload};
+///
+/// /// Nanoseconds an operation of one measure takes.
+/// fn cost<B: Timer<u64>>(structure: B, workload: &Workload, measure: Measure) -> f64 {
+///     let mut player = Player::new(structure, workload.labels(1000));
+///     let (mut time, mut operations) = (Duration::ZERO, 0);
+///     for phase in workload.phases(1000, 1) {
+///         let start = Instant::now();
+///         player.play(&phase.ops);
+///         if phase.measure == Some(measure) {
+///             time += start.elapsed();
+///             operations += phase.operations;
+///         }
+///     }
+///     time.as_nanos() as f64 / operations as f64
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phase {
     /// What it measures; `None` for preparation, which is played but not timed.
     pub measure: Option<Measure>,
-    /// What the time is divided by: timers inserted, cancelled, moved or fired, or steps of a mix.
+    /// What the time is divided by: the timers inserted, cancelled, moved or fired; of [`Measure::Steady`] and
+    /// [`Measure::Hold`] the steps; of [`Measure::Mix`] and of preparation the insertions, cancellations and
+    /// reschedules, each expiry being paid for with its insertion.
     pub operations: u64,
     /// The operations.
     pub ops: Vec<Op>,

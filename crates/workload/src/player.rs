@@ -1,4 +1,8 @@
 //! Plays operations on a backend and sums up what came back.
+//!
+//! The player is what stands between a stream and a structure: a table of handles by label, and a checksum. Both are
+//! timed with the structure, on every structure alike: a random access into the table for each operation, and one
+//! multiplication for each answer.
 
 use crate::Op;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};

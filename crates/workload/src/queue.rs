@@ -1,42 +1,44 @@
 //! What happens when, in a simulated world: the generators' own timer facility, chosen for being obvious.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, VecDeque};
 use wheelhouse_core::Tick;
 
 /// Events in order of (tick, insertion), the order in which every backend fires.
+///
+/// A map from tick to the events at it: with millions of timers many fall on the same tick, and the map stays far
+/// smaller than a heap of the events would be. O(log t) for t ticks with events.
 #[derive(Debug)]
 pub(crate) struct Queue<E> {
-    heap: BinaryHeap<Reverse<(Tick, u64, E)>>,
-    pushed: u64,
+    events: BTreeMap<Tick, VecDeque<E>>,
 }
 
-impl<E: Ord> Queue<E> {
+impl<E> Queue<E> {
     pub(crate) fn new() -> Self {
-        Self { heap: BinaryHeap::new(), pushed: 0 }
+        Self { events: BTreeMap::new() }
     }
 
     pub(crate) fn push(&mut self, tick: Tick, event: E) {
-        self.heap.push(Reverse((tick, self.pushed, event)));
-        self.pushed += 1;
+        self.events.entry(tick).or_default().push_back(event);
     }
 
     /// The tick of the earliest event.
     pub(crate) fn next_tick(&self) -> Option<Tick> {
-        self.heap.peek().map(|Reverse((tick, ..))| *tick)
+        self.events.first_key_value().map(|(tick, _)| *tick)
     }
 
     /// The earliest event.
     pub(crate) fn pop(&mut self) -> Option<(Tick, E)> {
-        self.heap.pop().map(|Reverse((tick, _, event))| (tick, event))
+        self.pop_due(Tick::MAX)
     }
 
     /// The earliest event, if it is due at `tick` or before.
     pub(crate) fn pop_due(&mut self, tick: Tick) -> Option<(Tick, E)> {
-        if self.next_tick()? > tick {
-            return None;
+        let mut first = self.events.first_entry().filter(|first| *first.key() <= tick)?;
+        let (tick, event) = (*first.key(), first.get_mut().pop_front()?);
+        if first.get().is_empty() {
+            first.remove();
         }
-        self.pop()
+        Some((tick, event))
     }
 }
 

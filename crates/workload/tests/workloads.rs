@@ -120,7 +120,10 @@ fn measured_operations_are_a_small_multiple_of_the_timers() {
 fn no_deadline_is_near_the_end_of_time() {
     for workload in all() {
         for op in workload.phases(N, 1).flat_map(|phase| phase.ops) {
-            if let Op::Insert { deadline: tick, .. } | Op::Reschedule { deadline: tick, .. } | Op::Advance { to: tick } = op {
+            if let Op::Insert { deadline: tick, .. }
+            | Op::Reschedule { deadline: tick, .. }
+            | Op::Advance { to: tick } = op
+            {
                 assert!(tick < FAR, "{}: {op:?}", workload.name);
             }
         }
@@ -167,7 +170,11 @@ fn steady_takes_four_steps_a_timer_and_as_many_ticks_as_its_longest_delay() {
         let mut steps = 0;
         for phase in named("steady").phases(n, 1).filter(|phase| phase.measure == Some(Measure::Steady)) {
             steps += phase.operations;
-            clock = phase.ops.iter().filter_map(|op| if let Op::Advance { to } = op { Some(*to) } else { None }).fold(clock, u64::max);
+            clock = phase
+                .ops
+                .iter()
+                .filter_map(|op| if let Op::Advance { to } = op { Some(*to) } else { None })
+                .fold(clock, u64::max);
         }
         assert_eq!((steps, clock), (4 * u64::from(n), ticks), "at {n}");
     }
@@ -191,7 +198,9 @@ fn hold_takes_two_steps_a_timer_with_all_of_them_live() {
 
 #[test]
 fn hold_increments_have_their_mean() {
-    for (name, tolerance) in [("exponential", 0.01), ("uniform", 0.01), ("constant", 1e-9), ("bimodal", 0.02), ("pareto", 0.2)] {
+    for (name, tolerance) in
+        [("exponential", 0.01), ("uniform", 0.01), ("constant", 1e-9), ("bimodal", 0.02), ("pareto", 0.2)]
+    {
         let mut player = Player::new(Map::default(), 20_000);
         let (mut sum, mut count) = (0, 0);
         for phase in named(&format!("hold-{name}")).phases(20_000, 1) {
@@ -250,7 +259,8 @@ fn descending_timers_each_come_first() {
 fn adversarial_deadlines_lie_where_they_hurt() {
     let deadlines = |name: &str| {
         let ops = named(name).phases(N, 1).flat_map(|phase| phase.ops);
-        ops.filter_map(|op| if let Op::Insert { deadline, .. } = op { Some(deadline) } else { None }).collect::<Vec<_>>()
+        ops.filter_map(|op| if let Op::Insert { deadline, .. } = op { Some(deadline) } else { None })
+            .collect::<Vec<_>>()
     };
     assert!(deadlines("same-slot").iter().all(|deadline| deadline % 4096 == 17));
     let storm = deadlines("cascade-storm");

@@ -31,10 +31,17 @@ enum Scale {
     Nines,
 }
 
+/// Amounts that differ by more than this factor are shown on a logarithmic scale.
+const WIDE: f64 = 8.0;
+
 impl Axis {
     /// Times in ns on a logarithmic scale that holds all positive ones of the values; `None` if there is none.
     pub fn time(title: &str, values: impl Iterator<Item = f64>) -> Option<Self> {
         let (low, high) = positive_range(values)?;
+        Some(Self::steps(&format!("{title} (log scale)"), low, high, units::short_time))
+    }
+
+    fn steps(title: &str, low: f64, high: f64, label: fn(f64) -> String) -> Self {
         // Ends on the steps 1, 2, 5, so that the highest and lowest line of the grid carry a label.
         let (low, high) = (step_below(low), step_above(high));
         let high = if high > low { high } else { step_above(low * 1.01) };
@@ -43,9 +50,9 @@ impl Axis {
         let few = steps.len() <= 11;
         for step in steps {
             let named = few || is_power_of_ten(step);
-            axis.tick(step, if named { units::short_time(step) } else { String::new() });
+            axis.tick(step, if named { label(step) } else { String::new() });
         }
-        Some(axis)
+        axis
     }
 
     /// Numbers of timers on a logarithmic scale, with a tick at each; `None` without one above zero.
@@ -65,9 +72,14 @@ impl Axis {
         Some(axis)
     }
 
-    /// Amounts from zero up on a linear scale; `None` without one.
+    /// Amounts on a linear scale from zero up or, where that would press most of them flat, on a logarithmic one, and
+    /// the title says which; `None` without one.
     pub fn amount(title: &str, values: impl Iterator<Item = f64>) -> Option<Self> {
-        let most = values.filter(|v| v.is_finite() && *v >= 0.0).max_by(f64::total_cmp)?;
+        let values: Vec<f64> = values.filter(|v| v.is_finite() && *v >= 0.0).collect();
+        if let Some((low, high)) = positive_range(values.iter().copied()).filter(|(low, high)| *high > *low * WIDE) {
+            return Some(Self::steps(&format!("{title} (log scale)"), low, high, units::short));
+        }
+        let most = values.into_iter().max_by(f64::total_cmp)?;
         let most = if most > 0.0 { most } else { 1.0 };
         let step = step_above(most / 8.0);
         let high = (most / step).ceil() * step;
@@ -201,7 +213,18 @@ mod tests {
     fn amounts_start_at_zero() {
         let axis = Axis::amount("b", [36.0, 120.0].into_iter()).unwrap();
         assert_eq!(labels(&axis), ["0", "20", "40", "60", "80", "100", "120"]);
+        assert_eq!(axis.title, "b");
         assert_eq!(labels(&Axis::amount("b", std::iter::once(0.0)).unwrap()).first(), Some(&"0"));
+    }
+
+    #[test]
+    fn amounts_far_apart_are_shown_by_their_logarithm() {
+        let axis = Axis::amount("b", [0.0, 40.0, 746.0].into_iter()).unwrap();
+        assert_eq!(
+            (axis.title.as_str(), labels(&axis)),
+            ("b (log scale)", vec!["20", "50", "100", "200", "500", "1,000"])
+        );
+        assert_eq!(axis.place(0.0), None);
     }
 
     #[test]

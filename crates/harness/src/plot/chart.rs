@@ -14,7 +14,7 @@ const BOTTOM: i32 = HEIGHT - 66;
 
 /// Letters of a name, and the width of one, a little above the average of common fonts.
 const LONGEST_NAME: usize = 30;
-const NAME_LETTER: i32 = 8;
+const NAME_LETTER: f64 = 8.5;
 
 const TITLE: Text = Text { size: 22, colour: INK, side: Side::Left, bold: true };
 const SUBTITLE: Text = Text { size: 14, colour: FAINT_INK, side: Side::Left, bold: false };
@@ -158,7 +158,7 @@ impl Chart {
     /// The right end of the plot: leaves room for the longest name.
     fn right(&self) -> i32 {
         let longest = self.series.iter().map(|s| fitting(&s.name).chars().count()).max().unwrap_or(0);
-        WIDTH - (62 + longest as i32 * NAME_LETTER).max(120)
+        WIDTH - (60 + (longest as f64 * NAME_LETTER) as i32).max(120)
     }
 
     fn across(&self, at: f64) -> i32 {

@@ -1,8 +1,8 @@
 //! Pictures of a run: latency by percentile, time per operation against n, memory against n.
 //!
-//! Each is an SVG that stands alone (no script, no font, no link), follows the reader's light or dark theme, and has the same colour
-//! for a structure everywhere ([`palette`]). [`all`] draws every picture that a run has data for; a picture with
-//! nothing to show is not drawn.
+//! Each is an SVG that stands alone (no script, no font, no link), follows the reader's light or dark theme, and has the
+//! same colour for a structure everywhere ([`palette`]). [`all`] draws every picture that a run has data for; a
+//! picture with nothing to show is not drawn.
 
 pub mod axis;
 pub mod chart;
@@ -182,7 +182,7 @@ fn time(run: &Run, workload: &str, measure: &str) -> Option<String> {
         s.line.iter().map(|p| p.1).chain(ends)
     });
     let x = Axis::sizes("timers n (log scale)", &sizes.into_iter().collect::<Vec<_>>())?;
-    let y = Axis::time("time per operation (log scale)", values)?;
+    let y = Axis::time("time per operation", values)?;
     let title = title(&Subject::Time { workload: workload.to_owned(), measure: measure.to_owned() });
     let subtitle = format!("median, whiskers from least to greatest repetition; lower is better · {}", origin(run));
     Some(Chart { title, subtitle, x, y, series, level: None, aside: 0 }.svg())
@@ -195,7 +195,7 @@ fn latency(run: &Run, workload: &str, n: u64, operation: &str) -> Option<String>
     let finest = rows().flat_map(|r| &r.curve).map(|p| p.0).filter(|p| *p < 100.0).fold(0.0, f64::max);
     let clock = run.provenance.clock_overhead_ns;
     let values = series.iter().flat_map(|s| s.line.iter().chain(&s.marks)).map(|p| p.1);
-    let y = Axis::time("time of one operation (log scale)", values)?;
+    let y = Axis::time("time of one operation", values)?;
     let x = Axis::percentiles("share of operations that took no longer, % (every further nine equally wide)", finest);
     let title = title(&Subject::Latency { workload: workload.to_owned(), n, operation: operation.to_owned() });
     let subtitle = format!("each includes the clock's overhead; lower is better · {}", origin(run));
@@ -230,7 +230,8 @@ fn memory(run: &Run) -> Option<String> {
         Points { marks: line.clone(), line, whiskers }
     });
     let x = Axis::sizes("live timers n (log scale)", &sizes.into_iter().collect::<Vec<_>>())?;
-    let y = Axis::amount("bytes per live timer", series.iter().flat_map(|s| s.whiskers.iter().map(|w| w.2)))?;
+    let y =
+        Axis::amount("bytes per live timer", series.iter().flat_map(|s| s.whiskers.iter().flat_map(|w| [w.1, w.2])))?;
     let title = title(&Subject::Memory);
     let subtitle = format!(
         "after n insertions; whiskers include the peak while growing and the state after churn · {}",

@@ -104,8 +104,10 @@ fn time_section(run: &Run, pictures: Vec<Plot>) -> Vec<Block> {
     }
     let mut blocks = vec![Block::Heading("Time per operation".to_owned()), Block::Text(prose::TIME.to_owned())];
     blocks.extend(pictures.into_iter().map(pictured));
-    for table in tables::times(run) {
-        blocks.push(Block::Folded(format!("All figures: {}", table.title), vec![Block::Table(table)]));
+    for (workload, table) in tables::times(run) {
+        let title = format!("All figures: {}", table.title);
+        let story = prose::story(&workload).map(Block::Text);
+        blocks.push(Block::Folded(title, story.into_iter().chain([Block::Table(table)]).collect()));
     }
     blocks
 }
@@ -122,7 +124,10 @@ fn latency_section(run: &Run, pictures: Vec<Plot>) -> Vec<Block> {
     let (open, folded): (Vec<_>, Vec<_>) = pictures.into_iter().partition(at_usual);
     blocks.extend(open.into_iter().map(pictured));
     if !folded.is_empty() {
-        blocks.push(Block::Folded("The same at other n".to_owned(), folded.into_iter().map(pictured).collect()));
+        blocks.push(Block::Folded(
+            "The same at other n and on traces".to_owned(),
+            folded.into_iter().map(pictured).collect(),
+        ));
     }
     for table in tables::latencies(run) {
         blocks.push(Block::Folded(format!("All figures: {}", table.title), vec![Block::Table(table)]));

@@ -61,10 +61,16 @@ fn grid(content: &Table) -> Markup {
         div.table {
             table {
                 caption { (content.title) }
-                thead { tr { @for column in &content.columns { th scope="col" class=(side(column.align)) { (column.line()) } } } }
+                thead {
+                    tr { @for column in &content.columns { th scope="col" class=(side(column.align)) { (column.line()) } } }
+                }
                 tbody {
                     @for row in &content.rows {
-                        tr { @for (column, cell) in content.across(row) { td class=(class(column.align, cell)) { (field(cell)) } } }
+                        tr {
+                            @for (column, cell) in content.across(row) {
+                                td class=(class(column.align, cell)) { (field(cell)) }
+                            }
+                        }
                     }
                 }
             }

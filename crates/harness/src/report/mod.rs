@@ -52,8 +52,8 @@ pub fn write(run: &Run, dir: &Path) -> Result<PathBuf> {
 }
 
 /// Renews the part of a README that shows a reference run: between the markers named [`SECTION`], the table at a glance,
-/// one picture, machine and commit. `dir` is the run's folder. When only checking, nothing is written. Tells whether the file
-/// was up to date.
+/// one picture, machine and commit. `dir` is the run's folder. When only checking, nothing is written. Tells whether the
+/// file was up to date.
 ///
 /// # Errors
 ///

@@ -6,18 +6,18 @@ use crate::stats;
 use crate::units;
 
 /// Before the times.
-pub const TIME: &str = "One line per structure. Both axes are logarithmic: a level line costs the same at every n, one that \
-    rises like a straight slope grows with a power of n. A line that rises a little may do the same work at every n and \
+pub const TIME: &str = "One line per structure. Both axes are logarithmic: a level line costs the same at every n, a \
+    straight slope grows with a power of n. A line that rises a little may do the same work at every n and \
     miss the caches more often: time alone does not decide a complexity class, counted operations do.";
 
 /// Before the latencies.
-pub const LATENCY: &str = "An average hides the operation that made a caller wait. These curves show every one that was timed: at \
-    99.99 stands the time that one operation in ten thousand exceeded, at the right end the longest of all. A tick is \
-    one advance of the clock with all that it fires.";
+pub const LATENCY: &str = "An average hides the operation that made a caller wait. These curves show every one that was \
+    timed: at 99.99 stands the time that one operation in ten thousand exceeded, at the right end the longest of all. A \
+    tick is one advance of the clock with all that it fires.";
 
 /// Before the memory.
-pub const MEMORY: &str = "Bytes that a structure has asked the allocator for, divided by the live timers; the payload of eight bytes \
-    is included. A sawtooth over n is storage that doubles.";
+pub const MEMORY: &str = "Bytes that a structure has asked the allocator for, divided by the live timers; the payload of \
+    eight bytes is included. A sawtooth over n is storage that doubles.";
 
 /// How to read one picture.
 pub fn caption(subject: &Subject) -> String {
@@ -26,7 +26,7 @@ pub fn caption(subject: &Subject) -> String {
         Subject::Latency { operation, .. } => match operation.as_str() {
             "tick" => "A step at the right is a tick that did the work of many: a cascade, or many timers due at once."
                 .to_owned(),
-            _ => "A step at the right is an operation that paid for others: storage that grew, or rubbish collected."
+            _ => "A step at the right is an operation that paid for others: storage that grew, or stale references removed."
                 .to_owned(),
         },
         Subject::Memory => {
@@ -41,29 +41,35 @@ pub fn caption(subject: &Subject) -> String {
 fn measured(measure: &str) -> &'static str {
     match measure {
         "insert-cold" => {
-            "Starting n timers in a fresh structure: allocation and the first touch of memory are included."
+            "Starting timers in memory that the structure has not used before: the first touch is included."
         }
-        "insert-warm" => "Starting n timers in a structure that has held as many before: its memory is there.",
+        "insert-warm" => "Starting timers in memory that the structure has used before, in scattered places.",
         "cancel" => "Stopping live timers by their handles, in random order.",
         "reschedule" => "Moving live timers to new deadlines by their handles, in random order.",
-        "fire-jump" => "Firing all timers by jumps of the clock: one advance over many ticks.",
+        "fire-jump" => "Firing all timers in one jump of the clock.",
         "fire-ticks" => "Firing all timers while the clock goes tick by tick; empty ticks are included.",
-        "steady" => "A mix of operations while about n timers stay live.",
-        "hold" => "The hold model: the earliest timer fires and another is started in its place, n live all the time.",
-        "mix" => "The workload's operations in their recorded order, time divided by their number.",
+        "steady" => "Each step stops a timer at random and starts another, while the clock goes on and some fire.",
+        "hold" => "The hold model: the earliest timer fires and is started again later, n live all the time.",
+        "mix" => "The operations as the workload or trace has them, time divided by their number.",
         _ => "Time divided by the number of operations.",
     }
+}
+
+/// What happens in a workload of the catalogue, and where it comes from; `None` for a trace.
+pub fn story(workload: &str) -> Option<String> {
+    let found = wheelhouse_workload::find(workload).ok()?;
+    Some(format!("{} Source: {}.", found.story, found.source))
 }
 
 /// How to distrust the figures, with this run's own numbers.
 pub fn doubts(run: &Run) -> Vec<String> {
     let p = &run.provenance;
     let mut points = vec![
-        "Every figure was taken after the same operations were checked: the structure's expiries had to equal the oracle's, \
-         otherwise the field says WRONG."
+        "Every figure was taken after the same operations were checked: the structure's expiries had to equal the \
+         oracle's, otherwise the field says WRONG."
             .to_owned(),
-        "Quote ratios, not nanoseconds. All structures ran in turn within each repetition, so that what slows the machine down \
-         slows them all; the absolute times belong to this machine and this hour."
+        "Quote ratios, not nanoseconds. All structures ran in turn within each repetition, so that what slows the machine \
+         down slows them all; the absolute times belong to this machine and this hour."
             .to_owned(),
         "The floor plays the same operations on bare arrays, told beforehand which timers fire: the memory traffic that no \
          timer facility can avoid. What is near it has little left to gain."
@@ -74,8 +80,8 @@ pub fn doubts(run: &Run) -> Vec<String> {
     ];
     points.extend(spread(run));
     points.push(format!(
-        "Times of single operations include the overhead of the clock, {} here: below a few times that, they measure the clock. \
-         The longest ones may be the operating system's and not the structure's, all the more on a shared machine.",
+        "Times of single operations include the overhead of the clock, {} here: below a few times that, they measure the \
+         clock. The longest ones may be the operating system's and not the structure's, all the more on a shared machine.",
         units::time(p.clock_overhead_ns)
     ));
     if p.pinned_to.is_none() {

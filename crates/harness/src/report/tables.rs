@@ -7,10 +7,15 @@ use crate::summary::{self, Found};
 use crate::table::{Cell, Column, Mark, Table};
 use crate::units;
 
-/// One table per workload: n and structures down, measures across; the median, its ratio to the best at that n.
-pub fn times(run: &Run) -> Vec<Table> {
+/// One table per workload, after the workload's name: n and structures down, measures across; the median, its ratio to
+/// the best at that n.
+pub fn times(run: &Run) -> Vec<(String, Table)> {
     let timed = |workload: &String| run.throughput.iter().any(|r| r.workload == *workload);
-    summary::workloads(run).into_iter().filter(timed).map(|workload| times_of(run, &workload)).collect()
+    let with_table = |workload: String| {
+        let table = times_of(run, &workload);
+        (workload, table)
+    };
+    summary::workloads(run).into_iter().filter(timed).map(with_table).collect()
 }
 
 fn times_of(run: &Run, workload: &str) -> Table {
@@ -79,7 +84,8 @@ pub fn memory(run: &Run) -> Option<Table> {
         cells.extend([row.live, row.peak, row.churned].map(|bytes| Cell::figure(bytes, units::number(bytes))));
         table.rows.push(cells);
     }
-    table.notes.push("live: after n insertions; peak: the most on the way there; churned: with n live again after every timer was replaced several times.".to_owned());
+    table.notes.push("live: after n insertions; peak: the most on the way there.".to_owned());
+    table.notes.push("churned: with n live again after every timer was replaced several times.".to_owned());
     (!table.rows.is_empty()).then_some(table)
 }
 

@@ -52,7 +52,14 @@ fn the_glance_comes_first_and_doubts_and_provenance_are_there() {
             "how to distrust it",
         ];
         assert!(order.map(at).is_sorted());
-        for part in ["rustc 1.95.0", "02ff5b6a9d0c", "wheelhouse bench --seed 1", "27.0 ns", "xeon-2c"] {
+        for part in [
+            "rustc 1.95.0",
+            "02ff5b6a9d0c",
+            "wheelhouse bench --seed 1",
+            "27.0 ns",
+            "xeon-2c",
+            "hold model of discrete-event",
+        ] {
             at(part);
         }
     }

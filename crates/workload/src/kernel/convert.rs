@@ -95,7 +95,9 @@ impl fmt::Display for KernelError {
                 "line {number} of the recording: {what}. Give the text of ftrace's `trace` or of `perf script`, with the \
                  events timer_start, timer_cancel and timer_expire_entry"
             ),
-            Self::Empty => f.write_str("the recording has no timer_start: was the event enabled while the command ran?"),
+            Self::Empty => {
+                f.write_str("the recording has no timer_start: was the event enabled while the command ran?")
+            }
             Self::Hz { measured } => write!(
                 f,
                 "the recording has {measured:.0} jiffies in a second, which is no setting of the kernel: record for a second or \

@@ -117,9 +117,9 @@ mod tests {
     #[test]
     fn the_three_events() {
         let kind = Kind::Start { expires: 4_295_403_489, now: 4_295_403_479 };
-        assert_eq!(event(START), Event { at: 2044.960_865, cpu: 1, timer: 0xffff_8881_3c9d_4e78, kind });
+        assert_eq!(event(START), Event { at: 2_044.960_865, cpu: 1, timer: 0xffff_8881_3c9d_4e78, kind });
         let line = "          <idle>-0       [000] d.s2.  2044.500033: timer_cancel: timer=ffffc9000007fdf8";
-        assert_eq!(event(line), Event { at: 2044.500_033, cpu: 0, timer: 0xffff_c900_0007_fdf8, kind: Kind::Cancel });
+        assert_eq!(event(line), Event { at: 2_044.500_033, cpu: 0, timer: 0xffff_c900_0007_fdf8, kind: Kind::Cancel });
         let line = "<idle>-0 [000] ..s1. 2044.500051: timer_expire_entry: timer=1f function=f now=429 baseclk=428";
         assert_eq!(event(line).kind, Kind::Expire { now: 429 });
     }

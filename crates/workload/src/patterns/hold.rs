@@ -1,11 +1,11 @@
 //! Jones' hold model: take the earliest, insert it again later.
 
 use super::Phases;
+use crate::Measure;
 use crate::delay::Delay;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::script::{Script, Sink, Stage};
-use crate::Measure;
 use std::collections::VecDeque;
 
 struct State {

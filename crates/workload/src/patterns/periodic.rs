@@ -1,12 +1,12 @@
 //! Timers that start themselves again.
 
 use super::Phases;
+use crate::Measure;
 use crate::definition::Period;
 use crate::delay::Delay;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::script::{Script, Sink, Stage};
-use crate::Measure;
 use wheelhouse_core::Tick;
 
 struct State {

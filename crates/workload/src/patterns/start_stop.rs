@@ -27,7 +27,7 @@ fn wait(state: &mut State, step: u64, sink: &mut Sink) {
 fn start_and_stop(state: &mut State, step: u64, sink: &mut Sink) {
     sink.insert_after(state.label, state.delay);
     sink.cancel(state.label);
-    if (step + 1).is_multiple_of(state.steps_per_tick) {
+    if (step + 1) % state.steps_per_tick == 0 {
         sink.advance(sink.now() + 1);
     }
 }

@@ -32,7 +32,7 @@ fn replace(state: &mut State, step: u64, sink: &mut Sink) {
     let label = state.random.below(u64::from(state.n)) as u32;
     sink.cancel(label); // of one that has fired: harmless, and part of the work
     sink.insert_after(label, state.random.between(1, state.longest));
-    if (step + 1).is_multiple_of(state.steps_per_tick) {
+    if (step + 1) % state.steps_per_tick == 0 {
         sink.advance(sink.now() + 1);
     }
 }

@@ -29,22 +29,22 @@ impl Context {
         match op {
             Op::Insert { label, deadline } => {
                 self.put_label(INSERT, label, out);
-                put_number(self.from_clock(deadline), out);
+                put_number(self.relative(deadline), out);
             }
             Op::Cancel { label } => self.put_label(CANCEL, label, out),
             Op::Reschedule { label, deadline } => {
                 self.put_label(RESCHEDULE, label, out);
-                put_number(self.from_clock(deadline), out);
+                put_number(self.relative(deadline), out);
             }
             Op::Advance { to } => {
                 put_number(ADVANCE << KIND_BITS | CLOCK, out);
-                put_number(self.from_clock(to), out);
+                put_number(self.relative(to), out);
                 self.clock = to;
             }
             Op::Ticks { count, to } => {
                 put_number(TICKS << KIND_BITS | CLOCK, out);
                 put_number(u64::from(count), out);
-                put_number(self.from_clock(to), out);
+                put_number(self.relative(to), out);
                 self.clock = to;
             }
             Op::Wake => put_number(WAKE << KIND_BITS | CLOCK, out),
@@ -91,7 +91,7 @@ impl Context {
         Some(self.label)
     }
 
-    fn from_clock(&self, tick: Tick) -> u64 {
+    fn relative(&self, tick: Tick) -> u64 {
         zigzag(tick.wrapping_sub(self.clock) as i64)
     }
 

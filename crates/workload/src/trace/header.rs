@@ -105,18 +105,16 @@ impl Totals {
 
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut fields = Fields::new(bytes);
-        Some(Self {
-            inserts: fields.u64()?,
-            cancels: fields.u64()?,
-            reschedules: fields.u64()?,
-            clock: fields.u64()?,
-        })
+        Some(Self { inserts: fields.u64()?, cancels: fields.u64()?, reschedules: fields.u64()?, clock: fields.u64()? })
     }
 }
 
 impl std::fmt::Display for Totals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { inserts, cancels, reschedules, clock } = self;
-        write!(f, "trace: {inserts} inserts, {cancels} cancels, {reschedules} reschedules, {clock} movements of the clock")
+        write!(
+            f,
+            "trace: {inserts} inserts, {cancels} cancels, {reschedules} reschedules, {clock} movements of the clock"
+        )
     }
 }

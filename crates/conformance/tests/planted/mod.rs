@@ -1,0 +1,358 @@
+//! A small timer facility of its own, into which a fault can be planted.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::mem::{forget, take};
+use std::sync::atomic::{AtomicBool, Ordering};
+use wheelhouse_core::backend::{Backend, Bounds, Costs, Info};
+use wheelhouse_core::meter::{Meter, Work};
+use wheelhouse_core::{Expired, Tick, Timer, TimerId};
+
+/// What can be wrong with a timer facility. Most have been seen in the field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    None,
+    EarlyByOne,
+    /// Deadlines beyond one turn are rounded down to the slot of the next wheel.
+    EarlyInAFarSlot,
+    LateByOne,
+    /// A delay of exactly k turns takes k + 1: the off-by-one of rounds.
+    LateByATurn,
+    /// One call fires at most a thousand timers.
+    Capped,
+    LostOnCancel,
+    LostOnReschedule,
+    /// Live values are not dropped with the structure.
+    ForgetsValues,
+    WrongTieOrder,
+    /// A move to the same deadline does nothing.
+    MoveKeepsItsPlace,
+    /// What waited on a higher level comes behind what was inserted lower down meanwhile.
+    CascadeLosesOrder,
+    /// Overdue timers queue up behind what is due.
+    OverdueLast,
+    /// Overdue timers wait for the next tick.
+    OverdueWaits,
+    AliasingHandle,
+    /// The generation has eight bits.
+    AliasingAfterManyReuses,
+    /// A handle still answers after its timer fired.
+    FiredHandleAnswers,
+    TimeRunsBack,
+    WakeupTooLate,
+    /// The next tick, whatever is due.
+    WakeupAtEveryTick,
+    /// The earliest deadline ever seen is remembered when its timer is cancelled.
+    WakeupForTheCancelled,
+    WakeupOfNothing,
+    LeakingMemory,
+    /// What was cancelled keeps its entry until its deadline.
+    LazyCancelWithoutBound,
+    /// What is due is taken out first, and then handed over.
+    PanicLosesOthers,
+    /// Ticks are compared by the sign of their difference.
+    SignedComparison,
+    /// The last tick is taken for "never".
+    LastTickNeverComes,
+    /// A loop over the ticks of a jump.
+    LoopsOverDistance,
+    /// Looks at each timer on every insertion.
+    QuadraticWork,
+    /// Looks at each timer on every tick.
+    ScansOnEveryTick,
+    /// Looks at a slot for each tick of a jump, up to 2^20.
+    VisitsEverySlot,
+}
+
+/// Ends the loops of [`Fault::LoopsOverDistance`], which outlive their check.
+pub(crate) static STOP_LOOPING: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    /// What is wrong in this thread. No type parameter: the whole suite would be compiled once for each fault.
+    pub(crate) static FAULT: Cell<Fault> = const { Cell::new(Fault::None) };
+}
+
+fn has(fault: Fault) -> bool {
+    FAULT.get() == fault
+}
+
+/// The backend with the fault of its thread.
+pub(crate) struct Planted;
+
+impl Backend for Planted {
+    const INFO: Info = Info {
+        name: "planted",
+        structure: "ordered map with a fault",
+        source: "this test",
+        levels: 0,
+        costs: Costs { insert: "O(log n)", cancel: "O(log n)", reschedule: "O(log n)", fire: "O(log n)" },
+        bounds: |n| {
+            let log = n.ilog2() as f64 + 2.0;
+            Bounds { insert: log, cancel: log, reschedule: 2.0 * log, fire: log + 1.0, empty_tick: 1.0 }
+        },
+    };
+
+    type Timer<T, M: Meter> = Faulty<T, M>;
+
+    fn build<T, M: Meter + Default>() -> Faulty<T, M> {
+        Faulty {
+            timers: BTreeMap::new(),
+            places: Vec::new(),
+            free: Vec::new(),
+            now: 0,
+            insertions: 0,
+            remembered: Tick::MAX,
+            left_behind: Vec::new(),
+            meter: M::default(),
+        }
+    }
+
+    fn meter<T, M: Meter>(timer: &Faulty<T, M>) -> Option<&M> {
+        Some(&timer.meter)
+    }
+}
+
+/// When it is due, the order among those of one deadline, and the place of its handle.
+type Key = (Tick, u64, u32);
+
+struct Entry<T> {
+    id: TimerId,
+    deadline: Tick,
+    value: T,
+}
+
+#[derive(Default)]
+struct Place {
+    generation: u32,
+    key: Option<Key>,
+    /// For [`Fault::FiredHandleAnswers`].
+    last: Tick,
+}
+
+pub(crate) struct Faulty<T, M> {
+    timers: BTreeMap<Key, Entry<T>>,
+    places: Vec<Place>,
+    free: Vec<u32>,
+    now: Tick,
+    insertions: u64,
+    remembered: Tick,
+    /// What some faults do not give back.
+    left_behind: Vec<Tick>,
+    meter: M,
+}
+
+impl<T, M: Meter> Faulty<T, M> {
+    fn count(&self) {
+        self.meter.tally(Work::Comparison, u64::from(self.timers.len().max(1).ilog2()) + 1);
+    }
+
+    /// When a timer is due, as far as the fault lets it.
+    fn due(&self, deadline: Tick) -> Tick {
+        let delay = deadline.saturating_sub(self.now);
+        if has(Fault::EarlyInAFarSlot) && delay >= 256 {
+            deadline & !255
+        } else if has(Fault::LateByATurn) && delay > 0 && delay % 256 == 0 {
+            deadline.saturating_add(256)
+        } else if has(Fault::OverdueLast) {
+            deadline.max(self.now)
+        } else if has(Fault::OverdueWaits) && delay == 0 {
+            self.now.saturating_add(1)
+        } else {
+            deadline
+        }
+    }
+
+    fn order(&self, deadline: Tick) -> u64 {
+        if has(Fault::WrongTieOrder) {
+            u64::MAX - self.insertions
+        } else if has(Fault::CascadeLosesOrder) && deadline.saturating_sub(self.now) >= 4_096 {
+            self.insertions + (1 << 40)
+        } else {
+            self.insertions
+        }
+    }
+
+    fn put(&mut self, id: TimerId, deadline: Tick, value: T) {
+        self.count();
+        self.insertions += 1;
+        let key = (self.due(deadline), self.order(deadline), id.index());
+        self.timers.insert(key, Entry { id, deadline, value });
+        self.places[id.index() as usize].key = Some(key);
+        self.remembered = self.remembered.min(deadline);
+    }
+
+    fn key(&self, id: TimerId) -> Option<Key> {
+        let place = self.places.get(id.index() as usize)?;
+        place.key.filter(|_| place.generation == id.generation())
+    }
+
+    /// Takes a timer out and leaves its place to others.
+    fn take(&mut self, key: Key) -> Option<Entry<T>> {
+        self.count();
+        let entry = self.timers.remove(&key)?;
+        let place = &mut self.places[key.2 as usize];
+        place.key = None;
+        place.last = entry.deadline;
+        self.free.push(key.2);
+        Some(entry)
+    }
+
+    fn is_due(&self, due: Tick) -> bool {
+        match due {
+            _ if has(Fault::EarlyByOne) => due <= self.now.saturating_add(1),
+            _ if has(Fault::LateByOne) => due < self.now,
+            _ if has(Fault::SignedComparison) => self.now.wrapping_sub(due) as i64 >= 0,
+            Tick::MAX if has(Fault::LastTickNeverComes) => false,
+            _ => due <= self.now,
+        }
+    }
+
+    fn first_due(&self) -> Option<Key> {
+        self.timers.keys().next().copied().filter(|key| self.is_due(key.0))
+    }
+
+    fn set_now(&mut self, now: Tick) {
+        let distance = now.saturating_sub(self.now);
+        if has(Fault::LoopsOverDistance) {
+            (0..distance).take_while(|_| !STOP_LOOPING.load(Ordering::Relaxed)).for_each(|tick| {
+                black_box(tick);
+            });
+        }
+        if has(Fault::VisitsEverySlot) {
+            self.meter.tally(Work::SlotVisit, distance.min(1 << 20));
+        }
+        if has(Fault::ScansOnEveryTick) {
+            self.meter.tally(Work::EntryScan, self.timers.len() as u64);
+        }
+        self.now = if has(Fault::TimeRunsBack) { now } else { self.now.max(now) };
+        if has(Fault::LazyCancelWithoutBound) {
+            self.left_behind.retain(|deadline| *deadline > now);
+        }
+    }
+
+    fn pop(&mut self) -> Option<Expired<T>> {
+        let key = self.first_due()?;
+        let Entry { id, deadline, value } = self.take(key)?;
+        if key.0 == self.remembered {
+            self.remembered = self.timers.keys().next().map_or(Tick::MAX, |key| key.0);
+        }
+        Some(Expired { id, deadline, value })
+    }
+
+    fn place(&mut self) -> TimerId {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.places.push(Place::default());
+            (self.places.len() - 1) as u32
+        });
+        let aliasing = has(Fault::AliasingHandle);
+        let eight_bits = has(Fault::AliasingAfterManyReuses);
+        let place = &mut self.places[index as usize];
+        place.generation += u32::from(!aliasing);
+        place.generation %= if eight_bits { 256 } else { u32::MAX };
+        TimerId::from_parts(index, place.generation)
+    }
+}
+
+impl<T, M: Meter> Timer<T> for Faulty<T, M> {
+    fn now(&self) -> Tick {
+        self.now
+    }
+
+    fn len(&self) -> usize {
+        self.timers.len()
+    }
+
+    fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
+        if has(Fault::LeakingMemory) {
+            self.left_behind.push(deadline);
+        }
+        if has(Fault::QuadraticWork) {
+            self.meter.tally(Work::EntryScan, self.timers.len() as u64);
+        }
+        let id = self.place();
+        self.put(id, deadline, value);
+        id
+    }
+
+    fn cancel(&mut self, id: TimerId) -> Option<T> {
+        let key = self.key(id)?;
+        let Entry { deadline, value, .. } = self.take(key)?;
+        if has(Fault::LostOnCancel) {
+            // Unlinks its neighbour as well.
+            let neighbour = self.timers.range(key..).next().map(|(key, _)| *key).filter(|next| next.0 == key.0);
+            neighbour.and_then(|neighbour| self.take(neighbour));
+        }
+        if has(Fault::LazyCancelWithoutBound) && deadline > self.now {
+            self.left_behind.push(deadline);
+        }
+        Some(value)
+    }
+
+    fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
+        let Some(key) = self.key(id) else { return false };
+        if has(Fault::MoveKeepsItsPlace) && key.0 == deadline {
+            return true;
+        }
+        self.count();
+        let Some(entry) = self.timers.remove(&key) else { return false };
+        if has(Fault::LostOnReschedule) && deadline < self.now {
+            self.places[id.index() as usize].key = None;
+            return true;
+        }
+        self.put(id, deadline, entry.value);
+        true
+    }
+
+    fn deadline(&self, id: TimerId) -> Option<Tick> {
+        if has(Fault::FiredHandleAnswers) {
+            let place = self.places.get(id.index() as usize)?;
+            if place.generation == id.generation() && place.key.is_none() {
+                return Some(place.last);
+            }
+        }
+        self.key(id).and_then(|key| self.timers.get(&key)).map(|entry| entry.deadline)
+    }
+
+    fn next_wakeup(&self) -> Option<Tick> {
+        let Some(entry) = self.timers.values().next() else {
+            return has(Fault::WakeupOfNothing).then_some(self.now);
+        };
+        Some(match entry.deadline {
+            _ if has(Fault::WakeupForTheCancelled) => self.remembered,
+            deadline if has(Fault::WakeupTooLate) => deadline.saturating_add(1),
+            deadline if has(Fault::WakeupAtEveryTick) => deadline.min(self.now.saturating_add(1)),
+            deadline => deadline,
+        })
+    }
+
+    fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
+        self.set_now(now);
+        self.meter.tally(Work::Comparison, 1);
+        self.pop()
+    }
+
+    fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
+        self.set_now(now);
+        self.meter.tally(Work::Comparison, 1);
+        if has(Fault::PanicLosesOthers) {
+            let due: Vec<_> = std::iter::from_fn(|| self.pop()).collect();
+            return due.into_iter().map(on_expiry).count();
+        }
+        let most = if has(Fault::Capped) { 1_000 } else { usize::MAX };
+        let mut fired = 0;
+        while let Some(expired) = (fired < most).then(|| self.pop()).flatten() {
+            fired += 1;
+            on_expiry(expired);
+        }
+        fired
+    }
+}
+
+impl<T, M> Drop for Faulty<T, M> {
+    fn drop(&mut self) {
+        if has(Fault::ForgetsValues) {
+            forget(take(&mut self.timers));
+        }
+    }
+}

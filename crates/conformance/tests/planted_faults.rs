@@ -1,0 +1,112 @@
+//! The suite finds what it is there to find: faults are planted into a timer facility that is not of this workspace, one
+//! at a time, and the check that is meant for each must fail, with its number in the message. Without a fault the same
+//! facility passes everything.
+
+mod planted;
+
+use planted::{FAULT, Fault, Planted, STOP_LOOPING};
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+use wheelhouse_conformance::{Check, checks, contract_10_the_whole_range_of_u64};
+
+/// The structure without a fault, as an outside crate would write it.
+mod without_a_fault {
+    wheelhouse_conformance::suite!(super::Planted);
+}
+
+/// Plants a fault and runs all checks whose name starts with `prefix`: the message of the first that fails.
+fn failure(fault: Fault, prefix: &str) -> Option<String> {
+    let checks = checks::<Planted>();
+    let mut matching = checks.iter().filter(|check| check.name.starts_with(prefix)).peekable();
+    assert!(matching.peek().is_some(), "no check is called {prefix}..");
+    matching.find_map(|check| {
+        let check = check.check;
+        let run = move || {
+            FAULT.set(fault);
+            check();
+        };
+        let panic = thread::spawn(run).join().err()?;
+        Some(panic.downcast_ref::<String>().expect("a failure has a message").clone())
+    })
+}
+
+/// A test for each fault: which promise of the contract it breaks, and which random sequences find it as well.
+macro_rules! faults {
+    ($($test:ident: $fault:ident breaks $contract:literal $(and $random:ident)?;)+) => {
+        $(
+            #[test]
+            fn $test() {
+                let prefix = format!("contract_{:02}_", $contract);
+                let message = failure(Fault::$fault, &prefix).expect(concat!(stringify!($fault), " is not caught"));
+                let number = format!("contract {}", $contract);
+                assert!(message.contains(&number), "the message does not name the promise: {message}");
+                $(
+                    let message = failure(Fault::$fault, stringify!($random));
+                    let message = message.expect(concat!(stringify!($fault), " is not caught by ", stringify!($random)));
+                    assert!(message.contains("step "), "the message does not name the step: {message}");
+                )?
+            }
+        )+
+    };
+}
+
+faults! {
+    early_by_one: EarlyByOne breaks 2 and property;
+    early_in_a_far_slot: EarlyInAFarSlot breaks 2 and property;
+    late_by_one: LateByOne breaks 2 and property;
+    late_by_a_turn: LateByATurn breaks 2 and property;
+    capped: Capped breaks 3 and differential;
+    lost_on_cancel: LostOnCancel breaks 1 and property;
+    lost_on_reschedule: LostOnReschedule breaks 4 and property;
+    forgets_values: ForgetsValues breaks 1;
+    wrong_tie_order: WrongTieOrder breaks 3 and property;
+    move_keeps_its_place: MoveKeepsItsPlace breaks 3 and property_many_ties;
+    cascade_loses_order: CascadeLosesOrder breaks 3 and differential;
+    overdue_last: OverdueLast breaks 4 and property;
+    overdue_waits: OverdueWaits breaks 4 and property;
+    aliasing_handle: AliasingHandle breaks 5 and property;
+    aliasing_after_many_reuses: AliasingAfterManyReuses breaks 5;
+    fired_handle_answers: FiredHandleAnswers breaks 5 and property;
+    time_runs_back: TimeRunsBack breaks 6 and property;
+    wakeup_too_late: WakeupTooLate breaks 7 and property;
+    wakeup_at_every_tick: WakeupAtEveryTick breaks 7 and property;
+    wakeup_for_the_cancelled: WakeupForTheCancelled breaks 7 and property;
+    wakeup_of_nothing: WakeupOfNothing breaks 7 and property;
+    panic_loses_others: PanicLosesOthers breaks 9 and property;
+    signed_comparison: SignedComparison breaks 10 and property;
+    last_tick_never_comes: LastTickNeverComes breaks 10 and property_end_of_time;
+    quadratic_work: QuadraticWork breaks 11;
+    scans_on_every_tick: ScansOnEveryTick breaks 11;
+    visits_every_slot: VisitsEverySlot breaks 11;
+}
+
+#[cfg(feature = "memory")]
+faults! {
+    leaking_memory: LeakingMemory breaks 8;
+    lazy_cancel_without_bound: LazyCancelWithoutBound breaks 8;
+}
+
+/// A structure that walks a distance does not hang the suite: the check fails when its time is up.
+#[test]
+fn loops_over_distance() {
+    let check = || {
+        FAULT.set(Fault::LoopsOverDistance);
+        contract_10_the_whole_range_of_u64::<Planted>();
+    };
+    let check = Check { name: "contract_10_the_whole_range_of_u64", contract: Some(10), check };
+    let outcome = check.run_within(Duration::from_secs(2));
+    STOP_LOOPING.store(true, Ordering::Relaxed);
+    let message = outcome.expect_err("a loop over 2^64 ticks is not caught");
+    assert!(message.contains("has not ended") && message.contains("contract 10"), "{message}");
+}
+
+/// What a random sequence fails on is made short and printed as Rust code.
+#[test]
+fn a_failing_sequence_is_short() {
+    let message = failure(Fault::LostOnCancel, "property_many_ties").expect("caught");
+    let (_, steps) = message.split_once("shortest sequence found: ").expect("the sequence is printed");
+    assert_eq!(steps.matches("Insert(").count(), 2, "two timers are enough to lose one: {message}");
+    assert_eq!(steps.matches("Cancel(").count(), 1, "{message}");
+    assert_eq!(steps.matches("), ").count(), 2, "and no other step: {message}");
+}

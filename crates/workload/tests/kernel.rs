@@ -1,0 +1,163 @@
+//! What ftrace prints becomes the stream it stands for.
+
+use wheelhouse_workload::kernel::{KernelError, Options, convert};
+use wheelhouse_workload::{Op, trace};
+
+/// Jiffies at the first event of every text here.
+const START: u64 = 4_294_900_000;
+
+fn start(cpu: u32, timer: &str, now: u64, timeout: i64) -> String {
+    let (at, expires) = (now as f64 / 250.0, (START + now).wrapping_add_signed(timeout));
+    format!(
+        "a b-1 [{cpu:03}] d..1. {at:.6}: timer_start: timer={timer} function=f expires={expires} [timeout={timeout}] flags=\n"
+    )
+}
+
+fn cancel(cpu: u32, timer: &str) -> String {
+    format!("a b-1 [{cpu:03}] d..1. 1.000000: timer_cancel: timer={timer}\n")
+}
+
+fn expire(cpu: u32, timer: &str, now: u64) -> String {
+    format!(
+        "<idle>-0 [{cpu:03}] ..s1. {:.6}: timer_expire_entry: timer={timer} function=f now={} baseclk=1\n",
+        now as f64 / 250.0,
+        START + now
+    )
+}
+
+fn options() -> Options {
+    let mut options = Options::default();
+    options.hz = Some(250);
+    options
+}
+
+fn ops(lines: &[String]) -> Vec<Op> {
+    convert(lines.concat().as_bytes(), &options()).expect("a good text").ops
+}
+
+#[test]
+fn starts_cancels_and_the_clock() {
+    let found = ops(&[start(0, "aa", 0, 50), start(1, "bb", 2, 10), cancel(0, "aa"), start(0, "aa", 3, 7)]);
+    let expected = [
+        Op::Insert { label: 0, deadline: 50 },
+        Op::Advance { to: 2 },
+        Op::Insert { label: 1, deadline: 12 },
+        Op::Reschedule { label: 0, deadline: 10 },
+    ];
+    // The last cancel and start are mod_timer, with the clock moved between them as far as can be seen.
+    assert_eq!(found[..3], expected[..3]);
+    assert_eq!(found[3..], [Op::Advance { to: 3 }, expected[3]]);
+}
+
+#[test]
+fn a_cancel_is_one_if_another_event_of_its_cpu_comes_between() {
+    let found = ops(&[start(0, "aa", 0, 50), cancel(0, "aa"), start(0, "bb", 0, 9), start(0, "aa", 0, 50)]);
+    assert_eq!(found[1], Op::Cancel { label: 0 });
+    assert_eq!(found[3], Op::Insert { label: 0, deadline: 50 });
+    let other_cpu = ops(&[start(0, "aa", 0, 50), cancel(0, "aa"), start(1, "bb", 0, 9), start(0, "aa", 0, 50)]);
+    assert_eq!(other_cpu[2], Op::Reschedule { label: 0, deadline: 50 });
+}
+
+#[test]
+fn an_expiry_is_the_clocks_doing() {
+    let lines =
+        [start(0, "aa", 0, 5), cancel(1, "aa"), start(1, "bb", 6, 100), expire(1, "aa", 6), start(0, "aa", 6, 5)];
+    let recording = convert(lines.concat().as_bytes(), &options()).expect("a good text");
+    let expected = [
+        Op::Insert { label: 0, deadline: 5 },
+        Op::Advance { to: 6 },
+        Op::Insert { label: 1, deadline: 106 },
+        Op::Insert { label: 0, deadline: 11 },
+    ];
+    assert_eq!(recording.ops, expected);
+    assert_eq!((recording.counts.cancels_by_expiry, recording.counts.expiries), (1, 1));
+}
+
+#[test]
+fn what_is_cancelled_late_or_unknown_is_left_out_and_counted() {
+    let lines = [start(0, "aa", 0, 5), cancel(0, "cc"), start(0, "bb", 9, 1), cancel(0, "aa"), start(0, "aa", 9, 1)];
+    let recording = convert(lines.concat().as_bytes(), &options()).expect("a good text");
+    assert_eq!(recording.counts.cancels_unknown, 1);
+    // Fired here at 5, moved there at 9: inserted again.
+    assert_eq!(recording.ops.last(), Some(&Op::Insert { label: 0, deadline: 10 }));
+
+    let late = [start(0, "aa", 0, 5), start(0, "bb", 9, 1), cancel(0, "aa")];
+    let recording = convert(late.concat().as_bytes(), &options()).expect("a good text");
+    assert_eq!(recording.counts.cancels_late, 1);
+    assert!(!recording.ops.contains(&Op::Cancel { label: 0 }));
+}
+
+#[test]
+fn a_timer_moved_unseen_is_cancelled_when_it_expires() {
+    let recording =
+        convert([start(0, "aa", 0, 50), expire(0, "aa", 6)].concat().as_bytes(), &options()).expect("a good text");
+    assert_eq!(recording.ops.last(), Some(&Op::Cancel { label: 0 }));
+    assert_eq!(recording.counts.expiries_early, 1);
+}
+
+#[test]
+fn jiffies_seen_out_of_order_do_not_turn_time_back() {
+    let found = ops(&[start(0, "aa", 5, 9), start(1, "bb", 4, 9), start(0, "cc", 5, -20)]);
+    let expected = [
+        Op::Insert { label: 0, deadline: 9 },
+        Op::Insert { label: 1, deadline: 8 },
+        Op::Insert { label: 2, deadline: 0 }, // before the recording began
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn the_length_of_a_jiffy_is_measured() {
+    let text = [start(0, "aa", 0, 9), start(0, "aa", 500, 9)].concat();
+    assert_eq!(convert(text.as_bytes(), &Options::default()).expect("long enough").hz, 250);
+    let short = start(0, "aa", 0, 9);
+    let error = convert(short.as_bytes(), &Options::default()).expect_err("one event has no length");
+    assert!(matches!(error, KernelError::Hz { .. }) && error.to_string().contains("--hz"), "{error}");
+}
+
+#[test]
+fn recordings_can_be_cut() {
+    let mut options = options();
+    options.at_most_starts = Some(2);
+    let text = [start(0, "aa", 0, 9), start(0, "bb", 0, 9), cancel(0, "aa"), start(0, "cc", 0, 9)].concat();
+    let recording = convert(text.as_bytes(), &options).expect("a good text");
+    assert_eq!((recording.counts.starts, recording.labels, recording.ops.len()), (2, 2, 3));
+}
+
+#[test]
+fn bad_lines_are_named_by_number() {
+    let text = format!("# tracer: nop\n{}what is this\n", start(0, "aa", 0, 9));
+    let error = convert(text.as_bytes(), &options()).expect_err("the last line is none");
+    assert!(matches!(error, KernelError::Line { number: 3, .. }), "{error}");
+    assert!(error.to_string().contains("line 3"), "{error}");
+
+    let endless = "x".repeat(10_000);
+    assert!(matches!(convert(endless.as_bytes(), &options()), Err(KernelError::Line { number: 1, .. })));
+    assert!(matches!(convert(&b"# nothing\n"[..], &options()), Err(KernelError::Empty)));
+}
+
+#[test]
+fn lost_events_are_counted_and_names_may_be_any_bytes() {
+    let mut text = start(0, "aa", 0, 9).into_bytes();
+    text[0] = 0xff;
+    text.extend(b"CPU:1 [LOST 12 EVENTS]\nCPU:0 [LOST 3 EVENTS]\n");
+    let recording = convert(&text[..], &options()).expect("a good text");
+    assert_eq!((recording.counts.lost, recording.ops.len()), (15, 1));
+}
+
+#[test]
+fn a_recording_is_written_with_its_provenance() {
+    let recording =
+        convert([start(0, "aa", 0, 9), cancel(0, "aa")].concat().as_bytes(), &options()).expect("a good text");
+    let mut file = Vec::new();
+    recording.write(&mut file, "tiny", "by hand").expect("memory takes it");
+    let reader = trace::Reader::new(&file[..]).expect("it is whole");
+    let header = reader.header().clone();
+    assert_eq!((header.name.as_str(), header.tick_ns, header.labels, header.operations), ("tiny", 4_000_000, 1, 2));
+    assert!(
+        header.provenance.starts_with("by hand; HZ=250; kernel events: 1 starts, 1 cancels"),
+        "{}",
+        header.provenance
+    );
+    assert_eq!(reader.collect::<Result<Vec<Op>, _>>().expect("it is whole"), recording.ops);
+}

@@ -1,0 +1,44 @@
+//! The traces that come with the crate are whole, and are what they say.
+
+mod common;
+
+use common::Map;
+use wheelhouse_core::Timer;
+use wheelhouse_workload::{Player, trace};
+
+/// Together; the registry takes packages of up to 10 MB.
+const MOST_BYTES: usize = 8_000_000;
+
+#[test]
+fn shipped_traces_read_to_their_ends() {
+    assert_eq!(trace::shipped().len(), 2);
+    for shipped in trace::shipped() {
+        let mut reader = shipped.open().expect("it is whole");
+        let ops = reader.by_ref().fold(0, |count, op| count + op.map(|_| 1).expect("it is whole"));
+        let header = reader.header().clone();
+        let totals = reader.totals().expect("the end was reached");
+        assert_eq!((header.name.as_str(), header.operations), (shipped.name, ops));
+        assert_eq!(header.tick_ns, 4_000_000);
+        assert!(totals.timer_operations() > 1_000_000, "{totals}");
+        assert!(header.provenance.contains(&totals.to_string()), "{}", header.provenance);
+        for word in ["Linux", "HZ=250", "command:", "starts", "cancels", "expiries", "0 lost"] {
+            assert!(header.provenance.contains(word), "{word} is not in {}", header.provenance);
+        }
+    }
+    assert!(trace::shipped().iter().map(|shipped| shipped.bytes.len()).sum::<usize>() < MOST_BYTES);
+}
+
+/// Every cancellation and reschedule of a trace is of a live timer: the converter knows what is.
+#[test]
+fn shipped_traces_are_coherent() {
+    for shipped in trace::shipped() {
+        let mut reader = shipped.open().expect("it is whole");
+        let mut player = Player::new(Map::default(), reader.header().labels as usize);
+        reader.by_ref().for_each(|op| player.apply(op.expect("it is whole")));
+        let totals = reader.totals().expect("the end was reached");
+        let map = player.timer();
+        assert_eq!((map.cancelled, map.moved), (totals.cancels, totals.reschedules), "{}", shipped.name);
+        assert_eq!(totals.inserts, player.fired() + totals.cancels + map.len() as u64);
+        assert!(map.peak > 2000, "{}: {} live", shipped.name, map.peak);
+    }
+}
