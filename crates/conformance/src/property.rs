@@ -1,8 +1,7 @@
 //! Random sequences of operations, compared with the oracle after each step. What fails shrinks to a few steps and
 //! is printed as Rust code, to be pasted into a test.
 
-use crate::minimise;
-use crate::script::{Step, When, run};
+use crate::script::{Step, When, minimise, run};
 use crate::sized;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestError, TestRunner};

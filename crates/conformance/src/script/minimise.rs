@@ -1,14 +1,15 @@
 //! Makes a failing script short. proptest shrinks one step after the other and does not know that timers go by number:
 //! without an insertion, the numbers behind it mean other timers. This does know.
 
-use crate::script::{Step, run};
+use super::{Step, run};
 use wheelhouse_core::backend::Backend;
 
 /// A script that fails as well, from which no single step can be left out: `steps` itself if it does not fail. Runs
 /// O(n^2) scripts for n steps, so it is for scripts of hundreds of steps.
 ///
 /// ```
-/// use wheelhouse_conformance::{OracleDefinition, minimise, script::{Step, When}};
+/// use wheelhouse_conformance::OracleDefinition;
+/// use wheelhouse_conformance::script::{Step, When, minimise};
 ///
 /// let steps = vec![Step::Insert(When::In(5)), Step::Wake];
 /// assert_eq!(minimise::<OracleDefinition>(steps.clone()), steps); // nothing fails here
