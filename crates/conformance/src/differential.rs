@@ -4,8 +4,8 @@ use crate::random::Random;
 use crate::script::{Divergence, Pair, Step, When};
 use wheelhouse_core::backend::Backend;
 
-/// The number of operations of [`differential_long_run`]: a million and more, fewer in debug builds.
-pub const LONG_RUN: usize = crate::sized(1_200_000, 120_000);
+/// The number of operations of [`differential_long_run`]: three million, a tenth in debug builds.
+pub const LONG_RUN: usize = crate::sized(3_000_000, 300_000);
 
 /// How often the wake-up is compared: some structures have to search for it.
 const WAKEUP_EVERY: usize = 16;
@@ -44,13 +44,20 @@ pub fn differential_run<B: Backend>(seed: u64, operations: usize) -> Result<(), 
                 pair = Pair::new();
             }
         }
-        let step = phase.step(&mut random);
+        let step = phase.step(&mut random, &pair);
         pair.play(step)?;
         if operation % WAKEUP_EVERY == 0 {
             pair.compare_wakeup(step)?;
         }
     }
     pair.finish()
+}
+
+/// A timer to cancel or move: mostly a live one, although most of those remembered are not.
+fn choose<B: Backend>(random: &mut Random, pair: &Pair<B>) -> u16 {
+    let tries = if random.one_in(6) { 1 } else { 20 };
+    let mut drawn = (0..tries).map(|_| random.next() as u16);
+    drawn.find(|timer| pair.is_live(*timer)).unwrap_or_else(|| random.next() as u16)
 }
 
 /// How operations are drawn for a while: what is frequent, and how far deadlines and jumps reach.
@@ -67,20 +74,19 @@ impl Phase {
     fn new(random: &mut Random) -> Self {
         let (insert, cancel, reschedule) = [(8, 3, 3), (12, 1, 1), (2, 10, 2), (2, 2, 10), (4, 2, 2)][random.index(5)];
         let deadline_bits = [4, 10, 16, 20, 36, 50][random.index(6)];
-        // Jumps that fire little, much, or everything.
-        let jump_bits = deadline_bits.min(40) * (1 + random.below(4) as u32) / 4;
+        // Jumps that fire little or much, seldom everything.
+        let jump_bits = deadline_bits.min(40) * (1 + random.below(3) as u32) / 4;
         Self { insert, cancel, reschedule, deadline_bits, jump_bits }
     }
 
-    fn step(&self, random: &mut Random) -> Step {
+    fn step<B: Backend>(&self, random: &mut Random, pair: &Pair<B>) -> Step {
         let drawn = random.below(16);
-        let timer = random.next() as u16;
         if drawn < self.insert {
             Step::Insert(self.deadline(random))
         } else if drawn < self.insert + self.cancel {
-            Step::Cancel(timer)
+            Step::Cancel(choose(random, pair))
         } else if drawn < self.insert + self.cancel + self.reschedule {
-            Step::Reschedule(timer, self.deadline(random))
+            Step::Reschedule(choose(random, pair), self.deadline(random))
         } else {
             self.clock(random)
         }

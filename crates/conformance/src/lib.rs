@@ -10,7 +10,6 @@
 //! A backend's `tests/conformance.rs` is one line; each check becomes a `#[test]`:
 //!
 //! ```
-//! # struct Hidden;
 //! # mod tests {
 //! # mod wheelhouse_skip_list { pub use wheelhouse_conformance::OracleDefinition as Definition; }
 //! wheelhouse_conformance::suite!(wheelhouse_skip_list::Definition);

@@ -7,7 +7,6 @@ use wheelhouse_core::backend::Backend;
 /// [`Backend`](wheelhouse_core::backend::Backend). To be called once per module.
 ///
 /// ```
-/// # struct Hidden;
 /// # mod tests {
 /// wheelhouse_conformance::suite!(wheelhouse_conformance::OracleDefinition);
 /// # }

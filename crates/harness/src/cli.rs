@@ -88,6 +88,12 @@ pub(crate) enum Command {
         #[arg(long, requires = "splice")]
         check: bool,
     },
+    /// Prints the list of all runs in a folder, as Markdown.
+    #[command(after_help = "Example:\n  wheelhouse index results > results/README.md")]
+    Index {
+        /// The folder that holds the folders of runs.
+        folder: PathBuf,
+    },
 }
 
 /// How to print.

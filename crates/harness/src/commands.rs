@@ -49,6 +49,10 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Command::Report { run, splice, check } => report_on(&run, splice.as_deref(), check),
+        Command::Index { folder } => {
+            std::io::stdout().lock().write_all(report::index::render(&folder)?.as_bytes())?;
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }
 

@@ -10,8 +10,7 @@ use crate::units;
 /// The number of timers that the table shows if the run has it and none was named.
 pub const USUAL_N: u64 = 1_000_000;
 
-/// Beginning of the names of workloads that replay a recorded trace.
-pub const TRACE: &str = "trace:";
+pub use crate::stream::TRACE;
 
 /// One table that a person can read at a glance: per structure and operation the median and its ratio to the best.
 ///

@@ -16,10 +16,11 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::ops::Range;
 use wheelhouse_core::arena::Reference;
 
 /// References in a chunk: 30 of 16 bytes and a link are just under eight cache lines.
-pub(crate) const CHUNK: usize = 30;
+const CHUNK: usize = 30;
 
 /// Chunks in a segment of the pool, about 32 KiB.
 const SEGMENT: usize = 64;
@@ -65,6 +66,21 @@ impl Slot {
     #[inline]
     fn head_end(&self) -> usize {
         if self.head == self.tail { self.fill as usize } else { CHUNK }
+    }
+}
+
+/// A chunk that is in no slot and not free: it is being read.
+#[derive(Debug)]
+pub(crate) struct Detached {
+    at: u32,
+    from: usize,
+    to: usize,
+}
+
+impl Detached {
+    /// Where its unread references are.
+    pub(crate) fn range(&self) -> Range<usize> {
+        self.from..self.to
     }
 }
 
@@ -125,22 +141,36 @@ impl ChunkPool {
         slot.read += 1;
         slot.len -= 1;
         if slot.read as usize == slot.head_end() {
-            self.drop_head(slot);
+            let detached = Detached { at: slot.head, from: 0, to: 0 };
+            self.step(slot);
+            self.release(detached);
         }
         Some(reference)
     }
 
-    /// Takes the whole first chunk out and copies it to `into`; returns how much of it was in use.
-    pub(crate) fn pop_chunk(&mut self, slot: &mut Slot, into: &mut [Reference; CHUNK]) -> usize {
+    /// Takes the whole first chunk out of a slot. It is to be given back with [`release`](Self::release).
+    #[inline]
+    pub(crate) fn detach(&mut self, slot: &mut Slot) -> Option<Detached> {
         if slot.len == 0 {
-            return 0;
+            return None;
         }
-        let (from, to) = (slot.read as usize, slot.head_end());
-        let count = to - from;
-        into[..count].copy_from_slice(&self.chunk(slot.head).references[from..to]);
-        slot.len -= count as u32;
-        self.drop_head(slot);
-        count
+        let detached = Detached { at: slot.head, from: slot.read as usize, to: slot.head_end() };
+        slot.len -= (detached.to - detached.from) as u32;
+        self.step(slot);
+        Some(detached)
+    }
+
+    /// A reference of a detached chunk.
+    #[inline]
+    pub(crate) fn reference(&self, detached: &Detached, at: usize) -> Reference {
+        self.chunk(detached.at).references[at]
+    }
+
+    /// Makes a detached chunk free.
+    #[inline]
+    pub(crate) fn release(&mut self, Detached { at, .. }: Detached) {
+        self.chunk_mut(at).next = self.free;
+        self.free = at;
     }
 
     /// Empties a slot, whatever is in it: O(1).
@@ -152,15 +182,13 @@ impl ChunkPool {
         *slot = Slot::EMPTY;
     }
 
-    fn drop_head(&mut self, slot: &mut Slot) {
-        let at = slot.head;
-        let next = self.chunk(at).next;
-        self.chunk_mut(at).next = self.free;
-        self.free = at;
-        if at == slot.tail {
+    /// Makes the second chunk of a slot its first.
+    #[inline]
+    fn step(&mut self, slot: &mut Slot) {
+        if slot.head == slot.tail {
             (slot.head, slot.tail, slot.fill) = (NONE, NONE, 0);
         } else {
-            slot.head = next;
+            slot.head = self.chunk(slot.head).next;
         }
         slot.read = 0;
     }
@@ -225,21 +253,17 @@ mod tests {
     #[test]
     fn chunks_come_out_in_order_and_are_used_again() {
         let mut pool = ChunkPool::new();
-        let mut buffer = [reference(0); CHUNK];
         for _ in 0..100 {
             let mut slot = Slot::EMPTY;
             (0..1000).for_each(|n| pool.push(&mut slot, reference(n)));
             assert_eq!(pool.pop(&mut slot), Some(reference(0)));
             let mut next = 1;
-            loop {
-                let count = pool.pop_chunk(&mut slot, &mut buffer);
-                if count == 0 {
-                    break;
-                }
-                for found in &buffer[..count] {
-                    assert_eq!(*found, reference(next));
+            while let Some(chunk) = pool.detach(&mut slot) {
+                for at in chunk.range() {
+                    assert_eq!(pool.reference(&chunk, at), reference(next));
                     next += 1;
                 }
+                pool.release(chunk);
             }
             assert_eq!((next, slot.len()), (1000, 0));
             pool.push(&mut slot, reference(1));

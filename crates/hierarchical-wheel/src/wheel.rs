@@ -1,7 +1,7 @@
 //! The wheel itself: where timers go, how they cascade, how they fire.
 
 use crate::builder::{Builder, DEFAULT_SLOTS};
-use crate::chunks::{CHUNK, ChunkPool, Slot};
+use crate::chunks::{ChunkPool, Slot};
 use crate::geometry::Geometry;
 use crate::occupancy::Occupancy;
 use alloc::vec;
@@ -168,7 +168,6 @@ impl<T, M: Meter> HierarchicalWheel<T, M> {
     /// Drops every stale reference from the slots.
     #[cold]
     fn sweep(&mut self) {
-        let mut buffer = [Reference { deadline: 0, index: 0, stamp: 0 }; CHUNK];
         for at in self.occupancy.iter() {
             if self.slots[at].stale() == 0 {
                 continue;
@@ -177,14 +176,14 @@ impl<T, M: Meter> HierarchicalWheel<T, M> {
             let new = &mut self.slots[at];
             new.live = old.live;
             self.meter.tally(Work::EntryScan, old.len() as u64);
-            loop {
-                let count = self.pool.pop_chunk(&mut old, &mut buffer);
-                if count == 0 {
-                    break;
+            while let Some(chunk) = self.pool.detach(&mut old) {
+                for at in chunk.range() {
+                    let reference = self.pool.reference(&chunk, at);
+                    if reference.is_current(&self.arena) {
+                        self.pool.push(new, reference);
+                    }
                 }
-                for reference in buffer[..count].iter().filter(|reference| reference.is_current(&self.arena)) {
-                    self.pool.push(new, *reference);
-                }
+                self.pool.release(chunk);
             }
         }
         self.stale = 0;
@@ -200,21 +199,20 @@ impl<T, M: Meter> HierarchicalWheel<T, M> {
         self.meter.tally(Work::CascadeMove, old.len() as u64);
         let any_stale = old.stale() > 0;
         self.stale -= old.stale();
-        let mut buffer = [Reference { deadline: 0, index: 0, stamp: 0 }; CHUNK];
-        loop {
-            let count = self.pool.pop_chunk(&mut old, &mut buffer);
-            if count == 0 {
-                break;
-            }
-            for reference in &buffer[..count] {
+        while let Some(chunk) = self.pool.detach(&mut old) {
+            for at in chunk.range() {
+                let reference = self.pool.reference(&chunk, at);
                 if any_stale && !reference.is_current(&self.arena) {
                     continue;
                 }
                 let to = self.geometry.slot_of(reference.deadline, start);
-                self.pool.push(&mut self.slots[to], *reference);
+                self.pool.push(&mut self.slots[to], reference);
                 self.slots[to].live += 1;
-                self.occupancy.set(to);
+                if self.slots[to].live == 1 {
+                    self.occupancy.set(to);
+                }
             }
+            self.pool.release(chunk);
         }
         self.find_next();
     }

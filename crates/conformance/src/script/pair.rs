@@ -64,6 +64,11 @@ impl<B: Backend> Pair<B> {
         self.oracle.len()
     }
 
+    /// Whether a timer, numbered as in a [`Step`], is live.
+    pub fn is_live(&self, timer: u16) -> bool {
+        self.index(timer).is_some_and(|index| self.oracle.deadline(self.handles[index].1).is_some())
+    }
+
     /// The clock.
     pub fn now(&self) -> Tick {
         self.oracle.now()

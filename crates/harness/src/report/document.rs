@@ -6,7 +6,7 @@ use crate::summary;
 use crate::table::Table;
 use crate::units;
 
-use super::{prose, provenance, tables};
+use super::{picks, prose, provenance, tables};
 
 /// The whole report.
 #[derive(Clone, Debug)]
@@ -44,6 +44,7 @@ pub enum Block {
 pub fn of(run: &Run, pictures: Vec<Plot>) -> Document {
     let mut blocks = warnings(run);
     blocks.push(Block::Table(summary::at_a_glance(run, None)));
+    blocks.push(Block::Table(picks::picks(run)));
     blocks.extend(other_sizes(run));
     blocks.extend(wrong(run));
     let (times, rest): (Vec<_>, Vec<_>) = pictures.into_iter().partition(|p| matches!(p.subject, Subject::Time { .. }));

@@ -4,7 +4,9 @@
 
 pub mod document;
 pub mod html;
+pub mod index;
 pub mod markdown;
+pub mod picks;
 pub mod prose;
 pub mod provenance;
 pub mod tables;
@@ -28,8 +30,11 @@ pub const MARKDOWN: &str = "report.md";
 /// The folder of the pictures.
 pub const PLOTS: &str = "plots";
 
-/// The name of the markers in a README.
+/// The name of the markers in a README between which a reference run is shown.
 pub const SECTION: &str = "reference";
+
+/// The name of the markers in a README between which it is said which structure to pick.
+pub const PICKS: &str = "picks";
 
 /// Writes `report.html`, `report.md` and `plots/*.svg` into a folder, which is made if it is missing. Older ones are
 /// replaced: they are made from `run.json` and nothing else. Gives the path of the page.
@@ -51,17 +56,21 @@ pub fn write(run: &Run, dir: &Path) -> Result<PathBuf> {
     Ok(page)
 }
 
-/// Renews the part of a README that shows a reference run: between the markers named [`SECTION`], the table at a glance,
-/// one picture, machine and commit. `dir` is the run's folder. When only checking, nothing is written. Tells whether the
-/// file was up to date.
+/// Renews the parts of a README that come from a reference run: between the markers named [`SECTION`], the table at a glance,
+/// one picture, machine and commit; between those named [`PICKS`], which structure to pick. `dir` is the run's folder. When only
+/// checking, nothing is written. Tells whether the file was up to date.
 ///
 /// # Errors
 ///
 /// If the markers are missing, or a file or folder cannot be read or written.
 pub fn splice_into(run: &Run, dir: &Path, file: &Path, check: bool) -> Result<bool> {
-    let section = readme_section(run, &link_from(file, dir)?);
-    let outcome = if check { splice::check(file, SECTION, &section) } else { splice::splice(file, SECTION, &section) };
-    Ok(outcome? == Outcome::UpToDate)
+    let sections = [(SECTION, readme_section(run, &link_from(file, dir)?)), (PICKS, picks::picks(run).markdown())];
+    let mut up_to_date = true;
+    for (name, section) in sections {
+        let outcome = if check { splice::check(file, name, &section) } else { splice::splice(file, name, &section) };
+        up_to_date &= outcome? == Outcome::UpToDate;
+    }
+    Ok(up_to_date)
 }
 
 /// What [`splice_into`] writes; `folder` is the run's folder as seen from the README.

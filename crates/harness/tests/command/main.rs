@@ -99,7 +99,8 @@ fn bench_leaves_results_that_report_and_compare_read() {
     for file in ["run.json", "throughput.csv", "latency.csv", "memory.csv", "report.html", "report.md"] {
         assert!(scratch.0.join("a").join(file).is_file(), "{file} is missing");
     }
-    let rows: Vec<serde_json::Value> = serde_json::from_str(&succeeds(&["compare", &a, &b, "--format", "json"])).unwrap();
+    let rows: Vec<serde_json::Value> =
+        serde_json::from_str(&succeeds(&["compare", &a, &b, "--format", "json"])).unwrap();
     assert_eq!(rows.len(), (BACKENDS.len() + 1) * 6, "six measures for each");
     succeeds(&["report", &a]);
     let refused = fails(&["bench", "--n", "200", "--workload", "uniform", "--out", &a]);

@@ -1,0 +1,105 @@
+//! Which structure to pick for which use: the best of a run for each, and the figure that says so.
+
+use crate::model::{FLOOR, Run};
+use crate::summary::{self, TRACE};
+use crate::table::{Cell, Column, Table};
+use crate::{stats, units};
+
+/// A use, and what decides it.
+struct Use {
+    what: &'static str,
+    by: By,
+}
+
+enum By {
+    /// The time of a measure of a workload.
+    Time { workload: &'static str, measure: &'static str, smallest: bool },
+    /// The time of replaying the recorded traces, geometric mean.
+    Traces,
+    /// The slowest kind of single operation, at a percentile of 99.99.
+    Tail,
+    /// Bytes per timer after churn.
+    Memory,
+}
+
+const USES: [Use; 7] = [
+    Use {
+        what: "Timeouts of connections and requests: nearly all are moved or cancelled (recorded traces)",
+        by: By::Traces,
+    },
+    Use {
+        what: "A steady mix of starting, cancelling and firing",
+        by: By::Time { workload: "steady", measure: "steady", smallest: false },
+    },
+    Use {
+        what: "All fire, the clock goes tick by tick",
+        by: By::Time { workload: "uniform", measure: "fire-ticks", smallest: false },
+    },
+    Use {
+        what: "A simulation: take the earliest, start another",
+        by: By::Time { workload: "hold-exponential", measure: "hold", smallest: false },
+    },
+    Use { what: "Few timers", by: By::Time { workload: "steady", measure: "steady", smallest: true } },
+    Use { what: "No call may stall: the slowest of insert, cancel and tick at p99.99", by: By::Tail },
+    Use { what: "Least memory, after churn", by: By::Memory },
+];
+
+/// One row for each use that the run has figures for.
+pub fn picks(run: &Run) -> Table {
+    let mut columns = vec![Column::left("use"), Column::left("pick")];
+    columns.extend([Column::right("figure"), Column::left("next")]);
+    let mut table = Table::new("Which to pick, by this run", columns);
+    let n = summary::usual_n(run);
+    for Use { what, by } in USES {
+        let at = if matches!(by, By::Time { smallest: true, .. }) { summary::sizes(run).first().copied() } else { n };
+        let mut found = figures(run, &by, at);
+        found.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let [(best, figure), rest @ ..] = found.as_slice() else { continue };
+        let next = rest.first().map_or_else(|| "-".to_owned(), |(name, next)| format!("{name}, ×{:.2}", next / figure));
+        let place = at.filter(|_| at != n).map_or_else(String::new, |at| format!(" (n = {})", units::count(at)));
+        let shown = if matches!(by, By::Memory) { format!("{figure:.1} bytes") } else { units::time(*figure) };
+        table.rows.push(vec![
+            Cell::text(format!("{what}{place}")),
+            Cell::text(best.clone()),
+            Cell::figure(*figure, shown),
+            Cell::text(next),
+        ]);
+    }
+    if let Some(n) = n {
+        table.notes.push(format!(
+            "n = {} unless said otherwise; medians, lower is better. A next best below ×1.1 is a tie for most purposes.",
+            units::count(n)
+        ));
+    }
+    table
+}
+
+/// The figure of each backend; one without is left out.
+fn figures(run: &Run, by: &By, n: Option<u64>) -> Vec<(String, f64)> {
+    let names = summary::backends(run).into_iter().filter(|name| name != FLOOR);
+    names.filter_map(|name| figure(run, &name, by, n).map(|figure| (name, figure))).collect()
+}
+
+fn figure(run: &Run, name: &str, by: &By, n: Option<u64>) -> Option<f64> {
+    match by {
+        By::Time { workload, measure, .. } => {
+            let mut rows = run.throughput.iter();
+            let is_it = |workload_of: &str, measure_of: &str| workload_of == *workload && measure_of == *measure;
+            let row = rows.find(|row| row.backend == name && Some(row.n) == n && is_it(&row.workload, &row.measure))?;
+            stats::median(&row.ns_per_op)
+        }
+        By::Traces => {
+            let rows = run.throughput.iter().filter(|row| row.backend == name && row.workload.starts_with(TRACE));
+            stats::geometric_mean(&rows.filter_map(|row| stats::median(&row.ns_per_op)).collect::<Vec<_>>())
+        }
+        By::Tail => {
+            let rows =
+                run.latency.iter().filter(|row| row.backend == name && row.workload == "uniform" && Some(row.n) == n);
+            rows.map(|row| row.p9999 as f64).max_by(f64::total_cmp)
+        }
+        By::Memory => {
+            let row = run.memory.iter().find(|row| row.backend == name && Some(row.n) == n)?;
+            Some(row.churned)
+        }
+    }
+}
