@@ -39,8 +39,8 @@ impl Check {
     ///
     /// # Errors
     ///
-    /// The message of the failure. A check that has not ended after `limit` has failed; its thread cannot be stopped and
-    /// goes on until the program ends.
+    /// The message of the failure. A check that has not ended after `limit` has failed; its thread cannot be stopped
+    /// and goes on until the program ends.
     pub fn run_within(&self, limit: Duration) -> Result<(), String> {
         self.outcome(limit).map_err(|failure| match failure {
             Failure::Panic(payload) => message(payload.as_ref()).to_owned(),

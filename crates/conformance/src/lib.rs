@@ -1,9 +1,9 @@
 //! The contract of wheelhouse's [`Timer`] trait as a test suite, for any backend.
 //!
 //! Each of the eleven promises of the [contract](wheelhouse_core#the-contract) is a check: a function that is generic
-//! over a [`Backend`] and panics with what was promised and what was seen. Beside them stand random sequences that shrink
-//! ([`property_any_sequence`]), a long run against the oracle ([`differential_long_run`]), and the worked examples of
-//! the articles that this project examines (`golden_..`).
+//! over a [`Backend`] and panics with what was promised and what was seen. Beside them stand random sequences that
+//! shrink ([`property_any_sequence`]), a long run against the oracle ([`differential_long_run`]), and the worked
+//! examples of the articles that this project examines (`golden_..`).
 //!
 //! # Use
 //!
@@ -29,10 +29,10 @@
 //!
 //! # How it decides
 //!
-//! * Against the [`Oracle`], an ordered map that is right because it is obvious. Two structures agree if they answer every
-//!   call alike: each expiry with handle, deadline and value in order, each value given back, each length.
-//! * The random parts all go through one interpreter, [`script`], so that a sequence found by one (the fuzzer in `fuzz/`,
-//!   say) is a test case for the others, and prints as Rust code.
+//! * Against the [`Oracle`], an ordered map that is right because it is obvious. Two structures agree if they answer
+//!   every call alike: each expiry with handle, deadline and value in order, each value given back, each length.
+//! * The random parts all go through one interpreter, [`script`], so that a sequence found by one (the fuzzer in
+//!   `fuzz/`, say) is a test case for the others, and prints as Rust code.
 //! * Seeds are fixed: a test that fails fails again. Searching with fresh randomness is the fuzzer's part;
 //!   `PROPTEST_RNG_SEED` and `PROPTEST_CASES` change the seed and the number of random sequences.
 //! * Each check runs in a thread of its own and has [`TIME_LIMIT`] to end, so that a structure that walks 2^60 ticks
@@ -46,8 +46,8 @@
 //!
 //! # Features
 //!
-//! `memory` (on by default): contract 8 counts bytes through a global allocator. Turn it off where there is one already;
-//! the check is then left out.
+//! `memory` (on by default): contract 8 counts bytes through a global allocator. Turn it off where there is one
+//! already; the check is then left out.
 
 mod contract;
 mod differential;

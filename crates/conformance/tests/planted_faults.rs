@@ -1,6 +1,6 @@
-//! The suite finds what it is there to find: faults are planted into a timer facility that is not of this workspace, one
-//! at a time, and the check that is meant for each must fail, with its number in the message. Without a fault the same
-//! facility passes everything.
+//! The suite finds what it is there to find: faults are planted into a timer facility that is not of this workspace,
+//! one at a time, and the check that is meant for each must fail, with its number in the message. Without a fault the
+//! same facility passes everything.
 
 mod planted;
 
@@ -8,6 +8,7 @@ use planted::{FAULT, Fault, Planted, STOP_LOOPING};
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
+use wheelhouse_conformance::script::{decode, minimise, run};
 use wheelhouse_conformance::{Check, checks, contract_10_the_whole_range_of_u64};
 
 /// The structure without a fault, as an outside crate would write it.
@@ -42,8 +43,8 @@ macro_rules! faults {
                 let number = format!("contract {}", $contract);
                 assert!(message.contains(&number), "the message does not name the promise: {message}");
                 $(
-                    let message = failure(Fault::$fault, stringify!($random));
-                    let message = message.expect(concat!(stringify!($fault), " is not caught by ", stringify!($random)));
+                    let missed = concat!(stringify!($fault), " is not caught by ", stringify!($random));
+                    let message = failure(Fault::$fault, stringify!($random)).expect(missed);
                     assert!(message.contains("step "), "the message does not name the step: {message}");
                 )?
             }
@@ -109,4 +110,20 @@ fn a_failing_sequence_is_short() {
     assert_eq!(steps.matches("Insert(").count(), 2, "two timers are enough to lose one: {message}");
     assert_eq!(steps.matches("Cancel(").count(), 1, "{message}");
     assert_eq!(steps.matches("), ").count(), 2, "and no other step: {message}");
+}
+
+/// What the fuzz target does: scripts from bytes find a fault as well, and the script printed is short.
+#[test]
+fn bytes_find_a_fault() {
+    FAULT.set(Fault::MoveKeepsItsPlace);
+    let mut state = 1_u64;
+    let mut byte = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 56) as u8
+    };
+    let mut scripts = (0..1_000).map(|_| decode(&std::array::from_fn::<u8, 300, _>(|_| byte())));
+    let script = scripts.find(|script| run::<Planted>(script).is_err()).expect("the fault is not found");
+    let short = minimise::<Planted>(script);
+    assert!(run::<Planted>(&short).is_err(), "made short, it fails still: {short:?}");
+    assert!(short.len() <= 4, "two timers, a move and at most an expiry: {short:?}");
 }

@@ -32,9 +32,9 @@ fn e1_slot_eight_in_this_turn() {
     assert_eq!(tick_by_tick(&mut wheel, 40), (vec![8], vec![(8, "5 s")]));
 }
 
-/// E2, *xtimingwheel*: beyond a turn, "circle = 1": the slot is passed once and the task run in the next turn. On 16 slots
-/// +20 is slot 4 and circle 1, from pointer 0 as in the article's text; from pointer 3, where its figure has it, the same
-/// delay is slot 7. The article's code runs both a tick late.
+/// E2, *xtimingwheel*: beyond a turn, "circle = 1": the slot is passed once and the task run in the next turn. On 16
+/// slots +20 is slot 4 and circle 1, from pointer 0 as in the article's text; from pointer 3, where its figure has
+/// it, the same delay is slot 7. The article's code runs both a tick late.
 #[test]
 fn e2_passed_once_and_fired_in_the_next_turn() {
     let mut from_zero = wheel(16, 0);
@@ -45,8 +45,9 @@ fn e2_passed_once_and_fired_in_the_next_turn() {
     assert_eq!(tick_by_tick(&mut from_three, 60), (vec![7, 23], vec![(23, "circle 1")]));
 }
 
-/// E2, on the edge: a delay of exactly one turn or two. The article's code has circle 1 and 2 for +12 and +24 of 12 slots
-/// and runs them at 13 and 25. The slot is the one that the hand has just left, so that it is passed 0 times and once.
+/// E2, on the edge: a delay of exactly one turn or two. The article's code has circle 1 and 2 for +12 and +24 of 12
+/// slots and runs them at 13 and 25. The slot is the one that the hand has just left, so that it is passed 0 times
+/// and once.
 #[test]
 fn e2_delays_of_whole_turns() {
     let mut wheel = wheel(16, 0);
@@ -55,8 +56,8 @@ fn e2_delays_of_whole_turns() {
     assert_eq!(tick_by_tick(&mut wheel, 60), (vec![16, 32], vec![(16, "one turn"), (32, "two turns")]));
 }
 
-/// E3, *xtimingwheel*: four tasks in slot 3. One visit runs all four; the article's code runs one in each turn, because it
-/// asks a list element for its successor after it has removed it.
+/// E3, *xtimingwheel*: four tasks in slot 3. One visit runs all four; the article's code runs one in each turn,
+/// because it asks a list element for its successor after it has removed it.
 #[test]
 fn e3_one_visit_fires_the_whole_slot() {
     let mut wheel = wheel(16, 0);
@@ -81,8 +82,8 @@ fn e6_three_timers_at_one_mark() {
     assert_eq!(tick_by_tick(&mut wheel, 300), (marks, vec![(41, "today"), (73, "tomorrow"), (201, "in a week")]));
 }
 
-/// E7, *day, week and month wheels*: "two tasks in 720 hours: 718 of 720 moves in vain". The hand skips what is empty: two
-/// slots are visited, and a program that goes from wake-up to wake-up makes two calls.
+/// E7, *day, week and month wheels*: "two tasks in 720 hours: 718 of 720 moves in vain". The hand skips what is
+/// empty: two slots are visited, and a program that goes from wake-up to wake-up makes two calls.
 #[test]
 fn e7_two_visits_in_a_month() {
     let month = |wheel: &mut Counted| {
@@ -112,8 +113,8 @@ fn e10_six_rounds_of_eight_slots() {
     assert_eq!(tick_by_tick(&mut wheel, 60), (visits, vec![(5, "5"), (50, "50")]));
 }
 
-/// E10 and the off-by-one of rounds: the articles' d / n and (d - 1) / n differ where d is a multiple of n. Passed before
-/// it fires, (d - 1) / n is right: the hand comes to the slot d / n times, the last of them to fire.
+/// E10 and the off-by-one of rounds: the articles' d / n and (d - 1) / n differ where d is a multiple of n. Passed
+/// before it fires, (d - 1) / n is right: the hand comes to the slot d / n times, the last of them to fire.
 #[test]
 fn e10_how_often_a_slot_is_passed() {
     for delay in [1, 7, 8, 9, 47, 48, 49, 64] {
@@ -136,8 +137,8 @@ fn e12_one_call_for_350_ticks() {
     }
 }
 
-/// E14, Varghese and Lauck's figure 9: 256 slots, the pointer at 10, and a timer whose low 8 bits are 20: index 30, and its
-/// high bits say how many turns to wait. As printed.
+/// E14, Varghese and Lauck's figure 9: 256 slots, the pointer at 10, and a timer whose low 8 bits are 20: index 30,
+/// and its high bits say how many turns to wait. As printed.
 #[test]
 fn e14_low_bits_choose_the_slot_and_high_bits_the_rounds() {
     for rounds in [0, 1, 5] {

@@ -7,8 +7,8 @@ use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::NoMeter;
 
-/// How many times the memory may be taken that the structure takes with the peak number of live timers: room for a vector that doubles while the
-/// old one is copied, and for as many stale entries as there are live ones.
+/// How many times the memory may be taken that the structure takes with the peak number of live timers: room for a
+/// vector that doubles while the old one is copied, and for as many stale entries as there are live ones.
 const FACTOR: u64 = 4;
 
 /// What may be taken beyond that, whatever the number of timers; the suite's own handles take at most a sixth of it.

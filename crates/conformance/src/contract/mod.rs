@@ -1,4 +1,5 @@
-//! The eleven promises, a module each. Every message names the number of the promise, what it asks for and what was seen.
+//! The eleven promises, a module each. Every message names the number of the promise, what it asks for and what was
+//! seen.
 
 mod clock;
 mod exact;
@@ -33,6 +34,7 @@ fn edges() -> impl Iterator<Item = u64> {
     (0..64).flat_map(around).chain([u64::MAX - 1, u64::MAX])
 }
 
-/// Ticks at which the digits of the clock stand in ways that matter to wheels: at zero, before and after a turn, anywhere.
+/// Ticks at which the digits of the clock stand in ways that matter to wheels: at zero, before and after a turn,
+/// anywhere.
 const STARTS: [u64; 12] =
     [0, 1, 7, 63, 64, 255, 256, 1_000, (1 << 16) - 1, 1_234_567, (1 << 32) - 1, 0x0123_4567_89ab_cdef];

@@ -5,8 +5,8 @@ use crate::{fired, fresh, fresh_at, insert, popped};
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::{Tick, Timer};
 
-/// Contract 10: any tick is a valid deadline, `u64::MAX` included; nothing overflows, and no loop runs over a distance in
-/// ticks (which [`Check`](crate::Check) finds by the time that it takes).
+/// Contract 10: any tick is a valid deadline, `u64::MAX` included; nothing overflows, and no loop runs over a
+/// distance in ticks (which [`Check`](crate::Check) finds by the time that it takes).
 ///
 /// # Panics
 ///

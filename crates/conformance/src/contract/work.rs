@@ -32,6 +32,7 @@ const HUGE_JUMP: u64 = 64 * 8;
 /// If the backend does not keep that promise.
 pub fn contract_11_bounded_work<B: Backend>() {
     if B::meter(&B::build::<u64, CountingMeter>()).is_none() {
+        println!("contract 11: {} does not count its work, so there is nothing to hold it to", B::INFO.name);
         return;
     }
     let exceeded: Vec<_> = SIZES.iter().flat_map(|bits| Counted::<B>::new().exceeded(1 << bits)).collect();

@@ -1,7 +1,7 @@
 //! Sequences of operations, and the one interpreter that plays them on a backend and on the oracle side by side.
 //!
-//! A step that fits no timer or goes back in time is not skipped: stale handles and times past are part of the contract.
-//! So every sequence means something, whether it was drawn, shrunk or made of a fuzzer's bytes.
+//! A step that fits no timer or goes back in time is not skipped: stale handles and times past are part of the
+//! contract. So every sequence means something, whether it was drawn, shrunk or made of a fuzzer's bytes.
 
 mod bytes;
 mod minimise;
@@ -36,8 +36,8 @@ impl When {
     }
 }
 
-/// One step of a script. Timers go by number in order of insertion, taken modulo the number of handles remembered; a timer
-/// may have fired or been cancelled.
+/// One step of a script. Timers go by number in order of insertion, taken modulo the number of handles remembered; a
+/// timer may have fired or been cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// Start a timer.
