@@ -44,3 +44,41 @@ pub fn all() -> Vec<Info> {
     visit(&mut infos);
     infos.0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use wheelhouse_core::Timer;
+    use wheelhouse_core::meter::{CountingMeter, NoMeter};
+
+    #[test]
+    fn every_backend_has_a_name_of_its_own_that_a_command_line_takes() {
+        let names: Vec<_> = all().iter().map(|info| info.name).collect();
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+        assert!(names.iter().all(|name| name.chars().all(|c| c.is_ascii_lowercase() || c == '-')));
+    }
+
+    #[test]
+    fn every_backend_counts_its_work_and_takes_no_room_for_not_counting() {
+        struct Check(usize);
+        impl Visitor for Check {
+            fn visit<B: Backend + 'static>(&mut self) {
+                let mut timer = B::build::<u8, CountingMeter>();
+                timer.insert(5, 0);
+                timer.advance(9, |_| ());
+                assert!(B::meter(&timer).is_some_and(|meter| meter.total() > 0), "{}", B::INFO.name);
+                let (counting, plain) = (size_of::<B::Timer<u8, CountingMeter>>(), size_of::<B::Timer<u8, NoMeter>>());
+                assert_eq!(counting - plain, size_of::<CountingMeter>(), "{}", B::INFO.name);
+                self.0 += 1;
+            }
+        }
+        let mut check = Check(0);
+        visit(&mut check);
+        assert_eq!(check.0, all().len());
+    }
+}
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

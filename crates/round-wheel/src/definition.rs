@@ -10,11 +10,17 @@ use wheelhouse_core::meter::Meter;
 pub struct Definition;
 
 /// V&L's cost of scheme 6: what is in a slot is read whenever something in it fires. The slack is for slots that are
-/// fuller than the average and for stale references. A jump of more than a turn sorts what it finds.
+/// fuller than the average and for stale references, which are read in vain. A jump of more than a turn sorts what it finds.
 fn bounds(n: u64) -> Bounds {
     let per_slot = n as f64 / DEFAULT_SLOTS as f64;
     let sorting = f64::from(n.max(1).ilog2() + 1);
-    Bounds { insert: 1.5, cancel: 4.0, reschedule: 6.0, fire: 5.0 + sorting + 1.5 * per_slot, empty_tick: 3.0 }
+    Bounds {
+        insert: 1.5,
+        cancel: 4.0,
+        reschedule: 6.0,
+        fire: 5.0 + sorting + 1.5 * per_slot,
+        empty_tick: 3.0 + per_slot,
+    }
 }
 
 impl Backend for Definition {

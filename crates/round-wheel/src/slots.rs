@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use wheelhouse_core::arena::Reference;
 use wheelhouse_core::{SlotCount, Tick};
 
-/// An array that has room for this many references is not worth giving back.
-const KEEP: usize = 16;
+/// An array that has room for this many references, the least that is allocated, is not given back.
+const KEEP: usize = 4;
 
 /// The references of one slot, in order of insertion.
 #[derive(Clone, Debug)]
