@@ -197,7 +197,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
     fn hand_over(&mut self, more_than_a_turn: bool) {
         if more_than_a_turn {
             let count = self.collected.len() as u64;
-            self.meter.tally(Work::Comparison, count * u64::from(count.ilog2() + 1));
+            self.meter.tally(Work::Comparison, count * u64::from(count.checked_ilog2().unwrap_or(0) + 1));
             self.collected.sort_by_key(|reference| reference.deadline);
         }
         self.collected.drain(..).for_each(|reference| self.due.push(reference));
