@@ -160,3 +160,8 @@ impl<B: Backend> Population<B> {
 fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }
+
+/// Compiles the program of the workspace's README.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -84,3 +84,8 @@ pub use builder::Builder;
 pub use definition::Definition;
 pub use heap::BinaryHeap;
 pub use wheelhouse_core::{Expired, Tick, Timer, TimerId};
+
+/// Compiles the program of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -79,3 +79,8 @@ mod timer;
 pub use id::TimerId;
 pub use slots::{SlotCount, SlotCountError};
 pub use timer::{Expired, Tick, Timer};
+
+/// Compiles the program of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -90,3 +90,8 @@ pub use builder::Builder;
 pub use definition::Definition;
 pub use wheel::RoundWheel;
 pub use wheelhouse_core::{Expired, SlotCountError, Tick, Timer, TimerId};
+
+/// Compiles the program of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
