@@ -75,7 +75,7 @@ fn compare(options: &Options) -> Result<ExitCode> {
     let sources = bench::usual_sources().into_iter().filter(|source| source.is_scalable() || !options.test).collect();
     let settings = Settings { sizes, contenders, sources, seed: 1, time: Duration::from_secs(seconds), details: true };
     let scratch = std::env::temp_dir().join(format!("wheelhouse-bench-test-{}", std::process::id()));
-    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../results").canonicalize()?;
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("results");
     let dir = bench::folder(options.test.then_some(scratch.as_path()), &results, settings.seed)?;
     let run = bench::run(&settings, &dir)?;
     let page = report::write(&run, &dir)?;
