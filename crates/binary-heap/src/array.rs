@@ -1,25 +1,13 @@
 //! The heap as an array that keeps account of where each timer is.
 
+use crate::node::Node;
+use crate::sift;
 use alloc::vec::Vec;
 use wheelhouse_core::Tick;
 use wheelhouse_core::meter::{Meter, Work};
 
-/// What is compared and moved: 24 bytes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Node {
-    pub(crate) deadline: Tick,
-    /// The number of the insertion or reschedule. 2^64 of them do not come round.
-    pub(crate) order: u64,
-    /// The timer's place in the arena.
-    pub(crate) index: u32,
-}
-
-impl Node {
-    #[inline]
-    fn is_before(&self, other: &Self) -> bool {
-        (self.deadline, self.order) < (other.deadline, other.order)
-    }
-}
+/// Enough to tell a tenth from a quarter mostly; what is at stake is time only.
+const SAMPLE: usize = 64;
 
 /// An array of nodes, none of which is before its parent, and the place of each timer in it.
 #[derive(Clone, Debug)]
@@ -38,6 +26,11 @@ impl<const ARITY: usize> HeapArray<ARITY> {
     }
 
     #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    #[inline]
     pub(crate) fn first(&self) -> Option<&Node> {
         self.nodes.first()
     }
@@ -53,16 +46,15 @@ impl<const ARITY: usize> HeapArray<ARITY> {
         if node.index as usize >= self.places.len() {
             self.places.resize(node.index as usize + 1, 0);
         }
+        let place = self.nodes.len();
         self.nodes.push(node);
-        self.rise(self.nodes.len() - 1, node, meter);
+        sift::rise::<ARITY>(&mut self.nodes, &mut self.places, place, node, meter);
     }
 
     /// Takes the first node out.
     #[inline]
-    pub(crate) fn pop(&mut self, meter: &impl Meter) -> Option<Node> {
-        let first = *self.nodes.first()?;
+    pub(crate) fn remove_first(&mut self, meter: &impl Meter) {
         self.remove_at(0, meter);
-        Some(first)
     }
 
     /// Takes a timer in the heap out.
@@ -71,89 +63,71 @@ impl<const ARITY: usize> HeapArray<ARITY> {
         self.remove_at(self.places[index as usize] as usize, meter);
     }
 
-    /// Gives a timer in the heap another deadline and order. The order is the latest, so that among equal deadlines it sinks.
+    /// Gives a timer in the heap another deadline and order.
     #[inline]
     pub(crate) fn change(&mut self, node: Node, meter: &impl Meter) {
         let place = self.places[node.index as usize] as usize;
-        if node.is_before(&self.nodes[place]) {
-            self.rise(place, node, meter);
-        } else {
-            self.sink(place, node, meter);
-        }
         meter.tally(Work::Comparison, 1);
+        if node.is_before(&self.nodes[place]) {
+            sift::rise::<ARITY>(&mut self.nodes, &mut self.places, place, node, meter);
+        } else {
+            sift::sink::<ARITY>(&mut self.nodes, &mut self.places, place, node, meter);
+        }
     }
 
+    /// Fills the place with the last node. That one mostly belongs near the leaves again, so the hole sinks all the way
+    /// before the node is put into it and rises: this saves the comparison with it on each level.
+    #[inline]
     fn remove_at(&mut self, place: usize, meter: &impl Meter) {
         let Some(last) = self.nodes.pop() else { return };
         if place < self.nodes.len() {
-            let hole = self.sink_hole(place, meter);
-            self.rise(hole, last, meter);
+            let hole = sift::sink_hole::<ARITY>(&mut self.nodes, &mut self.places, place, meter);
+            sift::rise::<ARITY>(&mut self.nodes, &mut self.places, hole, last, meter);
         }
     }
 
-    #[inline]
-    fn put(&mut self, place: usize, node: Node) {
-        self.nodes[place] = node;
-        self.places[node.index as usize] = place as u32;
+    /// Whether more than one node in `share` is due at `now`, by a sample of at least so many, evenly spread.
+    pub(crate) fn many_seem_due(&self, now: Tick, share: usize, meter: &impl Meter) -> bool {
+        let sample = self.nodes.iter().step_by((self.nodes.len() / SAMPLE).max(1));
+        meter.tally(Work::EntryScan, sample.len() as u64);
+        let size = sample.len();
+        sample.filter(|node| node.deadline <= now).count() > size / share
     }
 
-    /// Puts `node` where the hole at `place` is, or nearer to the root.
-    #[inline]
-    fn rise(&mut self, mut place: usize, node: Node, meter: &impl Meter) {
-        while place > 0 {
-            let parent = (place - 1) / ARITY;
+    /// How many timers are due at `now`. O(n), in the order of memory.
+    pub(crate) fn count_due(&self, now: Tick, meter: &impl Meter) -> usize {
+        meter.tally(Work::EntryScan, self.nodes.len() as u64);
+        self.nodes.iter().filter(|node| node.deadline <= now).count()
+    }
+
+    /// Sets aside what is due at `now`: O(n) for n timers and a sort of those due.
+    pub(crate) fn set_aside_due<'a, M: Meter>(&'a mut self, now: Tick, meter: &'a M) -> Due<'a, ARITY, M> {
+        let mut kept = 0;
+        for at in 0..self.nodes.len() {
+            if self.nodes[at].deadline > now {
+                self.nodes.swap(kept, at);
+                kept += 1;
+            }
+        }
+        meter.tally(Work::ElementMove, self.nodes.len() as u64);
+        self.nodes[kept..].sort_unstable_by(|a, b| {
             meter.tally(Work::Comparison, 1);
-            if !node.is_before(&self.nodes[parent]) {
-                break;
-            }
-            self.put(place, self.nodes[parent]);
-            meter.tally(Work::ElementMove, 1);
-            place = parent;
-        }
-        self.put(place, node);
-        meter.tally(Work::ElementMove, 1);
+            b.key().cmp(&a.key())
+        });
+        self.order(kept, meter);
+        Due { array: self, kept, meter }
     }
 
-    /// Puts `node` where the hole at `place` is, or nearer to the leaves.
-    #[inline]
-    fn sink(&mut self, mut place: usize, node: Node, meter: &impl Meter) {
-        while let Some(child) = self.first_child(place, meter) {
-            meter.tally(Work::Comparison, 1);
-            if !self.nodes[child].is_before(&node) {
-                break;
-            }
-            self.put(place, self.nodes[child]);
-            meter.tally(Work::ElementMove, 1);
-            place = child;
+    /// Makes a heap of the first `len` nodes, from the leaves to the root (R. W. Floyd, 1964): O(len).
+    fn order(&mut self, len: usize, meter: &impl Meter) {
+        for (place, node) in self.nodes[..len].iter().enumerate() {
+            self.places[node.index as usize] = place as u32;
         }
-        self.put(place, node);
-        meter.tally(Work::ElementMove, 1);
-    }
-
-    /// Moves the hole at `place` down to a leaf, and returns where it is.
-    #[inline]
-    fn sink_hole(&mut self, mut place: usize, meter: &impl Meter) -> usize {
-        while let Some(child) = self.first_child(place, meter) {
-            self.put(place, self.nodes[child]);
-            meter.tally(Work::ElementMove, 1);
-            place = child;
+        let parents = if len < 2 { 0 } else { (len - 2) / ARITY + 1 };
+        for place in (0..parents).rev() {
+            let node = self.nodes[place];
+            sift::sink::<ARITY>(&mut self.nodes[..len], &mut self.places, place, node, meter);
         }
-        place
-    }
-
-    /// The place of the earliest child, if there is one.
-    #[inline]
-    fn first_child(&self, place: usize, meter: &impl Meter) -> Option<usize> {
-        let from = place * ARITY + 1;
-        let children = self.nodes.get(from..self.nodes.len().min(from + ARITY)).filter(|nodes| !nodes.is_empty())?;
-        meter.tally(Work::Comparison, children.len() as u64 - 1);
-        let mut best = 0;
-        for child in 1..children.len() {
-            if children[child].is_before(&children[best]) {
-                best = child;
-            }
-        }
-        Some(from + best)
     }
 
     /// Checks that each node is where its timer believes it to be, and none before its parent.
@@ -161,7 +135,37 @@ impl<const ARITY: usize> HeapArray<ARITY> {
     pub(crate) fn check(&self) {
         for (place, node) in self.nodes.iter().enumerate() {
             assert_eq!(self.places[node.index as usize] as usize, place);
-            assert!(place == 0 || self.nodes[(place - 1) / ARITY].is_before(node));
+            assert!(place == 0 || self.nodes[(place - 1) / ARITY].key() < node.key());
+        }
+    }
+}
+
+/// The timers that are due, the earliest first; those that are not taken go back. They lie in the heap's own array behind
+/// those that are kept, the latest first, so that taking one is taking the last.
+pub(crate) struct Due<'a, const ARITY: usize, M: Meter> {
+    array: &'a mut HeapArray<ARITY>,
+    kept: usize,
+    meter: &'a M,
+}
+
+impl<const ARITY: usize, M: Meter> Iterator for Due<'_, ARITY, M> {
+    type Item = Node;
+
+    #[inline]
+    fn next(&mut self) -> Option<Node> {
+        if self.array.nodes.len() == self.kept {
+            return None;
+        }
+        self.array.nodes.pop()
+    }
+}
+
+impl<const ARITY: usize, M: Meter> Drop for Due<'_, ARITY, M> {
+    /// A callback has panicked if there is something left.
+    fn drop(&mut self) {
+        let len = self.array.nodes.len();
+        if len > self.kept {
+            self.array.order(len, self.meter);
         }
     }
 }

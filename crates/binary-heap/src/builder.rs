@@ -1,13 +1,34 @@
 //! Configuration.
 
 use crate::BinaryHeap;
+use core::fmt;
 use core::marker::PhantomData;
 use wheelhouse_core::Tick;
 use wheelhouse_core::meter::{Meter, NoMeter};
 
-/// Configures a [`BinaryHeap`]. There is nothing that could be wrong, so building does not fail; the arity is a parameter of the
-/// type and checked by the compiler.
+/// The most timers that a heap holds at a time.
+pub(crate) const MAX_TIMERS: usize = u32::MAX as usize;
+
+/// Configures a [`BinaryHeap`]. The arity is a parameter of the type and checked by the compiler.
+///
+/// ```
+/// use wheelhouse_binary_heap::{BinaryHeap, BuildError, Timer};
+///
+/// let heap: BinaryHeap<&str, 4> = BinaryHeap::builder().start(1_000).capacity(100).build()?;
+/// assert_eq!(heap.now(), 1_000);
+///
+/// let refused = BinaryHeap::<&str>::builder().capacity(1 << 40).build();
+/// assert_eq!(refused.unwrap_err(), BuildError::Capacity(1 << 40));
+/// # Ok::<(), BuildError>(())
+/// ```
+///
+/// A heap whose nodes have a single child is a sorted list, and does not compile:
+///
+/// ```compile_fail
+/// let list = wheelhouse_binary_heap::BinaryHeap::<&str, 1>::default();
+/// ```
 #[derive(Clone, Debug)]
+#[must_use = "nothing is built until `build` is called"]
 pub struct Builder<T, const ARITY: usize = 2, M = NoMeter> {
     start: Tick,
     capacity: usize,
@@ -28,7 +49,7 @@ impl<T, const ARITY: usize, M: Meter> Builder<T, ARITY, M> {
         self
     }
 
-    /// How many timers to make room for at once; 0 by default. The structure grows as needed beyond it.
+    /// How many timers to make room for at once, 2^32 - 1 at most; 0 by default. The structure grows as needed beyond it.
     pub fn capacity(mut self, timers: usize) -> Self {
         self.capacity = timers;
         self
@@ -40,8 +61,38 @@ impl<T, const ARITY: usize, M: Meter> Builder<T, ARITY, M> {
         Builder { start, capacity, meter, value }
     }
 
-    /// Builds the heap.
-    pub fn build(self) -> BinaryHeap<T, ARITY, M> {
-        BinaryHeap::with_parts(self.start, self.capacity, self.meter)
+    /// Builds the heap. O(1), but for the allocation.
+    ///
+    /// # Errors
+    ///
+    /// If there is to be room for more timers than a heap can hold.
+    pub fn build(self) -> Result<BinaryHeap<T, ARITY, M>, BuildError> {
+        if self.capacity > MAX_TIMERS {
+            return Err(BuildError::Capacity(self.capacity));
+        }
+        Ok(BinaryHeap::with_parts(self.start, self.capacity, self.meter))
     }
 }
+
+/// A configuration that no heap can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// Room for more timers than a heap can hold.
+    Capacity(usize),
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Capacity(timers) => {
+                write!(
+                    f,
+                    "a capacity of {timers}: a heap holds at most {MAX_TIMERS} timers; it grows as needed, so ask for less"
+                )
+            }
+        }
+    }
+}
+
+impl core::error::Error for BuildError {}

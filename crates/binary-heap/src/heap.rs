@@ -1,10 +1,14 @@
 //! The timer facility over the array.
 
-use crate::array::{HeapArray, Node};
-use crate::builder::Builder;
+use crate::array::HeapArray;
+use crate::builder::{Builder, MAX_TIMERS};
+use crate::node::Node;
 use wheelhouse_core::arena::Arena;
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
+
+/// Where more than one timer in so many is due, sorting them is faster than taking one after the other off the root.
+const BULK_SHARE: usize = 4;
 
 /// An indexed heap of timers with `ARITY` children for each node. See the [crate's page](crate) for what it is and costs.
 ///
@@ -21,29 +25,30 @@ pub struct BinaryHeap<T, const ARITY: usize = 2, M = NoMeter> {
 }
 
 impl<T> BinaryHeap<T> {
-    /// An empty heap with two children for each node, its clock at 0.
+    /// An empty heap with two children for each node, its clock at 0. Allocates nothing.
+    ///
+    /// With another arity: `BinaryHeap::<T, 4>::default()`.
     pub fn new() -> Self {
-        Self::builder().build()
+        Self::default()
+    }
+
+    /// An empty heap with two children for each node and room for so many timers, its clock at 0. It makes no room for more
+    /// than it can hold, 2^32 - 1.
+    pub fn with_capacity(timers: usize) -> Self {
+        Self::with_parts(0, timers.min(MAX_TIMERS), NoMeter)
     }
 }
 
 impl<T, const ARITY: usize> BinaryHeap<T, ARITY> {
     /// Chooses the first tick, the capacity or a meter.
-    ///
-    /// ```
-    /// use wheelhouse_binary_heap::{BinaryHeap, Timer};
-    ///
-    /// let heap: BinaryHeap<&str, 4> = BinaryHeap::builder().start(1_000).capacity(100).build();
-    /// assert_eq!(heap.now(), 1_000);
-    /// ```
-    pub fn builder() -> Builder<T, ARITY> {
+    pub const fn builder() -> Builder<T, ARITY> {
         Builder::new()
     }
 }
 
 impl<T, const ARITY: usize> Default for BinaryHeap<T, ARITY> {
     fn default() -> Self {
-        Self::builder().build()
+        Self::with_parts(0, 0, NoMeter)
     }
 }
 
@@ -67,6 +72,31 @@ impl<T, const ARITY: usize, M: Meter> BinaryHeap<T, ARITY, M> {
     fn node(&mut self, deadline: Tick, index: u32) -> Node {
         self.orders += 1;
         Node { deadline, order: self.orders, index }
+    }
+
+    /// So many timers must have fired in one call before it looks how many more are due: their cost pays for that.
+    #[inline]
+    fn enough_to_look(&self) -> usize {
+        self.array.len() / 32 + 32
+    }
+
+    /// Fires all that is due if it is a good part of all timers, else nothing. Returns how many.
+    #[cold]
+    fn advance_in_bulk(&mut self, on_expiry: &mut impl FnMut(Expired<T>)) -> usize {
+        // The sample can be wrong; then counting saves the heap from being torn down for little.
+        if !self.array.many_seem_due(self.now, BULK_SHARE, &self.meter) {
+            return 0;
+        }
+        let count = self.array.count_due(self.now, &self.meter);
+        if count <= self.array.len() / BULK_SHARE {
+            return 0;
+        }
+        for node in self.array.set_aside_due(self.now, &self.meter) {
+            if let Some((id, value)) = self.arena.remove_at(node.index) {
+                on_expiry(Expired { id, deadline: node.deadline, value });
+            }
+        }
+        count
     }
 }
 
@@ -127,77 +157,31 @@ impl<T, const ARITY: usize, M: Meter> Timer<T> for BinaryHeap<T, ARITY, M> {
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.now = self.now.max(now);
         self.meter.tally(Work::Comparison, 1);
-        if self.array.first()?.deadline > self.now {
-            return None;
-        }
-        let node = self.array.pop(&self.meter)?;
-        let (id, value) = self.arena.remove_at(node.index)?;
-        Some(Expired { id, deadline: node.deadline, value })
+        let first = *self.array.first().filter(|first| first.deadline <= self.now)?;
+        // Out of the arena first: that the entry is a cache miss away does not matter while the heap is put in order.
+        let (id, value) = self.arena.remove_at(first.index)?;
+        self.array.remove_first(&self.meter);
+        Some(Expired { id, deadline: first.deadline, value })
     }
 
-    /// O(log n) for each timer that fires, O(1) if none does.
+    /// O(log n) for each timer that fires, O(1) if none does. What is due is sorted at once where it is more than a quarter of
+    /// all timers: the same bound, but several times faster.
     #[inline]
     fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
         let mut fired = 0;
+        let mut enough = self.enough_to_look();
         while let Some(expired) = self.pop_expired(now) {
             fired += 1;
             on_expiry(expired);
+            if fired >= enough {
+                fired += self.advance_in_bulk(&mut on_expiry);
+                enough = fired + self.enough_to_look();
+            }
         }
         fired
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use alloc::vec::Vec;
-
-    /// A small generator, so that the unit tests need no crate.
-    fn random(state: &mut u64) -> u64 {
-        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        *state >> 33
-    }
-
-    fn stays_whole<const ARITY: usize>() {
-        let mut heap = BinaryHeap::<u64, ARITY>::default();
-        let mut ids = Vec::new();
-        let mut state = ARITY as u64;
-        for step in 0..20_000 {
-            let deadline = heap.now() + random(&mut state) % 2_000;
-            match random(&mut state) % 8 {
-                0..4 => ids.push(heap.insert(deadline, step)),
-                4 if !ids.is_empty() => {
-                    let id = ids.swap_remove(random(&mut state) as usize % ids.len());
-                    heap.cancel(id);
-                }
-                5 if !ids.is_empty() => {
-                    heap.reschedule(ids[random(&mut state) as usize % ids.len()], deadline);
-                }
-                _ => {
-                    heap.advance(deadline.min(heap.now() + 20), |_| ());
-                }
-            }
-            if step % 50 == 0 {
-                heap.array.check();
-            }
-        }
-    }
-
-    #[test]
-    fn stays_whole_under_random_operations_at_any_arity() {
-        stays_whole::<2>();
-        stays_whole::<3>();
-        stays_whole::<4>();
-        stays_whole::<8>();
-    }
-
-    #[test]
-    fn a_later_deadline_costs_one_comparison_to_insert() {
-        let meter = wheelhouse_core::meter::CountingMeter::default();
-        let mut heap = BinaryHeap::<_, 2>::builder().meter(meter).build();
-        for deadline in 0..1_000 {
-            heap.insert(deadline, ());
-        }
-        assert_eq!(heap.meter().count(Work::Comparison), 999);
-    }
-}
+#[path = "heap_tests.rs"]
+mod tests;

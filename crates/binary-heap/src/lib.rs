@@ -25,8 +25,14 @@
 //! * The array holds deadlines, not pointers: comparing does not touch the timers. The places are an array of their own, four
 //!   bytes a timer, for the same reason.
 //! * Ties are broken by the order of insertion, a 64-bit count. A plain heap would fire timers of one deadline in any order.
-//! * After the root is taken, the hole sinks to the bottom before the last timer is put into it and rises (Floyd's way): the last
-//!   timer nearly always belongs near the bottom, and this saves a comparison on each level.
+//! * After the root is taken, the hole sinks to the bottom before the last timer is put into it and rises: the last timer
+//!   nearly always belongs near the bottom, and this saves a comparison on each level.
+//! * Children are compared behind a branch. That the processor guesses wrong half of the time costs less than what it gains by
+//!   guessing: it fetches the next level before it knows which child is earlier. A choice by arithmetic was twice as slow when
+//!   it was tried at a million timers.
+//! * A jump of the clock that fires more than a quarter of all timers does not take them off the root one by one. It sets them
+//!   aside, sorts them, and makes a heap of the rest: it reads memory in order, and is several times faster at a million timers.
+//!   A sample of 64 nodes tells when, after a thirty-second of the timers has fired in the usual way.
 //!
 //! # Cost
 //!
@@ -35,17 +41,24 @@
 //! | [`insert`](Timer::insert) | O(1) | O(log n), O(n) when an array grows |
 //! | [`cancel`](Timer::cancel) | O(1) | O(log n) |
 //! | [`reschedule`](Timer::reschedule) | O(1) | O(log n) |
-//! | [`advance`](Timer::advance), per timer fired | O(log n) | O(log n) |
+//! | [`advance`](Timer::advance), [`pop_expired`](Timer::pop_expired), per timer fired | O(log n) | O(log n) |
 //! | [`advance`](Timer::advance), nothing due | O(1) | O(1) |
 //! | [`next_wakeup`](Timer::next_wakeup), [`deadline`](Timer::deadline) | O(1) | O(1) |
 //!
 //! The averages hold where delays have nothing to do with the place in the heap; timers inserted in descending order of their
-//! deadlines rise all the way each time. Memory: 40 bytes and the value for each timer, at the peak. Nothing is left behind.
+//! deadlines rise all the way each time. Counted with two children and uniform delays at n = 2^20: 2.3 comparisons to insert
+//! (1.0 behind all others), 3.0 to cancel, 3.6 to reschedule, 19.7 to take the first, which is lg n - 0.3; and about as many
+//! moves.
+//!
+//! Memory: 28 bytes for each timer beside the arena's 12 and the value, at the peak. Nothing is left behind. A jump takes no more:
+//! what is set aside stays in the array.
 //!
 //! # Source and deviations
 //!
-//! J. W. J. Williams, *Algorithm 232: Heapsort*, 1964; D. B. Johnson, 1975, for more than two children; R. W. Floyd for sinking
-//! to the bottom first. `java.util.Timer`, libevent and Go's runtime keep their timers in heaps.
+//! J. W. J. Williams, *Algorithm 232: Heapsort*, CACM 7(6), 1964; R. W. Floyd, *Algorithm 245: Treesort 3*, CACM 7(12), 1964, for
+//! making a heap in linear time; D. B. Johnson, *Priority queues with update and finding minimum spanning trees*, 1975, for more than
+//! two children; I. Wegener, *Bottom-up-heapsort*, 1993, for sinking to the bottom first. The places, the order of insertion and
+//! the sorted jump are not theirs. `java.util.Timer`, libevent and Go's runtime keep their timers in heaps.
 //!
 //! # When to pick another
 //!
@@ -79,8 +92,10 @@ mod array;
 mod builder;
 mod definition;
 mod heap;
+mod node;
+mod sift;
 
-pub use builder::Builder;
+pub use builder::{BuildError, Builder};
 pub use definition::Definition;
 pub use heap::BinaryHeap;
 pub use wheelhouse_core::{Expired, Tick, Timer, TimerId};

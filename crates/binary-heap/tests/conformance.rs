@@ -26,7 +26,7 @@ impl<const ARITY: usize> Backend for Arity<ARITY> {
     type Timer<T, M: Meter> = BinaryHeap<T, ARITY, M>;
 
     fn build<T, M: Meter + Default>() -> Self::Timer<T, M> {
-        BinaryHeap::<T, ARITY>::builder().meter(M::default()).build()
+        BinaryHeap::<T, ARITY>::builder().meter(M::default()).build().expect("the defaults are valid")
     }
 
     fn meter<T, M: Meter>(timer: &Self::Timer<T, M>) -> Option<&M> {

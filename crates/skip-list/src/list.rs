@@ -1,6 +1,6 @@
 //! The timer facility over the levels.
 
-use crate::builder::Builder;
+use crate::builder::{Builder, MAX_TIMERS};
 use crate::heights::Heights;
 use crate::levels::Levels;
 use wheelhouse_core::arena::Arena;
@@ -20,13 +20,18 @@ pub struct SkipList<T, M = NoMeter> {
 }
 
 impl<T> SkipList<T> {
-    /// An empty list, its clock at 0.
+    /// An empty list, its clock at 0. Allocates nothing.
     pub fn new() -> Self {
-        Self::builder().build()
+        Self::with_parts(0, 0, Heights::DEFAULT, NoMeter)
     }
 
-    /// Chooses the first tick, the capacity, the seed or a meter.
-    pub fn builder() -> Builder<T> {
+    /// An empty list with room for so many timers, its clock at 0. It makes no room for more than it can hold, 2^32 - 1.
+    pub fn with_capacity(timers: usize) -> Self {
+        Self::with_parts(0, timers.min(MAX_TIMERS), Heights::DEFAULT, NoMeter)
+    }
+
+    /// Chooses the first tick, the capacity, the seed, the greatest height or a meter.
+    pub const fn builder() -> Builder<T> {
         Builder::new()
     }
 }
@@ -38,14 +43,9 @@ impl<T> Default for SkipList<T> {
 }
 
 impl<T, M: Meter> SkipList<T, M> {
-    pub(crate) fn with_parts(start: Tick, capacity: usize, seed: u64, meter: M) -> Self {
-        Self {
-            arena: Arena::with_capacity(capacity),
-            levels: Levels::with_capacity(capacity),
-            heights: Heights::new(seed),
-            now: start,
-            meter,
-        }
+    pub(crate) fn with_parts(start: Tick, capacity: usize, heights: Heights, meter: M) -> Self {
+        let (arena, levels) = (Arena::with_capacity(capacity), Levels::with_capacity(capacity));
+        Self { arena, levels, heights, now: start, meter }
     }
 
     /// What counts the work.
@@ -104,7 +104,7 @@ impl<T, M: Meter> Timer<T> for SkipList<T, M> {
     /// O(1). Exact.
     #[inline]
     fn next_wakeup(&self) -> Option<Tick> {
-        self.levels.first().map(|(deadline, _)| deadline)
+        self.levels.earliest()
     }
 
     /// O(1) expected, O(log n) at worst.
@@ -112,10 +112,10 @@ impl<T, M: Meter> Timer<T> for SkipList<T, M> {
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.now = self.now.max(now);
         self.meter.tally(Work::Comparison, 1);
-        let (deadline, index) = self.levels.first().filter(|(deadline, _)| *deadline <= self.now)?;
-        self.levels.unlink(index, &self.meter);
-        let (id, value) = self.arena.remove_at(index)?;
-        Some(Expired { id, deadline, value })
+        let first = self.levels.due(self.now)?;
+        self.levels.unlink(first.at, &self.meter);
+        let (id, value) = self.arena.remove_at(first.at)?;
+        Some(Expired { id, deadline: first.deadline, value })
     }
 
     /// O(1) expected for each timer that fires, O(1) if none does.
@@ -131,53 +131,5 @@ impl<T, M: Meter> Timer<T> for SkipList<T, M> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use alloc::vec::Vec;
-
-    /// A small generator, so that the unit tests need no crate.
-    fn random(state: &mut u64) -> u64 {
-        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        *state >> 33
-    }
-
-    #[test]
-    fn stays_whole_under_random_operations() {
-        for seed in [1, 7] {
-            let mut list = SkipList::<u64>::builder().seed(seed).build();
-            let mut ids = Vec::new();
-            let mut state = seed;
-            for step in 0..10_000 {
-                let deadline = list.now() + random(&mut state) % 2_000;
-                match random(&mut state) % 8 {
-                    0..4 => ids.push(list.insert(deadline, step)),
-                    4 if !ids.is_empty() => {
-                        let id = ids.swap_remove(random(&mut state) as usize % ids.len());
-                        list.cancel(id);
-                    }
-                    5 if !ids.is_empty() => {
-                        let id = ids[random(&mut state) as usize % ids.len()];
-                        assert_eq!(list.reschedule(id, deadline), list.deadline(id).is_some());
-                    }
-                    _ => {
-                        list.advance(deadline.min(list.now() + 20), |_| ());
-                    }
-                }
-                if step % 50 == 0 {
-                    assert_eq!(list.levels.check(), list.len());
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_timer_behind_all_others_is_appended_without_a_search() {
-        let meter = wheelhouse_core::meter::CountingMeter::default();
-        let mut list = SkipList::builder().meter(meter).build();
-        for deadline in 0..10_000 {
-            list.insert(deadline / 3, ());
-        }
-        assert_eq!(list.meter().count(Work::Comparison), 10_000);
-        assert_eq!(list.levels.check(), 10_000);
-    }
-}
+#[path = "list_tests.rs"]
+mod tests;

@@ -1,0 +1,193 @@
+//! One level: a list linked both ways, and two nodes ahead.
+//!
+//! ```text
+//! head ──▶ 7 ──▶ 12 ──▶ 19 ──▶ 40        each arrow is kept in both nodes before it, with the deadline it leads to:
+//!   ╰──────────▶ ╰────────────▶          the head knows 7 and 12, node 7 knows 12 and 19
+//! ```
+//!
+//! What a search waits for is memory: each node's address is known only from the node before, and at a million timers that is
+//! a cache miss a step. Two links with their deadlines in one node halve the steps.
+
+use wheelhouse_core::Tick;
+use wheelhouse_core::meter::{Meter, Work};
+
+/// No node: before the first and behind the last.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Links changed when a node is put in: two in each of the two before it, three of its own, one behind.
+pub(crate) const LINKS_TO_PUT_IN: u64 = 7;
+/// Links changed when a node is taken out.
+pub(crate) const LINKS_TO_TAKE_OUT: u64 = 4;
+
+/// A link to a node, with the deadline of its timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Link {
+    pub(crate) deadline: Tick,
+    pub(crate) at: u32,
+}
+
+impl Link {
+    /// Whether it leads to a timer that is due at `deadline` or before.
+    #[inline]
+    pub(crate) fn reaches(self, deadline: Tick) -> bool {
+        self.at != NONE && self.deadline <= deadline
+    }
+}
+
+/// A timer on a level: 32 bytes, two to a cache line. Its own deadline is in the nodes before it.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+pub(crate) struct Node {
+    /// Of the next timer and the one behind it.
+    deadlines: [Tick; 2],
+    links: [u32; 2],
+    prev: u32,
+    /// What the node has to do with other levels: the owner decides.
+    pub(crate) other: u32,
+}
+
+impl Node {
+    pub(crate) const UNUSED: Self = Self { deadlines: [0; 2], links: [NONE; 2], prev: NONE, other: NONE };
+
+    /// To the next node.
+    #[inline]
+    fn next(&self) -> Link {
+        Link { deadline: self.deadlines[0], at: self.links[0] }
+    }
+
+    /// To the one behind the next.
+    #[inline]
+    fn second(&self) -> Link {
+        Link { deadline: self.deadlines[1], at: self.links[1] }
+    }
+
+    #[inline]
+    fn set_next(&mut self, link: Link) {
+        (self.deadlines[0], self.links[0]) = (link.deadline, link.at);
+    }
+
+    #[inline]
+    fn set_second(&mut self, link: Link) {
+        (self.deadlines[1], self.links[1]) = (link.deadline, link.at);
+    }
+}
+
+/// Both ends of a list. The nodes are the caller's, since those of several levels share an array.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Level {
+    /// Only its links forward mean something.
+    head: Node,
+    tail: u32,
+}
+
+impl Level {
+    pub(crate) const EMPTY: Self = Self { head: Node::UNUSED, tail: NONE };
+
+    #[inline]
+    pub(crate) fn first(&self) -> Link {
+        self.head.next()
+    }
+
+    #[inline]
+    pub(crate) fn last(&self) -> u32 {
+        self.tail
+    }
+
+    #[inline]
+    fn node<'a>(&'a self, nodes: &'a [Node], at: u32) -> &'a Node {
+        nodes.get(at as usize).unwrap_or(&self.head)
+    }
+
+    #[inline]
+    fn node_mut<'a>(&'a mut self, nodes: &'a mut [Node], at: u32) -> &'a mut Node {
+        nodes.get_mut(at as usize).unwrap_or(&mut self.head)
+    }
+
+    /// The deadline of the timer of a node.
+    #[inline]
+    pub(crate) fn deadline_of(&self, nodes: &[Node], at: u32) -> Tick {
+        self.node(nodes, nodes[at as usize].prev).next().deadline
+    }
+
+    /// The last node that is due at `deadline` or before, looked for from `at` on.
+    #[inline]
+    pub(crate) fn search(&self, nodes: &[Node], mut at: u32, deadline: Tick, meter: &impl Meter) -> u32 {
+        let mut node = self.node(nodes, at);
+        let mut strides = 0;
+        while node.second().reaches(deadline) {
+            at = node.second().at;
+            node = self.node(nodes, at);
+            strides += 1;
+        }
+        meter.tally(Work::Comparison, strides + 2);
+        meter.tally(Work::Link, strides + 1);
+        // Known to be the last without a visit.
+        if node.next().reaches(deadline) { node.next().at } else { at }
+    }
+
+    /// Puts a node behind another.
+    #[inline]
+    pub(crate) fn put_in(&mut self, nodes: &mut [Node], behind: u32, link: Link, other: u32, meter: &impl Meter) {
+        let before = self.node_mut(nodes, behind);
+        let (next, second, first) = (before.next(), before.second(), before.prev);
+        before.set_next(link);
+        before.set_second(next);
+        if behind != NONE {
+            self.node_mut(nodes, first).set_second(link);
+        }
+        let node = self.node_mut(nodes, link.at);
+        (node.prev, node.other) = (behind, other);
+        node.set_next(next);
+        node.set_second(second);
+        self.set_prev(nodes, next.at, link.at);
+        meter.tally(Work::Link, LINKS_TO_PUT_IN);
+    }
+
+    /// Takes a node out.
+    #[inline]
+    pub(crate) fn take_out(&mut self, nodes: &mut [Node], at: u32, meter: &impl Meter) {
+        let node = &nodes[at as usize];
+        let (prev, second) = (node.prev, node.second());
+        // The same either way. But the head is at hand, so that the processor can go on to the next timer that fires while
+        // it still waits for the memory of this one.
+        let next = if prev == NONE { self.head.second() } else { node.next() };
+        let before = self.node_mut(nodes, prev);
+        let first = before.prev;
+        before.set_next(next);
+        before.set_second(second);
+        if prev != NONE {
+            self.node_mut(nodes, first).set_second(next);
+        }
+        self.set_prev(nodes, next.at, prev);
+        meter.tally(Work::Link, LINKS_TO_TAKE_OUT);
+    }
+
+    /// Links a node, or the end of the list, back.
+    #[inline]
+    fn set_prev(&mut self, nodes: &mut [Node], at: u32, prev: u32) {
+        match nodes.get_mut(at as usize) {
+            Some(node) => node.prev = prev,
+            None => self.tail = prev,
+        }
+    }
+
+    /// Checks order and links both ways and two ahead; returns the nodes in order.
+    #[cfg(test)]
+    pub(crate) fn check(&self, nodes: &[Node]) -> alloc::vec::Vec<Link> {
+        let (mut at, mut links) = (NONE, alloc::vec::Vec::<Link>::new());
+        loop {
+            let next = self.node(nodes, at).next();
+            let second = self.node(nodes, at).second();
+            if next.at == NONE {
+                assert_eq!((second.at, self.tail), (NONE, at));
+                return links;
+            }
+            assert_eq!(nodes[next.at as usize].prev, at);
+            assert_eq!(nodes[next.at as usize].next().at, second.at);
+            assert!(second.at == NONE || nodes[next.at as usize].next() == second);
+            assert!(links.last().is_none_or(|last| last.deadline <= next.deadline));
+            links.push(next);
+            at = next.at;
+        }
+    }
+}
