@@ -12,7 +12,7 @@ pub struct Definition;
 /// Insertions and cancellations in random order stay within two or three levels whatever n: 4.6, 6.0 and 6.0. Slack of a third.
 fn bounds(n: u64) -> Bounds {
     let levels = f64::from(n.max(1).ilog2() + 1);
-    Bounds { insert: 6.5, cancel: 8.5, reschedule: 8.5, fire: 4.0 + 2.2 * levels, empty_tick: 1.0 }
+    Bounds { insert: 6.5, cancel: 8.5, reschedule: 8.5, fire: 4.0 + 2.2 * levels, empty_tick: 1.0, next_wakeup: 0.0 }
 }
 
 impl Backend for Definition {
@@ -20,7 +20,7 @@ impl Backend for Definition {
         name: "binary-heap",
         structure: "indexed binary heap, cancel in place",
         source: "Williams 1964; java.util.Timer, libevent, Go (4-ary)",
-        levels: 0,
+        vain_wakeups: 0,
         costs: Costs {
             insert: "O(1) average, worst O(log n)",
             cancel: "O(1) average, worst O(log n)",

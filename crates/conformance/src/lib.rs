@@ -53,7 +53,6 @@ mod contract;
 mod differential;
 mod golden;
 mod guard;
-mod oracle;
 mod property;
 mod random;
 pub mod script;
@@ -63,9 +62,9 @@ pub use contract::*;
 pub use differential::{LONG_RUN, differential_long_run, differential_run};
 pub use golden::*;
 pub use guard::{Check, TIME_LIMIT};
-pub use oracle::{Oracle, OracleDefinition};
 pub use property::{property_any_sequence, property_end_of_time, property_many_ties, steps};
 pub use suite::checks;
+pub use wheelhouse_oracle::{Oracle, OracleDefinition};
 
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;

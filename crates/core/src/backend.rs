@@ -29,8 +29,9 @@ pub struct Info {
     pub structure: &'static str,
     /// Who uses it or where it was published.
     pub source: &'static str,
-    /// How many levels there are: the most calls in vain on the way from wake-up to wake-up to one deadline.
-    pub levels: u32,
+    /// The most calls in which nothing fires on the way from wake-up to wake-up to one deadline: for a hierarchical wheel its
+    /// levels less one, none where [`next_wakeup`](Timer::next_wakeup) is exact.
+    pub vain_wakeups: u32,
     /// Cost classes for people, `insert`, `cancel`, `reschedule`, `fire`; amortised, then worst where it differs.
     pub costs: Costs,
     /// The most work per operation, on average over a run of uniform delays at n live timers, in steps of
@@ -64,4 +65,6 @@ pub struct Bounds {
     pub fire: f64,
     /// Per advance by one tick with nothing due.
     pub empty_tick: f64,
+    /// Per question for the next wake-up.
+    pub next_wakeup: f64,
 }

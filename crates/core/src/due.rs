@@ -84,13 +84,19 @@ impl DueQueue {
             if late_first { self.late.pop().map(|Reverse(waiting)| waiting) } else { self.queue.pop_front() }?;
         let (id, entry): (TimerId, E) = arena.remove_at(index)?;
         self.live -= 1;
-        self.drop_stale_ends(arena);
+        self.limit_stale(arena);
         Some(Expired { id, deadline, value: open(entry) })
     }
 
     /// To be called when a timer of the queue was cancelled or rescheduled: its reference is stale by now.
     pub fn forget<E>(&mut self, arena: &Arena<E>) {
         self.live -= 1;
+        self.limit_stale(arena);
+    }
+
+    /// Keeps both ends current and the stale from outnumbering the live; who left as many stale pays for the sweep.
+    #[inline]
+    fn limit_stale<E>(&mut self, arena: &Arena<E>) {
         if self.queue.len() + self.late.len() > 2 * self.live + SLACK {
             self.sweep(arena);
         }
@@ -111,8 +117,8 @@ impl DueQueue {
         while self.late.peek().is_some_and(|Reverse((_, _, index, stamp))| !arena.is_current(*index, *stamp)) {
             self.late.pop();
         }
-        if self.live == 0 && self.queue.capacity() > KEEP {
-            self.queue = VecDeque::new();
+        if self.live == 0 && self.queue.capacity() + self.late.capacity() > KEEP {
+            (self.queue, self.late) = (VecDeque::new(), BinaryHeap::new());
         }
     }
 }
@@ -157,6 +163,24 @@ mod tests {
         }
         assert_eq!(queue.pop(&mut arena, |name| name), Some(Expired { id: kept, deadline: 500, value: 'k' }));
         assert_eq!(queue.earliest(), None);
+    }
+
+    #[test]
+    fn what_stays_behind_is_bounded_when_others_fire() {
+        let (mut queue, mut arena) = (DueQueue::new(), Arena::new());
+        for deadline in 0..1_000 {
+            push(&mut queue, &mut arena, deadline, 'a');
+        }
+        let stale: Vec<_> = (1_000..2_000).map(|deadline| push(&mut queue, &mut arena, deadline, 'x')).collect();
+        for id in &stale[..999] {
+            arena.remove(*id);
+            queue.forget(&arena);
+        }
+        for _ in 0..999 {
+            queue.pop(&mut arena, |name| name);
+            assert!(queue.queue.len() + queue.late.len() <= 2 * queue.live + SLACK);
+        }
+        assert_eq!(queue.live, 2);
     }
 
     #[test]

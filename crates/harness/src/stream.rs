@@ -3,8 +3,8 @@
 use crate::floor::Script;
 use anyhow::{Context, Result};
 use std::path::Path;
-use wheelhouse_conformance::Oracle;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
+use wheelhouse_oracle::Oracle;
 use wheelhouse_workload::{Checksum, Measure, Op, Phase, Player, Workload, trace};
 
 /// The prefix of the names of traces, where workloads and traces stand side by side.

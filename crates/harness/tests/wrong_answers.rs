@@ -13,19 +13,19 @@ use wheelhouse_registry::all;
 /// The heap, but a timer that is rescheduled stays where it is.
 struct Forgetful;
 
-struct Faulty<T, M>(wheelhouse_conformance::Oracle<T>, std::marker::PhantomData<M>);
+struct Faulty<T, M>(wheelhouse_oracle::Oracle<T>, std::marker::PhantomData<M>);
 
 impl Backend for Forgetful {
     const INFO: Info = Info {
         name: "forgetful",
         structure: "an ordered map that does not reschedule",
-        ..wheelhouse_conformance::OracleDefinition::INFO
+        ..wheelhouse_oracle::OracleDefinition::INFO
     };
 
     type Timer<T, M: Meter> = Faulty<T, M>;
 
     fn build<T, M: Meter + Default>() -> Faulty<T, M> {
-        Faulty(wheelhouse_conformance::Oracle::new(), std::marker::PhantomData)
+        Faulty(wheelhouse_oracle::Oracle::new(), std::marker::PhantomData)
     }
 
     fn meter<T, M: Meter>(_: &Faulty<T, M>) -> Option<&M> {

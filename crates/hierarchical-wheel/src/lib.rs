@@ -13,8 +13,8 @@
 //! ```
 //!
 //! The level of a timer is that of the highest digit in which its deadline differs from the hand (`geometry`). So every
-//! slot holds timers of one turn only, level 0 is exact to the tick, and a timer cascades at most seven times in its life,
-//! with delays below 65,536 ticks at most once.
+//! slot holds timers of one turn only, level 0 is exact to the tick, and a timer cascades at most seven times in its life: with a
+//! delay below 256 ticks at most once, below 65,536 at most twice, and so on.
 //!
 //! # What is special
 //!
@@ -30,19 +30,21 @@
 //!
 //! # Cost
 //!
-//! n live timers, m levels on the way to a deadline (at most 8 with 256 slots):
+//! n live timers, m levels between the hand and a deadline (at most 8 with 256 slots):
 //!
 //! | method | amortised | worst |
 //! |---|---|---|
-//! | [`insert`](Timer::insert) | O(1) | O(n), when the storage of timers grows |
+//! | [`insert`](Timer::insert) | O(m), for the cascades to come | O(n), when the storage of timers grows |
 //! | [`cancel`](Timer::cancel) | O(1) | O(n), when stale references are cleared away |
 //! | [`reschedule`](Timer::reschedule) | O(1) | O(n), likewise |
-//! | [`advance`](Timer::advance), per timer fired | O(m) | O(n) in one tick, when a slot of a higher level cascades |
-//! | [`advance`](Timer::advance), nothing due | O(1) | O(1) |
+//! | [`advance`](Timer::advance), per timer that fires | O(1), its cascades paid for by its insertion | O(n) in one tick, when a slot of a higher level cascades |
+//! | [`advance`](Timer::advance), nothing due | O(1), likewise | O(n), likewise |
 //! | [`next_wakeup`](Timer::next_wakeup), [`deadline`](Timer::deadline) | O(1) | O(1) |
 //!
-//! Memory: 28 bytes and the value for each timer, 16 for each reference, of which at most `2 n + 256` exist; and 20 bytes
-//! a slot, with a chunk of 488 bytes for each slot in use. A timer that is inserted with a deadline already past goes to a
+//! With s slots a level, an emptied slot is followed by a search for the next over at most s / 64 words: four by default.
+//!
+//! Memory: 20 bytes and the value for each timer (up to twice that where an array has just doubled), 16 for each reference, of
+//! which at most `2 n + 256` exist; and 20 bytes a slot, with a chunk of 488 bytes for each slot in use. A timer that is inserted with a deadline already past goes to a
 //! queue instead: O(1) if such timers come in order of their deadlines, O(log k) for k that do not.
 //!
 //! # Source and deviations

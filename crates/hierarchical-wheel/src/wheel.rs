@@ -128,6 +128,7 @@ impl<T, M: Meter> HierarchicalWheel<T, M> {
         if deadline < self.hand {
             self.meter.tally(Work::Comparison, self.overdue.depth());
             self.overdue.forget(&self.arena);
+            self.limit_stale(); // there is one live timer less
             return;
         }
         self.meter.tally(Work::SlotVisit, 1);
@@ -269,7 +270,7 @@ impl<T, M: Meter> Timer<T> for HierarchicalWheel<T, M> {
         self.arena.len()
     }
 
-    /// O(1) amortised; O(n) when the storage grows.
+    /// O(1), and a move to come for each level between the hand and the deadline; O(n) when the storage grows.
     #[inline]
     fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
         let id = self.arena.insert(Entry { deadline, value });
@@ -314,18 +315,17 @@ impl<T, M: Meter> Timer<T> for HierarchicalWheel<T, M> {
         self.overdue.earliest().or(self.next.map(|next| next.start))
     }
 
-    /// O(m) amortised for m levels; O(n) when a slot of a higher level cascades.
+    /// O(1) amortised; O(n) when a slot of a higher level cascades, whether anything fires or not.
     #[inline]
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.now = self.now.max(now);
         let expired = self.take_due();
-        if expired.is_none() {
-            self.limit_stale();
-        }
+        self.limit_stale();
         expired
     }
 
-    /// O(m) amortised per timer fired, O(1) if none does.
+    /// O(1) amortised for each timer that fires and for each call; O(n) when a slot of a higher level cascades, whether
+    /// anything fires or not.
     #[inline]
     fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
         self.now = self.now.max(now);

@@ -20,7 +20,15 @@ fn bounds(n: u64) -> Bounds {
         reschedule: 6.0,
         fire: 5.0 + sorting + 1.5 * per_slot,
         empty_tick: 3.0 + per_slot,
+        next_wakeup: next_wakeup(n),
     }
+}
+
+/// The slots ahead are looked into until the hand would get to a slot no earlier than the earliest deadline seen: with delays
+/// uniform up to 2^20, 2^20 / n slots or all of those in use. Some of them are read as a whole.
+fn next_wakeup(n: u64) -> f64 {
+    let per_slot = n as f64 / DEFAULT_SLOTS as f64;
+    (1_048_576.0 / n as f64).min(n as f64) + 8.0 * (1.0 + per_slot)
 }
 
 impl Backend for Definition {
@@ -28,7 +36,7 @@ impl Backend for Definition {
         name: "round-wheel",
         structure: "one wheel with rounds, unsorted slots, lazy cancel",
         source: "Varghese & Lauck scheme 6; Netty, xtimingwheel",
-        levels: 0,
+        vain_wakeups: 0,
         costs: Costs {
             insert: "O(1), worst O(n)",
             cancel: "O(1), worst O(n)",

@@ -36,14 +36,14 @@
 //! | [`cancel`](Timer::cancel) | O(1) | O(n), when stale references are cleared away |
 //! | [`reschedule`](Timer::reschedule) | O(1) | O(n), likewise |
 //! | [`advance`](Timer::advance) by one tick | O(n / M + 1) | O(n), all in one slot |
-//! | [`advance`](Timer::advance) by more than a turn | O(n + k log k), k due | the same |
-//! | [`next_wakeup`](Timer::next_wakeup) | O(1 + n / M), while timers are denser than slots | O(n + M) |
+//! | [`advance`](Timer::advance) by more than a turn | O(n + M + k log k), k due | the same |
+//! | [`next_wakeup`](Timer::next_wakeup) | O(1 + n / M), where a timer is due in most of the ticks ahead | O(n + M) |
 //! | [`deadline`](Timer::deadline) | O(1) | O(1) |
 //!
 //! Seen from one timer, firing costs its share of T / M visits to its slot.
 //!
-//! Memory: 28 bytes and the value for each timer, 16 for each reference (up to twice that where an array has just grown),
-//! of which at most `2 n + 256` exist, and 40 bytes a slot. Timers that are due wait in a queue of 24 bytes each until they
+//! Memory: 20 bytes and the value for each timer, 16 for each reference (up to twice all that where an array has just
+//! doubled), of which at most `2 n + 256` exist, and 40 bytes a slot. Timers that are due wait in a queue of 24 bytes each until they
 //! have fired.
 //!
 //! # Source and deviations

@@ -97,6 +97,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
         if deadline <= self.now {
             self.meter.tally(Work::Comparison, self.due.depth());
             self.due.forget(&self.arena);
+            self.limit_stale(); // there is one live timer less
             return;
         }
         self.meter.tally(Work::SlotVisit, 1);
@@ -117,7 +118,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
     }
 
     /// Keeps stale references from outnumbering the live timers. Clearing away `s` of them reads fewer than `2 s + n`
-    /// references, which the `s` cancellations before it pay for.
+    /// references, and M / 64 words to find the slots; the `s` cancellations before it pay for them.
     #[inline]
     fn limit_stale(&mut self) {
         if self.stale > self.arena.len() + STALE_SLACK {
@@ -128,7 +129,11 @@ impl<T, M: Meter> RoundWheel<T, M> {
     /// Drops every stale reference from the slots.
     #[cold]
     fn sweep(&mut self) {
-        for at in 0..self.slots.count() {
+        let count = self.slots.count();
+        let mut from = 0;
+        while let Some((at, _)) = self.slots.next_occupied(from, count - from) {
+            from = at + 1;
+            self.meter.tally(Work::SlotVisit, 1);
             let slot = self.slots.get_mut(at);
             if slot.stale() > 0 {
                 self.meter.tally(Work::EntryScan, slot.references.len() as u64);
@@ -255,7 +260,7 @@ impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
         self.arena.get(id).map(|entry| entry.deadline)
     }
 
-    /// Exact. O(1 + n / M) on average while a timer is due in most slots within a turn; O(n + M) at worst.
+    /// Exact. O(1 + n / M) where a timer is due in most of the ticks ahead; O(n + M) at worst.
     fn next_wakeup(&self) -> Option<Tick> {
         if !self.due.is_empty() {
             return self.due.earliest();
@@ -285,15 +290,15 @@ impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
     #[inline]
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.turn(now);
+        self.limit_stale();
         if self.due.is_empty() {
-            self.limit_stale();
             return None;
         }
         self.meter.tally(Work::Comparison, self.due.depth());
         self.due.pop(&mut self.arena, |entry| entry.value)
     }
 
-    /// O(1 + n / M) amortised for a tick; O(n + k log k) for a jump of more than a turn in which k timers fire.
+    /// O(1 + n / M) amortised for a tick; O(n + M + k log k) for a jump of more than a turn in which k fire.
     #[inline]
     fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
         let mut fired = 0;

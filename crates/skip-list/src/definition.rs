@@ -15,7 +15,14 @@ pub struct Definition;
 /// out. Slack of two fifths.
 fn bounds(n: u64) -> Bounds {
     let search = 3.8 * f64::from(n.max(1).ilog2());
-    Bounds { insert: search + 10.0, cancel: 7.5, reschedule: search + 24.0, fire: 8.5, empty_tick: 1.0 }
+    Bounds {
+        insert: search + 10.0,
+        cancel: 7.5,
+        reschedule: search + 24.0,
+        fire: 8.5,
+        empty_tick: 1.0,
+        next_wakeup: 0.0,
+    }
 }
 
 impl Backend for Definition {
@@ -23,7 +30,7 @@ impl Backend for Definition {
         name: "skip-list",
         structure: "skip list, p = 1/4, linked both ways and two ahead",
         source: "Pugh 1990; DPDK rte_timer",
-        levels: 0,
+        vain_wakeups: 0,
         costs: Costs {
             insert: "O(log n) expected, worst O(n)",
             cancel: "O(1) expected, worst O(log n)",

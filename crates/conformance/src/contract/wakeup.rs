@@ -31,14 +31,14 @@ fn wakeup<T>(timer: &impl Timer<T>, earliest: Option<u64>) -> Option<u64> {
 
 /// Goes from wake-up to wake-up until something fires: how many fired, and where the clock is then.
 fn wake<B: Backend, T>(timer: &mut impl Timer<T>, earliest: u64) -> (usize, u64) {
-    for _ in 0..=B::INFO.levels {
+    for _ in 0..=B::INFO.vain_wakeups {
         let tick = wakeup(timer, Some(earliest)).unwrap_or(earliest);
         let fired = timer.advance(tick, |_| ());
         if fired > 0 {
             return (fired, timer.now());
         }
     }
-    let levels = B::INFO.levels;
+    let levels = B::INFO.vain_wakeups;
     panic!("contract 7: more than {levels} wake-ups in vain, one per level, on the way to {earliest}");
 }
 

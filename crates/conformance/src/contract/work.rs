@@ -22,6 +22,7 @@ const HUGE_JUMP: u64 = 64 * 8;
 /// * insert: n timers into an empty structure;
 /// * cancel: one of n timers, chosen at random, another inserted after each;
 /// * reschedule: one of n timers, chosen at random, to another such delay;
+/// * next wake-up: asked once, with n timers live;
 /// * empty tick: 4,096 advances by one tick, those left out at which a timer fires;
 /// * fire: all n timers in one jump of the clock.
 ///
@@ -74,6 +75,7 @@ impl<B: Backend> Counted<B> {
         let (insert, ()) = self.work(|this| (0..n).for_each(|_| this.insert()));
         let cancel = (0..n).map(|_| self.replace()).sum();
         let (reschedule, ()) = self.work(|this| (0..n).for_each(|_| this.reschedule()));
+        let ask = self.work(|this| this.timer.next_wakeup().map_or(0, |_| 1));
         let (ticks, empty) = self.empty_ticks(4_096);
         let (fire, fired) = self.work(|this| this.timer.advance(u64::MAX, |_| ()) as u64);
         [
@@ -82,6 +84,7 @@ impl<B: Backend> Counted<B> {
             ("reschedule", reschedule, n, bounds.reschedule),
             ("empty tick", empty, ticks, bounds.empty_tick),
             ("fire", fire, fired, bounds.fire),
+            ("next wake-up", ask.0, ask.1, bounds.next_wakeup),
         ]
         .into_iter()
         .map(|(operation, work, count, bound)| (operation, work as f64 / count.max(1) as f64, bound))

@@ -182,13 +182,13 @@ impl<B: Backend> Pair<B> {
     }
 
     fn wake(&mut self) -> Result<(), String> {
-        for _ in 0..=B::INFO.levels {
+        for _ in 0..=B::INFO.vain_wakeups {
             let Some(wakeup) = self.timer.next_wakeup() else { return same("live", 0, self.oracle.len()) };
             if self.advance(wakeup)? > 0 {
                 return Ok(());
             }
         }
-        Err(format!("more than {} wake-ups in vain on the way to one deadline", B::INFO.levels))
+        Err(format!("more than {} wake-ups in vain on the way to one deadline", B::INFO.vain_wakeups))
     }
 
     /// The callback panics at expiry `nth`. Those up to it are gone from both; the others are compared later.

@@ -85,11 +85,18 @@ impl Backend for Planted {
         name: "planted",
         structure: "ordered map with a fault",
         source: "this test",
-        levels: 0,
+        vain_wakeups: 0,
         costs: Costs { insert: "O(log n)", cancel: "O(log n)", reschedule: "O(log n)", fire: "O(log n)" },
         bounds: |n| {
             let log = n.ilog2() as f64 + 2.0;
-            Bounds { insert: log, cancel: log, reschedule: 2.0 * log, fire: log + 1.0, empty_tick: 1.0 }
+            Bounds {
+                insert: log,
+                cancel: log,
+                reschedule: 2.0 * log,
+                fire: log + 1.0,
+                empty_tick: 1.0,
+                next_wakeup: 0.0,
+            }
         },
     };
 

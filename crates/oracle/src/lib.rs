@@ -8,7 +8,7 @@ use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 /// A timer facility that is right because it is obvious: a map ordered by (deadline, insertion). O(log n) each.
 ///
 /// ```
-/// use wheelhouse_conformance::Oracle;
+/// use wheelhouse_oracle::Oracle;
 /// use wheelhouse_core::Timer;
 ///
 /// let mut oracle = Oracle::new();
@@ -110,9 +110,9 @@ impl Backend for OracleDefinition {
         name: "oracle",
         structure: "ordered map (B-tree) and hash map",
         source: "the contract, written down",
-        levels: 0,
+        vain_wakeups: 0,
         costs: Costs { insert: "O(log n)", cancel: "O(log n)", reschedule: "O(log n)", fire: "O(log n)" },
-        bounds: |_| Bounds { insert: 0.0, cancel: 0.0, reschedule: 0.0, fire: 0.0, empty_tick: 0.0 },
+        bounds: |_| Bounds { insert: 0.0, cancel: 0.0, reschedule: 0.0, fire: 0.0, empty_tick: 0.0, next_wakeup: 0.0 },
     };
 
     type Timer<T, M: Meter> = Oracle<T>;
@@ -125,3 +125,8 @@ impl Backend for OracleDefinition {
         None
     }
 }
+
+/// Compiles the program of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
