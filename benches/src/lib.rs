@@ -4,6 +4,7 @@
 //! which restores n, is not. The figures answer "what does a cancel cost while a million timers are live", where the
 //! harness's answer "what does it cost to cancel a million timers".
 
+use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 /// Delays are uniform in `1..=LONGEST`.
 const LONGEST: Tick = 1 << 20;
 
-/// Operations between two reads of the clock: enough that the reads vanish, few enough that n hardly changes.
+/// Most operations between two reads of the clock: enough that the reads vanish.
 const BLOCK: u64 = 512;
 
 /// A backend with n live timers.
@@ -23,6 +24,13 @@ pub struct Population<B: Backend> {
     timer: B::Timer<u64, NoMeter>,
     /// The handle of each timer; a timer's value is its place here.
     ids: Vec<TimerId>,
+    /// The deadline of each timer, to check what fires.
+    deadlines: Vec<Tick>,
+    /// All places in an order drawn once, and how far it was gone through.
+    order: Vec<u32>,
+    at: usize,
+    /// What fired in a block: empty between blocks.
+    fired: Vec<(Tick, u64)>,
     random: Pcg64Mcg,
 }
 
@@ -36,34 +44,41 @@ impl<B: Backend> Population<B> {
         assert!(n > 0, "a population has at least one timer");
         let mut random = Pcg64Mcg::seed_from_u64(u64::from(n));
         let mut timer = B::build::<u64, NoMeter>();
-        let ids = (0..u64::from(n)).map(|value| timer.insert(random.random_range(1..=LONGEST), value)).collect();
-        Self { timer, ids, random }
+        let deadlines: Vec<Tick> = (0..n).map(|_| random.random_range(1..=LONGEST)).collect();
+        let ids = deadlines.iter().zip(0..).map(|(deadline, value)| timer.insert(*deadline, value)).collect();
+        let mut order: Vec<u32> = (0..n).collect();
+        order.shuffle(&mut random);
+        Self { timer, ids, deadlines, order, at: 0, fired: Vec::new(), random }
+    }
+
+    /// Operations in a block of this population: few enough that n hardly changes.
+    fn block(&self) -> u64 {
+        BLOCK.min(self.ids.len() as u64 / 16).max(1)
     }
 
     fn deadline(&mut self) -> Tick {
         self.timer.now() + self.random.random_range(1..=LONGEST)
     }
 
-    fn start(&mut self, value: u64) {
-        let deadline = self.deadline();
-        self.ids[value as usize] = self.timer.insert(deadline, value);
+    fn start(&mut self, place: usize, deadline: Tick) {
+        self.ids[place] = self.timer.insert(deadline, place as u64);
+        self.deadlines[place] = deadline;
     }
 
-    /// Timers to work on, each once, and a new deadline for each.
+    /// Timers to work on, scattered, each once, and a new deadline for each.
     fn choose(&mut self, count: u64) -> Vec<(usize, Tick)> {
-        let n = self.ids.len();
-        let first = self.random.random_range(0..n);
-        // A stride without a common divisor visits scattered places without repetition.
-        let stride = (n / 2 + 1..).find(|stride| gcd(*stride, n) == 1).unwrap_or(1);
-        let places = (0..count.min(n as u64) as usize).map(|step| (first + step * stride) % n);
-        places.collect::<Vec<_>>().into_iter().map(|place| (place, self.deadline())).collect()
+        let n = self.order.len();
+        let first = self.at;
+        self.at = (first + count as usize) % n;
+        let places: Vec<u32> = (0..count as usize).map(|step| self.order[(first + step) % n]).collect();
+        places.into_iter().map(|place| (place as usize, self.deadline())).collect()
     }
 
     /// Runs blocks until `iterations` operations were timed; a block returns how many it timed and how long they took.
     fn blocks(&mut self, iterations: u64, mut block: impl FnMut(&mut Self, u64) -> (u64, Duration)) -> Duration {
         let (mut done, mut time) = (0, Duration::ZERO);
         while done < iterations {
-            let (count, elapsed) = block(self, BLOCK.min(iterations - done));
+            let (count, elapsed) = block(self, self.block().min(iterations - done));
             done += count;
             time += elapsed;
         }
@@ -77,10 +92,8 @@ impl<B: Backend> Population<B> {
             let chosen = this.choose(count);
             chosen.iter().for_each(|(place, _)| assert!(this.timer.cancel(this.ids[*place]).is_some()));
             let start = Instant::now();
-            for &(place, deadline) in &chosen {
-                this.ids[place] = this.timer.insert(deadline, place as u64);
-            }
-            (chosen.len() as u64, start.elapsed())
+            chosen.iter().for_each(|&(place, deadline)| this.start(place, deadline));
+            (count, start.elapsed())
         })
     }
 
@@ -91,9 +104,9 @@ impl<B: Backend> Population<B> {
             let start = Instant::now();
             let stopped = chosen.iter().filter(|(place, _)| this.timer.cancel(this.ids[*place]).is_some()).count();
             let time = start.elapsed();
-            assert_eq!(stopped, chosen.len(), "all of them were live");
-            chosen.iter().for_each(|(place, _)| this.start(*place as u64));
-            (stopped as u64, time)
+            assert_eq!(stopped as u64, count, "all of them were live");
+            chosen.iter().for_each(|&(place, deadline)| this.start(place, deadline));
+            (count, time)
         })
     }
 
@@ -104,44 +117,52 @@ impl<B: Backend> Population<B> {
             let start = Instant::now();
             let moved = chosen.iter().filter(|(place, to)| this.timer.reschedule(this.ids[*place], *to)).count();
             let time = start.elapsed();
-            assert_eq!(moved, chosen.len(), "all of them were live");
-            (moved as u64, time)
+            assert_eq!(moved as u64, count, "all of them were live");
+            chosen.iter().for_each(|&(place, deadline)| this.deadlines[place] = deadline);
+            (count, time)
         })
     }
 
     /// Time for timers to fire, the clock moved in jumps of a block's worth of them.
     pub fn fire(&mut self, iterations: u64) -> Duration {
-        let jump = (BLOCK * LONGEST / 2 / self.ids.len() as u64).max(1);
-        self.blocks(iterations, |this, _| this.advance(jump))
+        let jump = (self.block() * LONGEST / 2 / self.ids.len() as u64).max(1);
+        self.blocks(iterations, |this, _| this.advance(1, jump))
     }
 
     /// Time to move the clock by a tick, with what fires in it.
     pub fn tick(&mut self, iterations: u64) -> Duration {
-        self.blocks(iterations, |this, count| {
-            let mut time = Duration::ZERO;
-            // As many ticks in a row as leave the population nearly whole.
-            for _ in 0..count {
-                time += this.advance(1).1;
-            }
-            (count, time)
-        })
+        self.blocks(iterations, |this, count| (count, this.advance(count, 1).1))
     }
 
-    /// Moves the clock, timed, and starts what fired again, not timed.
-    fn advance(&mut self, ticks: Tick) -> (u64, Duration) {
-        let to = self.timer.now() + ticks;
-        let mut fired = Vec::new();
+    /// Moves the clock so many times by so many ticks, timed. Checks what fired and starts it again, not timed.
+    fn advance(&mut self, times: u64, ticks: Tick) -> (u64, Duration) {
+        let before = self.timer.now();
+        // Used again, so that room for them is not what is measured.
+        let mut fired = std::mem::take(&mut self.fired);
         let start = Instant::now();
-        self.timer.advance(to, |Expired { value, .. }| fired.push(value));
+        for step in 1..=times {
+            let note = |Expired { deadline, value, .. }| fired.push((deadline, value));
+            self.timer.advance(before + step * ticks, note);
+        }
         let time = start.elapsed();
-        fired.iter().for_each(|value| self.start(*value));
-        (fired.len() as u64, time)
+        assert!(fired.is_sorted_by_key(|(deadline, _)| *deadline), "in order");
+        for &(deadline, value) in &fired {
+            assert!(deadline > before && deadline <= self.timer.now(), "neither early nor late");
+            assert_eq!(self.deadlines[value as usize], deadline, "with its own deadline");
+            let again = self.deadline();
+            self.start(value as usize, again);
+        }
+        let count = fired.len() as u64;
+        fired.clear();
+        self.fired = fired;
+        (count, time)
     }
 
     /// Time to take the earliest timer and start it again.
     pub fn hold(&mut self, iterations: u64) -> Duration {
         self.blocks(iterations, |this, count| {
             let delays: Vec<Tick> = (0..count).map(|_| this.random.random_range(1..=LONGEST)).collect();
+            let mut last = 0;
             let start = Instant::now();
             for delay in &delays {
                 let expired = loop {
@@ -150,15 +171,13 @@ impl<B: Backend> Population<B> {
                         break expired;
                     }
                 };
-                this.ids[expired.value as usize] = this.timer.insert(expired.deadline + delay, expired.value);
+                assert!(expired.deadline >= last, "in order");
+                last = expired.deadline;
+                this.start(expired.value as usize, last + delay);
             }
             (count, start.elapsed())
         })
     }
-}
-
-fn gcd(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Compiles the program of the workspace's README.

@@ -18,12 +18,14 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use wheelhouse_harness::bench::{self, Settings};
+use wheelhouse_harness::cold;
 use wheelhouse_harness::contender;
 use wheelhouse_harness::source::Source;
 use wheelhouse_harness::table::Format;
 use wheelhouse_harness::{report, summary, verify};
 
 fn main() -> ExitCode {
+    cold::forget_freed_memory();
     match run(&Options::parse(std::env::args().skip(1))) {
         Ok(code) => code,
         Err(error) => {
@@ -38,9 +40,12 @@ fn run(options: &Options) -> Result<ExitCode> {
     if !options.only_lists {
         verify_first()?;
         println!("1. verified: every backend gives the oracle's answers");
-        println!("2. single operations on n live timers, by criterion");
+        println!("2. single operations on n live timers, by criterion (about a minute)");
     }
     operations::run(options);
+    if let Some(filter) = options.filter.as_deref().filter(|filter| !operations::is_known(filter)) {
+        bail!("nothing is called '{filter}'; there are: {}", operations::names().join(", "));
+    }
     if options.only_criterion {
         return Ok(ExitCode::SUCCESS);
     }
@@ -65,7 +70,7 @@ fn compare(options: &Options) -> Result<ExitCode> {
     let contenders: Vec<_> =
         all.filter(|it| options.filter.as_ref().is_none_or(|part| it.name().contains(part))).collect();
     if contenders.is_empty() {
-        println!("no backend has '{}' in its name: nothing to compare", options.filter.as_deref().unwrap_or(""));
+        println!("   left out: it is for whole backends, and '{}' names none", options.filter.as_deref().unwrap_or(""));
         return Ok(ExitCode::SUCCESS);
     }
     let (sizes, seconds) = match (options.test, options.quick) {

@@ -7,6 +7,7 @@ use std::cell::OnceCell;
 use std::time::Duration;
 use wheelhouse_benches::Population;
 use wheelhouse_core::backend::Backend;
+use wheelhouse_harness::model::FLOOR;
 use wheelhouse_registry::Visitor;
 
 /// A few operations in a sample are enough at ten samples: the spread is the machine's, not the sample's.
@@ -68,4 +69,18 @@ pub(crate) fn run(options: &Options) {
         wheelhouse_registry::visit(&mut benches);
     }
     benches.criterion.final_summary();
+}
+
+/// The names of operations and backends, of which those of the benches are made.
+pub(crate) fn names() -> Vec<&'static str> {
+    ["insert", "cancel", "reschedule", "fire", "tick", "hold"]
+        .into_iter()
+        .chain(wheelhouse_registry::all().iter().map(|info| info.name))
+        .chain([FLOOR])
+        .collect()
+}
+
+/// Whether a filter has to do with any name: it is part of one, or one is part of it. (To criterion it is a regular expression.)
+pub(crate) fn is_known(filter: &str) -> bool {
+    names().iter().any(|name| name.contains(filter) || filter.contains(name))
 }

@@ -17,7 +17,7 @@ pub(crate) struct Options {
 }
 
 /// criterion's options that are followed by a value.
-const WITH_VALUE: [&str; 17] = [
+const WITH_VALUE: [&str; 20] = [
     "-c",
     "--color",
     "--colour",
@@ -34,6 +34,9 @@ const WITH_VALUE: [&str; 17] = [
     "--measurement-time",
     "--nresamples",
     "--noise-threshold",
+    "--significance-level",
+    "--confidence-level",
+    "--plotting-backend",
     "--output-format",
 ];
 

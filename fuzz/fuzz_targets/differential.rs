@@ -41,7 +41,7 @@ struct SmallHierarchy<const SLOTS: usize>;
 impl<const SLOTS: usize> Backend for SmallHierarchy<SLOTS> {
     const INFO: Info = Info {
         name: "hierarchical-wheel with few slots",
-        levels: 64_u32.div_ceil(SLOTS.ilog2()) - 1,
+        vain_wakeups: 64_u32.div_ceil(SLOTS.ilog2()) - 1,
         ..wheelhouse_hierarchical_wheel::Definition::INFO
     };
 

@@ -73,16 +73,18 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<Run> {
         latency: Vec::new(),
         memory: Vec::new(),
         failures: Vec::new(),
-        interrupted: false,
+        interrupted: true, // until it is complete: a run that was killed must not look whole
     };
     store::save(dir, &run)?;
     let jobs = jobs(settings);
-    let mut progress = Progress::new(jobs.iter().map(expected).sum());
+    let memory = settings.time.mul_f64(if settings.details { 0.1 } else { 0.0 });
+    let mut progress = Progress::new(jobs.iter().map(expected).sum::<Duration>() + memory);
     for job in &jobs {
         if interrupt::requested() {
             break;
         }
         measure_stream(settings, job, &mut run, &progress)?;
+        drop_figures_of_wrong_answers(&mut run);
         progress.finish_part(expected(job));
         store::save(dir, &run)?;
     }
@@ -170,6 +172,21 @@ fn measure_stream(settings: &Settings, job: &Job<'_>, run: &mut Run, progress: &
     Ok(())
 }
 
+/// Notes a failure, unless there is one of the same backend on the same stream.
+fn note(failures: &mut Vec<Failure>, failure: Option<Failure>) {
+    let key = |it: &Failure| (it.backend.clone(), it.workload.clone(), it.n);
+    failures.extend(failure.filter(|new| failures.iter().all(|old| key(old) != key(new))));
+}
+
+/// Takes out the figures of those who turned out to be wrong while they were timed.
+fn drop_figures_of_wrong_answers(run: &mut Run) {
+    let wrong = |backend: &str, workload: &str, n| {
+        run.failures.iter().any(|it| it.backend == backend && it.workload == workload && it.n == n)
+    };
+    run.throughput.retain(|row| !wrong(&row.backend, &row.workload, row.n));
+    run.latency.retain(|row| !wrong(&row.backend, &row.workload, row.n));
+}
+
 /// Plays the stream once on everybody. Returns those whose answers were right, and how long all of them took.
 fn verify_all<'a>(
     settings: &'a Settings,
@@ -179,7 +196,7 @@ fn verify_all<'a>(
 ) -> (Vec<&'a dyn Contender>, Duration) {
     let mut right = Vec::new();
     let mut time = Duration::ZERO;
-    for contender in &settings.contenders {
+    for contender in settings.contenders.iter().filter(|contender| contender.can_play(solution)) {
         if interrupt::requested() {
             return (Vec::new(), time);
         }
@@ -228,7 +245,7 @@ impl Samples {
     ) {
         let mut sums = vec![(Duration::ZERO, 0_u64); self.measures.len()];
         for played in plays {
-            failures.extend(verify::check(contender, stream, solution, &played).err());
+            note(failures, verify::check(contender, stream, solution, &played).err());
             for (phase, time) in stream.phases.iter().zip(&played.times) {
                 let measure = self.measures.iter().position(|(measure, _)| Some(*measure) == phase.measure);
                 if let Some((sum, operations)) = measure.map(|measure| &mut sums[measure]) {
@@ -255,12 +272,13 @@ fn time_single_operations(contenders: &[&dyn Contender], stream: &Stream, soluti
                 return;
             }
             if contender.time_each(stream, solution, histograms) != solution.checksum() {
-                run.failures.push(Failure {
+                let failure = Failure {
                     backend: contender.name().to_owned(),
                     workload: stream.name.clone(),
                     n: stream.n,
                     message: "a wrong checksum while single operations were timed".to_owned(),
-                });
+                };
+                note(&mut run.failures, Some(failure));
             }
         }
     }

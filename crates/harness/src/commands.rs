@@ -2,11 +2,12 @@
 
 use crate::cli::{Cli, Command, Results, What};
 use anyhow::{Context, Result};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 use wheelhouse_harness::bench::{self, Settings};
+use wheelhouse_harness::cold;
 use wheelhouse_harness::compare;
 use wheelhouse_harness::contender;
 use wheelhouse_harness::model::Run;
@@ -50,7 +51,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         }
         Command::Report { run, splice, check } => report_on(&run, splice.as_deref(), check),
         Command::Index { folder } => {
-            std::io::stdout().lock().write_all(report::index::render(&folder)?.as_bytes())?;
+            write(&report::index::render(&folder)?)?;
             Ok(ExitCode::SUCCESS)
         }
     }
@@ -61,8 +62,15 @@ fn print(table: &Table, format: Format) -> Result<()> {
     if !text.ends_with('\n') {
         text.push('\n');
     }
-    std::io::stdout().lock().write_all(text.as_bytes())?;
-    Ok(())
+    write(&text)
+}
+
+/// Writes to standard output. That its reader has seen enough, as with `| head`, is no error, and no reason to forget about one.
+fn write(text: &str) -> Result<()> {
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => Ok(result?),
+    }
 }
 
 fn sources(names: &[String]) -> Result<Vec<Source>> {
@@ -114,6 +122,7 @@ fn exit_code(failures: usize) -> ExitCode {
 }
 
 fn measure(settings: Settings, results: &Results, format: Format) -> Result<ExitCode> {
+    cold::forget_freed_memory();
     let dir = bench::folder(results.out.as_deref(), Path::new(RESULTS), settings.seed)?;
     let run = bench::run(&settings, &dir)?;
     for failure in &run.failures {

@@ -3,7 +3,7 @@
 //! [`Timer`](wheelhouse_core::Timer) is used with static dispatch, as a program would use it; what is dynamic here is only
 //! "play this whole stream".
 
-use crate::floor::Floor;
+use crate::floor::{Floor, NOTHING};
 use crate::latency::Histograms;
 use crate::memory;
 use crate::model::{FLOOR, Memory};
@@ -24,7 +24,10 @@ pub trait Contender {
     /// What is known of it; `None` for the floor.
     fn info(&self) -> Option<Info>;
 
-    /// Plays a stream on a new structure and times each phase.
+    /// Whether it can play the stream of this solution.
+    fn can_play(&self, solution: &Solution) -> bool;
+
+    /// Plays a stream on a new structure and times each phase. What cannot play it answers wrong.
     fn play(&self, stream: &Stream, solution: &Solution) -> Played;
 
     /// Plays a stream on a new structure and times each operation of the phases that measure something.
@@ -66,6 +69,10 @@ impl<B: Backend> Contender for Structure<B> {
         Some(B::INFO)
     }
 
+    fn can_play(&self, _: &Solution) -> bool {
+        true
+    }
+
     fn play(&self, stream: &Stream, _: &Solution) -> Played {
         let mut player = Player::new(B::build::<u64, NoMeter>(), stream.labels);
         play_timed(stream, |ops| {
@@ -96,8 +103,13 @@ impl Contender for FloorRow {
         None
     }
 
+    fn can_play(&self, solution: &Solution) -> bool {
+        solution.script.is_some()
+    }
+
     fn play(&self, stream: &Stream, solution: &Solution) -> Played {
-        let mut floor = Floor::new(&solution.script, stream.labels);
+        let script = solution.script.as_ref().unwrap_or(&NOTHING);
+        let mut floor = Floor::new(script, stream.labels);
         play_timed(stream, |ops| {
             floor.play(ops);
             floor.checksum()
@@ -105,7 +117,8 @@ impl Contender for FloorRow {
     }
 
     fn time_each(&self, stream: &Stream, solution: &Solution, into: &mut Histograms) -> Checksum {
-        let mut floor = Floor::new(&solution.script, stream.labels);
+        let script = solution.script.as_ref().unwrap_or(&NOTHING);
+        let mut floor = Floor::new(script, stream.labels);
         into.record(stream, |op| floor.apply(op));
         floor.checksum()
     }

@@ -2,7 +2,7 @@
 //!
 //! It plays the same stream on bare arrays that keep no order. Which timers fire, and when, it is told beforehand by the
 //! oracle; all that is left is to move the bytes: one sequential write for each timer started or moved and two for each that
-//! fires (it is read out of and into two more places on its way down a wheel of 256 slots), one random access for each
+//! fires (its reference on its way down two levels of a wheel), one random access for each
 //! timer started under its label, stopped, moved, or fired. Its answers are the right ones, and are checked as everybody
 //! else's are.
 
@@ -18,6 +18,9 @@ pub struct Script {
     /// How many of them fire each time the clock moves, in order; single ticks count singly.
     pub counts: Vec<u32>,
 }
+
+/// The script of a stream that the floor cannot play.
+pub static NOTHING: Script = Script { fired: Vec::new(), counts: Vec::new() };
 
 /// Sequential writes for a timer that fires.
 const MOVES_ON_THE_WAY: u64 = 2;
@@ -97,7 +100,7 @@ impl<'a> Floor<'a> {
 
     #[inline]
     fn advance(&mut self) {
-        let count = self.script.counts[self.moved] as usize;
+        let count = self.script.counts.get(self.moved).map_or(0, |count| *count as usize);
         self.moved += 1;
         for &label in &self.script.fired[self.fired..self.fired + count] {
             self.fire(label);

@@ -13,83 +13,112 @@ use wheelhouse_workload::{Measure, Op};
 /// Up to ten minutes in nanoseconds.
 const HIGHEST: u64 = 600_000_000_000;
 
-/// One histogram for each kind of operation.
+/// The distributions of all kinds of operation.
 #[derive(Debug)]
 pub struct Histograms {
-    insert: Histogram<u64>,
-    cancel: Histogram<u64>,
-    tick: Histogram<u64>,
+    insert: Times,
+    cancel: Times,
+    tick: Times,
+    advance: Times,
 }
 
 impl Default for Histograms {
     fn default() -> Self {
-        // Three significant digits; the bounds are constants that the library accepts.
-        let new = || Histogram::new_with_bounds(1, HIGHEST, 3).expect("valid bounds");
-        Self { insert: new(), cancel: new(), tick: new() }
+        Self { insert: Times::new(), cancel: Times::new(), tick: Times::new(), advance: Times::new() }
     }
 }
 
 impl Histograms {
-    /// Plays a stream through `apply`, one operation at a time, and times inserts, cancels and single ticks of the
-    /// phases that measure something.
+    /// Plays a stream through `apply`, one operation at a time, and times inserts, cancels and movements of the clock in the
+    /// phases that measure something. To be called once for each pass over the same stream.
     pub fn record(&mut self, stream: &Stream, mut apply: impl FnMut(Op)) {
         for phase in &stream.phases {
             for &op in &phase.ops {
                 match op {
-                    Op::Insert { .. } if phase.measure.is_some() => time(&mut self.insert, || apply(op)),
-                    Op::Cancel { .. } if phase.measure.is_some() => time(&mut self.cancel, || apply(op)),
-                    Op::Ticks { .. } if phase.measure == Some(Measure::FireTicks) => {
-                        single_ticks(op).for_each(|tick| time(&mut self.tick, || apply(tick)));
+                    _ if phase.measure.is_none() => apply(op),
+                    Op::Insert { .. } => self.insert.time(|| apply(op)),
+                    Op::Cancel { .. } => self.cancel.time(|| apply(op)),
+                    Op::Ticks { .. } => single_ticks(op).for_each(|tick| self.tick.time(|| apply(tick))),
+                    // A jump in which everything fires is one operation; its time stands in the other tables.
+                    Op::Advance { .. } | Op::Wake if phase.measure != Some(Measure::FireJump) => {
+                        self.advance.time(|| apply(op));
                     }
-                    _ => apply(op),
+                    Op::Advance { .. } | Op::Wake | Op::Reschedule { .. } => apply(op),
                 }
             }
         }
+        [&mut self.insert, &mut self.cancel, &mut self.tick, &mut self.advance].into_iter().for_each(Times::end_pass);
     }
 
     /// The rows of the results.
     pub fn rows(&self, backend: &str, workload: &str, n: u64) -> Vec<Latency> {
-        let kinds = [("insert", &self.insert), ("cancel", &self.cancel), ("tick", &self.tick)];
-        let timed = kinds.into_iter().filter(|(_, histogram)| !histogram.is_empty());
-        timed.map(|(operation, histogram)| row(histogram, backend, workload, n, operation)).collect()
+        let kinds =
+            [("insert", &self.insert), ("cancel", &self.cancel), ("tick", &self.tick), ("advance", &self.advance)];
+        let timed = kinds.into_iter().filter(|(_, times)| !times.all.is_empty());
+        timed.map(|(operation, times)| times.row(backend, workload, n, operation)).collect()
     }
 }
 
-#[inline]
-fn time(histogram: &mut Histogram<u64>, operation: impl FnOnce()) {
-    let start = Instant::now();
-    operation();
-    histogram.saturating_record((start.elapsed().as_nanos() as u64).max(1));
+/// The times of one kind of operation, over some passes.
+#[derive(Debug)]
+struct Times {
+    all: Histogram<u64>,
+    /// Of the pass under way.
+    longest: u64,
+    /// Of the passes before, the least of the longest.
+    worst: Option<u64>,
 }
 
-fn row(histogram: &Histogram<u64>, backend: &str, workload: &str, n: u64, operation: &str) -> Latency {
-    let at = |percentile| histogram.value_at_percentile(percentile);
-    Latency {
-        backend: backend.to_owned(),
-        workload: workload.to_owned(),
-        n,
-        operation: operation.to_owned(),
-        count: histogram.len(),
-        p50: at(50.0),
-        p90: at(90.0),
-        p99: at(99.0),
-        p999: at(99.9),
-        p9999: at(99.99),
-        max: histogram.max(),
-        curve: histogram
-            .iter_quantiles(4)
-            .map(|step| (100.0 * step.quantile_iterated_to(), step.value_iterated_to()))
-            .collect(),
+impl Times {
+    fn new() -> Self {
+        // Three significant digits; the bounds are constants that the library accepts.
+        let all = Histogram::new_with_bounds(1, HIGHEST, 3).expect("valid bounds");
+        Self { all, longest: 0, worst: None }
+    }
+
+    #[inline]
+    fn time(&mut self, operation: impl FnOnce()) {
+        let start = Instant::now();
+        operation();
+        let time = (start.elapsed().as_nanos() as u64).max(1);
+        self.all.saturating_record(time);
+        self.longest = self.longest.max(time);
+    }
+
+    fn end_pass(&mut self) {
+        let longest = std::mem::take(&mut self.longest);
+        self.worst = Some(self.worst.map_or(longest, |worst| worst.min(longest)));
+    }
+
+    fn row(&self, backend: &str, workload: &str, n: u64, operation: &str) -> Latency {
+        let at = |percentile| self.all.value_at_percentile(percentile);
+        Latency {
+            backend: backend.to_owned(),
+            workload: workload.to_owned(),
+            n,
+            operation: operation.to_owned(),
+            count: self.all.len(),
+            p50: at(50.0),
+            p90: at(90.0),
+            p99: at(99.0),
+            p999: at(99.9),
+            p9999: at(99.99),
+            max: self.all.max(),
+            worst: self.worst.unwrap_or(self.longest),
+            curve: self
+                .all
+                .iter_quantiles(4)
+                .map(|step| (100.0 * step.quantile_iterated_to(), step.value_iterated_to()))
+                .collect(),
+        }
     }
 }
 
 /// What two reads of the clock cost: the median of many pairs with nothing between them, in nanoseconds.
 pub fn clock_overhead() -> f64 {
-    let mut histogram = Histogram::<u64>::new_with_bounds(1, HIGHEST, 3).expect("valid bounds");
-    for _ in 0..100_000 {
-        time(&mut histogram, || ());
-    }
-    histogram.value_at_percentile(50.0) as f64
+    let mut times = Times::new();
+    (0..100_000).for_each(|_| times.time(|| ()));
+    times.all.value_at_percentile(50.0) as f64
 }
 
 #[cfg(test)]
@@ -99,7 +128,7 @@ mod tests {
     #[test]
     fn the_rows_hold_the_percentiles_of_what_was_recorded() {
         let mut histograms = Histograms::default();
-        (1..=10_000).for_each(|ns| histograms.insert.saturating_record(ns));
+        (1..=10_000).for_each(|ns| histograms.insert.all.saturating_record(ns));
         let rows = histograms.rows("x", "uniform", 10);
         assert_eq!(rows.len(), 1, "only what was timed gets a row");
         let row = &rows[0];
@@ -108,5 +137,15 @@ mod tests {
             assert!(value.abs_diff(expected) * 500 <= expected, "{value} is not near {expected}");
         }
         assert!(row.curve.windows(2).all(|pair| pair[0].0 <= pair[1].0 && pair[0].1 <= pair[1].1));
+    }
+
+    #[test]
+    fn a_stall_in_one_pass_is_not_the_worst() {
+        let mut times = Times::new();
+        for longest in [900, 70, 80] {
+            times.longest = longest;
+            times.end_pass();
+        }
+        assert_eq!(times.row("x", "uniform", 1, "tick").worst, 70);
     }
 }

@@ -5,6 +5,7 @@
 //! What a person reads of it, [`summary`], [`compare`], [`plot`] and [`report`] make.
 
 pub mod bench;
+pub mod cold;
 pub mod compare;
 pub mod contender;
 pub mod floor;

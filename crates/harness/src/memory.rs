@@ -1,15 +1,19 @@
 //! Bytes per live timer, as the allocator sees them.
 //!
-//! The allocator of the whole program counts, for the thread that asks. Everything else that is allocated meanwhile (the
-//! table of handles) is made before.
+//! The allocator of the whole program counts: two additions for each allocation, everything else is the system's. What else is
+//! allocated meanwhile (the table of handles) is made before.
 
 use crate::model::Memory;
-use allocation_counter::{AllocationInfo, measure as count};
+use cap::Cap;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use std::alloc::System;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::NoMeter;
 use wheelhouse_core::{Tick, Timer, TimerId};
+
+#[global_allocator]
+static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
 
 /// Each timer is replaced this many times on average.
 const CHURN: u32 = 4;
@@ -19,24 +23,23 @@ pub fn measure<B: Backend>(n: u32, seed: u64) -> Memory {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let mut delay = move || random.random_range(1..=1_u64 << 20);
     let mut ids: Vec<TimerId> = Vec::with_capacity(n as usize);
-    let mut timer = None;
-    let filled = count(|| {
-        let timer = timer.insert(B::build::<u64, NoMeter>());
-        ids.extend((0..n).map(|value| timer.insert(delay(), u64::from(value))));
-    });
-    let churned = count(|| {
-        if let Some(timer) = &mut timer {
-            churn(timer, &mut ids, delay, seed);
-        }
-    });
-    let per_timer = |bytes: i64| bytes as f64 / f64::from(n.max(1));
-    let AllocationInfo { bytes_current: live, bytes_max: peak, .. } = filled;
+    let before = ALLOCATOR.allocated();
+    let held = || ALLOCATOR.allocated().saturating_sub(before);
+    let mut timer = B::build::<u64, NoMeter>();
+    let mut peak = held();
+    for value in 0..n {
+        ids.push(timer.insert(delay(), u64::from(value)));
+        peak = peak.max(held());
+    }
+    let live = held();
+    churn(&mut timer, &mut ids, delay, seed);
+    let per_timer = |bytes: usize| bytes as f64 / f64::from(n.max(1));
     Memory {
         backend: B::INFO.name.to_owned(),
         n: u64::from(n),
         live: per_timer(live),
-        peak: per_timer(peak as i64),
-        churned: per_timer(live + churned.bytes_current),
+        peak: per_timer(peak),
+        churned: per_timer(held()),
     }
 }
 

@@ -26,7 +26,7 @@ pub struct Run {
     pub memory: Vec<Memory>,
     /// Rows that could not be measured because the backend's answers were wrong.
     pub failures: Vec<Failure>,
-    /// Whether the run was ended before it was complete.
+    /// Whether the run was ended before it was complete, or is still under way.
     pub interrupted: bool,
 }
 
@@ -70,7 +70,7 @@ pub struct Throughput {
     pub backend: String,
     /// Name of the workload or trace.
     pub workload: String,
-    /// Timers.
+    /// Timers; for a trace, how many different ones are in it.
     pub n: u64,
     /// Name of the measure: `insert-cold`, `insert-warm`, `cancel`, `reschedule`, `fire-jump`, `fire-ticks`, `steady`, `hold`, `mix`.
     pub measure: String,
@@ -89,7 +89,7 @@ pub struct Latency {
     pub workload: String,
     /// Timers.
     pub n: u64,
-    /// `insert`, `cancel` or `tick`.
+    /// `insert`, `cancel`, `tick` (an advance by one tick) or `advance` (one of the workload's own).
     pub operation: String,
     /// How many operations were timed.
     pub count: u64,
@@ -105,6 +105,9 @@ pub struct Latency {
     pub p9999: u64,
     /// The longest, ns.
     pub max: u64,
+    /// The longest of each pass, the shortest of these, ns: what the structure is to blame for. A stall of the machine is long in one
+    /// pass; one of the structure is long in all, since each pass does the same operations.
+    pub worst: u64,
     /// The curve to plot: (percentile, ns), rising in both, from 0 to 100.
     pub curve: Vec<(f64, u64)>,
 }
@@ -118,7 +121,7 @@ pub struct Memory {
     pub n: u64,
     /// After n insertions.
     pub live: f64,
-    /// The peak on the way there (growth copies included).
+    /// The most it held between two insertions on the way there.
     pub peak: f64,
     /// With n live again, after every timer was replaced several times over.
     pub churned: f64,

@@ -34,15 +34,6 @@ impl Progress {
     pub fn within_part(&self, expected: Duration, share: f64) {
         self.bar.set_position((self.finished + expected.mul_f64(share.clamp(0.0, 1.0))).as_millis() as u64);
     }
-
-    /// Prints a line above the bar, or to standard error where there is none.
-    pub fn println(&self, line: &str) {
-        if self.bar.is_hidden() {
-            eprintln!("{line}");
-        } else {
-            self.bar.println(line);
-        }
-    }
 }
 
 impl Drop for Progress {

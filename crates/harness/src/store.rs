@@ -203,10 +203,11 @@ fn latency_csv(run: &Run) -> Result<Vec<u8>> {
         "p999_ns",
         "p9999_ns",
         "max_ns",
+        "worst_ns",
     ];
     let rows = run.latency.iter().map(|row| {
         let names = [row.backend.clone(), row.workload.clone(), row.n.to_string(), row.operation.clone()];
-        let figures = [row.count, row.p50, row.p90, row.p99, row.p999, row.p9999, row.max];
+        let figures = [row.count, row.p50, row.p90, row.p99, row.p999, row.p9999, row.max, row.worst];
         names.into_iter().chain(figures.iter().map(u64::to_string)).collect()
     });
     csv_of(&head, rows)

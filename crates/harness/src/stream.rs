@@ -15,7 +15,7 @@ pub const TRACE: &str = "trace:";
 pub struct Stream {
     /// The name of the workload, or `trace:` and the name of the trace.
     pub name: String,
-    /// How many timers it is about: what the workload was asked for, or the most that a trace has under way.
+    /// How many timers it is about: what the workload was asked for, or the different ones that a trace has.
     pub n: u64,
     /// Labels are below this.
     pub labels: usize,
@@ -80,10 +80,12 @@ impl Stream {
         let mut checksums = Vec::with_capacity(self.phases.len());
         let mut script = Script::default();
         let mut label_of = Vec::with_capacity(self.insertions());
+        let mut one_a_label = true;
         for phase in &self.phases {
             for &op in &phase.ops {
                 match op {
                     Op::Insert { label, .. } => {
+                        one_a_label &= !player.is_live(label);
                         label_of.push(label);
                         player.apply(op);
                     }
@@ -97,7 +99,7 @@ impl Stream {
             checksums.push(player.checksum());
         }
         script.fired = player.timer().fired.iter().map(|&value| label_of[value as usize]).collect();
-        Solution { checksums, fired: player.fired(), script }
+        Solution { checksums, fired: player.fired(), script: one_a_label.then_some(script) }
     }
 }
 
@@ -121,8 +123,9 @@ pub struct Solution {
     pub checksums: Vec<Checksum>,
     /// How many timers fire.
     pub fired: u64,
-    /// What the floor needs to know, since it keeps no order.
-    pub script: Script,
+    /// What the floor needs to know, since it keeps no order; `None` if the stream starts a timer under a label whose timer is
+    /// still live, as a trace may: the floor keeps one timer a label.
+    pub script: Option<Script>,
 }
 
 impl Solution {

@@ -186,7 +186,7 @@ impl Source {
                 let row = run.latency.iter().find(|r| {
                     r.backend == backend && r.workload == self.workload && r.n == self.n && r.operation == "tick"
                 });
-                row.map_or(Found::Missing, |r| Found::Figure(r.p9999 as f64, vec![r.p9999 as f64]))
+                row.map_or(Found::Missing, |r| Found::Figure(r.worst as f64, vec![r.worst as f64]))
             }
             Kind::Bytes => {
                 let row = run.memory.iter().find(|r| r.backend == backend && r.n == self.n);
@@ -224,7 +224,7 @@ fn sources(run: &Run, n: u64) -> Vec<Source> {
     sources.extend(traces(run));
     let ticks = run.latency.iter().filter(|r| r.n == n && r.operation == "tick");
     if let Some(workload) = choose(ticks.map(|r| r.workload.as_str()), &["uniform", "steady"]) {
-        sources.push(Source { heading: "tick\np99.99".to_owned(), workload, n, kind: Kind::WorstTick });
+        sources.push(Source { heading: "worst\ntick".to_owned(), workload, n, kind: Kind::WorstTick });
     }
     if run.memory.iter().any(|r| r.n == n) {
         sources.push(Source { heading: "bytes per\ntimer".to_owned(), workload: String::new(), n, kind: Kind::Bytes });

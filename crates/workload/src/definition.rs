@@ -37,7 +37,7 @@ pub struct Workload {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Pattern {
-    /// Every operation by itself, on all timers in random order: insert, cancel, insert again, reschedule, fire by one
+    /// Every operation by itself, on all timers in random order: insert, cancel, insert again, reschedule (four times), fire by one
     /// jump; insert again, fire tick by tick.
     ///
     /// Delays are uniform in 1..=`longest` whatever the number of timers, so that figures compare. The tick-by-tick run

@@ -83,6 +83,11 @@ impl<B: Timer<u64>> Player<B> {
         self.checksum
     }
 
+    /// Whether the timer last inserted under a label is live.
+    pub fn is_live(&self, label: u32) -> bool {
+        self.ids.get(label as usize).is_some_and(|id| self.timer.deadline(*id).is_some())
+    }
+
     /// How many timers have fired so far.
     pub fn fired(&self) -> u64 {
         self.fired

@@ -112,7 +112,7 @@ fn operations_are_what_the_measure_counts() {
 fn measured_operations_are_a_small_multiple_of_the_timers() {
     for workload in all() {
         let measured: u64 = workload.phases(N, 1).filter(|p| p.measure.is_some()).map(|p| p.operations).sum();
-        assert!((1..=8).contains(&(measured / u64::from(N))), "{}: {measured}", workload.name);
+        assert!((1..=9).contains(&(measured / u64::from(N))), "{}: {measured}", workload.name);
     }
 }
 
@@ -133,7 +133,7 @@ fn no_deadline_is_near_the_end_of_time() {
 #[test]
 fn uniform_does_each_operation_on_every_timer() {
     let played = play(named("uniform"), N);
-    assert_eq!((played.inserted, played.cancelled, played.moved, played.fired), (3000, 1000, 1000, 2000));
+    assert_eq!((played.inserted, played.cancelled, played.moved, played.fired), (3000, 1000, 4000, 2000));
     let measures: Vec<Option<Measure>> = named("uniform").phases(N, 1).map(|phase| phase.measure).collect();
     let expected = [
         Some(Measure::InsertCold),

@@ -55,7 +55,7 @@ pub fn latencies(run: &Run) -> Vec<Table> {
 }
 
 fn latencies_of(run: &Run, workload: &str, operation: &str) -> Table {
-    let figures = ["timed", "p50", "p90", "p99", "p99.9", "p99.99", "max"].map(Column::right);
+    let figures = ["timed", "p50", "p90", "p99", "p99.9", "p99.99", "max", "worst"].map(Column::right);
     let heads = [Column::right("n"), Column::left("structure")];
     let title = format!("{operation} ({workload}), time of one operation");
     let mut table = Table::new(title, heads.into_iter().chain(figures).collect());
@@ -64,7 +64,7 @@ fn latencies_of(run: &Run, workload: &str, operation: &str) -> Table {
     for row in rows {
         let mut cells = vec![Cell::count(row.n), Cell::text(&row.backend).marked(summary::row_mark(&row.backend))];
         cells.push(Cell::count(row.count));
-        let times = [row.p50, row.p90, row.p99, row.p999, row.p9999, row.max];
+        let times = [row.p50, row.p90, row.p99, row.p999, row.p9999, row.max, row.worst];
         cells.extend(times.map(|ns| Cell::figure(ns as f64, units::time(ns as f64))));
         table.rows.push(cells);
     }

@@ -105,7 +105,7 @@ pub(crate) fn latency(backend: &str, workload: &str, n: u64, operation: &str, ns
     curve.push((100.0, at(100.0)));
     let [p50, p90, p99, p999, p9999, max] = [50.0, 90.0, 99.0, 99.9, 99.99, 100.0].map(at);
     let [backend, workload, operation] = [backend, workload, operation].map(str::to_owned);
-    Latency { backend, workload, n, operation, count: 200_000, p50, p90, p99, p999, p9999, max, curve }
+    Latency { backend, workload, n, operation, count: 200_000, p50, p90, p99, p999, p9999, max, worst: max, curve }
 }
 
 pub(crate) fn memory(backend: &str, n: u64, base: f64) -> Memory {

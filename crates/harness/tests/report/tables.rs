@@ -28,7 +28,7 @@ fn the_glance_has_a_column_per_operation_and_trace() {
         "hold",
         "replay-nginx",
         "replay-kafka",
-        "tick-p99.99",
+        "worst-tick",
         "bytes-per-timer",
     ];
     assert_eq!(keys, wanted);
