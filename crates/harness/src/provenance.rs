@@ -69,12 +69,16 @@ fn host_label(cpu: &str, cores: usize) -> String {
     format!("{}-{cores}c", if word.is_empty() { "machine" } else { &word })
 }
 
-/// The command line, the program by its name alone: where it was built is nobody's business.
+/// The command line as somebody would type it: the program by its name alone, since where it was built is nobody's business.
 fn command_line() -> String {
     let mut arguments = std::env::args();
     let program = arguments.next().unwrap_or_default();
-    let name = std::path::Path::new(&program).file_name().map(|name| name.to_string_lossy().into_owned());
-    std::iter::once(name.unwrap_or_default()).chain(arguments).collect::<Vec<_>>().join(" ")
+    let name = std::path::Path::new(&program).file_stem().map(|name| name.to_string_lossy().into_owned());
+    let (benches, rest): (Vec<_>, Vec<_>) = arguments.partition(|argument| argument == "--bench");
+    // Cargo gives `--bench` to what it runs as a bench, and a name with a hash that nobody would type.
+    let (command, separator) =
+        if benches.is_empty() { (name.unwrap_or_default(), " ") } else { ("cargo bench".into(), " -- ") };
+    if rest.is_empty() { command } else { format!("{command}{separator}{}", rest.join(" ")) }
 }
 
 /// The time of day in UTC, to the second.
