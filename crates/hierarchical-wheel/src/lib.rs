@@ -56,7 +56,10 @@
 //!
 //! # When to pick another
 //!
-//! Below a few thousand timers a heap is as fast and smaller (`wheelhouse-binary-heap`). Where no single call may take
+//! Below a few thousand timers a heap is as fast and smaller (`wheelhouse-binary-heap`). Against a textbook's wheel of linked lists
+//! (`benches/examples/textbook` in the repository) at a million timers, this one fires 1.3 to 1.5 times as fast, holds 1.9 times as fast, and
+//! its longest tick is a sixth; but cancelling takes 1.9 times as long, rescheduling 1.7 times, and at some ten thousand timers, all in the
+//! caches, linked lists are ahead in everything. The run is in `results/`. Where no single call may take
 //! milliseconds, mind the worst case of a cascade above: a heap has none.
 //!
 //! # A program
