@@ -134,24 +134,6 @@ impl<T> Arena<T> {
         self.remove_at(id.index()).map(|(_, entry)| entry)
     }
 
-    /// The entry at a place, whichever timer it is.
-    #[inline]
-    pub fn at(&self, index: u32) -> Option<&T> {
-        match self.places.get(index as usize)? {
-            Place::Live { entry, .. } => Some(entry),
-            Place::Vacant => None,
-        }
-    }
-
-    /// The entry at a place, to be changed, whichever timer it is.
-    #[inline]
-    pub fn at_mut(&mut self, index: u32) -> Option<&mut T> {
-        match self.places.get_mut(index as usize)? {
-            Place::Live { entry, .. } => Some(entry),
-            Place::Vacant => None,
-        }
-    }
-
     /// Takes out the entry at a place, whichever timer it is, with the handle it had.
     #[inline]
     pub fn remove_at(&mut self, index: u32) -> Option<(TimerId, T)> {
