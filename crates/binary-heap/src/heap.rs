@@ -123,7 +123,7 @@ impl<T, const ARITY: usize, M: Meter> Timer<T> for BinaryHeap<T, ARITY, M> {
     /// O(1) on average, O(log n) at worst.
     #[inline]
     fn cancel(&mut self, id: TimerId) -> Option<T> {
-        let value = self.arena.remove(id)?;
+        let ((), value) = self.arena.remove(id)?;
         self.array.remove(id.index(), &self.meter);
         Some(value)
     }

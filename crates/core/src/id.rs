@@ -16,7 +16,7 @@ use core::fmt;
 ///
 /// let mut arena = Arena::new();
 /// let old = arena.insert("first");
-/// assert_eq!(arena.remove(old), Some("first"));
+/// assert_eq!(arena.remove(old), Some(((), "first")));
 /// let new = arena.insert("second"); // takes the same place
 /// assert_eq!(arena.get(old), None);
 /// assert_eq!(arena.get(new), Some(&"second"));

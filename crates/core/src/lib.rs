@@ -69,11 +69,13 @@ extern crate alloc;
 
 pub mod arena;
 pub mod backend;
-pub mod due;
 mod id;
 pub mod meter;
+pub mod overdue;
+pub mod segments;
 
 mod slots;
+mod stack;
 mod timer;
 
 pub use id::TimerId;

@@ -12,52 +12,55 @@
 
 use wheelhouse_core::{SlotCount, Tick};
 
-/// The levels of a wheel and their slots. Slots are numbered through: level by level, the lowest first.
+/// The digits of a deadline. A level goes by the *shift* of its digit: how many bits are to its right.
 #[derive(Clone, Debug)]
 pub(crate) struct Geometry {
     bits: u32,
-    /// The level that bit i of a deadline belongs to: a table, because a division by `bits` costs more than a load.
-    level_of_bit: [u8; 64],
+    /// The shift of the digit that bit i of a deadline is in: a table, because a division by `bits` costs more than a load.
+    shift_of_bit: [u8; 64],
 }
 
 impl Geometry {
     pub(crate) fn new(slots: SlotCount) -> Self {
         let bits = slots.bits();
-        let level_of_bit = core::array::from_fn(|bit| (bit as u32 / bits) as u8);
-        Self { bits, level_of_bit }
+        Self { bits, shift_of_bit: core::array::from_fn(|bit| (bit as u32 / bits * bits) as u8) }
     }
 
-    /// As many levels as 64 bits have digits.
-    pub(crate) fn levels(&self) -> usize {
-        64_usize.div_ceil(self.bits as usize)
+    /// The levels, the lowest first: as many as 64 bits have digits.
+    pub(crate) fn levels(&self) -> impl Iterator<Item = u32> + use<> {
+        (0..u64::BITS).step_by(self.bits as usize)
     }
 
-    pub(crate) fn slots_per_level(&self) -> usize {
+    /// Slots of a level.
+    #[inline]
+    pub(crate) fn slots(&self) -> u32 {
         1 << self.bits
     }
 
-    /// The slot of a deadline that is not before the hand.
+    /// The level below.
     #[inline]
-    pub(crate) fn slot_of(&self, deadline: Tick, hand: Tick) -> usize {
+    pub(crate) fn below(&self, level: u32) -> u32 {
+        level - self.bits
+    }
+
+    /// The level of a deadline that is not before the hand.
+    #[inline]
+    pub(crate) fn level_of(&self, deadline: Tick, hand: Tick) -> u32 {
         // The lowest bit set makes "no difference" a difference in the lowest digit.
         let highest_difference = 63 - ((deadline ^ hand) | 1).leading_zeros();
-        let level = u32::from(self.level_of_bit[highest_difference as usize]);
-        let digit = (deadline >> (level * self.bits)) as usize & (self.slots_per_level() - 1);
-        ((level as usize) << self.bits) | digit
+        u32::from(self.shift_of_bit[highest_difference as usize])
     }
 
-    /// The first tick of the slot's turn now ahead of, or at, the hand.
+    /// The slot of a deadline in a turn of a level: its digit.
     #[inline]
-    pub(crate) fn start_of(&self, slot: usize, hand: Tick) -> Tick {
-        let shift = self.level_of(slot) as u32 * self.bits;
-        let digit = (slot & (self.slots_per_level() - 1)) as Tick;
-        let above = low_bits(shift + self.bits);
-        (hand & !above) | (digit << shift)
+    pub(crate) fn digit_of(&self, deadline: Tick, level: u32) -> u32 {
+        (deadline >> level) as u32 & (self.slots() - 1)
     }
 
+    /// The first tick of a slot in the turn of a level that the hand is in.
     #[inline]
-    pub(crate) fn level_of(&self, slot: usize) -> usize {
-        slot >> self.bits
+    pub(crate) fn start_of(&self, level: u32, digit: u32, hand: Tick) -> Tick {
+        (hand & !low_bits(level + self.bits)) | (Tick::from(digit) << level)
     }
 }
 
@@ -79,20 +82,25 @@ mod tests {
     fn the_levels_cover_all_of_u64() {
         for (slots, levels) in [(2, 64), (8, 22), (64, 11), (256, 8), (65_536, 4)] {
             let geometry = geometry(slots);
-            assert_eq!(geometry.levels(), levels);
-            let last = geometry.slot_of(u64::MAX, 0);
-            assert_eq!(geometry.level_of(last), levels - 1);
-            assert!(last < levels * slots && geometry.start_of(last, 0) > u64::MAX / 2);
+            assert_eq!(geometry.levels().count(), levels);
+            let level = geometry.level_of(u64::MAX, 0);
+            assert_eq!(geometry.levels().last(), Some(level));
+            let digit = geometry.digit_of(u64::MAX, level);
+            assert!(digit < slots as u32 && geometry.start_of(level, digit, 0) > u64::MAX / 2);
         }
     }
 
     #[test]
-    fn the_slot_is_the_highest_digit_that_differs() {
+    fn the_level_is_that_of_the_highest_digit_that_differs() {
         let geometry = geometry(8);
-        assert_eq!(geometry.slot_of(0o7241, 0o7245), 1);
-        assert_eq!(geometry.slot_of(0o7245, 0o7245), 5);
-        assert_eq!(geometry.slot_of(0o7251, 0o7245), 8 + 5);
-        assert_eq!(geometry.slot_of(0o10000, 0o7245), 4 * 8 + 1);
+        let place = |deadline, hand| {
+            let level = geometry.level_of(deadline, hand);
+            (level, geometry.digit_of(deadline, level))
+        };
+        assert_eq!(place(0o7241, 0o7245), (0, 1));
+        assert_eq!(place(0o7245, 0o7245), (0, 5));
+        assert_eq!(place(0o7251, 0o7245), (3, 5));
+        assert_eq!(place(0o10000, 0o7245), (12, 1));
     }
 
     #[test]
@@ -102,10 +110,10 @@ mod tests {
             for hand in [0, 1, 77, 4095, 1 << 33, u64::MAX - 5000, u64::MAX] {
                 for distance in (0..64).flat_map(|bit| [(1 << bit) - 1, 1 << bit]) {
                     let Some(deadline) = u64::checked_add(hand, distance) else { continue };
-                    let slot = geometry.slot_of(deadline, hand);
-                    let start = geometry.start_of(slot, hand);
+                    let level = geometry.level_of(deadline, hand);
+                    let start = geometry.start_of(level, geometry.digit_of(deadline, level), hand);
                     assert!(start <= deadline && start >= hand, "{slots} slots: {start} for {deadline} from {hand}");
-                    assert!(geometry.level_of(slot) > 0 || start == deadline, "level 0 is exact");
+                    assert!(level > 0 || start == deadline, "level 0 is exact");
                 }
             }
         }

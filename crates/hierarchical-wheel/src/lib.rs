@@ -86,10 +86,11 @@
 extern crate alloc;
 
 mod builder;
-mod chunks;
 mod definition;
 mod geometry;
-mod occupancy;
+mod levels;
+mod queue;
+mod ring;
 mod wheel;
 
 pub use builder::Builder;

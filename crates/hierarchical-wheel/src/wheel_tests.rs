@@ -1,21 +1,14 @@
 use super::*;
+use alloc::vec::Vec;
+use wheelhouse_core::SlotCountError;
 
-impl<T, M: Meter> HierarchicalWheel<T, M> {
+impl<T: Clone, M: Meter> HierarchicalWheel<T, M> {
     /// What the comments promise, checked by walking everything.
-    fn check(&self) {
-        let mut stale = 0;
-        for (at, slot) in self.slots.iter().enumerate() {
-            stale += slot.stale();
-            let (mut copy, mut pool, mut live) = (*slot, self.pool.clone(), 0);
-            while let Some(reference) = pool.pop(&mut copy) {
-                assert_eq!(self.geometry.slot_of(reference.deadline, self.hand), at, "in the slot its deadline names");
-                live += u32::from(reference.is_current(&self.arena));
-            }
-            assert_eq!((live, slot.live > 0), (slot.live, self.occupancy.iter().any(|occupied| occupied == at)));
-        }
-        assert_eq!(stale, self.stale);
-        assert!(stale <= self.arena.len() + STALE_SLACK);
-        assert_eq!(self.next.map(|next| next.slot), self.occupancy.first());
+    pub(crate) fn check(&mut self) {
+        self.levels.settle(&mut self.entries, &self.meter);
+        let live = self.levels.check(&self.entries) as usize;
+        assert!(live <= self.len());
+        assert!(live == self.len() || !self.overdue.is_empty());
     }
 }
 
@@ -34,16 +27,16 @@ fn stays_whole_under_random_operations() {
         for step in 0..3_000 {
             let deadline = wheel.now() + random(&mut state) % (1 << (random(&mut state) % 14));
             match random(&mut state) % 8 {
-                0..4 => ids.push(wheel.insert(deadline, step)),
-                4 if !ids.is_empty() => {
+                0..5 => ids.push(wheel.insert(deadline, step)),
+                5 if !ids.is_empty() => {
                     let id = ids.swap_remove(random(&mut state) as usize % ids.len());
                     wheel.cancel(id);
                 }
-                5 if !ids.is_empty() => {
+                6 if !ids.is_empty() => {
                     wheel.reschedule(ids[random(&mut state) as usize % ids.len()], deadline);
                 }
                 _ => {
-                    wheel.advance(deadline, |_| ());
+                    wheel.advance(wheel.now() + random(&mut state) % 40, |_| ());
                 }
             }
             if step % 50 == 0 {
@@ -61,36 +54,9 @@ fn cancelling_the_last_timer_of_a_slot_empties_it() {
         let id = wheel.insert(300 + round, ());
         wheel.cancel(id);
         assert_eq!(wheel.next_wakeup(), Some(1 << 40), "no wake-up for a cancelled timer");
-        assert_eq!(wheel.stale, 0);
     }
     assert_eq!(wheel.deadline(keep), Some(1 << 40));
     wheel.check();
-}
-
-#[test]
-fn stale_references_never_outnumber_the_live_timers() {
-    let mut wheel = HierarchicalWheel::new();
-    let ids: Vec<_> = (0..1_000).map(|_| wheel.insert(1 << 30, ())).collect();
-    for turn in 0..20_000 {
-        wheel.reschedule(ids[turn % ids.len()], (1 << 30) + 1);
-        assert!(wheel.stale <= 1_000 + STALE_SLACK);
-    }
-    wheel.check();
-}
-
-#[test]
-fn a_timer_whose_stamps_are_used_up_goes_on() {
-    let mut wheel = HierarchicalWheel::new();
-    let id = wheel.insert(1_000, 'a');
-    wheel.insert(5_000, 'b');
-    wheel.arena.set_stamp_for_test(id.index(), u32::MAX - 3);
-    for turn in 0..10 {
-        assert!(wheel.reschedule(id, 2_000 + turn));
-        wheel.check();
-    }
-    let mut fired = Vec::new();
-    wheel.advance(10_000, |expired| fired.push((expired.deadline, expired.value)));
-    assert_eq!(fired, [(2_009, 'a'), (5_000, 'b')]);
 }
 
 #[test]
@@ -108,4 +74,58 @@ fn the_default_meter_takes_no_room() {
     struct Doubled([HierarchicalWheel<u64>; 2]);
     assert_eq!(size_of::<Doubled>(), 2 * size_of::<HierarchicalWheel<u64>>());
     assert_eq!(size_of::<NoMeter>(), 0);
+}
+
+type Wheel = HierarchicalWheel<u32>;
+
+/// A wheel of 8 slots a level, which splits at 64 timers.
+fn small() -> Result<Wheel, SlotCountError> {
+    Wheel::builder().slots_per_level(8).build()
+}
+
+#[test]
+fn a_large_slot_is_split_and_a_small_one_joined() -> Result<(), SlotCountError> {
+    let mut wheel = small()?;
+    let unsplit = wheel.levels.rings_in_use();
+    let ids: Vec<_> = (0..2_000).map(|n| wheel.insert(4_096 + u64::from(n) % 512, n)).collect();
+    wheel.check();
+    assert!(wheel.levels.rings_in_use() > unsplit + 8);
+    for id in &ids[7..] {
+        wheel.cancel(*id);
+    }
+    wheel.check();
+    assert_eq!(wheel.levels.rings_in_use(), unsplit, "seven timers need no rings");
+    let mut fired = Vec::new();
+    wheel.advance(10_000, |expired| fired.push(expired.value));
+    assert_eq!(fired, [0, 1, 2, 3, 4, 5, 6]);
+    Ok(())
+}
+
+#[test]
+fn timers_of_one_deadline_keep_their_order_through_splits_and_joins() -> Result<(), SlotCountError> {
+    let mut wheel = small()?;
+    let other: Vec<_> = (0..500_u32).map(|n| wheel.insert(4_096 + u64::from(n) % 300, 1_000_000)).collect();
+    (0..20).for_each(|n| _ = wheel.insert(4_200, n));
+    other.iter().for_each(|id| _ = wheel.cancel(*id));
+    (20..200).for_each(|n| _ = wheel.insert(4_200, n));
+    wheel.check();
+    let mut fired = Vec::new();
+    wheel.advance(4_200, |expired| fired.push(expired.value));
+    assert!(fired.into_iter().eq(0..200));
+    Ok(())
+}
+
+#[test]
+fn rings_do_not_pile_up() -> Result<(), SlotCountError> {
+    let mut wheel = small()?;
+    let unsplit = wheel.levels.rings_in_use();
+    for block in 1..500_u64 {
+        let ids: Vec<_> = (0..100).map(|n| wheel.insert(block * 4_096 + u64::from(n), n)).collect();
+        ids[1..].iter().for_each(|id| _ = wheel.cancel(*id));
+    }
+    wheel.check();
+    assert_eq!(wheel.len(), 499);
+    // A ring has at least eight timers, an eighth of that many rings has at least eight rings.
+    assert!(wheel.levels.rings_in_use() <= unsplit + 499 / 8 + 499 / 64);
+    Ok(())
 }

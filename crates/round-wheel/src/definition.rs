@@ -19,7 +19,7 @@ fn bounds(n: u64) -> Bounds {
         cancel: 4.0,
         reschedule: 6.0,
         fire: 5.0 + sorting + 1.5 * per_slot,
-        empty_tick: 3.0 + per_slot,
+        empty_tick: 4.0 + per_slot,
         next_wakeup: next_wakeup(n),
     }
 }

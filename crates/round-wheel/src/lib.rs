@@ -83,6 +83,7 @@ extern crate alloc;
 
 mod builder;
 mod definition;
+mod due;
 mod slots;
 mod wheel;
 

@@ -1,31 +1,27 @@
 //! The wheel itself: where timers go and how the hand visits them.
 
 use crate::builder::{Builder, DEFAULT_SLOTS};
-use crate::slots::Slots;
-use alloc::vec::Vec;
-use wheelhouse_core::arena::{Arena, Reference};
-use wheelhouse_core::due::DueQueue;
+use crate::due::DueLine;
+use crate::slots::{Slots, Waiting};
+use wheelhouse_core::arena::{Arena, Link};
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
+use wheelhouse_core::overdue::Overdue;
 use wheelhouse_core::{Expired, SlotCount, Tick, Timer, TimerId};
-
-/// Stale references are tolerated up to as many as there are live timers plus this.
-const STALE_SLACK: usize = 256;
 
 /// One timing wheel with rounds. See the [crate's page](crate) for what it is and what it costs.
 ///
 /// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see [`TimerId`].
 #[derive(Clone, Debug)]
 pub struct RoundWheel<T, M = NoMeter> {
-    arena: Arena<Entry<T>>,
+    /// The link of a timer says where it is in its slot or in line, or when it came too late for either.
+    entries: Arena<Entry<T>, Link>,
     /// Timers whose deadline is after `now`.
     slots: Slots,
-    /// All others: taken out of their slots, or due when they were inserted.
-    due: DueQueue,
-    /// The slots' references on their way to `due`; empty between calls, kept for its memory.
-    collected: Vec<Reference>,
+    /// Timers that the hand has taken out of their slots.
+    due: DueLine,
+    /// Timers that were due already when they were inserted: after those in line, where the deadline is the same.
+    overdue: Overdue,
     now: Tick,
-    /// References in slots that are not current.
-    stale: usize,
     meter: M,
 }
 
@@ -64,12 +60,11 @@ impl<T, M: Meter> RoundWheel<T, M> {
 
     pub(crate) fn with_parts(slots: SlotCount, start: Tick, capacity: usize, meter: M) -> Self {
         Self {
-            arena: Arena::with_capacity(capacity),
+            entries: Arena::with_capacity(capacity),
             slots: Slots::new(slots),
-            due: DueQueue::new(),
-            collected: Vec::new(),
+            due: DueLine::new(),
+            overdue: Overdue::new(),
             now: start,
-            stale: 0,
             meter,
         }
     }
@@ -79,73 +74,55 @@ impl<T, M: Meter> RoundWheel<T, M> {
         &self.meter
     }
 
-    /// Puts the reference of a live timer where its deadline belongs.
+    /// Puts the timer at a place of the arena where its deadline belongs; returns its link.
     #[inline]
-    fn link(&mut self, reference: Reference) {
-        if reference.deadline > self.now {
+    fn link(&mut self, index: u32, deadline: Tick) -> Link {
+        if deadline > self.now {
             self.meter.tally(Work::SlotVisit, 1);
-            self.slots.push(reference);
+            self.slots.push(Waiting { deadline, index })
         } else {
-            self.meter.tally(Work::Comparison, self.due.depth());
-            self.due.push(reference);
+            self.meter.tally(Work::Comparison, self.overdue.depth());
+            self.overdue.insert(&mut self.entries, deadline, index)
         }
     }
 
-    /// Accounts for a reference that has just gone stale.
+    /// Takes a timer out of where its deadline put it.
     #[inline]
-    fn unlink(&mut self, deadline: Tick) {
+    fn unlink(&mut self, link: Link, deadline: Tick) {
         if deadline <= self.now {
-            self.meter.tally(Work::Comparison, self.due.depth());
-            self.due.forget(&self.arena);
-            self.limit_stale(); // there is one live timer less
+            self.meter.tally(Work::Comparison, self.overdue.depth());
+            if DueLine::has(link) {
+                self.due.remove(link, &mut self.entries);
+            } else {
+                self.overdue.remove(deadline, link);
+            }
             return;
         }
         self.meter.tally(Work::SlotVisit, 1);
         let at = self.slots.of(deadline);
-        let slot = self.slots.get_mut(at);
-        slot.live -= 1;
-        self.stale += 1;
-        if slot.live == 0 {
-            self.vacate(at);
-        }
-        self.limit_stale();
+        self.slots.erase(at, link);
+        self.tidy(at);
     }
 
-    /// Empties a slot that has no live timer left.
-    fn vacate(&mut self, at: usize) {
-        self.stale -= self.slots.get(at).references.len();
-        self.slots.clear(at);
-    }
-
-    /// Keeps stale references from outnumbering the live timers. Clearing away `s` of them reads fewer than `2 s + n`
-    /// references, and M / 64 words to find the slots; the `s` cancellations before it pay for them.
+    /// Drops the holes of a slot if they outnumber its timers. Reads fewer than three positions for each hole, and writes the
+    /// links of fewer timers than there are holes.
     #[inline]
-    fn limit_stale(&mut self) {
-        if self.stale > self.arena.len() + STALE_SLACK {
-            self.sweep();
+    fn tidy(&mut self, at: usize) {
+        let slot = self.slots.get_mut(at);
+        if slot.live() == 0 {
+            self.slots.clear(at);
+        } else if slot.is_sparse() {
+            self.meter.tally(Work::EntryScan, slot.timers().len() as u64);
+            self.meter.tally(Work::ElementMove, slot.live() as u64);
+            slot.compact(|index, to| {
+                if let Some((link, _)) = self.entries.at_mut(index) {
+                    *link = to;
+                }
+            });
         }
     }
 
-    /// Drops every stale reference from the slots.
-    #[cold]
-    fn sweep(&mut self) {
-        let count = self.slots.count();
-        let mut from = 0;
-        while let Some((at, _)) = self.slots.next_occupied(from, count - from) {
-            from = at + 1;
-            self.meter.tally(Work::SlotVisit, 1);
-            let slot = self.slots.get_mut(at);
-            if slot.stale() > 0 {
-                self.meter.tally(Work::EntryScan, slot.references.len() as u64);
-                slot.references.retain(|reference| reference.is_current(&self.arena));
-                slot.earliest = slot.references.iter().map(|reference| reference.deadline).min().unwrap_or(Tick::MAX);
-                slot.shrink();
-            }
-        }
-        self.stale = 0;
-    }
-
-    /// Moves the hand to `now` and collects what is due.
+    /// Moves the hand to `now` and lines up what is due.
     #[inline]
     fn turn(&mut self, now: Tick) {
         if now <= self.now {
@@ -155,6 +132,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
         let turn = self.slots.count();
         let mut left = usize::try_from(distance).map_or(turn, |distance| distance.min(turn));
         let mut from = self.slots.of(self.now.wrapping_add(1));
+        let before = self.due.end();
         self.now = now;
         while let Some((at, passed)) = self.slots.next_occupied(from, left) {
             self.collect(at);
@@ -162,8 +140,8 @@ impl<T, M: Meter> RoundWheel<T, M> {
             from = (at + 1) & (turn - 1);
         }
         self.meter.tally(Work::Comparison, 1);
-        if !self.collected.is_empty() {
-            self.hand_over(distance > turn as u64);
+        if self.due.end() > before {
+            self.line_up(before, distance > turn as u64);
         }
     }
 
@@ -171,42 +149,40 @@ impl<T, M: Meter> RoundWheel<T, M> {
     fn collect(&mut self, at: usize) {
         self.meter.tally(Work::SlotVisit, 1);
         let slot = self.slots.get_mut(at);
-        if slot.earliest > self.now {
+        if slot.earliest() > self.now {
             return; // it has rounds to go
         }
-        self.meter.tally(Work::EntryScan, slot.references.len() as u64);
-        let (before, mut earliest) = (self.collected.len(), Tick::MAX);
-        slot.references.retain(|reference| {
-            if reference.deadline > self.now {
-                earliest = earliest.min(reference.deadline);
-                return true;
-            }
-            if reference.is_current(&self.arena) {
-                self.collected.push(*reference);
-            } else {
-                self.stale -= 1;
-            }
-            false
-        });
-        slot.earliest = earliest;
-        slot.live -= self.collected.len() - before;
-        if slot.live == 0 {
-            self.vacate(at);
-        } else {
-            slot.shrink();
-        }
+        self.meter.tally(Work::EntryScan, slot.timers().len() as u64);
+        slot.take_due(self.now, |timer| self.due.push(timer));
+        self.tidy(at);
     }
 
-    /// Lines up what was collected. Within a turn the slots were visited in the order of the deadlines; timers of one
+    /// Puts what was collected in order. Within a turn the slots were visited in the order of the deadlines; timers of one
     /// deadline share a slot, so that a stable sort keeps their order of insertion.
-    fn hand_over(&mut self, more_than_a_turn: bool) {
+    fn line_up(&mut self, from: usize, more_than_a_turn: bool) {
         if more_than_a_turn {
-            let count = self.collected.len() as u64;
+            let count = (self.due.end() - from) as u64;
             self.meter.tally(Work::Comparison, count * u64::from(count.checked_ilog2().unwrap_or(0) + 1));
-            self.collected.sort_by_key(|reference| reference.deadline);
+            self.due.sort(from);
         }
-        self.collected.drain(..).for_each(|reference| self.due.push(reference));
-        self.collected.shrink_to(1024);
+        self.due.number(from, &mut self.entries);
+        self.due.tidy(&mut self.entries);
+    }
+
+    /// The place of the earliest timer that is due, taken out of where it waits.
+    #[inline]
+    fn take_due(&mut self) -> Option<u32> {
+        self.meter.tally(Work::Comparison, 1);
+        let late_first = match (self.due.earliest(), self.overdue.earliest()) {
+            (Some(due), Some(late)) => late < due,
+            (due, _) => due.is_none(),
+        };
+        if late_first {
+            self.meter.tally(Work::Comparison, self.overdue.depth());
+            self.overdue.pop()
+        } else {
+            self.due.pop().map(|timer| timer.index)
+        }
     }
 }
 
@@ -218,52 +194,48 @@ impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
 
     #[inline]
     fn len(&self) -> usize {
-        self.arena.len()
+        self.entries.len()
     }
 
-    /// O(1) amortised; O(n) when storage grows.
+    /// O(1) amortised; O(k) when the array of a slot with k timers grows.
     #[inline]
     fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
-        let id = self.arena.insert(Entry { deadline, value });
-        self.link(Reference { deadline, index: id.index(), stamp: id.generation() });
-        id
+        let index = self.entries.next_index();
+        let link = self.link(index, deadline);
+        self.entries.insert_linked(link, Entry { deadline, value })
     }
 
-    /// O(1) amortised; O(n) when stale references are cleared away.
+    /// O(1) amortised; O(k) when the slot, of k timers, is tidied up.
     #[inline]
     fn cancel(&mut self, id: TimerId) -> Option<T> {
-        let entry = self.arena.remove(id)?;
-        self.unlink(entry.deadline);
+        let (link, entry) = self.entries.remove(id)?;
+        self.unlink(link, entry.deadline);
         Some(entry.value)
     }
 
-    /// O(1) amortised; O(n) when stale references are cleared away.
+    /// O(1) amortised; O(k) when the slot, of k timers, is tidied up or its array grows.
     #[inline]
     fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
-        let Some(entry) = self.arena.get_mut(id) else { return false };
-        let old = core::mem::replace(&mut entry.deadline, deadline);
-        let stamp = self.arena.restamp(id.index());
-        self.unlink(old);
-        let stamp = stamp.or_else(|| {
-            // Once in two billion reschedules of one timer.
-            self.sweep();
-            self.due.sweep(&self.arena);
-            self.arena.rewind(id.index())
-        });
-        self.link(Reference { deadline, index: id.index(), stamp: stamp.unwrap_or_default() });
+        let Some((link, entry)) = self.entries.get_mut(id) else { return false };
+        let (link, old) = (*link, core::mem::replace(&mut entry.deadline, deadline));
+        self.unlink(link, old);
+        let to = self.link(id.index(), deadline);
+        if let Some((link, _)) = self.entries.at_mut(id.index()) {
+            *link = to;
+        }
         true
     }
 
     /// O(1).
     #[inline]
     fn deadline(&self, id: TimerId) -> Option<Tick> {
-        self.arena.get(id).map(|entry| entry.deadline)
+        self.entries.get(id).map(|entry| entry.deadline)
     }
 
     /// Exact. O(1 + n / M) where a timer is due in most of the ticks ahead; O(n + M) at worst.
     fn next_wakeup(&self) -> Option<Tick> {
-        if !self.due.is_empty() {
-            return self.due.earliest();
+        if let Some(due) = self.due.earliest().into_iter().chain(self.overdue.earliest()).min() {
+            return Some(due);
         }
         let turn = self.slots.count();
         let first = self.slots.of(self.now.wrapping_add(1));
@@ -276,10 +248,10 @@ impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
             }
             let slot = self.slots.get(at);
             self.meter.tally(Work::SlotVisit, 1);
-            if best.is_none_or(|best| slot.earliest < best) {
-                self.meter.tally(Work::EntryScan, slot.references.len() as u64);
-                let current = slot.references.iter().filter(|reference| reference.is_current(&self.arena));
-                best = best.into_iter().chain(current.map(|reference| reference.deadline)).min();
+            if best.is_none_or(|best| slot.earliest() < best) {
+                self.meter.tally(Work::EntryScan, slot.timers().len() as u64);
+                let live = slot.timers().iter().filter(|timer| timer.is_live());
+                best = best.into_iter().chain(live.map(|timer| timer.deadline)).min();
             }
             distance += 1;
         }
@@ -290,12 +262,9 @@ impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
     #[inline]
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.turn(now);
-        self.limit_stale();
-        if self.due.is_empty() {
-            return None;
-        }
-        self.meter.tally(Work::Comparison, self.due.depth());
-        self.due.pop(&mut self.arena, |entry| entry.value)
+        let index = self.take_due()?;
+        let (id, entry) = self.entries.remove_at(index)?;
+        Some(Expired { id, deadline: entry.deadline, value: entry.value })
     }
 
     /// O(1 + n / M) amortised for a tick; O(n + M + k log k) for a jump of more than a turn in which k fire.

@@ -77,7 +77,7 @@ impl<T, M: Meter> Timer<T> for SkipList<T, M> {
     /// O(1) expected, O(log n) at worst.
     #[inline]
     fn cancel(&mut self, id: TimerId) -> Option<T> {
-        let value = self.arena.remove(id)?;
+        let ((), value) = self.arena.remove(id)?;
         self.levels.unlink(id.index(), &self.meter);
         Some(value)
     }

@@ -1,0 +1,129 @@
+//! Timers whose deadline was past when they came, in the order in which they fire.
+//!
+//! A wheel has slots only for what lies ahead of its hand. A timer that is inserted with a deadline behind it waits here, and
+//! fires in the next call, before all that was due later. Programs start few such timers, so an ordered map will do, and
+//! what is cancelled is out of it at once.
+
+use crate::Tick;
+use crate::arena::{Arena, Link};
+use alloc::collections::BTreeMap;
+
+/// Arrivals go up to this, so that the highest bit of a link is left to the wheel.
+const LAST_ARRIVAL: u32 = u32::MAX >> 1;
+
+/// A map of timers that are due, by (deadline, arrival). The link of a timer in it is its arrival, less than 2^31.
+///
+/// Each method is O(log k) for k timers in the map, [`insert`](Self::insert) amortised.
+#[derive(Clone, Debug, Default)]
+pub struct Overdue {
+    waiting: BTreeMap<(Tick, Link), u32>,
+    /// The last arrival, zero if nothing has come since the map was last empty.
+    arrivals: u32,
+}
+
+impl Overdue {
+    /// An empty map. Allocates nothing.
+    pub const fn new() -> Self {
+        Self { waiting: BTreeMap::new(), arrivals: 0 }
+    }
+
+    /// Whether no timer is overdue.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// The earliest deadline. O(1) if there is none.
+    #[inline]
+    pub fn earliest(&self) -> Option<Tick> {
+        if self.waiting.is_empty() { None } else { self.waiting.first_key_value().map(|((deadline, _), _)| *deadline) }
+    }
+
+    /// The comparisons that one operation may take, for the meter.
+    #[inline]
+    pub fn depth(&self) -> u64 {
+        u64::from(self.waiting.len().checked_ilog2().unwrap_or(0)) + 1
+    }
+
+    /// Adds the timer at a place of the arena. Returns its link, which the caller keeps there.
+    pub fn insert<E>(&mut self, arena: &mut Arena<E, Link>, deadline: Tick, index: u32) -> Link {
+        if self.waiting.is_empty() {
+            self.arrivals = 0;
+        }
+        if self.arrivals == LAST_ARRIVAL {
+            self.renumber(arena);
+        }
+        self.arrivals += 1;
+        let arrival = Link::MIN.saturating_add(self.arrivals - 1);
+        self.waiting.insert((deadline, arrival), index);
+        arrival
+    }
+
+    /// Takes a timer out before it has fired.
+    pub fn remove(&mut self, deadline: Tick, arrival: Link) {
+        self.waiting.remove(&(deadline, arrival));
+    }
+
+    /// Takes the earliest timer out: its place in the arena.
+    pub fn pop(&mut self) -> Option<u32> {
+        self.waiting.pop_first().map(|(_, index)| index)
+    }
+
+    /// Counts arrivals from the start again, once in two billion.
+    #[cold]
+    fn renumber<E>(&mut self, arena: &mut Arena<E, Link>) {
+        self.arrivals = 0;
+        // Order matters only within a deadline; numbering all in the order of the map keeps that.
+        for ((deadline, _), index) in core::mem::take(&mut self.waiting) {
+            self.arrivals += 1;
+            let arrival = Link::MIN.saturating_add(self.arrivals - 1);
+            if let Some((link, _)) = arena.at_mut(index) {
+                *link = arrival;
+            }
+            self.waiting.insert((deadline, arrival), index);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TimerId;
+    use alloc::vec::Vec;
+
+    fn insert(overdue: &mut Overdue, arena: &mut Arena<char, Link>, deadline: Tick, name: char) -> TimerId {
+        let index = arena.next_index();
+        let link = overdue.insert(arena, deadline, index);
+        arena.insert_linked(link, name)
+    }
+
+    fn drain(overdue: &mut Overdue, arena: &mut Arena<char, Link>) -> Vec<char> {
+        core::iter::from_fn(|| arena.remove_at(overdue.pop()?)).map(|(_, name)| name).collect()
+    }
+
+    #[test]
+    fn comes_out_by_deadline_then_arrival() {
+        let (mut overdue, mut arena) = (Overdue::new(), Arena::new());
+        for (deadline, name) in [(7, 'a'), (3, 'b'), (7, 'c'), (3, 'd'), (5, 'e'), (9, 'f')] {
+            insert(&mut overdue, &mut arena, deadline, name);
+        }
+        assert_eq!(overdue.earliest(), Some(3));
+        assert_eq!(drain(&mut overdue, &mut arena), ['b', 'd', 'e', 'a', 'c', 'f']);
+        assert_eq!((overdue.earliest(), overdue.is_empty()), (None, true));
+    }
+
+    #[test]
+    fn arrivals_may_run_out() {
+        let (mut overdue, mut arena) = (Overdue::new(), Arena::new());
+        let gone = insert(&mut overdue, &mut arena, 5, 'x');
+        insert(&mut overdue, &mut arena, 5, 'a');
+        overdue.arrivals = LAST_ARRIVAL - 1;
+        let ids = ['b', 'c', 'd'].map(|name| insert(&mut overdue, &mut arena, 5, name));
+        for id in [gone, ids[1]] {
+            let removed = arena.remove(id);
+            assert!(removed.is_some());
+            overdue.remove(5, removed.map_or(Link::MAX, |(link, _)| link));
+        }
+        assert_eq!(drain(&mut overdue, &mut arena), ['a', 'b', 'd']);
+    }
+}

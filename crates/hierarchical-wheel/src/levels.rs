@@ -1,0 +1,416 @@
+//! All slots of the wheel: which one a timer belongs to, how slots split and join, and how they cascade.
+//!
+//! The hand is in one turn of each level; the ring of that turn is the level's *current* ring. The slots ahead of the hand in
+//! the current rings hold every timer there is.
+//!
+//! A wheel as in the textbooks keeps every timer of a slot in the slot until the hand gets there, and then moves all of them
+//! at once: at a million timers a stall of milliseconds. Here a slot that grows beyond a limit is *split*: it gets a ring of its own, the
+//! one that it would cascade into, and from then on timers go straight to the slots of that ring, which may split in turn. When the
+//! hand gets to a slot that is split, its ring becomes the current ring of the level below, and no timer moves.
+//!
+//! ```text
+//! level 2   [ ][ ][s][ ] ...                      s: split, too many timers for a queue
+//!                  ╰──▶ [ ][x][s][ ] ...          its ring: slots of level 1
+//!                              ╰──▶ [x][x] ...    the ring of one of these: slots of level 0
+//! ```
+//!
+//! So no single call moves more than a limited number of timers a level, and most timers move less often. When cancellations
+//! leave few timers in a slot that is split, it is *joined* to a queue again, so that rings cannot pile up.
+
+use crate::geometry::Geometry;
+use crate::queue::{Pool, Slot};
+use crate::ring::Rings;
+use wheelhouse_core::arena::{Arena, Link};
+use wheelhouse_core::meter::{Meter, Work};
+use wheelhouse_core::{SlotCount, Tick};
+
+/// A slot above level 0 is split when this many timers are in it for each slot of a ring. Fewer would spend more memory on
+/// rings, more would make the longest tick longer.
+const SPLIT_AT: u32 = 8;
+
+/// No fewer than twice [`PENDING`], so that a slot that was to be split is not joined when those are accounted for.
+const LEAST_LIMIT: u32 = 64;
+
+/// A slot that is split is joined when it is down to this part of the limit.
+const JOIN_BELOW: u32 = 4;
+
+/// A timer's deadline and value.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry<T> {
+    pub(crate) deadline: Tick,
+    pub(crate) value: T,
+}
+
+/// The timers, each with the position of its index in a slot.
+pub(crate) type Entries<T> = Arena<Entry<T>, Link>;
+
+/// So many timers may have been taken out, less one, before their slots are told.
+const PENDING: usize = 32;
+
+/// A slot of a current ring, and its first tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Next {
+    pub(crate) start: Tick,
+    level: u32,
+    at: u32,
+}
+
+impl Next {
+    /// Whether a timer that is not due before the slot is in it.
+    /// Whether all timers of the slot are due at its first tick.
+    #[inline]
+    pub(crate) fn is_exact(&self) -> bool {
+        self.level == 0
+    }
+}
+
+/// All slots. Levels go by the shift of their digit, see [`Geometry`].
+#[derive(Clone, Debug)]
+pub(crate) struct Levels {
+    geometry: Geometry,
+    rings: Rings,
+    pool: Pool,
+    /// The ring of each level that the hand is in.
+    current: [u32; 64],
+    /// Bit i: the current ring of level i has an occupied slot.
+    occupied: u64,
+    /// The tick that slots are chosen from. No occupied slot of a current ring starts before it, so that each timer is in the
+    /// slot that its deadline names, at all times.
+    hand: Tick,
+    /// The earliest occupied slot.
+    next: Option<Next>,
+    /// Its last tick; the first of all if there is none.
+    next_ends: Tick,
+    /// Timers that were taken out, the first `pending` of them; their slots do not know yet. Never so many of the next slot's that none
+    /// is left there, so that `next` is exact at all times.
+    taken: [(Tick, Link); PENDING],
+    pending: usize,
+    /// The most timers in a slot above level 0 that is not split, but for the rest of a chunk.
+    limit: u32,
+}
+
+impl Levels {
+    pub(crate) fn new(slots: SlotCount, start: Tick) -> Self {
+        let geometry = Geometry::new(slots);
+        let (mut rings, mut current) = (Rings::new(slots), [0; 64]);
+        geometry.levels().for_each(|level| current[level as usize] = rings.allocate());
+        let limit = LEAST_LIMIT.max(SPLIT_AT * slots.get() as u32);
+        let taken = [(0, Link::MIN); PENDING];
+        let (pool, occupied, next, next_ends) = (Pool::new(), 0, None, 0);
+        Self { geometry, rings, pool, current, occupied, hand: start, next, next_ends, taken, pending: 0, limit }
+    }
+
+    #[inline]
+    pub(crate) fn hand(&self) -> Tick {
+        self.hand
+    }
+
+    /// Moves the hand to a tick, where no occupied slot starts before it.
+    #[inline]
+    pub(crate) fn set_hand(&mut self, hand: Tick) {
+        self.hand = hand;
+    }
+
+    /// The earliest occupied slot.
+    #[inline]
+    pub(crate) fn next(&self) -> Option<Next> {
+        self.next
+    }
+
+    /// The slot of a deadline in the current ring of a level.
+    #[inline]
+    fn slot_of(&self, deadline: Tick, level: u32) -> u32 {
+        self.current[level as usize] + self.geometry.digit_of(deadline, level)
+    }
+
+    /// Puts the timer at a place of the arena into the slot of its deadline, which is not before the hand. Returns its link.
+    #[inline]
+    pub(crate) fn link<T>(&mut self, entries: &mut Entries<T>, index: u32, deadline: Tick, meter: &impl Meter) -> Link {
+        let mut level = self.geometry.level_of(deadline, self.hand);
+        let mut at = self.slot_of(deadline, level);
+        let mut is_current = true;
+        loop {
+            meter.tally(Work::SlotVisit, 1);
+            let slot = self.rings.slot(at);
+            if slot.has_room() {
+                slot.live += 1;
+                return self.pool.push(slot, index);
+            }
+            let Some(below) = slot.ring() else {
+                if level > 0 && slot.live >= self.limit {
+                    self.split_or_settle(entries, level, at, meter);
+                    continue;
+                }
+                slot.live += 1;
+                let (is_first, link) = (slot.live == 1, self.pool.push(slot, index));
+                if is_first && is_current {
+                    self.occupy(Next { start: deadline >> level << level, level, at });
+                } else if is_first {
+                    self.rings.occupy(at);
+                }
+                return link;
+            };
+            is_current = false;
+            level = self.geometry.below(level);
+            at = below + self.geometry.digit_of(deadline, level);
+        }
+    }
+
+    /// Takes a timer out of its slot, or remembers to.
+    ///
+    /// Its deadline and its link are still on their way from memory. The processor looks some hundred instructions ahead: the
+    /// fewer there are to a cancellation, the more of them wait side by side. So only this is done at once, and
+    /// the rest for many timers together, when all of it is at hand.
+    #[inline]
+    pub(crate) fn unlink<T>(&mut self, entries: &mut Entries<T>, link: Link, deadline: Tick, meter: &impl Meter) {
+        self.taken[self.pending] = (deadline, link);
+        self.pending += 1;
+        if self.pending == PENDING || deadline <= self.next_ends && self.may_empty_next() {
+            self.settle(entries, meter);
+        }
+    }
+
+    /// Whether the next slot could have no timer left once all are told.
+    fn may_empty_next(&mut self) -> bool {
+        self.next.is_some_and(|next| self.rings.slot(next.at).live as usize <= self.pending)
+    }
+
+    /// Tells the slots of all timers that were taken out.
+    #[inline(never)]
+    pub(crate) fn settle<T>(&mut self, entries: &mut Entries<T>, meter: &impl Meter) {
+        let pending = core::mem::take(&mut self.pending);
+        // All holes first: whoever reads a slot from here on must not meet a timer that is gone.
+        for at in 0..pending {
+            self.pool.erase(self.taken[at].1);
+        }
+        for at in 0..pending {
+            self.count_out(entries, self.taken[at].0, meter);
+        }
+    }
+
+    /// Accounts for a timer of which only a hole is left.
+    #[inline]
+    fn count_out<T>(&mut self, entries: &mut Entries<T>, deadline: Tick, meter: &impl Meter) {
+        let mut level = self.geometry.level_of(deadline, self.hand);
+        let mut at = self.slot_of(deadline, level);
+        let current = (level, at);
+        meter.tally(Work::SlotVisit, 1);
+        while let Some(below) = self.rings.slot(at).ring() {
+            meter.tally(Work::SlotVisit, 1);
+            level = self.geometry.below(level);
+            at = below + self.geometry.digit_of(deadline, level);
+        }
+        let slot = self.rings.slot(at);
+        slot.live -= 1;
+        if slot.is_sparse() {
+            self.tidy(entries, at, meter);
+            if self.thin_out(entries, current, deadline, meter) {
+                self.vacate(current);
+            }
+        }
+    }
+
+    /// Drops the holes of a slot that is more hole than timer. It reads at most five for four timers that were cancelled since the
+    /// last time, and moves one for each three of them.
+    #[inline(never)]
+    fn tidy<T>(&mut self, entries: &mut Entries<T>, at: u32, meter: &impl Meter) {
+        let slot = self.rings.slot(at);
+        if slot.live == 0 {
+            self.pool.clear(slot);
+            return;
+        }
+        meter.tally(Work::EntryScan, u64::from(slot.len()));
+        meter.tally(Work::ElementMove, u64::from(slot.live));
+        self.pool.compact(slot, |index, to| {
+            if let Some((link, _)) = entries.at_mut(index) {
+                *link = to;
+            }
+        });
+    }
+
+    /// Gives a slot that has grown large a ring of its own. If timers of it may be gone already, it is told of them first.
+    #[cold]
+    fn split_or_settle<T>(&mut self, entries: &mut Entries<T>, level: u32, at: u32, meter: &impl Meter) {
+        if self.pending > 0 {
+            self.settle(entries, meter);
+        } else {
+            self.split(entries, level, at, meter);
+        }
+    }
+
+    /// Moves the timers of a slot to a ring of its own, in order.
+    fn split<T>(&mut self, entries: &mut Entries<T>, level: u32, at: u32, meter: &impl Meter) {
+        let below = self.rings.allocate();
+        let mut old = core::mem::replace(self.rings.slot(at), Slot::split(below));
+        meter.tally(Work::CascadeMove, u64::from(old.len()));
+        while let Some(batch) = self.pool.pop_batch(&mut old) {
+            for index in batch.timers() {
+                let Some((link, entry)) = entries.at_mut(index) else { continue };
+                let to = below + self.geometry.digit_of(entry.deadline, self.geometry.below(level));
+                let slot = self.rings.slot(to);
+                slot.live += 1;
+                *link = self.pool.push(slot, index);
+                if slot.live == 1 {
+                    self.rings.occupy(to);
+                }
+            }
+        }
+    }
+
+    /// Joins what is split on the way from a slot to a deadline and no longer worth a ring. Says whether no timer is left in the slot.
+    fn thin_out<T>(&mut self, entries: &mut Entries<T>, slot: (u32, u32), deadline: Tick, meter: &impl Meter) -> bool {
+        let (level, at) = slot;
+        if let Some(ring) = self.rings.slot(at).ring() {
+            let level = self.geometry.below(level);
+            let below = ring + self.geometry.digit_of(deadline, level);
+            if self.thin_out(entries, (level, below), deadline, meter) {
+                self.rings.vacate(below);
+            }
+            if !self.is_thin(ring) {
+                return false;
+            }
+            self.join(entries, at, ring, meter);
+        }
+        self.rings.slot(at).live == 0
+    }
+
+    /// Whether a ring has so few timers, in so few slots, that a queue is better.
+    fn is_thin(&mut self, ring: u32) -> bool {
+        let mut live = 0;
+        self.rings.count(ring) <= self.geometry.slots().div_ceil(JOIN_BELOW)
+            && self.rings.all(ring, |slot| {
+                live += slot.live;
+                slot.ring().is_none() && live <= self.limit / JOIN_BELOW
+            })
+    }
+
+    /// Makes a slot that is split a queue again. Timers of one deadline are in one slot of the ring, so that they keep their order; that of
+    /// others does not matter in a slot above level 0.
+    fn join<T>(&mut self, entries: &mut Entries<T>, at: u32, ring: u32, meter: &impl Meter) {
+        let mut queue = Slot::EMPTY;
+        while let Some(below) = self.rings.first(ring) {
+            let mut old = core::mem::replace(self.rings.slot(below), Slot::EMPTY);
+            self.rings.vacate(below);
+            queue.live += old.live;
+            meter.tally(Work::CascadeMove, u64::from(old.len()));
+            while let Some(batch) = self.pool.pop_batch(&mut old) {
+                for index in batch.timers() {
+                    let Some((link, _)) = entries.at_mut(index) else { continue };
+                    *link = self.pool.push(&mut queue, index);
+                }
+            }
+        }
+        self.rings.release(ring);
+        *self.rings.slot(at) = queue;
+    }
+
+    /// Moves the timers of the next slot, one of a higher level, closer. The hand moves to the slot's first tick, so all of them go to
+    /// lower levels, whose current rings are empty: in order, so that the order of insertion is kept.
+    pub(crate) fn cascade<T>(&mut self, entries: &mut Entries<T>, next: Next, meter: &impl Meter) {
+        let Next { start, mut level, mut at } = next;
+        self.hand = start;
+        loop {
+            meter.tally(Work::SlotVisit, 1);
+            let old = core::mem::replace(self.rings.slot(at), Slot::EMPTY);
+            self.vacate_current(level, at);
+            let Some(below) = old.ring() else {
+                self.spread(entries, old, meter);
+                break;
+            };
+            level = self.geometry.below(level);
+            self.rings.release(core::mem::replace(&mut self.current[level as usize], below));
+            self.occupied |= 1 << level;
+            // The hand is in the first slot of that ring now, and what is there belongs further down.
+            at = below;
+            if level == 0 || !self.rings.is_occupied(at) {
+                break;
+            }
+        }
+        self.find_next();
+    }
+
+    /// Puts the timers of a queue into the current rings.
+    fn spread<T>(&mut self, entries: &mut Entries<T>, mut queue: Slot, meter: &impl Meter) {
+        meter.tally(Work::CascadeMove, u64::from(queue.len()));
+        while let Some(batch) = self.pool.pop_batch(&mut queue) {
+            for index in batch.timers() {
+                let Some((link, entry)) = entries.at_mut(index) else { continue };
+                let level = self.geometry.level_of(entry.deadline, self.hand);
+                let to = self.slot_of(entry.deadline, level);
+                let slot = self.rings.slot(to);
+                slot.live += 1;
+                *link = self.pool.push(slot, index);
+                if slot.live == 1 {
+                    self.rings.occupy(to);
+                    self.occupied |= 1 << level;
+                }
+            }
+        }
+    }
+
+    /// Takes the first timer out of the next slot, which is one of level 0: its place in the arena.
+    #[inline]
+    pub(crate) fn pop(&mut self, next: Next, meter: &impl Meter) -> Option<u32> {
+        self.hand = next.start;
+        let slot = self.rings.slot(next.at);
+        let before = slot.len();
+        let index = self.pool.pop(slot)?;
+        meter.tally(Work::EntryScan, u64::from(before - slot.len()));
+        slot.live -= 1;
+        if slot.live == 0 {
+            self.pool.clear(slot);
+            self.vacate_current(0, next.at);
+            self.find_next();
+        }
+        Some(index)
+    }
+
+    /// A slot of a current ring holds a timer, its first.
+    #[inline]
+    fn occupy(&mut self, slot: Next) {
+        self.rings.occupy(slot.at);
+        self.occupied |= 1 << slot.level;
+        if self.next.is_none_or(|next| slot.start < next.start) {
+            self.set_next(Some(slot));
+        }
+    }
+
+    /// A slot of a current ring has no timer left.
+    #[inline]
+    fn vacate(&mut self, (level, at): (u32, u32)) {
+        self.vacate_current(level, at);
+        if self.next.is_some_and(|next| next.at == at) {
+            self.find_next();
+        }
+    }
+
+    #[inline]
+    fn vacate_current(&mut self, level: u32, at: u32) {
+        self.rings.vacate(at);
+        if self.rings.count(self.current[level as usize]) == 0 {
+            self.occupied &= !(1 << level);
+        }
+    }
+
+    #[inline]
+    fn set_next(&mut self, next: Option<Next>) {
+        self.next = next;
+        self.next_ends = next.map_or(0, |next| next.start | ((1 << next.level) - 1));
+    }
+
+    /// Seen from the hand, all occupied slots of a current ring lie ahead, and all of a lower level before all of a higher
+    /// one. So the earliest is the first of the first level that has any.
+    #[inline]
+    fn find_next(&mut self) {
+        let level = self.occupied.trailing_zeros();
+        let ring = self.current.get(level as usize).copied();
+        self.set_next(ring.and_then(|ring| {
+            let at = self.rings.first(ring)?;
+            Some(Next { start: self.geometry.start_of(level, at - ring, self.hand), level, at })
+        }));
+    }
+}
+
+#[cfg(test)]
+#[path = "levels_tests.rs"]
+mod tests;

@@ -1,0 +1,365 @@
+//! Slots as queues of chunks.
+//!
+//! A slot could be a linked list of timers. At a million timers each step of such a list is a cache miss that the next
+//! step waits for: a hundred nanoseconds and more. So a slot is a queue of the timers' indices, in chunks of one cache line that
+//! are read in order; one step in fifteen follows a link, and the timers themselves can be fetched side by side.
+//!
+//! ```text
+//! slot:  first ─────╮                                      last ─────╮
+//!        ┌──────┬───▼─────────────────┐   ┌──────┬───────────────────▼────────┐
+//!        │ next │ 7  12  ·  3 ...  41 │──▶│ next │ 5  ·  ·  88  ...  16       │
+//!        └──────┴─────────────────────┘   └──────┴────────────────────────────┘
+//! ```
+//!
+//! Where its index stands is the timer's [`Link`]. To cancel a timer, its index is overwritten with a hole (`·`), which takes
+//! one write to memory that nothing waits for. Holes are skipped when they are met; when a slot is more hole than timer, what is left
+//! moves together.
+//!
+//! Chunks come from one pool and go back to it; the pool grows by whole segments, so growing copies nothing.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use wheelhouse_core::arena::Link;
+
+/// Words of a chunk: one cache line.
+const WORDS: u32 = 16;
+
+/// The last position in a chunk. The first word is a link to the next chunk.
+const END: u32 = WORDS - 1;
+
+/// What stands where a timer was.
+pub(crate) const HOLE: u32 = u32::MAX;
+
+/// No chunk.
+const NONE: u32 = u32::MAX;
+
+/// There may be this many chunks, so that a position has 32 bits, and none means [`Slot::SPLIT`].
+const MOST: u32 = u32::MAX / WORDS;
+
+/// Words of a block, the piece in which the pool grows: 16 KiB.
+const BLOCK: u32 = 4096;
+
+/// Chunks side by side. A position is a number of a word; that of a block and that within it are its high and its low bits.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+struct Block([u32; BLOCK as usize]);
+
+/// The first position in a chunk; any number for what is no chunk.
+#[inline]
+fn first_of(chunk: u32) -> u32 {
+    chunk.wrapping_mul(WORDS) | 1
+}
+
+/// A slot: a queue of timers, or, once it has become too large, a ring of slots of its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    /// The first position not yet read; of a slot that is split, its ring.
+    first: u32,
+    /// The last position in use. One at the end of a chunk means that the next timer is not simply put behind it.
+    last: u32,
+    /// Positions from `first` to `last`, holes included.
+    len: u32,
+    /// Live timers in it, none if it is split. The wheel keeps this; the queue does not look at it.
+    pub(crate) live: u32,
+}
+
+const _: () = assert!(size_of::<Slot>() == 16);
+
+impl Slot {
+    pub(crate) const EMPTY: Self = Self { first: 0, last: END, len: 0, live: 0 };
+
+    /// `last` in a slot that is split.
+    const SPLIT: u32 = u32::MAX;
+
+    /// A slot whose timers are in a ring.
+    pub(crate) fn split(ring: u32) -> Self {
+        Self { first: ring, last: Self::SPLIT, len: 0, live: 0 }
+    }
+
+    /// The ring that the slot is split into.
+    #[inline]
+    pub(crate) fn ring(&self) -> Option<u32> {
+        if self.last == Self::SPLIT { Some(self.first) } else { None }
+    }
+
+    /// Whether a timer can be put behind the last, without another chunk. Not if the slot is split.
+    #[inline]
+    pub(crate) fn has_room(&self) -> bool {
+        self.last % WORDS != END
+    }
+
+    /// Positions in use, holes included.
+    #[inline]
+    pub(crate) fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Whether it is to be tidied up: three of four positions are holes, beyond the chunk that any slot takes, or all are.
+    #[inline]
+    pub(crate) fn is_sparse(&self) -> bool {
+        self.live == 0 || u64::from(self.len) > 4 * u64::from(self.live) + u64::from(END)
+    }
+}
+
+/// A chunk read as a whole.
+pub(crate) struct Batch {
+    words: [u32; WORDS as usize],
+    from: usize,
+    to: usize,
+}
+
+impl Batch {
+    /// The timers in it, in order.
+    #[inline]
+    pub(crate) fn timers(&self) -> impl Iterator<Item = u32> + '_ {
+        self.words[self.from..=self.to].iter().copied().filter(|index| *index != HOLE)
+    }
+}
+
+/// All chunks, and which of them are free.
+#[derive(Clone, Debug)]
+pub(crate) struct Pool {
+    blocks: Vec<Box<Block>>,
+    /// The head of the list of free chunks.
+    free: u32,
+}
+
+impl Pool {
+    pub(crate) const fn new() -> Self {
+        Self { blocks: Vec::new(), free: NONE }
+    }
+
+    #[inline]
+    fn word(&mut self, at: u32) -> &mut u32 {
+        &mut self.blocks[(at / BLOCK) as usize].0[(at % BLOCK) as usize]
+    }
+
+    #[inline]
+    fn next_of(&mut self, chunk: u32) -> &mut u32 {
+        self.word(chunk * WORDS)
+    }
+
+    /// The position behind another of the same slot; any number behind the last.
+    #[inline]
+    fn behind(&mut self, at: u32) -> u32 {
+        if at % WORDS == END { first_of(*self.next_of(at / WORDS)) } else { at + 1 }
+    }
+
+    /// Puts a timer behind all others of a slot: O(1), with an allocation once in some thousand times.
+    #[inline]
+    pub(crate) fn push(&mut self, slot: &mut Slot, index: u32) -> Link {
+        let at = if slot.has_room() { slot.last + 1 } else { self.extend(slot) };
+        *self.word(at) = index;
+        slot.last = at;
+        slot.len += 1;
+        Link::new(at).unwrap_or(Link::MIN) // never zero: the first word of a chunk is not a position
+    }
+
+    /// Adds a chunk to a slot; returns its first position.
+    fn extend(&mut self, slot: &mut Slot) -> u32 {
+        let chunk = self.allocate();
+        let at = first_of(chunk);
+        if slot.len == 0 {
+            slot.first = at;
+        } else {
+            *self.next_of(slot.last / WORDS) = chunk;
+        }
+        at
+    }
+
+    /// Takes the first timer out, and all holes before it: O(1) amortised.
+    #[inline]
+    pub(crate) fn pop(&mut self, slot: &mut Slot) -> Option<u32> {
+        while slot.len > 0 {
+            let at = slot.first;
+            let index = *self.word(at);
+            slot.len -= 1;
+            if slot.len == 0 || at % WORDS == END {
+                slot.first = self.behind(at);
+                self.release(at / WORDS);
+            } else {
+                slot.first = at + 1;
+            }
+            if slot.len == 0 {
+                slot.last = END;
+            }
+            if index != HOLE {
+                return Some(index);
+            }
+        }
+        None
+    }
+
+    /// Takes the first chunk out of a slot as a whole.
+    #[inline]
+    pub(crate) fn pop_batch(&mut self, slot: &mut Slot) -> Option<Batch> {
+        if slot.len == 0 {
+            return None;
+        }
+        let chunk = slot.first / WORDS;
+        let is_last = chunk == slot.last / WORDS;
+        let (from, to) = (slot.first % WORDS, if is_last { slot.last % WORDS } else { END });
+        let within = (chunk * WORDS % BLOCK) as usize;
+        let mut words = [0; WORDS as usize];
+        words.copy_from_slice(&self.blocks[(chunk * WORDS / BLOCK) as usize].0[within..][..WORDS as usize]);
+        slot.len -= to - from + 1;
+        slot.first = first_of(words[0]);
+        if is_last {
+            slot.last = END;
+        }
+        self.release(chunk);
+        Some(Batch { words, from: from as usize, to: to as usize })
+    }
+
+    /// Makes a hole where a timer is.
+    #[inline]
+    pub(crate) fn erase(&mut self, link: Link) {
+        *self.word(link.get()) = HOLE;
+    }
+
+    /// Empties a slot in which only holes are left: O(1).
+    pub(crate) fn clear(&mut self, slot: &mut Slot) {
+        if slot.len > 0 {
+            self.release_from(slot.first / WORDS, slot.last / WORDS);
+        }
+        *slot = Slot::EMPTY;
+    }
+
+    /// Moves the timers of a slot together. `moved` is told where each now is.
+    pub(crate) fn compact(&mut self, slot: &mut Slot, mut moved: impl FnMut(u32, Link)) {
+        let (mut from, mut last, mut to, mut len) = (slot.first, slot.first, slot.first, 0);
+        for _ in 0..slot.len {
+            let index = *self.word(from);
+            if index != HOLE {
+                if from != to {
+                    *self.word(to) = index;
+                    moved(index, Link::new(to).unwrap_or(Link::MIN));
+                }
+                len += 1;
+                last = to;
+                to = self.behind(to);
+            }
+            from = self.behind(from);
+        }
+        if len == 0 {
+            let live = slot.live;
+            self.clear(slot);
+            slot.live = live;
+            return;
+        }
+        let (kept, end) = (last / WORDS, slot.last / WORDS);
+        if kept != end {
+            let rest = *self.next_of(kept);
+            self.release_from(rest, end);
+        }
+        (slot.last, slot.len) = (last, len);
+    }
+
+    #[inline]
+    fn release(&mut self, chunk: u32) {
+        self.release_from(chunk, chunk);
+    }
+
+    /// Makes a chain of chunks free.
+    #[inline]
+    fn release_from(&mut self, first: u32, last: u32) {
+        *self.next_of(last) = self.free;
+        self.free = first;
+    }
+
+    #[inline]
+    fn allocate(&mut self) -> u32 {
+        if self.free == NONE {
+            self.grow();
+        }
+        let chunk = self.free;
+        self.free = *self.next_of(chunk);
+        chunk
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let first = self.blocks.len() as u32 * (BLOCK / WORDS);
+        let end = first + BLOCK / WORDS;
+        assert!(end < MOST, "a wheel holds fewer than 2^30 timers");
+        self.blocks.push(Box::new(Block([0; BLOCK as usize])));
+        for chunk in (first..end).rev() {
+            self.release(chunk);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::VecDeque;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn two_slots_are_two_queues_over_one_pool() {
+        let mut pool = Pool::new();
+        let mut slots = [Slot::EMPTY; 2];
+        let mut expected = [VecDeque::new(), VecDeque::new()];
+        for n in 0..20_000 {
+            let which = (n % 7 / 4) as usize;
+            if n % 1000 < 600 {
+                let link = pool.push(&mut slots[which], n);
+                if n % 3 == 0 {
+                    pool.erase(link);
+                } else {
+                    expected[which].push_back(n);
+                }
+            } else {
+                assert_eq!(pool.pop(&mut slots[which]), expected[which].pop_front());
+            }
+        }
+        for which in 0..2 {
+            while let Some(expected) = expected[which].pop_front() {
+                assert_eq!(pool.pop(&mut slots[which]), Some(expected));
+            }
+            assert_eq!(pool.pop(&mut slots[which]), None);
+            assert_eq!(slots[which].len(), 0);
+        }
+    }
+
+    #[test]
+    fn batches_come_out_in_order_and_chunks_are_used_again() {
+        let mut pool = Pool::new();
+        for _ in 0..100 {
+            let mut slot = Slot::EMPTY;
+            (0..1000).for_each(|n| _ = pool.push(&mut slot, n));
+            assert_eq!(pool.pop(&mut slot), Some(0));
+            let mut read = Vec::new();
+            while let Some(batch) = pool.pop_batch(&mut slot) {
+                read.extend(batch.timers());
+            }
+            assert!(read.into_iter().eq(1..1000));
+            assert_eq!(slot.len(), 0);
+            (1..500).for_each(|n| _ = pool.push(&mut slot, n));
+            pool.clear(&mut slot);
+            assert_eq!(slot.len(), 0);
+        }
+        assert_eq!(pool.blocks.len(), 1, "freed chunks must be used before new ones");
+    }
+
+    #[test]
+    fn what_is_left_moves_together_in_order() {
+        for keep_every in [2, 3, 40, 400] {
+            let (mut pool, mut slot) = (Pool::new(), Slot::EMPTY);
+            let mut links: Vec<_> = (0..400).map(|n| pool.push(&mut slot, n)).collect();
+            assert_eq!(pool.pop(&mut slot), Some(0));
+            for (_, link) in links.iter().enumerate().skip(1).filter(|(n, _)| n % keep_every != 1) {
+                pool.erase(*link);
+            }
+            pool.compact(&mut slot, |index, link| links[index as usize] = link);
+            let kept: Vec<u32> = (1..400).filter(|n| n % keep_every as u32 == 1).collect();
+            assert_eq!(slot.len() as usize, kept.len());
+            pool.erase(links[1]);
+            pool.push(&mut slot, 1000);
+            assert!(core::iter::from_fn(|| pool.pop(&mut slot)).eq(kept[1..].iter().copied().chain([1000])));
+            let (mut again, before) = (Slot::EMPTY, pool.blocks.len());
+            (0..256 * 15).for_each(|n| _ = pool.push(&mut again, n));
+            assert_eq!(pool.blocks.len(), before, "all chunks came back");
+        }
+    }
+}

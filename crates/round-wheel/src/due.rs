@@ -1,0 +1,164 @@
+//! Timers that the hand has collected and that have not fired yet.
+
+use crate::slots::{Waiting, link_to, position_of};
+use alloc::vec::Vec;
+use wheelhouse_core::Tick;
+use wheelhouse_core::arena::{Arena, Link};
+
+/// This many holes more than timers are left standing.
+const SLACK: usize = 32;
+
+/// A line that has had room for more timers than this gives it back when it is empty.
+const KEEP: usize = 1024;
+
+/// In the link of a timer that is in line. Links to slots and arrivals are smaller.
+const IN_LINE: u32 = 1 << 31;
+
+/// A line of timers in the order in which they fire: an array, and how much of it has been read. What is cancelled leaves a hole. It holds
+/// at most `2 k + 32` positions for k timers, plus those that have just been collected.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DueLine {
+    timers: Vec<Waiting>,
+    /// The first position that was not read yet; there is a timer in it, unless all are read.
+    read: usize,
+    live: usize,
+}
+
+impl DueLine {
+    pub(crate) const fn new() -> Self {
+        Self { timers: Vec::new(), read: 0, live: 0 }
+    }
+
+    /// Whether a link is to a timer in line.
+    #[inline]
+    pub(crate) fn has(link: Link) -> bool {
+        link.get() & IN_LINE != 0
+    }
+
+    /// The first timer's deadline.
+    #[inline]
+    pub(crate) fn earliest(&self) -> Option<Tick> {
+        self.timers.get(self.read).map(|timer| timer.deadline)
+    }
+
+    /// Adds a timer. Its link is not known before [`number`](Self::number).
+    #[inline]
+    pub(crate) fn push(&mut self, timer: Waiting) {
+        self.timers.push(timer);
+        self.live += 1;
+    }
+
+    /// How many positions there are.
+    #[inline]
+    pub(crate) fn end(&self) -> usize {
+        self.timers.len()
+    }
+
+    /// Puts the timers from a position on in the order of their deadlines.
+    pub(crate) fn sort(&mut self, from: usize) {
+        self.timers[from..].sort_by_key(|timer| timer.deadline);
+    }
+
+    /// Gives the timers from a position on their links.
+    pub(crate) fn number<E>(&self, from: usize, entries: &mut Arena<E, Link>) {
+        for (position, timer) in self.timers.iter().enumerate().skip(from) {
+            if let Some((link, _)) = entries.at_mut(timer.index) {
+                *link = link_to(position) | IN_LINE;
+            }
+        }
+    }
+
+    /// Takes the first timer out.
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<Waiting> {
+        let first = *self.timers.get(self.read)?;
+        self.read += 1;
+        self.live -= 1;
+        self.skip_holes();
+        Some(first)
+    }
+
+    /// Takes a timer out, wherever it is.
+    pub(crate) fn remove<E>(&mut self, link: Link, entries: &mut Arena<E, Link>) {
+        let position = Link::new(link.get() & !IN_LINE).map_or(0, position_of);
+        self.timers[position] = Waiting::HOLE;
+        self.live -= 1;
+        self.skip_holes();
+        self.tidy(entries);
+    }
+
+    #[inline]
+    fn skip_holes(&mut self) {
+        if self.live == 0 {
+            self.timers.clear();
+            self.read = 0;
+            if self.timers.capacity() > KEEP {
+                self.timers = Vec::new();
+            }
+        }
+        while self.timers.get(self.read).is_some_and(|timer| !timer.is_live()) {
+            self.read += 1;
+        }
+    }
+
+    /// Drops what was read and what was cancelled, where that is more than what is left.
+    #[inline]
+    pub(crate) fn tidy<E>(&mut self, entries: &mut Arena<E, Link>) {
+        if self.timers.len() > 2 * self.live + SLACK {
+            self.timers.drain(..self.read);
+            self.timers.retain(Waiting::is_live);
+            self.read = 0;
+            self.number(0, entries);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(deadlines: impl IntoIterator<Item = Tick>) -> (DueLine, Arena<Tick, Link>) {
+        let (mut line, mut entries) = (DueLine::new(), Arena::new());
+        for deadline in deadlines {
+            let id = entries.insert_linked(Link::MIN, deadline);
+            line.push(Waiting { deadline, index: id.index() });
+        }
+        line.number(0, &mut entries);
+        (line, entries)
+    }
+
+    fn link_of(entries: &mut Arena<Tick, Link>, index: u32) -> Link {
+        entries.at_mut(index).map_or(Link::MIN, |(link, _)| *link)
+    }
+
+    #[test]
+    fn comes_out_in_order_without_what_was_taken_out() {
+        let (mut line, mut entries) = line([3, 3, 5, 7, 7, 9]);
+        for gone in [0, 3, 5] {
+            let link = link_of(&mut entries, gone);
+            assert!(DueLine::has(link));
+            line.remove(link, &mut entries);
+        }
+        assert_eq!(line.earliest(), Some(3));
+        let order: Vec<u32> = core::iter::from_fn(|| line.pop()).map(|timer| timer.index).collect();
+        assert_eq!((order.as_slice(), line.earliest(), line.end()), ([1, 2, 4].as_slice(), None, 0));
+    }
+
+    #[test]
+    fn what_stays_behind_is_bounded() {
+        let (mut line, mut entries) = line(0..10_000);
+        for gone in (1..10_000).rev() {
+            let link = link_of(&mut entries, gone);
+            line.remove(link, &mut entries);
+            assert!(line.end() <= 2 * line.live + SLACK);
+        }
+        assert_eq!(line.pop().map(|timer| timer.index), Some(0));
+    }
+
+    #[test]
+    fn a_burst_gives_its_memory_back() {
+        let (mut line, _) = line(0..100_000);
+        while line.pop().is_some() {}
+        assert!(line.timers.capacity() <= KEEP);
+    }
+}
