@@ -46,6 +46,7 @@ impl Overdue {
     }
 
     /// Adds the timer at a place of the arena. Returns its link, which the caller keeps there.
+    #[inline(never)]
     pub fn insert<E>(&mut self, arena: &mut Arena<E, Link>, deadline: Tick, index: u32) -> Link {
         if self.waiting.is_empty() {
             self.arrivals = 0;
@@ -60,6 +61,7 @@ impl Overdue {
     }
 
     /// Takes a timer out before it has fired.
+    #[inline(never)]
     pub fn remove(&mut self, deadline: Tick, arrival: Link) {
         self.waiting.remove(&(deadline, arrival));
     }

@@ -16,6 +16,8 @@ use wheelhouse_core::{SlotCount, Tick};
 #[derive(Clone, Debug)]
 pub(crate) struct Geometry {
     bits: u32,
+    /// The lowest `bits` bits.
+    mask: u32,
     /// The shift of the digit that bit i of a deadline is in: a table, because a division by `bits` costs more than a load.
     shift_of_bit: [u8; 64],
 }
@@ -23,7 +25,7 @@ pub(crate) struct Geometry {
 impl Geometry {
     pub(crate) fn new(slots: SlotCount) -> Self {
         let bits = slots.bits();
-        Self { bits, shift_of_bit: core::array::from_fn(|bit| (bit as u32 / bits * bits) as u8) }
+        Self { bits, mask: (1 << bits) - 1, shift_of_bit: core::array::from_fn(|bit| (bit as u32 / bits * bits) as u8) }
     }
 
     /// The levels, the lowest first: as many as 64 bits have digits.
@@ -34,7 +36,7 @@ impl Geometry {
     /// Slots of a level.
     #[inline]
     pub(crate) fn slots(&self) -> u32 {
-        1 << self.bits
+        self.mask + 1
     }
 
     /// The level below.
@@ -54,7 +56,7 @@ impl Geometry {
     /// The slot of a deadline in a turn of a level: its digit.
     #[inline]
     pub(crate) fn digit_of(&self, deadline: Tick, level: u32) -> u32 {
-        (deadline >> level) as u32 & (self.slots() - 1)
+        (deadline >> level) as u32 & self.mask
     }
 
     /// The first tick of a slot in the turn of a level that the hand is in.

@@ -117,43 +117,59 @@ impl Levels {
         self.next
     }
 
-    /// The slot of a deadline in the current ring of a level.
+    /// The slot of a current ring that a deadline is in, and its level. Whether it is split is not looked at.
     #[inline]
-    fn slot_of(&self, deadline: Tick, level: u32) -> u32 {
-        self.current[level as usize] + self.geometry.digit_of(deadline, level)
+    fn current_slot_of(&self, deadline: Tick) -> (u32, u32) {
+        let level = self.geometry.level_of(deadline, self.hand);
+        (level, self.current[level as usize % 64] + self.geometry.digit_of(deadline, level))
     }
 
     /// Puts the timer at a place of the arena into the slot of its deadline, which is not before the hand. Returns its link.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn link<T>(&mut self, entries: &mut Entries<T>, index: u32, deadline: Tick, meter: &impl Meter) -> Link {
-        let mut level = self.geometry.level_of(deadline, self.hand);
-        let mut at = self.slot_of(deadline, level);
-        let mut is_current = true;
-        loop {
+        let (mut level, mut at) = self.current_slot_of(deadline);
+        meter.tally(Work::SlotVisit, 1);
+        let mut slot = self.rings.slot(at);
+        while !slot.has_room() {
+            let Some(below) = slot.ring() else { return self.link_to_full(entries, index, deadline, meter) };
             meter.tally(Work::SlotVisit, 1);
-            let slot = self.rings.slot(at);
-            if slot.has_room() {
-                slot.live += 1;
-                return self.pool.push(slot, index);
-            }
-            let Some(below) = slot.ring() else {
-                if level > 0 && slot.live >= self.limit {
-                    self.split_or_settle(entries, level, at, meter);
-                    continue;
-                }
-                slot.live += 1;
-                let (is_first, link) = (slot.live == 1, self.pool.push(slot, index));
-                if is_first && is_current {
-                    self.occupy(Next { start: deadline >> level << level, level, at });
-                } else if is_first {
-                    self.rings.occupy(at);
-                }
-                return link;
-            };
-            is_current = false;
             level = self.geometry.below(level);
             at = below + self.geometry.digit_of(deadline, level);
+            slot = self.rings.slot(at);
         }
+        slot.live += 1;
+        self.pool.push_behind(slot, index)
+    }
+
+    /// The same for a timer whose slot has no room: it is empty, or its last chunk is full, and it may be time to split it.
+    #[inline(never)]
+    fn link_to_full<T>(&mut self, entries: &mut Entries<T>, index: u32, deadline: Tick, meter: &impl Meter) -> Link {
+        let (mut level, mut at) = self.current_slot_of(deadline);
+        let mut is_current = true;
+        loop {
+            let slot = self.rings.slot(at);
+            if let Some(below) = slot.ring() {
+                is_current = false;
+                level = self.geometry.below(level);
+                at = below + self.geometry.digit_of(deadline, level);
+            } else if level == 0 || slot.live < self.limit {
+                break;
+            } else if self.pending > 0 {
+                // Some of its timers may be gone; enough are left that no slot on the way here is joined.
+                self.settle(entries, meter);
+            } else {
+                self.split(entries, level, at, meter);
+            }
+        }
+        let slot = self.rings.slot(at);
+        slot.live += 1;
+        let (is_first, link) = (slot.live == 1, self.pool.push(slot, index));
+        if is_first && is_current {
+            self.occupy(Next { start: deadline >> level << level, level, at });
+        } else if is_first {
+            self.rings.occupy(at);
+        }
+        link
     }
 
     /// Takes a timer out of its slot, or remembers to.
@@ -180,9 +196,7 @@ impl Levels {
     pub(crate) fn settle<T>(&mut self, entries: &mut Entries<T>, meter: &impl Meter) {
         let pending = core::mem::take(&mut self.pending);
         // All holes first: whoever reads a slot from here on must not meet a timer that is gone.
-        for at in 0..pending {
-            self.pool.erase(self.taken[at].1);
-        }
+        self.taken[..pending].iter().for_each(|(_, link)| self.pool.erase(*link));
         for at in 0..pending {
             self.count_out(entries, self.taken[at].0, meter);
         }
@@ -191,9 +205,7 @@ impl Levels {
     /// Accounts for a timer of which only a hole is left.
     #[inline]
     fn count_out<T>(&mut self, entries: &mut Entries<T>, deadline: Tick, meter: &impl Meter) {
-        let mut level = self.geometry.level_of(deadline, self.hand);
-        let mut at = self.slot_of(deadline, level);
-        let current = (level, at);
+        let (mut level, mut at) = self.current_slot_of(deadline);
         meter.tally(Work::SlotVisit, 1);
         while let Some(below) = self.rings.slot(at).ring() {
             meter.tally(Work::SlotVisit, 1);
@@ -203,42 +215,35 @@ impl Levels {
         let slot = self.rings.slot(at);
         slot.live -= 1;
         if slot.is_sparse() {
-            self.tidy(entries, at, meter);
-            if self.thin_out(entries, current, deadline, meter) {
-                self.vacate(current);
-            }
+            self.tidy(entries, at, deadline, meter);
         }
     }
 
-    /// Drops the holes of a slot that is more hole than timer. It reads at most five for four timers that were cancelled since the
-    /// last time, and moves one for each three of them.
+    /// Drops the holes of the slot of a deadline, and what is not needed on the way there.
     #[inline(never)]
-    fn tidy<T>(&mut self, entries: &mut Entries<T>, at: u32, meter: &impl Meter) {
+    fn tidy<T>(&mut self, entries: &mut Entries<T>, at: u32, deadline: Tick, meter: &impl Meter) {
+        self.drop_holes(entries, at, meter);
+        let (level, at) = self.current_slot_of(deadline);
+        if self.thin_out(entries, (level, at), deadline, meter) {
+            self.vacate(level, at);
+        }
+    }
+
+    /// Moves the timers of a slot that is more hole than timer together. It reads at most five positions for four timers that were cancelled
+    /// since the last time, and moves one timer for each three of them.
+    fn drop_holes<T>(&mut self, entries: &mut Entries<T>, at: u32, meter: &impl Meter) {
+        let mut old = core::mem::replace(self.rings.slot(at), Slot::EMPTY);
+        meter.tally(Work::EntryScan, u64::from(old.len()));
         let slot = self.rings.slot(at);
+        slot.live = old.live;
         if slot.live == 0 {
-            self.pool.clear(slot);
+            self.pool.clear(&mut old);
             return;
         }
-        meter.tally(Work::EntryScan, u64::from(slot.len()));
-        meter.tally(Work::ElementMove, u64::from(slot.live));
-        self.pool.compact(slot, |index, to| {
-            if let Some((link, _)) = entries.at_mut(index) {
-                *link = to;
-            }
-        });
+        append(&mut self.pool, entries, old, slot);
     }
 
-    /// Gives a slot that has grown large a ring of its own. If timers of it may be gone already, it is told of them first.
-    #[cold]
-    fn split_or_settle<T>(&mut self, entries: &mut Entries<T>, level: u32, at: u32, meter: &impl Meter) {
-        if self.pending > 0 {
-            self.settle(entries, meter);
-        } else {
-            self.split(entries, level, at, meter);
-        }
-    }
-
-    /// Moves the timers of a slot to a ring of its own, in order.
+    /// Gives a slot that has grown large a ring of its own, and moves its timers there in order.
     fn split<T>(&mut self, entries: &mut Entries<T>, level: u32, at: u32, meter: &impl Meter) {
         let below = self.rings.allocate();
         let mut old = core::mem::replace(self.rings.slot(at), Slot::split(below));
@@ -289,16 +294,11 @@ impl Levels {
     fn join<T>(&mut self, entries: &mut Entries<T>, at: u32, ring: u32, meter: &impl Meter) {
         let mut queue = Slot::EMPTY;
         while let Some(below) = self.rings.first(ring) {
-            let mut old = core::mem::replace(self.rings.slot(below), Slot::EMPTY);
+            let old = core::mem::replace(self.rings.slot(below), Slot::EMPTY);
             self.rings.vacate(below);
             queue.live += old.live;
             meter.tally(Work::CascadeMove, u64::from(old.len()));
-            while let Some(batch) = self.pool.pop_batch(&mut old) {
-                for index in batch.timers() {
-                    let Some((link, _)) = entries.at_mut(index) else { continue };
-                    *link = self.pool.push(&mut queue, index);
-                }
-            }
+            append(&mut self.pool, entries, old, &mut queue);
         }
         self.rings.release(ring);
         *self.rings.slot(at) = queue;
@@ -335,8 +335,7 @@ impl Levels {
         while let Some(batch) = self.pool.pop_batch(&mut queue) {
             for index in batch.timers() {
                 let Some((link, entry)) = entries.at_mut(index) else { continue };
-                let level = self.geometry.level_of(entry.deadline, self.hand);
-                let to = self.slot_of(entry.deadline, level);
+                let (level, to) = self.current_slot_of(entry.deadline);
                 let slot = self.rings.slot(to);
                 slot.live += 1;
                 *link = self.pool.push(slot, index);
@@ -377,7 +376,7 @@ impl Levels {
 
     /// A slot of a current ring has no timer left.
     #[inline]
-    fn vacate(&mut self, (level, at): (u32, u32)) {
+    fn vacate(&mut self, level: u32, at: u32) {
         self.vacate_current(level, at);
         if self.next.is_some_and(|next| next.at == at) {
             self.find_next();
@@ -408,6 +407,17 @@ impl Levels {
             let at = self.rings.first(ring)?;
             Some(Next { start: self.geometry.start_of(level, at - ring, self.hand), level, at })
         }));
+    }
+}
+
+/// Moves all timers of a queue behind those of another. Who keeps count of the live is the caller.
+fn append<T>(pool: &mut Pool, entries: &mut Entries<T>, mut from: Slot, to: &mut Slot) {
+    while let Some(batch) = pool.pop_batch(&mut from) {
+        for index in batch.timers() {
+            if let Some((link, _)) = entries.at_mut(index) {
+                *link = pool.push(to, index);
+            }
+        }
     }
 }
 

@@ -149,6 +149,17 @@ impl Pool {
     #[inline]
     pub(crate) fn push(&mut self, slot: &mut Slot, index: u32) -> Link {
         let at = if slot.has_room() { slot.last + 1 } else { self.extend(slot) };
+        self.put(slot, at, index)
+    }
+
+    /// The same for a slot that has room.
+    #[inline]
+    pub(crate) fn push_behind(&mut self, slot: &mut Slot, index: u32) -> Link {
+        self.put(slot, slot.last + 1, index)
+    }
+
+    #[inline]
+    fn put(&mut self, slot: &mut Slot, at: u32, index: u32) -> Link {
         *self.word(at) = index;
         slot.last = at;
         slot.len += 1;
@@ -156,6 +167,7 @@ impl Pool {
     }
 
     /// Adds a chunk to a slot; returns its first position.
+    #[inline(never)]
     fn extend(&mut self, slot: &mut Slot) -> u32 {
         let chunk = self.allocate();
         let at = first_of(chunk);
@@ -223,36 +235,6 @@ impl Pool {
             self.release_from(slot.first / WORDS, slot.last / WORDS);
         }
         *slot = Slot::EMPTY;
-    }
-
-    /// Moves the timers of a slot together. `moved` is told where each now is.
-    pub(crate) fn compact(&mut self, slot: &mut Slot, mut moved: impl FnMut(u32, Link)) {
-        let (mut from, mut last, mut to, mut len) = (slot.first, slot.first, slot.first, 0);
-        for _ in 0..slot.len {
-            let index = *self.word(from);
-            if index != HOLE {
-                if from != to {
-                    *self.word(to) = index;
-                    moved(index, Link::new(to).unwrap_or(Link::MIN));
-                }
-                len += 1;
-                last = to;
-                to = self.behind(to);
-            }
-            from = self.behind(from);
-        }
-        if len == 0 {
-            let live = slot.live;
-            self.clear(slot);
-            slot.live = live;
-            return;
-        }
-        let (kept, end) = (last / WORDS, slot.last / WORDS);
-        if kept != end {
-            let rest = *self.next_of(kept);
-            self.release_from(rest, end);
-        }
-        (slot.last, slot.len) = (last, len);
     }
 
     #[inline]
@@ -340,26 +322,5 @@ mod tests {
             assert_eq!(slot.len(), 0);
         }
         assert_eq!(pool.blocks.len(), 1, "freed chunks must be used before new ones");
-    }
-
-    #[test]
-    fn what_is_left_moves_together_in_order() {
-        for keep_every in [2, 3, 40, 400] {
-            let (mut pool, mut slot) = (Pool::new(), Slot::EMPTY);
-            let mut links: Vec<_> = (0..400).map(|n| pool.push(&mut slot, n)).collect();
-            assert_eq!(pool.pop(&mut slot), Some(0));
-            for (_, link) in links.iter().enumerate().skip(1).filter(|(n, _)| n % keep_every != 1) {
-                pool.erase(*link);
-            }
-            pool.compact(&mut slot, |index, link| links[index as usize] = link);
-            let kept: Vec<u32> = (1..400).filter(|n| n % keep_every as u32 == 1).collect();
-            assert_eq!(slot.len() as usize, kept.len());
-            pool.erase(links[1]);
-            pool.push(&mut slot, 1000);
-            assert!(core::iter::from_fn(|| pool.pop(&mut slot)).eq(kept[1..].iter().copied().chain([1000])));
-            let (mut again, before) = (Slot::EMPTY, pool.blocks.len());
-            (0..256 * 15).for_each(|n| _ = pool.push(&mut again, n));
-            assert_eq!(pool.blocks.len(), before, "all chunks came back");
-        }
     }
 }

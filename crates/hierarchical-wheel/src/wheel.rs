@@ -64,7 +64,7 @@ impl<T, M: Meter> HierarchicalWheel<T, M> {
     }
 
     /// Puts the timer at a place of the arena where its deadline belongs; returns its link.
-    #[inline]
+    #[inline(always)]
     fn link(&mut self, index: u32, deadline: Tick) -> Link {
         if deadline < self.levels.hand() {
             self.meter.tally(Work::Comparison, self.overdue.depth());
@@ -74,7 +74,7 @@ impl<T, M: Meter> HierarchicalWheel<T, M> {
     }
 
     /// Takes a timer out of where its deadline put it.
-    #[inline]
+    #[inline(always)]
     fn unlink(&mut self, link: Link, deadline: Tick) {
         if deadline < self.levels.hand() {
             self.meter.tally(Work::Comparison, self.overdue.depth());
