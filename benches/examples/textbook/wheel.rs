@@ -8,8 +8,8 @@
 //!
 //! Cancel takes a node out of its list at once; a cascade walks the list of a slot and appends each node to a slot below;
 //! so all lists stay in the order of insertion. Whatever is not the list is as good here as in the chunked wheel, so that
-//! the two differ in nothing else: digits choose the slot, bitmaps find the next one, and it is remembered. There is no
-//! bookkeeping of stale references, since there are none.
+//! the two differ in little else: digits choose the slot, bitmaps find the next one, and it is remembered. Slots are never
+//! split.
 //!
 //! Cost: insert, cancel, reschedule O(1), O(log k) for one of k timers that are overdue; a timer that fires has moved at
 //! most once per level. Each of these steps touches nodes wherever they lie in memory, the neighbours' too: that is what

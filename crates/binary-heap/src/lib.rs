@@ -50,7 +50,7 @@
 //! (1.0 behind all others), 3.0 to cancel, 3.6 to reschedule, 19.7 to take the first, which is lg n - 0.3; and about as many
 //! moves.
 //!
-//! Memory: 28 bytes for each timer beside the arena's 12 and the value, at the peak. Nothing is left behind. A jump takes no more:
+//! Memory: 28 bytes for each timer beside the arena's 8 (12 for a free place) and the value, at the peak. Nothing is left behind. A jump takes no more:
 //! what is set aside stays in the array.
 //!
 //! # Source and deviations

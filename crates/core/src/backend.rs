@@ -39,7 +39,7 @@ pub struct Info {
     pub bounds: fn(n: u64) -> Bounds,
 }
 
-/// Cost classes, as in `"O(1)"` or `"O(1), worst O(n)"`; n live timers, m levels, M slots.
+/// Cost classes, as in `"O(1)"` or `"O(1), worst O(n)"`; n live timers, m levels, M slots, k timers of one slot.
 #[derive(Clone, Copy, Debug)]
 pub struct Costs {
     /// Of starting a timer.

@@ -11,15 +11,10 @@ pub struct Definition;
 impl Backend for Definition {
     const INFO: Info = Info {
         name: "hierarchical-wheel",
-        structure: "levels of wheels, chunked slots, lazy cancel",
+        structure: "levels of wheels, chunked slots, bounded cascades",
         source: "Varghese & Lauck scheme 7; Kafka, tokio, Linux before 4.8",
         vain_wakeups: 7,
-        costs: Costs {
-            insert: "O(1), worst O(n)",
-            cancel: "O(1), worst O(n)",
-            reschedule: "O(1), worst O(n)",
-            fire: "O(m), worst O(n)",
-        },
+        costs: Costs { insert: "O(m)", cancel: "O(m), worst O(k)", reschedule: "O(m), worst O(k)", fire: "O(m)" },
         // Delays below 2^24 cascade at most three times; each move is a read and a write. Now and then an empty tick cascades.
         bounds: |_| Bounds { insert: 1.5, cancel: 4.0, reschedule: 6.0, fire: 10.0, empty_tick: 1.5, next_wakeup: 0.0 },
     };

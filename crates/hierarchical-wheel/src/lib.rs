@@ -14,53 +14,57 @@
 //!
 //! The level of a timer is that of the highest digit in which its deadline differs from the hand (`geometry`). So every
 //! slot holds timers of one turn only, level 0 is exact to the tick, and a timer cascades at most seven times in its life: with a
-//! delay below 256 ticks at most once, below 65,536 at most twice, and so on.
+//! delay below 256 ticks not at all, or once if it ends in the next turn, below 65,536 at most twice, and so on.
 //!
 //! # What is special
 //!
-//! * A slot is no linked list of timers but a queue of 16-byte references in contiguous chunks (`chunks`). Cascading and
-//!   firing read memory in order. The timer itself is touched when it is inserted, when it is cancelled, and when it fires.
-//! * Cancelling does not unlink. It makes the reference stale, which costs no second cache miss; stale references are
-//!   dropped when they are met, and all at once when they outnumber the live timers. A slot whose last live timer is
-//!   cancelled is emptied at once, so the wheel never wakes up for nothing but stale references.
-//! * The next slot to visit is remembered. A tick with nothing due costs a comparison, and a jump over any distance visits
-//!   only slots that hold live timers.
-//! * Order by (deadline, insertion) comes for free: each slot is a queue, and a cascade empties it in order into slots that
+//! * **No tick stalls.** A slot that grows beyond 2,048 timers becomes a wheel of its own (`levels`): timers go straight
+//!   to the level below, and when the hand gets there, that wheel takes its place among the levels without any timer being moved. So a
+//!   tick moves a limited number of timers a level, where other wheels move all there are in the slot; and storage grows by pieces
+//!   that are never moved.
+//! * **A slot is no linked list** of timers but a queue of their indices in chunks of a cache line (`queue`). Cascading and
+//!   firing read memory in order, and the timers behind the indices are fetched side by side, not one after the other.
+//! * **Cancelling overwrites the index** with a hole; no neighbour is touched. What is left is accounted for some thirty timers at
+//!   a time, when all it takes has arrived from memory. Holes are skipped, and dropped slot by slot where they are three of four.
+//! * **The next slot is remembered.** A tick with nothing due costs a comparison, and a jump over any distance visits
+//!   only slots that hold live timers. A slot whose last live timer is cancelled is empty at once: no wake-up for nothing.
+//! * **Order by (deadline, insertion) comes for free:** each slot is a queue, and a cascade empties it in order into slots that
 //!   are empty. That makes the wheel an incremental, stable radix sort.
 //!
 //! # Cost
 //!
-//! n live timers, m levels between the hand and a deadline (at most 8 with 256 slots):
+//! n live timers, k of them due at the same tick, m levels between the hand and a deadline (at most 8 with 256 slots); L = 2,048, eight times
+//! the slots of a level:
 //!
 //! | method | amortised | worst |
 //! |---|---|---|
-//! | [`insert`](Timer::insert) | O(m), for the cascades to come | O(n), when the storage of timers grows |
-//! | [`cancel`](Timer::cancel) | O(1) | O(n), when stale references are cleared away |
-//! | [`reschedule`](Timer::reschedule) | O(1) | O(n), likewise |
-//! | [`advance`](Timer::advance), per timer that fires | O(1), its cascades paid for by its insertion | O(n) in one tick, when a slot of a higher level cascades |
-//! | [`advance`](Timer::advance), nothing due | O(1), likewise | O(n), likewise |
+//! | [`insert`](Timer::insert) | O(m), for the cascades to come | O(L), when a slot is split |
+//! | [`cancel`](Timer::cancel) | O(m) | O(k + L), when holes are dropped, 32 slots at most |
+//! | [`reschedule`](Timer::reschedule) | O(m) | O(k + L), likewise |
+//! | [`advance`](Timer::advance), per timer that fires | O(1), its cascades paid for by its insertion | O(L m) in one tick |
+//! | [`advance`](Timer::advance), nothing due | O(1), likewise | O(L m) |
 //! | [`next_wakeup`](Timer::next_wakeup), [`deadline`](Timer::deadline) | O(1) | O(1) |
 //!
 //! With s slots a level, an emptied slot is followed by a search for the next over at most s / 64 words: four by default.
 //!
-//! Memory: 20 bytes and the value for each timer (up to twice that where an array has just doubled), 16 for each reference, of
-//! which at most `2 n + 256` exist; and 20 bytes a slot, with a chunk of 488 bytes for each slot in use. A timer that is inserted with a deadline already past goes to a
-//! queue instead: O(1) if such timers come in order of their deadlines, O(log k) for k that do not.
+//! Memory, for each timer: 16 bytes and the value; its index, and at most three holes, of 4 bytes each; 4 for each place that is free. Each slot
+//! in use takes a chunk of 64 bytes at least, and each level, and each slot that has become a wheel, 16 bytes a slot. At a million timers with delays up to
+//! 2^20 ticks that is 20 bytes and the value. A timer that is inserted with a deadline already past goes to an ordered map instead:
+//! O(log j) for j such timers.
 //!
 //! # Source and deviations
 //!
 //! G. Varghese and T. Lauck, *Hashed and hierarchical timing wheels*, SOSP 1987, scheme 7. The paper's wheels turn
 //! independently and keep the remainder of the delay in the timer; here the digits of the absolute deadline are compared
 //! with those of the hand, as tokio's driver and Linux before 4.8 do, so that nothing has to be kept. Chunked slots take the
-//! place of the paper's doubly linked lists, lazy references that of its unlinking.
+//! place of the paper's doubly linked lists, holes that of its unlinking. Slots that split are an idea of burst tries (S. Heinz,
+//! J. Zobel and H. Williams, 2002), turned to time.
 //!
 //! # When to pick another
 //!
-//! Below a few thousand timers a heap is as fast and smaller (`wheelhouse-binary-heap`). Against a textbook's wheel of linked lists
-//! (`benches/examples/textbook` in the repository) at a million timers, this one fires 1.3 to 1.5 times as fast, holds 1.9 times as fast, and
-//! its longest tick is a sixth; but cancelling takes 1.9 times as long, rescheduling 1.7 times, and at some ten thousand timers, all in the
-//! caches, linked lists are ahead in everything. The run is in `results/`. Where no single call may take
-//! milliseconds, mind the worst case of a cascade above: a heap has none.
+//! Against a textbook's wheel of linked lists (`benches/examples/textbook` in the repository) it is ahead at a million timers; at some ten
+//! thousand, all in the caches, linked lists do less work for each operation and are ahead: the run is in `results/`. Below a few thousand
+//! timers a heap is as fast and smaller (`wheelhouse-binary-heap`).
 //!
 //! # A program
 //!

@@ -10,7 +10,7 @@ use wheelhouse_core::meter::Meter;
 pub struct Definition;
 
 /// V&L's cost of scheme 6: what is in a slot is read whenever something in it fires. The slack is for slots that are
-/// fuller than the average and for stale references, which are read in vain. A jump of more than a turn sorts what it finds.
+/// fuller than the average and for holes, which are read in vain. A jump of more than a turn sorts what it finds.
 fn bounds(n: u64) -> Bounds {
     let per_slot = n as f64 / DEFAULT_SLOTS as f64;
     let sorting = f64::from(n.max(1).ilog2() + 1);
@@ -34,13 +34,13 @@ fn next_wakeup(n: u64) -> f64 {
 impl Backend for Definition {
     const INFO: Info = Info {
         name: "round-wheel",
-        structure: "one wheel with rounds, unsorted slots, lazy cancel",
+        structure: "one wheel with rounds, unsorted slots",
         source: "Varghese & Lauck scheme 6; Netty, xtimingwheel",
         vain_wakeups: 0,
         costs: Costs {
-            insert: "O(1), worst O(n)",
-            cancel: "O(1), worst O(n)",
-            reschedule: "O(1), worst O(n)",
+            insert: "O(1), worst O(k)",
+            cancel: "O(1), worst O(k)",
+            reschedule: "O(1), worst O(k)",
             fire: "O(1 + n/M), worst O(n)",
         },
         bounds,

@@ -18,33 +18,32 @@
 //!
 //! * No count of rounds is kept and none is decremented. The deadline itself says whether a timer is due in this round,
 //!   which is shorter, and exact after a jump of the clock over many turns.
-//! * A slot is an array of 16-byte references that carry their deadlines, not a linked list of timers: a visit reads memory
+//! * A slot is an array of deadlines and indices, 16 bytes each, not a linked list of timers: a visit reads memory
 //!   in order and touches only the timers that fire. It keeps the order of insertion.
 //! * A slot knows a bound on its earliest deadline. A visit in a round in which nothing is due costs one comparison.
 //! * Slots without live timers are skipped (a bit says which), and a jump over more than a turn visits each slot once: no
 //!   call walks ticks.
-//! * Cancelling makes the reference stale instead of searching for it. Stale references are dropped when they are met, with
-//!   the last live timer of their slot, or all at once when they outnumber the live timers.
+//! * Cancelling overwrites the timer's place in its slot with a hole; no neighbour is touched. Holes are dropped when they outnumber the
+//!   timers of the slot, and with the last of these.
 //!
 //! # Cost
 //!
-//! n live timers, M slots, delays of T ticks:
+//! n live timers, M slots, k timers in a slot, delays of T ticks:
 //!
 //! | method | amortised | worst |
 //! |---|---|---|
-//! | [`insert`](Timer::insert) | O(1) | O(n), when storage grows |
-//! | [`cancel`](Timer::cancel) | O(1) | O(n), when stale references are cleared away |
-//! | [`reschedule`](Timer::reschedule) | O(1) | O(n), likewise |
+//! | [`insert`](Timer::insert) | O(1) | O(k), when the array of the slot grows |
+//! | [`cancel`](Timer::cancel) | O(1) | O(k), when holes are dropped |
+//! | [`reschedule`](Timer::reschedule) | O(1) | O(k), likewise |
 //! | [`advance`](Timer::advance) by one tick | O(n / M + 1) | O(n), all in one slot |
-//! | [`advance`](Timer::advance) by more than a turn | O(n + M + k log k), k due | the same |
+//! | [`advance`](Timer::advance) by more than a turn | O(n + M + d log d), d due | the same |
 //! | [`next_wakeup`](Timer::next_wakeup) | O(1 + n / M), where a timer is due in most of the ticks ahead | O(n + M) |
 //! | [`deadline`](Timer::deadline) | O(1) | O(1) |
 //!
 //! Seen from one timer, firing costs its share of T / M visits to its slot.
 //!
-//! Memory: 20 bytes and the value for each timer, 16 for each reference (up to twice all that where an array has just
-//! doubled), of which at most `2 n + 256` exist, and 40 bytes a slot. Timers that are due wait in a queue of 24 bytes each until they
-//! have fired.
+//! Memory, for each timer: 16 bytes and the value, 16 in its slot (up to twice that where the array has just doubled), as much again for holes at
+//! most, and 4 for each place that is free; and 40 bytes a slot. Timers that are due wait in line, 16 bytes each, until they have fired.
 //!
 //! # Source and deviations
 //!

@@ -26,7 +26,7 @@ pub fn caption(subject: &Subject) -> String {
         Subject::Latency { operation, .. } => match operation.as_str() {
             "tick" => "A step at the right is a tick that did the work of many: a cascade, or many timers due at once."
                 .to_owned(),
-            _ => "A step at the right is an operation that paid for others: storage that grew, or stale references removed."
+            _ => "A step at the right is an operation that paid for others: storage that grew, or what was cancelled cleared away."
                 .to_owned(),
         },
         Subject::Memory => {
