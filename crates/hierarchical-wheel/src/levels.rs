@@ -265,9 +265,7 @@ impl Levels {
     pub(crate) fn pop(&mut self, next: Next, meter: &impl Meter) -> Option<u32> {
         self.hand = next.start;
         let slot = self.rings.slot(next.at);
-        let before = slot.len();
-        let index = self.pool.pop(slot)?;
-        meter.tally(Work::EntryScan, u64::from(before - slot.len()));
+        let index = self.pool.pop(slot, meter)?;
         slot.live -= 1;
         if slot.live == 0 {
             self.pool.clear(slot);

@@ -20,6 +20,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use wheelhouse_core::arena::Link;
+use wheelhouse_core::meter::{Meter, Work};
 
 /// Words of a chunk: one cache line.
 const WORDS: u32 = 16;
@@ -181,8 +182,9 @@ impl Pool {
 
     /// Takes the first timer out, and all holes before it: O(1) amortised.
     #[inline]
-    pub(crate) fn pop(&mut self, slot: &mut Slot) -> Option<u32> {
+    pub(crate) fn pop(&mut self, slot: &mut Slot, meter: &impl Meter) -> Option<u32> {
         while slot.len > 0 {
+            meter.tally(Work::EntryScan, 1);
             let at = slot.first;
             let index = *self.word(at);
             slot.len -= 1;
@@ -276,6 +278,7 @@ mod tests {
     use super::*;
     use alloc::collections::VecDeque;
     use alloc::vec::Vec;
+    use wheelhouse_core::meter::NoMeter;
 
     #[test]
     fn two_slots_are_two_queues_over_one_pool() {
@@ -292,14 +295,14 @@ mod tests {
                     expected[which].push_back(n);
                 }
             } else {
-                assert_eq!(pool.pop(&mut slots[which]), expected[which].pop_front());
+                assert_eq!(pool.pop(&mut slots[which], &NoMeter), expected[which].pop_front());
             }
         }
         for which in 0..2 {
             while let Some(expected) = expected[which].pop_front() {
-                assert_eq!(pool.pop(&mut slots[which]), Some(expected));
+                assert_eq!(pool.pop(&mut slots[which], &NoMeter), Some(expected));
             }
-            assert_eq!(pool.pop(&mut slots[which]), None);
+            assert_eq!(pool.pop(&mut slots[which], &NoMeter), None);
             assert_eq!(slots[which].len(), 0);
         }
     }
@@ -310,7 +313,7 @@ mod tests {
         for _ in 0..100 {
             let mut slot = Slot::EMPTY;
             (0..1000).for_each(|n| _ = pool.push(&mut slot, n));
-            assert_eq!(pool.pop(&mut slot), Some(0));
+            assert_eq!(pool.pop(&mut slot, &NoMeter), Some(0));
             let mut read = Vec::new();
             while let Some(batch) = pool.pop_batch(&mut slot) {
                 read.extend(batch.timers());

@@ -75,7 +75,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
     }
 
     /// Puts the timer at a place of the arena where its deadline belongs; returns its link.
-    #[inline]
+    #[inline(always)]
     fn link(&mut self, index: u32, deadline: Tick) -> Link {
         if deadline > self.now {
             self.meter.tally(Work::SlotVisit, 1);
@@ -87,7 +87,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
     }
 
     /// Takes a timer out of where its deadline put it.
-    #[inline]
+    #[inline(always)]
     fn unlink(&mut self, link: Link, deadline: Tick) {
         if deadline <= self.now {
             self.meter.tally(Work::Comparison, self.overdue.depth());

@@ -38,7 +38,7 @@ impl Levels {
         let expected = slot.live;
         assert!(slot.len() == 0 || !slot.is_sparse());
         let (mut slot, mut pool, mut live) = (slot, self.pool.clone(), 0);
-        while let Some(index) = pool.pop(&mut slot) {
+        while let Some(index) = pool.pop(&mut slot, &wheelhouse_core::meter::NoMeter) {
             let Some(entry) = entries.at(index) else { panic!("a hole is left by who leaves") };
             assert!(entry.deadline >= self.hand, "ahead of the hand");
             let digit = self.geometry.digit_of(entry.deadline, level);
