@@ -22,7 +22,7 @@
 //!   to the level below, and when the hand gets there, that wheel takes its place among the levels without any timer being moved. So a
 //!   tick moves a limited number of timers a level, where other wheels move all there are in the slot; and storage grows by pieces
 //!   that are never moved.
-//! * **A slot is no linked list** of timers but a queue of their indices in chunks of a cache line (`queue`). Cascading and
+//! * **A slot is no linked list** of timers but a queue of their indices in chunks of two cache lines (`queue`). Cascading and
 //!   firing read memory in order, and the timers behind the indices are fetched side by side, not one after the other.
 //! * **Cancelling overwrites the index** with a hole; no neighbour is touched. What is left is accounted for some thirty timers at
 //!   a time, when all it takes has arrived from memory. Holes are skipped, and dropped slot by slot where they are three of four.
@@ -48,7 +48,7 @@
 //! With s slots a level, an emptied slot is followed by a search for the next over at most s / 64 words: four by default.
 //!
 //! Memory, for each timer: 16 bytes and the value; its index, and at most three holes, of 4 bytes each; 4 for each place that is free. Each slot
-//! in use takes a chunk of 64 bytes at least, and each level, and each slot that has become a wheel, 16 bytes a slot. At a million timers with delays up to
+//! in use takes a chunk of 128 bytes at least, and each level, and each slot that has become a wheel, 16 bytes a slot. At a million timers with delays up to
 //! 2^20 ticks that is 20 bytes and the value. A timer that is inserted with a deadline already past goes to an ordered map instead:
 //! O(log j) for j such timers.
 //!
