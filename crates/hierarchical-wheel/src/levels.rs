@@ -43,8 +43,31 @@ pub(crate) struct Entry<T> {
 /// The timers, each with the position of its index in a slot.
 pub(crate) type Entries<T> = Arena<Entry<T>, Link>;
 
-/// So many timers may have been taken out, less one, before their slots are told.
+/// So many timers may have been taken out or moved, less one, before the slots are told.
 const PENDING: usize = 32;
+
+/// The link of a timer whose slot has not been told of it: no position is as large.
+pub(crate) const MOVING: Link = Link::MAX;
+
+/// The index of a timer that goes nowhere.
+const GONE: u32 = u32::MAX;
+
+/// A timer that leaves a slot, and perhaps goes to another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Change {
+    /// Its deadline.
+    pub(crate) from: Tick,
+    /// Its position in the slot.
+    pub(crate) link: Link,
+    /// Its place in the arena, or [`GONE`].
+    pub(crate) index: u32,
+    /// Its new deadline.
+    pub(crate) to: Tick,
+}
+
+impl Change {
+    const NONE: Self = Self { from: 0, link: Link::MIN, index: GONE, to: 0 };
+}
 
 /// A slot of a current ring, and its first tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,10 +102,12 @@ pub(crate) struct Levels {
     next: Option<Next>,
     /// Its last tick; the first of all if there is none.
     next_ends: Tick,
-    /// Timers that were taken out, the first `pending` of them; their slots do not know yet. Never so many of the next slot's that none
-    /// is left there, so that `next` is exact at all times.
-    taken: [(Tick, Link); PENDING],
+    /// What was done and the slots do not know yet, the first `pending` of them. Never so much that nothing is left in the next slot, nor
+    /// anything that comes before it, so that `next` is exact at all times.
+    changes: [Change; PENDING],
     pending: usize,
+    /// Whether one of them goes to another slot.
+    moving: bool,
     /// The most timers in a slot above level 0 that is not split, but for the rest of a chunk.
     limit: u32,
 }
@@ -93,9 +118,22 @@ impl Levels {
         let (mut rings, mut current) = (Rings::new(slots), [0; 64]);
         geometry.levels().for_each(|level| current[level as usize] = rings.allocate());
         let limit = LEAST_LIMIT.max(SPLIT_AT * slots.get() as u32);
-        let taken = [(0, Link::MIN); PENDING];
+        let changes = [Change::NONE; PENDING];
         let (pool, occupied, next, next_ends) = (Pool::new(), 0, None, 0);
-        Self { geometry, rings, pool, current, occupied, hand: start, next, next_ends, taken, pending: 0, limit }
+        Self {
+            geometry,
+            rings,
+            pool,
+            current,
+            occupied,
+            hand: start,
+            next,
+            next_ends,
+            changes,
+            pending: 0,
+            moving: false,
+            limit,
+        }
     }
 
     #[inline]
@@ -177,11 +215,37 @@ impl Levels {
     /// the rest for many timers together, when all of it is at hand.
     #[inline]
     pub(crate) fn unlink<T>(&mut self, entries: &mut Entries<T>, link: Link, deadline: Tick, meter: &impl Meter) {
-        self.taken[self.pending] = (deadline, link);
+        self.changes[self.pending] = Change { from: deadline, link, ..Change::NONE };
         self.pending += 1;
         if self.pending == PENDING || deadline <= self.next_ends && self.may_empty_next() {
             self.settle(entries, meter);
         }
+    }
+
+    /// Moves a timer to the slot of another deadline, or remembers to. Neither is before the hand. Until the slots are told, its link is
+    /// [`MOVING`], which the caller has seen to.
+    #[inline(always)]
+    pub(crate) fn relink<T>(&mut self, entries: &mut Entries<T>, change: Change, meter: &impl Meter) {
+        self.changes[self.pending] = change;
+        self.pending += 1;
+        self.moving = true;
+        let is_first = self.next.is_none_or(|next| change.to < next.start);
+        if self.pending == PENDING || is_first || change.from <= self.next_ends && self.may_empty_next() {
+            self.settle(entries, meter);
+        }
+    }
+
+    /// Whether timers are moving. Another must not be put into a slot before them, lest it overtake one of the same deadline.
+    #[inline]
+    pub(crate) fn is_moving(&self) -> bool {
+        self.moving
+    }
+
+    /// Lets a moving timer go nowhere.
+    #[cold]
+    pub(crate) fn forget(&mut self, index: u32) {
+        let pending = &mut self.changes[..self.pending];
+        pending.iter_mut().filter(|change| change.index == index).for_each(|change| change.index = GONE);
     }
 
     /// Whether the next slot could have no timer left once all are told.
@@ -189,14 +253,24 @@ impl Levels {
         self.next.is_some_and(|next| self.rings.slot(next.at).live as usize <= self.pending)
     }
 
-    /// Tells the slots of all timers that were taken out.
+    /// Tells the slots all that was done.
     #[inline(never)]
     pub(crate) fn settle<T>(&mut self, entries: &mut Entries<T>, meter: &impl Meter) {
         let pending = core::mem::take(&mut self.pending);
+        self.moving = false;
         // All holes first: whoever reads a slot from here on must not meet a timer that is gone.
-        self.taken[..pending].iter().for_each(|(_, link)| self.pool.erase(*link));
+        self.changes[..pending].iter().for_each(|change| self.pool.erase(change.link));
         for at in 0..pending {
-            self.count_out(entries, self.taken[at].0, meter);
+            self.count_out(entries, self.changes[at].from, meter);
+        }
+        for at in 0..pending {
+            let Change { index, to, .. } = self.changes[at];
+            if index != GONE {
+                let place = self.link(entries, index, to, meter);
+                if let Some((link, _)) = entries.at_mut(index) {
+                    *link = place;
+                }
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! The wheel itself: where timers go, how they cascade, how they fire.
 
 use crate::builder::{Builder, DEFAULT_SLOTS};
-use crate::levels::{Entries, Entry, Levels};
+use crate::levels::{Change, Entries, Entry, Levels, MOVING};
 use wheelhouse_core::arena::Link;
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
 use wheelhouse_core::overdue::Overdue;
@@ -83,6 +83,19 @@ impl<T, M: Meter> HierarchicalWheel<T, M> {
         self.levels.unlink(&mut self.entries, link, deadline, &self.meter);
     }
 
+    /// Moves a timer that is overdue, is to be overdue, or was moved a moment ago.
+    #[inline(never)]
+    fn reschedule_at_once(&mut self, id: TimerId, deadline: Tick) {
+        self.levels.settle(&mut self.entries, &self.meter);
+        let Some((link, entry)) = self.entries.get_mut(id) else { return };
+        let (link, from) = (*link, core::mem::replace(&mut entry.deadline, deadline));
+        self.unlink(link, from);
+        let to = self.link(id.index(), deadline);
+        if let Some((link, _)) = self.entries.at_mut(id.index()) {
+            *link = to;
+        }
+    }
+
     /// The place of the earliest timer that is due, taken out of its slot. What is left is whole, so that a caller may do
     /// anything before the next.
     #[inline]
@@ -119,6 +132,9 @@ impl<T, M: Meter> Timer<T> for HierarchicalWheel<T, M> {
     /// O(1), and a move to come for each level between the hand and the deadline.
     #[inline]
     fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
+        if self.levels.is_moving() {
+            self.levels.settle(&mut self.entries, &self.meter);
+        }
         let index = self.entries.next_index();
         let link = self.link(index, deadline);
         self.entries.insert_linked(link, Entry { deadline, value })
@@ -128,7 +144,11 @@ impl<T, M: Meter> Timer<T> for HierarchicalWheel<T, M> {
     #[inline]
     fn cancel(&mut self, id: TimerId) -> Option<T> {
         let (link, entry) = self.entries.remove(id)?;
-        self.unlink(link, entry.deadline);
+        if link == MOVING {
+            self.levels.forget(id.index());
+        } else {
+            self.unlink(link, entry.deadline);
+        }
         Some(entry.value)
     }
 
@@ -136,12 +156,14 @@ impl<T, M: Meter> Timer<T> for HierarchicalWheel<T, M> {
     #[inline]
     fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
         let Some((link, entry)) = self.entries.get_mut(id) else { return false };
-        let (link, old) = (*link, core::mem::replace(&mut entry.deadline, deadline));
-        self.unlink(link, old);
-        let to = self.link(id.index(), deadline);
-        if let Some((link, _)) = self.entries.at_mut(id.index()) {
-            *link = to;
+        let hand = self.levels.hand();
+        if entry.deadline < hand || deadline < hand || *link == MOVING {
+            self.reschedule_at_once(id, deadline);
+            return true;
         }
+        let (index, from) = (id.index(), core::mem::replace(&mut entry.deadline, deadline));
+        let change = Change { from, link: core::mem::replace(link, MOVING), index, to: deadline };
+        self.levels.relink(&mut self.entries, change, &self.meter);
         true
     }
 

@@ -129,3 +129,23 @@ fn rings_do_not_pile_up() -> Result<(), SlotCountError> {
     assert!(wheel.levels.rings_in_use() <= unsplit + 499 / 8 + 499 / 64);
     Ok(())
 }
+
+#[test]
+fn a_moving_timer_may_be_cancelled_moved_again_and_overtaken_by_none() {
+    let mut wheel = HierarchicalWheel::new();
+    wheel.insert(1, '0');
+    let ids = ['a', 'b', 'c', 'd'].map(|name| wheel.insert(5_000, name));
+    for id in ids {
+        assert!(wheel.reschedule(id, 7_000));
+    }
+    assert_eq!(wheel.cancel(ids[1]), Some('b'));
+    assert!(wheel.reschedule(ids[0], 7_000), "moved again: behind the others");
+    let e = wheel.insert(7_000, 'e'); // may take the place of b
+    assert!(wheel.reschedule(ids[2], 7_001));
+    assert!(wheel.reschedule(e, 3));
+    assert_eq!((wheel.deadline(e), wheel.next_wakeup()), (Some(3), Some(1)));
+    wheel.check();
+    let mut fired = Vec::new();
+    wheel.advance(8_000, |expired| fired.push((expired.deadline, expired.value)));
+    assert_eq!(fired, [(1, '0'), (3, 'e'), (7_000, 'd'), (7_000, 'a'), (7_001, 'c')]);
+}
