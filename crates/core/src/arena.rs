@@ -94,6 +94,12 @@ impl<E, L> Arena<E, L> {
         (self.used - self.retired) as usize - self.free.len()
     }
 
+    /// How many places have been used so far: the most entries there were at a time, but for places that are retired.
+    #[inline]
+    pub fn peak(&self) -> usize {
+        self.used as usize
+    }
+
     /// Whether there is no entry.
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -159,6 +165,14 @@ impl<E, L> Arena<E, L> {
         match self.places.get_mut(index as usize)? {
             Place::Live { link, entry, .. } => Some((link, entry)),
             Place::Vacant { .. } => None,
+        }
+    }
+
+    /// Changes the link of the timer at a place.
+    #[inline]
+    pub fn set_link(&mut self, index: u32, to: L) {
+        if let Some((link, _)) = self.at_mut(index) {
+            *link = to;
         }
     }
 

@@ -79,9 +79,7 @@ impl Overdue {
         for ((deadline, _), index) in core::mem::take(&mut self.waiting) {
             self.arrivals += 1;
             let arrival = Link::MIN.saturating_add(self.arrivals - 1);
-            if let Some((link, _)) = arena.at_mut(index) {
-                *link = arrival;
-            }
+            arena.set_link(index, arrival);
             self.waiting.insert((deadline, arrival), index);
         }
     }

@@ -267,9 +267,7 @@ impl Levels {
             let Change { index, to, .. } = self.changes[at];
             if index != GONE {
                 let place = self.link(entries, index, to, meter);
-                if let Some((link, _)) = entries.at_mut(index) {
-                    *link = place;
-                }
+                entries.set_link(index, place);
             }
         }
     }

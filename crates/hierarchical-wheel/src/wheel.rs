@@ -7,6 +7,9 @@ use wheelhouse_core::meter::{Meter, NoMeter, Work};
 use wheelhouse_core::overdue::Overdue;
 use wheelhouse_core::{Expired, SlotCount, Tick, Timer, TimerId};
 
+/// Fewer timers than this are in the caches of most processors. To move one of these, nothing is to be waited for, and it is done at once.
+const CACHED: usize = 1 << 16;
+
 /// A hierarchical timing wheel. See the [crate's page](crate) for what it is and what it costs.
 ///
 /// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see [`TimerId`].
@@ -83,19 +86,6 @@ impl<T, M: Meter> HierarchicalWheel<T, M> {
         self.levels.unlink(&mut self.entries, link, deadline, &self.meter);
     }
 
-    /// Moves a timer that is overdue, is to be overdue, or was moved a moment ago.
-    #[inline(never)]
-    fn reschedule_at_once(&mut self, id: TimerId, deadline: Tick) {
-        self.levels.settle(&mut self.entries, &self.meter);
-        let Some((link, entry)) = self.entries.get_mut(id) else { return };
-        let (link, from) = (*link, core::mem::replace(&mut entry.deadline, deadline));
-        self.unlink(link, from);
-        let to = self.link(id.index(), deadline);
-        if let Some((link, _)) = self.entries.at_mut(id.index()) {
-            *link = to;
-        }
-    }
-
     /// The place of the earliest timer that is due, taken out of its slot. What is left is whole, so that a caller may do
     /// anything before the next.
     #[inline]
@@ -155,15 +145,23 @@ impl<T, M: Meter> Timer<T> for HierarchicalWheel<T, M> {
     /// O(1) amortised; O(n) when the slot of the timer is tidied up.
     #[inline]
     fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
+        let is_cached = self.entries.peak() < CACHED;
         let Some((link, entry)) = self.entries.get_mut(id) else { return false };
-        let hand = self.levels.hand();
-        if entry.deadline < hand || deadline < hand || *link == MOVING {
-            self.reschedule_at_once(id, deadline);
-            return true;
+        let (index, hand) = (id.index(), self.levels.hand());
+        if *link == MOVING {
+            self.levels.settle(&mut self.entries, &self.meter);
+            return self.reschedule(id, deadline);
         }
-        let (index, from) = (id.index(), core::mem::replace(&mut entry.deadline, deadline));
-        let change = Change { from, link: core::mem::replace(link, MOVING), index, to: deadline };
-        self.levels.relink(&mut self.entries, change, &self.meter);
+        let from = core::mem::replace(&mut entry.deadline, deadline);
+        if is_cached || from < hand || deadline < hand {
+            let link = *link;
+            self.unlink(link, from);
+            let to = self.link(index, deadline);
+            self.entries.set_link(index, to);
+        } else {
+            let change = Change { from, link: core::mem::replace(link, MOVING), index, to: deadline };
+            self.levels.relink(&mut self.entries, change, &self.meter);
+        }
         true
     }
 

@@ -62,9 +62,7 @@ impl DueLine {
     /// Gives the timers from a position on their links.
     pub(crate) fn number<E>(&self, from: usize, entries: &mut Arena<E, Link>) {
         for (position, timer) in self.timers.iter().enumerate().skip(from) {
-            if let Some((link, _)) = entries.at_mut(timer.index) {
-                *link = link_to(position) | IN_LINE;
-            }
+            entries.set_link(timer.index, link_to(position) | IN_LINE);
         }
     }
 

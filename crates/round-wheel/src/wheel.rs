@@ -115,9 +115,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
             self.meter.tally(Work::EntryScan, slot.timers().len() as u64);
             self.meter.tally(Work::ElementMove, slot.live() as u64);
             slot.compact(|index, to| {
-                if let Some((link, _)) = self.entries.at_mut(index) {
-                    *link = to;
-                }
+                self.entries.set_link(index, to);
             });
         }
     }
@@ -220,9 +218,7 @@ impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
         let (link, old) = (*link, core::mem::replace(&mut entry.deadline, deadline));
         self.unlink(link, old);
         let to = self.link(id.index(), deadline);
-        if let Some((link, _)) = self.entries.at_mut(id.index()) {
-            *link = to;
-        }
+        self.entries.set_link(id.index(), to);
         true
     }
 

@@ -102,9 +102,7 @@ impl Levels {
 fn append<T>(pool: &mut Pool, entries: &mut Entries<T>, mut from: Slot, to: &mut Slot) {
     while let Some(batch) = pool.pop_batch(&mut from) {
         for index in batch.timers() {
-            if let Some((link, _)) = entries.at_mut(index) {
-                *link = pool.push(to, index);
-            }
+            entries.set_link(index, pool.push(to, index));
         }
     }
 }
