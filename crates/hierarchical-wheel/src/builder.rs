@@ -39,7 +39,7 @@ impl<T, M: Meter> Builder<T, M> {
     /// The number of slots of each level, a power of two from 2 to 65,536; 256 by default. There are as many levels as
     /// it takes to cover all of `u64`. More slots mean fewer cascades, but more memory (16 bytes a slot
     /// and level), a longer search for the next slot when one is emptied (up to slots / 64 words), and a longer longest tick: a
-    /// cascade moves at most eight timers for each slot of a level, or 64.
+    /// cascade moves at most sixteen timers for each slot of a level, or 64.
     pub fn slots_per_level(mut self, slots: usize) -> Self {
         self.slots_per_level = slots;
         self

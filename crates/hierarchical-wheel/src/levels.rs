@@ -28,7 +28,7 @@ use wheelhouse_core::{SlotCount, Tick};
 
 /// A slot above level 0 is split when this many timers are in it for each slot of a ring. Fewer would spend more memory on
 /// rings, more would make the longest tick longer.
-const SPLIT_AT: u32 = 8;
+const SPLIT_AT: u32 = 16;
 
 /// No fewer than twice [`PENDING`], so that a slot that was to be split is not joined when those are accounted for.
 const LEAST_LIMIT: u32 = 64;

@@ -18,14 +18,15 @@
 //!
 //! # What is special
 //!
-//! * **No tick stalls.** A slot that grows beyond 2,048 timers becomes a wheel of its own (`levels`): timers go straight
+//! * **No tick stalls.** A slot that grows beyond 4,096 timers becomes a wheel of its own (`levels`): timers go straight
 //!   to the level below, and when the hand gets there, that wheel takes its place among the levels without any timer being moved. So a
 //!   tick moves a limited number of timers a level, where other wheels move all there are in the slot; and storage grows by pieces
 //!   that are never moved.
 //! * **A slot is no linked list** of timers but a queue of their indices in chunks of two cache lines (`queue`). Cascading and
 //!   firing read memory in order, and the timers behind the indices are fetched side by side, not one after the other.
-//! * **Cancelling overwrites the index** with a hole; no neighbour is touched. What is left is accounted for some thirty timers at
-//!   a time, when all it takes has arrived from memory. Holes are skipped, and dropped slot by slot where they are three of four.
+//! * **Cancelling overwrites the index** with a hole; no neighbour is touched. Slots are told of it some thirty timers at
+//!   a time, when all it takes has arrived from memory; so are those of timers that move, where there are too many for the caches. Holes
+//!   are skipped, and dropped slot by slot where they are three of four.
 //! * **The next slot is remembered.** A tick with nothing due costs a comparison, and a jump over any distance visits
 //!   only slots that hold live timers. A slot whose last live timer is cancelled is empty at once: no wake-up for nothing.
 //! * **Order by (deadline, insertion) comes for free:** each slot is a queue, and a cascade empties it in order into slots that
@@ -33,7 +34,7 @@
 //!
 //! # Cost
 //!
-//! n live timers, k of them due at the same tick, m levels between the hand and a deadline (at most 8 with 256 slots); L = 2,048, eight times
+//! n live timers, k of them due at the same tick, m levels between the hand and a deadline (at most 8 with 256 slots); L = 4,096, sixteen times
 //! the slots of a level:
 //!
 //! | method | amortised | worst |

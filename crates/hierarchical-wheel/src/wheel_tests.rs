@@ -78,7 +78,7 @@ fn the_default_meter_takes_no_room() {
 
 type Wheel = HierarchicalWheel<u32>;
 
-/// A wheel of 8 slots a level, which splits at 64 timers.
+/// A wheel of 8 slots a level, which splits at 128 timers.
 fn small() -> Result<Wheel, SlotCountError> {
     Wheel::builder().slots_per_level(8).build()
 }
@@ -120,7 +120,7 @@ fn rings_do_not_pile_up() -> Result<(), SlotCountError> {
     let mut wheel = small()?;
     let unsplit = wheel.levels.rings_in_use();
     for block in 1..500_u64 {
-        let ids: Vec<_> = (0..100).map(|n| wheel.insert(block * 4_096 + u64::from(n), n)).collect();
+        let ids: Vec<_> = (0..300).map(|n| wheel.insert(block * 4_096 + u64::from(n), n)).collect();
         ids[1..].iter().for_each(|id| _ = wheel.cancel(*id));
     }
     wheel.check();
