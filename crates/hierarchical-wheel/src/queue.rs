@@ -95,10 +95,10 @@ impl Slot {
         self.len
     }
 
-    /// Whether it is to be tidied up: three of four positions are holes, beyond the chunk that any slot takes, or all are.
+    /// Whether it is to be tidied up: four of five positions are holes, beyond the chunk that any slot takes, or all are.
     #[inline]
     pub(crate) fn is_sparse(&self) -> bool {
-        self.live == 0 || u64::from(self.len) > 4 * u64::from(self.live) + u64::from(END)
+        self.live == 0 || u64::from(self.len) > 5 * u64::from(self.live) + u64::from(END)
     }
 }
 

@@ -1,7 +1,7 @@
 //! How slots change their shape: a queue that has grown large is split, a ring that has become thin is joined, holes are dropped.
 //!
 //! Each is paid for by the insertions or cancellations since the last time: a slot is split after as many insertions as it then has timers,
-//! joined after most of them were cancelled, and rid of its holes when they are three of four positions.
+//! joined after most of them were cancelled, and rid of its holes when they are four of five positions.
 
 use super::{Entries, Levels};
 use crate::queue::{Pool, Slot};
@@ -23,7 +23,7 @@ impl Levels {
     }
 
     /// Moves the timers of a slot that is more hole than timer together. It reads at most five positions for four timers that were cancelled
-    /// since the last time, and moves one timer for each three of them.
+    /// since the last time, and moves one timer for each four of them.
     fn drop_holes<T>(&mut self, entries: &mut Entries<T>, at: u32, meter: &impl Meter) {
         let mut old = core::mem::replace(self.rings.slot(at), Slot::EMPTY);
         meter.tally(Work::EntryScan, u64::from(old.len()));
