@@ -149,3 +149,8 @@ fn a_moving_timer_may_be_cancelled_moved_again_and_overtaken_by_none() {
     wheel.advance(8_000, |expired| fired.push((expired.deadline, expired.value)));
     assert_eq!(fired, [(1, '0'), (3, 'e'), (7_000, 'd'), (7_000, 'a'), (7_001, 'c')]);
 }
+
+/// The contract once more, with timers that are moved together. The test of this name in `tests` has few timers, which are moved at once.
+mod moved_together {
+    wheelhouse_conformance::suite!(crate::Definition);
+}
