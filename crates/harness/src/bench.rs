@@ -69,6 +69,7 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<Run> {
     let mut run = Run {
         schema: SCHEMA,
         provenance,
+        guests: settings.contenders.iter().filter_map(|contender| contender.guest()).collect(),
         throughput: Vec::new(),
         latency: Vec::new(),
         memory: Vec::new(),
@@ -164,7 +165,7 @@ fn measure_stream(settings: &Settings, job: &Job<'_>, run: &mut Run, progress: &
             samples.add(at, &stream, &solution, played, &mut run.failures, right[at]);
         }
     }
-    run.throughput.append(&mut samples.rows);
+    run.throughput.extend(samples.rows.into_iter().filter(|row| !row.ns_per_op.is_empty()));
     if settings.details {
         say("single operations");
         time_single_operations(&right, &stream, &solution, run);
@@ -196,7 +197,7 @@ fn verify_all<'a>(
 ) -> (Vec<&'a dyn Contender>, Duration) {
     let mut right = Vec::new();
     let mut time = Duration::ZERO;
-    for contender in settings.contenders.iter().filter(|contender| contender.can_play(solution)) {
+    for contender in settings.contenders.iter().filter(|contender| contender.can_play(stream, solution)) {
         if interrupt::requested() {
             return (Vec::new(), time);
         }
@@ -204,7 +205,7 @@ fn verify_all<'a>(
         match verify::check(contender.as_ref(), stream, solution, &played) {
             Ok(()) => {
                 right.push(contender.as_ref());
-                time += played.times.iter().sum::<Duration>();
+                time += played.times.iter().flatten().sum::<Duration>();
             }
             Err(failure) => failures.push(failure),
         }
@@ -233,7 +234,7 @@ impl Samples {
         Self { rows: rows.collect(), measures }
     }
 
-    /// Adds one sample, the average over some plays, to each row of the contender at `at`. Answers are checked again.
+    /// Adds one sample, the average over some plays, to each row of the contender at `at` whose phases it can play. Answers are checked again.
     fn add(
         &mut self,
         at: usize,
@@ -243,20 +244,20 @@ impl Samples {
         failures: &mut Vec<Failure>,
         contender: &dyn Contender,
     ) {
-        let mut sums = vec![(Duration::ZERO, 0_u64); self.measures.len()];
+        let mut sums = vec![(Some(Duration::ZERO), 0_u64); self.measures.len()];
         for played in plays {
             note(failures, verify::check(contender, stream, solution, &played).err());
             for (phase, time) in stream.phases.iter().zip(&played.times) {
                 let measure = self.measures.iter().position(|(measure, _)| Some(*measure) == phase.measure);
                 if let Some((sum, operations)) = measure.map(|measure| &mut sums[measure]) {
-                    *sum += *time;
+                    *sum = sum.zip(*time).map(|(sum, time)| sum + time);
                     *operations += phase.operations;
                 }
             }
         }
         let rows = self.rows[at * sums.len()..].iter_mut();
         for (row, (time, operations)) in rows.zip(sums) {
-            row.ns_per_op.push(time.as_nanos() as f64 / operations.max(1) as f64);
+            row.ns_per_op.extend(time.map(|time| time.as_nanos() as f64 / operations.max(1) as f64));
         }
     }
 }

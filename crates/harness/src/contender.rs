@@ -6,7 +6,7 @@
 use crate::floor::{Floor, NOTHING};
 use crate::latency::Histograms;
 use crate::memory;
-use crate::model::{FLOOR, Memory};
+use crate::model::{FLOOR, Guest, Memory};
 use crate::stream::{Solution, Stream};
 use anyhow::{Result, bail};
 use std::marker::PhantomData;
@@ -24,13 +24,18 @@ pub trait Contender {
     /// What is known of it; `None` for the floor.
     fn info(&self) -> Option<Info>;
 
-    /// Whether it can play the stream of this solution.
-    fn can_play(&self, solution: &Solution) -> bool;
+    /// What is to be said of one that is not a backend of this workspace.
+    fn guest(&self) -> Option<Guest> {
+        None
+    }
+
+    /// Whether it can play this stream, or the phases of it that something is measured in.
+    fn can_play(&self, stream: &Stream, solution: &Solution) -> bool;
 
     /// Plays a stream on a new structure and times each phase. What cannot play it answers wrong.
     fn play(&self, stream: &Stream, solution: &Solution) -> Played;
 
-    /// Plays a stream on a new structure and times each operation of the phases that measure something.
+    /// Plays a stream on a new structure and times each operation of the phases that measure something, as far as it can play them.
     fn time_each(&self, stream: &Stream, solution: &Solution, into: &mut Histograms) -> Checksum;
 
     /// Measures the memory of n timers; `None` for the floor, whose arrays say nothing.
@@ -40,9 +45,9 @@ pub trait Contender {
 /// What came of playing a stream.
 #[derive(Debug)]
 pub struct Played {
-    /// The time of each phase.
-    pub times: Vec<Duration>,
-    /// The checksum after each phase.
+    /// The time of each phase; `None` if it cannot play that one.
+    pub times: Vec<Option<Duration>>,
+    /// The checksum after each phase; the right one after a phase that it cannot play.
     pub checksums: Vec<Checksum>,
 }
 
@@ -52,7 +57,7 @@ fn play_timed(stream: &Stream, mut play: impl FnMut(&[Op]) -> Checksum) -> Playe
     for phase in &stream.phases {
         let start = Instant::now();
         let checksum = play(&phase.ops);
-        played.times.push(start.elapsed());
+        played.times.push(Some(start.elapsed()));
         played.checksums.push(checksum);
     }
     played
@@ -69,7 +74,7 @@ impl<B: Backend> Contender for Structure<B> {
         Some(B::INFO)
     }
 
-    fn can_play(&self, _: &Solution) -> bool {
+    fn can_play(&self, _: &Stream, _: &Solution) -> bool {
         true
     }
 
@@ -103,7 +108,7 @@ impl Contender for FloorRow {
         None
     }
 
-    fn can_play(&self, solution: &Solution) -> bool {
+    fn can_play(&self, _: &Stream, solution: &Solution) -> bool {
         solution.script.is_some()
     }
 

@@ -8,7 +8,7 @@ use crate::model::Latency;
 use crate::stream::{Stream, single_ticks};
 use hdrhistogram::Histogram;
 use std::time::Instant;
-use wheelhouse_workload::{Measure, Op};
+use wheelhouse_workload::{Measure, Op, Phase};
 
 /// Up to ten minutes in nanoseconds.
 const HIGHEST: u64 = 600_000_000_000;
@@ -32,21 +32,29 @@ impl Histograms {
     /// Plays a stream through `apply`, one operation at a time, and times inserts, cancels and movements of the clock in the
     /// phases that measure something. To be called once for each pass over the same stream.
     pub fn record(&mut self, stream: &Stream, mut apply: impl FnMut(Op)) {
-        for phase in &stream.phases {
-            for &op in &phase.ops {
-                match op {
-                    _ if phase.measure.is_none() => apply(op),
-                    Op::Insert { .. } => self.insert.time(|| apply(op)),
-                    Op::Cancel { .. } => self.cancel.time(|| apply(op)),
-                    Op::Ticks { .. } => single_ticks(op).for_each(|tick| self.tick.time(|| apply(tick))),
-                    // A jump in which everything fires is one operation; its time stands in the other tables.
-                    Op::Advance { .. } | Op::Wake if phase.measure != Some(Measure::FireJump) => {
-                        self.advance.time(|| apply(op));
-                    }
-                    Op::Advance { .. } | Op::Wake | Op::Reschedule { .. } => apply(op),
+        stream.phases.iter().for_each(|phase| self.record_phase(phase, &mut apply));
+        self.end_pass();
+    }
+
+    /// The same for one phase. [`end_pass`](Self::end_pass) is to follow the last.
+    pub fn record_phase(&mut self, phase: &Phase, mut apply: impl FnMut(Op)) {
+        for &op in &phase.ops {
+            match op {
+                _ if phase.measure.is_none() => apply(op),
+                Op::Insert { .. } => self.insert.time(|| apply(op)),
+                Op::Cancel { .. } => self.cancel.time(|| apply(op)),
+                Op::Ticks { .. } => single_ticks(op).for_each(|tick| self.tick.time(|| apply(tick))),
+                // A jump in which everything fires is one operation; its time stands in the other tables.
+                Op::Advance { .. } | Op::Wake if phase.measure != Some(Measure::FireJump) => {
+                    self.advance.time(|| apply(op));
                 }
+                Op::Advance { .. } | Op::Wake | Op::Reschedule { .. } => apply(op),
             }
         }
+    }
+
+    /// All phases were recorded.
+    pub fn end_pass(&mut self) {
         [&mut self.insert, &mut self.cancel, &mut self.tick, &mut self.advance].into_iter().for_each(Times::end_pass);
     }
 

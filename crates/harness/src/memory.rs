@@ -16,15 +16,20 @@ use wheelhouse_core::{Tick, Timer, TimerId};
 static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
 
 /// Each timer is replaced this many times on average.
-const CHURN: u32 = 4;
+pub const CHURN: u32 = 4;
+
+/// The bytes that the program has allocated and not freed.
+pub fn allocated() -> usize {
+    ALLOCATOR.allocated()
+}
 
 /// Measures a backend with n timers and delays uniform in 1..=2^20.
 pub fn measure<B: Backend>(n: u32, seed: u64) -> Memory {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let mut delay = move || random.random_range(1..=1_u64 << 20);
     let mut ids: Vec<TimerId> = Vec::with_capacity(n as usize);
-    let before = ALLOCATOR.allocated();
-    let held = || ALLOCATOR.allocated().saturating_sub(before);
+    let before = allocated();
+    let held = || allocated().saturating_sub(before);
     let mut timer = B::build::<u64, NoMeter>();
     let mut peak = held();
     for value in 0..n {

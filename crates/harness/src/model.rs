@@ -18,6 +18,9 @@ pub struct Run {
     pub schema: u32,
     /// Where, when and of what.
     pub provenance: Provenance,
+    /// Those who took part that are not of this workspace.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guests: Vec<Guest>,
     /// Time per operation.
     pub throughput: Vec<Throughput>,
     /// Time of single operations.
@@ -61,6 +64,17 @@ pub struct Provenance {
     pub pinned_to: Option<usize>,
     /// Cost of reading the clock twice, in nanoseconds: median. Single-operation latencies include it.
     pub clock_overhead_ns: f64,
+}
+
+/// Somebody else's timer facility.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guest {
+    /// The name that its rows have.
+    pub name: String,
+    /// Its package and version.
+    pub version: String,
+    /// What it cannot do, and why: its cells without figures.
+    pub cannot: Vec<String>,
 }
 
 /// Time per operation of one (backend, workload, n, measure), one sample per repetition.

@@ -258,6 +258,7 @@ fn notes(run: &Run, n: u64, sources: &[Source]) -> Vec<String> {
     }
     notes.extend(spread_note(run, n, sources));
     notes.extend(workload_note(n, sources));
+    notes.extend(guest_notes(run));
     if !run.failures.is_empty() {
         let count = run.failures.len();
         notes.push(format!("WRONG answers in the run: {count} (not the oracle's, so that they have no times)."));
@@ -282,6 +283,14 @@ fn workload_note(n: u64, sources: &[Source]) -> Option<String> {
     }
     let parts: Vec<String> = parts.into_iter().map(|(name, heads)| format!("{name} ({})", heads.join(", "))).collect();
     (!parts.is_empty()).then(|| format!("Workloads: {}.", parts.join("; ")))
+}
+
+/// Who the guests are, and why some of their cells are empty.
+fn guest_notes(run: &Run) -> impl Iterator<Item = String> + '_ {
+    let versions: Vec<&str> = run.guests.iter().map(|guest| guest.version.as_str()).collect();
+    let versions = (!versions.is_empty()).then(|| format!("Not of this workspace: {}.", versions.join(", ")));
+    let reasons = run.guests.iter().flat_map(|guest| guest.cannot.iter().map(|why| format!("{}: {why}.", guest.name)));
+    versions.into_iter().chain(reasons)
 }
 
 /// How far the samples lie apart, over all fields of the table.

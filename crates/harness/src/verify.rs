@@ -59,7 +59,7 @@ pub fn verify(sources: &[Source], contenders: &[Box<dyn Contender>], n: u32, see
         progress.say(source.name());
         let stream = source.load(n, seed)?;
         let solution = stream.solve();
-        for contender in contenders.iter().filter(|contender| contender.can_play(&solution)) {
+        for contender in contenders.iter().filter(|contender| contender.can_play(&stream, &solution)) {
             if interrupt::requested() {
                 return Ok(Verified { table, failures });
             }

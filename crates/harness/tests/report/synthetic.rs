@@ -52,6 +52,7 @@ pub(crate) fn run() -> Run {
 /// A run without a row.
 pub(crate) fn empty() -> Run {
     Run {
+        guests: Vec::new(),
         schema: SCHEMA,
         provenance: provenance(),
         throughput: Vec::new(),

@@ -1,0 +1,65 @@
+//! tokio-util `DelayQueue`: a hierarchical wheel, 64 slots a level, of keys into a slab, polled as a stream, woken by a timer of tokio's.
+
+use super::tokio_clock::Clock;
+use crate::peer::Peer;
+use std::future::poll_fn;
+use std::task::Poll;
+use tokio::task::unconstrained;
+use tokio_util::time::DelayQueue;
+use tokio_util::time::delay_queue::Key;
+use wheelhouse_core::Tick;
+
+/// The queue and its clock.
+pub(crate) struct Queue {
+    queue: DelayQueue<u64>,
+    clock: Clock,
+}
+
+impl Peer for Queue {
+    const NAME: &'static str = "tokio-util-delay-queue";
+    const PACKAGE: Option<&'static str> = Some("tokio-util");
+    /// With the deadline: the key of a timer that has fired may be another's by now.
+    type Handle = (Key, Tick);
+
+    fn new(_: usize) -> Self {
+        let clock = Clock::new();
+        Self { queue: DelayQueue::new(), clock }
+    }
+
+    #[inline]
+    fn insert(&mut self, deadline: Tick, value: u64) -> Self::Handle {
+        (self.queue.insert_at(value, self.clock.instant(deadline)), deadline)
+    }
+
+    #[inline]
+    fn cancel(&mut self, (key, deadline): Self::Handle) -> Option<u64> {
+        (deadline > self.clock.now()).then(|| self.queue.remove(&key).into_inner())
+    }
+
+    #[inline]
+    fn reschedule(&mut self, (key, old): Self::Handle, deadline: Tick) -> Option<Self::Handle> {
+        (old > self.clock.now()).then(|| {
+            self.queue.reset_at(&key, self.clock.instant(deadline));
+            (key, deadline)
+        })
+    }
+
+    #[inline]
+    fn advance(&mut self, now: Tick, mut fire: impl FnMut(u64)) {
+        let queue = &mut self.queue;
+        let drain = poll_fn(|context| {
+            while let Poll::Ready(Some(expired)) = queue.poll_expired(context) {
+                fire(expired.into_inner());
+            }
+            Poll::Ready(())
+        });
+        // tokio would have a task that takes many at a time pause, which here would mean that what is due does not fire.
+        self.clock.advance(now, unconstrained(drain));
+    }
+
+    #[inline]
+    fn next_wakeup(&mut self) -> Option<Tick> {
+        let key = self.queue.peek()?;
+        Some(self.clock.tick(self.queue.deadline(&key)))
+    }
+}

@@ -1,0 +1,44 @@
+//! grommet-core: a hierarchical wheel of linked lists in a slab, 64 slots a level, occupancy words, the next event cached. Its capacity
+//! is fixed, and allocated and touched before the clock starts.
+
+use crate::peer::Peer;
+use grommet_core::timer::{TimerId, Wheel};
+use wheelhouse_core::Tick;
+
+/// One tick is a tick: times are given as ticks, so that the resolution does not matter.
+pub(crate) struct Grommet(Wheel<u64>);
+
+impl Peer for Grommet {
+    const NAME: &'static str = "grommet-core";
+    const PACKAGE: Option<&'static str> = Some("grommet-core");
+    type Handle = TimerId;
+
+    fn new(timers: usize) -> Self {
+        Self(Wheel::with_capacity(timers))
+    }
+
+    #[inline]
+    fn insert(&mut self, deadline: Tick, value: u64) -> TimerId {
+        self.0.try_insert_at(deadline, value).unwrap_or_else(|_| panic!("within capacity and range"))
+    }
+
+    #[inline]
+    fn cancel(&mut self, handle: TimerId) -> Option<u64> {
+        self.0.cancel(handle)
+    }
+
+    #[inline]
+    fn reschedule(&mut self, handle: TimerId, deadline: Tick) -> Option<TimerId> {
+        self.0.reschedule_at(handle, deadline).is_ok().then_some(handle)
+    }
+
+    #[inline]
+    fn advance(&mut self, now: Tick, fire: impl FnMut(u64)) {
+        self.0.advance_to_with(now, fire);
+    }
+
+    #[inline]
+    fn next_wakeup(&mut self) -> Option<Tick> {
+        self.0.next_wakeup_tick()
+    }
+}

@@ -1,0 +1,84 @@
+//! hierarchical_hash_wheel_timer: four levels of 256 slots over 2^32 milliseconds, each timer behind an `Rc`, found by its number in a
+//! hash map; what was cancelled stays in its slot until that is emptied. It steps tick by tick, or skips as far as it says it may.
+
+use crate::peer::Peer;
+use hierarchical_hash_wheel_timer::wheels::Skip;
+use hierarchical_hash_wheel_timer::wheels::cancellable::{CancellableTimerEntry, QuadWheelWithOverflow};
+use std::rc::Rc;
+use std::time::Duration;
+use wheelhouse_core::Tick;
+
+/// A timer: its value is its number.
+#[derive(Debug)]
+pub(crate) struct Entry(u64);
+
+impl CancellableTimerEntry for Entry {
+    type Id = u64;
+
+    fn id(&self) -> &u64 {
+        &self.0
+    }
+}
+
+/// The wheel, and its clock, which it does not tell.
+pub(crate) struct HashWheel {
+    wheel: QuadWheelWithOverflow<Entry>,
+    now: Tick,
+}
+
+impl Peer for HashWheel {
+    const NAME: &'static str = "hierarchical_hash_wheel_timer";
+    const PACKAGE: Option<&'static str> = Some("hierarchical_hash_wheel_timer");
+    type Handle = u64;
+
+    fn new(_: usize) -> Self {
+        Self { wheel: QuadWheelWithOverflow::new(), now: 0 }
+    }
+
+    #[inline]
+    fn insert(&mut self, deadline: Tick, value: u64) -> u64 {
+        let delay = Duration::from_millis(deadline - self.now);
+        let inserted = self.wheel.insert_ref_with_delay(Rc::new(Entry(value)), delay);
+        assert!(inserted.is_ok(), "no stream starts a timer that is due");
+        value
+    }
+
+    #[inline]
+    fn cancel(&mut self, handle: u64) -> Option<u64> {
+        self.wheel.cancel(&handle).is_ok().then_some(handle)
+    }
+
+    /// It has none: cancelled and started again, under the same number. What is left in the old slot is dead, for its `Rc` is gone.
+    #[inline]
+    fn reschedule(&mut self, handle: u64, deadline: Tick) -> Option<u64> {
+        self.cancel(handle)?;
+        Some(self.insert(deadline, handle))
+    }
+
+    #[inline]
+    fn advance(&mut self, now: Tick, mut fire: impl FnMut(u64)) {
+        while self.now < now {
+            let left = now - self.now;
+            let skipped = match self.wheel.can_skip() {
+                Skip::Empty => left,
+                Skip::Millis(ticks) => Tick::from(ticks).min(left),
+                Skip::None => 0,
+            };
+            self.wheel.skip(skipped as u32);
+            self.now += skipped;
+            if self.now < now {
+                self.wheel.tick().iter().for_each(|entry| fire(entry.0));
+                self.now += 1;
+            }
+        }
+    }
+
+    #[inline]
+    fn next_wakeup(&mut self) -> Option<Tick> {
+        match self.wheel.can_skip() {
+            Skip::Empty => None,
+            Skip::Millis(ticks) => Some(self.now + Tick::from(ticks) + 1),
+            Skip::None => Some(self.now + 1),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! kestrel-timer: two levels, 512 slots of 10 ms and 64 of a second unless told otherwise, of timers side by side, found through a map of
+//! generation-checked keys. Each timer has a channel on which its end is told.
+
+use crate::peer::{Ability, Peer};
+use kestrel_timer::config::{BatchConfig, WheelConfig};
+use kestrel_timer::task::TimerTaskWithCompletionNotifier;
+use kestrel_timer::wheel::Wheel;
+use kestrel_timer::{CompletionReceiver, TaskId, TimerTask};
+use std::time::Duration;
+use wheelhouse_core::Tick;
+
+/// The wheel, as it comes.
+pub(crate) struct Kestrel(Wheel);
+
+/// A timer: its value and what tells of its end.
+pub(crate) struct Timer {
+    id: TaskId,
+    value: u64,
+    _end: CompletionReceiver,
+}
+
+impl Kestrel {
+    /// A tick is a millisecond here, and ten of them in the wheel.
+    fn now(&self) -> Tick {
+        self.0.current_tick() * self.0.tick_duration().as_millis() as Tick
+    }
+
+    fn delay(&self, deadline: Tick) -> Duration {
+        Duration::from_millis(deadline.saturating_sub(self.now()))
+    }
+}
+
+impl Peer for Kestrel {
+    const NAME: &'static str = "kestrel-timer";
+    const PACKAGE: Option<&'static str> = Some("kestrel-timer");
+    const LACKS: &'static [(Ability, &'static str)] = &[(
+        Ability::Exact,
+        "it fires late, by up to a tick of its upper level, so that its answers are not the oracle's wherever the clock moves",
+    )];
+    type Handle = Timer;
+
+    fn new(_: usize) -> Self {
+        Self(Wheel::new(WheelConfig::default(), BatchConfig::default()).expect("its own defaults"))
+    }
+
+    #[inline]
+    fn insert(&mut self, deadline: Tick, value: u64) -> Timer {
+        let handle = self.0.allocate_handle();
+        let id = handle.task_id();
+        let task = TimerTask::new_oneshot(self.delay(deadline), None);
+        let (task, end) = TimerTaskWithCompletionNotifier::from_timer_task(task);
+        self.0.insert(handle, task).expect("a handle of this wheel");
+        Timer { id, value, _end: end }
+    }
+
+    #[inline]
+    fn cancel(&mut self, handle: Timer) -> Option<u64> {
+        self.0.cancel(handle.id).is_ok_and(|was_live| was_live).then_some(handle.value)
+    }
+
+    #[inline]
+    fn reschedule(&mut self, handle: Timer, deadline: Tick) -> Option<Timer> {
+        self.0.postpone(handle.id, self.delay(deadline), None).is_ok_and(|was_live| was_live).then_some(handle)
+    }
+
+    /// Moves the clock of a wheel in which nothing is due; what fires late is nobody's.
+    fn advance(&mut self, now: Tick, _: impl FnMut(u64)) {
+        while self.now() < now {
+            self.0.advance();
+        }
+    }
+
+    fn next_wakeup(&mut self) -> Option<Tick> {
+        None
+    }
+}

@@ -1,0 +1,137 @@
+//! Heaps that cannot remove from their middle, with lazy deletion, as programs do it: values behind handles that know their
+//! generation, and what was cancelled stays in the heap until it comes up or the dead outnumber the living.
+
+use crate::peer::Peer;
+use dary_heap::DaryHeap;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use wheelhouse_core::arena::Arena;
+use wheelhouse_core::{Tick, TimerId};
+
+/// What is in the heap.
+pub(crate) type Item = Reverse<(Tick, TimerId)>;
+
+/// A heap with the earliest on top.
+pub(crate) trait Heap: Default {
+    const NAME: &'static str;
+    const PACKAGE: &'static str;
+    fn push(&mut self, item: Item);
+    fn pop(&mut self) -> Option<Item>;
+    fn peek(&self) -> Option<&Item>;
+    fn len(&self) -> usize;
+    fn retain(&mut self, keep: impl FnMut(&Item) -> bool);
+}
+
+macro_rules! heap {
+    ($heap:ty, $name:literal, $package:literal) => {
+        impl Heap for $heap {
+            const NAME: &'static str = $name;
+            const PACKAGE: &'static str = $package;
+            #[inline]
+            fn push(&mut self, item: Item) {
+                self.push(item);
+            }
+            #[inline]
+            fn pop(&mut self) -> Option<Item> {
+                self.pop()
+            }
+            #[inline]
+            fn peek(&self) -> Option<&Item> {
+                self.peek()
+            }
+            #[inline]
+            fn len(&self) -> usize {
+                self.len()
+            }
+            fn retain(&mut self, keep: impl FnMut(&Item) -> bool) {
+                self.retain(keep);
+            }
+        }
+    };
+}
+
+heap!(BinaryHeap<Item>, "std-binary-heap-lazy", "std");
+heap!(DaryHeap<Item, 4>, "dary-heap-4-lazy", "dary_heap");
+
+/// A heap with lazy deletion.
+#[derive(Default)]
+pub(crate) struct Lazy<H> {
+    heap: H,
+    /// Values with their deadlines: a timer that was moved is in the heap under the old one too.
+    timers: Arena<(Tick, u64)>,
+}
+
+impl<H: Heap> Lazy<H> {
+    #[inline]
+    fn is_live(timers: &Arena<(Tick, u64)>, Reverse((deadline, id)): &Item) -> bool {
+        timers.get(*id).is_some_and(|timer| timer.0 == *deadline)
+    }
+
+    #[inline]
+    fn limit_dead(&mut self) {
+        if self.heap.len() > 2 * self.timers.len() + 64 {
+            self.clean_up();
+        }
+    }
+}
+
+impl<H: Heap> Peer for Lazy<H> {
+    const NAME: &'static str = H::NAME;
+    const PACKAGE: Option<&'static str> = Some(H::PACKAGE);
+    type Handle = TimerId;
+
+    fn new(_: usize) -> Self {
+        Self::default()
+    }
+
+    #[inline]
+    fn insert(&mut self, deadline: Tick, value: u64) -> TimerId {
+        let id = self.timers.insert((deadline, value));
+        self.heap.push(Reverse((deadline, id)));
+        id
+    }
+
+    #[inline]
+    fn cancel(&mut self, handle: TimerId) -> Option<u64> {
+        let ((), (_, value)) = self.timers.remove(handle)?;
+        self.limit_dead();
+        Some(value)
+    }
+
+    #[inline]
+    fn reschedule(&mut self, handle: TimerId, deadline: Tick) -> Option<TimerId> {
+        let (_, timer) = self.timers.get_mut(handle)?;
+        if timer.0 != deadline {
+            timer.0 = deadline;
+            self.heap.push(Reverse((deadline, handle)));
+            self.limit_dead();
+        }
+        Some(handle)
+    }
+
+    #[inline]
+    fn advance(&mut self, now: Tick, mut fire: impl FnMut(u64)) {
+        while self.heap.peek().is_some_and(|Reverse((deadline, _))| *deadline <= now) {
+            let Some(item) = self.heap.pop() else { break };
+            if Self::is_live(&self.timers, &item)
+                && let Some(((), (_, value))) = self.timers.remove(item.0.1)
+            {
+                fire(value);
+            }
+        }
+    }
+
+    #[inline]
+    fn next_wakeup(&mut self) -> Option<Tick> {
+        while self.heap.peek().is_some_and(|item| !Self::is_live(&self.timers, item)) {
+            self.heap.pop();
+        }
+        self.heap.peek().map(|Reverse((deadline, _))| *deadline)
+    }
+
+    fn clean_up(&mut self) {
+        if self.heap.len() > self.timers.len() {
+            self.heap.retain(|item| Self::is_live(&self.timers, item));
+        }
+    }
+}

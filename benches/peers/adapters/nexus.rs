@@ -1,0 +1,71 @@
+//! nexus-timer: a hierarchical wheel of intrusive lists in a slab, 64 slots a level, ratio 8. Its clock is `Instant`: one tick is a
+//! millisecond, its default, from an arbitrary start. Handles must be given back.
+
+use crate::peer::Peer;
+use nexus_timer::{TimerHandle, Wheel};
+use std::time::{Duration, Instant};
+use wheelhouse_core::Tick;
+
+/// The wheel, when its clock began, and the buffer it fires into.
+pub(crate) struct Nexus {
+    wheel: Wheel<u64>,
+    start: Instant,
+    now: Tick,
+    fired: Vec<u64>,
+}
+
+impl Nexus {
+    #[inline]
+    fn instant(&self, tick: Tick) -> Instant {
+        self.start + Duration::from_millis(tick)
+    }
+}
+
+impl Peer for Nexus {
+    const NAME: &'static str = "nexus-timer";
+    const PACKAGE: Option<&'static str> = Some("nexus-timer");
+    /// With the deadline: a timer that has fired must not be rescheduled, and the wheel does not say whether it has.
+    type Handle = (TimerHandle<u64>, Tick);
+
+    fn new(_: usize) -> Self {
+        let start = Instant::now();
+        Self { wheel: Wheel::unbounded(4096, start), start, now: 0, fired: Vec::new() }
+    }
+
+    #[inline]
+    fn insert(&mut self, deadline: Tick, value: u64) -> Self::Handle {
+        (self.wheel.schedule(self.instant(deadline), value), deadline)
+    }
+
+    #[inline]
+    fn cancel(&mut self, (handle, _): Self::Handle) -> Option<u64> {
+        self.wheel.cancel(handle)
+    }
+
+    #[inline]
+    fn reschedule(&mut self, (handle, old): Self::Handle, deadline: Tick) -> Option<Self::Handle> {
+        if old <= self.now {
+            self.wheel.free(handle);
+            return None;
+        }
+        Some((self.wheel.reschedule(handle, self.instant(deadline)), deadline))
+    }
+
+    #[inline]
+    fn advance(&mut self, now: Tick, fire: impl FnMut(u64)) {
+        self.now = now;
+        self.wheel.poll_and_rebalance(self.instant(now), &mut self.fired);
+        self.fired.drain(..).for_each(fire);
+    }
+
+    #[inline]
+    fn next_wakeup(&mut self) -> Option<Tick> {
+        // It may be too early, even past, by what was cancelled: then a tick goes by for nothing.
+        self.wheel.next_deadline().map(|at| ((at - self.start).as_millis() as Tick).max(self.now + 1))
+    }
+
+    #[inline]
+    fn forget(&mut self, (handle, _): Self::Handle) {
+        self.wheel.free(handle);
+    }
+}

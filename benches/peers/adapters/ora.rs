@@ -1,0 +1,60 @@
+//! ora-timer: four levels of 256 slots over 2^32 milliseconds, values side by side in their slots, nothing to find them by: there is no
+//! cancel, which is what makes it fast.
+
+use crate::peer::{Ability, Peer};
+use ora_timer::wheel::TimingWheel;
+use std::time::Duration;
+use wheelhouse_core::Tick;
+
+/// The wheel, its clock, which it does not tell, and the buffer it fires into.
+pub(crate) struct Ora {
+    wheel: TimingWheel<u64>,
+    now: Tick,
+    fired: Vec<u64>,
+}
+
+impl Peer for Ora {
+    const NAME: &'static str = "ora-timer";
+    const PACKAGE: Option<&'static str> = Some("ora-timer");
+    const LACKS: &'static [(Ability, &'static str)] =
+        &[(Ability::Cancel, "it gives out no handles, so that no timer can be stopped or moved")];
+    type Handle = ();
+
+    fn new(_: usize) -> Self {
+        Self { wheel: TimingWheel::new(), now: 0, fired: Vec::new() }
+    }
+
+    #[inline]
+    fn insert(&mut self, deadline: Tick, value: u64) {
+        let due = self.wheel.insert(value, Duration::from_millis(deadline - self.now));
+        assert!(due.is_none(), "no stream starts a timer that is due");
+    }
+
+    fn cancel(&mut self, (): ()) -> Option<u64> {
+        None
+    }
+
+    fn reschedule(&mut self, (): (), _: Tick) -> Option<()> {
+        None
+    }
+
+    #[inline]
+    fn advance(&mut self, now: Tick, mut fire: impl FnMut(u64)) {
+        while self.now < now {
+            let left = now - self.now;
+            let skipped = if self.wheel.is_empty() { left } else { Tick::from(self.wheel.can_skip()).min(left) };
+            self.wheel.skip(skipped as u32);
+            self.now += skipped;
+            if self.now < now {
+                self.wheel.tick_with(&mut self.fired);
+                self.fired.drain(..).for_each(&mut fire);
+                self.now += 1;
+            }
+        }
+    }
+
+    #[inline]
+    fn next_wakeup(&mut self) -> Option<Tick> {
+        (!self.wheel.is_empty()).then(|| self.now + Tick::from(self.wheel.can_skip()) + 1)
+    }
+}

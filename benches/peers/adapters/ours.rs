@@ -1,0 +1,44 @@
+//! Our own backends, through the same player as everybody.
+
+use crate::peer::Peer;
+use wheelhouse_core::backend::Backend;
+use wheelhouse_core::meter::NoMeter;
+use wheelhouse_core::{Tick, Timer, TimerId};
+
+/// A backend of this workspace.
+pub(crate) struct Ours<B: Backend>(B::Timer<u64, NoMeter>);
+
+impl<B: Backend> Peer for Ours<B> {
+    const NAME: &'static str = B::INFO.name;
+    const PACKAGE: Option<&'static str> = None;
+    type Handle = TimerId;
+
+    fn new(_: usize) -> Self {
+        Self(B::build())
+    }
+
+    #[inline]
+    fn insert(&mut self, deadline: Tick, value: u64) -> TimerId {
+        self.0.insert(deadline, value)
+    }
+
+    #[inline]
+    fn cancel(&mut self, handle: TimerId) -> Option<u64> {
+        self.0.cancel(handle)
+    }
+
+    #[inline]
+    fn reschedule(&mut self, handle: TimerId, deadline: Tick) -> Option<TimerId> {
+        self.0.reschedule(handle, deadline).then_some(handle)
+    }
+
+    #[inline]
+    fn advance(&mut self, now: Tick, mut fire: impl FnMut(u64)) {
+        self.0.advance(now, |expired| fire(expired.value));
+    }
+
+    #[inline]
+    fn next_wakeup(&mut self) -> Option<Tick> {
+        self.0.next_wakeup()
+    }
+}

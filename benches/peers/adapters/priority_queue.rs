@@ -1,0 +1,51 @@
+//! priority-queue: a heap with a hash map beside it, so that a timer is found by its key. Keys are numbers here.
+
+use crate::peer::Peer;
+use priority_queue::PriorityQueue;
+use std::cmp::Reverse;
+use wheelhouse_core::Tick;
+
+/// The queue: the number of a timer with its value, by deadline.
+#[derive(Default)]
+pub(crate) struct Queue(PriorityQueue<u64, Reverse<Tick>>);
+
+impl Peer for Queue {
+    const NAME: &'static str = "priority-queue";
+    const PACKAGE: Option<&'static str> = Some("priority-queue");
+    /// The value, which no two timers share in this comparison.
+    type Handle = u64;
+
+    fn new(_: usize) -> Self {
+        Self::default()
+    }
+
+    #[inline]
+    fn insert(&mut self, deadline: Tick, value: u64) -> u64 {
+        self.0.push(value, Reverse(deadline));
+        value
+    }
+
+    #[inline]
+    fn cancel(&mut self, handle: u64) -> Option<u64> {
+        self.0.remove(&handle).map(|(value, _)| value)
+    }
+
+    #[inline]
+    fn reschedule(&mut self, handle: u64, deadline: Tick) -> Option<u64> {
+        self.0.change_priority(&handle, Reverse(deadline)).map(|_| handle)
+    }
+
+    #[inline]
+    fn advance(&mut self, now: Tick, mut fire: impl FnMut(u64)) {
+        while self.0.peek().is_some_and(|(_, deadline)| deadline.0 <= now) {
+            if let Some((value, _)) = self.0.pop() {
+                fire(value);
+            }
+        }
+    }
+
+    #[inline]
+    fn next_wakeup(&mut self) -> Option<Tick> {
+        self.0.peek().map(|(_, deadline)| deadline.0)
+    }
+}

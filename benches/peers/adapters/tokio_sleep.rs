@@ -1,0 +1,100 @@
+//! tokio's own timers: a boxed `Sleep` for each, polled once so that it is registered with the driver, and a waker for each that notes its
+//! value. The driver's wheel has 64 slots a level.
+
+use super::tokio_clock::Clock;
+use crate::peer::{Ability, Peer};
+use std::future::ready;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Wake, Waker};
+use tokio::time::Sleep;
+use wheelhouse_core::Tick;
+
+type Fired = Arc<Mutex<Vec<u64>>>;
+
+/// Notes its value when its timer fires.
+struct Note {
+    value: u64,
+    fired: Fired,
+}
+
+impl Wake for Note {
+    fn wake(self: Arc<Self>) {
+        self.fired.lock().unwrap_or_else(PoisonError::into_inner).push(self.value);
+    }
+}
+
+/// A timer. It is live as long as this is.
+pub(crate) struct Timer {
+    sleep: Pin<Box<Sleep>>,
+    waker: Waker,
+    value: u64,
+}
+
+impl Timer {
+    /// Registers with the driver.
+    #[inline]
+    fn register(&mut self) {
+        let pending = self.sleep.as_mut().poll(&mut Context::from_waker(&self.waker));
+        assert!(pending.is_pending(), "no stream starts a timer that is due");
+    }
+}
+
+/// The clock, what fired, and timers whose handle nobody keeps.
+pub(crate) struct Driver {
+    clock: Clock,
+    fired: Fired,
+    unattended: Vec<Timer>,
+}
+
+impl Peer for Driver {
+    const NAME: &'static str = "tokio-sleep";
+    const PACKAGE: Option<&'static str> = Some("tokio");
+    const LACKS: &'static [(Ability, &'static str)] =
+        &[(Ability::Wake, "the driver tells nobody when its next timer is due, so that hold cannot be played")];
+    type Handle = Timer;
+
+    fn new(_: usize) -> Self {
+        Self { clock: Clock::new(), fired: Fired::default(), unattended: Vec::new() }
+    }
+
+    #[inline]
+    fn insert(&mut self, deadline: Tick, value: u64) -> Timer {
+        let waker = Waker::from(Arc::new(Note { value, fired: Arc::clone(&self.fired) }));
+        let sleep = Box::pin(tokio::time::sleep_until(self.clock.instant(deadline)));
+        let mut timer = Timer { sleep, waker, value };
+        timer.register();
+        timer
+    }
+
+    #[inline]
+    fn cancel(&mut self, handle: Timer) -> Option<u64> {
+        (!handle.sleep.is_elapsed()).then_some(handle.value)
+    }
+
+    #[inline]
+    fn reschedule(&mut self, mut handle: Timer, deadline: Tick) -> Option<Timer> {
+        if handle.sleep.is_elapsed() {
+            return None;
+        }
+        handle.sleep.as_mut().reset(self.clock.instant(deadline));
+        handle.register();
+        Some(handle)
+    }
+
+    #[inline]
+    fn advance(&mut self, now: Tick, fire: impl FnMut(u64)) {
+        self.clock.advance(now, ready(()));
+        self.fired.lock().unwrap_or_else(PoisonError::into_inner).drain(..).for_each(fire);
+    }
+
+    fn next_wakeup(&mut self) -> Option<Tick> {
+        None
+    }
+
+    fn forget(&mut self, handle: Timer) {
+        if !handle.sleep.is_elapsed() {
+            self.unattended.push(handle);
+        }
+    }
+}

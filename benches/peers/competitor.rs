@@ -1,0 +1,139 @@
+//! How a peer takes part in the comparison: it plays what it can, and its answers are the oracle's in all but their order within a call.
+
+use crate::adapters::ours::Ours;
+use crate::memory;
+use crate::peer::{Ability, Peer, can_play};
+use crate::player::{Player, State};
+use std::cell::RefCell;
+use std::marker::PhantomData;
+use std::rc::Rc;
+use std::time::Instant;
+use wheelhouse_core::backend::Info;
+use wheelhouse_harness::contender::{Contender, Played};
+use wheelhouse_harness::latency::Histograms;
+use wheelhouse_harness::model::{Guest, Memory};
+use wheelhouse_harness::stream::{Solution, Stream};
+use wheelhouse_oracle::OracleDefinition;
+use wheelhouse_workload::{Checksum, Phase};
+
+/// A peer as a contender.
+pub(crate) struct Competitor<P>(PhantomData<P>);
+
+impl<P: Peer + 'static> Competitor<P> {
+    pub(crate) fn boxed() -> Box<dyn Contender> {
+        Box::new(Self(PhantomData))
+    }
+}
+
+/// Plays the phases of a stream that a peer can play, each through `phase`, which gives what it measured. Between those, the peer is replaced by a
+/// new one in the state that is due, which is not measured.
+fn play<P: Peer, R>(
+    stream: &Stream,
+    right: &[Checksum],
+    mut phase: impl FnMut(&mut Player<P>, &Phase) -> R,
+) -> (Vec<Option<R>>, Vec<Checksum>) {
+    let mut player = Some(Player::<P>::new(stream.labels));
+    let mut state = State::new(if P::LACKS.is_empty() { 0 } else { stream.labels });
+    let (mut measured, mut checksums) = (Vec::new(), Vec::new());
+    let mut checksum = Checksum::default();
+    for (at, of_stream) in stream.phases.iter().enumerate() {
+        if can_play::<P>(of_stream) {
+            let mut current = player.take().unwrap_or_else(|| Player::resume(&state, checksum));
+            measured.push(Some(phase(&mut current, of_stream)));
+            checksum = current.checksum();
+            player = Some(current);
+        } else {
+            player.take().into_iter().for_each(Player::end);
+            measured.push(None);
+            checksum = right[at];
+        }
+        checksums.push(checksum);
+        if !P::LACKS.is_empty() {
+            of_stream.ops.iter().for_each(|&op| state.follow(op));
+        }
+    }
+    player.into_iter().for_each(Player::end);
+    (measured, checksums)
+}
+
+/// The right answers to the stream that was asked for last, by its name and size.
+struct Known {
+    stream: (String, u64),
+    checksums: Rc<[Checksum]>,
+}
+
+thread_local! {
+    static KNOWN: RefCell<Option<Known>> = const { RefCell::new(None) };
+}
+
+/// What the oracle answers, in any order within a call. All competitors ask in turn, so that the last answer is kept.
+fn right_answers(stream: &Stream) -> Rc<[Checksum]> {
+    let asked = (stream.name.clone(), stream.n);
+    KNOWN.with_borrow_mut(|known| {
+        if let Some(known) = known.as_ref().filter(|known| known.stream == asked) {
+            return Rc::clone(&known.checksums);
+        }
+        let (_, checksums) = play::<Ours<OracleDefinition>, _>(stream, &[], time);
+        let checksums: Rc<[Checksum]> = checksums.into();
+        *known = Some(Known { stream: asked, checksums: Rc::clone(&checksums) });
+        checksums
+    })
+}
+
+fn time<P: Peer>(player: &mut Player<P>, phase: &Phase) -> std::time::Duration {
+    let start = Instant::now();
+    phase.ops.iter().for_each(|&op| player.apply(op));
+    player.clean_up();
+    start.elapsed()
+}
+
+impl<P: Peer + 'static> Contender for Competitor<P> {
+    fn name(&self) -> &'static str {
+        P::NAME
+    }
+
+    fn info(&self) -> Option<Info> {
+        None
+    }
+
+    fn guest(&self) -> Option<Guest> {
+        let package = P::PACKAGE?;
+        let cannot = P::LACKS.iter().map(|(_, why)| (*why).to_owned()).collect();
+        Some(Guest { name: P::NAME.to_owned(), version: version(package), cannot })
+    }
+
+    fn can_play(&self, stream: &Stream, _: &Solution) -> bool {
+        stream.phases.iter().any(|phase| phase.measure.is_some() && can_play::<P>(phase))
+    }
+
+    fn play(&self, stream: &Stream, solution: &Solution) -> Played {
+        let right = right_answers(stream);
+        let (times, checksums) = play::<P, _>(stream, &right, time);
+        // The harness compares with answers in order: those are given where these are right.
+        let in_order = checksums.iter().zip(&*right).zip(&solution.checksums);
+        let checksums = in_order.map(|((ours, right), in_order)| if ours == right { *in_order } else { *ours });
+        Played { times, checksums: checksums.collect() }
+    }
+
+    fn time_each(&self, stream: &Stream, solution: &Solution, into: &mut Histograms) -> Checksum {
+        let right = right_answers(stream);
+        let record = |player: &mut Player<P>, phase: &Phase| into.record_phase(phase, |op| player.apply(op));
+        let (_, checksums) = play::<P, _>(stream, &right, record);
+        into.end_pass();
+        let last = checksums.last().copied().unwrap_or_default();
+        if Some(&last) == right.last() { solution.checksum() } else { last }
+    }
+
+    fn memory(&self, n: u32, seed: u64) -> Option<Memory> {
+        let can = |ability| P::LACKS.iter().all(|(lack, _)| *lack != ability);
+        (can(Ability::Cancel) && can(Ability::Exact)).then(|| memory::measure::<P>(n, seed))
+    }
+}
+
+/// The version of a package that this program was built with.
+fn version(package: &str) -> String {
+    const LOCK: &str = include_str!("../../Cargo.lock");
+    let entry = LOCK.split("[[package]]").find(|entry| entry.contains(&format!("name = \"{package}\"\n")));
+    let version = entry.and_then(|entry| entry.split("version = \"").nth(1)?.split('"').next());
+    version.map_or_else(|| package.to_owned(), |version| format!("{package} {version}"))
+}

@@ -1,0 +1,134 @@
+//! `cargo bench --bench peers`: our backends beside the timer crates that others publish, in the same interleaved rounds.
+//!
+//! See `benches/PEERS.md` for how each is used, what it cannot do, and our bias.
+
+mod adapters;
+mod competitor;
+mod memory;
+mod peer;
+mod player;
+
+use anyhow::{Result, bail, ensure};
+use clap::Parser;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use wheelhouse_harness::bench::{self, Settings};
+use wheelhouse_harness::contender::Contender;
+use wheelhouse_harness::source::Source;
+use wheelhouse_harness::table::Format;
+use wheelhouse_harness::{cold, report, summary};
+
+/// Our backends beside the timer crates of others.
+#[derive(Debug, Parser)]
+#[command(
+    after_help = "Examples:\n  cargo bench --bench peers -- --quick\n  cargo bench --bench peers -- --backend grommet-core --backend hierarchical-wheel --n 10_000_000"
+)]
+struct Options {
+    /// At most three minutes: 100,000 timers.
+    #[arg(long)]
+    quick: bool,
+    /// Only these, by their names in the table.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    backend: Vec<String>,
+    /// Only these workloads or traces.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    workload: Vec<String>,
+    /// How many timers; 100,000 and a million unless given.
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = number)]
+    n: Vec<u32>,
+    /// How long the timed rounds may take, in seconds.
+    #[arg(long, value_name = "SECONDS")]
+    time: Option<u64>,
+    /// How to print the table.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// Where to put the results: a folder that is new or empty.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Run everything once, measure nothing.
+    #[arg(long)]
+    test: bool,
+    /// What cargo bench says.
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn number(text: &str) -> Result<u32> {
+    let n = text.replace('_', "").parse()?;
+    ensure!(n > 0, "at least one timer");
+    Ok(n)
+}
+
+fn main() -> ExitCode {
+    cold::forget_freed_memory();
+    match run(&Options::parse()) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<ExitCode> {
+    let start = Instant::now();
+    let test = options.test || !options.bench;
+    let sizes = match options.n.as_slice() {
+        [] if test => vec![200],
+        [] if options.quick => vec![100_000],
+        [] => vec![100_000, 1_000_000],
+        named => named.to_vec(),
+    };
+    let usual = if test {
+        0
+    } else if options.quick {
+        45
+    } else {
+        300
+    };
+    let time = Duration::from_secs(options.time.unwrap_or(usual));
+    let (contenders, sources) = (contenders(&options.backend)?, sources(&options.workload, test)?);
+    let settings = Settings { sizes, contenders, sources, seed: 1, time, details: !test };
+    let scratch = std::env::temp_dir().join(format!("wheelhouse-peers-test-{}", std::process::id()));
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("results");
+    let out = options.out.as_deref().or(test.then_some(scratch.as_path()));
+    let dir = bench::folder(out, &results, settings.seed)?;
+    let run = bench::run(&settings, &dir)?;
+    let page = report::write(&run, &dir)?;
+    for &n in &settings.sizes {
+        println!("{}", summary::at_a_glance(&run, Some(u64::from(n))).render(options.format)?);
+    }
+    for failure in &run.failures {
+        eprintln!("WRONG: {} on {} at n = {}: {}", failure.backend, failure.workload, failure.n, failure.message);
+    }
+    if scratch.exists() {
+        std::fs::remove_dir_all(&scratch)?;
+    } else {
+        eprintln!("report: {}", page.display());
+    }
+    eprintln!("done in {} s", start.elapsed().as_secs());
+    Ok(if run.failures.is_empty() && !run.interrupted { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Those of these names; all if none is named.
+fn contenders(names: &[String]) -> Result<Vec<Box<dyn Contender>>> {
+    let all = adapters::all();
+    let known: Vec<_> = all.iter().map(|contender| contender.name()).collect();
+    if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
+        bail!("nobody is called '{unknown}'; there are: {}", known.join(", "));
+    }
+    Ok(all.into_iter().filter(|it| names.is_empty() || names.iter().any(|name| name == it.name())).collect())
+}
+
+/// The workloads and traces of these names; the usual ones if none is named.
+fn sources(names: &[String], test: bool) -> Result<Vec<Source>> {
+    if names.is_empty() {
+        return Ok(bench::usual_sources().into_iter().filter(|source| source.is_scalable() || !test).collect());
+    }
+    let known: Vec<_> = Source::all().iter().map(Source::name).collect();
+    if let Some(unknown) = names.iter().find(|name| !known.contains(name)) {
+        bail!("no workload is called '{unknown}'; there are: {}", known.join(", "));
+    }
+    Ok(Source::all().into_iter().filter(|source| names.contains(&source.name())).collect())
+}

@@ -1,0 +1,70 @@
+//! What a competitor is asked to do.
+
+use wheelhouse_core::Tick;
+use wheelhouse_workload::{Op, Phase};
+
+/// A timer facility with values of eight bytes. Each keeps its own kind of handles, so that no table between them and ours costs it anything.
+pub(crate) trait Peer {
+    /// The name in tables.
+    const NAME: &'static str;
+
+    /// The package that it is in; "std" if that is the standard library, nothing if it is ours.
+    const PACKAGE: Option<&'static str>;
+
+    /// What it cannot do, and why.
+    const LACKS: &'static [(Ability, &'static str)] = &[];
+
+    /// What stops or moves a timer.
+    type Handle;
+
+    /// An empty one, its clock at 0. `timers` is the most that will be live at a time, for those that must know.
+    fn new(timers: usize) -> Self;
+
+    /// Starts a timer.
+    fn insert(&mut self, deadline: Tick, value: u64) -> Self::Handle;
+
+    /// Stops a timer; `None` if it has fired.
+    fn cancel(&mut self, handle: Self::Handle) -> Option<u64>;
+
+    /// Moves a timer; `None` if it has fired.
+    fn reschedule(&mut self, handle: Self::Handle, deadline: Tick) -> Option<Self::Handle>;
+
+    /// Moves the clock and gives the values of all that fires.
+    fn advance(&mut self, now: Tick, fire: impl FnMut(u64));
+
+    /// A tick to advance to.
+    fn next_wakeup(&mut self) -> Option<Tick>;
+
+    /// A handle that is not needed any more, its timer live or not.
+    fn forget(&mut self, _: Self::Handle) {}
+
+    /// Does what was put off: called at the end of each phase, within its time.
+    fn clean_up(&mut self) {}
+}
+
+/// What not everybody can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ability {
+    /// Stop a timer, or move it.
+    Cancel,
+    /// Say when to advance to.
+    Wake,
+    /// Fire in the tick of the deadline.
+    Exact,
+}
+
+impl Ability {
+    fn is_needed(self, op: &Op) -> bool {
+        match op {
+            Op::Insert { .. } => false,
+            Op::Cancel { .. } | Op::Reschedule { .. } => self == Self::Cancel,
+            Op::Advance { .. } | Op::Ticks { .. } => self == Self::Exact,
+            Op::Wake => self != Self::Cancel,
+        }
+    }
+}
+
+/// Whether a phase asks for nothing that a peer lacks.
+pub(crate) fn can_play<P: Peer>(phase: &Phase) -> bool {
+    P::LACKS.iter().all(|(lack, _)| !phase.ops.iter().any(|op| lack.is_needed(op)))
+}
