@@ -41,4 +41,8 @@ impl<B: Backend> Peer for Ours<B> {
     fn next_wakeup(&mut self) -> Option<Tick> {
         self.0.next_wakeup()
     }
+
+    fn clean_up(&mut self) {
+        self.0.compact();
+    }
 }

@@ -111,6 +111,7 @@ impl Phase {
             18 => Step::Panic(jump, random.below(3) as u8),
             19 => Step::Advance(When::Ago(random.of_any_scale(self.jump_bits))),
             20 => Step::Pop(jump),
+            21 => Step::Compact,
             _ => Step::Pop(When::In(0)),
         }
     }

@@ -63,6 +63,7 @@ fn step(when: BoxedStrategy<When>) -> impl Strategy<Value = Step> {
         2 => when.clone().prop_map(Step::Advance),
         3 => when.clone().prop_map(Step::Pop),
         1 => Just(Step::Wake),
+        1 => Just(Step::Compact),
         1 => (when, 0..4_u8).prop_map(|(when, nth)| Step::Panic(when, nth)),
     ]
 }

@@ -59,6 +59,11 @@ impl Rings {
         self.free.push(ring);
     }
 
+    /// The number behind that of the last slot.
+    pub(crate) fn end(&self) -> u32 {
+        self.used as u32
+    }
+
     #[inline]
     pub(crate) fn slot(&mut self, at: u32) -> &mut Slot {
         &mut self.slots[at as usize]

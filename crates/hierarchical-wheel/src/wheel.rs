@@ -200,6 +200,11 @@ impl<T, M: Meter> Timer<T> for HierarchicalWheel<T, M> {
         }
         fired
     }
+
+    /// O(n + r), with r rings of slots.
+    fn compact(&mut self) {
+        self.levels.compact(&mut self.entries, &self.meter);
+    }
 }
 
 #[cfg(test)]

@@ -98,6 +98,10 @@ impl Slot {
         self.timers.len() > 2 * self.live + KEEP
     }
 
+    pub(crate) fn has_holes(&self) -> bool {
+        self.timers.len() > self.live
+    }
+
     /// Drops the holes. `moved` is told where each timer is now.
     pub(crate) fn compact(&mut self, mut moved: impl FnMut(u32, Link)) {
         self.timers.retain(Waiting::is_live);

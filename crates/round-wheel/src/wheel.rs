@@ -112,12 +112,17 @@ impl<T, M: Meter> RoundWheel<T, M> {
         if slot.live() == 0 {
             self.slots.clear(at);
         } else if slot.is_sparse() {
-            self.meter.tally(Work::EntryScan, slot.timers().len() as u64);
-            self.meter.tally(Work::ElementMove, slot.live() as u64);
-            slot.compact(|index, to| {
-                self.entries.set_link(index, to);
-            });
+            self.drop_holes(at);
         }
+    }
+
+    fn drop_holes(&mut self, at: usize) {
+        let slot = self.slots.get_mut(at);
+        self.meter.tally(Work::EntryScan, slot.timers().len() as u64);
+        self.meter.tally(Work::ElementMove, slot.live() as u64);
+        slot.compact(|index, to| {
+            self.entries.set_link(index, to);
+        });
     }
 
     /// Moves the hand to `now` and lines up what is due.
@@ -272,6 +277,15 @@ impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
             on_expiry(expired);
         }
         fired
+    }
+
+    /// O(n + M).
+    fn compact(&mut self) {
+        for at in 0..self.slots.count() {
+            if self.slots.get(at).has_holes() {
+                self.drop_holes(at);
+            }
+        }
     }
 }
 

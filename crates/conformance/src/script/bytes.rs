@@ -37,7 +37,8 @@ impl Reader<'_> {
             5..7 => Step::Cancel(self.byte().into()),
             7..9 => Step::Reschedule(self.byte().into(), self.when()),
             9..11 => Step::Advance(self.when()),
-            11..14 => Step::Pop(self.when()),
+            11..13 => Step::Pop(self.when()),
+            13 => Step::Compact,
             14 => Step::Wake,
             _ => Step::Panic(self.when(), self.byte() % 8),
         }
@@ -66,13 +67,14 @@ mod tests {
 
     #[test]
     fn every_step_can_be_written_in_bytes() {
-        let steps = decode(&[0, 4, 1, 2, 5, 9, 7, 3, 11, 9, 12, 6, 13, 15, 0, 14, 15, 11, 2]);
+        let steps = decode(&[0, 4, 1, 2, 5, 9, 7, 3, 11, 9, 12, 6, 12, 15, 0, 13, 14, 15, 11, 2]);
         let expected = [
             Step::Insert(When::In(513)),
             Step::Cancel(9),
             Step::Reschedule(3, When::In(0)),
             Step::Advance(When::Ago(6)),
             Step::Pop(When::At(Tick::MAX)),
+            Step::Compact,
             Step::Wake,
             Step::Panic(When::In(0), 2),
         ];

@@ -52,6 +52,8 @@ pub enum Step {
     Pop(When),
     /// Go from wake-up to wake-up until something fires, with at most one call in vain per level.
     Wake,
+    /// Drop what cancelled timers have left behind.
+    Compact,
     /// Fire all that is due at a tick, but panic in the callback at one of them: the first is number 0.
     Panic(When, u8),
 }

@@ -131,6 +131,10 @@ impl<B: Backend> Pair<B> {
                 same("pop_expired", popped, self.oracle.pop_expired(when.tick(now)).map(oracle_side))
             }
             Step::Wake => self.wake(),
+            Step::Compact => {
+                self.timer.compact();
+                Ok(())
+            }
             Step::Panic(when, nth) => self.panic(when.tick(now), nth.into()),
         }
     }

@@ -22,8 +22,19 @@ impl Levels {
         }
     }
 
-    /// Moves the timers of a slot that is more hole than timer together. It reads at most five positions for four timers that were cancelled
-    /// since the last time, and moves one timer for each four of them.
+    /// Drops all holes of all slots.
+    pub(crate) fn compact<T>(&mut self, entries: &mut Entries<T>, meter: &impl Meter) {
+        self.settle(entries, meter);
+        for at in 0..self.rings.end() {
+            let slot = self.rings.slot(at);
+            if slot.len() > slot.live {
+                self.drop_holes(entries, at, meter);
+            }
+        }
+    }
+
+    /// Moves the timers of a slot that is more hole than timer together. If four of five positions are holes, it reads five positions for four
+    /// timers that were cancelled since the last time, and moves one timer for each four of them.
     fn drop_holes<T>(&mut self, entries: &mut Entries<T>, at: u32, meter: &impl Meter) {
         let mut old = core::mem::replace(self.rings.slot(at), Slot::EMPTY);
         meter.tally(Work::EntryScan, u64::from(old.len()));
