@@ -6,7 +6,7 @@ use core::fmt;
 ///
 /// It names a place in the structure's storage and the *generation* of that place, a count that moves on with
 /// every use. A handle whose timer has fired or was cancelled names a generation that is past and answers `None`
-/// or `false`. The count cannot come round to an old handle: a place whose generations are used up (after a
+/// or `false`. The count cannot come round to an old handle: a place whose generations are used up (after four
 /// billion timers) is retired and never used again, which costs one entry of memory for each such place.
 ///
 /// A handle means something only to the structure that gave it out.

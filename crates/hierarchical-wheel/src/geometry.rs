@@ -34,7 +34,7 @@ impl Geometry {
     }
 
     /// Slots of a level.
-    #[inline]
+    #[cfg(test)]
     pub(crate) fn slots(&self) -> u32 {
         self.mask + 1
     }

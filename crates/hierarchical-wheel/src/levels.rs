@@ -1,7 +1,7 @@
 //! All slots of the wheel: which one a timer belongs to, how slots split and join, and how they cascade.
 //!
 //! The hand is in one turn of each level; the ring of that turn is the level's *current* ring. The slots ahead of the hand in
-//! the current rings hold every timer there is.
+//! the current rings hold every timer that is not overdue, but for a few on their way from one to another (`Change`).
 //!
 //! A wheel as in the textbooks keeps every timer of a slot in the slot until the hand gets there, and then moves all of them
 //! at once: at a million timers a stall of milliseconds. Here a slot that grows beyond a limit is *split*: it gets a ring of its own, the
@@ -32,6 +32,9 @@ const SPLIT_AT: u32 = 16;
 
 /// No fewer than twice [`PENDING`], so that a slot that was to be split is not joined when those are accounted for.
 const LEAST_LIMIT: u32 = 64;
+
+/// A slot that is split is joined when it is down to this part of the limit.
+const JOIN_BELOW: u32 = 4;
 
 /// A timer's deadline and value.
 #[derive(Clone, Debug)]
@@ -95,8 +98,8 @@ pub(crate) struct Levels {
     current: [u32; 64],
     /// Bit i: the current ring of level i has an occupied slot.
     occupied: u64,
-    /// The tick that slots are chosen from. No occupied slot of a current ring starts before it, so that each timer is in the
-    /// slot that its deadline names, at all times.
+    /// The tick that slots are chosen from. No occupied slot of a current ring starts before it, so that each timer in a slot is in the
+    /// one that its deadline names.
     hand: Tick,
     /// The earliest occupied slot.
     next: Option<Next>,
@@ -108,8 +111,10 @@ pub(crate) struct Levels {
     pending: usize,
     /// Whether one of them goes to another slot.
     moving: bool,
-    /// The most timers in a slot above level 0 that is not split, but for the rest of a chunk.
+    /// A slot above level 0 with as many timers is to be split.
     limit: u32,
+    /// So many slots may be split or joined: one while many timers are accounted for together, lest all that takes time comes at once.
+    reshapes: u32,
 }
 
 impl Levels {
@@ -133,6 +138,7 @@ impl Levels {
             pending: 0,
             moving: false,
             limit,
+            reshapes: u32::MAX,
         }
     }
 
@@ -166,8 +172,13 @@ impl Levels {
         let (mut level, mut at) = self.current_slot_of(deadline);
         meter.tally(Work::SlotVisit, 1);
         let mut slot = self.rings.slot(at);
+        let mut is_current = true;
         while !slot.has_room() {
-            let Some(below) = slot.ring() else { return self.link_to_full(entries, index, deadline, meter) };
+            let Some(below) = slot.ring() else {
+                return self.link_to_full(entries, index, deadline, (level, at, is_current), meter);
+            };
+            slot.live += 1;
+            is_current = false;
             meter.tally(Work::SlotVisit, 1);
             level = self.geometry.below(level);
             at = below + self.geometry.digit_of(deadline, level);
@@ -179,12 +190,19 @@ impl Levels {
 
     /// The same for a timer whose slot has no room: it is empty, or its last chunk is full, and it may be time to split it.
     #[inline(never)]
-    fn link_to_full<T>(&mut self, entries: &mut Entries<T>, index: u32, deadline: Tick, meter: &impl Meter) -> Link {
-        let (mut level, mut at) = self.current_slot_of(deadline);
-        let mut is_current = true;
+    fn link_to_full<T>(
+        &mut self,
+        entries: &mut Entries<T>,
+        index: u32,
+        deadline: Tick,
+        slot: (u32, u32, bool),
+        meter: &impl Meter,
+    ) -> Link {
+        let (mut level, mut at, mut is_current) = slot;
         loop {
             let slot = self.rings.slot(at);
             if let Some(below) = slot.ring() {
+                slot.live += 1;
                 is_current = false;
                 level = self.geometry.below(level);
                 at = below + self.geometry.digit_of(deadline, level);
@@ -193,8 +211,10 @@ impl Levels {
             } else if self.pending > 0 {
                 // Some of its timers may be gone; enough are left that no slot on the way here is joined.
                 self.settle(entries, meter);
-            } else {
+            } else if self.may_reshape() {
                 self.split(entries, level, at, meter);
+            } else {
+                break;
             }
         }
         let slot = self.rings.slot(at);
@@ -258,10 +278,12 @@ impl Levels {
     pub(crate) fn settle<T>(&mut self, entries: &mut Entries<T>, meter: &impl Meter) {
         let pending = core::mem::take(&mut self.pending);
         self.moving = false;
+        self.reshapes = 1;
         // All holes first: whoever reads a slot from here on must not meet a timer that is gone.
         self.changes[..pending].iter().for_each(|change| self.pool.erase(change.link));
         for at in 0..pending {
-            self.count_out(entries, self.changes[at].from, meter);
+            let Change { from, link, .. } = self.changes[at];
+            self.count_out(entries, link, from, meter);
         }
         for at in 0..pending {
             let Change { index, to, .. } = self.changes[at];
@@ -270,21 +292,27 @@ impl Levels {
                 entries.set_link(index, place);
             }
         }
+        self.reshapes = u32::MAX;
     }
 
     /// Accounts for a timer of which only a hole is left.
     #[inline]
-    fn count_out<T>(&mut self, entries: &mut Entries<T>, deadline: Tick, meter: &impl Meter) {
+    fn count_out<T>(&mut self, entries: &mut Entries<T>, link: Link, deadline: Tick, meter: &impl Meter) {
         let (mut level, mut at) = self.current_slot_of(deadline);
-        meter.tally(Work::SlotVisit, 1);
-        while let Some(below) = self.rings.slot(at).ring() {
+        let mut is_thin = false;
+        let left = loop {
             meter.tally(Work::SlotVisit, 1);
+            let slot = self.rings.slot(at);
+            slot.live -= 1;
+            let Some(below) = slot.ring() else { break slot.live };
+            is_thin |= slot.live <= self.limit / JOIN_BELOW;
             level = self.geometry.below(level);
             at = below + self.geometry.digit_of(deadline, level);
+        };
+        if left > 0 && self.pool.is_sparse(link) {
+            self.merge(entries, at, link, meter);
         }
-        let slot = self.rings.slot(at);
-        slot.live -= 1;
-        if slot.is_sparse() {
+        if left == 0 || is_thin {
             self.tidy(entries, at, deadline, meter);
         }
     }

@@ -26,7 +26,7 @@
 //!   firing read memory in order, and the timers behind the indices are fetched side by side, not one after the other.
 //! * **Cancelling overwrites the index** with a hole; no neighbour is touched. Slots are told of it some thirty timers at
 //!   a time, when all it takes has arrived from memory; so are those of timers that move, where there are too many for the caches. Holes
-//!   are skipped, and dropped slot by slot where they are four of five.
+//!   are skipped; a chunk that is hardly more than holes is merged with its neighbour (`queue::merge`).
 //! * **The next slot is remembered.** A tick with nothing due costs a comparison, and a jump over any distance visits
 //!   only slots that hold live timers. A slot whose last live timer is cancelled is empty at once: no wake-up for nothing.
 //! * **Order by (deadline, insertion) comes for free:** each slot is a queue, and a cascade empties it in order into slots that
@@ -34,21 +34,21 @@
 //!
 //! # Cost
 //!
-//! n live timers, k of them due at the same tick, m levels between the hand and a deadline (at most 8 with 256 slots); L = 4,096, sixteen times
-//! the slots of a level:
+//! m levels between the hand and a deadline (at most 8 with 256 slots); L = 4,096, sixteen times the slots of a level. Nothing depends on the
+//! number of live timers, nor on how many of them are due at one tick:
 //!
 //! | method | amortised | worst |
 //! |---|---|---|
-//! | [`insert`](Timer::insert) | O(m), for the cascades to come | O(L), when a slot is split |
-//! | [`cancel`](Timer::cancel) | O(m) | O(k + L), when holes are dropped, 32 slots at most |
-//! | [`reschedule`](Timer::reschedule) | O(m) | O(k + L), likewise |
+//! | [`insert`](Timer::insert) | O(m), for the cascades to come | O(L m), when slots are split |
+//! | [`cancel`](Timer::cancel) | O(m) | O(m + L): 32 timers are accounted for, one ring is joined |
+//! | [`reschedule`](Timer::reschedule) | O(m) | O(L m), both |
 //! | [`advance`](Timer::advance), per timer that fires | O(1), its cascades paid for by its insertion | O(L m) in one tick |
 //! | [`advance`](Timer::advance), nothing due | O(1), likewise | O(L m) |
 //! | [`next_wakeup`](Timer::next_wakeup), [`deadline`](Timer::deadline) | O(1) | O(1) |
 //!
 //! With s slots a level, an emptied slot is followed by a search for the next over at most s / 64 words: four by default.
 //!
-//! Memory, for each timer: 16 bytes and the value; its index, and at most four holes, of 4 bytes each; 4 for each place that is free. Each slot
+//! Memory, for each timer: 16 bytes and the value; its index, and at most seven holes, of 4 bytes each, seldom more than one; 4 for each place that is free. Each slot
 //! in use takes a chunk of 128 bytes at least, and each level, and each slot that has become a wheel, 16 bytes a slot. At a million timers with delays up to
 //! 2^20 ticks that is 20 bytes and the value. A timer that is inserted with a deadline already past goes to an ordered map instead:
 //! O(log j) for j such timers.
@@ -63,7 +63,7 @@
 //!
 //! # When to pick another
 //!
-//! Against a textbook's wheel of linked lists (`benches/examples/textbook` in the repository) it is ahead at a million timers; at some ten
+//! Against a textbook's wheel of linked lists (`cargo bench --bench peers` in the repository) it is ahead at a million timers; at some ten
 //! thousand, all in the caches, linked lists do less work for each operation and are ahead: the run is in `results/`. Below a few thousand
 //! timers a heap is as fast and smaller (`wheelhouse-binary-heap`).
 //!

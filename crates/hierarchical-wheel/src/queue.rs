@@ -12,15 +12,18 @@
 //! ```
 //!
 //! Where its index stands is the timer's [`Link`]. To cancel a timer, its index is overwritten with a hole (`·`), which takes
-//! one write to memory that nothing waits for. Holes are skipped when they are met; when a slot is more hole than timer, what is left
-//! moves together.
+//! one write to memory that nothing waits for. Holes are skipped when they are met; a chunk that is hardly more than holes is merged
+//! with a neighbour (`merge`).
 //!
-//! Chunks come from one pool and go back to it; the pool grows by whole segments, so growing copies nothing.
+//! Chunks come from one pool and go back to it; the pool grows by whole blocks, so growing copies nothing.
+
+pub(crate) mod merge;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use wheelhouse_core::arena::Link;
 use wheelhouse_core::meter::{Meter, Work};
+use wheelhouse_core::segments::Segments;
 
 /// Words of a chunk: two cache lines, which processors fetch together. Going from chunk to chunk is a chain of misses, one link each.
 const WORDS: u32 = 32;
@@ -60,7 +63,7 @@ pub(crate) struct Slot {
     last: u32,
     /// Positions from `first` to `last`, holes included.
     len: u32,
-    /// Live timers in it, none if it is split. The wheel keeps this; the queue does not look at it.
+    /// Live timers in it; of a slot that is split, in all of its ring. The wheel keeps this; the queue does not look at it.
     pub(crate) live: u32,
 }
 
@@ -73,8 +76,8 @@ impl Slot {
     const SPLIT: u32 = u32::MAX;
 
     /// A slot whose timers are in a ring.
-    pub(crate) fn split(ring: u32) -> Self {
-        Self { first: ring, last: Self::SPLIT, len: 0, live: 0 }
+    pub(crate) fn split(ring: u32, live: u32) -> Self {
+        Self { first: ring, last: Self::SPLIT, len: 0, live }
     }
 
     /// The ring that the slot is split into.
@@ -93,12 +96,6 @@ impl Slot {
     #[inline]
     pub(crate) fn len(&self) -> u32 {
         self.len
-    }
-
-    /// Whether it is to be tidied up: four of five positions are holes, beyond the chunk that any slot takes, or all are.
-    #[inline]
-    pub(crate) fn is_sparse(&self) -> bool {
-        self.live == 0 || u64::from(self.len) > 5 * u64::from(self.live) + u64::from(END)
     }
 }
 
@@ -132,13 +129,17 @@ impl Batch {
 #[derive(Clone, Debug)]
 pub(crate) struct Pool {
     blocks: Vec<Box<Block>>,
+    /// How many timers have left each chunk, leaving holes. Apart from the chunks: all together they fit into the nearest cache.
+    holes: Segments<u8>,
+    /// The chunk before each chunk, if it is not the first of its slot.
+    before: Segments<u32>,
     /// The head of the list of free chunks.
     free: u32,
 }
 
 impl Pool {
     pub(crate) const fn new() -> Self {
-        Self { blocks: Vec::new(), free: NONE }
+        Self { blocks: Vec::new(), holes: Segments::new(), before: Segments::new(), free: NONE }
     }
 
     #[inline]
@@ -186,7 +187,9 @@ impl Pool {
         if slot.len == 0 {
             slot.first = at;
         } else {
-            *self.next_of(slot.last / WORDS) = chunk;
+            let last = slot.last / WORDS;
+            *self.next_of(last) = chunk;
+            self.before[chunk as usize] = last;
         }
         at
     }
@@ -198,6 +201,9 @@ impl Pool {
             meter.tally(Work::EntryScan, 1);
             let at = slot.first;
             let index = *self.word(at);
+            if index == HOLE {
+                self.holes[(at / WORDS) as usize] -= 1;
+            }
             slot.len -= 1;
             if slot.len == 0 || at % WORDS == END {
                 slot.first = self.behind(at);
@@ -240,6 +246,7 @@ impl Pool {
     #[inline]
     pub(crate) fn erase(&mut self, link: Link) {
         *self.word(link.get()) = HOLE;
+        self.holes[(link.get() / WORDS) as usize] += 1;
     }
 
     /// Empties a slot in which only holes are left: O(1).
@@ -252,6 +259,7 @@ impl Pool {
 
     #[inline]
     fn release(&mut self, chunk: u32) {
+        self.holes[chunk as usize] = 0; // some timer that was here may not have been accounted for yet
         self.release_from(chunk, chunk);
     }
 
@@ -269,6 +277,7 @@ impl Pool {
         }
         let chunk = self.free;
         self.free = *self.next_of(chunk);
+        self.holes[chunk as usize] = 0;
         chunk
     }
 
@@ -276,8 +285,10 @@ impl Pool {
     fn grow(&mut self) {
         let first = self.blocks.len() as u32 * (BLOCK / WORDS);
         let end = first + BLOCK / WORDS;
-        assert!(end < MOST, "a wheel holds fewer than 2^30 timers");
+        assert!(end < MOST, "the slots of a wheel hold fewer than 2^32 timers and holes");
         self.blocks.push(Box::new(Block([0; BLOCK as usize])));
+        self.holes.grow_to(end as usize, || 0);
+        self.before.grow_to(end as usize, || NONE);
         for chunk in (first..end).rev() {
             self.release(chunk);
         }

@@ -7,7 +7,8 @@ use wheelhouse_core::meter::{Meter, NoMeter, Work};
 use wheelhouse_core::overdue::Overdue;
 use wheelhouse_core::{Expired, SlotCount, Tick, Timer, TimerId};
 
-/// Fewer timers than this are in the caches of most processors. To move one of these, nothing is to be waited for, and it is done at once.
+/// A wheel that never had more timers than this is in the caches of most processors. To move one of these, nothing is to be waited for, and it
+/// is done at once. After a peak the places of the timers lie far apart, so that it is the peak that counts.
 /// (Hardly any in the unit tests, so that they see the other way with few timers.)
 const CACHED: usize = if cfg!(test) { 1 } else { 1 << 16 };
 
@@ -120,7 +121,12 @@ impl<T, M: Meter> Timer<T> for HierarchicalWheel<T, M> {
         self.entries.len()
     }
 
-    /// O(1), and a move to come for each level between the hand and the deadline.
+    /// O(1), and a move to come for each level between the hand and the deadline. Now and then splits a slot of some thousand timers, see the
+    /// [costs](crate#cost).
+    ///
+    /// # Panics
+    ///
+    /// If slots would take 2^27 chunks or more, 16 GiB: with four billion timers in long queues, never with fewer than a hundred million.
     #[inline]
     fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
         if self.levels.is_moving() {
@@ -131,7 +137,7 @@ impl<T, M: Meter> Timer<T> for HierarchicalWheel<T, M> {
         self.entries.insert_linked(link, Entry { deadline, value })
     }
 
-    /// O(1) amortised; O(n) when the slot of the timer is tidied up.
+    /// O(m) amortised for m levels; at worst the slots of 32 timers are tidied up, each in limited time, see the [costs](crate#cost).
     #[inline]
     fn cancel(&mut self, id: TimerId) -> Option<T> {
         let (link, entry) = self.entries.remove(id)?;
@@ -143,7 +149,7 @@ impl<T, M: Meter> Timer<T> for HierarchicalWheel<T, M> {
         Some(entry.value)
     }
 
-    /// O(1) amortised; O(n) when the slot of the timer is tidied up.
+    /// O(m) amortised for m levels; at worst as [`cancel`](Timer::cancel) and [`insert`](Timer::insert) together.
     #[inline]
     fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
         let hand = self.levels.hand();

@@ -1,4 +1,5 @@
 use super::*;
+use crate::queue::merge::POSITIONS;
 
 impl Levels {
     /// What the comments promise, checked by walking everything. Returns the number of live timers.
@@ -28,15 +29,16 @@ impl Levels {
                 None => self.check_queue(entries, slot, level, start),
             };
             assert_eq!(live > 0, self.rings.is_occupied(ring + digit));
+            assert_eq!(live, slot.live);
             sum += live;
         }
         sum
     }
 
     fn check_queue<T>(&mut self, entries: &Entries<T>, slot: Slot, level: u32, start: Tick) -> u32 {
-        assert!(level == 0 || slot.live <= self.limit + 16);
+        assert!(level == 0 || slot.live <= self.limit + 2 * PENDING as u32);
         let expected = slot.live;
-        assert!(slot.len() == 0 || !slot.is_sparse());
+        assert!(slot.len() <= POSITIONS * slot.live + if slot.live > 0 { 2 * 31 } else { 0 });
         let (mut slot, mut pool, mut live) = (slot, self.pool.clone(), 0);
         while let Some(index) = pool.pop(&mut slot, &wheelhouse_core::meter::NoMeter) {
             let Some(entry) = entries.at(index) else { panic!("a hole is left by who leaves") };
