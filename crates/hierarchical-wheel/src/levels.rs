@@ -344,7 +344,8 @@ impl Levels {
 
     /// Puts the timers of a queue into the current rings.
     fn spread<T>(&mut self, entries: &mut Entries<T>, mut queue: Slot, meter: &impl Meter) {
-        meter.tally(Work::CascadeMove, u64::from(queue.len()));
+        meter.tally(Work::EntryScan, u64::from(queue.len()));
+        meter.tally(Work::CascadeMove, u64::from(queue.live));
         while let Some(batch) = self.pool.pop_batch(&mut queue) {
             for index in batch.timers() {
                 let Some((link, entry)) = entries.at_mut(index) else { continue };

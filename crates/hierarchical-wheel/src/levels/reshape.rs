@@ -80,7 +80,8 @@ impl Levels {
         let slot = self.rings.slot(at);
         let split = Slot::split(below, slot.live);
         let mut old = core::mem::replace(slot, split);
-        meter.tally(Work::CascadeMove, u64::from(old.len()));
+        meter.tally(Work::EntryScan, u64::from(old.len()));
+        meter.tally(Work::CascadeMove, u64::from(old.live));
         while let Some(batch) = self.pool.pop_batch(&mut old) {
             for index in batch.timers() {
                 let Some((link, entry)) = entries.at_mut(index) else { continue };
@@ -106,7 +107,8 @@ impl Levels {
                 continue;
             }
             queue.live += old.live;
-            meter.tally(Work::CascadeMove, u64::from(old.len()));
+            meter.tally(Work::EntryScan, u64::from(old.len()));
+            meter.tally(Work::CascadeMove, u64::from(old.live));
             append(&mut self.pool, entries, old, queue);
         }
         self.rings.release(ring);

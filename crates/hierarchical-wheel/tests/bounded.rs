@@ -1,0 +1,161 @@
+//! The worst single call, and what cancelled timers leave behind: by operation counts and by memory, never by time.
+
+use std::collections::VecDeque;
+use wheelhouse_core::meter::{CountingMeter, Work};
+use wheelhouse_hierarchical_wheel::{HierarchicalWheel, Tick, Timer, TimerId};
+use wheelhouse_workload::{Op, Player, Workload};
+
+type Wheel = HierarchicalWheel<u64, CountingMeter>;
+
+/// Slots above level 0 are split at this many timers.
+const LIMIT: u64 = 4_096;
+
+/// By this many a slot may be larger: timers are accounted for 32 at a time, and put behind the last chunk without a look at the limit.
+const MORE: u64 = 32 + 31 + 32;
+
+/// Levels that can cascade, or split, in one call.
+const LEVELS: u64 = 7;
+
+/// The most timers that one call moves from slot to slot.
+const MOVES: u64 = LEVELS * (LIMIT + MORE);
+
+/// Positions read for each timer that is in them, and for all timers that a call accounts for.
+const POSITIONS: u64 = 8;
+const SETTLED: u64 = 32 * (2 * 62 + LEVELS) + LIMIT;
+
+/// Timers in each workload.
+const N: u32 = if cfg!(debug_assertions) { 200_000 } else { 1_000_000 };
+
+fn counting() -> Wheel {
+    HierarchicalWheel::builder().meter(CountingMeter::default()).build().expect("the default number of slots")
+}
+
+/// Plays one call, and says how many timers it moved. What it reads besides is bounded by those, and by those that fire.
+fn moved_by(player: &mut Player<Wheel>, op: Op, name: &str) -> u64 {
+    let fired = player.fired();
+    player.timer().meter().reset();
+    player.apply(op);
+    let fired = player.fired() - fired;
+    let meter = player.timer().meter();
+    let (moved, all) = (meter.count(Work::CascadeMove), meter.total());
+    let most = POSITIONS * (fired + moved) + SETTLED;
+    assert!(all <= most, "{name}: {op:?} takes {all} steps, while {fired} fire and {moved} move");
+    moved
+}
+
+/// Plays a workload call by call, the clock tick by tick where the workload has it so. Returns the most timers that a call moved.
+fn most_moved(workload: &Workload) -> u64 {
+    let mut player = Player::new(counting(), workload.labels(N));
+    let mut most = 0;
+    for op in workload.phases(N, 1).flat_map(|phase| phase.ops) {
+        match op {
+            Op::Ticks { count, to } => {
+                for left in (0..Tick::from(count)).rev() {
+                    most = most.max(moved_by(&mut player, Op::Advance { to: to - left }, workload.name));
+                }
+            }
+            // A jump passes many slots, and moves what is in them.
+            Op::Advance { to } if to > player.timer().now() + 1 => _ = moved_by(&mut player, op, workload.name),
+            _ => most = most.max(moved_by(&mut player, op, workload.name)),
+        }
+    }
+    most
+}
+
+#[test]
+fn no_call_moves_more_than_some_thousand_timers() {
+    for workload in wheelhouse_workload::all() {
+        let most = most_moved(workload);
+        println!("{}: at most {most} timers moved by a call", workload.name);
+        assert!(most <= MOVES, "{}: {most} timers moved by a call", workload.name);
+    }
+}
+
+/// Timers of one deadline are in one slot of level 0, however many: no other call may pay for them.
+#[test]
+fn a_slot_of_any_size_is_tidied_up_a_chunk_at_a_time() {
+    let mut wheel = counting();
+    let crowd: Vec<_> = (0..N.into()).map(|n| wheel.insert(250, n)).collect();
+    let other = wheel.insert(251, 0);
+    for (n, id) in crowd.iter().enumerate() {
+        wheel.meter().reset();
+        assert!(if n % 2 == 0 { wheel.cancel(*id).is_some() } else { wheel.reschedule(*id, 255) });
+        assert!(wheel.reschedule(other, 251 + n as Tick % 4));
+        assert!(wheel.meter().total() <= SETTLED);
+    }
+}
+
+/// Starts `rate` timers a tick for five minutes, a tick being a millisecond: each is due in 30 seconds, and all but one in a hundred are
+/// cancelled some ticks later. Returns the most timers that were live.
+fn network_timeouts(rate: u64) -> usize {
+    const MINUTES: Tick = 5 * 60_000;
+    let (mut wheel, mut open, mut most) = (counting(), VecDeque::<(Tick, TimerId)>::new(), 0);
+    let mut fired = 0;
+    for now in 1..=MINUTES {
+        fired += wheel.advance(now, |_| ()) as u64;
+        for n in 0..rate {
+            let id = wheel.insert(now + 30_000, n);
+            if (now * rate + n) % 100 > 0 {
+                open.push_back((now + 1 + n % 5, id));
+            }
+        }
+        while let Some((_, id)) = open.front().copied().filter(|(end, _)| *end <= now) {
+            open.pop_front();
+            assert!(wheel.cancel(id).is_some());
+        }
+        most = most.max(wheel.len());
+    }
+    let left = rate * 30_000 / 100;
+    assert!(fired.abs_diff(rate * (MINUTES - 30_000) / 100) <= rate, "{fired} fired, one in a hundred should");
+    assert!((wheel.len() as u64).abs_diff(left) <= 8 * rate);
+    // Every timer costs its insertion, its cancellation, and its part of tidying up, whatever is live.
+    let steps = wheel.meter().total() as f64 / (rate * MINUTES) as f64;
+    println!("{} timers, at most {most} live: {steps:.1} steps a timer", rate * MINUTES);
+    assert!(steps <= 12.0, "{steps} steps a timer");
+    most
+}
+
+/// What three hundred million timers leave behind, of which a third of a million are live.
+fn network_timeouts_leave_little_behind(rate: u64) {
+    let mut most = 0;
+    let seen = allocation_counter::measure(|| most = network_timeouts(rate));
+    // The queue of this test takes 16 bytes for each of the timers of five ticks, twice while it grows; a wheel of a few levels 64 KiB.
+    let allowed = 60 * most as u64 + 32 * 2 * 8 * rate + (1 << 20);
+    println!("at most {} bytes, {:.1} for each live timer", seen.bytes_max, seen.bytes_max as f64 / most as f64);
+    assert!(seen.bytes_max <= allowed, "{} bytes with at most {most} live timers", seen.bytes_max);
+}
+
+#[test]
+fn five_minutes_of_network_timeouts() {
+    network_timeouts_leave_little_behind(if cfg!(debug_assertions) { 20 } else { 100 });
+}
+
+#[test]
+#[ignore = "three hundred million timers take a minute in a release build"]
+fn five_minutes_of_a_million_network_timeouts_a_second() {
+    network_timeouts_leave_little_behind(1_000);
+}
+
+#[test]
+fn a_storm_of_cancellations_leaves_nothing_behind() {
+    let seen = allocation_counter::measure(|| {
+        let mut wheel = counting();
+        let keep = wheel.insert(1 << 50, 0);
+        let full = allocation_counter::measure(|| {
+            for round in 0..20 {
+                let ids: Vec<_> = (0..u64::from(N)).map(|n| wheel.insert((30 << 20) + n * 97 + round, n)).collect();
+                wheel.meter().reset();
+                ids.iter().for_each(|id| assert!(wheel.cancel(*id).is_some()));
+                assert!(wheel.meter().total() <= 8 * u64::from(N));
+            }
+        });
+        assert!(
+            full.bytes_max <= 60 * u64::from(N) + (2 << 20),
+            "{} bytes, of which 8 a timer are of the test",
+            full.bytes_max
+        );
+        assert_eq!((wheel.len(), wheel.next_wakeup().is_some()), (1, true));
+        assert!(wheel.cancel(keep).is_some());
+    });
+    assert_eq!(seen.bytes_current, 0);
+}
