@@ -79,7 +79,7 @@ mod stack;
 mod timer;
 
 pub use id::TimerId;
-pub use slots::{SlotCount, SlotCountError};
+pub use slots::{SlotCount, SlotCountError, WheelError};
 pub use timer::{Expired, Tick, Timer};
 
 /// Compiles the program of the README.

@@ -77,3 +77,47 @@ impl fmt::Display for SlotCountError {
 }
 
 impl core::error::Error for SlotCountError {}
+
+/// A configuration that no wheel can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WheelError {
+    /// Its slots.
+    Slots(SlotCountError),
+    /// Room for more timers than a wheel can hold.
+    Capacity(usize),
+}
+
+impl WheelError {
+    /// The capacity, if a wheel can hold as many timers.
+    ///
+    /// # Errors
+    ///
+    /// If it is 2^32 or more.
+    pub fn check_capacity(timers: usize) -> Result<usize, Self> {
+        if u32::try_from(timers).is_ok() { Ok(timers) } else { Err(Self::Capacity(timers)) }
+    }
+}
+
+impl From<SlotCountError> for WheelError {
+    fn from(error: SlotCountError) -> Self {
+        Self::Slots(error)
+    }
+}
+
+impl fmt::Display for WheelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Slots(error) => error.fmt(f),
+            Self::Capacity(timers) => {
+                write!(
+                    f,
+                    "a capacity of {timers}: a wheel holds at most {} timers; it grows as needed, so ask for less",
+                    u32::MAX
+                )
+            }
+        }
+    }
+}
+
+impl core::error::Error for WheelError {}

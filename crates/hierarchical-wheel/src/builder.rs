@@ -3,7 +3,7 @@
 use crate::HierarchicalWheel;
 use core::marker::PhantomData;
 use wheelhouse_core::meter::{Meter, NoMeter};
-use wheelhouse_core::{SlotCount, SlotCountError, Tick};
+use wheelhouse_core::{SlotCount, Tick, WheelError};
 
 /// Two levels of 256 slots reach 65 seconds of milliseconds, three reach four and a half hours.
 pub(crate) const DEFAULT_SLOTS: usize = 256;
@@ -11,16 +11,18 @@ pub(crate) const DEFAULT_SLOTS: usize = 256;
 /// Configures a [`HierarchicalWheel`].
 ///
 /// ```
-/// use wheelhouse_hierarchical_wheel::{HierarchicalWheel, SlotCountError, Timer};
+/// use wheelhouse_hierarchical_wheel::{HierarchicalWheel, SlotCountError, Timer, WheelError};
 ///
 /// let wheel: HierarchicalWheel<&str> = HierarchicalWheel::builder().slots_per_level(64).start(1_000).build()?;
 /// assert_eq!(wheel.now(), 1_000);
 ///
 /// let refused = HierarchicalWheel::<&str>::builder().slots_per_level(100).build();
-/// assert_eq!(refused.unwrap_err(), SlotCountError::NotPowerOfTwo(100));
-/// # Ok::<(), SlotCountError>(())
+/// assert_eq!(refused.unwrap_err(), WheelError::Slots(SlotCountError::NotPowerOfTwo(100)));
+/// assert!(HierarchicalWheel::<&str>::builder().capacity(1 << 40).build().is_err());
+/// # Ok::<(), WheelError>(())
 /// ```
 #[derive(Clone, Debug)]
+#[must_use = "nothing is built until `build` is called"]
 pub struct Builder<T, M = NoMeter> {
     slots_per_level: usize,
     start: Tick,
@@ -51,7 +53,7 @@ impl<T, M: Meter> Builder<T, M> {
         self
     }
 
-    /// How many timers to make room for at once; 0 by default. The structure grows as needed beyond it.
+    /// How many timers to make room for at once, 2^32 - 1 at most; 0 by default. The structure grows as needed beyond it.
     pub fn capacity(mut self, timers: usize) -> Self {
         self.capacity = timers;
         self
@@ -67,9 +69,10 @@ impl<T, M: Meter> Builder<T, M> {
     ///
     /// # Errors
     ///
-    /// If the number of slots is zero, one, above 65,536 or no power of two.
-    pub fn build(self) -> Result<HierarchicalWheel<T, M>, SlotCountError> {
+    /// If the number of slots is zero, one, above 65,536 or no power of two, or if there is to be room for more timers than a wheel can hold.
+    pub fn build(self) -> Result<HierarchicalWheel<T, M>, WheelError> {
         let slots = SlotCount::new(self.slots_per_level)?;
-        Ok(HierarchicalWheel::with_parts(slots, self.start, self.capacity, self.meter))
+        let capacity = WheelError::check_capacity(self.capacity)?;
+        Ok(HierarchicalWheel::with_parts(slots, self.start, capacity, self.meter))
     }
 }

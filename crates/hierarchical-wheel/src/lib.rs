@@ -101,7 +101,7 @@ mod wheel;
 pub use builder::Builder;
 pub use definition::Definition;
 pub use wheel::HierarchicalWheel;
-pub use wheelhouse_core::{Expired, SlotCountError, Tick, Timer, TimerId};
+pub use wheelhouse_core::{Expired, SlotCountError, Tick, Timer, TimerId, WheelError};
 
 /// Compiles the program of the README.
 #[cfg(doctest)]

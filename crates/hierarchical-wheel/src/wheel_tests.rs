@@ -1,6 +1,6 @@
 use super::*;
 use alloc::vec::Vec;
-use wheelhouse_core::SlotCountError;
+use wheelhouse_core::WheelError;
 
 impl<T: Clone, M: Meter> HierarchicalWheel<T, M> {
     /// What the comments promise, checked by walking everything.
@@ -79,12 +79,12 @@ fn the_default_meter_takes_no_room() {
 type Wheel = HierarchicalWheel<u32>;
 
 /// A wheel of 8 slots a level, which splits at 128 timers.
-fn small() -> Result<Wheel, SlotCountError> {
+fn small() -> Result<Wheel, WheelError> {
     Wheel::builder().slots_per_level(8).build()
 }
 
 #[test]
-fn a_large_slot_is_split_and_a_small_one_joined() -> Result<(), SlotCountError> {
+fn a_large_slot_is_split_and_a_small_one_joined() -> Result<(), WheelError> {
     let mut wheel = small()?;
     let unsplit = wheel.levels.rings_in_use();
     let ids: Vec<_> = (0..2_000).map(|n| wheel.insert(4_096 + u64::from(n) % 512, n)).collect();
@@ -102,7 +102,7 @@ fn a_large_slot_is_split_and_a_small_one_joined() -> Result<(), SlotCountError> 
 }
 
 #[test]
-fn timers_of_one_deadline_keep_their_order_through_splits_and_joins() -> Result<(), SlotCountError> {
+fn timers_of_one_deadline_keep_their_order_through_splits_and_joins() -> Result<(), WheelError> {
     let mut wheel = small()?;
     let other: Vec<_> = (0..500_u32).map(|n| wheel.insert(4_096 + u64::from(n) % 300, 1_000_000)).collect();
     (0..20).for_each(|n| _ = wheel.insert(4_200, n));
@@ -116,7 +116,7 @@ fn timers_of_one_deadline_keep_their_order_through_splits_and_joins() -> Result<
 }
 
 #[test]
-fn rings_do_not_pile_up() -> Result<(), SlotCountError> {
+fn rings_do_not_pile_up() -> Result<(), WheelError> {
     let mut wheel = small()?;
     let unsplit = wheel.levels.rings_in_use();
     for block in 1..500_u64 {

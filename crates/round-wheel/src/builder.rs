@@ -3,7 +3,7 @@
 use crate::RoundWheel;
 use core::marker::PhantomData;
 use wheelhouse_core::meter::{Meter, NoMeter};
-use wheelhouse_core::{SlotCount, SlotCountError, Tick};
+use wheelhouse_core::{SlotCount, Tick, WheelError};
 
 /// A million timers make slots of 64, which are read in a few hundred nanoseconds.
 pub(crate) const DEFAULT_SLOTS: usize = 16_384;
@@ -11,16 +11,18 @@ pub(crate) const DEFAULT_SLOTS: usize = 16_384;
 /// Configures a [`RoundWheel`].
 ///
 /// ```
-/// use wheelhouse_round_wheel::{RoundWheel, SlotCountError, Timer};
+/// use wheelhouse_round_wheel::{RoundWheel, SlotCountError, Timer, WheelError};
 ///
 /// let wheel: RoundWheel<&str> = RoundWheel::builder().slots(64).start(1_000).build()?;
 /// assert_eq!(wheel.now(), 1_000);
 ///
 /// let refused = RoundWheel::<&str>::builder().slots(100).build();
-/// assert_eq!(refused.unwrap_err(), SlotCountError::NotPowerOfTwo(100));
-/// # Ok::<(), SlotCountError>(())
+/// assert_eq!(refused.unwrap_err(), WheelError::Slots(SlotCountError::NotPowerOfTwo(100)));
+/// assert!(RoundWheel::<&str>::builder().capacity(1 << 40).build().is_err());
+/// # Ok::<(), WheelError>(())
 /// ```
 #[derive(Clone, Debug)]
+#[must_use = "nothing is built until `build` is called"]
 pub struct Builder<T, M = NoMeter> {
     slots: usize,
     start: Tick,
@@ -49,7 +51,7 @@ impl<T, M: Meter> Builder<T, M> {
         self
     }
 
-    /// How many timers to make room for at once; 0 by default. The structure grows as needed beyond it.
+    /// How many timers to make room for at once, 2^32 - 1 at most; 0 by default. The structure grows as needed beyond it.
     pub fn capacity(mut self, timers: usize) -> Self {
         self.capacity = timers;
         self
@@ -65,9 +67,10 @@ impl<T, M: Meter> Builder<T, M> {
     ///
     /// # Errors
     ///
-    /// If the number of slots is zero, one, above 65,536 or no power of two.
-    pub fn build(self) -> Result<RoundWheel<T, M>, SlotCountError> {
+    /// If the number of slots is zero, one, above 65,536 or no power of two, or if there is to be room for more timers than a wheel can hold.
+    pub fn build(self) -> Result<RoundWheel<T, M>, WheelError> {
         let slots = SlotCount::new(self.slots)?;
-        Ok(RoundWheel::with_parts(slots, self.start, self.capacity, self.meter))
+        let capacity = WheelError::check_capacity(self.capacity)?;
+        Ok(RoundWheel::with_parts(slots, self.start, capacity, self.meter))
     }
 }

@@ -74,7 +74,7 @@
 //! }
 //! assert_eq!(failed, [(50, "request 2")]);
 //! assert_eq!(timeouts.cancel(second), None); // too late, and harmless
-//! # Ok::<(), wheelhouse_round_wheel::SlotCountError>(())
+//! # Ok::<(), wheelhouse_round_wheel::WheelError>(())
 //! ```
 #![no_std]
 
@@ -89,7 +89,7 @@ mod wheel;
 pub use builder::Builder;
 pub use definition::Definition;
 pub use wheel::RoundWheel;
-pub use wheelhouse_core::{Expired, SlotCountError, Tick, Timer, TimerId};
+pub use wheelhouse_core::{Expired, SlotCountError, Tick, Timer, TimerId, WheelError};
 
 /// Compiles the program of the README.
 #[cfg(doctest)]
