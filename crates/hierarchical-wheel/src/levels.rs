@@ -36,6 +36,13 @@ const LEAST_LIMIT: u32 = 64;
 /// A slot that is split is joined when it is down to this part of the limit.
 const JOIN_BELOW: u32 = 4;
 
+/// A slot with no more positions is tidied up as soon as that is due: it takes no longer than to account for some timers.
+const SHORT: u32 = 8 * 31;
+
+/// A slot with more positions than so many times the limit is not tidied up at once, lest a call stall. It is one of level 0, its timers all due
+/// at the same tick: above, slots are split, and tidied up before they are as long.
+const LONG: u32 = 6;
+
 /// A timer's deadline and value.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry<T> {
@@ -113,7 +120,7 @@ pub(crate) struct Levels {
     moving: bool,
     /// A slot above level 0 with as many timers is to be split.
     limit: u32,
-    /// So many slots may be split or joined: one while many timers are accounted for together, lest all that takes time comes at once.
+    /// So many slots may be split, joined or tidied up: one while many timers are accounted for together, lest all that takes time comes at once.
     reshapes: u32,
 }
 
@@ -309,11 +316,13 @@ impl Levels {
             level = self.geometry.below(level);
             at = below + self.geometry.digit_of(deadline, level);
         };
-        if left > 0 && self.pool.is_sparse(link) {
-            self.merge(entries, at, link, meter);
-        }
+        let slot = self.rings.slot(at);
         if left == 0 || is_thin {
-            self.tidy(entries, at, deadline, meter);
+            self.thin_out(entries, at, deadline, meter);
+        } else if slot.len() > LONG * self.limit {
+            self.merge(entries, at, link, meter);
+        } else if slot.is_sparse() && (slot.len() <= SHORT || self.may_reshape()) {
+            self.drop_holes(entries, at, meter);
         }
     }
 

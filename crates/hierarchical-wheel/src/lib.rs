@@ -26,7 +26,7 @@
 //!   firing read memory in order, and the timers behind the indices are fetched side by side, not one after the other.
 //! * **Cancelling overwrites the index** with a hole; no neighbour is touched. Slots are told of it some thirty timers at
 //!   a time, when all it takes has arrived from memory; so are those of timers that move, where there are too many for the caches. Holes
-//!   are skipped; a chunk that is hardly more than holes is merged with its neighbour (`queue::merge`).
+//!   are skipped, and dropped slot by slot where they are four of five; a slot of many timers of one tick is tidied up a chunk at a time (`queue::merge`).
 //! * **The next slot is remembered.** A tick with nothing due costs a comparison, and a jump over any distance visits
 //!   only slots that hold live timers. A slot whose last live timer is cancelled is empty at once: no wake-up for nothing.
 //! * **Order by (deadline, insertion) comes for free:** each slot is a queue, and a cascade empties it in order into slots that
@@ -40,7 +40,7 @@
 //! | method | amortised | worst |
 //! |---|---|---|
 //! | [`insert`](Timer::insert) | O(m), for the cascades to come | O(L m), when slots are split |
-//! | [`cancel`](Timer::cancel) | O(m) | O(m + L): 32 timers are accounted for, one ring is joined |
+//! | [`cancel`](Timer::cancel) | O(m) | O(m + L): 32 timers are accounted for, one slot is tidied up or one ring joined |
 //! | [`reschedule`](Timer::reschedule) | O(m) | O(L m), both |
 //! | [`advance`](Timer::advance), per timer that fires | O(1), its cascades paid for by its insertion | O(L m) in one tick |
 //! | [`advance`](Timer::advance), nothing due | O(1), likewise | O(L m) |
@@ -48,7 +48,7 @@
 //!
 //! With s slots a level, an emptied slot is followed by a search for the next over at most s / 64 words: four by default.
 //!
-//! Memory, for each timer: 16 bytes and the value; its index, and at most seven holes, of 4 bytes each, seldom more than one; 4 for each place that is free. Each slot
+//! Memory, for each timer: 16 bytes and the value; its index, and at most seven holes, of 4 bytes each, mostly fewer than four; 4 for each place that is free. Each slot
 //! in use takes a chunk of 128 bytes at least, and each level, and each slot that has become a wheel, 16 bytes a slot. At a million timers with delays up to
 //! 2^20 ticks that is 20 bytes and the value. A timer that is inserted with a deadline already past goes to an ordered map instead:
 //! O(log j) for j such timers.

@@ -12,12 +12,12 @@
 //! ```
 //!
 //! Where its index stands is the timer's [`Link`]. To cancel a timer, its index is overwritten with a hole (`·`), which takes
-//! one write to memory that nothing waits for. Holes are skipped when they are met; a chunk that is hardly more than holes is merged
-//! with a neighbour (`merge`).
+//! one write to memory that nothing waits for. Holes are skipped when they are met; when four of five positions of a slot are holes, what is
+//! left moves together. In a slot that is too long to be tidied up at once, chunks are merged with their neighbours (`merge`).
 //!
 //! Chunks come from one pool and go back to it; the pool grows by whole blocks, so growing copies nothing.
 
-pub(crate) mod merge;
+mod merge;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -92,6 +92,12 @@ impl Slot {
         self.last % WORDS != END
     }
 
+    /// Whether it is to be tidied up: four of five positions are holes, beyond the chunk that any slot takes.
+    #[inline]
+    pub(crate) fn is_sparse(&self) -> bool {
+        u64::from(self.len) > 5 * u64::from(self.live) + u64::from(END)
+    }
+
     /// Positions in use, holes included.
     #[inline]
     pub(crate) fn len(&self) -> u32 {
@@ -129,9 +135,7 @@ impl Batch {
 #[derive(Clone, Debug)]
 pub(crate) struct Pool {
     blocks: Vec<Box<Block>>,
-    /// How many timers have left each chunk, leaving holes. Apart from the chunks: all together they fit into the nearest cache.
-    holes: Segments<u8>,
-    /// The chunk before each chunk, if it is not the first of its slot.
+    /// The chunk before each chunk, if it is not the first of its slot; or [`MERGED`](merge::MERGED).
     before: Segments<u32>,
     /// The head of the list of free chunks.
     free: u32,
@@ -139,7 +143,7 @@ pub(crate) struct Pool {
 
 impl Pool {
     pub(crate) const fn new() -> Self {
-        Self { blocks: Vec::new(), holes: Segments::new(), before: Segments::new(), free: NONE }
+        Self { blocks: Vec::new(), before: Segments::new(), free: NONE }
     }
 
     #[inline]
@@ -186,6 +190,7 @@ impl Pool {
         let at = first_of(chunk);
         if slot.len == 0 {
             slot.first = at;
+            self.before[chunk as usize] = NONE;
         } else {
             let last = slot.last / WORDS;
             *self.next_of(last) = chunk;
@@ -201,9 +206,6 @@ impl Pool {
             meter.tally(Work::EntryScan, 1);
             let at = slot.first;
             let index = *self.word(at);
-            if index == HOLE {
-                self.holes[(at / WORDS) as usize] -= 1;
-            }
             slot.len -= 1;
             if slot.len == 0 || at % WORDS == END {
                 slot.first = self.behind(at);
@@ -246,7 +248,6 @@ impl Pool {
     #[inline]
     pub(crate) fn erase(&mut self, link: Link) {
         *self.word(link.get()) = HOLE;
-        self.holes[(link.get() / WORDS) as usize] += 1;
     }
 
     /// Empties a slot in which only holes are left: O(1).
@@ -259,7 +260,6 @@ impl Pool {
 
     #[inline]
     fn release(&mut self, chunk: u32) {
-        self.holes[chunk as usize] = 0; // some timer that was here may not have been accounted for yet
         self.release_from(chunk, chunk);
     }
 
@@ -277,7 +277,6 @@ impl Pool {
         }
         let chunk = self.free;
         self.free = *self.next_of(chunk);
-        self.holes[chunk as usize] = 0;
         chunk
     }
 
@@ -287,7 +286,6 @@ impl Pool {
         let end = first + BLOCK / WORDS;
         assert!(end < MOST, "the slots of a wheel hold fewer than 2^32 timers and holes");
         self.blocks.push(Box::new(Block([0; BLOCK as usize])));
-        self.holes.grow_to(end as usize, || 0);
         self.before.grow_to(end as usize, || NONE);
         for chunk in (first..end).rev() {
             self.release(chunk);

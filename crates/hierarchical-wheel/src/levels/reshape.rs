@@ -16,19 +16,27 @@ impl Levels {
         for at in 0..self.rings.end() {
             let slot = self.rings.slot(at);
             if slot.len() > slot.live {
-                let old = core::mem::replace(slot, Slot::EMPTY);
-                slot.live = old.live;
-                meter.tally(Work::EntryScan, u64::from(old.len()));
-                append(&mut self.pool, entries, old, self.rings.slot(at));
+                self.drop_holes(entries, at, meter);
             }
         }
+    }
+
+    /// Moves the timers of a slot together. If four of five positions are holes, that is to read five positions for four timers that have left
+    /// since the last time, and to move one timer for each four of them.
+    #[inline(never)]
+    pub(super) fn drop_holes<T>(&mut self, entries: &mut Entries<T>, at: u32, meter: &impl Meter) {
+        let slot = self.rings.slot(at);
+        let old = core::mem::replace(slot, Slot::EMPTY);
+        slot.live = old.live;
+        meter.tally(Work::EntryScan, u64::from(old.len()));
+        meter.tally(Work::ElementMove, u64::from(old.live));
+        append(&mut self.pool, entries, old, slot);
     }
 
     /// Merges the chunk of a timer that has left with another.
     #[inline(never)]
     pub(super) fn merge<T>(&mut self, entries: &mut Entries<T>, at: u32, link: Link, meter: &impl Meter) {
-        let slot = self.rings.slot(at);
-        let read = self.pool.merge(slot, link, |index, to| {
+        let read = self.pool.merge(self.rings.slot(at), link, |index, to| {
             meter.tally(Work::ElementMove, 1);
             entries.set_link(index, to);
         });
@@ -37,24 +45,24 @@ impl Levels {
 
     /// Gives up what is not needed on the way to the slot of a deadline: a queue without timers, rings with few.
     #[inline(never)]
-    pub(super) fn tidy<T>(&mut self, entries: &mut Entries<T>, at: u32, deadline: Tick, meter: &impl Meter) {
+    pub(super) fn thin_out<T>(&mut self, entries: &mut Entries<T>, at: u32, deadline: Tick, meter: &impl Meter) {
         let slot = self.rings.slot(at);
         if slot.live == 0 {
             self.pool.clear(slot);
         }
         let (level, at) = self.current_slot_of(deadline);
-        if self.thin_out(entries, (level, at), deadline, meter) {
+        if self.join_thin(entries, (level, at), deadline, meter) {
             self.vacate(level, at);
         }
     }
 
     /// Joins what is split on the way from a slot to a deadline and no longer worth a ring. Says whether no timer is left in the slot.
-    fn thin_out<T>(&mut self, entries: &mut Entries<T>, slot: (u32, u32), deadline: Tick, meter: &impl Meter) -> bool {
+    fn join_thin<T>(&mut self, entries: &mut Entries<T>, slot: (u32, u32), deadline: Tick, meter: &impl Meter) -> bool {
         let (level, at) = slot;
         if let Some(ring) = self.rings.slot(at).ring() {
             let level = self.geometry.below(level);
             let below = ring + self.geometry.digit_of(deadline, level);
-            if self.thin_out(entries, (level, below), deadline, meter) {
+            if self.join_thin(entries, (level, below), deadline, meter) {
                 self.rings.vacate(below);
             }
             let live = self.rings.slot(at).live;
@@ -67,7 +75,7 @@ impl Levels {
         self.rings.slot(at).live == 0
     }
 
-    /// Whether a slot may be split, or joined; says so once while many timers are accounted for together.
+    /// Whether a slot may be split, joined or tidied up at once; says so once while many timers are accounted for together.
     pub(super) fn may_reshape(&mut self) -> bool {
         let may = self.reshapes > 0;
         self.reshapes = self.reshapes.saturating_sub(1);

@@ -1,5 +1,4 @@
 use super::*;
-use crate::queue::merge::POSITIONS;
 
 impl Levels {
     /// What the comments promise, checked by walking everything. Returns the number of live timers.
@@ -38,7 +37,9 @@ impl Levels {
     fn check_queue<T>(&mut self, entries: &Entries<T>, slot: Slot, level: u32, start: Tick) -> u32 {
         assert!(level == 0 || slot.live <= self.limit + 2 * PENDING as u32);
         let expected = slot.live;
-        assert!(slot.len() <= POSITIONS * slot.live + if slot.live > 0 { 2 * 31 } else { 0 });
+        assert!(slot.len() == 0 || slot.live > 0);
+        // Seven, where chunks are merged; five, where at most one slot at a time is tidied up at once.
+        assert!(slot.len() <= 7 * slot.live + 1_000, "{} positions for {}", slot.len(), slot.live);
         let (mut slot, mut pool, mut live) = (slot, self.pool.clone(), 0);
         while let Some(index) = pool.pop(&mut slot, &wheelhouse_core::meter::NoMeter) {
             let Some(entry) = entries.at(index) else { panic!("a hole is left by who leaves") };

@@ -1,19 +1,17 @@
-//! Chunks that are hardly more than holes.
+//! Tidying up a queue that is too long for doing so at once.
 //!
-//! A hole costs four bytes and the time to skip it. So a chunk that is left with few timers is merged with the chunk before or behind it, if
-//! what both hold fits into one. That takes as many steps as two chunks have words, however long the queue is: no cancellation
-//! has to wait for a whole slot to be tidied up. Afterwards, of two neighbours, not both are sparse: a queue has at most
-//! [`POSITIONS`] positions for each timer, and two chunks besides.
+//! Two chunks, one behind the other, that are left with [`FEW`] timers between them become one. That takes as many steps as two chunks have
+//! words, however long the queue is. It costs more for each hole than moving all that is left of a queue together, so that it
+//! is for those queues alone whose length would make a single call stall: of timers due at the same tick.
 
-use super::{END, HOLE, Pool, Slot, WORDS, first_of};
+use super::{BLOCK, Batch, END, HOLE, Pool, Slot, WORDS, first_of};
 use wheelhouse_core::arena::Link;
 
-/// A chunk with no more timers than this is to be merged. Fewer leave more holes, more move each timer more often.
-const SPARSE: u32 = 8;
+/// Two neighbours with no more timers than this are merged.
+const FEW: usize = 8;
 
-/// The most positions for each timer, but for two chunks.
-#[cfg(test)]
-pub(crate) const POSITIONS: u32 = (2 * END).div_ceil(SPARSE);
+/// What stands for the chunk before one that was merged with another: it is free, and a timer that was there is accounted for.
+const MERGED: u32 = u32::MAX - 1;
 
 /// A chunk of a slot, and the positions in it that are in use.
 #[derive(Clone, Copy)]
@@ -24,25 +22,27 @@ struct Part {
 }
 
 impl Pool {
-    /// Whether the chunk of a timer that has left has few others.
-    #[inline]
-    pub(crate) fn is_sparse(&self, link: Link) -> bool {
-        u32::from(self.holes[(link.get() / WORDS) as usize]) >= END - SPARSE
-    }
-
-    /// Merges the chunk of a timer that has left with a neighbour, if one has room. `moved` is told where each timer is now. Returns
+    /// Merges the chunk of a timer that has left with a neighbour, if both have few timers. `moved` is told where each timer is now. Returns
     /// how many positions were read.
     pub(crate) fn merge(&mut self, slot: &mut Slot, link: Link, moved: impl FnMut(u32, Link)) -> u32 {
-        let part = self.part(slot, link.get() / WORDS);
-        let before = (part.chunk != slot.first / WORDS).then(|| self.before[part.chunk as usize]);
-        let behind = (part.chunk != slot.last / WORDS).then(|| *self.next_of(part.chunk));
-        let with_before = before.map(|chunk| (self.part(slot, chunk), part));
-        let with_behind = behind.map(|chunk| (part, self.part(slot, chunk)));
-        let mut pairs = with_before.into_iter().chain(with_behind);
-        match pairs.find(|(a, b)| self.timers_of(*a) + self.timers_of(*b) <= END) {
-            Some((a, b)) => self.join(slot, a, b, moved),
-            None => 0,
+        let chunk = link.get() / WORDS;
+        let before = self.before[chunk as usize];
+        if before == MERGED {
+            return 0;
         }
+        let part = self.part(slot, chunk);
+        let left = self.timers_of(part);
+        if left > FEW {
+            return END;
+        }
+        let before = (chunk != slot.first / WORDS).then(|| (self.part(slot, before), part));
+        let behind = *self.next_of(chunk);
+        let behind = (chunk != slot.last / WORDS).then(|| (part, self.part(slot, behind)));
+        let mut pairs = before.into_iter().chain(behind);
+        if let Some((a, b)) = pairs.find(|(a, b)| self.timers_of(*a) + self.timers_of(*b) <= FEW) {
+            self.join(slot, a, b, moved);
+        }
+        3 * END
     }
 
     /// A chunk of a slot.
@@ -52,31 +52,30 @@ impl Pool {
         Part { chunk, from, to }
     }
 
-    /// The number of timers in a part.
-    fn timers_of(&self, part: Part) -> u32 {
-        part.to + 1 - part.from - u32::from(self.holes[part.chunk as usize])
+    fn words(&self, part: Part) -> &[u32] {
+        let at = part.chunk * WORDS;
+        let within = (at % BLOCK) as usize;
+        &self.blocks[(at / BLOCK) as usize].0[within..][part.from as usize..=part.to as usize]
     }
 
-    /// Moves the timers of `b`, which is behind `a`, to `a`. Returns how many positions were read.
-    fn join(&mut self, slot: &mut Slot, a: Part, b: Part, mut moved: impl FnMut(u32, Link)) -> u32 {
-        let mut to = first_of(a.chunk);
-        for part in [a, b] {
-            for at in part.chunk * WORDS + part.from..=part.chunk * WORDS + part.to {
-                let index = *self.word(at);
-                if index != HOLE {
-                    *self.word(to) = index;
-                    if let Some(link) = Link::new(to).filter(|_| to != at) {
-                        moved(index, link);
-                    }
-                    to += 1;
-                }
-            }
+    fn timers_of(&self, part: Part) -> usize {
+        self.words(part).iter().filter(|word| **word != HOLE).count()
+    }
+
+    /// Moves the timers of `b`, which is behind `a`, to `a`.
+    fn join(&mut self, slot: &mut Slot, a: Part, b: Part, mut moved: impl FnMut(u32, Link)) {
+        let batches = [a, b].map(|part| Batch::of(self.words(part)));
+        let start = first_of(a.chunk);
+        let mut to = start;
+        for index in batches.iter().flat_map(Batch::timers) {
+            *self.word(to) = index;
+            moved(index, Link::new(to).unwrap_or(Link::MIN)); // never zero: the first word of a chunk is not a position
+            to += 1;
         }
         let is_last = b.chunk == slot.last / WORDS;
         // Every chunk but the last is in use up to its end, and the last has at least one position in use.
-        let end = if is_last { to.max(first_of(a.chunk) + 1) } else { first_of(a.chunk) + END };
+        let end = if is_last { to.max(start + 1) } else { start + END };
         (to..end).for_each(|at| *self.word(at) = HOLE);
-        self.holes[a.chunk as usize] = (end - to) as u8;
         if is_last {
             slot.last = end - 1;
         } else {
@@ -85,12 +84,11 @@ impl Pool {
             self.before[behind as usize] = a.chunk;
         }
         if a.chunk == slot.first / WORDS {
-            slot.first = first_of(a.chunk);
+            slot.first = start;
         }
-        let read = a.to + 1 - a.from + b.to + 1 - b.from;
-        slot.len -= read - (end - first_of(a.chunk));
+        slot.len -= (a.to + 1 - a.from) + (b.to + 1 - b.from) - (end - start);
+        self.before[b.chunk as usize] = MERGED;
         self.release(b.chunk);
-        read
     }
 }
 
@@ -100,6 +98,9 @@ mod tests {
     use alloc::collections::VecDeque;
     use alloc::vec::Vec;
     use wheelhouse_core::meter::NoMeter;
+
+    /// The most positions for each timer, but for two chunks: two neighbours have more than [`FEW`].
+    const POSITIONS: usize = (2 * END as usize).div_ceil(FEW + 1);
 
     /// A queue of timers, their links, and what it should be.
     struct Queue {
@@ -126,10 +127,10 @@ mod tests {
             self.pool.erase(link);
             if self.expected.is_empty() {
                 self.pool.clear(&mut self.slot);
-            } else if self.pool.is_sparse(link) {
+            } else {
                 self.pool.merge(&mut self.slot, link, |index, to| self.links[index as usize] = to);
             }
-            assert!(self.slot.len() as usize <= POSITIONS as usize * self.expected.len() + 2 * END as usize);
+            assert!(self.slot.len() as usize <= POSITIONS * self.expected.len() + 2 * END as usize);
         }
 
         fn pop(&mut self) {
@@ -181,7 +182,7 @@ mod tests {
                 queue.cancel(at);
             }
             assert_eq!(queue.expected.len(), 1_000);
-            assert!(queue.slot.len() <= POSITIONS * 1_000 + 2 * END);
+            assert!(queue.slot.len() as usize <= POSITIONS * 1_000 + 2 * END as usize);
         }
     }
 }
