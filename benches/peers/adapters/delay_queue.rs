@@ -1,6 +1,6 @@
 //! tokio-util `DelayQueue`: a hierarchical wheel, 64 slots a level, of keys into a slab, polled as a stream, woken by a timer of tokio's.
 
-use super::tokio_clock::Clock;
+use super::{after, tokio_clock::Clock};
 use crate::peer::Peer;
 use std::future::poll_fn;
 use std::task::Poll;
@@ -28,6 +28,7 @@ impl Peer for Queue {
 
     #[inline]
     fn insert(&mut self, deadline: Tick, value: u64) -> Self::Handle {
+        let deadline = after(deadline, self.clock.now());
         (self.queue.insert_at(value, self.clock.instant(deadline)), deadline)
     }
 
@@ -39,6 +40,7 @@ impl Peer for Queue {
     #[inline]
     fn reschedule(&mut self, (key, old): Self::Handle, deadline: Tick) -> Option<Self::Handle> {
         (old > self.clock.now()).then(|| {
+            let deadline = after(deadline, self.clock.now());
             self.queue.reset_at(&key, self.clock.instant(deadline));
             (key, deadline)
         })

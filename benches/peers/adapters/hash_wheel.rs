@@ -1,6 +1,7 @@
 //! hierarchical_hash_wheel_timer: four levels of 256 slots over 2^32 milliseconds, each timer behind an `Rc`, found by its number in a
 //! hash map; what was cancelled stays in its slot until that is emptied. It steps tick by tick, or skips as far as it says it may.
 
+use super::after;
 use crate::peer::Peer;
 use hierarchical_hash_wheel_timer::wheels::Skip;
 use hierarchical_hash_wheel_timer::wheels::cancellable::{CancellableTimerEntry, QuadWheelWithOverflow};
@@ -37,9 +38,9 @@ impl Peer for HashWheel {
 
     #[inline]
     fn insert(&mut self, deadline: Tick, value: u64) -> u64 {
-        let delay = Duration::from_millis(deadline - self.now);
+        let delay = Duration::from_millis(after(deadline, self.now) - self.now);
         let inserted = self.wheel.insert_ref_with_delay(Rc::new(Entry(value)), delay);
-        assert!(inserted.is_ok(), "no stream starts a timer that is due");
+        assert!(inserted.is_ok(), "it is not due before the clock moves");
         value
     }
 

@@ -19,6 +19,7 @@ use crate::competitor::Competitor;
 use dary_heap::DaryHeap;
 use lazy_heap::{Item, Lazy};
 use std::collections::BinaryHeap;
+use wheelhouse_core::Tick;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_harness::contender::{self, Contender};
 use wheelhouse_harness::model::FLOOR;
@@ -51,4 +52,10 @@ pub(crate) fn all() -> Vec<Box<dyn Contender>> {
     ]);
     all.0.extend(contender::all().into_iter().filter(|contender| contender.name() == FLOOR));
     all.0
+}
+
+/// The deadline, or the next tick if that is past: for those who would fire a timer that is due already at once, without a movement of the clock.
+#[inline]
+fn after(deadline: Tick, now: Tick) -> Tick {
+    deadline.max(now + 1)
 }

@@ -1,6 +1,7 @@
 //! nexus-timer: a hierarchical wheel of intrusive lists in a slab, 64 slots a level, ratio 8. Its clock is `Instant`: one tick is a
 //! millisecond, its default, from an arbitrary start. Handles must be given back.
 
+use super::after;
 use crate::peer::Peer;
 use nexus_timer::{TimerHandle, Wheel};
 use std::time::{Duration, Instant};
@@ -34,6 +35,7 @@ impl Peer for Nexus {
 
     #[inline]
     fn insert(&mut self, deadline: Tick, value: u64) -> Self::Handle {
+        let deadline = after(deadline, self.now);
         (self.wheel.schedule(self.instant(deadline), value), deadline)
     }
 
@@ -48,6 +50,7 @@ impl Peer for Nexus {
             self.wheel.free(handle);
             return None;
         }
+        let deadline = after(deadline, self.now);
         Some((self.wheel.reschedule(handle, self.instant(deadline)), deadline))
     }
 

@@ -1,6 +1,7 @@
 //! ora-timer: four levels of 256 slots over 2^32 milliseconds, values side by side in their slots, nothing to find them by: there is no
 //! cancel, which is what makes it fast.
 
+use super::after;
 use crate::peer::{Ability, Peer};
 use ora_timer::wheel::TimingWheel;
 use std::time::Duration;
@@ -26,8 +27,8 @@ impl Peer for Ora {
 
     #[inline]
     fn insert(&mut self, deadline: Tick, value: u64) {
-        let due = self.wheel.insert(value, Duration::from_millis(deadline - self.now));
-        assert!(due.is_none(), "no stream starts a timer that is due");
+        let due = self.wheel.insert(value, Duration::from_millis(after(deadline, self.now) - self.now));
+        assert!(due.is_none(), "it is not due before the clock moves");
     }
 
     fn cancel(&mut self, (): ()) -> Option<u64> {

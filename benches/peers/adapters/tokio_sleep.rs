@@ -1,7 +1,7 @@
 //! tokio's own timers: a boxed `Sleep` for each, polled once so that it is registered with the driver, and a waker for each that notes its
 //! value. The driver's wheel has 64 slots a level.
 
-use super::tokio_clock::Clock;
+use super::{after, tokio_clock::Clock};
 use crate::peer::{Ability, Peer};
 use std::future::ready;
 use std::pin::Pin;
@@ -36,7 +36,7 @@ impl Timer {
     #[inline]
     fn register(&mut self) {
         let pending = self.sleep.as_mut().poll(&mut Context::from_waker(&self.waker));
-        assert!(pending.is_pending(), "no stream starts a timer that is due");
+        assert!(pending.is_pending(), "it is not due before the clock moves");
     }
 }
 
@@ -61,7 +61,7 @@ impl Peer for Driver {
     #[inline]
     fn insert(&mut self, deadline: Tick, value: u64) -> Timer {
         let waker = Waker::from(Arc::new(Note { value, fired: Arc::clone(&self.fired) }));
-        let sleep = Box::pin(tokio::time::sleep_until(self.clock.instant(deadline)));
+        let sleep = Box::pin(tokio::time::sleep_until(self.clock.instant(after(deadline, self.clock.now()))));
         let mut timer = Timer { sleep, waker, value };
         timer.register();
         timer
@@ -77,7 +77,7 @@ impl Peer for Driver {
         if handle.sleep.is_elapsed() {
             return None;
         }
-        handle.sleep.as_mut().reset(self.clock.instant(deadline));
+        handle.sleep.as_mut().reset(self.clock.instant(after(deadline, self.clock.now())));
         handle.register();
         Some(handle)
     }
