@@ -25,12 +25,12 @@ impl<P: Peer + 'static> Competitor<P> {
     }
 }
 
-/// Plays the phases of a stream that a peer can play, each through `phase`, which gives what it measured. Between those, the peer is replaced by a
+/// Plays the phases of a stream that a peer can play, each through `phase`, which gives what it measured and is told when a measure ends. Between those, the peer is replaced by a
 /// new one in the state that is due, which is not measured.
 fn play<P: Peer, R>(
     stream: &Stream,
     right: &[Checksum],
-    mut phase: impl FnMut(&mut Player<P>, &Phase) -> R,
+    mut phase: impl FnMut(&mut Player<P>, &Phase, bool) -> R,
 ) -> (Vec<Option<R>>, Vec<Checksum>) {
     let mut player = Some(Player::<P>::new(stream.labels));
     let mut state = State::new(if P::LACKS.is_empty() { 0 } else { stream.labels });
@@ -39,7 +39,7 @@ fn play<P: Peer, R>(
     for (at, of_stream) in stream.phases.iter().enumerate() {
         if can_play::<P>(of_stream) {
             let mut current = player.take().unwrap_or_else(|| Player::resume(&state, checksum));
-            measured.push(Some(phase(&mut current, of_stream)));
+            measured.push(Some(phase(&mut current, of_stream, stream.ends_measure(at))));
             checksum = current.checksum();
             player = Some(current);
         } else {
@@ -80,10 +80,12 @@ fn right_answers(stream: &Stream) -> Rc<[Checksum]> {
     })
 }
 
-fn time<P: Peer>(player: &mut Player<P>, phase: &Phase) -> std::time::Duration {
+fn time<P: Peer>(player: &mut Player<P>, phase: &Phase, ends: bool) -> std::time::Duration {
     let start = Instant::now();
     phase.ops.iter().for_each(|&op| player.apply(op));
-    player.clean_up();
+    if ends {
+        player.clean_up();
+    }
     start.elapsed()
 }
 
@@ -117,7 +119,7 @@ impl<P: Peer + 'static> Contender for Competitor<P> {
 
     fn time_each(&self, stream: &Stream, solution: &Solution, into: &mut Histograms) -> Checksum {
         let right = right_answers(stream);
-        let record = |player: &mut Player<P>, phase: &Phase| into.record_phase(phase, |op| player.apply(op));
+        let record = |player: &mut Player<P>, phase: &Phase, _| into.record_phase(phase, |op| player.apply(op));
         let (_, checksums) = play::<P, _>(stream, &right, record);
         into.end_pass();
         let last = checksums.last().copied().unwrap_or_default();

@@ -38,7 +38,7 @@ pub(crate) trait Peer {
     /// A handle that is not needed any more, its timer live or not.
     fn forget(&mut self, _: Self::Handle) {}
 
-    /// Does what was put off: called at the end of each phase, within its time.
+    /// Does what was put off: called at the end of each measure, within its time.
     fn clean_up(&mut self) {}
 }
 

@@ -52,12 +52,12 @@ pub struct Played {
     pub checksums: Vec<Checksum>,
 }
 
-/// Plays on something that applies operations.
-fn play_timed(stream: &Stream, mut play: impl FnMut(&[Op]) -> Checksum) -> Played {
+/// Plays on something that applies operations, and is told when what is measured comes to its end.
+fn play_timed(stream: &Stream, mut play: impl FnMut(&[Op], bool) -> Checksum) -> Played {
     let mut played = Played { times: Vec::new(), checksums: Vec::new() };
-    for phase in &stream.phases {
+    for (at, phase) in stream.phases.iter().enumerate() {
         let start = Instant::now();
-        let checksum = play(&phase.ops);
+        let checksum = play(&phase.ops, stream.ends_measure(at));
         played.times.push(Some(start.elapsed()));
         played.checksums.push(checksum);
     }
@@ -81,9 +81,11 @@ impl<B: Backend> Contender for Structure<B> {
 
     fn play(&self, stream: &Stream, _: &Solution) -> Played {
         let mut player = Player::new(B::build::<u64, NoMeter>(), stream.labels);
-        play_timed(stream, |ops| {
+        play_timed(stream, |ops, ends| {
             player.play(ops);
-            player.timer_mut().compact(); // what was put off is charged to the phase that put it off
+            if ends {
+                player.timer_mut().compact(); // what was put off is charged to those who put it off
+            }
             player.checksum()
         })
     }
@@ -117,7 +119,7 @@ impl Contender for FloorRow {
     fn play(&self, stream: &Stream, solution: &Solution) -> Played {
         let script = solution.script.as_ref().unwrap_or(&NOTHING);
         let mut floor = Floor::new(script, stream.labels);
-        play_timed(stream, |ops| {
+        play_timed(stream, |ops, _| {
             floor.play(ops);
             floor.checksum()
         })

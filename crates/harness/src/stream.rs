@@ -69,6 +69,11 @@ impl Stream {
         sums
     }
 
+    /// Whether the phase is the last of its measure for now: a long one comes in pieces.
+    pub fn ends_measure(&self, phase: usize) -> bool {
+        self.phases.get(phase + 1).is_none_or(|next| next.measure != self.phases[phase].measure)
+    }
+
     /// The number of timers that the stream starts.
     pub fn insertions(&self) -> usize {
         self.phases.iter().flat_map(|phase| &phase.ops).filter(|op| matches!(op, Op::Insert { .. })).count()
