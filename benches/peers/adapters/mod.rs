@@ -36,6 +36,8 @@ pub(crate) fn all() -> Vec<Box<dyn Contender>> {
     let mut all = OursFirst(Vec::new());
     wheelhouse_registry::visit(&mut all);
     all.0.extend([
+        Competitor::<ours::Ours<wheelhouse_binary_heap::Definition<4>>>::boxed(),
+        Competitor::<ours::Ours<wheelhouse_binary_heap::Definition<8>>>::boxed(),
         Competitor::<ours::Ours<textbook::Definition>>::boxed(),
         Competitor::<grommet::Grommet>::boxed(),
         Competitor::<nexus::Nexus>::boxed(),
