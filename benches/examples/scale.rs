@@ -83,7 +83,7 @@ fn measure(n: u64) -> [f64; COLUMNS.len()] {
         for (step, at) in scattered(n).enumerate() {
             wheel.cancel(ids[at]);
             ids[at] = wheel.insert(now + random.delay(), at as u64);
-            if step as u64 % (16 * (n / LONGEST + 1)) == 0 {
+            if (step as u64).is_multiple_of(16 * (n / LONGEST + 1)) {
                 now += 1;
                 wheel.advance(now, |expired| assert_eq!(expired.deadline, now));
             }

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use wheelhouse_harness::bench::{self, Settings};
+use wheelhouse_harness::console::{print, say};
 use wheelhouse_harness::contender::Contender;
 use wheelhouse_harness::source::Source;
 use wheelhouse_harness::table::Format;
@@ -65,7 +66,7 @@ fn main() -> ExitCode {
     match run(&Options::parse()) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            say(format_args!("error: {error:#}"));
             ExitCode::FAILURE
         }
     }
@@ -95,20 +96,24 @@ fn run(options: &Options) -> Result<ExitCode> {
     let out = options.out.as_deref().or(test.then_some(scratch.as_path()));
     let dir = bench::folder(out, &results, settings.seed)?;
     let run = bench::run(&settings, &dir)?;
+    // All that is to be kept is kept before anything is printed that may fail.
     let page = report::write(&run, &dir)?;
-    for &n in &settings.sizes {
-        println!("{}", summary::at_a_glance(&run, Some(u64::from(n))).render(options.format)?);
-    }
     for failure in &run.failures {
-        eprintln!("WRONG: {} on {} at n = {}: {}", failure.backend, failure.workload, failure.n, failure.message);
+        say(format_args!(
+            "WRONG: {} on {} at n = {}: {}",
+            failure.backend, failure.workload, failure.n, failure.message
+        ));
     }
     if scratch.exists() {
         std::fs::remove_dir_all(&scratch)?;
     } else {
-        eprintln!("report: {}", page.display());
+        say(format_args!("report: {}", page.display()));
     }
-    eprintln!("done in {} s", start.elapsed().as_secs());
-    Ok(if run.failures.is_empty() && !run.interrupted { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    for &n in &settings.sizes {
+        print(format_args!("{}\n", summary::at_a_glance(&run, Some(u64::from(n))).render(options.format)?))?;
+    }
+    say(format_args!("done in {} s", start.elapsed().as_secs()));
+    Ok(run.exit_code().into())
 }
 
 /// Those of these names; all if none is named.

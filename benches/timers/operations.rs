@@ -8,6 +8,7 @@ use std::time::Duration;
 use wheelhouse_benches::Population;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_harness::model::FLOOR;
+use wheelhouse_oracle::OracleDefinition;
 use wheelhouse_registry::Visitor;
 
 /// A few operations in a sample are enough at ten samples: the spread is the machine's, not the sample's.
@@ -73,14 +74,12 @@ pub(crate) fn run(options: &Options) {
 
 /// The names of operations and backends, of which those of the benches are made.
 pub(crate) fn names() -> Vec<&'static str> {
-    ["insert", "cancel", "reschedule", "fire", "tick", "hold"]
-        .into_iter()
-        .chain(wheelhouse_registry::all().iter().map(|info| info.name))
-        .chain([FLOOR])
-        .collect()
+    let operations = operations::<OracleDefinition>().map(|(name, _)| name);
+    let backends = wheelhouse_registry::all();
+    operations.into_iter().chain(backends.iter().map(|info| info.name)).chain([FLOOR]).collect()
 }
 
-/// Whether a filter has to do with any name: it is part of one, or one is part of it. (To criterion it is a regular expression.)
+/// Whether a filter has to do with any of them: it is part of one, or one is part of it. (To criterion it is a regular expression.)
 pub(crate) fn is_known(filter: &str) -> bool {
     names().iter().any(|name| name.contains(filter) || filter.contains(name))
 }

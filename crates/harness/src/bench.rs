@@ -10,7 +10,7 @@ use crate::model::{Failure, Run, SCHEMA, Throughput};
 use crate::progress::Progress;
 use crate::source::Source;
 use crate::stream::{Solution, Stream};
-use crate::{interrupt, provenance, store, verify};
+use crate::{capacity, interrupt, provenance, store, verify};
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -49,6 +49,22 @@ pub fn usual_sources() -> Vec<Source> {
     Source::all().into_iter().filter(is_usual).collect()
 }
 
+/// What a filter chooses: the workload or trace of that name; if there is none, those with it in their names; if there are none, those of
+/// the usual ones that have a measure of that name, a column of the table.
+pub fn sources_named(filter: &str) -> Vec<Source> {
+    let chosen = |is_it: &dyn Fn(&Source) -> bool| Source::all().into_iter().filter(is_it).collect::<Vec<_>>();
+    let [exact, part] = [chosen(&|it| it.name() == filter), chosen(&|it| it.name().contains(filter))];
+    if !exact.is_empty() || !part.is_empty() {
+        return if exact.is_empty() { part } else { exact };
+    }
+    let measure = filter.replace(' ', "-");
+    let has_it = |source: &Source| {
+        let measures = source.load(1, 1).map(|stream| stream.measures()).unwrap_or_default();
+        measures.iter().any(|(known, _)| known.name() == measure)
+    };
+    usual_sources().into_iter().filter(has_it).collect()
+}
+
 /// A stream to be made and measured.
 struct Job<'a> {
     source: &'a Source,
@@ -61,8 +77,10 @@ struct Job<'a> {
 ///
 /// # Errors
 ///
-/// If results cannot be written or a trace cannot be read. Wrong answers are no error here but failures in the result.
+/// As [`check`], before anything is written; if results cannot be written or a trace cannot be read. Wrong answers are no error here but
+/// failures in the result.
 pub fn run(settings: &Settings, dir: &Path) -> Result<Run> {
+    check(settings)?;
     interrupt::watch();
     let mut provenance = provenance::gather(settings.seed);
     provenance.pinned_to = pin(); // afterwards: a pinned thread sees one processor
@@ -95,6 +113,16 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<Run> {
     run.interrupted = interrupt::requested();
     store::save(dir, &run)?;
     Ok(run)
+}
+
+/// Refuses what could not be measured to its end. [`run`] asks it too; ask it before the folder is made, and none is left behind.
+///
+/// # Errors
+///
+/// If there is not the memory for the largest size, or a trace file cannot be opened.
+pub fn check(settings: &Settings) -> Result<()> {
+    capacity::check(&settings.sources, &settings.sizes)?;
+    settings.sources.iter().try_for_each(Source::check)
 }
 
 /// Makes the folder for the results: `out` if it is given, else one in `results` named after date, machine and commit.
@@ -298,5 +326,22 @@ fn measure_memory(settings: &Settings, run: &mut Run, progress: &Progress) {
             progress.say(format!("memory of {} at n={n} ({} s)", contender.name(), start.elapsed().as_secs()));
             run.memory.extend(contender.memory(n, settings.seed));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_names_a_workload_a_part_of_some_or_a_column() {
+        let names = |filter| sources_named(filter).iter().map(Source::name).collect::<Vec<_>>();
+        assert_eq!(names("uniform"), ["uniform"], "and not `hold-uniform` as well");
+        assert_eq!(names("steady"), ["steady"]);
+        assert_eq!(names("trace:nginx"), ["trace:nginx"]);
+        assert_eq!(names("nginx"), ["trace:nginx"]);
+        assert_eq!(names("kafka"), ["kafka-low", "kafka-high"]);
+        assert_eq!([names("fire-ticks"), names("insert cold")], [["uniform"], ["uniform"]]);
+        assert_eq!(names("unifrom"), [""; 0]);
     }
 }

@@ -1,5 +1,6 @@
 //! The command line.
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use wheelhouse_harness::table::Format;
@@ -57,7 +58,7 @@ pub(crate) enum Command {
         /// A trace file, as scripts/record-kernel-timers writes it.
         file: PathBuf,
         /// Only these backends.
-        #[arg(long, value_delimiter = ',')]
+        #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
         backend: Vec<String>,
         #[command(flatten)]
         results: Results,
@@ -111,10 +112,10 @@ pub(crate) struct What {
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
     /// Only these workloads; traces are called trace:NAME.
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub(crate) workload: Vec<String>,
     /// Only these backends; `floor` is the memory traffic alone.
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub(crate) backend: Vec<String>,
 }
 

@@ -15,8 +15,8 @@ pub fn forget_freed_memory() {
         use std::os::unix::process::CommandExt;
         let Ok(program) = std::env::current_exe() else { return };
         let error = std::process::Command::new(program).args(std::env::args_os().skip(1)).envs(THRESHOLDS).exec();
-        eprintln!(
+        crate::console::say(format_args!(
             "warning: cannot start anew ({error}): the column 'insert cold' will show memory that was used before"
-        );
+        ));
     }
 }

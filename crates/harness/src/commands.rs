@@ -1,16 +1,16 @@
 //! What each subcommand does.
 
 use crate::cli::{Cli, Command, Results, What};
-use anyhow::{Context, Result};
-use std::io::{ErrorKind, Write};
+use anyhow::{Context, Result, ensure};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 use wheelhouse_harness::bench::{self, Settings};
 use wheelhouse_harness::cold;
 use wheelhouse_harness::compare;
+use wheelhouse_harness::console::{print, say};
 use wheelhouse_harness::contender;
-use wheelhouse_harness::model::Run;
+use wheelhouse_harness::model::{INTERRUPTED, Run};
 use wheelhouse_harness::source::Source;
 use wheelhouse_harness::table::{Cell, Column, Format, Table};
 use wheelhouse_harness::{interrupt, report, store, summary, verify};
@@ -44,32 +44,25 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
             measure(settings, &results, output.format)
         }
         Command::Compare { run_a, run_b, output } => {
-            let comparison = compare::compare(&store::load(&run_a)?, &store::load(&run_b)?);
-            comparison.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
-            print(&comparison.table(), output.format)?;
+            let (a, b) = (store::load(&run_a)?, store::load(&run_b)?);
+            let comparison = compare::compare(&a, &b);
+            comparison.warnings.iter().for_each(|warning| say(format_args!("warning: {warning}")));
+            ensure!(
+                !comparison.rows.is_empty(),
+                "the runs have no row in common: A has {}; B has {}",
+                compare::contents(&a),
+                compare::contents(&b)
+            );
+            print(comparison.table().render(output.format)?)?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Report { run, splice, check } => report_on(&run, splice.as_deref(), check),
         Command::Index { folder } => {
-            write(&report::index::render(&folder)?)?;
-            Ok(ExitCode::SUCCESS)
+            let index = report::index::render(&folder)?;
+            print(index.text)?;
+            index.broken.iter().for_each(|error| say(format_args!("error: {error:#}")));
+            Ok(if index.broken.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
-    }
-}
-
-fn print(table: &Table, format: Format) -> Result<()> {
-    let mut text = table.render(format)?;
-    if !text.ends_with('\n') {
-        text.push('\n');
-    }
-    write(&text)
-}
-
-/// Writes to standard output. That its reader has seen enough, as with `| head`, is no error, and no reason to forget about one.
-fn write(text: &str) -> Result<()> {
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        result => Ok(result?),
     }
 }
 
@@ -81,8 +74,11 @@ fn sources(names: &[String]) -> Result<Vec<Source>> {
 const LISTED: u32 = 100_000;
 
 fn list(format: Format) -> Result<ExitCode> {
+    // Where it comes from is left out on a terminal: with it the table would be wider than most.
+    let for_programs = format != Format::Table;
     let names = ["backend", "structure", "source", "insert", "cancel", "reschedule", "fire"];
-    let mut columns: Vec<_> = names.into_iter().map(Column::left).collect();
+    let names = names.into_iter().filter(|name| for_programs || *name != "source");
+    let mut columns: Vec<_> = names.map(Column::left).collect();
     columns.push(Column::right("bytes/timer").keyed("bytes-per-timer"));
     let mut table = Table::new("Backends", columns);
     table.notes.push(format!(
@@ -90,13 +86,15 @@ fn list(format: Format) -> Result<ExitCode> {
     ));
     for contender in contender::all() {
         let (Some(info), Some(memory)) = (contender.info(), contender.memory(LISTED, 1)) else { continue };
-        let texts = [info.name, info.structure, info.source];
+        let source = for_programs.then_some(info.source);
         let costs = [info.costs.insert, info.costs.cancel, info.costs.reschedule, info.costs.fire];
-        let mut row: Vec<_> = texts.into_iter().chain(costs).map(Cell::text).collect();
+        let mut row = vec![Cell::text(info.name), Cell::text(info.structure).wrapped(20)];
+        row.extend(source.map(Cell::text));
+        row.extend(costs.map(|cost| Cell::text(cost).wrapped(16)));
         row.push(Cell::figure(memory.live, format!("{:.1}", memory.live)));
         table.rows.push(row);
     }
-    print(&table, format)?;
+    print(table.render(format)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -105,10 +103,10 @@ fn verify_all(n: u32, what: &What, format: Format) -> Result<ExitCode> {
     let contenders = contender::select(&what.backend)?;
     interrupt::watch();
     let verified = verify::verify(&sources, &contenders, n, what.seed)?;
-    print(&verified.table, format)?;
+    print(verified.table.render(format)?)?;
     if interrupt::requested() {
-        eprintln!("interrupted: what is not listed was not verified");
-        return Ok(ExitCode::FAILURE);
+        say("interrupted: what is not listed was not verified");
+        return Ok(INTERRUPTED.into());
     }
     Ok(exit_code(verified.failures.len()))
 }
@@ -117,30 +115,36 @@ fn exit_code(failures: usize) -> ExitCode {
     if failures == 0 {
         return ExitCode::SUCCESS;
     }
-    eprintln!("error: {failures} wrong: see the rows marked WRONG");
+    say(format_args!("error: {failures} wrong: see the rows marked WRONG"));
     ExitCode::FAILURE
 }
 
 fn measure(settings: Settings, results: &Results, format: Format) -> Result<ExitCode> {
     cold::forget_freed_memory();
+    bench::check(&settings)?;
     let dir = bench::folder(results.out.as_deref(), Path::new(RESULTS), settings.seed)?;
     let run = bench::run(&settings, &dir)?;
     for failure in &run.failures {
-        eprintln!("WRONG: {} on {} at n = {}: {}", failure.backend, failure.workload, failure.n, failure.message);
+        say(format_args!(
+            "WRONG: {} on {} at n = {}: {}",
+            failure.backend, failure.workload, failure.n, failure.message
+        ));
     }
-    print(&summary::at_a_glance(&run, None), format)?;
-    finish(&run, &dir)
+    // All that is to be kept is kept before anything is printed that may fail.
+    let page = report::write(&run, &dir)?;
+    let printed = summary::at_a_glance(&run, None).render(format).and_then(print);
+    tell(&run, &dir, &page);
+    printed?;
+    let code = exit_code(run.failures.len());
+    Ok(if run.interrupted { INTERRUPTED.into() } else { code })
 }
 
-/// Writes the report and says where it is.
-fn finish(run: &Run, dir: &Path) -> Result<ExitCode> {
-    let page = report::write(run, dir)?;
-    eprintln!("results: {}\nreport:  {}", dir.display(), page.display());
+/// Says where everything is, and what is missing.
+fn tell(run: &Run, dir: &Path, page: &Path) {
+    say(format_args!("results: {}\nreport:  {}", dir.display(), page.display()));
     if run.interrupted {
-        eprintln!("interrupted: the rows above are complete, others are missing");
-        return Ok(ExitCode::from(130));
+        say("interrupted: the rows that are there are complete, others are missing");
     }
-    Ok(exit_code(run.failures.len()))
 }
 
 fn report_on(dir: &Path, splice: Option<&Path>, check: bool) -> Result<ExitCode> {
@@ -149,12 +153,14 @@ fn report_on(dir: &Path, splice: Option<&Path>, check: bool) -> Result<ExitCode>
     if let Some(file) = splice {
         let up_to_date = report::splice_into(&run, folder, file, check)?;
         if check && !up_to_date {
-            eprintln!("error: {} is out of date; run the same command without --check", file.display());
+            say(format_args!("error: {} is out of date; run the same command without --check", file.display()));
             return Ok(ExitCode::FAILURE);
         }
         if check {
             return Ok(ExitCode::SUCCESS);
         }
     }
-    finish(&run, folder)
+    let page = report::write(&run, folder)?;
+    tell(&run, folder, &page);
+    Ok(exit_code(run.failures.len()))
 }

@@ -4,7 +4,7 @@
 //! and by more than [`NOISE`], since two builds of the same source differ by a percent or two from where the linker put
 //! their loops. Of many rows some pass by chance all the same; the notes say how many to expect.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{FLOOR, Provenance, Run, Throughput};
 use crate::stats::{self, Ratio};
@@ -132,6 +132,16 @@ pub fn compare(a: &Run, b: &Run) -> Comparison {
     warnings.extend(row_warnings(a, b));
     warnings.extend(floor_warning(&rows));
     Comparison { rows, warnings }
+}
+
+/// What a run has that can be compared: for when two have nothing in common.
+pub fn contents(run: &Run) -> String {
+    let named = |name: fn(&Throughput) -> String| {
+        let names: BTreeSet<String> = run.throughput.iter().map(name).collect();
+        if names.is_empty() { "nothing".to_owned() } else { names.into_iter().collect::<Vec<_>>().join(", ") }
+    };
+    let streams = named(|row| format!("{} at n = {}", row.workload, row.n));
+    format!("{} rows (structures: {}; workloads: {streams})", run.throughput.len(), named(|row| row.backend.clone()))
 }
 
 type Key<'a> = (&'a str, &'a str, u64, &'a str);

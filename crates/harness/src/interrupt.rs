@@ -1,5 +1,7 @@
 //! Ctrl-C ends a run between two measurements and keeps what is finished; a second one ends it at once.
 
+use crate::console::say;
+use crate::model::INTERRUPTED;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,12 +13,14 @@ pub fn watch() {
     INSTALLED.get_or_init(|| {
         let noted = ctrlc::set_handler(|| {
             if REQUESTED.swap(true, Ordering::Relaxed) {
-                std::process::exit(130);
+                std::process::exit(INTERRUPTED.into());
             }
-            eprintln!("\nending after the measurement under way; what is finished is kept (Ctrl-C again ends at once)");
+            say(format_args!(
+                "\nending after the measurement under way; what is finished is kept (Ctrl-C again ends at once)"
+            ));
         });
         if let Err(error) = noted {
-            eprintln!("warning: Ctrl-C will end the run without a last word ({error})");
+            say(format_args!("warning: Ctrl-C will end the run without a last word ({error})"));
         }
     });
 }

@@ -5,8 +5,10 @@
 //! What a person reads of it, [`summary`], [`compare`], [`plot`] and [`report`] make.
 
 pub mod bench;
+pub mod capacity;
 pub mod cold;
 pub mod compare;
+pub mod console;
 pub mod contender;
 pub mod floor;
 pub mod interrupt;

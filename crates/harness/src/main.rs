@@ -5,12 +5,13 @@ mod commands;
 
 use clap::Parser;
 use std::process::ExitCode;
+use wheelhouse_harness::console::say;
 
 fn main() -> ExitCode {
     match commands::run(cli::Cli::parse()) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            say(format_args!("error: {error:#}"));
             ExitCode::FAILURE
         }
     }

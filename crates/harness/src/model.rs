@@ -33,6 +33,19 @@ pub struct Run {
     pub interrupted: bool,
 }
 
+/// What a shell makes of a program that Ctrl-C ended.
+pub const INTERRUPTED: u8 = 130;
+
+impl Run {
+    /// What a program that made this run is to exit with: 0 if it is complete and all answers were right.
+    pub fn exit_code(&self) -> u8 {
+        match self.interrupted {
+            true => INTERRUPTED,
+            false => u8::from(!self.failures.is_empty()),
+        }
+    }
+}
+
 /// Where a figure comes from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {

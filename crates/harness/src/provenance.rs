@@ -14,7 +14,7 @@ pub fn gather(seed: u64) -> Provenance {
         host: host_label(&cpu, cores),
         cpu,
         cores,
-        memory_bytes: memory_bytes(),
+        memory_bytes: meminfo("MemTotal").unwrap_or(0),
         kernel: output("uname", &["-srm"]).unwrap_or_else(unknown),
         rustc: env!("WHEELHOUSE_RUSTC").to_owned(),
         profile: env!("WHEELHOUSE_PROFILE").to_owned(),
@@ -51,11 +51,15 @@ fn cpu_model() -> String {
     model.or_else(|| output("sysctl", &["-n", "machdep.cpu.brand_string"])).unwrap_or_else(unknown)
 }
 
-fn memory_bytes() -> u64 {
-    let meminfo = read_to_string("/proc/meminfo").unwrap_or_default();
-    let total = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"));
-    let kilobytes = total.and_then(|total| total.trim().trim_end_matches(" kB").parse::<u64>().ok());
-    kilobytes.unwrap_or(0) * 1024
+/// What the kernel tells of the machine's memory under a name, in bytes.
+pub(crate) fn meminfo(name: &str) -> Option<u64> {
+    kilobytes(&read_to_string("/proc/meminfo").ok()?, name)
+}
+
+/// The bytes on the line `NAME: ... kB` of one of the kernel's files.
+pub(crate) fn kilobytes(file: &str, name: &str) -> Option<u64> {
+    let value = file.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    Some(value.trim().trim_end_matches(" kB").parse::<u64>().ok()? * 1024)
 }
 
 /// A label that says what kind of machine, and not whose: the telling word of the CPU's name and the number of cores.
@@ -89,6 +93,13 @@ fn utc_now() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_files_of_the_kernel_are_read_by_name() {
+        let file = "MemTotal:       24683524 kB\nMemAvailable:   1 kB\nHugePages: x kB\n";
+        assert_eq!(["MemTotal", "MemAvailable"].map(|name| kilobytes(file, name)), [Some(25_275_928_576), Some(1024)]);
+        assert_eq!(["Mem", "HugePages"].map(|name| kilobytes(file, name)), [None, None]);
+    }
 
     #[test]
     fn the_label_of_a_machine_names_its_kind() {

@@ -51,6 +51,15 @@ impl Source {
         matches!(self, Self::Workload(_))
     }
 
+    /// Sees whether a trace file can be opened: what else can fail, fails when it is read.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot.
+    pub fn check(&self) -> Result<()> {
+        if let Self::File(path) = self { Stream::open(path).map(drop) } else { Ok(()) }
+    }
+
     /// Makes the stream.
     ///
     /// # Errors

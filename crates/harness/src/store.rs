@@ -76,7 +76,7 @@ pub fn create_at(out: &Path) -> Result<PathBuf> {
 /// If a figure is not a number (it would not survive the way through JSON), or a file cannot be written; the file of
 /// that name that was there before is then still whole.
 pub fn save(dir: &Path, run: &Run) -> Result<()> {
-    check_finite(run)?;
+    check_figures(run)?;
     let json = serde_json::to_vec_pretty(run).context("cannot write the run as JSON")?;
     write_whole(&dir.join(RUN_FILE), &json)?;
     write_whole(&dir.join("throughput.csv"), &throughput_csv(run)?)?;
@@ -101,12 +101,16 @@ pub fn load(path: &Path) -> Result<Run> {
                 "there is no run at {shown}; name a folder that holds a {RUN_FILE}, as `wheelhouse bench` leaves behind"
             )
         }
-        Err(e) => return Err(anyhow::Error::new(e).context(format!("cannot read {shown}"))),
+        Err(e) => bail!("cannot read {shown} ({e}); name the folder of a run, as `wheelhouse bench` leaves behind"),
     };
     let damaged = || format!("{shown} is damaged or cut short; take it from version control again, or repeat the run");
     let version: Version = serde_json::from_str(&text).with_context(damaged)?;
     match version.schema {
-        Some(SCHEMA) => serde_json::from_str(&text).with_context(damaged),
+        Some(SCHEMA) => {
+            let run: Run = serde_json::from_str(&text).with_context(damaged)?;
+            check_figures(&run).with_context(damaged)?;
+            Ok(run)
+        }
         Some(other) => bail!(
             "{shown} has layout {other} and this program reads layout {SCHEMA}; \
              use the version of wheelhouse that wrote it, or repeat the run"
@@ -157,16 +161,19 @@ fn plain(text: &str) -> String {
     if kept.is_empty() { "unknown".to_owned() } else { kept.to_owned() }
 }
 
-fn check_finite(run: &Run) -> Result<()> {
+/// Figures are numbers, and no time or room is negative.
+fn check_figures(run: &Run) -> Result<()> {
+    let possible = |figure: &f64| figure.is_finite() && *figure >= 0.0;
     for row in &run.throughput {
         let at = || format!("{} of {} on {} at n = {}", row.measure, row.backend, row.workload, row.n);
-        ensure!(row.ns_per_op.iter().all(|ns| ns.is_finite()), "{} holds a figure that is no number", at());
+        ensure!(!row.ns_per_op.is_empty(), "{} has no samples", at());
+        ensure!(row.ns_per_op.iter().all(possible), "{} holds a figure that no measurement gives", at());
     }
     for row in &run.memory {
-        let finite = [row.live, row.peak, row.churned].iter().all(|b| b.is_finite());
-        ensure!(finite, "memory of {} at n = {} holds a figure that is no number", row.backend, row.n);
+        let are_possible = [row.live, row.peak, row.churned].iter().all(possible);
+        ensure!(are_possible, "memory of {} at n = {} holds a figure that no measurement gives", row.backend, row.n);
     }
-    ensure!(run.provenance.clock_overhead_ns.is_finite(), "the overhead of the clock is no number");
+    ensure!(possible(&run.provenance.clock_overhead_ns), "the overhead of the clock is no time");
     Ok(())
 }
 

@@ -1,7 +1,8 @@
 //! What is played on every backend: a workload or a trace, all of it in memory, with the answers that are right.
 
 use crate::floor::Script;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use std::fs::File;
 use std::path::Path;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 use wheelhouse_oracle::Oracle;
@@ -52,8 +53,15 @@ impl Stream {
     /// If it cannot be read, or is truncated, corrupt or of another version.
     pub fn of_file(path: &Path) -> Result<Self> {
         let name = path.file_stem().map_or_else(|| "unnamed".into(), |stem| stem.to_string_lossy().into_owned());
-        let file = std::fs::File::open(path).with_context(|| format!("cannot open the trace {}", path.display()))?;
-        Self::of_trace(&name, std::io::BufReader::new(file)).with_context(|| format!("in {}", path.display()))
+        Self::of_trace(&name, Self::open(path)?).with_context(|| format!("in {}", path.display()))
+    }
+
+    /// Opens a trace file, of which nothing is read yet.
+    pub(crate) fn open(path: &Path) -> Result<File> {
+        const REMEDY: &str = "name a trace file, as scripts/record-kernel-timers writes it";
+        let shown = path.display();
+        ensure!(!path.is_dir(), "{shown} is a folder; {REMEDY}");
+        File::open(path).with_context(|| format!("cannot open the trace {shown}; {REMEDY}"))
     }
 
     /// Sums what the phases measure: operations by measure, in the order of first appearance.

@@ -77,6 +77,8 @@ pub enum Mark {
     Wrong,
     /// Context that does not compete, as the floor.
     Muted,
+    /// The path of a file, seen from where the table will be: a link in Markdown.
+    Link,
 }
 
 /// One field of a table.
@@ -115,6 +117,18 @@ impl Cell {
     /// The backend answered wrongly, so that there is no figure.
     pub fn wrong() -> Self {
         Self { shown: "WRONG".to_owned(), value: Value::from("WRONG"), mark: Mark::Wrong }
+    }
+
+    /// The same cell, its text broken between words into lines of at most so many characters, unless a word is longer.
+    pub fn wrapped(self, width: usize) -> Self {
+        let mut lines: Vec<String> = Vec::new();
+        for word in self.shown.split_whitespace() {
+            match lines.last_mut() {
+                Some(line) if line.chars().count() + 1 + word.chars().count() <= width => *line += &format!(" {word}"),
+                _ => lines.push(word.to_owned()),
+            }
+        }
+        Self { shown: lines.join("\n"), ..self }
     }
 
     /// The same cell, marked.
@@ -293,6 +307,7 @@ fn markdown_cell(cell: &Cell) -> String {
     let text = markdown_escape(&cell.line());
     match cell.mark {
         Mark::Best | Mark::Wrong if !text.is_empty() => format!("**{text}**"),
+        Mark::Link => format!("[{text}](<{text}>)"), // escapes hold in both places
         _ => text,
     }
 }

@@ -5,7 +5,7 @@ use crate::model::Failure;
 use crate::source::Source;
 use crate::stream::{Solution, Stream};
 use crate::table::{Cell, Column, Table};
-use crate::{interrupt, progress::Progress};
+use crate::{capacity, interrupt, progress::Progress};
 use anyhow::Result;
 use std::time::Duration;
 
@@ -46,13 +46,14 @@ pub struct Verified {
 ///
 /// # Errors
 ///
-/// If a trace cannot be read.
+/// If a trace cannot be read, or there is not the memory for `n` timers.
 pub fn verify(sources: &[Source], contenders: &[Box<dyn Contender>], n: u32, seed: u64) -> Result<Verified> {
     let columns = ["workload", "n", "backend", "fired", "checksum", "verdict"];
     let columns =
         columns.map(|name| if matches!(name, "n" | "fired") { Column::right(name) } else { Column::left(name) });
     let mut table = Table::new(format!("Answers of the backends and of the oracle, seed {seed}"), columns.into());
     let mut failures = Vec::new();
+    capacity::check(sources, &[n])?;
     let part = Duration::from_secs(1);
     let mut progress = Progress::new(part * sources.len() as u32);
     for source in sources {

@@ -98,7 +98,7 @@ fn side(align: Align) -> &'static str {
 
 fn class(align: Align, cell: &Cell) -> String {
     let mark = match cell.mark {
-        Mark::Plain => "",
+        Mark::Plain | Mark::Link => "",
         Mark::Best => " best",
         Mark::Wrong => " wrong",
         Mark::Muted => " muted",

@@ -2,42 +2,69 @@
 
 use super::MARKDOWN;
 use super::provenance::short;
+use crate::model::Run;
 use crate::store;
-use crate::table::{Cell, Column, Table};
-use anyhow::{Context, Result};
+use crate::table::{Cell, Column, Mark, Table};
+use anyhow::{Context, Result, ensure};
 use std::path::Path;
 
-/// The text of the page: one row for each run in the folder, the newest first.
+/// The page, and what is not on it.
+#[derive(Debug)]
+pub struct Index {
+    /// The text of the page: one row for each run in the folder, the newest first.
+    pub text: String,
+    /// Why runs could not be read.
+    pub broken: Vec<anyhow::Error>,
+}
+
+/// Makes the page of a folder.
 ///
 /// # Errors
 ///
-/// If the folder or a run in it cannot be read.
-pub fn render(folder: &Path) -> Result<String> {
+/// If the folder cannot be read, or there is no run in it.
+pub fn render(folder: &Path) -> Result<Index> {
     let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read the folder {}", folder.display()))?;
-    let mut runs = Vec::new();
+    let (mut runs, mut broken) = (Vec::new(), Vec::new());
     for entry in entries {
         let path = entry?.path();
-        if path.join("run.json").is_file() {
-            runs.push((path.file_name().unwrap_or_default().to_string_lossy().into_owned(), store::load(&path)?));
+        if path.join(store::RUN_FILE).is_file() {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            match store::load(&path) {
+                Ok(run) => runs.push((name, run)),
+                Err(error) => broken.push(error),
+            }
         }
     }
+    let found = !runs.is_empty() || !broken.is_empty();
+    ensure!(
+        found,
+        "no folder in {} holds a {}; name the folder that holds the runs",
+        folder.display(),
+        store::RUN_FILE
+    );
     runs.sort_by(|(_, a), (_, b)| b.provenance.started.cmp(&a.provenance.started));
+    let table = table(&runs);
+    let text = format!(
+        "# Results\n\nWhat runs of the comparison wrote, a folder each; nothing here is edited by hand. `run.json` holds every sample,\n\
+         `report.md` and `report.html` show them, `wheelhouse compare A B` compares two. The README shows the run named in `REFERENCE`.\n\n{}",
+        table.markdown()
+    );
+    Ok(Index { text, broken })
+}
+
+fn table(runs: &[(String, Run)]) -> Table {
     let columns = ["run", "started", "machine", "commit", "command"].map(Column::left).into();
     let mut table = Table::new("Runs", columns);
     for (name, run) in runs {
         let provenance = &run.provenance;
         let dirty = if provenance.dirty { ", with uncommitted changes" } else { "" };
         table.rows.push(vec![
-            Cell::text(format!("{name}/{MARKDOWN}")),
+            Cell::text(format!("{name}/{MARKDOWN}")).marked(Mark::Link),
             Cell::text(&provenance.started),
             Cell::text(format!("{}, {} processors", provenance.cpu, provenance.cores)),
             Cell::text(format!("{}{dirty}", short(&provenance.commit))),
             Cell::text(&provenance.command),
         ]);
     }
-    Ok(format!(
-        "# Results\n\nWhat runs of the comparison wrote, a folder each; nothing here is edited by hand. `run.json` holds every sample,\n\
-         `report.md` and `report.html` show them, `wheelhouse compare A B` compares two. The README shows the run named in `REFERENCE`.\n\n{}",
-        table.markdown()
-    ))
+    table
 }

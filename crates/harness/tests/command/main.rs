@@ -1,5 +1,8 @@
 //! The `wheelhouse` command as its users run it: what it prints, what it leaves behind, and how it refuses.
 
+mod endings;
+mod refusals;
+
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -60,6 +63,8 @@ fn list_names_every_backend_in_each_format() {
     let table = succeeds(&["list"]);
     let json: serde_json::Value = serde_json::from_str(&succeeds(&["list", "--format", "json"])).unwrap();
     let csv = succeeds(&["list", "--format", "csv"]);
+    assert!(table.lines().all(|line| line.chars().count() <= 125), "too wide:\n{table}");
+    assert!(json[0]["source"].as_str().unwrap().contains("Varghese") && csv.contains("Varghese"));
     for (row, name) in BACKENDS.iter().enumerate() {
         assert!(table.contains(name) && csv.contains(name));
         assert_eq!(json[row]["backend"], *name);
@@ -121,35 +126,4 @@ fn replay_plays_a_trace_file_and_refuses_a_broken_one() {
     assert!(fails(&["replay", &flipped, "--out", &scratch.path("flipped")]).contains("corrupt"));
     let missing = scratch.path("missing.trace");
     assert!(fails(&["replay", &missing, "--out", &scratch.path("missing")]).contains("missing.trace"));
-}
-
-#[test]
-fn what_is_unknown_is_answered_with_what_is_known() {
-    let message = fails(&["verify", "--backend", "splay-tree"]);
-    assert!(message.contains("splay-tree") && BACKENDS.iter().all(|backend| message.contains(backend)), "{message}");
-    let message = fails(&["verify", "--workload", "unifrom"]);
-    assert!(message.contains("uniform") && message.contains("trace:redis"), "{message}");
-    assert!(fails(&["verify", "--workload", "trace:none"]).contains("trace:nginx"));
-    assert!(fails(&["verify", "--n", "0"]).contains("between 1 and"));
-    assert!(fails(&["report", "no-such-run"]).contains("no-such-run"));
-}
-
-#[test]
-fn results_that_cannot_be_written_are_an_error() {
-    // A full disk, where the system has a device that is one.
-    if std::path::Path::new("/dev/full").exists() {
-        let output = Command::new(env!("CARGO_BIN_EXE_wheelhouse"))
-            .args(["list", "--format", "json"])
-            .stdout(std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap())
-            .output()
-            .unwrap();
-        assert!(!output.status.success());
-        assert!(String::from_utf8_lossy(&output.stderr).contains("space"));
-    }
-    let scratch = Scratch::new("unwritable");
-    let file = scratch.path("file");
-    std::fs::write(&file, "in the way").unwrap();
-    let below = format!("{file}/out");
-    assert!(fails(&["bench", "--n", "100", "--workload", "steady", "--out", &below]).contains("out"));
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), "in the way");
 }

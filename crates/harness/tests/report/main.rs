@@ -2,6 +2,7 @@
 
 mod compare;
 mod pages;
+mod picks;
 mod pictures;
 mod splice;
 mod stats;

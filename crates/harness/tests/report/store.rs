@@ -66,7 +66,7 @@ fn a_save_that_fails_leaves_the_old_file_whole() {
     let mut broken = synthetic::run();
     broken.throughput[3].ns_per_op[0] = f64::NAN;
     let message = store::save(&dir, &broken).unwrap_err().to_string();
-    assert!(message.contains("no number") && message.contains("floor"), "{message}");
+    assert!(message.contains("no measurement") && message.contains("floor"), "{message}");
     // A folder in the place of the file: the rename fails as it would for want of rights.
     fs::create_dir_all(dir.join("occupied").join("in the way")).unwrap();
     assert!(store::write_whole(&dir.join("occupied"), b"x").is_err());
@@ -111,4 +111,25 @@ fn what_cannot_be_loaded_says_what_to_do() {
     assert!(error(&dir).contains("damaged"), "{}", error(&dir));
     fs::write(&file, [0xFF, 0xFE, 0x00]).unwrap();
     assert!(error(&dir).contains("cannot read"), "{}", error(&dir));
+}
+
+#[test]
+fn figures_that_no_measurement_gives_are_damage() {
+    let dir = scratch("figures");
+    store::save(&dir, &synthetic::run()).unwrap();
+    let file = dir.join("run.json");
+    let whole: serde_json::Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let cases = [
+        ("/throughput/3/ns_per_op/0", serde_json::json!(-1.0), "reschedule of floor on uniform at n = 1000"),
+        ("/throughput/3/ns_per_op", serde_json::json!([]), "reschedule of floor on uniform at n = 1000"),
+        ("/memory/0/peak", serde_json::json!(-1.0), "memory of hierarchical-wheel at n = 1000"),
+        ("/provenance/clock_overhead_ns", serde_json::json!(-1.0), "the overhead of the clock"),
+    ];
+    for (place, value, row) in cases {
+        let mut damaged = whole.clone();
+        *damaged.pointer_mut(place).unwrap() = value;
+        fs::write(&file, damaged.to_string()).unwrap();
+        let message = format!("{:#}", store::load(&dir).unwrap_err());
+        assert!(message.contains("damaged") && message.contains(row), "{place}: {message}");
+    }
 }

@@ -1,0 +1,30 @@
+//! What is printed: results to standard output, everything else to standard error.
+//!
+//! `println!` panics where nothing can be written. Here, results that cannot be printed are an error with a message, except that a
+//! reader who has seen enough (`| head`) is none; and a remark that cannot be printed is left out, since there is nobody to tell.
+
+use anyhow::{Context, Result};
+use std::fmt::Display;
+use std::io::{ErrorKind, Write};
+
+/// Prints a line, or a text that ends with one, to standard output.
+///
+/// # Errors
+///
+/// If it cannot be written, and not for the reason that nobody reads on.
+pub fn print(text: impl Display) -> Result<()> {
+    let mut text = text.to_string();
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result.context("cannot write to standard output"),
+    }
+}
+
+/// Says something to the person at the terminal.
+pub fn say(text: impl Display) {
+    let _ = std::io::stderr().lock().write_all(format!("{text}\n").as_bytes());
+}
