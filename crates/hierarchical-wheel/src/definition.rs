@@ -14,7 +14,7 @@ impl Backend for Definition {
         structure: "levels of wheels, chunked slots, bounded cascades",
         source: "Varghese & Lauck scheme 7; Kafka, tokio, Linux before 4.8",
         vain_wakeups: 7,
-        costs: Costs { insert: "O(m)", cancel: "O(m), worst O(k)", reschedule: "O(m), worst O(k)", fire: "O(m)" },
+        costs: Costs { insert: "O(m)", cancel: "O(m)", reschedule: "O(m)", fire: "O(1)" },
         // A slot visited for each level that is split, and a move for each timer that was there before the split. Delays below 2^24
         // cascade at most three times; each move is a read and a write. Now and then an empty tick cascades.
         bounds: |_| Bounds { insert: 3.0, cancel: 4.0, reschedule: 6.0, fire: 10.0, empty_tick: 2.5, next_wakeup: 0.0 },
