@@ -36,6 +36,9 @@ pub const SECTION: &str = "reference";
 /// The name of the markers in a README between which it is said which structure to pick.
 pub const PICKS: &str = "picks";
 
+/// The name of the markers in a README between which a run with the facilities of others is shown.
+pub const PEERS: &str = "peers";
+
 /// Writes `report.html`, `report.md` and `plots/*.svg` into a folder, which is made if it is missing. Older ones are
 /// replaced: they are made from `run.json` and nothing else. Gives the path of the page.
 ///
@@ -57,14 +60,20 @@ pub fn write(run: &Run, dir: &Path) -> Result<PathBuf> {
 }
 
 /// Renews the parts of a README that come from a reference run: between the markers named [`SECTION`], the table at a glance,
-/// one picture, machine and commit; between those named [`PICKS`], which structure to pick. `dir` is the run's folder. When only
-/// checking, nothing is written. Tells whether the file was up to date.
+/// one picture, machine and commit; between those named [`PICKS`], which structure to pick. Of a run with guests, only the table,
+/// between the markers named [`PEERS`]. `dir` is the run's folder. When only checking, nothing is written. Tells whether the file was
+/// up to date.
 ///
 /// # Errors
 ///
 /// If the markers are missing, or a file or folder cannot be read or written.
 pub fn splice_into(run: &Run, dir: &Path, file: &Path, check: bool) -> Result<bool> {
-    let sections = [(SECTION, readme_section(run, &link_from(file, dir)?)), (PICKS, picks::picks(run).markdown())];
+    let folder = link_from(file, dir)?;
+    let sections = if run.guests.is_empty() {
+        vec![(SECTION, readme_section(run, &folder)), (PICKS, picks::picks(run).markdown())]
+    } else {
+        vec![(PEERS, table_section(run, &folder, ""))]
+    };
     let mut up_to_date = true;
     for (name, section) in sections {
         let outcome = if check { splice::check(file, name, &section) } else { splice::splice(file, name, &section) };
@@ -75,14 +84,18 @@ pub fn splice_into(run: &Run, dir: &Path, file: &Path, check: bool) -> Result<bo
 
 /// What [`splice_into`] writes; `folder` is the run's folder as seen from the README.
 pub fn readme_section(run: &Run, folder: &str) -> String {
-    let mut table = summary::at_a_glance(run, None);
-    table.notes.push(format!("Measured on {}.", provenance::line(&run.provenance)));
-    let name = folder.rsplit('/').next().unwrap_or(folder);
     let picture = plot::emblem(run).map(|found| {
         let image = markdown::image(&found.title, &format!("{folder}/{PLOTS}/{}", found.file));
         format!("\n{image}\n")
     });
-    let picture = picture.unwrap_or_default();
+    table_section(run, folder, &picture.unwrap_or_default())
+}
+
+/// The table of a run, a picture, and the way to the rest.
+fn table_section(run: &Run, folder: &str, picture: &str) -> String {
+    let mut table = summary::at_a_glance(run, None);
+    table.notes.push(format!("Measured on {}.", provenance::line(&run.provenance)));
+    let name = folder.rsplit('/').next().unwrap_or(folder);
     format!("{}{picture}\nAll tables and plots of this run: [{name}](<{folder}/{MARKDOWN}>).\n", table.markdown())
 }
 
