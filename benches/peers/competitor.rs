@@ -25,8 +25,8 @@ impl<P: Peer + 'static> Competitor<P> {
     }
 }
 
-/// Plays the phases of a stream that a peer can play, each through `phase`, which gives what it measured and is told when a measure ends. Between those, the peer is replaced by a
-/// new one in the state that is due, which is not measured.
+/// Plays the phases of a stream that a peer can play, each through `phase`, which gives what it measured and is told when a measure ends.
+/// After others, a new peer goes on, in the state that is due; bringing it there is not measured.
 fn play<P: Peer, R>(
     stream: &Stream,
     right: &[Checksum],

@@ -8,17 +8,17 @@ mod memory;
 mod peer;
 mod player;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::Result;
 use clap::Parser;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use wheelhouse_harness::bench::{self, Settings};
+use wheelhouse_harness::capacity::timers;
 use wheelhouse_harness::console::{print, say};
-use wheelhouse_harness::contender::Contender;
 use wheelhouse_harness::source::Source;
 use wheelhouse_harness::table::Format;
-use wheelhouse_harness::{cold, report, summary};
+use wheelhouse_harness::{cold, contender, report, summary};
 
 /// Our backends beside the timer crates of others.
 #[derive(Debug, Parser)]
@@ -36,7 +36,7 @@ struct Options {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     workload: Vec<String>,
     /// How many timers; 100,000 and a million unless given.
-    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = number)]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = timers)]
     n: Vec<u32>,
     /// How long the timed rounds may take, in seconds.
     #[arg(long, value_name = "SECONDS")]
@@ -53,12 +53,6 @@ struct Options {
     /// What cargo bench says.
     #[arg(long, hide = true)]
     bench: bool,
-}
-
-fn number(text: &str) -> Result<u32> {
-    let n = text.replace('_', "").parse()?;
-    ensure!(n > 0, "at least one timer");
-    Ok(n)
 }
 
 fn main() -> ExitCode {
@@ -89,20 +83,18 @@ fn run(options: &Options) -> Result<ExitCode> {
         300
     };
     let time = Duration::from_secs(options.time.unwrap_or(usual));
-    let (contenders, sources) = (contenders(&options.backend)?, sources(&options.workload, test)?);
+    let (contenders, sources) =
+        (contender::select_from(adapters::all(), &options.backend)?, sources(&options.workload, test)?);
     let settings = Settings { sizes, contenders, sources, seed: 1, time, details: !test };
     let scratch = std::env::temp_dir().join(format!("wheelhouse-peers-test-{}", std::process::id()));
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("results");
     let out = options.out.as_deref().or(test.then_some(scratch.as_path()));
-    let dir = bench::folder(out, &results, settings.seed)?;
+    let dir = bench::folder(&settings, out, &results)?;
     let run = bench::run(&settings, &dir)?;
     // All that is to be kept is kept before anything is printed that may fail.
     let page = report::write(&run, &dir)?;
     for failure in &run.failures {
-        say(format_args!(
-            "WRONG: {} on {} at n = {}: {}",
-            failure.backend, failure.workload, failure.n, failure.message
-        ));
+        say(format_args!("WRONG: {failure}"));
     }
     if scratch.exists() {
         std::fs::remove_dir_all(&scratch)?;
@@ -116,24 +108,10 @@ fn run(options: &Options) -> Result<ExitCode> {
     Ok(run.exit_code().into())
 }
 
-/// Those of these names; all if none is named.
-fn contenders(names: &[String]) -> Result<Vec<Box<dyn Contender>>> {
-    let all = adapters::all();
-    let known: Vec<_> = all.iter().map(|contender| contender.name()).collect();
-    if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
-        bail!("nobody is called '{unknown}'; there are: {}", known.join(", "));
-    }
-    Ok(all.into_iter().filter(|it| names.is_empty() || names.iter().any(|name| name == it.name())).collect())
-}
-
 /// The workloads and traces of these names; the usual ones if none is named.
 fn sources(names: &[String], test: bool) -> Result<Vec<Source>> {
     if names.is_empty() {
         return Ok(bench::usual_sources().into_iter().filter(|source| source.is_scalable() || !test).collect());
     }
-    let known: Vec<_> = Source::all().iter().map(Source::name).collect();
-    if let Some(unknown) = names.iter().find(|name| !known.contains(name)) {
-        bail!("no workload is called '{unknown}'; there are: {}", known.join(", "));
-    }
-    Ok(Source::all().into_iter().filter(|source| names.contains(&source.name())).collect())
+    Source::select(names)
 }

@@ -133,19 +133,15 @@ fn compare(options: &Options, (contenders, sources): Chosen) -> Result<ExitCode>
         (_, quick) => (bench::usual_sizes(quick), if quick { 12 } else { 190 }),
     };
     let settings = Settings { sizes, contenders, sources, seed: 1, time: Duration::from_secs(seconds), details: true };
-    bench::check(&settings)?;
     let scratch = std::env::temp_dir().join(format!("wheelhouse-bench-test-{}", std::process::id()));
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("results");
-    let dir = bench::folder(options.test.then_some(scratch.as_path()), &results, settings.seed)?;
+    let dir = bench::folder(&settings, options.test.then_some(scratch.as_path()), &results)?;
     let run = bench::run(&settings, &dir)?;
     // All that is to be kept is kept before anything is printed that may fail.
     let page = report::write(&run, &dir)?;
     let printed = summary::at_a_glance(&run, None).render(Format::Table).and_then(|table| print(format!("\n{table}")));
     for failure in &run.failures {
-        say(format_args!(
-            "WRONG: {} on {} at n = {}: {}",
-            failure.backend, failure.workload, failure.n, failure.message
-        ));
+        say(format_args!("WRONG: {failure}"));
     }
     if options.test {
         std::fs::remove_dir_all(&scratch)?;

@@ -73,14 +73,12 @@ struct Job<'a> {
     time: Duration,
 }
 
-/// Runs the comparison in `dir`, where results are saved as they come; returns them all.
+/// Runs the comparison in `dir`, which [`folder`] has made, where results are saved as they come; returns them all.
 ///
 /// # Errors
 ///
-/// As [`check`], before anything is written; if results cannot be written or a trace cannot be read. Wrong answers are no error here but
-/// failures in the result.
+/// If results cannot be written or a trace cannot be read. Wrong answers are no error here but failures in the result.
 pub fn run(settings: &Settings, dir: &Path) -> Result<Run> {
-    check(settings)?;
     interrupt::watch();
     let mut provenance = provenance::gather(settings.seed);
     provenance.pinned_to = pin(); // afterwards: a pinned thread sees one processor
@@ -115,25 +113,18 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<Run> {
     Ok(run)
 }
 
-/// Refuses what could not be measured to its end. [`run`] asks it too; ask it before the folder is made, and none is left behind.
+/// Makes the folder for the results of [`run`]: `out` if it is given, else one in `results` named after date, machine and commit. Refuses
+/// first what could not be measured to its end, so that no folder is left behind by that.
 ///
 /// # Errors
 ///
-/// If there is not the memory for the largest size, or a trace file cannot be opened.
-pub fn check(settings: &Settings) -> Result<()> {
+/// If there is not the memory for the largest size, a trace file cannot be opened, the folder cannot be made, or `out` has something in it.
+pub fn folder(settings: &Settings, out: Option<&Path>, results: &Path) -> Result<PathBuf> {
     capacity::check(&settings.sources, &settings.sizes)?;
-    settings.sources.iter().try_for_each(Source::check)
-}
-
-/// Makes the folder for the results: `out` if it is given, else one in `results` named after date, machine and commit.
-///
-/// # Errors
-///
-/// If it cannot be made, or `out` has something in it.
-pub fn folder(out: Option<&Path>, results: &Path, seed: u64) -> Result<PathBuf> {
+    settings.sources.iter().try_for_each(Source::check)?;
     match out {
         Some(out) => store::create_at(out),
-        None => store::create(results, &provenance::gather(seed)),
+        None => store::create(results, &provenance::gather(settings.seed)),
     }
 }
 

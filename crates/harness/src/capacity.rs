@@ -20,6 +20,22 @@ const SAMPLE: u32 = 1 << 18;
 /// for `uniform`, 150 and 195 for `steady`, 110 to 195 for most others (`tcp`, with its many labels, up to 250).
 const PER_TIMER: u64 = 200;
 
+/// The most timers that streams are made for: their labels are 32 bits, and a stream of more fills the memory of most machines.
+const MOST: u32 = 200_000_000;
+
+/// Reads a number of timers, with or without separators.
+///
+/// # Errors
+///
+/// If it is none, zero, or more than streams are made for; the message says what is allowed.
+pub fn timers(text: &str) -> Result<u32, String> {
+    let digits = text.replace('_', "");
+    match digits.parse::<u32>() {
+        Ok(n) if (1..=MOST).contains(&n) => Ok(n),
+        _ => Err(format!("a number of timers is between 1 and {MOST}, as in 1000000 or 1_000_000")),
+    }
+}
+
 /// Refuses a number of timers that takes more memory than there is. Asks nothing where the system does not tell how much that is.
 ///
 /// # Errors

@@ -3,6 +3,7 @@
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
+use wheelhouse_harness::capacity::timers;
 use wheelhouse_harness::table::Format;
 
 /// Verifies, measures and compares timer facilities.
@@ -125,18 +126,6 @@ pub(crate) struct Results {
     /// Folder for the results; it must be new or empty [default: results/DATE-MACHINE-COMMIT].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-}
-
-/// The most timers that streams are made for: their labels are 32 bits, and a stream of more fills the memory of most machines.
-const MOST: u32 = 200_000_000;
-
-/// Reads a number of timers, with or without separators.
-fn timers(text: &str) -> Result<u32, String> {
-    let digits = text.replace('_', "");
-    match digits.parse::<u32>() {
-        Ok(n) if (1..=MOST).contains(&n) => Ok(n),
-        _ => Err(format!("a number of timers is between 1 and {MOST}, as in 1000000 or 1_000_000")),
-    }
 }
 
 #[cfg(test)]

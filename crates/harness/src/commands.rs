@@ -27,7 +27,8 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::List { output } => list(output.format),
         Command::Verify { n, what, output } => verify_all(n, &what, output.format),
         Command::Bench { n, quick, what, results, output } => {
-            let sources = if what.workload.is_empty() { bench::usual_sources() } else { sources(&what.workload)? };
+            let sources =
+                if what.workload.is_empty() { bench::usual_sources() } else { Source::select(&what.workload)? };
             let sizes = if n.is_empty() { bench::usual_sizes(quick) } else { n };
             let time = if quick { QUICK } else { WHOLE };
             let contenders = contender::select(&what.backend)?;
@@ -66,10 +67,6 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
     }
 }
 
-fn sources(names: &[String]) -> Result<Vec<Source>> {
-    names.iter().map(|name| Source::find(name)).collect()
-}
-
 /// Timers in the structures whose bytes `list` tells.
 const LISTED: u32 = 100_000;
 
@@ -99,7 +96,7 @@ fn list(format: Format) -> Result<ExitCode> {
 }
 
 fn verify_all(n: u32, what: &What, format: Format) -> Result<ExitCode> {
-    let sources = if what.workload.is_empty() { Source::all() } else { sources(&what.workload)? };
+    let sources = if what.workload.is_empty() { Source::all() } else { Source::select(&what.workload)? };
     let contenders = contender::select(&what.backend)?;
     interrupt::watch();
     let verified = verify::verify(&sources, &contenders, n, what.seed)?;
@@ -112,31 +109,30 @@ fn verify_all(n: u32, what: &What, format: Format) -> Result<ExitCode> {
 }
 
 fn exit_code(failures: usize) -> ExitCode {
-    if failures == 0 {
-        return ExitCode::SUCCESS;
+    complain(failures);
+    u8::from(failures > 0).into()
+}
+
+fn complain(failures: usize) {
+    if failures > 0 {
+        say(format_args!("error: {failures} wrong: see the rows marked WRONG"));
     }
-    say(format_args!("error: {failures} wrong: see the rows marked WRONG"));
-    ExitCode::FAILURE
 }
 
 fn measure(settings: Settings, results: &Results, format: Format) -> Result<ExitCode> {
     cold::forget_freed_memory();
-    bench::check(&settings)?;
-    let dir = bench::folder(results.out.as_deref(), Path::new(RESULTS), settings.seed)?;
+    let dir = bench::folder(&settings, results.out.as_deref(), Path::new(RESULTS))?;
     let run = bench::run(&settings, &dir)?;
     for failure in &run.failures {
-        say(format_args!(
-            "WRONG: {} on {} at n = {}: {}",
-            failure.backend, failure.workload, failure.n, failure.message
-        ));
+        say(format_args!("WRONG: {failure}"));
     }
     // All that is to be kept is kept before anything is printed that may fail.
     let page = report::write(&run, &dir)?;
     let printed = summary::at_a_glance(&run, None).render(format).and_then(print);
     tell(&run, &dir, &page);
     printed?;
-    let code = exit_code(run.failures.len());
-    Ok(if run.interrupted { INTERRUPTED.into() } else { code })
+    complain(run.failures.len());
+    Ok(run.exit_code().into())
 }
 
 /// Says where everything is, and what is missing.

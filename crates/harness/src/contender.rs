@@ -156,13 +156,21 @@ pub fn all() -> Vec<Box<dyn Contender>> {
     collect.0
 }
 
-/// The contenders of these names, in the order of the registry; all if none is named.
+/// Those of [`all`] with these names; all if none is named.
+///
+/// # Errors
+///
+/// As [`select_from`].
+pub fn select(names: &[String]) -> Result<Vec<Box<dyn Contender>>> {
+    select_from(all(), names)
+}
+
+/// Those with these names, in the order in which they came; all if none is named.
 ///
 /// # Errors
 ///
 /// If a name is unknown; the message lists the known ones.
-pub fn select(names: &[String]) -> Result<Vec<Box<dyn Contender>>> {
-    let all = all();
+pub fn select_from(all: Vec<Box<dyn Contender>>, names: &[String]) -> Result<Vec<Box<dyn Contender>>> {
     let known: Vec<_> = all.iter().map(|contender| contender.name()).collect();
     if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
         bail!("no backend is called '{unknown}'; there are: {}", known.join(", "));

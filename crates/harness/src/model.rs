@@ -4,6 +4,7 @@
 //! from, so that a reader can compute another statistic than ours.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// The version of this layout; a file of another version is refused with a message that says so.
 pub const SCHEMA: u32 = 1;
@@ -165,4 +166,10 @@ pub struct Failure {
     pub n: u64,
     /// What was wrong, in a sentence.
     pub message: String,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} on {} at n = {}: {}", self.backend, self.workload, self.n, self.message)
+    }
 }

@@ -37,6 +37,15 @@ impl Source {
         }
     }
 
+    /// The workloads and shipped traces of these names.
+    ///
+    /// # Errors
+    ///
+    /// As [`find`](Self::find).
+    pub fn select(names: &[String]) -> Result<Vec<Self>> {
+        names.iter().map(|name| Self::find(name)).collect()
+    }
+
     /// The name in tables.
     pub fn name(&self) -> String {
         match self {

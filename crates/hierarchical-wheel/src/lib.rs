@@ -63,9 +63,9 @@
 //!
 //! # When to pick another
 //!
-//! Against a textbook's wheel of linked lists (`cargo bench --bench peers` in the repository) it is ahead at a million timers; at some ten
-//! thousand, all in the caches, linked lists do less work for each operation and are ahead: the run is in `results/`. Below a few thousand
-//! timers a heap is as fast and smaller (`wheelhouse-binary-heap`).
+//! Against a textbook's wheel of linked lists (`cargo bench --bench peers` in the repository) it is ahead at a million timers, but for insertions into
+//! fresh memory, and level in cancelling; at some ten thousand, all in the caches, linked lists do less work for each operation and are ahead: the runs are in
+//! `results/`. Below a few thousand timers a heap is smaller, and faster where a jump fires all (`wheelhouse-binary-heap`).
 //!
 //! # A program
 //!
