@@ -18,6 +18,7 @@
 //! Source: Varghese and Lauck, "Hashed and Hierarchical Timing Wheels", SOSP 1987, scheme 7.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info};
 use wheelhouse_core::meter::Meter;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
@@ -32,7 +33,7 @@ const NONE: u32 = u32::MAX;
 /// A place for a timer. Places never move; the free ones form a list through `next`.
 struct Node<T> {
     /// Moves on when a timer leaves, so that its handle goes stale.
-    generation: u32,
+    generation: NonZeroU32,
     next: u32,
     timer: Option<Armed<T>>,
 }
@@ -106,8 +107,8 @@ impl<T> TextbookWheel<T> {
         self.len += 1;
         if self.free == NONE {
             assert!(self.nodes.len() < NONE as usize, "a wheel holds fewer than 2^32 - 1 timers");
-            self.nodes.push(Node { generation: 0, next: NONE, timer: Some(timer) });
-            return TimerId::from_parts(self.nodes.len() as u32 - 1, 0);
+            self.nodes.push(Node { generation: NonZeroU32::MIN, next: NONE, timer: Some(timer) });
+            return TimerId::from_parts(self.nodes.len() as u32 - 1, NonZeroU32::MIN);
         }
         let index = self.free;
         let node = &mut self.nodes[index as usize];
@@ -122,9 +123,9 @@ impl<T> TextbookWheel<T> {
         let node = &mut self.nodes[index as usize];
         let timer = node.timer.take()?;
         let id = TimerId::from_parts(index, node.generation);
-        node.generation += 1;
         // A node whose generations are used up is never used again.
-        if node.generation < u32::MAX {
+        if let Some(next) = node.generation.checked_add(1) {
+            node.generation = next;
             node.next = self.free;
             self.free = index;
         }

@@ -28,10 +28,10 @@ pub type Link = NonZeroU32;
 
 #[derive(Clone, Debug)]
 enum Place<E, L> {
-    /// Free, or retired. The generation is that of the next timer.
-    Vacant { generation: u32 },
+    /// Free, or retired.
+    Vacant,
     /// A timer is here.
-    Live { generation: u32, link: L, entry: E },
+    Live { generation: NonZeroU32, link: L, entry: E },
 }
 
 const _: () = assert!(size_of::<Place<[u64; 2], Link>>() == 24 && size_of::<Place<u64, ()>>() == 16);
@@ -52,8 +52,9 @@ pub struct Arena<E, L = ()> {
     places: Segments<Place<E, L>>,
     /// How many places have been used.
     used: u32,
-    /// Places that may be used again, the last left on top.
-    free: Stack,
+    /// The handles that come next for places that may be used again, the last left on top. Because the generation is here and not in the place,
+    /// an insertion writes its place without reading it: nothing waits for it to come from memory.
+    free: Stack<TimerId>,
     retired: u32,
 }
 
@@ -84,7 +85,7 @@ impl<E, L> Arena<E, L> {
     /// An empty arena with room for `capacity` entries.
     pub fn with_capacity(capacity: usize) -> Self {
         let mut arena = Self::new();
-        arena.places.grow_to(capacity, || Place::Vacant { generation: 0 });
+        arena.places.grow_to(capacity, || Place::Vacant);
         arena
     }
 
@@ -106,10 +107,10 @@ impl<E, L> Arena<E, L> {
         self.len() == 0
     }
 
-    /// The place that the next insertion takes.
+    /// The handle that the next insertion gives out.
     #[inline]
-    pub fn next_index(&self) -> u32 {
-        self.free.peek().unwrap_or(self.used)
+    pub fn next_id(&self) -> TimerId {
+        self.free.peek().unwrap_or(TimerId::from_parts(self.used, NonZeroU32::MIN))
     }
 
     /// Puts an entry in and returns its handle.
@@ -119,16 +120,17 @@ impl<E, L> Arena<E, L> {
     /// If there are 2^32 - 1 entries.
     #[inline]
     pub fn insert_linked(&mut self, link: L, entry: E) -> TimerId {
-        let index = self.next_index();
-        if index == self.used {
+        let id = self.next_id();
+        if id.index() == self.used {
             self.use_another();
         } else {
             self.free.pop();
         }
-        let place = &mut self.places[index as usize];
-        let (Place::Vacant { generation } | Place::Live { generation, .. }) = *place;
-        *place = Place::Live { generation, link, entry };
-        TimerId::from_parts(index, generation)
+        let place = &mut self.places[id.index() as usize];
+        let new = Place::Live { generation: id.generation(), link, entry };
+        // The place is vacant, and to drop what is in it would be to look at it.
+        mem::forget(mem::replace(place, new));
+        id
     }
 
     /// Makes room for one more place.
@@ -137,7 +139,7 @@ impl<E, L> Arena<E, L> {
         assert!(self.used < u32::MAX, "an arena holds fewer than 2^32 timers");
         self.used += 1;
         if self.used as usize > self.places.len() {
-            self.places.grow_to(self.used as usize, || Place::Vacant { generation: 0 });
+            self.places.grow_to(self.used as usize, || Place::Vacant);
         }
     }
 
@@ -164,7 +166,7 @@ impl<E, L> Arena<E, L> {
     pub fn at_mut(&mut self, index: u32) -> Option<(&mut L, &mut E)> {
         match self.places.get_mut(index as usize)? {
             Place::Live { link, entry, .. } => Some((link, entry)),
-            Place::Vacant { .. } => None,
+            Place::Vacant => None,
         }
     }
 
@@ -181,7 +183,7 @@ impl<E, L> Arena<E, L> {
     pub fn at(&self, index: u32) -> Option<&E> {
         match self.places.get(index as usize)? {
             Place::Live { entry, .. } => Some(entry),
-            Place::Vacant { .. } => None,
+            Place::Vacant => None,
         }
     }
 
@@ -208,27 +210,25 @@ impl<E, L> Arena<E, L> {
     }
 
     #[inline]
-    fn vacate(place: &mut Place<E, L>) -> Option<(u32, L, E)> {
-        let Place::Live { generation, .. } = *place else { return None };
-        let next = Place::Vacant { generation: generation.wrapping_add(1) };
-        let Place::Live { link, entry, .. } = mem::replace(place, next) else { return None };
+    fn vacate(place: &mut Place<E, L>) -> Option<(NonZeroU32, L, E)> {
+        let Place::Live { generation, link, entry } = mem::replace(place, Place::Vacant) else { return None };
         Some((generation, link, entry))
     }
 
     /// Makes the place of a handle free, unless it was its last.
     #[inline]
     fn release(&mut self, id: TimerId) {
-        if id.generation() == u32::MAX {
-            self.retired += 1;
-            return;
+        match id.generation().checked_add(1) {
+            Some(next) => self.free.push(TimerId::from_parts(id.index(), next)),
+            None => self.retired += 1,
         }
-        self.free.push(id.index());
     }
 
     /// Sets the generation of a free place, so that a test need not insert four billion timers to reach the last.
     #[cfg(test)]
-    fn set_generation(&mut self, index: u32, to: u32) {
-        self.places[index as usize] = Place::Vacant { generation: to };
+    fn set_generation(&mut self, index: u32, to: NonZeroU32) {
+        self.free.pop();
+        self.free.push(TimerId::from_parts(index, to));
     }
 }
 
@@ -253,7 +253,7 @@ mod tests {
         let first = arena.insert(0);
         arena.remove(first);
         for n in 1..1000 {
-            assert_eq!(arena.next_index(), first.index());
+            assert_eq!(arena.next_id().index(), first.index());
             let id = arena.insert(n);
             assert_eq!(id.index(), first.index());
             assert_eq!(arena.get(first), None);
@@ -267,7 +267,7 @@ mod tests {
         let mut arena = Arena::new();
         let first = arena.insert(1);
         arena.remove(first);
-        arena.set_generation(first.index(), u32::MAX - 1);
+        arena.set_generation(first.index(), NonZeroU32::MIN.saturating_add(u32::MAX - 2));
         let places: alloc::vec::Vec<_> = (0..4)
             .map(|n| {
                 let id = arena.insert(n);
@@ -289,6 +289,6 @@ mod tests {
         assert_eq!(arena.remove(id), Some((8, 'b')));
         assert_eq!(arena.at_mut(id.index()), None);
         assert_eq!(arena.remove_at(id.index()), None);
-        assert_eq!(arena.insert_linked(1, 'c').generation(), id.generation() + 1);
+        assert_eq!(arena.insert_linked(1, 'c').generation(), id.generation().saturating_add(1));
     }
 }

@@ -1,8 +1,9 @@
 //! The handle of a timer.
 
 use core::fmt;
+use core::num::NonZeroU32;
 
-/// The handle of a live timer: eight bytes, `Copy`, the same type for every backend.
+/// The handle of a live timer: eight bytes, `Copy`, the same type for every backend. An `Option` of it takes no more.
 ///
 /// It names a place in the structure's storage and the *generation* of that place, a count that moves on with
 /// every use. A handle whose timer has fired or was cancelled names a generation that is past and answers `None`
@@ -24,13 +25,15 @@ use core::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TimerId {
     index: u32,
-    generation: u32,
+    generation: NonZeroU32,
 }
+
+const _: () = assert!(size_of::<Option<TimerId>>() == 8);
 
 impl TimerId {
     /// A handle made of its parts, for storage other than this crate's [`Arena`](crate::arena::Arena).
     #[inline]
-    pub const fn from_parts(index: u32, generation: u32) -> Self {
+    pub const fn from_parts(index: u32, generation: NonZeroU32) -> Self {
         Self { index, generation }
     }
 
@@ -40,9 +43,9 @@ impl TimerId {
         self.index
     }
 
-    /// The generation of the place that this handle is for.
+    /// The generation of the place that this handle is for; the first is 1.
     #[inline]
-    pub const fn generation(self) -> u32 {
+    pub const fn generation(self) -> NonZeroU32 {
         self.generation
     }
 }

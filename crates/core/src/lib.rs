@@ -75,7 +75,7 @@ pub mod overdue;
 pub mod segments;
 
 mod slots;
-mod stack;
+pub mod stack;
 mod timer;
 
 pub use id::TimerId;

@@ -92,7 +92,7 @@ mod tests {
     use alloc::vec::Vec;
 
     fn insert(overdue: &mut Overdue, arena: &mut Arena<char, Link>, deadline: Tick, name: char) -> TimerId {
-        let index = arena.next_index();
+        let index = arena.next_id().index();
         let link = overdue.insert(arena, deadline, index);
         arena.insert_linked(link, name)
     }

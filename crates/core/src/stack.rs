@@ -1,62 +1,80 @@
-//! A stack of numbers that grows without moving what is on it.
+//! A stack that grows without moving what is on it.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// Numbers in a piece of the stack.
+/// Elements in a piece of the stack.
 const PIECE: usize = 1024;
 
-type Piece = Box<[u32; PIECE]>;
+type Piece<X> = Box<[X; PIECE]>;
 
-/// A stack in pieces. `push` and `pop` are O(1), also at worst: no number is copied when the stack grows. Of the pieces that it no longer
+/// A stack in pieces. `push` and `pop` are O(1), also at worst: nothing is copied when the stack grows. Of the pieces that it no longer
 /// needs it keeps one, so that pushing and popping at a seam does not allocate each time.
+///
+/// ```
+/// use wheelhouse_core::stack::Stack;
+///
+/// let mut free = Stack::new();
+/// free.push(3);
+/// free.push(4);
+/// assert_eq!((free.pop(), free.peek(), free.len()), (Some(4), Some(3), 1));
+/// ```
 #[derive(Clone, Debug)]
-pub(crate) struct Stack {
+pub struct Stack<X> {
     /// The piece on top; `None` until something is pushed.
-    top: Option<Piece>,
-    /// How many numbers of it are in use.
+    top: Option<Piece<X>>,
+    /// How many elements of it are in use.
     used: usize,
     /// The full pieces under it.
-    full: Vec<Piece>,
-    spare: Option<Piece>,
+    full: Vec<Piece<X>>,
+    spare: Option<Piece<X>>,
 }
 
-impl Stack {
-    pub(crate) const fn new() -> Self {
+impl<X: Copy> Default for Stack<X> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<X: Copy> Stack<X> {
+    /// An empty stack. Allocates nothing.
+    pub const fn new() -> Self {
         Self { top: None, used: 0, full: Vec::new(), spare: None }
     }
 
-    /// The number on top.
+    /// What is on top.
     #[inline]
-    pub(crate) fn peek(&self) -> Option<u32> {
+    pub fn peek(&self) -> Option<X> {
         let top = self.top.as_ref()?;
         if self.used == 0 { self.full.last().map(|piece| piece[PIECE - 1]) } else { top.get(self.used - 1).copied() }
     }
 
+    /// Puts an element on top.
     #[inline]
-    pub(crate) fn push(&mut self, number: u32) {
+    pub fn push(&mut self, element: X) {
         match &mut self.top {
-            Some(top) if self.used < PIECE => top[self.used] = number,
-            _ => self.push_on_new_piece(number),
+            Some(top) if self.used < PIECE => top[self.used] = element,
+            _ => self.push_on_new_piece(element),
         }
         self.used += 1;
     }
 
     #[cold]
-    fn push_on_new_piece(&mut self, number: u32) {
-        let mut piece = self.spare.take().unwrap_or_else(|| Box::new([0; PIECE]));
-        piece[0] = number;
+    fn push_on_new_piece(&mut self, element: X) {
+        let mut piece = self.spare.take().unwrap_or_else(|| Box::new([element; PIECE]));
+        piece[0] = element;
         self.full.extend(self.top.replace(piece));
         self.used = 0;
     }
 
-    /// Takes the top off, which [`peek`](Self::peek) has shown.
+    /// Takes the top off.
     #[inline]
-    pub(crate) fn pop(&mut self) {
+    pub fn pop(&mut self) -> Option<X> {
         if self.used == 0 {
             self.take_full_piece();
         }
-        self.used = self.used.saturating_sub(1);
+        self.used = self.used.checked_sub(1)?;
+        self.top.as_ref()?.get(self.used).copied()
     }
 
     #[cold]
@@ -67,8 +85,16 @@ impl Stack {
         }
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// The number of elements.
+    #[inline]
+    pub fn len(&self) -> usize {
         self.full.len() * PIECE + self.used
+    }
+
+    /// Whether nothing is on it.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 }
 
@@ -79,16 +105,15 @@ mod tests {
     #[test]
     fn the_last_is_the_first_across_the_seams() {
         let mut stack = Stack::new();
-        stack.pop();
-        assert_eq!((stack.peek(), stack.len()), (None, 0));
+        assert_eq!((stack.pop(), stack.peek(), stack.len()), (None, None, 0));
         for _ in 0..2 {
             (0..5_000).for_each(|n| stack.push(n));
             assert_eq!(stack.len(), 5_000);
             for n in (0..5_000).rev() {
                 assert_eq!(stack.peek(), Some(n));
-                stack.pop();
+                assert_eq!(stack.pop(), Some(n));
             }
-            assert_eq!((stack.peek(), stack.len()), (None, 0));
+            assert_eq!((stack.pop(), stack.peek(), stack.is_empty()), (None, None, true));
         }
     }
 }

@@ -79,6 +79,12 @@ impl Change {
     const NONE: Self = Self { from: 0, link: Link::MIN, index: GONE, to: 0 };
 }
 
+/// The deadline of the timer at a place.
+#[inline]
+fn deadline_of<T>(entries: &Entries<T>, index: u32) -> Tick {
+    entries.at(index).map_or(0, |entry| entry.deadline)
+}
+
 /// A slot of a current ring, and its first tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Next {
@@ -356,12 +362,12 @@ impl Levels {
         meter.tally(Work::EntryScan, u64::from(queue.len()));
         meter.tally(Work::CascadeMove, u64::from(queue.live));
         while let Some(batch) = self.pool.pop_batch(&mut queue) {
-            for index in batch.timers() {
-                let Some((link, entry)) = entries.at_mut(index) else { continue };
-                let (level, to) = self.current_slot_of(entry.deadline);
+            let deadlines = batch.ask(|index| deadline_of(entries, index));
+            for (index, deadline) in batch.timers().zip(deadlines) {
+                let (level, to) = self.current_slot_of(deadline);
                 let slot = self.rings.slot(to);
                 slot.live += 1;
-                *link = self.pool.push(slot, index);
+                entries.set_link(index, self.pool.push(slot, index));
                 if slot.live == 1 {
                     self.rings.occupy(to);
                     self.occupied |= 1 << level;

@@ -24,6 +24,7 @@ use alloc::vec::Vec;
 use wheelhouse_core::arena::Link;
 use wheelhouse_core::meter::{Meter, Work};
 use wheelhouse_core::segments::Segments;
+use wheelhouse_core::stack::Stack;
 
 /// Words of a chunk: two cache lines, which processors fetch together. Going from chunk to chunk is a chain of misses, one link each.
 const WORDS: u32 = 32;
@@ -124,6 +125,15 @@ impl Batch {
         batch
     }
 
+    /// What is told of each of the timers in it, in order. To ask for all before the first is acted on is a loop so short that the processor
+    /// fetches many timers side by side, as it does not between pieces of other work.
+    #[inline]
+    pub(crate) fn ask<X: Copy + Default>(&self, tell: impl Fn(u32) -> X) -> [X; WORDS as usize] {
+        let mut told = [X::default(); WORDS as usize];
+        told.iter_mut().zip(self.timers()).for_each(|(told, index)| *told = tell(index));
+        told
+    }
+
     /// The timers in it, in order.
     #[inline]
     pub(crate) fn timers(&self) -> impl Iterator<Item = u32> + '_ {
@@ -137,18 +147,25 @@ pub(crate) struct Pool {
     blocks: Vec<Box<Block>>,
     /// The chunk before each chunk, if it is not the first of its slot; or [`MERGED`](merge::MERGED).
     before: Segments<u32>,
-    /// The head of the list of free chunks.
-    free: u32,
+    /// Free chunks. A list threaded through them would be a chain of misses, see [`arena`](wheelhouse_core::arena).
+    free: Stack<u32>,
 }
 
 impl Pool {
     pub(crate) const fn new() -> Self {
-        Self { blocks: Vec::new(), before: Segments::new(), free: NONE }
+        Self { blocks: Vec::new(), before: Segments::new(), free: Stack::new() }
     }
 
     #[inline]
     fn word(&mut self, at: u32) -> &mut u32 {
         &mut self.blocks[(at / BLOCK) as usize].0[(at % BLOCK) as usize]
+    }
+
+    /// The words of a chunk.
+    #[inline]
+    fn chunk(&self, chunk: u32) -> &[u32] {
+        let at = chunk * WORDS;
+        &self.blocks[(at / BLOCK) as usize].0[(at % BLOCK) as usize..][..WORDS as usize]
     }
 
     #[inline]
@@ -209,7 +226,7 @@ impl Pool {
             slot.len -= 1;
             if slot.len == 0 || at % WORDS == END {
                 slot.first = self.behind(at);
-                self.release(at / WORDS);
+                self.free.push(at / WORDS);
             } else {
                 slot.first = at + 1;
             }
@@ -232,16 +249,28 @@ impl Pool {
         let chunk = slot.first / WORDS;
         let is_last = chunk == slot.last / WORDS;
         let (from, to) = (slot.first % WORDS, if is_last { slot.last % WORDS } else { END });
-        let within = (chunk * WORDS % BLOCK) as usize;
-        let words = &self.blocks[(chunk * WORDS / BLOCK) as usize].0[within..][..WORDS as usize];
+        let words = self.chunk(chunk);
         let batch = Batch::of(&words[from as usize..=to as usize]);
         slot.len -= to - from + 1;
         slot.first = first_of(words[0]);
         if is_last {
             slot.last = END;
         }
-        self.release(chunk);
+        self.free.push(chunk);
         Some(batch)
+    }
+
+    /// Tells timer and link of each position of a slot without holes, in so short a loop that the timers are fetched side by side.
+    pub(crate) fn for_each(&self, slot: &Slot, mut tell: impl FnMut(u32, Link)) {
+        let (mut at, mut left) = (slot.first, slot.len);
+        while left > 0 {
+            let count = left.min(WORDS - at % WORDS);
+            let chunk = self.chunk(at / WORDS);
+            let timers = &chunk[(at % WORDS) as usize..][..count as usize];
+            timers.iter().zip(at..).for_each(|(index, at)| tell(*index, Link::new(at).unwrap_or(Link::MIN)));
+            at = first_of(chunk[0]);
+            left -= count;
+        }
     }
 
     /// Makes a hole where a timer is.
@@ -250,46 +279,35 @@ impl Pool {
         *self.word(link.get()) = HOLE;
     }
 
-    /// Empties a slot in which only holes are left: O(1).
+    /// Empties a slot in which only holes are left: O(1) amortised, a step for each of its chunks.
     pub(crate) fn clear(&mut self, slot: &mut Slot) {
-        if slot.len > 0 {
-            self.release_from(slot.first / WORDS, slot.last / WORDS);
+        while slot.len > 0 {
+            let chunk = slot.first / WORDS;
+            let is_last = chunk == slot.last / WORDS;
+            slot.first = first_of(*self.next_of(chunk));
+            self.free.push(chunk);
+            if is_last {
+                break;
+            }
         }
         *slot = Slot::EMPTY;
     }
 
     #[inline]
-    fn release(&mut self, chunk: u32) {
-        self.release_from(chunk, chunk);
-    }
-
-    /// Makes a chain of chunks free.
-    #[inline]
-    fn release_from(&mut self, first: u32, last: u32) {
-        *self.next_of(last) = self.free;
-        self.free = first;
-    }
-
-    #[inline]
     fn allocate(&mut self) -> u32 {
-        if self.free == NONE {
-            self.grow();
-        }
-        let chunk = self.free;
-        self.free = *self.next_of(chunk);
-        chunk
+        self.free.pop().unwrap_or_else(|| self.grow())
     }
 
+    /// Adds a block; returns its first chunk, the others are free.
     #[cold]
-    fn grow(&mut self) {
+    fn grow(&mut self) -> u32 {
         let first = self.blocks.len() as u32 * (BLOCK / WORDS);
         let end = first + BLOCK / WORDS;
         assert!(end < MOST, "the slots of a wheel hold fewer than 2^32 timers and holes");
         self.blocks.push(Box::new(Block([0; BLOCK as usize])));
         self.before.grow_to(end as usize, || NONE);
-        for chunk in (first..end).rev() {
-            self.release(chunk);
-        }
+        (first + 1..end).rev().for_each(|chunk| self.free.push(chunk));
+        first
     }
 }
 

@@ -132,7 +132,7 @@ impl<T, M: Meter> Timer<T> for HierarchicalWheel<T, M> {
         if self.levels.is_moving() {
             self.levels.settle(&mut self.entries, &self.meter);
         }
-        let index = self.entries.next_index();
+        let index = self.entries.next_id().index();
         let link = self.link(index, deadline);
         self.entries.insert_linked(link, Entry { deadline, value })
     }

@@ -1,6 +1,7 @@
 //! The oracle: the contract in its shortest form, an ordered map.
 
 use std::collections::{BTreeMap, HashMap};
+use std::num::NonZeroU32;
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info};
 use wheelhouse_core::meter::Meter;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
@@ -57,7 +58,8 @@ impl<T> Timer<T> for Oracle<T> {
     }
 
     fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
-        let id = TimerId::from_parts(self.ids as u32, (self.ids >> 32) as u32); // each id once
+        let turn = NonZeroU32::MIN.saturating_add((self.ids >> 32) as u32);
+        let id = TimerId::from_parts(self.ids as u32, turn); // each id once
         self.ids += 1;
         self.put(id, deadline, value);
         id

@@ -203,7 +203,7 @@ impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
     /// O(1) amortised; O(k) when the array of a slot with k timers grows.
     #[inline]
     fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
-        let index = self.entries.next_index();
+        let index = self.entries.next_id().index();
         let link = self.link(index, deadline);
         self.entries.insert_linked(link, Entry { deadline, value })
     }

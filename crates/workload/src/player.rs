@@ -5,10 +5,11 @@
 //! multiplication for each answer.
 
 use crate::Op;
+use std::num::NonZeroU32;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
 /// A handle that no structure has given out.
-const NO_TIMER: TimerId = TimerId::from_parts(u32::MAX, u32::MAX);
+const NO_TIMER: TimerId = TimerId::from_parts(u32::MAX, NonZeroU32::MAX);
 
 /// A sum over everything a backend answered: each expiry with its deadline and value in order, each value given back by
 /// a cancellation, each yes or no of a reschedule. Two backends agree on a stream if their checksums do.

@@ -3,6 +3,7 @@
 use crate::random::Random;
 use crate::{fresh, sized};
 use std::collections::HashSet;
+use std::num::NonZeroU32;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::{Timer, TimerId};
 
@@ -124,6 +125,7 @@ fn of_an_empty_structure<B: Backend>() {
             timer.cancel(id);
         }
         for (index, generation) in [(0, 0), (0, 1), (1, 1), (0, u32::MAX), (1 << 20, 3), (u32::MAX, u32::MAX)] {
+            let generation = NonZeroU32::MIN.saturating_add(generation);
             assert_stale(&mut timer, TimerId::from_parts(index, generation), "is none of this structure");
         }
     }

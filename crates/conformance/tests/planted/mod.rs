@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::mem::{forget, take};
+use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info};
 use wheelhouse_core::meter::{Meter, Work};
@@ -129,9 +130,8 @@ struct Entry<T> {
     value: T,
 }
 
-#[derive(Default)]
 struct Place {
-    generation: u32,
+    generation: NonZeroU32,
     key: Option<Key>,
     /// For [`Fault::FiredHandleAnswers`].
     last: Tick,
@@ -249,14 +249,17 @@ impl<T, M: Meter> Faulty<T, M> {
 
     fn place(&mut self) -> TimerId {
         let index = self.free.pop().unwrap_or_else(|| {
-            self.places.push(Place::default());
+            self.places.push(Place { generation: NonZeroU32::MIN, key: None, last: 0 });
             (self.places.len() - 1) as u32
         });
         let aliasing = has(Fault::AliasingHandle);
         let eight_bits = has(Fault::AliasingAfterManyReuses);
         let place = &mut self.places[index as usize];
-        place.generation += u32::from(!aliasing);
-        place.generation %= if eight_bits { 256 } else { u32::MAX };
+        let last = if eight_bits { 256 } else { u32::MAX };
+        if !aliasing {
+            place.generation =
+                place.generation.checked_add(1).filter(|next| next.get() <= last).unwrap_or(NonZeroU32::MIN);
+        }
         TimerId::from_parts(index, place.generation)
     }
 }

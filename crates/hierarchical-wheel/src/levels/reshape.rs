@@ -3,7 +3,7 @@
 //! Each is paid for by the insertions or cancellations since the last time: a slot is split after as many insertions as it then has timers,
 //! joined after three quarters of these were cancelled; chunks are merged when most of their timers have left.
 
-use super::{Entries, JOIN_BELOW, Levels};
+use super::{Entries, JOIN_BELOW, Levels, deadline_of};
 use crate::queue::{Pool, Slot};
 use wheelhouse_core::Tick;
 use wheelhouse_core::arena::Link;
@@ -30,7 +30,8 @@ impl Levels {
         slot.live = old.live;
         meter.tally(Work::EntryScan, u64::from(old.len()));
         meter.tally(Work::ElementMove, u64::from(old.live));
-        append(&mut self.pool, entries, old, slot);
+        append(&mut self.pool, old, slot);
+        self.pool.for_each(slot, |index, link| entries.set_link(index, link));
     }
 
     /// Merges the chunk of a timer that has left with another.
@@ -68,7 +69,8 @@ impl Levels {
             let live = self.rings.slot(at).live;
             if live == 0 || live <= self.limit / JOIN_BELOW && self.may_reshape() {
                 let mut queue = Slot::EMPTY;
-                self.join(entries, ring, &mut queue, meter);
+                self.join(ring, &mut queue, meter);
+                self.pool.for_each(&queue, |index, link| entries.set_link(index, link));
                 *self.rings.slot(at) = queue;
             }
         }
@@ -91,12 +93,12 @@ impl Levels {
         meter.tally(Work::EntryScan, u64::from(old.len()));
         meter.tally(Work::CascadeMove, u64::from(old.live));
         while let Some(batch) = self.pool.pop_batch(&mut old) {
-            for index in batch.timers() {
-                let Some((link, entry)) = entries.at_mut(index) else { continue };
-                let to = below + self.geometry.digit_of(entry.deadline, self.geometry.below(level));
+            let deadlines = batch.ask(|index| deadline_of(entries, index));
+            for (index, deadline) in batch.timers().zip(deadlines) {
+                let to = below + self.geometry.digit_of(deadline, self.geometry.below(level));
                 let slot = self.rings.slot(to);
                 slot.live += 1;
-                *link = self.pool.push(slot, index);
+                entries.set_link(index, self.pool.push(slot, index));
                 if slot.live == 1 {
                     self.rings.occupy(to);
                 }
@@ -105,29 +107,27 @@ impl Levels {
     }
 
     /// Moves the timers of a ring, and of those of its slots that are split, to a queue. Timers of one deadline are in one slot, so that they
-    /// keep their order; that of others does not matter in a slot above level 0.
-    fn join<T>(&mut self, entries: &mut Entries<T>, ring: u32, queue: &mut Slot, meter: &impl Meter) {
+    /// keep their order; that of others does not matter in a slot above level 0. Who links them anew is the caller.
+    fn join(&mut self, ring: u32, queue: &mut Slot, meter: &impl Meter) {
         while let Some(below) = self.rings.first(ring) {
             let old = core::mem::replace(self.rings.slot(below), Slot::EMPTY);
             self.rings.vacate(below);
             if let Some(nested) = old.ring() {
-                self.join(entries, nested, queue, meter);
+                self.join(nested, queue, meter);
                 continue;
             }
             queue.live += old.live;
             meter.tally(Work::EntryScan, u64::from(old.len()));
             meter.tally(Work::CascadeMove, u64::from(old.live));
-            append(&mut self.pool, entries, old, queue);
+            append(&mut self.pool, old, queue);
         }
         self.rings.release(ring);
     }
 }
 
-/// Moves all timers of a queue behind those of another. Who keeps count of the live is the caller.
-fn append<T>(pool: &mut Pool, entries: &mut Entries<T>, mut from: Slot, to: &mut Slot) {
+/// Moves all timers of a queue behind those of another. Who keeps count of the live, and links them anew, is the caller.
+fn append(pool: &mut Pool, mut from: Slot, to: &mut Slot) {
     while let Some(batch) = pool.pop_batch(&mut from) {
-        for index in batch.timers() {
-            entries.set_link(index, pool.push(to, index));
-        }
+        batch.timers().for_each(|index| _ = pool.push(to, index));
     }
 }

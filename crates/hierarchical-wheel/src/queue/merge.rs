@@ -4,7 +4,7 @@
 //! words, however long the queue is. It costs more for each hole than moving all that is left of a queue together, so that it
 //! is for those queues alone whose length would make a single call stall: of timers due at the same tick.
 
-use super::{BLOCK, Batch, END, HOLE, Pool, Slot, WORDS, first_of};
+use super::{Batch, END, HOLE, Pool, Slot, WORDS, first_of};
 use wheelhouse_core::arena::Link;
 
 /// Two neighbours with no more timers than this are merged.
@@ -53,9 +53,7 @@ impl Pool {
     }
 
     fn words(&self, part: Part) -> &[u32] {
-        let at = part.chunk * WORDS;
-        let within = (at % BLOCK) as usize;
-        &self.blocks[(at / BLOCK) as usize].0[within..][part.from as usize..=part.to as usize]
+        &self.chunk(part.chunk)[part.from as usize..=part.to as usize]
     }
 
     fn timers_of(&self, part: Part) -> usize {
@@ -88,7 +86,7 @@ impl Pool {
         }
         slot.len -= (a.to + 1 - a.from) + (b.to + 1 - b.from) - (end - start);
         self.before[b.chunk as usize] = MERGED;
-        self.release(b.chunk);
+        self.free.push(b.chunk);
     }
 }
 

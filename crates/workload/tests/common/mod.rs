@@ -1,6 +1,7 @@
 //! A timer facility that is right because it is obvious, to play streams on: a map ordered by (deadline, insertion).
 
 use std::collections::{BTreeMap, HashMap};
+use std::num::NonZeroU32;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
 /// The map, and what it was asked for.
@@ -42,7 +43,8 @@ impl Timer<u64> for Map {
     }
 
     fn insert(&mut self, deadline: Tick, value: u64) -> TimerId {
-        let id = TimerId::from_parts(value as u32, (value >> 32) as u32); // the player numbers its values
+        let turn = NonZeroU32::MIN.saturating_add((value >> 32) as u32);
+        let id = TimerId::from_parts(value as u32, turn); // the player numbers its values
         self.put(id, deadline, value);
         id
     }
