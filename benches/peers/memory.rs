@@ -23,7 +23,7 @@ pub(crate) fn measure<P: Peer>(n: u32, seed: u64) -> Memory {
     let mut random = Pcg64Mcg::seed_from_u64(seed ^ 1);
     let (mut now, mut value) = (0, u64::from(n));
     let mut replace = |peer: &mut P, handle: &mut Option<P::Handle>, now| {
-        handle.take().map(|handle| peer.cancel(handle));
+        peer.cancel(handle);
         *handle = Some(peer.insert(now + delay(), value));
         value += 1;
     };

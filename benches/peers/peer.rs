@@ -23,11 +23,12 @@ pub(crate) trait Peer {
     /// Starts a timer.
     fn insert(&mut self, deadline: Tick, value: u64) -> Self::Handle;
 
-    /// Stops a timer; `None` if it has fired.
-    fn cancel(&mut self, handle: Self::Handle) -> Option<u64>;
+    /// Stops the timer of the handle that the program keeps; `None` if it has fired. Takes the handle away where it must not be used again;
+    /// where it may, a program that keeps it need not write to its memory.
+    fn cancel(&mut self, kept: &mut Option<Self::Handle>) -> Option<u64>;
 
-    /// Moves a timer; `None` if it has fired.
-    fn reschedule(&mut self, handle: Self::Handle, deadline: Tick) -> Option<Self::Handle>;
+    /// Moves the timer of the handle that the program keeps; whether it was live. Takes the handle away, or changes it, where it must.
+    fn reschedule(&mut self, kept: &mut Option<Self::Handle>, deadline: Tick) -> bool;
 
     /// Moves the clock and gives the values of all that fires.
     fn advance(&mut self, now: Tick, fire: impl FnMut(u64));

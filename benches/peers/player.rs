@@ -38,7 +38,7 @@ impl<P: Peer> Player<P> {
         self.checksum
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn apply(&mut self, op: Op) {
         match op {
             Op::Insert { label, deadline } => {
@@ -49,14 +49,12 @@ impl<P: Peer> Player<P> {
                 }
             }
             Op::Cancel { label } => {
-                let handle = self.handles[label as usize].take();
-                let answer = handle.and_then(|handle| self.peer.cancel(handle));
+                let answer = self.peer.cancel(&mut self.handles[label as usize]);
                 self.checksum.add(answer.map_or(0, |value| value + 1));
             }
             Op::Reschedule { label, deadline } => {
-                let slot = &mut self.handles[label as usize];
-                *slot = slot.take().and_then(|handle| self.peer.reschedule(handle, deadline));
-                self.checksum.add(u64::from(slot.is_some()));
+                let moved = self.peer.reschedule(&mut self.handles[label as usize], deadline);
+                self.checksum.add(u64::from(moved));
             }
             Op::Advance { to } => _ = self.advance(to),
             Op::Ticks { count, to } => {

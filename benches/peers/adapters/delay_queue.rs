@@ -33,17 +33,18 @@ impl Peer for Queue {
     }
 
     #[inline]
-    fn cancel(&mut self, (key, deadline): Self::Handle) -> Option<u64> {
+    fn cancel(&mut self, kept: &mut Option<Self::Handle>) -> Option<u64> {
+        let (key, deadline) = kept.take()?;
         (deadline > self.clock.now()).then(|| self.queue.remove(&key).into_inner())
     }
 
     #[inline]
-    fn reschedule(&mut self, (key, old): Self::Handle, deadline: Tick) -> Option<Self::Handle> {
-        (old > self.clock.now()).then(|| {
-            let deadline = after(deadline, self.clock.now());
-            self.queue.reset_at(&key, self.clock.instant(deadline));
-            (key, deadline)
-        })
+    fn reschedule(&mut self, kept: &mut Option<Self::Handle>, deadline: Tick) -> bool {
+        let now = self.clock.now();
+        let Some((key, old)) = kept.as_mut().filter(|(_, old)| *old > now) else { return false };
+        *old = after(deadline, now);
+        self.queue.reset_at(key, self.clock.instant(*old));
+        true
     }
 
     #[inline]

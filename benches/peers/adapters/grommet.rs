@@ -23,13 +23,13 @@ impl Peer for Grommet {
     }
 
     #[inline]
-    fn cancel(&mut self, handle: TimerId) -> Option<u64> {
-        self.0.cancel(handle)
+    fn cancel(&mut self, kept: &mut Option<TimerId>) -> Option<u64> {
+        self.0.cancel((*kept)?)
     }
 
     #[inline]
-    fn reschedule(&mut self, handle: TimerId, deadline: Tick) -> Option<TimerId> {
-        self.0.reschedule_at(handle, deadline).is_ok().then_some(handle)
+    fn reschedule(&mut self, kept: &mut Option<TimerId>, deadline: Tick) -> bool {
+        kept.is_some_and(|handle| self.0.reschedule_at(handle, deadline).is_ok())
     }
 
     #[inline]

@@ -45,15 +45,15 @@ impl Peer for HashWheel {
     }
 
     #[inline]
-    fn cancel(&mut self, handle: u64) -> Option<u64> {
-        self.wheel.cancel(&handle).is_ok().then_some(handle)
+    fn cancel(&mut self, kept: &mut Option<u64>) -> Option<u64> {
+        kept.filter(|handle| self.wheel.cancel(handle).is_ok())
     }
 
     /// It has none: cancelled and started again, under the same number. What is left in the old slot is dead, for its `Rc` is gone.
     #[inline]
-    fn reschedule(&mut self, handle: u64, deadline: Tick) -> Option<u64> {
-        self.cancel(handle)?;
-        Some(self.insert(deadline, handle))
+    fn reschedule(&mut self, kept: &mut Option<u64>, deadline: Tick) -> bool {
+        let live = self.cancel(kept);
+        live.map(|handle| self.insert(deadline, handle)).is_some()
     }
 
     #[inline]

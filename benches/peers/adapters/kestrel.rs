@@ -54,13 +54,15 @@ impl Peer for Kestrel {
     }
 
     #[inline]
-    fn cancel(&mut self, handle: Timer) -> Option<u64> {
+    fn cancel(&mut self, kept: &mut Option<Timer>) -> Option<u64> {
+        let handle = kept.as_ref()?;
         self.0.cancel(handle.id).is_ok_and(|was_live| was_live).then_some(handle.value)
     }
 
     #[inline]
-    fn reschedule(&mut self, handle: Timer, deadline: Tick) -> Option<Timer> {
-        self.0.postpone(handle.id, self.delay(deadline), None).is_ok_and(|was_live| was_live).then_some(handle)
+    fn reschedule(&mut self, kept: &mut Option<Timer>, deadline: Tick) -> bool {
+        let Some(handle) = kept else { return false };
+        self.0.postpone(handle.id, self.delay(deadline), None).is_ok_and(|was_live| was_live)
     }
 
     /// Moves the clock of a wheel in which nothing is due; what fires late is nobody's.

@@ -92,21 +92,22 @@ impl<H: Heap> Peer for Lazy<H> {
     }
 
     #[inline]
-    fn cancel(&mut self, handle: TimerId) -> Option<u64> {
-        let ((), (_, value)) = self.timers.remove(handle)?;
+    fn cancel(&mut self, kept: &mut Option<TimerId>) -> Option<u64> {
+        let ((), (_, value)) = self.timers.remove((*kept)?)?;
         self.limit_dead();
         Some(value)
     }
 
     #[inline]
-    fn reschedule(&mut self, handle: TimerId, deadline: Tick) -> Option<TimerId> {
-        let (_, timer) = self.timers.get_mut(handle)?;
+    fn reschedule(&mut self, kept: &mut Option<TimerId>, deadline: Tick) -> bool {
+        let Some(handle) = *kept else { return false };
+        let Some((_, timer)) = self.timers.get_mut(handle) else { return false };
         if timer.0 != deadline {
             timer.0 = deadline;
             self.heap.push(Reverse((deadline, handle)));
             self.limit_dead();
         }
-        Some(handle)
+        true
     }
 
     #[inline]

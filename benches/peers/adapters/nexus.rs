@@ -40,18 +40,21 @@ impl Peer for Nexus {
     }
 
     #[inline]
-    fn cancel(&mut self, (handle, _): Self::Handle) -> Option<u64> {
+    fn cancel(&mut self, kept: &mut Option<Self::Handle>) -> Option<u64> {
+        let (handle, _) = kept.take()?;
         self.wheel.cancel(handle)
     }
 
     #[inline]
-    fn reschedule(&mut self, (handle, old): Self::Handle, deadline: Tick) -> Option<Self::Handle> {
+    fn reschedule(&mut self, kept: &mut Option<Self::Handle>, deadline: Tick) -> bool {
+        let Some((handle, old)) = kept.take() else { return false };
         if old <= self.now {
             self.wheel.free(handle);
-            return None;
+            return false;
         }
         let deadline = after(deadline, self.now);
-        Some((self.wheel.reschedule(handle, self.instant(deadline)), deadline))
+        *kept = Some((self.wheel.reschedule(handle, self.instant(deadline)), deadline));
+        true
     }
 
     #[inline]

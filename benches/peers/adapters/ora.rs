@@ -31,12 +31,12 @@ impl Peer for Ora {
         assert!(due.is_none(), "it is not due before the clock moves");
     }
 
-    fn cancel(&mut self, (): ()) -> Option<u64> {
+    fn cancel(&mut self, _: &mut Option<()>) -> Option<u64> {
         None
     }
 
-    fn reschedule(&mut self, (): (), _: Tick) -> Option<()> {
-        None
+    fn reschedule(&mut self, _: &mut Option<()>, _: Tick) -> bool {
+        false
     }
 
     #[inline]

@@ -26,13 +26,13 @@ impl Peer for Queue {
     }
 
     #[inline]
-    fn cancel(&mut self, handle: u64) -> Option<u64> {
-        self.0.remove(&handle).map(|(value, _)| value)
+    fn cancel(&mut self, kept: &mut Option<u64>) -> Option<u64> {
+        self.0.remove(kept.as_ref()?).map(|(value, _)| value)
     }
 
     #[inline]
-    fn reschedule(&mut self, handle: u64, deadline: Tick) -> Option<u64> {
-        self.0.change_priority(&handle, Reverse(deadline)).map(|_| handle)
+    fn reschedule(&mut self, kept: &mut Option<u64>, deadline: Tick) -> bool {
+        kept.is_some_and(|handle| self.0.change_priority(&handle, Reverse(deadline)).is_some())
     }
 
     #[inline]

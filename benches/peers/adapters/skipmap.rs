@@ -28,14 +28,15 @@ impl Peer for Skip {
     }
 
     #[inline]
-    fn cancel(&mut self, handle: Self::Handle) -> Option<u64> {
-        self.timers.remove(&handle).map(|entry| *entry.value())
+    fn cancel(&mut self, kept: &mut Option<Self::Handle>) -> Option<u64> {
+        self.timers.remove(kept.as_ref()?).map(|entry| *entry.value())
     }
 
     #[inline]
-    fn reschedule(&mut self, handle: Self::Handle, deadline: Tick) -> Option<Self::Handle> {
-        let value = self.cancel(handle)?;
-        Some(self.insert(deadline, value))
+    fn reschedule(&mut self, kept: &mut Option<Self::Handle>, deadline: Tick) -> bool {
+        let value = self.cancel(kept);
+        *kept = value.map(|value| self.insert(deadline, value));
+        kept.is_some()
     }
 
     #[inline]

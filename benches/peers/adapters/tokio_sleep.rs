@@ -68,18 +68,17 @@ impl Peer for Driver {
     }
 
     #[inline]
-    fn cancel(&mut self, handle: Timer) -> Option<u64> {
+    fn cancel(&mut self, kept: &mut Option<Timer>) -> Option<u64> {
+        let handle = kept.take()?;
         (!handle.sleep.is_elapsed()).then_some(handle.value)
     }
 
     #[inline]
-    fn reschedule(&mut self, mut handle: Timer, deadline: Tick) -> Option<Timer> {
-        if handle.sleep.is_elapsed() {
-            return None;
-        }
+    fn reschedule(&mut self, kept: &mut Option<Timer>, deadline: Tick) -> bool {
+        let Some(handle) = kept.as_mut().filter(|handle| !handle.sleep.is_elapsed()) else { return false };
         handle.sleep.as_mut().reset(self.clock.instant(after(deadline, self.clock.now())));
         handle.register();
-        Some(handle)
+        true
     }
 
     #[inline]

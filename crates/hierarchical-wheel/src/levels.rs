@@ -286,9 +286,16 @@ impl Levels {
         self.next.is_some_and(|next| self.rings.slot(next.at).live as usize <= self.pending)
     }
 
-    /// Tells the slots all that was done.
-    #[inline(never)]
+    /// Tells the slots all that was done, if anything.
+    #[inline]
     pub(crate) fn settle<T>(&mut self, entries: &mut Entries<T>, meter: &impl Meter) {
+        if self.pending > 0 {
+            self.settle_pending(entries, meter);
+        }
+    }
+
+    #[inline(never)]
+    fn settle_pending<T>(&mut self, entries: &mut Entries<T>, meter: &impl Meter) {
         let pending = core::mem::take(&mut self.pending);
         self.moving = false;
         self.reshapes = 1;

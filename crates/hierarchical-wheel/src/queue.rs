@@ -173,12 +173,6 @@ impl Pool {
         self.word(chunk * WORDS)
     }
 
-    /// The position behind another of the same slot; any number behind the last.
-    #[inline]
-    fn behind(&mut self, at: u32) -> u32 {
-        if at % WORDS == END { first_of(*self.next_of(at / WORDS)) } else { at + 1 }
-    }
-
     /// Puts a timer behind all others of a slot: O(1), with an allocation once in some thousand times.
     #[inline]
     pub(crate) fn push(&mut self, slot: &mut Slot, index: u32) -> Link {
@@ -224,14 +218,14 @@ impl Pool {
             let at = slot.first;
             let index = *self.word(at);
             slot.len -= 1;
-            if slot.len == 0 || at % WORDS == END {
-                slot.first = self.behind(at);
+            if slot.len == 0 {
+                slot.last = END;
+                self.free.push(at / WORDS);
+            } else if at % WORDS == END {
+                slot.first = first_of(*self.next_of(at / WORDS));
                 self.free.push(at / WORDS);
             } else {
                 slot.first = at + 1;
-            }
-            if slot.len == 0 {
-                slot.last = END;
             }
             if index != HOLE {
                 return Some(index);
@@ -280,17 +274,23 @@ impl Pool {
     }
 
     /// Empties a slot in which only holes are left: O(1) amortised, a step for each of its chunks.
+    #[inline]
     pub(crate) fn clear(&mut self, slot: &mut Slot) {
-        while slot.len > 0 {
-            let chunk = slot.first / WORDS;
-            let is_last = chunk == slot.last / WORDS;
-            slot.first = first_of(*self.next_of(chunk));
-            self.free.push(chunk);
-            if is_last {
-                break;
-            }
+        if slot.len > 0 {
+            self.release_all(slot);
         }
         *slot = Slot::EMPTY;
+    }
+
+    #[inline(never)]
+    fn release_all(&mut self, slot: &Slot) {
+        let (mut chunk, last) = (slot.first / WORDS, slot.last / WORDS);
+        while chunk != last {
+            let next = *self.next_of(chunk);
+            self.free.push(chunk);
+            chunk = next;
+        }
+        self.free.push(last);
     }
 
     #[inline]
