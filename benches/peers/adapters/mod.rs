@@ -38,6 +38,7 @@ pub(crate) fn all() -> Vec<Box<dyn Contender>> {
     all.0.extend([
         Competitor::<ours::Ours<wheelhouse_binary_heap::Definition<4>>>::boxed(),
         Competitor::<ours::Ours<wheelhouse_binary_heap::Definition<8>>>::boxed(),
+        Competitor::<ours::Ours<wheelhouse_binary_heap::LazyDefinition>>::boxed(),
         Competitor::<ours::Ours<textbook::Definition>>::boxed(),
         Competitor::<grommet::Grommet>::boxed(),
         Competitor::<nexus::Nexus>::boxed(),

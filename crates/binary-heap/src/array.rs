@@ -1,8 +1,9 @@
-//! The heap as an array that keeps account of where each timer is.
+//! The heap as an array, which keeps account of where each timer is if there is somewhere to keep it.
 
-use crate::node::Node;
+use crate::node::{HeapNode, Node, Places};
 use crate::sift;
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 use wheelhouse_core::Tick;
 use wheelhouse_core::meter::{Meter, Work};
 
@@ -11,50 +12,16 @@ const SAMPLE: usize = 64;
 
 /// An array of nodes, none of which is before its parent, and the place of each timer in it.
 #[derive(Clone, Debug)]
-pub(crate) struct HeapArray<const ARITY: usize> {
-    nodes: Vec<Node>,
-    /// By the timer's index in the arena. Means nothing where no timer is.
-    places: Vec<u32>,
+pub(crate) struct HeapArray<const ARITY: usize, N = Node, P = Vec<u32>> {
+    nodes: Vec<N>,
+    places: P,
 }
 
 impl<const ARITY: usize> HeapArray<ARITY> {
-    const AT_LEAST_TWO: () = assert!(ARITY >= 2, "a heap's node has at least two children");
-
-    pub(crate) fn with_capacity(capacity: usize) -> Self {
-        let () = Self::AT_LEAST_TWO;
-        Self { nodes: Vec::with_capacity(capacity), places: Vec::with_capacity(capacity) }
-    }
-
-    #[inline]
-    pub(crate) fn len(&self) -> usize {
-        self.nodes.len()
-    }
-
-    #[inline]
-    pub(crate) fn first(&self) -> Option<&Node> {
-        self.nodes.first()
-    }
-
     /// The node of a timer in the heap.
     #[inline]
     pub(crate) fn node_of(&self, index: u32) -> Option<&Node> {
         self.nodes.get(*self.places.get(index as usize)? as usize)
-    }
-
-    #[inline]
-    pub(crate) fn push(&mut self, node: Node, meter: &impl Meter) {
-        if node.index as usize >= self.places.len() {
-            self.places.resize(node.index as usize + 1, 0);
-        }
-        let place = self.nodes.len();
-        self.nodes.push(node);
-        sift::rise::<ARITY>(&mut self.nodes, &mut self.places, place, node, meter);
-    }
-
-    /// Takes the first node out.
-    #[inline]
-    pub(crate) fn remove_first(&mut self, meter: &impl Meter) {
-        self.remove_at(0, meter);
     }
 
     /// Takes a timer in the heap out.
@@ -69,64 +36,9 @@ impl<const ARITY: usize> HeapArray<ARITY> {
         let place = self.places[node.index as usize] as usize;
         meter.tally(Work::Comparison, 1);
         if node.is_before(&self.nodes[place]) {
-            sift::rise::<ARITY>(&mut self.nodes, &mut self.places, place, node, meter);
+            sift::rise::<ARITY, _>(&mut self.nodes, &mut self.places, place, node, meter);
         } else {
-            sift::sink::<ARITY>(&mut self.nodes, &mut self.places, place, node, meter);
-        }
-    }
-
-    /// Fills the place with the last node. That one mostly belongs near the leaves again, so the hole sinks all the way
-    /// before the node is put into it and rises: this saves the comparison with it on each level.
-    #[inline]
-    fn remove_at(&mut self, place: usize, meter: &impl Meter) {
-        let Some(last) = self.nodes.pop() else { return };
-        if place < self.nodes.len() {
-            let hole = sift::sink_hole::<ARITY>(&mut self.nodes, &mut self.places, place, meter);
-            sift::rise::<ARITY>(&mut self.nodes, &mut self.places, hole, last, meter);
-        }
-    }
-
-    /// Whether more than one node in `share` is due at `now`, by a sample of at least so many, evenly spread.
-    pub(crate) fn many_seem_due(&self, now: Tick, share: usize, meter: &impl Meter) -> bool {
-        let sample = self.nodes.iter().step_by((self.nodes.len() / SAMPLE).max(1));
-        meter.tally(Work::EntryScan, sample.len() as u64);
-        let size = sample.len();
-        sample.filter(|node| node.deadline <= now).count() > size / share
-    }
-
-    /// How many timers are due at `now`. O(n), in the order of memory.
-    pub(crate) fn count_due(&self, now: Tick, meter: &impl Meter) -> usize {
-        meter.tally(Work::EntryScan, self.nodes.len() as u64);
-        self.nodes.iter().filter(|node| node.deadline <= now).count()
-    }
-
-    /// Sets aside what is due at `now`: O(n) for n timers and a sort of those due.
-    pub(crate) fn set_aside_due<'a, M: Meter>(&'a mut self, now: Tick, meter: &'a M) -> Due<'a, ARITY, M> {
-        let mut kept = 0;
-        for at in 0..self.nodes.len() {
-            if self.nodes[at].deadline > now {
-                self.nodes.swap(kept, at);
-                kept += 1;
-            }
-        }
-        meter.tally(Work::ElementMove, self.nodes.len() as u64);
-        self.nodes[kept..].sort_unstable_by(|a, b| {
-            meter.tally(Work::Comparison, 1);
-            b.key().cmp(&a.key())
-        });
-        self.order(kept, meter);
-        Due { array: self, kept, meter }
-    }
-
-    /// Makes a heap of the first `len` nodes, from the leaves to the root (R. W. Floyd, 1964): O(len).
-    fn order(&mut self, len: usize, meter: &impl Meter) {
-        for (place, node) in self.nodes[..len].iter().enumerate() {
-            self.places[node.index as usize] = place as u32;
-        }
-        let parents = if len < 2 { 0 } else { (len - 2) / ARITY + 1 };
-        for place in (0..parents).rev() {
-            let node = self.nodes[place];
-            sift::sink::<ARITY>(&mut self.nodes[..len], &mut self.places, place, node, meter);
+            sift::sink::<ARITY, _>(&mut self.nodes, &mut self.places, place, node, meter);
         }
     }
 
@@ -140,19 +52,128 @@ impl<const ARITY: usize> HeapArray<ARITY> {
     }
 }
 
+impl<const ARITY: usize, N: HeapNode, P: Places<N>> HeapArray<ARITY, N, P> {
+    const AT_LEAST_TWO: () = assert!(ARITY >= 2, "a heap's node has at least two children");
+
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
+        let () = Self::AT_LEAST_TWO;
+        Self { nodes: Vec::with_capacity(capacity), places: P::with_capacity(capacity) }
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    #[inline]
+    pub(crate) fn first(&self) -> Option<&N> {
+        self.nodes.first()
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, node: N, meter: &impl Meter) {
+        self.places.add(&node);
+        let place = self.nodes.len();
+        self.nodes.push(node);
+        sift::rise::<ARITY, _>(&mut self.nodes, &mut self.places, place, node, meter);
+    }
+
+    /// Takes the first node out.
+    #[inline]
+    pub(crate) fn remove_first(&mut self, meter: &impl Meter) {
+        self.remove_at(0, meter);
+    }
+
+    /// Fills the place with the last node. That one mostly belongs near the leaves again, so the hole sinks all the way
+    /// before the node is put into it and rises: this saves the comparison with it on each level.
+    #[inline]
+    fn remove_at(&mut self, place: usize, meter: &impl Meter) {
+        let Some(last) = self.nodes.pop() else { return };
+        if place < self.nodes.len() {
+            let hole = sift::sink_hole::<ARITY, _>(&mut self.nodes, &mut self.places, place, meter);
+            sift::rise::<ARITY, _>(&mut self.nodes, &mut self.places, hole, last, meter);
+        }
+    }
+
+    /// Whether more than one node in `share` is due at `now`, by a sample of at least so many, evenly spread.
+    pub(crate) fn many_seem_due(&self, now: Tick, share: usize, meter: &impl Meter) -> bool {
+        let sample = self.nodes.iter().step_by((self.nodes.len() / SAMPLE).max(1));
+        meter.tally(Work::EntryScan, sample.len() as u64);
+        let size = sample.len();
+        sample.filter(|node| node.deadline() <= now).count() > size / share
+    }
+
+    /// How many timers are due at `now`. O(n), in the order of memory.
+    pub(crate) fn count_due(&self, now: Tick, meter: &impl Meter) -> usize {
+        meter.tally(Work::EntryScan, self.nodes.len() as u64);
+        self.nodes.iter().filter(|node| node.deadline() <= now).count()
+    }
+
+    /// Sets aside what is due at `now`: O(n) for n timers and a sort of those due.
+    pub(crate) fn set_aside_due<'a, M: Meter>(&'a mut self, now: Tick, meter: &'a M) -> Due<'a, ARITY, N, P, M> {
+        let mut kept = 0;
+        for at in 0..self.nodes.len() {
+            if self.nodes[at].deadline() > now {
+                self.nodes.swap(kept, at);
+                kept += 1;
+            }
+        }
+        meter.tally(Work::ElementMove, self.nodes.len() as u64);
+        self.nodes[kept..].sort_unstable_by(|a, b| {
+            meter.tally(Work::Comparison, 1);
+            if a.is_before(b) { Ordering::Greater } else { Ordering::Less } // no two are the same
+        });
+        self.order(kept, meter);
+        Due { array: self, kept, meter }
+    }
+
+    /// Keeps the nodes that `keep` says, and makes a heap of them: O(n).
+    pub(crate) fn retain(&mut self, keep: impl Fn(&N) -> bool, meter: &impl Meter) {
+        meter.tally(Work::EntryScan, self.nodes.len() as u64);
+        self.nodes.retain(keep);
+        self.order(self.nodes.len(), meter);
+    }
+
+    /// Makes a heap of these nodes alone: O(n).
+    pub(crate) fn refill(&mut self, nodes: impl Iterator<Item = N>, meter: &impl Meter) {
+        self.nodes.clear();
+        self.nodes.extend(nodes);
+        meter.tally(Work::EntryScan, self.nodes.len() as u64);
+        self.order(self.nodes.len(), meter);
+    }
+
+    /// Gives each node, the earliest first, what `change` makes of it, which must not change their order: O(n log n).
+    pub(crate) fn renew(&mut self, mut change: impl FnMut(&N) -> N) {
+        self.nodes.sort_unstable_by(|a, b| if a.is_before(b) { Ordering::Less } else { Ordering::Greater });
+        self.nodes.iter_mut().for_each(|node| *node = change(node));
+    }
+
+    /// Makes a heap of the first `len` nodes, from the leaves to the root (R. W. Floyd, 1964): O(len).
+    fn order(&mut self, len: usize, meter: &impl Meter) {
+        for (place, node) in self.nodes[..len].iter().enumerate() {
+            self.places.put(node, place);
+        }
+        let parents = if len < 2 { 0 } else { (len - 2) / ARITY + 1 };
+        for place in (0..parents).rev() {
+            let node = self.nodes[place];
+            sift::sink::<ARITY, _>(&mut self.nodes[..len], &mut self.places, place, node, meter);
+        }
+    }
+}
+
 /// The timers that are due, the earliest first; those that are not taken go back. They lie in the heap's own array behind
 /// those that are kept, the latest first, so that taking one is taking the last.
-pub(crate) struct Due<'a, const ARITY: usize, M: Meter> {
-    array: &'a mut HeapArray<ARITY>,
+pub(crate) struct Due<'a, const ARITY: usize, N: HeapNode, P: Places<N>, M: Meter> {
+    array: &'a mut HeapArray<ARITY, N, P>,
     kept: usize,
     meter: &'a M,
 }
 
-impl<const ARITY: usize, M: Meter> Iterator for Due<'_, ARITY, M> {
-    type Item = Node;
+impl<const ARITY: usize, N: HeapNode, P: Places<N>, M: Meter> Iterator for Due<'_, ARITY, N, P, M> {
+    type Item = N;
 
     #[inline]
-    fn next(&mut self) -> Option<Node> {
+    fn next(&mut self) -> Option<N> {
         if self.array.nodes.len() == self.kept {
             return None;
         }
@@ -160,7 +181,7 @@ impl<const ARITY: usize, M: Meter> Iterator for Due<'_, ARITY, M> {
     }
 }
 
-impl<const ARITY: usize, M: Meter> Drop for Due<'_, ARITY, M> {
+impl<const ARITY: usize, N: HeapNode, P: Places<N>, M: Meter> Drop for Due<'_, ARITY, N, P, M> {
     /// A callback has panicked if there is something left.
     fn drop(&mut self) {
         let len = self.array.nodes.len();

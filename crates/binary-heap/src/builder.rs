@@ -1,6 +1,6 @@
 //! Configuration.
 
-use crate::BinaryHeap;
+use crate::{BinaryHeap, LazyHeap};
 use core::fmt;
 use core::marker::PhantomData;
 use wheelhouse_core::Tick;
@@ -9,7 +9,7 @@ use wheelhouse_core::meter::{Meter, NoMeter};
 /// The most timers that a heap holds at a time.
 pub(crate) const MAX_TIMERS: usize = u32::MAX as usize;
 
-/// Configures a [`BinaryHeap`]. The arity is a parameter of the type and checked by the compiler.
+/// Configures a [`BinaryHeap`] or a [`LazyHeap`]. The arity is a parameter of the type and checked by the compiler.
 ///
 /// ```
 /// use wheelhouse_binary_heap::{BinaryHeap, BuildError, Timer};
@@ -67,10 +67,22 @@ impl<T, const ARITY: usize, M: Meter> Builder<T, ARITY, M> {
     ///
     /// If there is to be room for more timers than a heap can hold.
     pub fn build(self) -> Result<BinaryHeap<T, ARITY, M>, BuildError> {
-        if self.capacity > MAX_TIMERS {
-            return Err(BuildError::Capacity(self.capacity));
-        }
-        Ok(BinaryHeap::with_parts(self.start, self.capacity, self.meter))
+        let capacity = self.checked_capacity()?;
+        Ok(BinaryHeap::with_parts(self.start, capacity, self.meter))
+    }
+
+    /// Builds a heap with lazy deletion, whose nodes have four children whatever the arity named. O(1), but for the allocation.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build).
+    pub fn build_lazy(self) -> Result<LazyHeap<T, M>, BuildError> {
+        let capacity = self.checked_capacity()?;
+        Ok(LazyHeap::with_parts(self.start, capacity, self.meter))
+    }
+
+    fn checked_capacity(&self) -> Result<usize, BuildError> {
+        if self.capacity > MAX_TIMERS { Err(BuildError::Capacity(self.capacity)) } else { Ok(self.capacity) }
     }
 }
 

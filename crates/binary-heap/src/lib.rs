@@ -34,6 +34,13 @@
 //!   aside, sorts them, and makes a heap of the rest: it reads memory in order, and is several times faster at a million timers.
 //!   A sample of 64 nodes tells when, after a thirty-second of the timers has fired in the usual way.
 //!
+//! # The same, lazily
+//!
+//! [`LazyHeap`] is what most programs make of a heap that cannot remove from its middle: what is cancelled stays until it comes up, or until the dead
+//! outnumber the living and all are dropped in one pass. It starts, cancels and moves timers at the cost of one access to the timer each and
+//! touches the heap hardly at all, but now and then a call takes O(n), and memory is for twice the timers. In the comparison, beside others of its kind:
+//! `cargo bench --bench peers` in the repository.
+//!
 //! # Cost
 //!
 //! | method | average | worst |
@@ -45,12 +52,14 @@
 //! | [`advance`](Timer::advance), nothing due | O(1) | O(1) |
 //! | [`next_wakeup`](Timer::next_wakeup), [`deadline`](Timer::deadline) | O(1) | O(1) |
 //!
+//! A [`LazyHeap`] cancels in O(1) amortised and O(n) at worst, moves in O(1) on average and O(n) at worst, fires in O(log n) amortised.
+//!
 //! The averages hold where delays have nothing to do with the place in the heap; timers inserted in descending order of their
 //! deadlines rise all the way each time. Counted with two children and uniform delays at n = 2^20: 2.3 comparisons to insert
 //! (1.0 behind all others), 3.0 to cancel, 3.6 to reschedule, 19.7 to take the first, which is lg n - 0.3; and about as many
 //! moves.
 //!
-//! Memory: 28 bytes for each timer beside the arena's 8 (12 for a free place) and the value, at the peak. Nothing is left behind. A jump takes no more:
+//! Memory: 28 bytes for each timer beside the arena's 8 (16 for a free place) and the value, at the peak. Nothing is left behind. A jump takes no more:
 //! what is set aside stays in the array.
 //!
 //! # Source and deviations
@@ -92,12 +101,14 @@ mod array;
 mod builder;
 mod definition;
 mod heap;
+mod lazy;
 mod node;
 mod sift;
 
 pub use builder::{BuildError, Builder};
-pub use definition::Definition;
+pub use definition::{Definition, LazyDefinition};
 pub use heap::BinaryHeap;
+pub use lazy::LazyHeap;
 pub use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
 /// Compiles the program of the README.

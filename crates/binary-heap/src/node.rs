@@ -1,8 +1,18 @@
-//! What the heap compares and moves.
+//! What heaps compare and move.
 
+use alloc::vec::Vec;
 use wheelhouse_core::Tick;
+use wheelhouse_core::arena::Link;
 
-/// A timer in the heap: 24 bytes, and no pointer to follow for a comparison.
+/// A timer in a heap. No pointer is to be followed for a comparison.
+pub(crate) trait HeapNode: Copy {
+    fn deadline(&self) -> Tick;
+
+    /// Whether it fires first.
+    fn is_before(&self, other: &Self) -> bool;
+}
+
+/// A timer in an indexed heap: 24 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
     pub(crate) deadline: Tick,
@@ -18,9 +28,91 @@ impl Node {
     pub(crate) fn key(&self) -> (Tick, u64) {
         (self.deadline, self.order)
     }
+}
+
+impl HeapNode for Node {
+    #[inline]
+    fn deadline(&self) -> Tick {
+        self.deadline
+    }
 
     #[inline]
-    pub(crate) fn is_before(&self, other: &Self) -> bool {
+    fn is_before(&self, other: &Self) -> bool {
         self.key() < other.key()
     }
+}
+
+/// A timer in a heap with lazy deletion, 16 bytes: from the highest bits to the lowest its deadline, its order, and its place in
+/// the arena, so that comparing two is comparing two numbers. Orders come round; the heap sees to that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct LazyNode(u128);
+
+impl LazyNode {
+    #[inline]
+    pub(crate) fn new(deadline: Tick, order: Link, index: u32) -> Self {
+        Self(u128::from(deadline) << 64 | u128::from(order.get()) << 32 | u128::from(index))
+    }
+
+    #[inline]
+    pub(crate) fn order(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    #[inline]
+    pub(crate) fn index(self) -> u32 {
+        self.0 as u32
+    }
+}
+
+impl HeapNode for LazyNode {
+    #[inline]
+    fn deadline(&self) -> Tick {
+        (self.0 >> 64) as Tick
+    }
+
+    #[inline]
+    fn is_before(&self, other: &Self) -> bool {
+        self < other
+    }
+}
+
+/// What is kept of where each timer is in the array.
+pub(crate) trait Places<N> {
+    fn with_capacity(capacity: usize) -> Self;
+
+    /// Makes room for a timer.
+    fn add(&mut self, node: &N);
+
+    /// Notes where a timer is.
+    fn put(&mut self, node: &N, place: usize);
+}
+
+/// By the timer's index in the arena. Means nothing where no timer is.
+impl Places<Node> for Vec<u32> {
+    fn with_capacity(capacity: usize) -> Self {
+        Self::with_capacity(capacity)
+    }
+
+    #[inline]
+    fn add(&mut self, node: &Node) {
+        if node.index as usize >= self.len() {
+            self.resize(node.index as usize + 1, 0);
+        }
+    }
+
+    #[inline]
+    fn put(&mut self, node: &Node, place: usize) {
+        self[node.index as usize] = place as u32;
+    }
+}
+
+/// Nothing is kept.
+impl Places<LazyNode> for () {
+    fn with_capacity(_: usize) -> Self {}
+
+    #[inline]
+    fn add(&mut self, _: &LazyNode) {}
+
+    #[inline]
+    fn put(&mut self, _: &LazyNode, _: usize) {}
 }

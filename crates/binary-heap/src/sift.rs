@@ -1,22 +1,22 @@
 //! The ways up and down the tree. Each moves a *hole* and fills it once at the end, instead of swapping nodes.
 
-use crate::node::Node;
+use crate::node::{HeapNode, Places};
 use wheelhouse_core::meter::{Meter, Work};
 
 #[inline]
-fn put(nodes: &mut [Node], places: &mut [u32], place: usize, node: Node, meter: &impl Meter) {
+fn put<N: HeapNode>(nodes: &mut [N], places: &mut impl Places<N>, place: usize, node: N, meter: &impl Meter) {
     meter.tally(Work::ElementMove, 1);
     nodes[place] = node;
-    places[node.index as usize] = place as u32;
+    places.put(&node, place);
 }
 
 /// Puts `node` where the hole at `place` is, or nearer to the root.
 #[inline]
-pub(crate) fn rise<const ARITY: usize>(
-    nodes: &mut [Node],
-    places: &mut [u32],
+pub(crate) fn rise<const ARITY: usize, N: HeapNode>(
+    nodes: &mut [N],
+    places: &mut impl Places<N>,
     mut place: usize,
-    node: Node,
+    node: N,
     meter: &impl Meter,
 ) {
     while place > 0 {
@@ -33,14 +33,14 @@ pub(crate) fn rise<const ARITY: usize>(
 
 /// Puts `node` where the hole at `place` is, or nearer to the leaves.
 #[inline]
-pub(crate) fn sink<const ARITY: usize>(
-    nodes: &mut [Node],
-    places: &mut [u32],
+pub(crate) fn sink<const ARITY: usize, N: HeapNode>(
+    nodes: &mut [N],
+    places: &mut impl Places<N>,
     mut place: usize,
-    node: Node,
+    node: N,
     meter: &impl Meter,
 ) {
-    while let Some(child) = first_child::<ARITY>(nodes, place, meter) {
+    while let Some(child) = first_child::<ARITY, N>(nodes, place, meter) {
         meter.tally(Work::Comparison, 1);
         if node.is_before(&nodes[child]) {
             break;
@@ -53,13 +53,13 @@ pub(crate) fn sink<const ARITY: usize>(
 
 /// Moves the hole at `place` down to a leaf, and returns where it is.
 #[inline]
-pub(crate) fn sink_hole<const ARITY: usize>(
-    nodes: &mut [Node],
-    places: &mut [u32],
+pub(crate) fn sink_hole<const ARITY: usize, N: HeapNode>(
+    nodes: &mut [N],
+    places: &mut impl Places<N>,
     mut place: usize,
     meter: &impl Meter,
 ) -> usize {
-    while let Some(child) = first_child::<ARITY>(nodes, place, meter) {
+    while let Some(child) = first_child::<ARITY, N>(nodes, place, meter) {
         put(nodes, places, place, nodes[child], meter);
         place = child;
     }
@@ -72,7 +72,7 @@ pub(crate) fn sink_hole<const ARITY: usize>(
 /// tried at a million timers): behind a branch, guessed right half of the time, the processor already fetches the children's children,
 /// while an arithmetic choice waits for one cache miss after the other. Hence a loop whose length the compiler does not know.
 #[inline]
-fn first_child<const ARITY: usize>(nodes: &[Node], place: usize, meter: &impl Meter) -> Option<usize> {
+fn first_child<const ARITY: usize, N: HeapNode>(nodes: &[N], place: usize, meter: &impl Meter) -> Option<usize> {
     let from = place * ARITY + 1;
     let children = nodes.get(from..nodes.len().min(from + ARITY)).filter(|children| !children.is_empty())?;
     meter.tally(Work::Comparison, children.len() as u64 - 1);

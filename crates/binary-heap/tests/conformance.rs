@@ -1,4 +1,4 @@
-//! The contract, on this backend: with two children for each node, as it is by default, and with four and eight.
+//! The contract, on this backend: with two children for each node, as it is by default, with four and eight, and with lazy deletion.
 
 use wheelhouse_binary_heap::Definition;
 
@@ -10,4 +10,8 @@ mod four_children {
 
 mod eight_children {
     wheelhouse_conformance::suite!(super::Definition<8>);
+}
+
+mod lazy {
+    wheelhouse_conformance::suite!(wheelhouse_binary_heap::LazyDefinition);
 }

@@ -4,7 +4,8 @@
 //! that knows the difference: each place counts its uses, and the count is the *generation* of the handle. Free places are on a stack
 //! of their own: a list threaded through them, as slabs have it, is a chain of cache misses, each address known only from the
 //! place before. (Measured at a million timers, beside the same arena on the `slab` crate, in turns on one machine: an insertion into
-//! scattered places 80 ns instead of 260, a cancellation a sixth less.) Entries never move: the storage grows by
+//! scattered places 80 ns instead of 260, a cancellation a sixth less.) What the stack holds is the handle that comes next, its generation
+//! included: an insertion writes its place without having to read it first, and nothing waits for it to come from memory. Entries never move: the storage grows by
 //! [segments](crate::segments), and no insertion waits for a copy of all others.
 //!
 //! Beside its entry, a place holds a *link*: what the structure needs to find the timer among its own, such as a position in
@@ -187,6 +188,23 @@ impl<E, L> Arena<E, L> {
         }
     }
 
+    /// The link of the timer at a place.
+    #[inline]
+    pub fn link_at(&self, index: u32) -> Option<&L> {
+        match self.places.get(index as usize)? {
+            Place::Live { link, .. } => Some(link),
+            Place::Vacant => None,
+        }
+    }
+
+    /// Place, link and entry of each timer, in the order of memory: O(p), with p the [`peak`](Self::peak).
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &L, &E)> {
+        self.places.iter().zip(0..self.used).filter_map(|(place, index)| match place {
+            Place::Live { link, entry, .. } => Some((index, link, entry)),
+            Place::Vacant => None,
+        })
+    }
+
     /// Takes link and entry of a handle out, unless that has been done already.
     #[inline]
     pub fn remove(&mut self, id: TimerId) -> Option<(L, E)> {
@@ -286,6 +304,8 @@ mod tests {
         if let Some((link, entry)) = arena.at_mut(id.index()) {
             (*link, *entry) = (8, 'b');
         }
+        assert!(arena.iter().eq([(id.index(), &8, &'b')]));
+        assert_eq!((arena.link_at(id.index()), arena.link_at(99)), (Some(&8), None));
         assert_eq!(arena.remove(id), Some((8, 'b')));
         assert_eq!(arena.at_mut(id.index()), None);
         assert_eq!(arena.remove_at(id.index()), None);

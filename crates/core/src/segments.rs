@@ -65,6 +65,12 @@ impl<X, const N: usize> Segments<X, N> {
         Some(&self.segments.get(at / N)?[at % N])
     }
 
+    /// All elements, in order.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = &X> {
+        self.segments.iter().flat_map(|segment| segment.iter())
+    }
+
     /// `len` elements from `at` on, which must all be in one segment: they are if `len` divides both `N` and `at`.
     #[inline]
     pub fn slice(&self, at: usize, len: usize) -> &[X] {

@@ -43,7 +43,7 @@
 //! Seen from one timer, firing costs its share of T / M visits to its slot.
 //!
 //! Memory, for each timer: 16 bytes and the value, 16 in its slot (up to twice that where the array has just doubled), as much again for holes at
-//! most, and 4 for each place that is free; and 40 bytes a slot. Timers that are due wait in line, 16 bytes each, until they have fired.
+//! most, and 8 for each place that is free; and 40 bytes a slot. Timers that are due wait in line, 16 bytes each, until they have fired.
 //!
 //! # Source and deviations
 //!

@@ -51,7 +51,7 @@
 //! can choose which timers to cancel so that the list degrades; choose your own where that matters
 //! ([`Builder::seed`]).
 //!
-//! Memory: 32 bytes for each timer and 11 for towers, on average, beside the arena's 8 (12 for a free place) and the value, at the peak. The room of a
+//! Memory: 32 bytes for each timer and 11 for towers, on average, beside the arena's 8 (16 for a free place) and the value, at the peak. The room of a
 //! tower is used again by one of the same height, so that of each height there is what was in use at its peak.
 //!
 //! # Source and deviations

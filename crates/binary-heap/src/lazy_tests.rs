@@ -1,0 +1,77 @@
+use super::*;
+use alloc::vec::Vec;
+use wheelhouse_core::meter::CountingMeter;
+
+#[test]
+fn the_dead_never_outnumber_the_living_by_more_than_a_few() {
+    let mut heap = LazyHeap::new();
+    let mut ids: Vec<_> = (0..10_000).map(|value| heap.insert(1_000 + value % 977, value)).collect();
+    let mut step = 0;
+    while let Some(id) = ids.get(step * 7_919 % ids.len().max(1)).copied() {
+        ids.swap_remove(step * 7_919 % ids.len());
+        if step % 3 == 0 {
+            assert!(heap.reschedule(id, 5_000));
+        }
+        assert!(heap.cancel(id).is_some() && heap.cancel(id).is_none());
+        assert!(heap.array.len() <= 2 * heap.len() + FEW);
+        step += 1;
+    }
+    assert_eq!((heap.len(), heap.next_wakeup()), (0, None));
+}
+
+#[test]
+fn what_is_dead_at_the_root_is_never_a_wake_up() {
+    let mut heap = LazyHeap::new();
+    let ids: Vec<_> = (0..100).map(|deadline| heap.insert(deadline, ())).collect();
+    for (deadline, id) in ids.into_iter().enumerate() {
+        assert_eq!(heap.next_wakeup(), Some(deadline as Tick));
+        if deadline % 2 == 0 {
+            heap.cancel(id);
+        } else {
+            heap.reschedule(id, 1_000);
+        }
+    }
+    assert_eq!((heap.next_wakeup(), heap.advance(1_000, |_| ())), (Some(1_000), 50));
+}
+
+#[test]
+fn orders_that_come_round_keep_the_order_of_insertion() {
+    let mut heap = LazyHeap::new();
+    let first = heap.insert(5, 0);
+    let ids: Vec<_> = (1..50).map(|value| heap.insert(5, value)).collect();
+    heap.cancel(ids[9]);
+    heap.reschedule(first, 5);
+    heap.orders = u32::MAX;
+    heap.insert(5, 50);
+    assert_eq!(heap.orders, 50);
+    heap.reschedule(ids[0], 5);
+    let mut fired = Vec::new();
+    heap.advance(5, |expired| fired.push(expired.value));
+    assert!(fired.into_iter().eq((2..50).filter(|value| *value != 10).chain([0, 50, 1])));
+}
+
+#[test]
+fn a_jump_fires_as_single_steps_do_with_dead_among_the_living() {
+    let mut bulk = LazyHeap::new();
+    let ids: Vec<_> = (0..20_000_u64).map(|value| bulk.insert(value * 7_919 % 1_000, value)).collect();
+    ids.iter().step_by(3).for_each(|id| _ = bulk.cancel(*id));
+    ids.iter().skip(1).step_by(5).for_each(|id| _ = bulk.reschedule(*id, 700));
+    for to in [0, 300, 699, 700, 1_000] {
+        let mut single = bulk.clone();
+        let mut fired = Vec::new();
+        let count = bulk.advance(to, |expired| fired.push(expired));
+        assert_eq!(count, fired.len());
+        assert!(fired.into_iter().eq(core::iter::from_fn(|| single.pop_expired(to))), "to {to}");
+        assert_eq!((bulk.len(), bulk.next_wakeup()), (single.len(), single.next_wakeup()));
+    }
+    assert!(bulk.is_empty());
+}
+
+#[test]
+fn cancelling_does_not_touch_the_heap() {
+    let mut heap = LazyHeap::builder().meter(CountingMeter::default()).build_lazy().unwrap();
+    let ids: Vec<_> = (0..1_000).map(|deadline| heap.insert(deadline, ())).collect();
+    heap.meter().reset();
+    ids.iter().skip(600).for_each(|id| _ = heap.cancel(*id));
+    assert_eq!(heap.meter().total(), 0);
+}
