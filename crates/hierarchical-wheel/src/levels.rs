@@ -37,7 +37,7 @@ const LEAST_LIMIT: u32 = 64;
 const JOIN_BELOW: u32 = 4;
 
 /// A slot with no more positions is tidied up as soon as that is due: it takes no longer than to account for some timers.
-const SHORT: u32 = 8 * 31;
+const SHORT: u32 = 8 * 32;
 
 /// A slot with more positions than so many times the limit is not tidied up at once, lest a call stall. It is one of level 0, its timers all due
 /// at the same tick: above, slots are split, and tidied up before they are as long.

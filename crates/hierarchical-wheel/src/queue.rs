@@ -2,13 +2,14 @@
 //!
 //! A slot could be a linked list of timers. At a million timers each step of such a list is a cache miss that the next
 //! step waits for: a hundred nanoseconds and more. So a slot is a queue of the timers' indices, in chunks of two cache lines that
-//! are read in order; one step in 31 follows a link, and the timers themselves can be fetched side by side.
+//! are read in order, and the timers themselves can be fetched side by side. What is behind a chunk is written in an array of its own: a word
+//! for 32 timers, so that it stays in the caches, and going from chunk to chunk is no miss either.
 //!
 //! ```text
-//! slot:  first ─────╮                                      last ─────╮
-//!        ┌──────┬───▼─────────────────┐   ┌──────┬───────────────────▼────────┐
-//!        │ next │ 7  12  ·  3 ...  41 │──▶│ next │ 5  ·  ·  88  ...  16       │
-//!        └──────┴─────────────────────┘   └──────┴────────────────────────────┘
+//! slot:  first ─────╮                                  last ─────╮
+//!        ┌──────────▼──────────┐   ┌─────────────────────────────▼────────┐
+//!        │ 7  12  ·  3 ...  41 │──▶│ 5  ·  ·  88  ...            16       │
+//!        └─────────────────────┘   └──────────────────────────────────────┘
 //! ```
 //!
 //! Where its index stands is the timer's [`Link`]. To cancel a timer, its index is overwritten with a hole (`·`), which takes
@@ -26,17 +27,14 @@ use wheelhouse_core::meter::{Meter, Work};
 use wheelhouse_core::segments::Segments;
 use wheelhouse_core::stack::Stack;
 
-/// Words of a chunk: two cache lines, which processors fetch together. Going from chunk to chunk is a chain of misses, one link each.
+/// Words of a chunk: two cache lines, which processors fetch together.
 const WORDS: u32 = 32;
 
-/// The last position in a chunk. The first word is a link to the next chunk.
+/// The last position in a chunk.
 const END: u32 = WORDS - 1;
 
 /// What stands where a timer was.
 pub(crate) const HOLE: u32 = u32::MAX;
-
-/// No chunk.
-const NONE: u32 = u32::MAX;
 
 /// There may be this many chunks, so that a position has 32 bits, and none means [`Slot::SPLIT`].
 const MOST: u32 = u32::MAX / WORDS;
@@ -49,10 +47,16 @@ const BLOCK: u32 = 4096;
 #[repr(align(128))]
 struct Block([u32; BLOCK as usize]);
 
-/// The first position in a chunk; any number for what is no chunk.
+/// The first position in a chunk.
 #[inline]
 fn first_of(chunk: u32) -> u32 {
-    chunk.wrapping_mul(WORDS) | 1
+    chunk * WORDS
+}
+
+/// The link to a position.
+#[inline]
+fn link_to(at: u32) -> Link {
+    Link::new(at).unwrap_or(Link::MIN) // never zero: the first chunk is not used
 }
 
 /// A slot: a queue of timers, or, once it has become too large, a ring of slots of its own.
@@ -141,19 +145,27 @@ impl Batch {
     }
 }
 
+/// The chunks before and behind one, if it is not the first or the last of its slot. Where one was merged with another, see `merge`.
+#[derive(Clone, Copy, Debug)]
+struct Neighbours {
+    before: u32,
+    behind: u32,
+}
+
 /// All chunks, and which of them are free.
 #[derive(Clone, Debug)]
 pub(crate) struct Pool {
     blocks: Vec<Box<Block>>,
-    /// The chunk before each chunk, if it is not the first of its slot; or [`MERGED`](merge::MERGED).
-    before: Segments<u32>,
+    /// What is before and behind each chunk. Apart from the chunks, so that going from one to the next is no cache miss: those of a million
+    /// timers take 256 KB.
+    chain: Segments<Neighbours>,
     /// Free chunks. A list threaded through them would be a chain of misses, see [`arena`](wheelhouse_core::arena).
     free: Stack<u32>,
 }
 
 impl Pool {
     pub(crate) const fn new() -> Self {
-        Self { blocks: Vec::new(), before: Segments::new(), free: Stack::new() }
+        Self { blocks: Vec::new(), chain: Segments::new(), free: Stack::new() }
     }
 
     #[inline]
@@ -168,9 +180,10 @@ impl Pool {
         &self.blocks[(at / BLOCK) as usize].0[(at % BLOCK) as usize..][..WORDS as usize]
     }
 
+    /// The chunk behind one that is not the last of its slot.
     #[inline]
-    fn next_of(&mut self, chunk: u32) -> &mut u32 {
-        self.word(chunk * WORDS)
+    fn behind(&self, chunk: u32) -> u32 {
+        self.chain[chunk as usize].behind
     }
 
     /// Puts a timer behind all others of a slot: O(1), with an allocation once in some thousand times.
@@ -191,7 +204,7 @@ impl Pool {
         *self.word(at) = index;
         slot.last = at;
         slot.len += 1;
-        Link::new(at).unwrap_or(Link::MIN) // never zero: the first word of a chunk is not a position
+        link_to(at)
     }
 
     /// Adds a chunk to a slot; returns its first position.
@@ -201,11 +214,11 @@ impl Pool {
         let at = first_of(chunk);
         if slot.len == 0 {
             slot.first = at;
-            self.before[chunk as usize] = NONE;
+            self.chain[chunk as usize].before = chunk;
         } else {
             let last = slot.last / WORDS;
-            *self.next_of(last) = chunk;
-            self.before[chunk as usize] = last;
+            self.chain[last as usize].behind = chunk;
+            self.chain[chunk as usize].before = last;
         }
         at
     }
@@ -222,7 +235,7 @@ impl Pool {
                 slot.last = END;
                 self.free.push(at / WORDS);
             } else if at % WORDS == END {
-                slot.first = first_of(*self.next_of(at / WORDS));
+                slot.first = first_of(self.behind(at / WORDS));
                 self.free.push(at / WORDS);
             } else {
                 slot.first = at + 1;
@@ -243,12 +256,12 @@ impl Pool {
         let chunk = slot.first / WORDS;
         let is_last = chunk == slot.last / WORDS;
         let (from, to) = (slot.first % WORDS, if is_last { slot.last % WORDS } else { END });
-        let words = self.chunk(chunk);
-        let batch = Batch::of(&words[from as usize..=to as usize]);
+        let batch = Batch::of(&self.chunk(chunk)[from as usize..=to as usize]);
         slot.len -= to - from + 1;
-        slot.first = first_of(words[0]);
         if is_last {
             slot.last = END;
+        } else {
+            slot.first = first_of(self.behind(chunk));
         }
         self.free.push(chunk);
         Some(batch)
@@ -259,11 +272,12 @@ impl Pool {
         let (mut at, mut left) = (slot.first, slot.len);
         while left > 0 {
             let count = left.min(WORDS - at % WORDS);
-            let chunk = self.chunk(at / WORDS);
-            let timers = &chunk[(at % WORDS) as usize..][..count as usize];
-            timers.iter().zip(at..).for_each(|(index, at)| tell(*index, Link::new(at).unwrap_or(Link::MIN)));
-            at = first_of(chunk[0]);
+            let timers = &self.chunk(at / WORDS)[(at % WORDS) as usize..][..count as usize];
+            timers.iter().zip(at..).for_each(|(index, at)| tell(*index, link_to(at)));
             left -= count;
+            if left > 0 {
+                at = first_of(self.behind(at / WORDS));
+            }
         }
     }
 
@@ -286,7 +300,7 @@ impl Pool {
     fn release_all(&mut self, slot: &Slot) {
         let (mut chunk, last) = (slot.first / WORDS, slot.last / WORDS);
         while chunk != last {
-            let next = *self.next_of(chunk);
+            let next = self.behind(chunk);
             self.free.push(chunk);
             chunk = next;
         }
@@ -305,7 +319,9 @@ impl Pool {
         let end = first + BLOCK / WORDS;
         assert!(end < MOST, "the slots of a wheel hold fewer than 2^32 timers and holes");
         self.blocks.push(Box::new(Block([0; BLOCK as usize])));
-        self.before.grow_to(end as usize, || NONE);
+        self.chain.grow_to(end as usize, || Neighbours { before: 0, behind: 0 });
+        // The first of all is not used: a link is not zero.
+        let first = first.max(1);
         (first + 1..end).rev().for_each(|chunk| self.free.push(chunk));
         first
     }

@@ -11,7 +11,7 @@ type Wheel = HierarchicalWheel<u64, CountingMeter>;
 const LIMIT: u64 = 4_096;
 
 /// By this many a slot may be larger: timers are accounted for 32 at a time, and put behind the last chunk without a look at the limit.
-const MORE: u64 = 32 + 31 + 32;
+const MORE: u64 = 32 + 32 + 32;
 
 /// Levels that can cascade, or split, in one call.
 const LEVELS: u64 = 7;
@@ -24,7 +24,7 @@ const POSITIONS: u64 = 8;
 
 /// Steps for the 32 timers that a call accounts for: each finds its slot, and tidies up a short one or part of a long one; one of any other length
 /// is tidied up whole.
-const SETTLED: u64 = 32 * (LEVELS + 248 + 248 / 5) + 6 * LIMIT + 6 * LIMIT / 5;
+const SETTLED: u64 = 32 * (LEVELS + 256 + 256 / 5) + 6 * LIMIT + 6 * LIMIT / 5;
 
 /// Timers in each workload.
 const N: u32 = if cfg!(debug_assertions) { 200_000 } else { 1_000_000 };

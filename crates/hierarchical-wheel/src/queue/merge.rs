@@ -4,7 +4,7 @@
 //! words, however long the queue is. It costs more for each hole than moving all that is left of a queue together, so that it
 //! is for those queues alone whose length would make a single call stall: of timers due at the same tick.
 
-use super::{Batch, END, HOLE, Pool, Slot, WORDS, first_of};
+use super::{Batch, END, HOLE, Neighbours, Pool, Slot, WORDS, first_of, link_to};
 use wheelhouse_core::arena::Link;
 
 /// Two neighbours with no more timers than this are merged.
@@ -26,28 +26,27 @@ impl Pool {
     /// how many positions were read.
     pub(crate) fn merge(&mut self, slot: &mut Slot, link: Link, moved: impl FnMut(u32, Link)) -> u32 {
         let chunk = link.get() / WORDS;
-        let before = self.before[chunk as usize];
+        let Neighbours { before, behind } = self.chain[chunk as usize];
         if before == MERGED {
             return 0;
         }
         let part = self.part(slot, chunk);
         let left = self.timers_of(part);
         if left > FEW {
-            return END;
+            return WORDS;
         }
         let before = (chunk != slot.first / WORDS).then(|| (self.part(slot, before), part));
-        let behind = *self.next_of(chunk);
         let behind = (chunk != slot.last / WORDS).then(|| (part, self.part(slot, behind)));
         let mut pairs = before.into_iter().chain(behind);
         if let Some((a, b)) = pairs.find(|(a, b)| self.timers_of(*a) + self.timers_of(*b) <= FEW) {
             self.join(slot, a, b, moved);
         }
-        3 * END
+        3 * WORDS
     }
 
     /// A chunk of a slot.
     fn part(&self, slot: &Slot, chunk: u32) -> Part {
-        let from = if chunk == slot.first / WORDS { slot.first % WORDS } else { 1 };
+        let from = if chunk == slot.first / WORDS { slot.first % WORDS } else { 0 };
         let to = if chunk == slot.last / WORDS { slot.last % WORDS } else { END };
         Part { chunk, from, to }
     }
@@ -67,25 +66,25 @@ impl Pool {
         let mut to = start;
         for index in batches.iter().flat_map(Batch::timers) {
             *self.word(to) = index;
-            moved(index, Link::new(to).unwrap_or(Link::MIN)); // never zero: the first word of a chunk is not a position
+            moved(index, link_to(to));
             to += 1;
         }
         let is_last = b.chunk == slot.last / WORDS;
         // Every chunk but the last is in use up to its end, and the last has at least one position in use.
-        let end = if is_last { to.max(start + 1) } else { start + END };
+        let end = if is_last { to.max(start + 1) } else { start + WORDS };
         (to..end).for_each(|at| *self.word(at) = HOLE);
         if is_last {
             slot.last = end - 1;
         } else {
-            let behind = *self.next_of(b.chunk);
-            *self.next_of(a.chunk) = behind;
-            self.before[behind as usize] = a.chunk;
+            let behind = self.behind(b.chunk);
+            self.chain[a.chunk as usize].behind = behind;
+            self.chain[behind as usize].before = a.chunk;
         }
         if a.chunk == slot.first / WORDS {
             slot.first = start;
         }
         slot.len -= (a.to + 1 - a.from) + (b.to + 1 - b.from) - (end - start);
-        self.before[b.chunk as usize] = MERGED;
+        self.chain[b.chunk as usize].before = MERGED;
         self.free.push(b.chunk);
     }
 }
@@ -98,7 +97,7 @@ mod tests {
     use wheelhouse_core::meter::NoMeter;
 
     /// The most positions for each timer, but for two chunks: two neighbours have more than [`FEW`].
-    const POSITIONS: usize = (2 * END as usize).div_ceil(FEW + 1);
+    const POSITIONS: usize = (2 * WORDS as usize).div_ceil(FEW + 1);
 
     /// A queue of timers, their links, and what it should be.
     struct Queue {
@@ -128,7 +127,7 @@ mod tests {
             } else {
                 self.pool.merge(&mut self.slot, link, |index, to| self.links[index as usize] = to);
             }
-            assert!(self.slot.len() as usize <= POSITIONS * self.expected.len() + 2 * END as usize);
+            assert!(self.slot.len() as usize <= POSITIONS * self.expected.len() + 2 * WORDS as usize);
         }
 
         fn pop(&mut self) {
@@ -172,15 +171,15 @@ mod tests {
     fn a_long_queue_that_is_left_with_one_timer_in_each_chunk_becomes_short() {
         for backwards in [false, true] {
             let mut queue = Queue::new();
-            (0..31 * 1_000).for_each(|_| queue.push());
-            let gone = (0..31 * 1_000).filter(|index| index % 31 != 7);
+            (0..32 * 1_000).for_each(|_| queue.push());
+            let gone = (0..32 * 1_000).filter(|index| index % 32 != 7);
             let gone: Vec<u32> = if backwards { gone.rev().collect() } else { gone.collect() };
             for index in gone {
                 let at = queue.expected.binary_search(&index).unwrap_or_else(|_| panic!("{index} is there"));
                 queue.cancel(at);
             }
             assert_eq!(queue.expected.len(), 1_000);
-            assert!(queue.slot.len() as usize <= POSITIONS * 1_000 + 2 * END as usize);
+            assert!(queue.slot.len() as usize <= POSITIONS * 1_000 + 2 * WORDS as usize);
         }
     }
 }
