@@ -1,4 +1,5 @@
-//! Bytes per live timer of a competitor, measured as the harness measures ours.
+//! Bytes per live timer of a competitor, measured in the way in which the harness measures ours. There, what fires is started again until n are live; a
+//! competitor does not tell which handle that was, so that here, at the end, each is cancelled and started once more.
 
 use crate::peer::Peer;
 use rand::{RngExt, SeedableRng};
@@ -6,7 +7,7 @@ use rand_pcg::Pcg64Mcg;
 use wheelhouse_harness::memory::{CHURN, allocated};
 use wheelhouse_harness::model::Memory;
 
-/// Measures a competitor with n timers and delays uniform in 1..=2^20, live, at the peak, and after each was replaced some times.
+/// Measures a competitor with n timers and delays uniform in 1..=2^20: live, the peak on the way there, and after each was replaced some times.
 pub(crate) fn measure<P: Peer>(n: u32, seed: u64) -> Memory {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let mut delay = move || random.random_range(1..=1_u64 << 20);

@@ -1,7 +1,7 @@
 //! What a competitor is asked to do.
 
 use wheelhouse_core::Tick;
-use wheelhouse_workload::{Op, Phase};
+use wheelhouse_workload::{Measure, Op, Phase};
 
 /// A timer facility with values of eight bytes. Each keeps its own kind of handles, so that no table between them and ours costs it anything.
 pub(crate) trait Peer {
@@ -65,7 +65,9 @@ impl Ability {
     }
 }
 
-/// Whether a phase asks for nothing that a peer lacks.
+/// Whether a phase asks for nothing that a peer lacks. Insertions into places that were used before need timers that were cancelled.
 pub(crate) fn can_play<P: Peer>(phase: &Phase) -> bool {
-    P::LACKS.iter().all(|(lack, _)| !phase.ops.iter().any(|op| lack.is_needed(op)))
+    let is_warm = phase.measure == Some(Measure::InsertWarm);
+    let needs = |lack: Ability| phase.ops.iter().any(|op| lack.is_needed(op)) || is_warm && lack == Ability::Cancel;
+    P::LACKS.iter().all(|(lack, _)| !needs(*lack))
 }

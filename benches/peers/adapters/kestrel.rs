@@ -55,7 +55,7 @@ impl Peer for Kestrel {
 
     #[inline]
     fn cancel(&mut self, kept: &mut Option<Timer>) -> Option<u64> {
-        let handle = kept.as_ref()?;
+        let handle = kept.take()?; // its end of the channel is of no use any more
         self.0.cancel(handle.id).is_ok_and(|was_live| was_live).then_some(handle.value)
     }
 

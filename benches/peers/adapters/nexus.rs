@@ -1,36 +1,45 @@
 //! nexus-timer: a hierarchical wheel of intrusive lists in a slab, 64 slots a level, ratio 8. Its clock is `Instant`: one tick is a
-//! millisecond, its default, from an arbitrary start. Handles must be given back.
+//! millisecond, its default, from an arbitrary start. Handles must be given back. Twice: as it comes, and with a cap on what one poll
+//! moves to finer levels, which its documentation advises where a long poll hurts.
 
 use super::after;
 use crate::peer::Peer;
-use nexus_timer::{TimerHandle, Wheel};
+use nexus_timer::{TimerHandle, Wheel, WheelBuilder};
 use std::time::{Duration, Instant};
 use wheelhouse_core::Tick;
 
-/// The wheel, when its clock began, and the buffer it fires into.
-pub(crate) struct Nexus {
+/// No cap.
+pub(crate) const WHOLE: usize = usize::MAX;
+
+/// Enough by its formula, timers times levels by the average delay, for four million timers over 2^20 ticks; and that of its example.
+pub(crate) const CAPPED: usize = 64;
+
+/// The wheel, when its clock began, and the buffer it fires into. A poll moves no more than `CAP` timers.
+pub(crate) struct Nexus<const CAP: usize> {
     wheel: Wheel<u64>,
     start: Instant,
     now: Tick,
     fired: Vec<u64>,
 }
 
-impl Nexus {
+impl<const CAP: usize> Nexus<CAP> {
     #[inline]
     fn instant(&self, tick: Tick) -> Instant {
         self.start + Duration::from_millis(tick)
     }
 }
 
-impl Peer for Nexus {
-    const NAME: &'static str = "nexus-timer";
+impl<const CAP: usize> Peer for Nexus<CAP> {
+    const NAME: &'static str = if CAP == WHOLE { "nexus-timer" } else { "nexus-timer-capped" };
     const PACKAGE: Option<&'static str> = Some("nexus-timer");
     /// With the deadline: a timer that has fired must not be rescheduled, and the wheel does not say whether it has.
     type Handle = (TimerHandle<u64>, Tick);
 
     fn new(_: usize) -> Self {
         let start = Instant::now();
-        Self { wheel: Wheel::unbounded(4096, start), start, now: 0, fired: Vec::new() }
+        let wheel =
+            WheelBuilder::new().max_rebalances_per_poll(CAP).unbounded(4096).build(start).expect("its own defaults");
+        Self { wheel, start, now: 0, fired: Vec::new() }
     }
 
     #[inline]

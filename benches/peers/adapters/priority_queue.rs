@@ -1,13 +1,15 @@
-//! priority-queue: a heap with a hash map beside it, so that a timer is found by its key. Keys are numbers here.
+//! priority-queue: a heap with a hash map beside it, so that a timer is found by its key. Keys are numbers here, and the hash is the fast one that its README
+//! advises.
 
 use crate::peer::Peer;
 use priority_queue::PriorityQueue;
+use rustc_hash::FxBuildHasher;
 use std::cmp::Reverse;
 use wheelhouse_core::Tick;
 
 /// The queue: the number of a timer with its value, by deadline.
 #[derive(Default)]
-pub(crate) struct Queue(PriorityQueue<u64, Reverse<Tick>>);
+pub(crate) struct Queue(PriorityQueue<u64, Reverse<Tick>, FxBuildHasher>);
 
 impl Peer for Queue {
     const NAME: &'static str = "priority-queue";

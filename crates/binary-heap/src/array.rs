@@ -7,6 +7,9 @@ use core::cmp::Ordering;
 use wheelhouse_core::Tick;
 use wheelhouse_core::meter::{Meter, Work};
 
+/// Where more than one timer in so many is due, sorting them is faster than taking one after the other off the root.
+const BULK_SHARE: usize = 4;
+
 /// Enough to tell a tenth from a quarter mostly; what is at stake is time only.
 const SAMPLE: usize = 64;
 
@@ -95,18 +98,21 @@ impl<const ARITY: usize, N: HeapNode, P: Places<N>> HeapArray<ARITY, N, P> {
         }
     }
 
-    /// Whether more than one node in `share` is due at `now`, by a sample of at least so many, evenly spread.
-    pub(crate) fn many_seem_due(&self, now: Tick, share: usize, meter: &impl Meter) -> bool {
-        let sample = self.nodes.iter().step_by((self.nodes.len() / SAMPLE).max(1));
-        meter.tally(Work::EntryScan, sample.len() as u64);
-        let size = sample.len();
-        sample.filter(|node| node.deadline() <= now).count() > size / share
+    /// So many timers must have fired in one call before it looks how many more are due: their cost pays for that.
+    #[inline]
+    pub(crate) fn enough_to_look(&self) -> usize {
+        self.nodes.len() / 32 + 32
     }
 
-    /// How many timers are due at `now`. O(n), in the order of memory.
-    pub(crate) fn count_due(&self, now: Tick, meter: &impl Meter) -> usize {
-        meter.tally(Work::EntryScan, self.nodes.len() as u64);
-        self.nodes.iter().filter(|node| node.deadline() <= now).count()
+    /// Whether so many timers are due at `now` that sorting them is faster than taking one after the other off the root. A sample says whether it is
+    /// worth counting; it can be wrong, and then counting, O(n) in the order of memory, saves the heap from being torn down for little.
+    pub(crate) fn is_worth_sorting(&self, now: Tick, meter: &impl Meter) -> bool {
+        let many_due = |nodes: &mut dyn ExactSizeIterator<Item = &N>| {
+            let count = nodes.len();
+            meter.tally(Work::EntryScan, count as u64);
+            nodes.filter(|node| node.deadline() <= now).count() > count / BULK_SHARE
+        };
+        many_due(&mut self.nodes.iter().step_by((self.nodes.len() / SAMPLE).max(1))) && many_due(&mut self.nodes.iter())
     }
 
     /// Sets aside what is due at `now`: O(n) for n timers and a sort of those due.

@@ -9,7 +9,7 @@ use wheelhouse_core::meter::{Meter, NoMeter};
 /// The most timers that a heap holds at a time.
 pub(crate) const MAX_TIMERS: usize = u32::MAX as usize;
 
-/// Configures a [`BinaryHeap`] or a [`LazyHeap`]. The arity is a parameter of the type and checked by the compiler.
+/// Configures a [`BinaryHeap`]. The arity is a parameter of the type and checked by the compiler.
 ///
 /// ```
 /// use wheelhouse_binary_heap::{BinaryHeap, BuildError, Timer};
@@ -71,18 +71,54 @@ impl<T, const ARITY: usize, M: Meter> Builder<T, ARITY, M> {
         Ok(BinaryHeap::with_parts(self.start, capacity, self.meter))
     }
 
-    /// Builds a heap with lazy deletion, whose nodes have four children whatever the arity named. O(1), but for the allocation.
+    fn checked_capacity(&self) -> Result<usize, BuildError> {
+        if self.capacity > MAX_TIMERS { Err(BuildError::Capacity(self.capacity)) } else { Ok(self.capacity) }
+    }
+}
+
+/// Configures a [`LazyHeap`].
+///
+/// ```
+/// use wheelhouse_binary_heap::{BuildError, LazyHeap, Timer};
+///
+/// let heap: LazyHeap<&str> = LazyHeap::builder().start(1_000).capacity(100).build()?;
+/// assert_eq!(heap.now(), 1_000);
+/// # Ok::<(), BuildError>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "nothing is built until `build` is called"]
+pub struct LazyBuilder<T, M = NoMeter>(Builder<T, 4, M>);
+
+impl<T> LazyBuilder<T> {
+    pub(crate) const fn new() -> Self {
+        Self(Builder::new())
+    }
+}
+
+impl<T, M: Meter> LazyBuilder<T, M> {
+    /// The tick that the clock starts at; 0 by default.
+    pub fn start(self, tick: Tick) -> Self {
+        Self(self.0.start(tick))
+    }
+
+    /// How many timers to make room for at once, 2^32 - 1 at most; 0 by default. The structure grows as needed beyond it.
+    pub fn capacity(self, timers: usize) -> Self {
+        Self(self.0.capacity(timers))
+    }
+
+    /// What counts the work; nothing does by default.
+    pub fn meter<N: Meter>(self, meter: N) -> LazyBuilder<T, N> {
+        LazyBuilder(self.0.meter(meter))
+    }
+
+    /// Builds the heap. O(1), but for the allocation.
     ///
     /// # Errors
     ///
-    /// As [`build`](Self::build).
-    pub fn build_lazy(self) -> Result<LazyHeap<T, M>, BuildError> {
-        let capacity = self.checked_capacity()?;
-        Ok(LazyHeap::with_parts(self.start, capacity, self.meter))
-    }
-
-    fn checked_capacity(&self) -> Result<usize, BuildError> {
-        if self.capacity > MAX_TIMERS { Err(BuildError::Capacity(self.capacity)) } else { Ok(self.capacity) }
+    /// If there is to be room for more timers than a heap can hold.
+    pub fn build(self) -> Result<LazyHeap<T, M>, BuildError> {
+        let capacity = self.0.checked_capacity()?;
+        Ok(LazyHeap::with_parts(self.0.start, capacity, self.0.meter))
     }
 }
 

@@ -72,9 +72,9 @@ impl Backend for LazyDefinition {
         vain_wakeups: 0,
         costs: Costs {
             insert: "O(1) average, worst O(log n)",
-            cancel: "O(1) amortised, worst O(n)",
-            reschedule: "O(1) average, worst O(n)",
-            fire: "O(log n) amortised",
+            cancel: "O(1) amortised, O(log n) for the first, worst O(n log n)",
+            reschedule: "O(1) average, O(log n) for the first, worst O(n log n)",
+            fire: "O(log n) amortised, worst O(n log n)",
         },
         bounds: lazy_bounds,
     };

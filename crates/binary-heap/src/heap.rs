@@ -7,9 +7,6 @@ use wheelhouse_core::arena::Arena;
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
-/// Where more than one timer in so many is due, sorting them is faster than taking one after the other off the root.
-const BULK_SHARE: usize = 4;
-
 /// An indexed heap of timers with `ARITY` children for each node. See the [crate's page](crate) for what it is and costs.
 ///
 /// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see [`TimerId`]. An arity below two does
@@ -74,29 +71,20 @@ impl<T, const ARITY: usize, M: Meter> BinaryHeap<T, ARITY, M> {
         Node { deadline, order: self.orders, index }
     }
 
-    /// So many timers must have fired in one call before it looks how many more are due: their cost pays for that.
-    #[inline]
-    fn enough_to_look(&self) -> usize {
-        self.array.len() / 32 + 32
-    }
-
     /// Fires all that is due if it is a good part of all timers, else nothing. Returns how many.
     #[cold]
     fn advance_in_bulk(&mut self, on_expiry: &mut impl FnMut(Expired<T>)) -> usize {
-        // The sample can be wrong; then counting saves the heap from being torn down for little.
-        if !self.array.many_seem_due(self.now, BULK_SHARE, &self.meter) {
+        if !self.array.is_worth_sorting(self.now, &self.meter) {
             return 0;
         }
-        let count = self.array.count_due(self.now, &self.meter);
-        if count <= self.array.len() / BULK_SHARE {
-            return 0;
-        }
+        let mut fired = 0;
         for node in self.array.set_aside_due(self.now, &self.meter) {
             if let Some((id, value)) = self.arena.remove_at(node.index) {
+                fired += 1;
                 on_expiry(Expired { id, deadline: node.deadline, value });
             }
         }
-        count
+        fired
     }
 }
 
@@ -169,13 +157,13 @@ impl<T, const ARITY: usize, M: Meter> Timer<T> for BinaryHeap<T, ARITY, M> {
     #[inline]
     fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
         let mut fired = 0;
-        let mut enough = self.enough_to_look();
+        let mut enough = self.array.enough_to_look();
         while let Some(expired) = self.pop_expired(now) {
             fired += 1;
             on_expiry(expired);
             if fired >= enough {
                 fired += self.advance_in_bulk(&mut on_expiry);
-                enough = fired + self.enough_to_look();
+                enough = fired + self.array.enough_to_look();
             }
         }
         fired

@@ -1,7 +1,7 @@
 //! The heap with lazy deletion.
 
 use crate::array::HeapArray;
-use crate::builder::Builder;
+use crate::builder::LazyBuilder;
 use crate::node::{HeapNode, LazyNode};
 use wheelhouse_core::arena::{Arena, Link};
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
@@ -12,9 +12,6 @@ const ARITY: usize = 4;
 
 /// The dead may be so many more than the living before they are dropped, lest a heap of a few timers is tidied up all the time.
 const FEW: usize = 64;
-
-/// Where more than one timer in so many is due, sorting them is faster than taking one after the other off the root.
-const BULK_SHARE: usize = 4;
 
 /// A timer's deadline and value. Its link is the order of its node: a node of another order is dead.
 #[derive(Clone, Debug)]
@@ -27,8 +24,11 @@ struct Entry<T> {
 ///
 /// To cancel, or to move, is one access to the timer: the heap is not touched but for the node that a move adds. What is
 /// dead at the root is taken off at once, so that [`next_wakeup`](Timer::next_wakeup) is exact; what is dead elsewhere is
-/// dropped when it is more than the living and 64, in one pass over all: that call takes O(n). A program that cannot have that
-/// takes [`BinaryHeap`](crate::BinaryHeap), where a cancelled timer is gone at once.
+/// dropped when it is more than the living and 64, in one pass over all: that call takes O(n), and the one that uncovers dead in a row at the root
+/// O(log n) for each of them. A program that cannot have that takes [`BinaryHeap`](crate::BinaryHeap), where a cancelled timer is gone at once.
+///
+/// Memory: 16 bytes for each timer and for each of the dead, twice that where the array has just doubled, beside what the arena takes: 8, the value and its
+/// deadline, and 8 for each place that is free.
 ///
 /// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see [`TimerId`].
 ///
@@ -59,8 +59,8 @@ impl<T> LazyHeap<T> {
     }
 
     /// Chooses the first tick, the capacity or a meter.
-    pub const fn builder() -> Builder<T> {
-        Builder::new()
+    pub const fn builder() -> LazyBuilder<T> {
+        LazyBuilder::new()
     }
 }
 
@@ -147,19 +147,10 @@ impl<T, M: Meter> LazyHeap<T, M> {
         }
     }
 
-    /// So many timers must have fired in one call before it looks how many more are due: their cost pays for that.
-    #[inline]
-    fn enough_to_look(&self) -> usize {
-        self.array.len() / 32 + 32
-    }
-
     /// Fires all that is due if it is a good part of all timers, else nothing. Returns how many.
     #[cold]
     fn advance_in_bulk(&mut self, on_expiry: &mut impl FnMut(Expired<T>)) -> usize {
-        if !self.array.many_seem_due(self.now, BULK_SHARE, &self.meter) {
-            return 0;
-        }
-        if self.array.count_due(self.now, &self.meter) <= self.array.len() / BULK_SHARE {
+        if !self.array.is_worth_sorting(self.now, &self.meter) {
             return 0;
         }
         // So that each node that is set aside is one of a timer, and the first of those that are left is live.
@@ -194,7 +185,7 @@ impl<T, M: Meter> Timer<T> for LazyHeap<T, M> {
         self.timers.len()
     }
 
-    /// O(1) on average, O(log n) at worst; O(n) when the array grows.
+    /// O(1) on average, O(log n) at worst; O(n) when the array grows, and O(n log n) once in four billion, when the numbers of insertions begin anew.
     #[inline(always)]
     fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
         let order = self.next_order();
@@ -203,7 +194,7 @@ impl<T, M: Meter> Timer<T> for LazyHeap<T, M> {
         id
     }
 
-    /// O(1) amortised, O(log n) if it is the first; O(n) at worst, when the dead are dropped.
+    /// O(1) amortised, O(log n) if it is the first; at worst, O(n) when the dead are dropped, and O(log n) for each of the dead that come up.
     #[inline(always)]
     fn cancel(&mut self, id: TimerId) -> Option<T> {
         let (order, entry) = self.timers.remove(id)?;
@@ -245,7 +236,7 @@ impl<T, M: Meter> Timer<T> for LazyHeap<T, M> {
         self.array.first().map(LazyNode::deadline)
     }
 
-    /// O(log n) amortised; at worst for each dead timer that comes up.
+    /// O(log n) amortised; at worst for each of the dead that come up, and O(n) when the dead are dropped.
     #[inline]
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.now = self.now.max(now);
@@ -254,6 +245,7 @@ impl<T, M: Meter> Timer<T> for LazyHeap<T, M> {
         let (id, Entry { deadline, value }) = self.timers.remove_at(first.index())?;
         self.array.remove_first(&self.meter);
         self.bury();
+        self.limit_dead();
         Some(Expired { id, deadline, value })
     }
 
@@ -261,13 +253,13 @@ impl<T, M: Meter> Timer<T> for LazyHeap<T, M> {
     #[inline]
     fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
         let mut fired = 0;
-        let mut enough = self.enough_to_look();
+        let mut enough = self.array.enough_to_look();
         while let Some(expired) = self.pop_expired(now) {
             fired += 1;
             on_expiry(expired);
             if fired >= enough {
                 fired += self.advance_in_bulk(&mut on_expiry);
-                enough = fired + self.enough_to_look();
+                enough = fired + self.array.enough_to_look();
             }
         }
         fired

@@ -20,6 +20,19 @@ fn the_dead_never_outnumber_the_living_by_more_than_a_few() {
 }
 
 #[test]
+fn firing_leaves_no_more_dead_than_cancelling() {
+    let mut heap = LazyHeap::new();
+    let far: Vec<_> = (0..1_000).map(|n| heap.insert(1_000_000 + n, n)).collect();
+    (0..1_000).for_each(|n| _ = heap.insert(n, n));
+    far[1..].iter().for_each(|id| _ = heap.cancel(*id));
+    for tick in 0..1_000 {
+        assert_eq!(heap.advance(tick, |_| ()), 1);
+        assert!(heap.array.len() <= 2 * heap.len() + FEW, "{} nodes of {}", heap.array.len(), heap.len());
+    }
+    assert_eq!(heap.next_wakeup(), Some(1_000_000));
+}
+
+#[test]
 fn what_is_dead_at_the_root_is_never_a_wake_up() {
     let mut heap = LazyHeap::new();
     let ids: Vec<_> = (0..100).map(|deadline| heap.insert(deadline, ())).collect();
@@ -69,7 +82,7 @@ fn a_jump_fires_as_single_steps_do_with_dead_among_the_living() {
 
 #[test]
 fn cancelling_does_not_touch_the_heap() {
-    let mut heap = LazyHeap::builder().meter(CountingMeter::default()).build_lazy().unwrap();
+    let mut heap = LazyHeap::builder().meter(CountingMeter::default()).build().unwrap();
     let ids: Vec<_> = (0..1_000).map(|deadline| heap.insert(deadline, ())).collect();
     heap.meter().reset();
     ids.iter().skip(600).for_each(|id| _ = heap.cancel(*id));

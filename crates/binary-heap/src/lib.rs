@@ -105,7 +105,7 @@ mod lazy;
 mod node;
 mod sift;
 
-pub use builder::{BuildError, Builder};
+pub use builder::{BuildError, Builder, LazyBuilder};
 pub use definition::{Definition, LazyDefinition};
 pub use heap::BinaryHeap;
 pub use lazy::LazyHeap;

@@ -37,7 +37,7 @@ enum Place<E, L> {
 
 const _: () = assert!(size_of::<Place<[u64; 2], Link>>() == 24 && size_of::<Place<u64, ()>>() == 16);
 
-/// Entries behind [`TimerId`]s. All operations are O(1), a segment of storage at times included.
+/// Entries behind [`TimerId`]s. All operations are O(1), a segment of storage at times included, if nothing else is said.
 ///
 /// ```
 /// use wheelhouse_core::arena::Arena;
@@ -83,7 +83,7 @@ impl<E, L> Arena<E, L> {
         Self { places: Segments::new(), used: 0, free: Stack::new(), retired: 0 }
     }
 
-    /// An empty arena with room for `capacity` entries.
+    /// An empty arena with room for `capacity` entries, of which it can have 2^32 - 1: O(capacity).
     pub fn with_capacity(capacity: usize) -> Self {
         let mut arena = Self::new();
         arena.places.grow_to(capacity, || Place::Vacant);
@@ -109,9 +109,19 @@ impl<E, L> Arena<E, L> {
     }
 
     /// The handle that the next insertion gives out.
+    ///
+    /// # Panics
+    ///
+    /// If there are 2^32 - 1 entries: here already, so that a structure which links a timer before it is inserted is whole after that.
     #[inline]
     pub fn next_id(&self) -> TimerId {
-        self.free.peek().unwrap_or(TimerId::from_parts(self.used, NonZeroU32::MIN))
+        self.free.peek().unwrap_or_else(|| self.unused_id())
+    }
+
+    #[inline]
+    fn unused_id(&self) -> TimerId {
+        assert!(self.used < u32::MAX, "an arena holds fewer than 2^32 timers");
+        TimerId::from_parts(self.used, NonZeroU32::MIN)
     }
 
     /// Puts an entry in and returns its handle.
@@ -137,7 +147,6 @@ impl<E, L> Arena<E, L> {
     /// Makes room for one more place.
     #[inline]
     fn use_another(&mut self) {
-        assert!(self.used < u32::MAX, "an arena holds fewer than 2^32 timers");
         self.used += 1;
         if self.used as usize > self.places.len() {
             self.places.grow_to(self.used as usize, || Place::Vacant);

@@ -8,7 +8,11 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 
-/// An array of segments of `N` elements each: a power of two, so that the place of an element is a shift and a mask.
+/// An array of segments of `N` elements each: a power of two, so that the place of an element is a shift and a mask. Reading and writing are O(1).
+///
+/// # Panics
+///
+/// Indexing, and [`slice`](Self::slice), panic past the end.
 ///
 /// ```
 /// use wheelhouse_core::segments::Segments;
@@ -32,6 +36,7 @@ impl<X, const N: usize> Default for Segments<X, N> {
 impl<X, const N: usize> Segments<X, N> {
     /// No elements. Allocates nothing.
     pub const fn new() -> Self {
+        const { assert!(N.is_power_of_two(), "the elements of a segment are a power of two") };
         Self { segments: Vec::new() }
     }
 

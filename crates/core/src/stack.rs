@@ -8,8 +8,8 @@ const PIECE: usize = 1024;
 
 type Piece<X> = Box<[X; PIECE]>;
 
-/// A stack in pieces. `push` and `pop` are O(1), also at worst: nothing is copied when the stack grows. Of the pieces that it no longer
-/// needs it keeps one, so that pushing and popping at a seam does not allocate each time.
+/// A stack in pieces of 1,024. `push` and `pop` are O(1); at worst one of 1,024 pushes fills a new piece, and the table of the pieces doubles: no element is
+/// moved when the stack grows. Of the pieces that it no longer needs it keeps one, so that pushing and popping at a seam does not allocate each time.
 ///
 /// ```
 /// use wheelhouse_core::stack::Stack;

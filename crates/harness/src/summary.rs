@@ -173,7 +173,7 @@ enum Kind {
     Time(String),
     /// 99.99th percentile of the time of one tick.
     WorstTick,
-    /// Bytes per live timer.
+    /// Bytes per live timer, after churn.
     Bytes,
 }
 
@@ -190,7 +190,7 @@ impl Source {
             }
             Kind::Bytes => {
                 let row = run.memory.iter().find(|r| r.backend == backend && r.n == self.n);
-                row.map_or(Found::Missing, |r| Found::Figure(r.live, vec![r.live]))
+                row.map_or(Found::Missing, |r| Found::Figure(r.churned, vec![r.churned]))
             }
         }
     }
@@ -227,7 +227,12 @@ fn sources(run: &Run, n: u64) -> Vec<Source> {
         sources.push(Source { heading: "worst\ntick".to_owned(), workload, n, kind: Kind::WorstTick });
     }
     if run.memory.iter().any(|r| r.n == n) {
-        sources.push(Source { heading: "bytes per\ntimer".to_owned(), workload: String::new(), n, kind: Kind::Bytes });
+        sources.push(Source {
+            heading: "bytes after\nchurn".to_owned(),
+            workload: String::new(),
+            n,
+            kind: Kind::Bytes,
+        });
     }
     sources
 }

@@ -20,7 +20,7 @@
 mod reshape;
 
 use crate::geometry::Geometry;
-use crate::queue::{Pool, Slot};
+use crate::queue::{Pool, Slot, WORDS};
 use crate::ring::Rings;
 use wheelhouse_core::arena::{Arena, Link};
 use wheelhouse_core::meter::{Meter, Work};
@@ -37,11 +37,15 @@ const LEAST_LIMIT: u32 = 64;
 const JOIN_BELOW: u32 = 4;
 
 /// A slot with no more positions is tidied up as soon as that is due: it takes no longer than to account for some timers.
-const SHORT: u32 = 8 * 32;
+const SHORT: u32 = 8 * WORDS;
 
 /// A slot with more positions than so many times the limit is not tidied up at once, lest a call stall. It is one of level 0, its timers all due
 /// at the same tick: above, slots are split, and tidied up before they are as long.
 const LONG: u32 = 6;
+
+/// In a slot of level 0 with more positions than so many times the limit, chunks are merged. That is long before it is too long to be tidied up at once, so that
+/// three quarters of one that is have been under that care.
+const CROWDED: u32 = LONG / 4;
 
 /// A timer's deadline and value.
 #[derive(Clone, Debug)]
@@ -126,8 +130,9 @@ pub(crate) struct Levels {
     moving: bool,
     /// A slot above level 0 with as many timers is to be split.
     limit: u32,
-    /// So many slots may be split, joined or tidied up: one while many timers are accounted for together, lest all that takes time comes at once.
-    reshapes: u32,
+    /// How many slots may be split, joined or tidied up, if there is a limit: one while many timers are accounted for together, lest all that takes time
+    /// comes at once.
+    reshapes: Option<u32>,
 }
 
 impl Levels {
@@ -151,7 +156,7 @@ impl Levels {
             pending: 0,
             moving: false,
             limit,
-            reshapes: u32::MAX,
+            reshapes: None,
         }
     }
 
@@ -298,7 +303,7 @@ impl Levels {
     fn settle_pending<T>(&mut self, entries: &mut Entries<T>, meter: &impl Meter) {
         let pending = core::mem::take(&mut self.pending);
         self.moving = false;
-        self.reshapes = 1;
+        self.reshapes = Some(1);
         // All holes first: whoever reads a slot from here on must not meet a timer that is gone.
         self.changes[..pending].iter().for_each(|change| self.pool.erase(change.link));
         for at in 0..pending {
@@ -312,7 +317,7 @@ impl Levels {
                 entries.set_link(index, place);
             }
         }
-        self.reshapes = u32::MAX;
+        self.reshapes = None;
     }
 
     /// Accounts for a timer of which only a hole is left.
@@ -332,10 +337,13 @@ impl Levels {
         let slot = self.rings.slot(at);
         if left == 0 || is_thin {
             self.thin_out(entries, at, deadline, meter);
-        } else if slot.len() > LONG * self.limit {
-            self.merge(entries, at, link, meter);
-        } else if slot.is_sparse() && (slot.len() <= SHORT || self.may_reshape()) {
+            return;
+        }
+        let (is_sparse, positions) = (slot.is_sparse(), slot.len());
+        if is_sparse && (positions <= SHORT || positions <= LONG * self.limit && self.may_reshape()) {
             self.drop_holes(entries, at, meter);
+        } else if level == 0 && positions > CROWDED * self.limit {
+            self.merge(entries, at, link, meter);
         }
     }
 

@@ -48,8 +48,8 @@
 //!
 //! With s slots a level, an emptied slot is followed by a search for the next over at most s / 64 words: four by default.
 //!
-//! Memory, for each timer: 16 bytes and the value; its index, and at most seven holes, of 4 bytes each, mostly fewer than four; 8 for each place that is free. Each slot
-//! in use takes a chunk of 128 bytes at least, and each level, and each slot that has become a wheel, 16 bytes a slot. At a million timers with delays up to
+//! Memory, for each timer: 16 bytes and the value; its index, and at most nine holes, of 4 bytes each, mostly fewer than four; 8 for each place that is free. Each slot
+//! in use takes a chunk of 136 bytes at least, and each level, and each slot that has become a wheel, 16 bytes a slot. At a million timers with delays up to
 //! 2^20 ticks that is 20 bytes and the value. A timer that is inserted with a deadline already past goes to an ordered map instead:
 //! O(log j) for j such timers.
 //!

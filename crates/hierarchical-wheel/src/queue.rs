@@ -2,7 +2,7 @@
 //!
 //! A slot could be a linked list of timers. At a million timers each step of such a list is a cache miss that the next
 //! step waits for: a hundred nanoseconds and more. So a slot is a queue of the timers' indices, in chunks of two cache lines that
-//! are read in order, and the timers themselves can be fetched side by side. What is behind a chunk is written in an array of its own: a word
+//! are read in order, and the timers themselves can be fetched side by side. What is behind a chunk, and before it, is written in an array of its own: two words
 //! for 32 timers, so that it stays in the caches, and going from chunk to chunk is no miss either.
 //!
 //! ```text
@@ -28,7 +28,7 @@ use wheelhouse_core::segments::Segments;
 use wheelhouse_core::stack::Stack;
 
 /// Words of a chunk: two cache lines, which processors fetch together.
-const WORDS: u32 = 32;
+pub(crate) const WORDS: u32 = 32;
 
 /// The last position in a chunk.
 const END: u32 = WORDS - 1;

@@ -46,6 +46,23 @@ fn stays_whole_under_random_operations() {
     }
 }
 
+/// Chunks that were left before the slot was too long to be tidied up at once must not be forgotten.
+#[test]
+fn a_crowded_slot_has_few_holes_whenever_its_timers_leave() {
+    let mut wheel = HierarchicalWheel::new();
+    let mut ids: Vec<_> = (0..24_576).map(|n| wheel.insert(250, n)).collect();
+    let late = ids.split_off(19_648);
+    ids.into_iter().for_each(|id| _ = wheel.cancel(id));
+    let more: Vec<_> = (0..64).map(|n| wheel.insert(250, n)).collect();
+    for (n, id) in late.iter().chain(&more[..32]).enumerate() {
+        // Of two chunks of 32, five and four are left.
+        if n % 64 % 32 >= 5 - n % 64 / 32 {
+            wheel.cancel(*id);
+        }
+    }
+    wheel.check();
+}
+
 #[test]
 fn cancelling_the_last_timer_of_a_slot_empties_it() {
     let mut wheel = HierarchicalWheel::new();

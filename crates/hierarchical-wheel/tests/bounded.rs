@@ -20,7 +20,7 @@ const LEVELS: u64 = 7;
 const MOVES: u64 = LEVELS * (LIMIT + MORE);
 
 /// Positions read for each timer that is in them.
-const POSITIONS: u64 = 8;
+const POSITIONS: u64 = 10;
 
 /// Steps for the 32 timers that a call accounts for: each finds its slot, and tidies up a short one or part of a long one; one of any other length
 /// is tidied up whole.

@@ -29,7 +29,7 @@ fn the_glance_has_a_column_per_operation_and_trace() {
         "replay-nginx",
         "replay-kafka",
         "worst-tick",
-        "bytes-per-timer",
+        "bytes-after-churn",
     ];
     assert_eq!(keys, wanted);
     let structures: Vec<&str> = table.rows.iter().map(|row| row[0].shown.as_str()).collect();
@@ -58,7 +58,7 @@ fn wrong_answers_and_missing_rows_have_no_figures() {
     assert_eq!(field(&table, "skip-list", "cancel").shown, "WRONG");
     assert_eq!(field(&table, "skip-list", "steady").mark, Mark::Plain, "another workload is not concerned");
     assert_eq!(field(&at_a_glance(&run, None), "skip-list", "hold").shown, "-");
-    assert_eq!(field(&at_a_glance(&run, None), FLOOR, "bytes-per-timer").shown, "-");
+    assert_eq!(field(&at_a_glance(&run, None), FLOOR, "bytes-after-churn").shown, "-");
 }
 
 #[test]

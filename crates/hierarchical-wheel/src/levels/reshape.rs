@@ -79,8 +79,9 @@ impl Levels {
 
     /// Whether a slot may be split, joined or tidied up at once; says so once while many timers are accounted for together.
     pub(super) fn may_reshape(&mut self) -> bool {
-        let may = self.reshapes > 0;
-        self.reshapes = self.reshapes.saturating_sub(1);
+        let Some(left) = &mut self.reshapes else { return true };
+        let may = *left > 0;
+        *left = left.saturating_sub(1);
         may
     }
 

@@ -10,7 +10,11 @@ use wheelhouse_core::arena::Link;
 /// Two neighbours with no more timers than this are merged.
 const FEW: usize = 8;
 
-/// What stands for the chunk before one that was merged with another: it is free, and a timer that was there is accounted for.
+/// What stands for the chunk before one that was merged with another: it is free, and nothing is left to do for a timer that was there.
+///
+/// Such a timer's link may still be among those to be accounted for, and must not lead into a chunk that serves another slot by then. It does not: while
+/// timers are accounted for, chunks are taken only to put together what has just been read out of others, which were put on the stack of the free
+/// after this one, and as many.
 const MERGED: u32 = u32::MAX - 1;
 
 /// A chunk of a slot, and the positions in it that are in use.
