@@ -44,8 +44,8 @@ const SHORT: u32 = 8 * WORDS;
 const LONG: u32 = 6;
 
 /// In a slot of level 0 with more positions than so many times the limit, chunks are merged. That is long before it is too long to be tidied up at once, so that
-/// three quarters of one that is have been under that care.
-const CROWDED: u32 = LONG / 4;
+/// five sixths of one that is have been under that care.
+const CROWDED: u32 = 1;
 
 /// A timer's deadline and value.
 #[derive(Clone, Debug)]

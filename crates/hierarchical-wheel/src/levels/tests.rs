@@ -38,7 +38,7 @@ impl Levels {
         assert!(level == 0 || slot.live <= self.limit + 2 * PENDING as u32);
         let expected = slot.live;
         assert!(slot.len() == 0 || slot.live > 0);
-        // Where chunks are merged, 64 for nine timers, in three quarters of them; five, where at most one slot at a time is tidied up at once.
+        // Where chunks are merged, 64 for nine timers, in five sixths of them; five, where at most one slot at a time is tidied up at once.
         assert!(slot.len() <= 10 * slot.live + 1_000, "{} positions for {}", slot.len(), slot.live);
         let (mut slot, mut pool, mut live) = (slot, self.pool.clone(), 0);
         while let Some(index) = pool.pop(&mut slot, &wheelhouse_core::meter::NoMeter) {
