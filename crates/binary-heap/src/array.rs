@@ -107,12 +107,8 @@ impl<const ARITY: usize, N: HeapNode, P: Places<N>> HeapArray<ARITY, N, P> {
     /// Whether so many timers are due at `now` that sorting them is faster than taking one after the other off the root. A sample says whether it is
     /// worth counting; it can be wrong, and then counting, O(n) in the order of memory, saves the heap from being torn down for little.
     pub(crate) fn is_worth_sorting(&self, now: Tick, meter: &impl Meter) -> bool {
-        let many_due = |nodes: &mut dyn ExactSizeIterator<Item = &N>| {
-            let count = nodes.len();
-            meter.tally(Work::EntryScan, count as u64);
-            nodes.filter(|node| node.deadline() <= now).count() > count / BULK_SHARE
-        };
-        many_due(&mut self.nodes.iter().step_by((self.nodes.len() / SAMPLE).max(1))) && many_due(&mut self.nodes.iter())
+        let sample = self.nodes.iter().step_by((self.nodes.len() / SAMPLE).max(1));
+        many_due(sample, now, meter) && many_due(self.nodes.iter(), now, meter)
     }
 
     /// Sets aside what is due at `now`: O(n) for n timers and a sort of those due.
@@ -165,6 +161,13 @@ impl<const ARITY: usize, N: HeapNode, P: Places<N>> HeapArray<ARITY, N, P> {
             sift::sink::<ARITY, _>(&mut self.nodes[..len], &mut self.places, place, node, meter);
         }
     }
+}
+
+/// Whether more than one node in [`BULK_SHARE`] is due at `now`.
+fn many_due<'a, N: HeapNode + 'a>(nodes: impl ExactSizeIterator<Item = &'a N>, now: Tick, meter: &impl Meter) -> bool {
+    let count = nodes.len();
+    meter.tally(Work::EntryScan, count as u64);
+    nodes.filter(|node| node.deadline() <= now).count() > count / BULK_SHARE
 }
 
 /// The timers that are due, the earliest first; those that are not taken go back. They lie in the heap's own array behind

@@ -43,10 +43,6 @@ const SHORT: u32 = 8 * WORDS;
 /// at the same tick: above, slots are split, and tidied up before they are as long.
 const LONG: u32 = 6;
 
-/// In a slot of level 0 with more positions than so many times the limit, chunks are merged. That is long before it is too long to be tidied up at once, so that
-/// five sixths of one that is have been under that care.
-const CROWDED: u32 = 1;
-
 /// A timer's deadline and value.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry<T> {
@@ -342,7 +338,8 @@ impl Levels {
         let (is_sparse, positions) = (slot.is_sparse(), slot.len());
         if is_sparse && (positions <= SHORT || positions <= LONG * self.limit && self.may_reshape()) {
             self.drop_holes(entries, at, meter);
-        } else if level == 0 && positions > CROWDED * self.limit {
+        } else if level == 0 && positions > self.limit {
+            // Long before it is too long to be tidied up at once: of one that is, five sixths have been under this care.
             self.merge(entries, at, link, meter);
         }
     }

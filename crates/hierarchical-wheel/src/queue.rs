@@ -214,13 +214,18 @@ impl Pool {
         let at = first_of(chunk);
         if slot.len == 0 {
             slot.first = at;
-            self.chain[chunk as usize].before = chunk;
+            self.chain[chunk as usize].before = chunk; // none, and not what `merge` may have left there
         } else {
-            let last = slot.last / WORDS;
-            self.chain[last as usize].behind = chunk;
-            self.chain[chunk as usize].before = last;
+            self.connect(slot.last / WORDS, chunk);
         }
         at
+    }
+
+    /// Puts one chunk behind another.
+    #[inline]
+    fn connect(&mut self, before: u32, behind: u32) {
+        self.chain[before as usize].behind = behind;
+        self.chain[behind as usize].before = before;
     }
 
     /// Takes the first timer out, and all holes before it: O(1) amortised.

@@ -80,9 +80,7 @@ impl Pool {
         if is_last {
             slot.last = end - 1;
         } else {
-            let behind = self.behind(b.chunk);
-            self.chain[a.chunk as usize].behind = behind;
-            self.chain[behind as usize].before = a.chunk;
+            self.connect(a.chunk, self.behind(b.chunk));
         }
         if a.chunk == slot.first / WORDS {
             slot.first = start;
