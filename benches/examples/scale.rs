@@ -8,8 +8,9 @@
 //! cargo run --release -p wheelhouse-benches --example scale -- [NUMBER_OF_TIMERS ...] > results/scale.md
 //! ```
 //!
-//! Without numbers: 10,000,000 and 100,000,000. They are measured in turns, three rounds; the table shows the medians. That takes about forty minutes
-//! where memory has pages of 4 KiB; each row is told on the error output as it comes.
+//! Without numbers: 10,000,000 and 100,000,000, each once: every figure is the mean of at least ten million operations, but of one run, so that
+//! a slow minute of the machine shows in it. That takes about a quarter of an hour where memory has pages of 4 KiB; each row is told on the
+//! error output as it comes.
 
 use std::time::{Duration, Instant};
 use wheelhouse_harness::provenance;
@@ -17,7 +18,6 @@ use wheelhouse_hierarchical_wheel::{HierarchicalWheel, Tick, Timer, TimerId};
 
 /// Delays are uniform in `1..=LONGEST`, as in the harness.
 const LONGEST: Tick = 1 << 20;
-const ROUNDS: usize = 3;
 const COLUMNS: [&str; 7] = ["insert cold", "cancel", "insert warm", "reschedule", "steady", "fire jump", "fire ticks"];
 
 /// A generator, and an order of 0..n that needs no memory.
@@ -124,11 +124,6 @@ fn idle() -> (f64, f64) {
     (tick, ask)
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
 fn main() -> anyhow::Result<()> {
     let sizes: Result<Vec<u64>, _> = std::env::args().skip(1).map(|n| n.replace('_', "").parse()).collect();
     let mut sizes = sizes.map_err(|_| anyhow::anyhow!("numbers of timers are written as 10_000_000"))?;
@@ -136,27 +131,21 @@ fn main() -> anyhow::Result<()> {
         sizes = vec![10_000_000, 100_000_000];
     }
     anyhow::ensure!(sizes.iter().all(|n| (2..=1 << 31).contains(n)), "a number of timers is between 2 and 2^31");
-    let mut rounds: Vec<Vec<[f64; COLUMNS.len()]>> = vec![Vec::new(); sizes.len()];
-    for round in 0..ROUNDS {
-        for (rounds, &n) in rounds.iter_mut().zip(&sizes) {
-            eprintln!("round {} of {ROUNDS}: {n} timers", round + 1);
-            let row = measure(n);
-            eprintln!(
-                "  {}",
-                COLUMNS.iter().zip(row).map(|(name, ns)| format!("{name} {ns:.1}")).collect::<Vec<_>>().join(", ")
-            );
-            rounds.push(row);
-        }
+    let mut rows = Vec::new();
+    for &n in &sizes {
+        eprintln!("{n} timers");
+        let row = measure(n);
+        let columns = COLUMNS.iter().zip(row).map(|(name, ns)| format!("{name} {ns:.1}"));
+        eprintln!("  {}", columns.collect::<Vec<_>>().join(", "));
+        rows.push(row);
     }
     let it = provenance::gather(0);
     println!(
-        "# Ten and a hundred million timers\n\nhierarchical-wheel, ns per operation, median of {ROUNDS} rounds in turns; every expiry checked.\n"
+        "# Ten and a hundred million timers\n\nhierarchical-wheel, ns per operation, one run; every expiry checked.\n"
     );
     println!("| n | {} |\n|---:|{}", COLUMNS.join(" | "), "---:|".repeat(COLUMNS.len()));
-    for (&n, rounds) in sizes.iter().zip(&rounds) {
-        let row =
-            (0..COLUMNS.len()).map(|column| format!("{:.1}", median(rounds.iter().map(|it| it[column]).collect())));
-        println!("| {n} | {} |", row.collect::<Vec<_>>().join(" | "));
+    for (&n, row) in sizes.iter().zip(&rows) {
+        println!("| {n} | {} |", row.map(|ns| format!("{ns:.1}")).join(" | "));
     }
     let (tick, ask) = idle();
     println!("\nAn empty tick: {tick:.2} ns; `next_wakeup`: {ask:.2} ns, with a million timers far ahead.\n");
