@@ -292,7 +292,8 @@ fn workload_note(n: u64, sources: &[Source]) -> Option<String> {
 
 /// Who the guests are, and why some of their cells are empty.
 fn guest_notes(run: &Run) -> impl Iterator<Item = String> + '_ {
-    let versions: Vec<&str> = run.guests.iter().map(|guest| guest.version.as_str()).collect();
+    let mut versions: Vec<&str> = run.guests.iter().map(|guest| guest.version.as_str()).collect();
+    versions.dedup(); // one package may be in the run twice, used in two ways
     let versions = (!versions.is_empty()).then(|| format!("Not of this workspace: {}.", versions.join(", ")));
     let reasons = run.guests.iter().flat_map(|guest| guest.cannot.iter().map(|why| format!("{}: {why}.", guest.name)));
     versions.into_iter().chain(reasons)
