@@ -145,7 +145,7 @@ impl Batch {
     }
 }
 
-/// The chunks before and behind one, if it is not the first or the last of its slot. Where one was merged with another, see `merge`.
+/// The chunks before and behind one, if it is not the first or the last of its slot. Of one that is free, see `merge`.
 #[derive(Clone, Copy, Debug)]
 struct Neighbours {
     before: u32,
@@ -268,6 +268,7 @@ impl Pool {
         } else {
             slot.first = first_of(self.behind(chunk));
         }
+        self.chain[chunk as usize].before = merge::FREED;
         self.free.push(chunk);
         Some(batch)
     }

@@ -171,3 +171,26 @@ fn a_moving_timer_may_be_cancelled_moved_again_and_overtaken_by_none() {
 mod moved_together {
     wheelhouse_conformance::suite!(crate::Definition);
 }
+
+/// Of a slot of many timers of one tick that are cancelled in any order, what is left moves together while some that are gone have still to be accounted for: their
+/// chunks are free by then, and once were freed again.
+#[test]
+fn a_crowd_that_was_cancelled_in_any_order_leaves_room_for_the_next() {
+    const CROWD: u64 = 1 << 15;
+    const TICK: Tick = 1 << 20;
+    for seed in 1..=3 {
+        let (mut wheel, mut state) = (HierarchicalWheel::new(), seed);
+        let mut ids: Vec<_> = (0..CROWD).map(|n| wheel.insert(TICK, n)).collect();
+        while !ids.is_empty() {
+            let any = random(&mut state) as usize % ids.len();
+            assert!(wheel.cancel(ids.swap_remove(any)).is_some());
+        }
+        (0..CROWD).for_each(|n| _ = wheel.insert(TICK, n));
+        let mut next = 0;
+        wheel.advance(TICK, |expired| {
+            assert_eq!(expired.value, next);
+            next += 1;
+        });
+        assert_eq!((next, wheel.len()), (CROWD, 0));
+    }
+}

@@ -10,12 +10,12 @@ use wheelhouse_core::arena::Link;
 /// Two neighbours with no more timers than this are merged.
 const FEW: usize = 8;
 
-/// What stands for the chunk before one that was merged with another: it is free, and nothing is left to do for a timer that was there.
+/// What stands for the chunk before one that is free: it was merged with another, or read out as a whole. Nothing is left to do for a timer that was there.
 ///
-/// Such a timer's link may still be among those to be accounted for, and must not lead into a chunk that serves another slot by then. It does not: while
-/// timers are accounted for, chunks are taken only to put together what has just been read out of others, which were put on the stack of the free
-/// after this one, and as many.
-const MERGED: u32 = u32::MAX - 1;
+/// Such a timer's link may still be among those to be accounted for, and must not lead into a chunk that is free, or serves another slot by then. The mark is for the
+/// first. The second does not happen: while timers are accounted for, chunks are taken only to put together what has just been read out of others, which were put on the
+/// stack of the free after this one, and as many. One that is taken by its own slot loses the mark, and is a chunk like others of it.
+pub(super) const FREED: u32 = u32::MAX - 1;
 
 /// A chunk of a slot, and the positions in it that are in use.
 #[derive(Clone, Copy)]
@@ -31,7 +31,7 @@ impl Pool {
     pub(crate) fn merge(&mut self, slot: &mut Slot, link: Link, moved: impl FnMut(u32, Link)) -> u32 {
         let chunk = link.get() / WORDS;
         let Neighbours { before, behind } = self.chain[chunk as usize];
-        if before == MERGED {
+        if before == FREED {
             return 0;
         }
         let part = self.part(slot, chunk);
@@ -86,7 +86,7 @@ impl Pool {
             slot.first = start;
         }
         slot.len -= (a.to + 1 - a.from) + (b.to + 1 - b.from) - (end - start);
-        self.chain[b.chunk as usize].before = MERGED;
+        self.chain[b.chunk as usize].before = FREED;
         self.free.push(b.chunk);
     }
 }
