@@ -42,6 +42,7 @@ impl<const SLOTS: usize> Backend for SmallHierarchy<SLOTS> {
     const INFO: Info = Info {
         name: "hierarchical-wheel with few slots",
         vain_wakeups: 64_u32.div_ceil(SLOTS.ilog2()) - 1,
+        most: u32::MAX,
         ..wheelhouse_hierarchical_wheel::Definition::INFO
     };
 

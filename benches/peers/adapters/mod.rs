@@ -20,22 +20,16 @@ use dary_heap::DaryHeap;
 use lazy_heap::{Item, Lazy};
 use std::collections::BinaryHeap;
 use wheelhouse_core::Tick;
-use wheelhouse_core::backend::Backend;
 use wheelhouse_harness::contender::{self, Contender};
 use wheelhouse_harness::model::FLOOR;
-use wheelhouse_registry::Visitor;
 
-/// Ours, the others, and the floor.
+/// Those of ours that a program would take, the others, and the floor. The rest of the registry is there to be compared with these: `cargo bench` does.
 pub(crate) fn all() -> Vec<Box<dyn Contender>> {
-    struct OursFirst(Vec<Box<dyn Contender>>);
-    impl Visitor for OursFirst {
-        fn visit<B: Backend + 'static>(&mut self) {
-            self.0.push(Competitor::<ours::Ours<B>>::boxed());
-        }
-    }
-    let mut all = OursFirst(Vec::new());
-    wheelhouse_registry::visit(&mut all);
-    all.0.extend([
+    let mut all: Vec<Box<dyn Contender>> = vec![
+        Competitor::<ours::Ours<wheelhouse_hierarchical_wheel::Definition>>::boxed(),
+        Competitor::<ours::Ours<wheelhouse_round_wheel::Definition>>::boxed(),
+        Competitor::<ours::Ours<wheelhouse_binary_heap::Definition>>::boxed(),
+        Competitor::<ours::Ours<wheelhouse_skip_list::Definition>>::boxed(),
         Competitor::<ours::Ours<wheelhouse_binary_heap::Definition<4>>>::boxed(),
         Competitor::<ours::Ours<wheelhouse_binary_heap::Definition<8>>>::boxed(),
         Competitor::<ours::Ours<wheelhouse_binary_heap::LazyDefinition>>::boxed(),
@@ -53,9 +47,9 @@ pub(crate) fn all() -> Vec<Box<dyn Contender>> {
         Competitor::<priority_queue::Queue>::boxed(),
         Competitor::<btree_map::Map>::boxed(),
         Competitor::<skipmap::Skip>::boxed(),
-    ]);
-    all.0.extend(contender::all().into_iter().filter(|contender| contender.name() == FLOOR));
-    all.0
+    ];
+    all.extend(contender::all().into_iter().filter(|contender| contender.name() == FLOOR));
+    all
 }
 
 /// The deadline, or the next tick if that is past: for those who would fire a timer that is due already at once, without a movement of the clock.

@@ -19,7 +19,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
-use wheelhouse_core::backend::{Backend, Bounds, Costs, Info};
+use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
 use wheelhouse_core::meter::Meter;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
@@ -375,7 +375,9 @@ impl Backend for Definition {
         name: "textbook-wheel",
         structure: "levels of wheels, linked lists, eager cancel",
         source: "Varghese & Lauck scheme 7, as printed",
+        precision: Precision::Exact,
         vain_wakeups: LEVELS as u32 - 1,
+        most: u32::MAX,
         costs: Costs { insert: "O(1)", cancel: "O(1)", reschedule: "O(1)", fire: "O(m), worst O(n)" },
         // It does not count its work.
         bounds: |_| Bounds { insert: 0.0, cancel: 0.0, reschedule: 0.0, fire: 0.0, empty_tick: 0.0, next_wakeup: 0.0 },

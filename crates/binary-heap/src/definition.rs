@@ -1,7 +1,7 @@
 //! How this backend introduces itself to the suite and the comparison.
 
 use crate::{BinaryHeap, LazyHeap};
-use wheelhouse_core::backend::{Backend, Bounds, Costs, Info};
+use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
 use wheelhouse_core::meter::Meter;
 
 /// The heap with two children for each node, or with as many as are named.
@@ -32,7 +32,9 @@ impl<const ARITY: usize> Backend for Definition<ARITY> {
         name: names(ARITY).0,
         structure: names(ARITY).1,
         source: "Williams 1964; java.util.Timer, libevent, Go (4-ary)",
+        precision: Precision::Exact,
         vain_wakeups: 0,
+        most: u32::MAX,
         costs: Costs {
             insert: "O(1) average, worst O(log n)",
             cancel: "O(1) average, worst O(log n)",
@@ -69,7 +71,9 @@ impl Backend for LazyDefinition {
         name: "lazy-heap",
         structure: "heap of four children, the cancelled stay until they outnumber the living",
         source: "std and dary_heap as programs use them; ScheduledThreadPoolExecutor",
+        precision: Precision::Exact,
         vain_wakeups: 0,
+        most: u32::MAX,
         costs: Costs {
             insert: "O(1) average, worst O(log n)",
             cancel: "O(1) amortised, O(log n) for the first, worst O(n log n)",

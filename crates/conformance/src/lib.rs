@@ -27,6 +27,10 @@
 //! }
 //! ```
 //!
+//! A structure that is [late by design](wheelhouse_core#structures-that-are-late-by-design) has a suite of its own, [`approximate_suite!`] and
+//! [`approximate_checks`]: the promises that hold as they stand, the others as they are changed (`approximate_..`), and a long run in which every answer is held
+//! to the structure's own bound.
+//!
 //! # How it decides
 //!
 //! * Against the [`Oracle`], an ordered map that is right because it is obvious. Two structures agree if they answer
@@ -63,7 +67,7 @@ pub use differential::{LONG_RUN, differential_long_run, differential_run};
 pub use golden::*;
 pub use guard::{Check, TIME_LIMIT};
 pub use property::{property_any_sequence, property_end_of_time, property_many_ties, steps};
-pub use suite::checks;
+pub use suite::{approximate_checks, checks};
 pub use wheelhouse_oracle::{Oracle, OracleDefinition};
 
 use wheelhouse_core::Timer;
@@ -87,6 +91,11 @@ fn insert<T>(timer: &mut impl Timer<T>, timers: impl IntoIterator<Item = (u64, T
     for (deadline, value) in timers {
         timer.insert(deadline, value);
     }
+}
+
+/// The tick at which a timer inserted at `now` has fired at the latest: its deadline, if the structure is exact.
+fn latest<B: Backend>(now: u64, deadline: u64) -> u64 {
+    B::INFO.precision.latest(now, deadline)
 }
 
 /// What one advance fires, as (deadline, value).

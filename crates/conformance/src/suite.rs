@@ -18,6 +18,27 @@ macro_rules! suite {
     };
 }
 
+/// Makes each check for structures that are late by design a `#[test]` for the backend named: one whose
+/// [`Precision`](wheelhouse_core::backend::Precision) is `Late`. To be called once per module.
+///
+/// ```
+/// # mod tests {
+/// # mod wheelhouse_linux_wheel { pub use wheelhouse_conformance::OracleDefinition as Definition; }
+/// wheelhouse_conformance::approximate_suite!(wheelhouse_linux_wheel::Definition);
+/// # }
+/// ```
+#[macro_export]
+macro_rules! approximate_suite {
+    ($backend:ty) => {
+        $crate::__each_approximate_check!(__as_tests, $backend);
+    };
+}
+
+/// All checks for a structure that is late by design, in the order of the contract.
+pub fn approximate_checks<B: Backend>() -> Vec<Check> {
+    crate::__each_approximate_check!(__as_values, B)
+}
+
 /// All checks for a backend, in the order of the contract.
 pub fn checks<B: Backend>() -> Vec<Check> {
     crate::__each_check!(__as_values, B)
@@ -58,6 +79,27 @@ macro_rules! __each_check {
             None golden_e12_no_useless_ticks,
             None golden_e13_fractions_of_a_tick_are_not_early,
             None golden_e14_varghese_and_lauck,
+        }
+    };
+}
+
+/// The same for structures that are late by design: `contract_..` are the checks that hold for these as they stand.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __each_approximate_check {
+    ($then:ident, $backend:ty) => {
+        $crate::__with_memory! { $then, $backend,
+            Some(1) contract_01_exactly_once,
+            Some(2) approximate_02_never_early_late_within_the_bound,
+            Some(3) approximate_03_order_of_what_comes_at_one_tick,
+            Some(4) approximate_04_overdue_is_due_at_once,
+            Some(5) contract_05_stale_handles_are_harmless,
+            Some(6) contract_06_time_does_not_run_back,
+            Some(7) approximate_07_wakeup_never_after_a_bound,
+            Some(9) approximate_09_a_panic_loses_nothing_else,
+            Some(10) approximate_10_the_whole_range_of_u64,
+            Some(11) contract_11_bounded_work,
+            None approximate_long_run,
         }
     };
 }

@@ -214,6 +214,14 @@ impl<E, L> Arena<E, L> {
         })
     }
 
+    /// Handle and entry of each timer, in the order of memory: O(p), with p the [`peak`](Self::peak).
+    pub fn iter_ids(&self) -> impl Iterator<Item = (TimerId, &E)> {
+        self.places.iter().zip(0..self.used).filter_map(|(place, index)| match place {
+            Place::Live { generation, entry, .. } => Some((TimerId::from_parts(index, *generation), entry)),
+            Place::Vacant => None,
+        })
+    }
+
     /// Takes link and entry of a handle out, unless that has been done already.
     #[inline]
     pub fn remove(&mut self, id: TimerId) -> Option<(L, E)> {

@@ -1,7 +1,7 @@
 //! How a structure introduces itself to the conformance suite, the registry and the harness.
 
-use crate::Timer;
 use crate::meter::Meter;
+use crate::{Tick, Timer};
 
 /// A structure, as a type without values: what it is called, what it costs, and how to build one with its default
 /// configuration. Every backend crate implements it once; so does a structure outside this workspace that wants to run
@@ -29,6 +29,8 @@ pub struct Info {
     pub structure: &'static str,
     /// Who uses it or where it was published.
     pub source: &'static str,
+    /// How close to its deadline a timer fires. What is not exact has a suite of its own, and no place in a comparison of answers.
+    pub precision: Precision,
     /// The most calls in which nothing fires on the way from wake-up to wake-up to one deadline: for a hierarchical wheel its
     /// levels less one, none where [`next_wakeup`](Timer::next_wakeup) is exact.
     pub vain_wakeups: u32,
@@ -37,6 +39,44 @@ pub struct Info {
     /// The most work per operation, on average over a run of uniform delays at n live timers, in steps of
     /// [`Work`](crate::meter::Work). What the cost tests hold the structure to.
     pub bounds: fn(n: u64) -> Bounds,
+    /// With more timers than this, a run takes longer than anybody waits: measurements and tests leave it out. `u32::MAX` where there is no such number.
+    pub most: u32,
+}
+
+/// How close to its deadline a timer fires.
+///
+/// ```
+/// use wheelhouse_core::backend::Precision;
+///
+/// let eighths = Precision::Late(|delay| delay / 8);
+/// assert_eq!((Precision::Exact.latest(100, 180), eighths.latest(100, 180)), (180, 190));
+/// assert_eq!((eighths.latest(100, 40), eighths.latest(100, u64::MAX)), (100, u64::MAX));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub enum Precision {
+    /// In the first call at or after its deadline.
+    Exact,
+    /// Late by design: [never early](crate#structures-that-are-late-by-design), and late by no more ticks than this for its delay, the distance from
+    /// [`now`](Timer::now) to its deadline when it was inserted or last moved.
+    Late(fn(delay: Tick) -> Tick),
+}
+
+impl Precision {
+    /// The most ticks by which a timer of a delay may fire late.
+    pub fn lateness(self, delay: Tick) -> Tick {
+        match self {
+            Self::Exact => 0,
+            Self::Late(bound) => bound(delay),
+        }
+    }
+
+    /// The tick at which a timer inserted at `now` has fired at the latest, if there is a call at each tick: `now` if it is overdue.
+    pub fn latest(self, now: Tick, deadline: Tick) -> Tick {
+        match deadline.checked_sub(now) {
+            Some(delay) if delay > 0 => deadline.saturating_add(self.lateness(delay)),
+            _ => now,
+        }
+    }
 }
 
 /// Cost classes, as in `"O(1)"` or `"O(1), worst O(n)"`; n live timers, m levels, M slots, k timers of one slot.

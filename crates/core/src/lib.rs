@@ -23,7 +23,7 @@
 //!
 //! # The contract
 //!
-//! Every backend keeps these eleven promises; each is a named test of `wheelhouse-conformance`.
+//! Every backend keeps these eleven promises, but those that are [late by design](#structures-that-are-late-by-design); each is a named test of `wheelhouse-conformance`.
 //!
 //! 1. **Exactly once.** A timer that was inserted expires once, or is cancelled once, or is still live. Its value
 //!    comes back once; values of timers still live are dropped with the structure.
@@ -51,6 +51,22 @@
 //! 11. **Bounded work.** Each backend documents the cost of each method, amortised and worst, and tests on operation
 //!     counts ([`meter`]) hold it to that.
 //!
+//! # Structures that are late by design
+//!
+//! A structure may give up precision for less work, as Linux's wheel does, whose slots are the wider the longer the delay. It says so
+//! in its [`Info`](backend::Info): [`Precision::Late`](backend::Precision::Late) holds a bound on the lateness of each delay, and that bound is part of the contract. Of such an *approximate*
+//! structure the promises 1, 5, 6, 8, 9 and 11 hold as they stand, the others with these changes; `wheelhouse-conformance` has a suite for it.
+//!
+//! * 2: Never early, and late by no more than the bound. It fires in a call with `now >= deadline`, at the latest in the first with `now >= deadline +
+//!   bound`, or at the last tick there is; the bound is that of its delay when it was inserted or last moved. It is reported with its own deadline.
+//! * 3: Of timers inserted at one tick of the clock, none fires at a later tick than one with a later deadline, and those inserted in order of
+//!   their deadlines fire in that order. A call that jumps fires in the order in which calls at each tick would have.
+//! * 4: What is overdue is due at once, as elsewhere; its place among what is due already is the structure's choice.
+//! * 7: The wake-up is never after the tick by which a live timer has to have fired, and at or before `now` if one is due.
+//! * 10: The bound too ends with the range: at `u64::MAX` everything is due.
+//!
+//! Since its answers are not those of the others, it stands in no comparison of answers.
+//!
 //! # What is decided at the edges
 //!
 //! * The clock moves when a call names a later tick, before anything fires: inside the callback of `advance(t)`,
@@ -70,7 +86,10 @@ extern crate alloc;
 pub mod arena;
 pub mod backend;
 mod id;
+pub mod lists;
 pub mod meter;
+pub mod occupied;
+pub mod ordered;
 pub mod overdue;
 pub mod segments;
 

@@ -1,4 +1,4 @@
-//! Verifies, measures and compares timer facilities: what is behind the `wheelhouse` command and `cargo bench`.
+//! Verifies, measures and compares timer facilities: what is behind the command `wheelhouse` and `cargo bench`.
 //!
 //! The way of a figure: a [`source`] makes a [`stream`] of operations; the oracle solves it; every [`contender`] plays it
 //! and is [checked](verify); then [`mod@bench`] plays it again, timed, in interleaved rounds, and [`store`] keeps the [`model::Run`].
@@ -28,3 +28,8 @@ pub mod summary;
 pub mod table;
 pub mod units;
 pub mod verify;
+
+/// Compiles the program of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,7 +1,7 @@
 //! How this backend introduces itself to the suite and the comparison.
 
 use crate::HierarchicalWheel;
-use wheelhouse_core::backend::{Backend, Bounds, Costs, Info};
+use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
 use wheelhouse_core::meter::Meter;
 
 /// The hierarchical wheel with 256 slots a level.
@@ -13,7 +13,9 @@ impl Backend for Definition {
         name: "hierarchical-wheel",
         structure: "levels of wheels, chunked slots, bounded cascades",
         source: "Varghese & Lauck scheme 7; Kafka, tokio, Linux before 4.8",
+        precision: Precision::Exact,
         vain_wakeups: 7,
+        most: u32::MAX,
         costs: Costs { insert: "O(m)", cancel: "O(m)", reschedule: "O(m)", fire: "O(1)" },
         // A slot visited for each level that is split, and a move for each timer that was there before the split. Delays below 2^24
         // cascade at most three times; each move is a read and a write. Now and then an empty tick cascades.

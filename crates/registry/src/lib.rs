@@ -1,7 +1,8 @@
 //! The list of backends: the one place that names them all.
 //!
 //! Adding a backend is a crate and a line in [`for_each_backend!`]; every test, bench, table and plot goes through
-//! [`visit`] and finds it there.
+//! [`visit`] and finds it there. Structures that are [late by design](wheelhouse_core#structures-that-are-late-by-design) have a list of their own,
+//! [`for_each_approximate!`]: whoever compares answers goes by the first list, and theirs are not those of the others.
 
 use wheelhouse_core::backend::{Backend, Info};
 
@@ -20,8 +21,37 @@ macro_rules! for_each_backend {
             wheelhouse_round_wheel::Definition,
             wheelhouse_binary_heap::Definition,
             wheelhouse_skip_list::Definition,
+            wheelhouse_binary_heap::Definition<4>,
+            wheelhouse_binary_heap::LazyDefinition,
+            wheelhouse_kafka_wheel::Definition,
+            wheelhouse_single_wheel::Definition,
+            wheelhouse_hashed_wheel::Definition,
+            wheelhouse_calendar_queue::Definition,
+            wheelhouse_baselines::RedBlackTreeDefinition,
+            wheelhouse_baselines::OrderedMapDefinition,
+            wheelhouse_baselines::SortedSliceDefinition,
+            wheelhouse_baselines::SortedListDefinition,
+            wheelhouse_baselines::SortedListFromRearDefinition,
+            wheelhouse_baselines::UnorderedListDefinition,
+            wheelhouse_baselines::HashedMapDefinition,
         );
     };
+}
+
+/// Passes the list of structures that are late by design to a macro, likewise.
+#[macro_export]
+macro_rules! for_each_approximate {
+    ($each:path) => {
+        $each!(wheelhouse_linux_wheel::Definition,);
+    };
+}
+
+/// Calls the visitor with each structure that is late by design.
+pub fn visit_approximate(visitor: &mut impl Visitor) {
+    macro_rules! each {
+        ($($backend:ty,)+) => { $(visitor.visit::<$backend>();)+ };
+    }
+    for_each_approximate!(each);
 }
 
 /// Calls the visitor with each backend, in the order of tables and plots.
@@ -32,16 +62,25 @@ pub fn visit(visitor: &mut impl Visitor) {
     for_each_backend!(each);
 }
 
+struct Infos(Vec<Info>);
+
+impl Visitor for Infos {
+    fn visit<B: Backend + 'static>(&mut self) {
+        self.0.push(B::INFO);
+    }
+}
+
 /// Name, source and costs of each backend.
 pub fn all() -> Vec<Info> {
-    struct Infos(Vec<Info>);
-    impl Visitor for Infos {
-        fn visit<B: Backend + 'static>(&mut self) {
-            self.0.push(B::INFO);
-        }
-    }
     let mut infos = Infos(Vec::new());
     visit(&mut infos);
+    infos.0
+}
+
+/// Name, source and costs of each structure that is late by design.
+pub fn all_approximate() -> Vec<Info> {
+    let mut infos = Infos(Vec::new());
+    visit_approximate(&mut infos);
     infos.0
 }
 
@@ -50,13 +89,28 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
     use wheelhouse_core::Timer;
+    use wheelhouse_core::backend::Precision;
     use wheelhouse_core::meter::{CountingMeter, NoMeter};
 
     #[test]
     fn every_backend_has_a_name_of_its_own_that_a_command_line_takes() {
-        let names: Vec<_> = all().iter().map(|info| info.name).collect();
+        let names: Vec<_> = all().iter().chain(&all_approximate()).map(|info| info.name).collect();
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
-        assert!(names.iter().all(|name| name.chars().all(|c| c.is_ascii_lowercase() || c == '-')));
+        assert!(
+            names.iter().all(|name| name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'))
+        );
+    }
+
+    /// Who compares answers goes by the first list; what is late by design would be wrong there.
+    #[test]
+    fn what_is_late_by_design_is_on_its_own_list_and_nowhere_else() {
+        assert!(all().iter().all(|info| matches!(info.precision, Precision::Exact)));
+        let late = all_approximate();
+        assert!(!late.is_empty() && late.iter().all(|info| matches!(info.precision, Precision::Late(_))));
+        // Its bound is one that an answer can be held to: nothing at no delay, and less than the delay itself.
+        let delays = (0..64).map(|bit| 1_u64 << bit).chain([u64::MAX]);
+        let sane = |info: &Info| delays.clone().all(|delay| info.precision.lateness(delay) < delay);
+        assert!(late.iter().all(|info| info.precision.lateness(0) == 0 && sane(info)));
     }
 
     #[test]
@@ -77,7 +131,8 @@ mod tests {
         }
         let mut check = Check(0);
         visit(&mut check);
-        assert_eq!(check.0, all().len());
+        visit_approximate(&mut check);
+        assert_eq!(check.0, all().len() + all_approximate().len());
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::RoundWheel;
 use crate::builder::DEFAULT_SLOTS;
-use wheelhouse_core::backend::{Backend, Bounds, Costs, Info};
+use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
 use wheelhouse_core::meter::Meter;
 
 /// The round wheel with its default number of slots.
@@ -36,7 +36,9 @@ impl Backend for Definition {
         name: "round-wheel",
         structure: "one wheel with rounds, unsorted slots",
         source: "Varghese & Lauck scheme 6; Netty, xtimingwheel",
+        precision: Precision::Exact,
         vain_wakeups: 0,
+        most: u32::MAX,
         costs: Costs {
             insert: "O(1), worst O(k)",
             cancel: "O(1), worst O(k)",

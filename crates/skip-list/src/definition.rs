@@ -2,7 +2,7 @@
 
 use crate::SkipList;
 use crate::heights::Heights;
-use wheelhouse_core::backend::{Backend, Bounds, Costs, Info};
+use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
 use wheelhouse_core::meter::Meter;
 
 /// The skip list with its default seed.
@@ -30,7 +30,9 @@ impl Backend for Definition {
         name: "skip-list",
         structure: "skip list, p = 1/4, linked both ways and two ahead",
         source: "Pugh 1990; DPDK rte_timer",
+        precision: Precision::Exact,
         vain_wakeups: 0,
+        most: u32::MAX,
         costs: Costs {
             insert: "O(log n) expected, worst O(n)",
             cancel: "O(1) expected, worst O(log n)",

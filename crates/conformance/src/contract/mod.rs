@@ -1,6 +1,7 @@
 //! The eleven promises, a module each. Every message names the number of the promise, what it asks for and what was
 //! seen.
 
+mod approximate;
 mod clock;
 mod exact;
 mod handles;
@@ -14,6 +15,11 @@ mod range;
 mod wakeup;
 mod work;
 
+pub use approximate::{
+    approximate_02_never_early_late_within_the_bound, approximate_03_order_of_what_comes_at_one_tick,
+    approximate_04_overdue_is_due_at_once, approximate_07_wakeup_never_after_a_bound,
+    approximate_09_a_panic_loses_nothing_else, approximate_10_the_whole_range_of_u64, approximate_long_run,
+};
 pub use clock::contract_06_time_does_not_run_back;
 pub use exact::contract_02_never_early_never_late;
 pub use handles::contract_05_stale_handles_are_harmless;

@@ -83,7 +83,7 @@ fn every_tick_of_a_scale<B: Backend>() {
     }
 }
 
-fn wakeups_over_the_whole_range<B: Backend>() {
+pub(super) fn wakeups_over_the_whole_range<B: Backend>() {
     let mut timer = fresh::<B, ()>();
     insert(&mut timer, edges().map(|deadline| (deadline, ())));
     let mut calls = 0;
@@ -97,7 +97,7 @@ fn wakeups_over_the_whole_range<B: Backend>() {
     assert!(timer.is_empty(), "contract 7: no wake-up, no timer");
 }
 
-fn moved_from_end_to_end<B: Backend>() {
+pub(super) fn moved_from_end_to_end<B: Backend>() {
     let mut timer = fresh::<B, ()>();
     let id = timer.insert(MAX, ());
     for bit in 0..64 {

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::mem::{forget, take};
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
-use wheelhouse_core::backend::{Backend, Bounds, Costs, Info};
+use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
 use wheelhouse_core::meter::{Meter, Work};
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
@@ -86,7 +86,9 @@ impl Backend for Planted {
         name: "planted",
         structure: "ordered map with a fault",
         source: "this test",
+        precision: Precision::Exact,
         vain_wakeups: 0,
+        most: u32::MAX,
         costs: Costs { insert: "O(log n)", cancel: "O(log n)", reschedule: "O(log n)", fire: "O(log n)" },
         bounds: |n| {
             let log = n.ilog2() as f64 + 2.0;

@@ -19,11 +19,30 @@ pub struct Document {
     pub blocks: Vec<Block>,
 }
 
+/// A picture on a page.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// Name of its file.
+    pub file: String,
+    /// What it is called.
+    pub title: String,
+    /// The picture.
+    pub svg: String,
+}
+
+impl From<Plot> for Picture {
+    fn from(Plot { file, title, svg, .. }: Plot) -> Self {
+        Self { file, title, svg }
+    }
+}
+
 /// A part of the report.
 #[derive(Clone, Debug)]
 pub enum Block {
     /// Begins a section.
     Heading(String),
+    /// Begins a part of a section.
+    Subheading(String),
     /// Plain text.
     Text(String),
     /// Plain texts, each a point of its own.
@@ -33,7 +52,7 @@ pub enum Block {
     /// Figures.
     Table(Table),
     /// A picture and how to read it.
-    Picture(Plot, String),
+    Picture(Picture, String),
     /// Names and their values.
     Facts(Vec<(&'static str, String)>),
     /// What only some readers want: folded until asked for.
@@ -148,5 +167,5 @@ fn memory_section(run: &Run, pictures: Vec<Plot>) -> Vec<Block> {
 
 fn pictured(plot: Plot) -> Block {
     let caption = prose::caption(&plot.subject);
-    Block::Picture(plot, caption)
+    Block::Picture(plot.into(), caption)
 }

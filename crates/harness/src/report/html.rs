@@ -35,11 +35,12 @@ fn set(block: &Block) -> Markup {
     html! {
         @match block {
             Block::Heading(text) => h2 { (text) },
+            Block::Subheading(text) => h3 { (text) },
             Block::Text(text) => p { (text) },
             Block::Points(points) => ul { @for point in points { li { (point) } } },
             Block::Warning(text) => p.warning role="alert" { strong { "Warning: " } (text) },
             Block::Table(content) => (table(content)),
-            Block::Picture(plot, caption) => figure { (PreEscaped(&plot.svg)) figcaption { (caption) } },
+            Block::Picture(picture, caption) => figure { (PreEscaped(&picture.svg)) figcaption { (caption) } },
             Block::Facts(facts) => dl { @for (name, value) in facts { dt { (name) } dd { (value) } } },
             Block::Folded(title, blocks) => details {
                 summary { (title) }

@@ -23,12 +23,13 @@ pub(super) fn image(title: &str, path: &str) -> String {
 fn set(block: &Block) -> String {
     match block {
         Block::Heading(text) => format!("## {}\n", markdown_escape(text)),
+        Block::Subheading(text) => format!("### {}\n", markdown_escape(text)),
         Block::Text(text) => format!("{}\n", markdown_escape(text)),
         Block::Points(points) => points.iter().map(|p| format!("- {}\n", markdown_escape(p))).collect(),
         Block::Warning(text) => format!("> **Warning:** {}\n", markdown_escape(text)),
         Block::Table(table) => table.markdown(),
-        Block::Picture(plot, caption) => {
-            let image = image(&plot.title, &format!("{PLOTS}/{}", plot.file));
+        Block::Picture(picture, caption) => {
+            let image = image(&picture.title, &format!("{PLOTS}/{}", picture.file));
             format!("{image}\n\n*{}*\n", markdown_escape(caption))
         }
         Block::Facts(facts) => {

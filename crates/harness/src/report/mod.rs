@@ -1,12 +1,13 @@
 //! Turns a run into what a person reads: a page, its Markdown, its pictures, and the part that stands in the README.
 //!
-//! What the report says is decided once, in [`document`]; [`html`] and [`markdown`] only set it in type.
+//! What the report says is decided once, in [`document`]; [`html`], [`markdown`] and [`plain`] only set it in type.
 
 pub mod document;
 pub mod html;
 pub mod index;
 pub mod markdown;
 pub mod picks;
+pub mod plain;
 pub mod prose;
 pub mod provenance;
 pub mod tables;

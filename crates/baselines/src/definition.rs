@@ -1,0 +1,154 @@
+//! How these structures introduce themselves to the suite and the comparison.
+
+use crate::{HashedMap, Head, OrderedMap, Rear, RedBlackTree, SortedList, SortedSlice, UnorderedList};
+use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
+use wheelhouse_core::meter::Meter;
+
+/// Where an operation passes all timers, more of them than this are not worth waiting for.
+const LINEAR: u32 = 10_000;
+
+/// Says how a structure introduces itself: a type, its structure, and what is known of it.
+macro_rules! definition {
+    ($(#[$doc:meta])* $name:ident, $timer:ident $(<$from:ident>)?, $info:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name;
+
+        impl Backend for $name {
+            const INFO: Info = $info;
+
+            type Timer<T, M: Meter> = $timer<T, $($from,)? M>;
+
+            fn build<T, M: Meter + Default>() -> Self::Timer<T, M> {
+                $timer::with_meter(M::default())
+            }
+
+            fn meter<T, M: Meter>(timer: &Self::Timer<T, M>) -> Option<&M> {
+                Some(timer.meter())
+            }
+        }
+    };
+}
+
+/// A step to start, to stop and to move; every timer is looked at when one may be due, which a timer that has left can make it seem.
+fn unordered(n: u64) -> Bounds {
+    let look = n as f64;
+    Bounds { insert: 1.0, cancel: 1.0, reschedule: 2.0, fire: 2.5, empty_tick: 1.0 + look / 500.0, next_wakeup: 0.0 }
+}
+
+/// The comparisons of a bisection.
+fn bisection(n: u64) -> f64 {
+    f64::from(n.max(1).ilog2() + 1)
+}
+
+definition! {
+    /// Varghese and Lauck's scheme 1.
+    UnorderedListDefinition, UnorderedList, Info {
+        name: "unordered-list",
+        structure: "timers side by side, all looked at when one may be due",
+        source: "Varghese & Lauck scheme 1",
+        precision: Precision::Exact,
+        vain_wakeups: 1,
+        costs: Costs { insert: "O(1)", cancel: "O(1)", reschedule: "O(1)", fire: "O(n) a tick" },
+        bounds: unordered,
+        most: LINEAR,
+    }
+}
+
+definition! {
+    /// A hash map without order.
+    HashedMapDefinition, HashedMap, Info {
+        name: "hash-map",
+        structure: "hash map by handle, all looked at when one may be due",
+        source: "session stores; ZooKeeper's expiry queue is a cousin",
+        precision: Precision::Exact,
+        vain_wakeups: 1,
+        costs: Costs { insert: "O(1)", cancel: "O(1)", reschedule: "O(1)", fire: "O(n) a tick" },
+        bounds: unordered,
+        most: LINEAR,
+    }
+}
+
+definition! {
+    /// Varghese and Lauck's scheme 2, searched from the head.
+    SortedListDefinition, SortedList<Head>, Info {
+        name: "sorted-list",
+        structure: "doubly linked list in order, searched from the head",
+        source: "Varghese & Lauck scheme 2; BSD callouts before 1995",
+        precision: Precision::Exact,
+        vain_wakeups: 0,
+        costs: Costs { insert: "O(n)", cancel: "O(1)", reschedule: "O(n)", fire: "O(1)" },
+        // Two steps for each timer passed: of uniform delays, half of those that were started together, two thirds where old and new are mixed.
+        bounds: |n| {
+            let search = 4.0 + 2.0 * 0.75 * n as f64;
+            Bounds { insert: search, cancel: 2.0, reschedule: 2.0 + search, fire: 3.5, empty_tick: 1.0, next_wakeup: 0.0 }
+        },
+        most: LINEAR,
+    }
+}
+
+definition! {
+    /// The same, searched from the rear.
+    SortedListFromRearDefinition, SortedList<Rear>, Info {
+        name: "sorted-list-rear",
+        structure: "doubly linked list in order, searched from the rear",
+        source: "Varghese & Lauck scheme 2, as they recommend it for timeouts of one length",
+        precision: Precision::Exact,
+        vain_wakeups: 0,
+        costs: Costs { insert: "O(n), O(1) behind all", cancel: "O(1)", reschedule: "O(n)", fire: "O(1)" },
+        bounds: SortedListDefinition::INFO.bounds,
+        most: LINEAR,
+    }
+}
+
+definition! {
+    /// A sorted array.
+    SortedSliceDefinition, SortedSlice, Info {
+        name: "sorted-slice",
+        structure: "array in order, found by bisection, moved to make room",
+        source: "the slice of alex023/clock's comparison",
+        precision: Precision::Exact,
+        vain_wakeups: 0,
+        costs: Costs { insert: "O(n)", cancel: "O(n)", reschedule: "O(n)", fire: "O(1)" },
+        bounds: |n| {
+            let step = bisection(n) + 0.75 * n as f64;
+            Bounds { insert: step, cancel: step, reschedule: 2.0 * step, fire: 2.5, empty_tick: 1.0, next_wakeup: 0.0 }
+        },
+        most: LINEAR,
+    }
+}
+
+definition! {
+    /// Varghese and Lauck's scheme 3, balanced.
+    RedBlackTreeDefinition, RedBlackTree, Info {
+        name: "red-black-tree",
+        structure: "red-black tree, its nodes reached by handle",
+        source: "Varghese & Lauck scheme 3; alex023/clock, Linux hrtimers",
+        precision: Precision::Exact,
+        vain_wakeups: 0,
+        costs: Costs { insert: "O(log n)", cancel: "O(1) amortised, worst O(log n)", reschedule: "O(log n)", fire: "O(1) amortised" },
+        // An insertion compares on each level, a tree is a tenth higher than the best one; one rotation or so mends what it breaks.
+        bounds: |n| {
+            let search = 1.15 * bisection(n) + 3.0;
+            Bounds { insert: search, cancel: 7.0, reschedule: search + 7.0, fire: 8.0, empty_tick: 1.0, next_wakeup: 0.0 }
+        },
+        most: u32::MAX,
+    }
+}
+
+definition! {
+    /// Varghese and Lauck's scheme 3, on the standard library's B-tree.
+    OrderedMapDefinition, OrderedMap, Info {
+        name: "btree-map",
+        structure: "B-tree by (deadline, insertion)",
+        source: "Varghese & Lauck scheme 3; std's BTreeMap as programs use it",
+        precision: Precision::Exact,
+        vain_wakeups: 0,
+        costs: Costs { insert: "O(log n)", cancel: "O(log n)", reschedule: "O(log n)", fire: "O(log n)" },
+        bounds: |n| {
+            let step = bisection(n) + 1.0;
+            Bounds { insert: step, cancel: step, reschedule: 2.0 * step, fire: step, empty_tick: 1.0, next_wakeup: 0.0 }
+        },
+        most: u32::MAX,
+    }
+}

@@ -1,0 +1,90 @@
+//! A doubly linked list in order.
+
+use core::fmt::Debug;
+use core::marker::PhantomData;
+use wheelhouse_core::Tick;
+use wheelhouse_core::lists::{Ends, Lists};
+use wheelhouse_core::meter::{Meter, Work};
+use wheelhouse_core::ordered::{Key, Queue};
+use wheelhouse_core::segments::Segments;
+
+/// Where a search in a list begins.
+pub trait SearchFrom: Debug + 'static {
+    /// Whether it is the rear.
+    const REAR: bool;
+}
+
+/// Searches begin at the earliest timer. With uniform delays two thirds of the timers are passed, with exponential ones half of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Head;
+
+/// Searches begin at the latest timer. Timeouts of one length pass none.
+#[derive(Clone, Copy, Debug)]
+pub struct Rear;
+
+impl SearchFrom for Head {
+    const REAR: bool = false;
+}
+
+impl SearchFrom for Rear {
+    const REAR: bool = true;
+}
+
+/// Timers linked in the order of their keys. To put one in is to pass those before it, or behind it; to take one out is to link its neighbours.
+#[derive(Clone, Debug)]
+pub struct List<F = Head> {
+    lists: Lists,
+    ends: Ends,
+    /// The key of the timer at each place.
+    keys: Segments<Key>,
+    from: PhantomData<F>,
+}
+
+impl<F: SearchFrom> List<F> {
+    /// The timer that a key belongs behind.
+    fn search(&self, key: Key, meter: &impl Meter) -> Option<u32> {
+        let is_less = |place: u32| {
+            meter.tally(Work::Comparison, 1);
+            self.keys[place as usize] < key
+        };
+        let passed = |places| meter.tally(Work::Link, places);
+        if F::REAR {
+            core::iter::successors(self.ends.last(), |place| {
+                passed(1);
+                self.lists.before(*place)
+            })
+            .find(|place| is_less(*place))
+        } else {
+            let smaller = self.lists.iter(&self.ends).take_while(|place| is_less(*place)).inspect(|_| passed(1));
+            smaller.last()
+        }
+    }
+}
+
+impl<F: SearchFrom> Queue for List<F> {
+    const EMPTY: Self = Self { lists: Lists::new(), ends: Ends::EMPTY, keys: Segments::new(), from: PhantomData };
+
+    fn insert(&mut self, key: Key, place: u32, meter: &impl Meter) {
+        if place as usize >= self.keys.len() {
+            self.keys.grow_to(place as usize + 1, || key);
+        }
+        self.keys[place as usize] = key;
+        let before = self.search(key, meter);
+        meter.tally(Work::Link, 2);
+        self.lists.insert_behind(&mut self.ends, before, place);
+    }
+
+    fn remove(&mut self, _: Key, place: u32, meter: &impl Meter) {
+        meter.tally(Work::Link, 2);
+        self.lists.remove(&mut self.ends, place);
+    }
+
+    fn first(&self) -> Option<Tick> {
+        self.ends.first().map(|place| self.keys[place as usize].deadline)
+    }
+
+    fn pop(&mut self, meter: &impl Meter) -> Option<u32> {
+        meter.tally(Work::Link, 2);
+        self.lists.pop_front(&mut self.ends)
+    }
+}

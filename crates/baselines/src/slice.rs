@@ -1,0 +1,48 @@
+//! A sorted array.
+
+use alloc::vec::Vec;
+use wheelhouse_core::Tick;
+use wheelhouse_core::meter::{Meter, Work};
+use wheelhouse_core::ordered::{Key, Queue};
+
+/// Keys and places side by side, the last first, so that what fires is taken off the end. A timer that comes or goes moves all that are due
+/// before it: cheap for timeouts that grow, O(n) for those that shrink.
+#[derive(Clone, Debug)]
+pub struct Slice {
+    timers: Vec<(Key, u32)>,
+}
+
+impl Slice {
+    /// Where a key is, or where it would be.
+    fn find(&self, key: Key, meter: &impl Meter) -> usize {
+        meter.tally(Work::Comparison, u64::from(self.timers.len().checked_ilog2().unwrap_or(0)) + 1);
+        self.timers.partition_point(|(other, _)| *other > key)
+    }
+}
+
+impl Queue for Slice {
+    const EMPTY: Self = Self { timers: Vec::new() };
+
+    fn insert(&mut self, key: Key, place: u32, meter: &impl Meter) {
+        let at = self.find(key, meter);
+        meter.tally(Work::ElementMove, (self.timers.len() - at) as u64);
+        self.timers.insert(at, (key, place));
+    }
+
+    fn remove(&mut self, key: Key, _: u32, meter: &impl Meter) {
+        let at = self.find(key, meter);
+        if at < self.timers.len() {
+            self.timers.remove(at);
+            meter.tally(Work::ElementMove, (self.timers.len() - at) as u64);
+        }
+    }
+
+    fn first(&self) -> Option<Tick> {
+        self.timers.last().map(|(key, _)| key.deadline)
+    }
+
+    fn pop(&mut self, meter: &impl Meter) -> Option<u32> {
+        meter.tally(Work::EntryScan, 1);
+        self.timers.pop().map(|(_, place)| place)
+    }
+}

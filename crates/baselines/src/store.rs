@@ -1,0 +1,139 @@
+//! Where timers are without an order.
+
+use core::hash::{BuildHasher, Hasher};
+use core::num::NonZeroU32;
+use indexmap::IndexMap;
+use wheelhouse_core::arena::Arena;
+use wheelhouse_core::{Tick, TimerId};
+
+/// A timer.
+#[derive(Clone, Debug)]
+pub struct Entry<T> {
+    pub(crate) deadline: Tick,
+    /// The number of the insertion, or of the last reschedule.
+    pub(crate) order: u64,
+    pub(crate) value: T,
+}
+
+/// Timers by handle, in no order.
+pub trait Store<T> {
+    /// A store without timers.
+    const EMPTY: Self;
+
+    /// How many timers there are.
+    fn len(&self) -> usize;
+
+    /// Whether there is none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Puts a timer in.
+    fn insert(&mut self, entry: Entry<T>) -> TimerId;
+
+    /// The timer of a handle, if it is in.
+    fn get(&self, id: TimerId) -> Option<&Entry<T>>;
+
+    /// The timer of a handle, to be changed, if it is in.
+    fn get_mut(&mut self, id: TimerId) -> Option<&mut Entry<T>>;
+
+    /// Takes out the timer of a handle, if it is in.
+    fn remove(&mut self, id: TimerId) -> Option<Entry<T>>;
+
+    /// Looks at every timer.
+    fn for_each(&self, look: impl FnMut(TimerId, &Entry<T>));
+}
+
+impl<T> Store<T> for Arena<Entry<T>> {
+    const EMPTY: Self = Self::new();
+
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn insert(&mut self, entry: Entry<T>) -> TimerId {
+        self.insert(entry)
+    }
+
+    fn get(&self, id: TimerId) -> Option<&Entry<T>> {
+        self.get(id)
+    }
+
+    fn get_mut(&mut self, id: TimerId) -> Option<&mut Entry<T>> {
+        self.get_mut(id).map(|(_, entry)| entry)
+    }
+
+    fn remove(&mut self, id: TimerId) -> Option<Entry<T>> {
+        self.remove(id).map(|(_, entry)| entry)
+    }
+
+    fn for_each(&self, mut look: impl FnMut(TimerId, &Entry<T>)) {
+        self.iter_ids().for_each(|(id, entry)| look(id, entry));
+    }
+}
+
+/// A hash map from handle to timer. Handles are numbered through and never given out again.
+#[derive(Clone, Debug)]
+pub struct Hashed<T> {
+    timers: IndexMap<TimerId, Entry<T>, Mix>,
+    inserted: u64,
+}
+
+impl<T> Store<T> for Hashed<T> {
+    const EMPTY: Self = Self { timers: IndexMap::with_hasher(Mix(0)), inserted: 0 };
+
+    fn len(&self) -> usize {
+        self.timers.len()
+    }
+
+    fn insert(&mut self, entry: Entry<T>) -> TimerId {
+        let (index, generation) = (self.inserted as u32, (self.inserted >> 32) as u32);
+        let id = TimerId::from_parts(index, NonZeroU32::MIN.saturating_add(generation));
+        self.inserted += 1;
+        self.timers.insert(id, entry);
+        id
+    }
+
+    fn get(&self, id: TimerId) -> Option<&Entry<T>> {
+        self.timers.get(&id)
+    }
+
+    fn get_mut(&mut self, id: TimerId) -> Option<&mut Entry<T>> {
+        self.timers.get_mut(&id)
+    }
+
+    fn remove(&mut self, id: TimerId) -> Option<Entry<T>> {
+        self.timers.swap_remove(&id)
+    }
+
+    fn for_each(&self, mut look: impl FnMut(TimerId, &Entry<T>)) {
+        self.timers.iter().for_each(|(id, entry)| look(*id, entry));
+    }
+}
+
+/// A hash function for handles, which nobody chooses: each half is multiplied by an odd number that mixes its bits into the high ones (Knuth's
+/// multiplicative hashing), which are then folded into the low ones.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mix(u64);
+
+impl BuildHasher for Mix {
+    type Hasher = Self;
+
+    fn build_hasher(&self) -> Self {
+        *self
+    }
+}
+
+impl Hasher for Mix {
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 32)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u32((*byte).into()));
+    }
+
+    fn write_u32(&mut self, half: u32) {
+        self.0 = (self.0 ^ u64::from(half)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
+    }
+}

@@ -1,0 +1,311 @@
+//! A red-black tree with handles.
+
+use wheelhouse_core::Tick;
+use wheelhouse_core::meter::{Meter, Work};
+use wheelhouse_core::ordered::{Key, Queue};
+use wheelhouse_core::segments::Segments;
+
+/// No timer. It is black.
+const NONE: u32 = u32::MAX;
+
+/// Which child: the one of lesser keys, or of greater.
+type Side = usize;
+const LESS: Side = 0;
+const MORE: Side = 1;
+
+/// The node of the timer at a place is at that place.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    key: Key,
+    parent: u32,
+    children: [u32; 2],
+    is_red: bool,
+}
+
+/// A binary search tree in which no path from the root is more than twice as long as another: no red node has a red child, and all paths pass as many
+/// black ones. A timer's handle leads to its node, so that none is searched for when it leaves; the first is remembered.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    nodes: Segments<Node>,
+    root: u32,
+    first: u32,
+}
+
+impl Tree {
+    fn node(&mut self, at: u32) -> &mut Node {
+        &mut self.nodes[at as usize]
+    }
+
+    fn is_red(&self, at: u32) -> bool {
+        at != NONE && self.nodes[at as usize].is_red
+    }
+
+    fn parent(&self, at: u32) -> u32 {
+        self.nodes[at as usize].parent
+    }
+
+    fn child(&self, at: u32, side: Side) -> u32 {
+        self.nodes[at as usize].children[side]
+    }
+
+    /// Which child of its parent a node is. The parent is told, because the node may be none.
+    fn side(&self, at: u32, parent: u32) -> Side {
+        if self.child(parent, LESS) == at { LESS } else { MORE }
+    }
+
+    /// The last node on the way from one to a side.
+    fn outermost(&self, mut at: u32, side: Side, meter: &impl Meter) -> u32 {
+        while self.child(at, side) != NONE {
+            meter.tally(Work::Link, 1);
+            at = self.child(at, side);
+        }
+        at
+    }
+
+    /// The node of the next greater key.
+    fn next(&self, mut at: u32, meter: &impl Meter) -> u32 {
+        if self.child(at, MORE) != NONE {
+            return self.outermost(self.child(at, MORE), LESS, meter);
+        }
+        let mut parent = self.parent(at);
+        while parent != NONE && self.child(parent, MORE) == at {
+            meter.tally(Work::Link, 1);
+            (at, parent) = (parent, self.parent(parent));
+        }
+        parent
+    }
+
+    /// Puts a node, or none, where a child of a parent was, or where the root was.
+    fn replace(&mut self, parent: u32, side: Side, by: u32) {
+        if parent == NONE {
+            self.root = by;
+        } else {
+            self.node(parent).children[side] = by;
+        }
+        if by != NONE {
+            self.node(by).parent = parent;
+        }
+    }
+
+    /// The side of a node under its parent; any, if it is the root.
+    fn side_of(&self, at: u32) -> Side {
+        let parent = self.parent(at);
+        if parent == NONE { LESS } else { self.side(at, parent) }
+    }
+
+    /// Turns a node down to a side; its child of the other side takes its place.
+    fn rotate(&mut self, at: u32, side: Side, meter: &impl Meter) {
+        meter.tally(Work::Link, 3);
+        let up = self.child(at, 1 - side);
+        let middle = self.child(up, side);
+        let (parent, was) = (self.parent(at), self.side_of(at));
+        self.replace(parent, was, up);
+        self.replace(up, side, at);
+        self.replace(at, 1 - side, middle);
+    }
+
+    /// Mends what a new red node under a red parent breaks.
+    fn mend_red(&mut self, mut at: u32, meter: &impl Meter) {
+        while self.is_red(self.parent(at)) {
+            let mut parent = self.parent(at);
+            let above = self.parent(parent);
+            let side = self.side(parent, above);
+            let uncle = self.child(above, 1 - side);
+            if self.is_red(uncle) {
+                meter.tally(Work::Link, 1);
+                self.node(parent).is_red = false;
+                self.node(uncle).is_red = false;
+                self.node(above).is_red = true;
+                at = above;
+                if self.parent(at) == NONE {
+                    break;
+                }
+                continue;
+            }
+            if self.child(parent, 1 - side) == at {
+                self.rotate(parent, side, meter);
+                (at, parent) = (parent, at);
+            }
+            self.node(parent).is_red = false;
+            self.node(above).is_red = true;
+            self.rotate(above, 1 - side, meter);
+        }
+        let root = self.root;
+        self.node(root).is_red = false;
+    }
+
+    /// Mends what a black node that left breaks: the paths through `at`, which may be none, under `parent` pass one too few.
+    fn mend_black(&mut self, mut at: u32, mut parent: u32, meter: &impl Meter) {
+        while parent != NONE && !self.is_red(at) {
+            let side = self.side(at, parent);
+            let mut other = self.child(parent, 1 - side);
+            if self.is_red(other) {
+                self.node(other).is_red = false;
+                self.node(parent).is_red = true;
+                self.rotate(parent, side, meter);
+                other = self.child(parent, 1 - side);
+            }
+            let [near, far] = [self.child(other, side), self.child(other, 1 - side)];
+            if !self.is_red(near) && !self.is_red(far) {
+                meter.tally(Work::Link, 1);
+                self.node(other).is_red = true;
+                (at, parent) = (parent, self.parent(parent));
+                continue;
+            }
+            if !self.is_red(far) {
+                self.node(near).is_red = false;
+                self.node(other).is_red = true;
+                self.rotate(other, 1 - side, meter);
+                other = near;
+            }
+            let far = self.child(other, 1 - side);
+            self.node(other).is_red = self.is_red(parent);
+            self.node(parent).is_red = false;
+            self.node(far).is_red = false;
+            self.rotate(parent, side, meter);
+            return;
+        }
+        if at != NONE {
+            self.node(at).is_red = false;
+        }
+    }
+
+    /// Takes a node out that has no child of lesser keys, or none of greater: the other child takes its place.
+    fn splice(&mut self, at: u32) -> (u32, u32) {
+        let Node { parent, children: [less, more], .. } = *self.node(at);
+        let child = if less == NONE { more } else { less };
+        let side = self.side_of(at);
+        self.replace(parent, side, child);
+        (child, parent)
+    }
+}
+
+impl Queue for Tree {
+    const EMPTY: Self = Self { nodes: Segments::new(), root: NONE, first: NONE };
+
+    fn insert(&mut self, key: Key, place: u32, meter: &impl Meter) {
+        let new = Node { key, parent: NONE, children: [NONE; 2], is_red: true };
+        if place as usize >= self.nodes.len() {
+            self.nodes.grow_to(place as usize + 1, || new);
+        }
+        *self.node(place) = new;
+        let (mut parent, mut side, mut at) = (NONE, LESS, self.root);
+        let mut is_first = true;
+        while at != NONE {
+            meter.tally(Work::Comparison, 1);
+            side = if key < self.node(at).key { LESS } else { MORE };
+            is_first &= side == LESS;
+            (parent, at) = (at, self.child(at, side));
+        }
+        self.replace(parent, side, place);
+        if is_first {
+            self.first = place;
+        }
+        if parent == NONE {
+            self.node(place).is_red = false;
+        } else {
+            self.mend_red(place, meter);
+        }
+    }
+
+    fn remove(&mut self, _: Key, place: u32, meter: &impl Meter) {
+        meter.tally(Work::Link, 1);
+        if self.first == place {
+            self.first = self.next(place, meter);
+        }
+        let [less, more] = self.node(place).children;
+        if less == NONE || more == NONE {
+            let was_red = self.is_red(place);
+            let (child, parent) = self.splice(place);
+            if !was_red {
+                self.mend_black(child, parent, meter);
+            }
+            return;
+        }
+        // The next greater node, which has no lesser child, is taken out instead, and then put where this one is.
+        let next = self.outermost(more, LESS, meter);
+        let was_red = self.is_red(next);
+        let (child, mut parent) = self.splice(next);
+        if parent == place {
+            parent = next;
+        }
+        let (above, side) = (self.parent(place), self.side_of(place));
+        let Node { children, is_red, .. } = *self.node(place);
+        self.node(next).is_red = is_red;
+        self.replace(above, side, next);
+        for side in [LESS, MORE] {
+            self.replace(next, side, children[side]);
+        }
+        if !was_red {
+            self.mend_black(child, parent, meter);
+        }
+    }
+
+    fn first(&self) -> Option<Tick> {
+        (self.first != NONE).then(|| self.nodes[self.first as usize].key.deadline)
+    }
+
+    fn pop(&mut self, meter: &impl Meter) -> Option<u32> {
+        let first = self.first;
+        if first == NONE {
+            return None;
+        }
+        let key = self.node(first).key;
+        self.remove(key, first, meter);
+        Some(first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::BTreeMap;
+    use wheelhouse_core::meter::NoMeter;
+
+    impl Tree {
+        /// The black nodes on each path down from a node, and how many nodes there are.
+        fn check(&self, at: u32, parent: u32) -> (u32, usize) {
+            if at == NONE {
+                return (1, 0);
+            }
+            let node = self.nodes[at as usize];
+            assert_eq!(node.parent, parent);
+            assert!(!node.is_red || parent != NONE && !self.is_red(parent), "red under red, or a red root");
+            let [less, more] = node.children;
+            assert!(less == NONE || self.nodes[less as usize].key < node.key);
+            assert!(more == NONE || self.nodes[more as usize].key > node.key);
+            let ((blacks, left), (others, right)) = (self.check(less, at), self.check(more, at));
+            assert_eq!(blacks, others, "as many black nodes on each path");
+            (blacks + u32::from(!node.is_red), left + right + 1)
+        }
+    }
+
+    #[test]
+    fn stays_balanced_under_random_operations() {
+        let (mut tree, mut expected, mut state) = (Tree::EMPTY, BTreeMap::new(), 7_u64);
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state >> 33
+        };
+        let mut places = [None; 300];
+        for order in 0..40_000 {
+            let place = random() as usize % places.len();
+            if let Some(key) = places[place].take() {
+                tree.remove(key, place as u32, &NoMeter);
+                assert_eq!(expected.remove(&key), Some(place as u32));
+            } else {
+                let key = Key { deadline: random() % 100, order };
+                tree.insert(key, place as u32, &NoMeter);
+                expected.insert(key, place as u32);
+                places[place] = Some(key);
+            }
+            if order % 5 == 0 {
+                let popped = tree.pop(&NoMeter);
+                assert_eq!(popped, expected.pop_first().map(|(_, place)| place));
+                popped.inspect(|place| places[*place as usize] = None);
+            }
+            assert_eq!(tree.check(tree.root, NONE).1, expected.len());
+            assert_eq!(tree.first(), expected.first_key_value().map(|(key, _)| key.deadline));
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! The calendar: days of one year, each a sorted list of what is due on it, in this year or another.
+
+use alloc::vec::Vec;
+use wheelhouse_core::Tick;
+use wheelhouse_core::lists::{Ends, Lists};
+use wheelhouse_core::meter::{Meter, Work};
+use wheelhouse_core::ordered::{Key, Queue};
+use wheelhouse_core::segments::Segments;
+
+/// No timer.
+const NONE: u32 = u32::MAX;
+
+/// The fewest days of a year.
+const LEAST: usize = 2;
+
+/// So many timers are looked at to find out how far apart they are.
+const SAMPLE: usize = 64;
+
+/// A calendar of timers. A day is a power of two of ticks, a year a power of two of days.
+#[derive(Clone, Debug)]
+pub struct Calendar {
+    /// Each in the order of its keys. None until the first timer comes.
+    days: Vec<Ends>,
+    lists: Lists,
+    /// The key of the timer at each place.
+    keys: Segments<Key>,
+    /// A day is 2 to the power of this many ticks.
+    shift: u32,
+    len: usize,
+    /// The timer of the least key.
+    first: u32,
+}
+
+impl Calendar {
+    fn key_at(&self, place: u32) -> Key {
+        self.keys[place as usize]
+    }
+
+    /// The date of a deadline: its day, counted from tick 0.
+    fn date_of(&self, deadline: Tick) -> Tick {
+        deadline >> self.shift
+    }
+
+    /// The day of the year of a deadline.
+    fn day_of(&self, deadline: Tick) -> usize {
+        self.date_of(deadline) as usize & (self.days.len() - 1)
+    }
+
+    /// Puts a timer on its day, behind all that come before it.
+    fn enter(&mut self, key: Key, place: u32, meter: &impl Meter) {
+        let day = self.day_of(key.deadline);
+        let from_rear = core::iter::successors(self.days[day].last(), |place| self.lists.before(*place));
+        let mut from_rear = from_rear.inspect(|_| meter.tally(Work::Comparison, 1));
+        let before = from_rear.find(|other| self.key_at(*other) < key);
+        self.lists.insert_behind(&mut self.days[day], before, place);
+    }
+
+    /// The timer of the least key, where none is before a date: the first timer of the first day that has one of this year. If the year has none, the
+    /// least of all first timers.
+    fn find_first(&self, date: Tick, meter: &impl Meter) -> u32 {
+        let count = self.days.len() as Tick;
+        for passed in 0..count {
+            meter.tally(Work::SlotVisit, 1);
+            let Some(today) = date.checked_add(passed) else { break };
+            let first = self.days[(today & (count - 1)) as usize].first();
+            if let Some(place) = first.filter(|place| self.date_of(self.key_at(*place).deadline) == today) {
+                return place;
+            }
+        }
+        meter.tally(Work::SlotVisit, count);
+        let firsts = self.days.iter().filter_map(Ends::first);
+        firsts.min_by_key(|place| self.key_at(*place)).unwrap_or(NONE)
+    }
+
+    /// Makes a calendar of so many days, as long as the timers of the near future are apart on average, three times. All timers move: O(n).
+    #[inline(never)]
+    fn renew(&mut self, days: usize, meter: &impl Meter) {
+        let old = core::mem::take(&mut self.days);
+        let mut places = Vec::with_capacity(self.len);
+        old.iter().for_each(|day| places.extend(self.lists.iter(day)));
+        self.shift = self.length_of_day(&places).checked_ilog2().unwrap_or(0);
+        self.days = alloc::vec![Ends::EMPTY; days];
+        meter.tally(Work::ElementMove, places.len() as u64);
+        for place in places {
+            self.enter(self.key_at(place), place, meter);
+        }
+    }
+
+    /// Three times the average distance between the timers of the first quarter, by a sample.
+    fn length_of_day(&self, places: &[u32]) -> Tick {
+        let step = (places.len() / SAMPLE).max(1);
+        let mut sample: Vec<Tick> = places.iter().step_by(step).map(|place| self.key_at(*place).deadline).collect();
+        sample.sort_unstable();
+        let quarter = sample.len() / 4;
+        let (Some(first), Some(last)) = (sample.first(), sample.get(quarter)) else { return 1 };
+        ((last - first) / (quarter * step).max(1) as Tick).saturating_mul(3)
+    }
+}
+
+impl Queue for Calendar {
+    const EMPTY: Self =
+        Self { days: Vec::new(), lists: Lists::new(), keys: Segments::new(), shift: 0, len: 0, first: NONE };
+
+    fn insert(&mut self, key: Key, place: u32, meter: &impl Meter) {
+        if place as usize >= self.keys.len() {
+            self.keys.grow_to(place as usize + 1, || key);
+        }
+        self.keys[place as usize] = key;
+        if self.days.is_empty() {
+            self.days = alloc::vec![Ends::EMPTY; LEAST];
+        }
+        self.enter(key, place, meter);
+        self.len += 1;
+        meter.tally(Work::Comparison, 1);
+        if self.first == NONE || key < self.key_at(self.first) {
+            self.first = place;
+        }
+        if self.len > 2 * self.days.len() {
+            self.renew(2 * self.days.len(), meter);
+        }
+    }
+
+    fn remove(&mut self, key: Key, place: u32, meter: &impl Meter) {
+        meter.tally(Work::Link, 1);
+        let day = self.day_of(key.deadline);
+        self.lists.remove(&mut self.days[day], place);
+        self.len -= 1;
+        if self.first == place {
+            self.first = if self.len == 0 { NONE } else { self.find_first(self.date_of(key.deadline), meter) };
+        }
+        if self.len < self.days.len() / 2 && self.days.len() > LEAST {
+            self.renew(self.days.len() / 2, meter);
+        }
+    }
+
+    fn first(&self) -> Option<Tick> {
+        (self.first != NONE).then(|| self.key_at(self.first).deadline)
+    }
+
+    fn pop(&mut self, meter: &impl Meter) -> Option<u32> {
+        let first = self.first;
+        if first == NONE {
+            return None;
+        }
+        self.remove(self.key_at(first), first, meter);
+        Some(first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::BTreeMap;
+    use wheelhouse_core::meter::{CountingMeter, NoMeter};
+
+    impl Calendar {
+        fn check(&self) {
+            let mut len = 0;
+            for (at, day) in self.days.iter().enumerate() {
+                let keys: Vec<Key> = self.lists.iter(day).map(|place| self.key_at(place)).collect();
+                assert!(keys.is_sorted() && keys.iter().all(|key| self.day_of(key.deadline) == at));
+                len += keys.len();
+            }
+            assert_eq!(len, self.len);
+            assert!(len <= 2 * self.days.len() && (self.days.len() <= LEAST || len >= self.days.len() / 2));
+        }
+    }
+
+    /// A small generator, so that the unit tests need no crate.
+    fn random(state: &mut u64) -> u64 {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        *state >> 33
+    }
+
+    #[test]
+    fn is_an_ordered_map_under_random_operations() {
+        for spread in [1, 50, 1 << 20, u64::MAX] {
+            let (mut calendar, mut expected, mut state) = (Calendar::EMPTY, BTreeMap::new(), spread);
+            let mut keys = [None; 500];
+            for order in 0..20_000 {
+                // By turns it grows and shrinks.
+                let place = random(&mut state) as usize % if order / 2_000 % 2 == 0 { 500 } else { 30 };
+                if let Some(key) = keys[place].take() {
+                    calendar.remove(key, place as u32, &NoMeter);
+                    assert_eq!(expected.remove(&key), Some(place as u32));
+                } else {
+                    let deadline = (random(&mut state) << 33 | random(&mut state)) % spread;
+                    let key = Key { deadline, order };
+                    calendar.insert(key, place as u32, &NoMeter);
+                    expected.insert(key, place as u32);
+                    keys[place] = Some(key);
+                }
+                if order % 5 == 0 {
+                    let popped = calendar.pop(&NoMeter);
+                    assert_eq!(popped, expected.pop_first().map(|(_, place)| place));
+                    popped.inspect(|place| keys[*place as usize] = None);
+                }
+                assert_eq!(calendar.first(), expected.first_key_value().map(|(key, _)| key.deadline));
+                if order % 50 == 0 {
+                    calendar.check();
+                }
+            }
+        }
+    }
+
+    /// What Brown found: the work of taking the first out and putting another in does not depend on how many there are.
+    #[test]
+    fn a_hold_takes_as_many_steps_at_any_size() {
+        let steps = [1 << 10, 1 << 16].map(|n| {
+            let (mut calendar, mut state, meter) = (Calendar::EMPTY, 1, CountingMeter::default());
+            let mut order = 0;
+            let mut key = |now: Tick| {
+                order += 1;
+                Key { deadline: now + random(&mut state) % (1 << 20), order }
+            };
+            (0..n).for_each(|place| calendar.insert(key(0), place, &NoMeter));
+            let hold = |calendar: &mut Calendar, key: Key, meter: &CountingMeter| {
+                let place = calendar.pop(meter).unwrap();
+                calendar.insert(key, place, meter);
+            };
+            for _ in 0..2 * n {
+                let now = calendar.first().unwrap();
+                hold(&mut calendar, key(now), &meter);
+            }
+            meter.total() as f64 / f64::from(2 * n)
+        });
+        assert!(steps[0] < 12.0 && (steps[0] - steps[1]).abs() < 2.0, "{steps:?}");
+    }
+}

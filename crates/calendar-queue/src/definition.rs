@@ -1,0 +1,45 @@
+//! How this backend introduces itself to the suite and the comparison.
+
+use crate::CalendarQueue;
+use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
+use wheelhouse_core::meter::Meter;
+
+/// The calendar queue.
+#[derive(Clone, Copy, Debug)]
+pub struct Definition;
+
+impl Backend for Definition {
+    const INFO: Info = Info {
+        name: "calendar-queue",
+        structure: "days of a year, each a sorted list; length and number follow the timers",
+        source: "Brown 1988; event simulators",
+        precision: Precision::Exact,
+        vain_wakeups: 0,
+        costs: Costs {
+            insert: "O(1) average, worst O(n)",
+            cancel: "O(1) average, worst O(n)",
+            reschedule: "O(1) average, worst O(n)",
+            fire: "O(1) average, worst O(n)",
+        },
+        // Some comparisons on a day of two timers, and the move to a new calendar, twice for each timer while they grow.
+        bounds: |_| Bounds {
+            insert: 10.0,
+            cancel: 6.0,
+            reschedule: 12.0,
+            fire: 12.0,
+            empty_tick: 1.0,
+            next_wakeup: 0.0,
+        },
+        most: u32::MAX,
+    };
+
+    type Timer<T, M: Meter> = CalendarQueue<T, M>;
+
+    fn build<T, M: Meter + Default>() -> CalendarQueue<T, M> {
+        CalendarQueue::with_meter(M::default())
+    }
+
+    fn meter<T, M: Meter>(timer: &CalendarQueue<T, M>) -> Option<&M> {
+        Some(timer.meter())
+    }
+}

@@ -1,0 +1,342 @@
+//! Structures that count their work, and what is asked of them.
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use wheelhouse_core::backend::Backend;
+use wheelhouse_core::meter::{CountingMeter, Work};
+use wheelhouse_core::{Expired, Tick, Timer, TimerId};
+
+/// The work of one operation, or of many, by its kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Steps([u64; Work::ALL.len()]);
+
+impl Steps {
+    /// What a meter has counted so far.
+    pub fn counted(meter: &CountingMeter) -> Self {
+        Self(Work::ALL.map(|work| meter.count(work)))
+    }
+
+    /// Steps of one kind.
+    pub fn of(&self, work: Work) -> u64 {
+        self.0[work as usize]
+    }
+
+    /// Steps of all kinds.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// What came after `earlier`.
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self(std::array::from_fn(|kind| self.0[kind] - earlier.0[kind]))
+    }
+}
+
+/// A structure under test: holds numbers, counts its work. `T` is any [`Timer`] that was built with a [`CountingMeter`].
+///
+/// ```
+/// use wheelhouse_claims::count::Probe;
+/// use wheelhouse_round_wheel::RoundWheel;
+/// use wheelhouse_core::{Timer, meter::CountingMeter};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // With a configuration of its own ...
+/// let wheel = RoundWheel::builder().slots(64).meter(CountingMeter::default()).build()?;
+/// let mut probe = Probe::new(wheel, RoundWheel::meter);
+/// let (steps, id) = probe.work(|timer| timer.insert(100, 1));
+/// assert!(steps.total() > 0);
+/// // ... or as it comes.
+/// let probe = Probe::of::<wheelhouse_binary_heap::Definition<4>>();
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Probe<T> {
+    /// The structure.
+    pub timer: T,
+    meter: fn(&T) -> &CountingMeter,
+}
+
+impl Probe<AnyTimer> {
+    /// A structure in its default configuration.
+    ///
+    /// # Panics
+    ///
+    /// If it does not count its work; all of this workspace do.
+    pub fn of<B: Backend + 'static>() -> Self {
+        Probe::new(B::build(), |timer| B::meter(timer).expect("a structure of this workspace counts its work")).any()
+    }
+}
+
+impl<T: Timer<u64>> Probe<T> {
+    /// A structure that was built with a [`CountingMeter`], and how to read that.
+    pub fn new(timer: T, meter: fn(&T) -> &CountingMeter) -> Self {
+        Self { timer, meter }
+    }
+
+    /// The same behind a pointer: an experiment on any structure is then compiled once, and not once for each.
+    pub fn any(self) -> Probe<AnyTimer>
+    where
+        T: 'static,
+    {
+        Probe { timer: AnyTimer(Box::new(self)), meter: |any| any.0.meter() }
+    }
+
+    /// All work so far.
+    pub fn steps(&self) -> Steps {
+        Steps::counted((self.meter)(&self.timer))
+    }
+
+    /// The work of something done, and what it gave.
+    pub fn work<R>(&mut self, act: impl FnOnce(&mut T) -> R) -> (Steps, R) {
+        let before = self.steps();
+        let result = act(&mut self.timer);
+        (self.steps().since(&before), result)
+    }
+
+    /// Starts timers with these delays, each with its number as value; their handles.
+    pub fn fill(&mut self, delays: impl IntoIterator<Item = Tick>) -> Vec<TimerId> {
+        let now = self.timer.now();
+        let timers = delays.into_iter().enumerate();
+        timers.map(|(value, delay)| self.timer.insert(now.saturating_add(delay), value as u64)).collect()
+    }
+
+    /// Advances to a tick: what fired as (deadline, value).
+    pub fn fired(&mut self, now: Tick) -> Vec<(Tick, u64)> {
+        let mut fired = Vec::new();
+        self.timer.advance(now, |Expired { deadline, value, .. }| fired.push((deadline, value)));
+        fired
+    }
+}
+
+/// A structure under test, whichever it is. [`Timer`] itself cannot stand behind a pointer, since its callback is generic.
+pub struct AnyTimer(Box<dyn Facility>);
+
+impl std::fmt::Debug for AnyTimer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AnyTimer").field("len", &self.len()).finish_non_exhaustive()
+    }
+}
+
+/// What a [`Probe`] does, without type parameters.
+trait Facility {
+    fn meter(&self) -> &CountingMeter;
+    fn now(&self) -> Tick;
+    fn len(&self) -> usize;
+    fn insert(&mut self, deadline: Tick, value: u64) -> TimerId;
+    fn cancel(&mut self, id: TimerId) -> Option<u64>;
+    fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool;
+    fn deadline(&self, id: TimerId) -> Option<Tick>;
+    fn next_wakeup(&self) -> Option<Tick>;
+    fn pop_expired(&mut self, now: Tick) -> Option<Expired<u64>>;
+    fn advance(&mut self, now: Tick, on_expiry: &mut dyn FnMut(Expired<u64>)) -> usize;
+    fn compact(&mut self);
+}
+
+impl<T: Timer<u64>> Facility for Probe<T> {
+    fn meter(&self) -> &CountingMeter {
+        (self.meter)(&self.timer)
+    }
+
+    fn now(&self) -> Tick {
+        self.timer.now()
+    }
+
+    fn len(&self) -> usize {
+        self.timer.len()
+    }
+
+    fn insert(&mut self, deadline: Tick, value: u64) -> TimerId {
+        self.timer.insert(deadline, value)
+    }
+
+    fn cancel(&mut self, id: TimerId) -> Option<u64> {
+        self.timer.cancel(id)
+    }
+
+    fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
+        self.timer.reschedule(id, deadline)
+    }
+
+    fn deadline(&self, id: TimerId) -> Option<Tick> {
+        self.timer.deadline(id)
+    }
+
+    fn next_wakeup(&self) -> Option<Tick> {
+        self.timer.next_wakeup()
+    }
+
+    fn pop_expired(&mut self, now: Tick) -> Option<Expired<u64>> {
+        self.timer.pop_expired(now)
+    }
+
+    fn advance(&mut self, now: Tick, on_expiry: &mut dyn FnMut(Expired<u64>)) -> usize {
+        self.timer.advance(now, on_expiry)
+    }
+
+    fn compact(&mut self) {
+        self.timer.compact();
+    }
+}
+
+impl Timer<u64> for AnyTimer {
+    fn now(&self) -> Tick {
+        self.0.now()
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn insert(&mut self, deadline: Tick, value: u64) -> TimerId {
+        self.0.insert(deadline, value)
+    }
+
+    fn cancel(&mut self, id: TimerId) -> Option<u64> {
+        self.0.cancel(id)
+    }
+
+    fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
+        self.0.reschedule(id, deadline)
+    }
+
+    fn deadline(&self, id: TimerId) -> Option<Tick> {
+        self.0.deadline(id)
+    }
+
+    fn next_wakeup(&self) -> Option<Tick> {
+        self.0.next_wakeup()
+    }
+
+    fn pop_expired(&mut self, now: Tick) -> Option<Expired<u64>> {
+        self.0.pop_expired(now)
+    }
+
+    fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<u64>)) -> usize {
+        self.0.advance(now, &mut on_expiry)
+    }
+
+    fn compact(&mut self) {
+        self.0.compact();
+    }
+}
+
+/// The costs of many operations of one kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally(Vec<u64>);
+
+impl Tally {
+    /// Adds an operation.
+    pub fn add(&mut self, cost: u64) {
+        self.0.push(cost);
+    }
+
+    /// Operations so far.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Mean cost; not a number without operations.
+    pub fn mean(&self) -> f64 {
+        self.0.iter().sum::<u64>() as f64 / self.0.len() as f64
+    }
+
+    /// The cost that a share of the operations does not exceed, such as 0.99; 0 without operations. O(n).
+    pub fn quantile(&self, share: f64) -> u64 {
+        let mut sorted = self.0.clone();
+        let rank = (share * sorted.len() as f64).ceil() as usize;
+        let at = rank.clamp(1, sorted.len().max(1)) - 1;
+        if sorted.is_empty() { 0 } else { *sorted.select_nth_unstable(at).1 }
+    }
+
+    /// The dearest operation; 0 without operations.
+    pub fn max(&self) -> u64 {
+        self.0.iter().copied().max().unwrap_or(0)
+    }
+}
+
+impl Extend<u64> for Tally {
+    fn extend<I: IntoIterator<Item = u64>>(&mut self, costs: I) {
+        self.0.extend(costs);
+    }
+}
+
+impl FromIterator<u64> for Tally {
+    fn from_iter<I: IntoIterator<Item = u64>>(costs: I) -> Self {
+        Self(costs.into_iter().collect())
+    }
+}
+
+/// The random numbers of a seed: the same wherever and whenever.
+pub fn random(seed: u64) -> Pcg64Mcg {
+    Pcg64Mcg::seed_from_u64(seed)
+}
+
+/// In which order timers come, by their deadlines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// At random.
+    Random,
+    /// Each later than all before.
+    Ascending,
+    /// Each earlier than all before.
+    Descending,
+    /// All at one tick.
+    Equal,
+    /// All in one slot of a wheel of so many.
+    SameSlot(u64),
+}
+
+impl Order {
+    /// The name in tables.
+    pub fn name(self) -> String {
+        match self {
+            Self::Random => "random".to_owned(),
+            Self::Ascending => "ascending".to_owned(),
+            Self::Descending => "descending".to_owned(),
+            Self::Equal => "all equal".to_owned(),
+            Self::SameSlot(slots) => format!("all = c mod {slots}"),
+        }
+    }
+
+    /// n delays in this order, each at least 1. Those at random are uniform in 1 to 2^20.
+    pub fn delays(self, n: u64, seed: u64) -> Vec<Tick> {
+        let mut random = random(seed);
+        let delay = |at: u64| match self {
+            Self::Random => random.random_range(1..=LONGEST),
+            Self::Ascending => 1 + at,
+            Self::Descending => n - at,
+            Self::Equal => LONGEST,
+            Self::SameSlot(slots) => (1 + random.random_range(0..LONGEST / slots)) * slots,
+        };
+        (0..n).map(delay).collect()
+    }
+}
+
+/// The longest random delay.
+pub const LONGEST: Tick = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tally_has_mean_quantile_and_maximum() {
+        let tally: Tally = (1..=100).collect();
+        assert_eq!((tally.mean(), tally.quantile(0.99), tally.quantile(1.0), tally.max()), (50.5, 99, 100, 100));
+        assert_eq!((Tally::default().quantile(0.5), Tally::default().max()), (0, 0));
+    }
+
+    #[test]
+    fn orders_are_what_they_are_called() {
+        assert_eq!(Order::Ascending.delays(4, 1), [1, 2, 3, 4]);
+        assert_eq!(Order::Descending.delays(4, 1), [4, 3, 2, 1]);
+        assert!(Order::SameSlot(256).delays(100, 1).iter().all(|delay| delay % 256 == 0 && *delay > 0));
+        assert_ne!(Order::Random.delays(4, 1), Order::Random.delays(4, 2));
+    }
+}

@@ -1,0 +1,63 @@
+//! The experiments, by what they look at.
+//!
+//! Each is a function from a [`Scale`] to [`Evidence`] that decides one claim or several. It counts, on a virtual clock, and asks a structure only what any
+//! program may ask: the public interface, and the meter. Where an article's own code is on trial a model of it stands beside ours.
+
+pub mod bugs;
+pub mod examples;
+pub mod models;
+pub mod ordered;
+pub mod paper;
+pub mod wheels;
+
+use crate::{Evidence, Scale};
+use anyhow::{Context, Result};
+
+/// An experiment.
+#[derive(Clone, Copy, Debug)]
+pub struct Experiment {
+    /// The name by which claims refer to it: lower case, words joined by `-`.
+    pub name: &'static str,
+    /// What is done, on which structures.
+    pub about: &'static str,
+    /// Does it.
+    pub run: fn(&Scale) -> Evidence,
+}
+
+impl Experiment {
+    /// Runs it.
+    pub fn run(&self, scale: &Scale) -> Evidence {
+        (self.run)(scale)
+    }
+}
+
+/// All experiments, in the order of the report.
+pub fn all() -> impl Iterator<Item = Experiment> {
+    [ordered::ALL, wheels::ALL, models::ALL, paper::ALL, bugs::ALL, examples::ALL].into_iter().flatten().copied()
+}
+
+/// The experiment of a name.
+///
+/// # Errors
+///
+/// If there is none.
+pub fn find(name: &str) -> Result<Experiment> {
+    all().find(|experiment| experiment.name == name).with_context(|| format!("there is no experiment '{name}'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claims;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_unique_and_every_claim_finds_its_experiment() -> Result<()> {
+        let names: Vec<_> = all().map(|experiment| experiment.name).collect();
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+        for claim in claims()? {
+            claim.experiment.as_deref().map(find).transpose()?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,104 @@
+//! `wheelhouse claims`, and its summary in a README.
+
+use super::out_of_date;
+use crate::cli::Form;
+use crate::report::{self, instructions, page, tables};
+use anyhow::{Context, Result, bail};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+use wheelhouse_claims::controls;
+use wheelhouse_claims::{Claim, Judgement, Scale, judge};
+use wheelhouse_harness::console::{print, say};
+use wheelhouse_harness::progress::Progress;
+use wheelhouse_harness::provenance;
+use wheelhouse_harness::report::document::Document;
+use wheelhouse_harness::report::{html, markdown, plain};
+use wheelhouse_harness::splice::{self, Outcome};
+use wheelhouse_harness::table::Table;
+
+/// How often the classifier is tried on each planted cost.
+const CONTROLS: u64 = 20;
+
+pub(super) fn run(
+    ids: &[String],
+    quick: bool,
+    format: Form,
+    instructions: bool,
+    out: Option<&Path>,
+) -> Result<ExitCode> {
+    let scale = if quick { Scale::REDUCED } else { Scale::WHOLE };
+    let chosen = chosen(ids)?;
+    let experiments = chosen.iter().filter(|claim| claim.experiment.is_some()).count() as u32;
+    let part = Duration::from_secs(1);
+    let mut progress = Progress::new(part * experiments.max(1));
+    let judgement = judge(chosen, &scale, |experiment| {
+        progress.say(experiment.name.to_owned());
+        progress.finish_part(part);
+    })?;
+    drop(progress);
+    let whole = ids.is_empty().then(|| whole_report(&judgement, &scale, instructions)).transpose()?;
+    if let (Some(dir), Some(document)) = (out, &whole) {
+        let made = report::write(&judgement, document, dir)?;
+        say(format_args!("report:  {}", made.display()));
+    }
+    print(printed(&judgement, whole, format)?)?;
+    let unexpected = judgement.unexpected().count();
+    if unexpected > 0 {
+        say(format_args!("error: {unexpected} came out otherwise than on record in crates/claims/claims.toml"));
+    }
+    Ok(u8::from(unexpected > 0).into())
+}
+
+/// The claims with these identifiers, in the order of the file; all if none is named.
+fn chosen(ids: &[String]) -> Result<Vec<Claim>> {
+    let all = wheelhouse_claims::claims()?;
+    let is = |claim: &Claim, id: &String| claim.id.eq_ignore_ascii_case(id);
+    if let Some(unknown) = ids.iter().find(|id| !all.iter().any(|claim| is(claim, id))) {
+        let known: Vec<_> = all.iter().map(|claim| claim.id.as_str()).collect();
+        bail!("no claim is called '{unknown}'; there are: {}", known.join(", "));
+    }
+    Ok(all.into_iter().filter(|claim| ids.is_empty() || ids.iter().any(|id| is(claim, id))).collect())
+}
+
+fn printed(judgement: &Judgement, whole: Option<Document>, format: Form) -> Result<String> {
+    let document = || whole.unwrap_or_else(|| page::some(judgement));
+    Ok(match format {
+        Form::Table if judgement.judged.len() == 1 => plain::render(&document()),
+        Form::Table => tables::verdicts_table(judgement).terminal(),
+        Form::Json => {
+            serde_json::to_string_pretty(&tables::verdicts(judgement)).context("cannot write the verdicts")?
+        }
+        Form::Markdown => markdown::render(&document()),
+        Form::Html => html::render(&document()),
+    })
+}
+
+fn whole_report(judgement: &Judgement, scale: &Scale, instructions: bool) -> Result<Document> {
+    let confusion = controls::confusion(scale, CONTROLS);
+    let counted = if instructions { second_opinion()? } else { None };
+    page::whole(judgement, &confusion, counted, &provenance::gather(0))
+}
+
+/// The instructions, if callgrind is there.
+fn second_opinion() -> Result<Option<Table>> {
+    if !instructions::is_installed() {
+        say("valgrind is not installed: instructions are not counted, which the verdicts do not need");
+        return Ok(None);
+    }
+    instructions::table().map(Some)
+}
+
+/// Whether a folder holds a report on claims.
+pub(super) fn is_report(dir: &Path) -> bool {
+    dir.join(report::SUMMARY).exists()
+}
+
+/// Puts the summary of a report into a README.
+pub(super) fn splice_summary(dir: &Path, file: &Path, check: bool) -> Result<ExitCode> {
+    let path = dir.join(report::SUMMARY);
+    let summary = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let section = format!("{summary}\n[All claims, with data and plots](<{}/{}>).\n", dir.display(), report::MARKDOWN);
+    let outcome = if check { splice::check } else { splice::splice }(file, report::SECTION, &section)?;
+    Ok(if check && outcome == Outcome::Changed { out_of_date(file) } else { ExitCode::SUCCESS })
+}

@@ -1,0 +1,155 @@
+//! The `wheelhouse` command as its users run it: what it prints, what it leaves behind, and how it refuses.
+
+mod claims;
+mod endings;
+mod refusals;
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// A folder of this test's own, removed at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("wheelhouse-test-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn wheelhouse(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_wheelhouse")).args(arguments).output().unwrap()
+}
+
+fn succeeds(arguments: &[&str]) -> String {
+    let output = wheelhouse(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Runs a command that must fail, and returns what it says.
+fn fails(arguments: &[&str]) -> String {
+    let output = wheelhouse(arguments);
+    assert!(!output.status.success(), "{arguments:?} did not fail");
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(!message.contains("panicked"), "{message}");
+    message
+}
+
+/// The trace that comes with the workload crate, in a file.
+fn trace_file(scratch: &Scratch, change: impl FnOnce(&mut Vec<u8>)) -> String {
+    let shipped = wheelhouse_workload::trace::shipped().iter().find(|trace| trace.name == "redis").unwrap();
+    let mut bytes = shipped.bytes.to_vec();
+    change(&mut bytes);
+    let path = scratch.path("recorded.trace");
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+const BACKENDS: [&str; 17] = [
+    "hierarchical-wheel",
+    "round-wheel",
+    "binary-heap",
+    "skip-list",
+    "heap-4",
+    "lazy-heap",
+    "kafka-wheel",
+    "single-wheel",
+    "hashed-wheel",
+    "calendar-queue",
+    "red-black-tree",
+    "btree-map",
+    "sorted-slice",
+    "sorted-list",
+    "sorted-list-rear",
+    "unordered-list",
+    "hash-map",
+];
+
+/// Those that pass all timers in some operation: the traces have too many for them.
+const LINEAR: usize = 5;
+
+#[test]
+fn list_names_every_backend_in_each_format() {
+    let table = succeeds(&["list"]);
+    let json: serde_json::Value = serde_json::from_str(&succeeds(&["list", "--format", "json"])).unwrap();
+    let csv = succeeds(&["list", "--format", "csv"]);
+    assert!(table.lines().all(|line| line.chars().count() <= 125), "too wide:\n{table}");
+    assert!(json[0]["source"].as_str().unwrap().contains("Varghese") && csv.contains("Varghese"));
+    for (row, name) in BACKENDS.iter().enumerate() {
+        assert!(table.contains(name) && csv.contains(name));
+        assert_eq!(json[row]["backend"], *name);
+        assert!(json[row]["bytes-per-timer"].as_f64().unwrap() > 8.0, "at least its payload");
+    }
+    assert!(
+        table.contains("linux-wheel is late by design, after 1000 ticks by up to 63,") && csv.contains("linux-wheel")
+    );
+}
+
+#[test]
+fn verify_compares_every_backend_on_every_stream() {
+    let json = succeeds(&["verify", "--n", "300", "--format", "json"]);
+    let rows: Vec<serde_json::Value> = serde_json::from_str(&json).unwrap();
+    let (workloads, traces) = (wheelhouse_workload::all().len(), wheelhouse_workload::trace::shipped().len());
+    assert_eq!(rows.len(), workloads * (BACKENDS.len() + 1) + traces * (BACKENDS.len() + 1 - LINEAR));
+    assert!(rows.iter().all(|row| row["verdict"] == "ok"));
+    for workload in rows.chunk_by(|a, b| a["workload"] == b["workload"]) {
+        assert!(workload.iter().all(|row| row["checksum"] == workload[0]["checksum"]));
+        assert!(workload.iter().all(|row| row["backend"] != "linux-wheel"), "its answers are others, by design");
+    }
+}
+
+#[test]
+fn another_seed_gives_other_answers_and_the_same_seed_the_same() {
+    let run = |seed| succeeds(&["verify", "--n", "300", "--workload", "steady", "--seed", seed, "--format", "csv"]);
+    assert_eq!(run("1"), run("1"));
+    assert_ne!(run("1"), run("2"));
+}
+
+#[test]
+fn bench_leaves_results_that_report_and_compare_read() {
+    let scratch = Scratch::new("bench");
+    let run = |name| {
+        let out = scratch.path(name);
+        let table = succeeds(&["bench", "--quick", "--n", "200", "--workload", "uniform", "--out", &out]);
+        assert!(BACKENDS.iter().all(|backend| table.contains(backend)));
+        out
+    };
+    let (a, b) = (run("a"), run("b"));
+    for file in ["run.json", "throughput.csv", "latency.csv", "memory.csv", "report.html", "report.md"] {
+        assert!(scratch.0.join("a").join(file).is_file(), "{file} is missing");
+    }
+    let rows: Vec<serde_json::Value> =
+        serde_json::from_str(&succeeds(&["compare", &a, &b, "--format", "json"])).unwrap();
+    assert_eq!(rows.len(), (BACKENDS.len() + 1) * 6, "six measures for each");
+    succeeds(&["report", &a]);
+    let refused = fails(&["bench", "--n", "200", "--workload", "uniform", "--out", &a]);
+    assert!(refused.contains("--out"), "names the remedy: {refused}");
+}
+
+#[test]
+fn replay_plays_a_trace_file_and_refuses_a_broken_one() {
+    let scratch = Scratch::new("replay");
+    let whole = trace_file(&scratch, |_| ());
+    let out = scratch.path("out");
+    let table = succeeds(&["replay", &whole, "--backend", "hierarchical-wheel", "--out", &out]);
+    assert!(table.contains("hierarchical-wheel") && table.contains("recorded"), "{table}");
+
+    let cut = trace_file(&scratch, |bytes| bytes.truncate(bytes.len() / 2));
+    assert!(fails(&["replay", &cut, "--out", &scratch.path("cut")]).contains("ends within"));
+    let flipped = trace_file(&scratch, |bytes| bytes[100_000] ^= 1);
+    assert!(fails(&["replay", &flipped, "--out", &scratch.path("flipped")]).contains("corrupt"));
+    let missing = scratch.path("missing.trace");
+    assert!(fails(&["replay", &missing, "--out", &scratch.path("missing")]).contains("missing.trace"));
+}

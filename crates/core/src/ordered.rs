@@ -1,0 +1,144 @@
+//! A timer facility on any queue that is ordered by deadline: what a priority queue lacks to be one.
+//!
+//! A [`Queue`] knows keys and places, and takes out the least. [`Ordered`] has the timers behind it, their handles, the order of insertion, and the clock. It costs a
+//! key of 16 bytes with each timer, beside the one in the queue, and a counter.
+
+use crate::arena::Arena;
+use crate::meter::{Meter, NoMeter, Work};
+use crate::{Expired, Tick, Timer, TimerId};
+
+/// What timers are ordered by. No two are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// The deadline.
+    pub deadline: Tick,
+    /// The number of the insertion, or of the last reschedule.
+    pub order: u64,
+}
+
+/// A queue of timers by [`Key`]. A timer goes by its place in the arena, of which there is one for each.
+pub trait Queue {
+    /// A queue without timers. Allocates nothing.
+    const EMPTY: Self;
+
+    /// Adds a timer.
+    fn insert(&mut self, key: Key, place: u32, meter: &impl Meter);
+
+    /// Takes out a timer that is in it.
+    fn remove(&mut self, key: Key, place: u32, meter: &impl Meter);
+
+    /// The least deadline. O(1), or O(log n).
+    fn first(&self) -> Option<Tick>;
+
+    /// Takes out the timer of the least key: its place.
+    fn pop(&mut self, meter: &impl Meter) -> Option<u32>;
+}
+
+/// A timer facility on a [`Queue`], which decides what everything costs: inserting, cancelling and firing is an operation of the queue, rescheduling two.
+///
+/// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see [`TimerId`].
+#[derive(Clone, Debug)]
+pub struct Ordered<T, Q, M = NoMeter> {
+    timers: Arena<Waiting<T>>,
+    queue: Q,
+    /// How many insertions and reschedules there were.
+    orders: u64,
+    now: Tick,
+    meter: M,
+}
+
+#[derive(Clone, Debug)]
+struct Waiting<T> {
+    key: Key,
+    value: T,
+}
+
+impl<T, Q: Queue> Ordered<T, Q> {
+    /// An empty structure, its clock at 0. Allocates nothing.
+    pub const fn new() -> Self {
+        Self::with_meter(NoMeter)
+    }
+}
+
+impl<T, Q: Queue> Default for Ordered<T, Q> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T, Q: Queue, M: Meter> Ordered<T, Q, M> {
+    /// An empty structure that tells a meter of its work.
+    pub const fn with_meter(meter: M) -> Self {
+        Self { timers: Arena::new(), queue: Q::EMPTY, orders: 0, now: 0, meter }
+    }
+
+    /// What counts the work.
+    pub fn meter(&self) -> &M {
+        &self.meter
+    }
+
+    fn key(&mut self, deadline: Tick) -> Key {
+        self.orders += 1;
+        Key { deadline, order: self.orders }
+    }
+}
+
+impl<T, Q: Queue, M: Meter> Timer<T> for Ordered<T, Q, M> {
+    fn now(&self) -> Tick {
+        self.now
+    }
+
+    fn len(&self) -> usize {
+        self.timers.len()
+    }
+
+    fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
+        let key = self.key(deadline);
+        let id = self.timers.insert(Waiting { key, value });
+        self.queue.insert(key, id.index(), &self.meter);
+        id
+    }
+
+    fn cancel(&mut self, id: TimerId) -> Option<T> {
+        let (_, Waiting { key, value }) = self.timers.remove(id)?;
+        self.queue.remove(key, id.index(), &self.meter);
+        Some(value)
+    }
+
+    fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
+        let to = self.key(deadline);
+        let Some((_, waiting)) = self.timers.get_mut(id) else { return false };
+        let from = core::mem::replace(&mut waiting.key, to);
+        self.queue.remove(from, id.index(), &self.meter);
+        self.queue.insert(to, id.index(), &self.meter);
+        true
+    }
+
+    fn deadline(&self, id: TimerId) -> Option<Tick> {
+        self.timers.get(id).map(|waiting| waiting.key.deadline)
+    }
+
+    /// Exact.
+    fn next_wakeup(&self) -> Option<Tick> {
+        self.queue.first()
+    }
+
+    fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
+        self.now = self.now.max(now);
+        self.meter.tally(Work::Comparison, 1);
+        if self.queue.first()? > self.now {
+            return None;
+        }
+        let (id, Waiting { key, value }) = self.timers.remove_at(self.queue.pop(&self.meter)?)?;
+        Some(Expired { id, deadline: key.deadline, value })
+    }
+
+    fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
+        let mut fired = 0;
+        while let Some(expired) = self.pop_expired(now) {
+            fired += 1;
+            on_expiry(expired);
+        }
+        fired
+    }
+}

@@ -1,0 +1,64 @@
+//! Sets the report as text for a terminal.
+
+use super::document::{Block, Document};
+
+/// How wide a line of running text is.
+const WIDTH: usize = 100;
+
+/// The document as text. Pictures are named, not drawn.
+pub fn render(document: &Document) -> String {
+    let mut out = format!("{}\n{}\n\n", document.title, document.subtitle);
+    for block in &document.blocks {
+        out += &set(block);
+        out.push('\n');
+    }
+    out.trim_end().to_owned() + "\n"
+}
+
+fn set(block: &Block) -> String {
+    match block {
+        Block::Heading(text) | Block::Subheading(text) => {
+            format!("{text}\n{}\n", "-".repeat(text.chars().count().min(WIDTH)))
+        }
+        Block::Text(text) => filled(text, "", ""),
+        Block::Points(points) => points.iter().map(|point| filled(point, "- ", "  ")).collect(),
+        Block::Warning(text) => filled(text, "warning: ", "  "),
+        Block::Table(table) => table.terminal(),
+        Block::Picture(picture, caption) => filled(&format!("[plot: {}] {caption}", picture.title), "", "  "),
+        Block::Facts(facts) => facts.iter().map(|(name, value)| filled(value, &format!("{name}: "), "    ")).collect(),
+        Block::Folded(title, blocks) => format!("{title}\n{}", blocks.iter().map(set).collect::<String>()),
+    }
+}
+
+/// Text in lines of [`WIDTH`], with what stands before the first and before the others.
+fn filled(text: &str, first: &str, others: &str) -> String {
+    let (mut out, mut line) = (String::new(), first.to_owned());
+    let mut bare = true;
+    for word in text.split_whitespace() {
+        if !bare && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            out += &format!("{line}\n");
+            line = others.to_owned();
+            bare = true;
+        }
+        if !bare {
+            line.push(' ');
+        }
+        line += word;
+        bare = false;
+    }
+    format!("{out}{line}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_filled_and_no_word_is_lost() {
+        let text = "word ".repeat(60);
+        let set = filled(&text, "- ", "  ");
+        assert!(set.lines().all(|line| line.chars().count() <= WIDTH));
+        assert_eq!(set.split_whitespace().filter(|word| *word == "word").count(), 60);
+        assert_eq!(filled("a b", "x: ", "  "), "x: a b\n");
+    }
+}

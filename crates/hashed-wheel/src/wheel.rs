@@ -1,0 +1,244 @@
+//! The wheel itself: sorted slots, and the hand that goes from one to the next.
+
+use crate::builder::{Builder, DEFAULT_SLOTS};
+use alloc::vec::Vec;
+use wheelhouse_core::arena::{Arena, Link};
+use wheelhouse_core::lists::{Ends, Lists};
+use wheelhouse_core::meter::{Meter, NoMeter, Work};
+use wheelhouse_core::occupied::Occupied;
+use wheelhouse_core::overdue::Overdue;
+use wheelhouse_core::{Expired, SlotCount, Tick, Timer, TimerId};
+
+/// The link of a timer in a slot. One that is overdue has its arrival there; which of the two it is says the deadline.
+const IN_SLOT: Link = Link::MIN;
+
+/// One timing wheel with sorted slots. See the [crate's page](crate) for what it is and what it costs.
+///
+/// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see [`TimerId`].
+#[derive(Clone, Debug)]
+pub struct HashedWheel<T, M = NoMeter> {
+    timers: Arena<Entry<T>, Link>,
+    lists: Lists,
+    /// Each in the order of (deadline, insertion).
+    slots: Vec<Ends>,
+    occupied: Occupied,
+    /// No timer in a slot is due before this tick.
+    earliest: Tick,
+    /// Timers whose deadline was before the hand when they came.
+    overdue: Overdue,
+    /// No timer in a slot is due before it. Never after `now`.
+    hand: Tick,
+    now: Tick,
+    meter: M,
+}
+
+#[derive(Clone, Debug)]
+struct Entry<T> {
+    deadline: Tick,
+    value: T,
+}
+
+impl<T> HashedWheel<T> {
+    /// An empty wheel of 16,384 slots, its clock at 0.
+    pub fn new() -> Self {
+        Self::with_meter(NoMeter)
+    }
+
+    /// Chooses the number of slots, the first tick, the capacity or a meter.
+    pub fn builder() -> Builder<T> {
+        Builder::new()
+    }
+}
+
+impl<T> Default for HashedWheel<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T, M: Meter> HashedWheel<T, M> {
+    pub(crate) fn with_meter(meter: M) -> Self {
+        const DEFAULT: SlotCount = match SlotCount::new(DEFAULT_SLOTS) {
+            Ok(slots) => slots,
+            Err(_) => panic!("the default is valid"),
+        };
+        Self::with_parts(DEFAULT, 0, 0, meter)
+    }
+
+    pub(crate) fn with_parts(slots: SlotCount, start: Tick, capacity: usize, meter: M) -> Self {
+        Self {
+            timers: Arena::with_capacity(capacity),
+            lists: Lists::new(),
+            slots: alloc::vec![Ends::EMPTY; slots.get()],
+            occupied: Occupied::new(slots),
+            earliest: Tick::MAX,
+            overdue: Overdue::new(),
+            hand: start,
+            now: start,
+            meter,
+        }
+    }
+
+    /// What counts the work.
+    pub fn meter(&self) -> &M {
+        &self.meter
+    }
+
+    fn slot_of(&self, deadline: Tick) -> usize {
+        deadline as usize & (self.slots.len() - 1)
+    }
+
+    fn deadline_at(&self, place: u32) -> Tick {
+        self.timers.at(place).map_or(Tick::MAX, |entry| entry.deadline)
+    }
+
+    /// Puts the timer at a place of the arena where its deadline belongs; returns its link.
+    fn link(&mut self, place: u32, deadline: Tick) -> Link {
+        if deadline < self.hand {
+            self.meter.tally(Work::Comparison, self.overdue.depth());
+            return self.overdue.insert(&mut self.timers, deadline, place);
+        }
+        let at = self.slot_of(deadline);
+        self.meter.tally(Work::SlotVisit, 1);
+        let is_before = |other: &u32| {
+            self.meter.tally(Work::Comparison, 1);
+            self.deadline_at(*other) <= deadline
+        };
+        // Behind all others if it can be: so timers of one deadline, or of one length, are not passed each time.
+        let last = self.slots[at].last().filter(&is_before);
+        let before = last.or_else(|| self.lists.iter(&self.slots[at]).take_while(&is_before).last());
+        self.lists.insert_behind(&mut self.slots[at], before, place);
+        self.occupied.set(at);
+        self.earliest = self.earliest.min(deadline);
+        IN_SLOT
+    }
+
+    /// Takes a timer out of where its deadline put it.
+    fn unlink(&mut self, place: u32, link: Link, deadline: Tick) {
+        self.meter.tally(Work::Link, 1);
+        if deadline < self.hand {
+            self.meter.tally(Work::Comparison, self.overdue.depth());
+            return self.overdue.remove(deadline, link);
+        }
+        let at = self.slot_of(deadline);
+        self.lists.remove(&mut self.slots[at], place);
+        self.vacate(at);
+    }
+
+    /// Notes that a slot has no timer left, if so.
+    fn vacate(&mut self, at: usize) {
+        if self.slots[at].is_empty() {
+            self.occupied.clear(at);
+        }
+    }
+
+    /// The earliest deadline of all slots, and its slot. Seen from the hand, the first slot whose first timer is due in this turn; if there is none in
+    /// the whole turn, the least of all first timers.
+    fn find(&self) -> Option<(Tick, usize)> {
+        let (from, count) = (self.slot_of(self.hand), self.slots.len());
+        let (mut best, mut distance) = (None, 0);
+        while let Some(passed) = self.occupied.next((from + distance) & (count - 1), count - distance) {
+            distance += passed;
+            let at = (from + distance) & (count - 1);
+            self.meter.tally(Work::SlotVisit, 1);
+            let first = self.slots[at].first().map_or(Tick::MAX, |place| self.deadline_at(place));
+            if best.is_none_or(|(earliest, _)| first < earliest) {
+                best = Some((first, at));
+            }
+            // From here on, no deadline is before the tick at which the hand gets here.
+            if best.is_some_and(|(earliest, _)| earliest - self.hand <= distance as Tick) {
+                break;
+            }
+            distance += 1;
+        }
+        best
+    }
+
+    /// The place of the earliest timer that is due, taken out of where it is.
+    fn take_due(&mut self) -> Option<u32> {
+        if !self.overdue.is_empty() {
+            self.meter.tally(Work::Comparison, self.overdue.depth());
+            return self.overdue.pop();
+        }
+        self.meter.tally(Work::Comparison, 1);
+        if self.earliest <= self.now {
+            let next = self.find();
+            self.earliest = next.map_or(Tick::MAX, |(tick, _)| tick);
+            if let Some((tick, at)) = next.filter(|(tick, _)| *tick <= self.now) {
+                self.hand = tick;
+                let place = self.lists.pop_front(&mut self.slots[at]);
+                self.vacate(at);
+                return place;
+            }
+        }
+        self.hand = self.now;
+        None
+    }
+}
+
+impl<T, M: Meter> Timer<T> for HashedWheel<T, M> {
+    fn now(&self) -> Tick {
+        self.now
+    }
+
+    fn len(&self) -> usize {
+        self.timers.len()
+    }
+
+    /// O(k) for the k timers of the slot, half of which it passes on average; O(1) if it is later than all of them.
+    fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
+        let link = self.link(self.timers.next_id().index(), deadline);
+        self.timers.insert_linked(link, Entry { deadline, value })
+    }
+
+    /// O(1).
+    fn cancel(&mut self, id: TimerId) -> Option<T> {
+        let (link, entry) = self.timers.remove(id)?;
+        self.unlink(id.index(), link, entry.deadline);
+        Some(entry.value)
+    }
+
+    /// O(k) for the k timers of the slot that it goes to.
+    fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
+        let Some((link, entry)) = self.timers.get_mut(id) else { return false };
+        let (link, from) = (*link, entry.deadline);
+        self.unlink(id.index(), link, from);
+        let to = self.link(id.index(), deadline);
+        if let Some((link, entry)) = self.timers.get_mut(id) {
+            (*link, entry.deadline) = (to, deadline);
+        }
+        true
+    }
+
+    /// O(1).
+    fn deadline(&self, id: TimerId) -> Option<Tick> {
+        self.timers.get(id).map(|entry| entry.deadline)
+    }
+
+    /// O(1). Exact, but for the first after the earliest timer was cancelled, moved or fired: that may be as early as that was.
+    fn next_wakeup(&self) -> Option<Tick> {
+        if self.timers.is_empty() { None } else { Some(self.overdue.earliest().unwrap_or(self.earliest)) }
+    }
+
+    /// O(1) where a timer is due in most of the ticks ahead; O(M) at worst.
+    fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
+        self.now = self.now.max(now);
+        let place = self.take_due()?;
+        let (id, entry) = self.timers.remove_at(place)?;
+        Some(Expired { id, deadline: entry.deadline, value: entry.value })
+    }
+
+    /// O(1) for each timer that fires, where a timer is due in most of the ticks ahead; O(M) at worst.
+    fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
+        let mut fired = 0;
+        while let Some(expired) = self.pop_expired(now) {
+            fired += 1;
+            on_expiry(expired);
+        }
+        fired
+    }
+}
+
+#[cfg(test)]
+#[path = "wheel_tests.rs"]
+mod tests;

@@ -1,0 +1,85 @@
+use super::*;
+use alloc::vec::Vec;
+use wheelhouse_core::WheelError;
+use wheelhouse_core::meter::CountingMeter;
+
+impl<T, M: Meter> HashedWheel<T, M> {
+    /// What the comments promise, checked by walking everything.
+    fn check(&mut self) {
+        for at in 0..self.slots.len() {
+            assert_eq!(self.occupied.next(at, 1).is_some(), !self.slots[at].is_empty());
+            let deadlines: Vec<Tick> = self.lists.iter(&self.slots[at]).map(|place| self.deadline_at(place)).collect();
+            assert!(deadlines.is_sorted());
+            assert!(deadlines.iter().all(|deadline| *deadline >= self.earliest && *deadline >= self.hand));
+            assert!(deadlines.iter().all(|deadline| self.slot_of(*deadline) == at));
+        }
+        assert!(self.hand <= self.now);
+    }
+}
+
+/// A small generator, so that the unit tests need no crate.
+fn random(state: &mut u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    *state >> 33
+}
+
+#[test]
+fn stays_whole_under_random_operations() -> Result<(), WheelError> {
+    for slots in [2, 8, 128] {
+        let mut wheel = HashedWheel::<u64>::builder().slots(slots).build()?;
+        let mut ids = Vec::new();
+        let mut state = slots as u64;
+        for step in 0..5_000 {
+            let deadline = wheel.now() + random(&mut state) % (1 << (random(&mut state) % 12));
+            match random(&mut state) % 8 {
+                0..4 => ids.push(wheel.insert(deadline, step)),
+                4 if !ids.is_empty() => _ = wheel.cancel(ids.swap_remove(random(&mut state) as usize % ids.len())),
+                5 if !ids.is_empty() => _ = wheel.reschedule(ids[random(&mut state) as usize % ids.len()], deadline),
+                6 => _ = wheel.pop_expired(deadline),
+                _ => _ = wheel.advance(deadline, |_| ()),
+            }
+            if step % 10 == 0 {
+                wheel.check();
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn an_insertion_passes_the_timers_of_its_slot_that_are_due_before() -> Result<(), WheelError> {
+    let mut wheel = HashedWheel::builder().slots(8).meter(CountingMeter::default()).build()?;
+    (0..100).for_each(|round| _ = wheel.insert(8 * round + 3, round));
+    wheel.meter().reset();
+    wheel.insert(8 * 50 + 3, 100);
+    assert_eq!(
+        wheel.meter().count(Work::Comparison),
+        53,
+        "the last, 51 that are due before or at the same tick, and the one behind"
+    );
+    wheel.meter().reset();
+    wheel.insert(4, 101);
+    assert_eq!(wheel.meter().count(Work::Comparison), 0, "no timer of another slot");
+    wheel.meter().reset();
+    wheel.insert(8 * 99 + 3, 102);
+    assert_eq!(wheel.meter().count(Work::Comparison), 1, "behind all others without a search");
+    Ok(())
+}
+
+#[test]
+fn a_period_that_is_a_multiple_of_the_wheel_is_kept() -> Result<(), WheelError> {
+    let mut wheel = HashedWheel::builder().slots(16).build()?;
+    wheel.insert(16, 16);
+    wheel.insert(32, 32);
+    let mut fired = Vec::new();
+    for tick in 1..=96 {
+        while let Some(expired) = wheel.pop_expired(tick) {
+            fired.push((tick, expired.value));
+            wheel.insert(expired.deadline + expired.value, expired.value);
+        }
+    }
+    let of =
+        |period: u64| fired.iter().filter(|(_, value)| *value == period).map(|(tick, _)| *tick).collect::<Vec<_>>();
+    assert_eq!((of(16), of(32)), ([16, 32, 48, 64, 80, 96].to_vec(), [32, 64, 96].to_vec()));
+    Ok(())
+}

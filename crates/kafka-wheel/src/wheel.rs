@@ -1,0 +1,262 @@
+//! The wheels, and the queue of their slots that drives them.
+
+use crate::builder::{Builder, DEFAULT_SLOTS};
+use crate::level::Level;
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+use wheelhouse_core::arena::{Arena, Link};
+use wheelhouse_core::lists::{Ends, Lists};
+use wheelhouse_core::meter::{Meter, NoMeter, Work};
+use wheelhouse_core::overdue::Overdue;
+use wheelhouse_core::{Expired, Tick, Timer, TimerId};
+
+/// A hierarchical wheel as Kafka has it. See the [crate's page](crate) for what it is and what it costs.
+///
+/// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see [`TimerId`].
+#[derive(Clone, Debug)]
+pub struct KafkaWheel<T, M = NoMeter> {
+    /// The link of a timer is the number of its level, the lowest 1; or its arrival, if it is overdue, which its deadline tells.
+    timers: Arena<Entry<T>, Link>,
+    lists: Lists,
+    /// The lowest first; those above are made when a timer first needs them.
+    levels: Vec<Level>,
+    /// The slots that hold timers, by the tick at which they are to be emptied: of those of one tick the highest level first, so that its timers have come down
+    /// before the slots below are emptied.
+    queue: BTreeSet<(Tick, Reverse<usize>)>,
+    /// Timers whose deadline was before the hand when they came.
+    overdue: Overdue,
+    /// The tick that slots are chosen from. None that holds timers is to be emptied before it, and it is never after `now`.
+    hand: Tick,
+    now: Tick,
+    meter: M,
+}
+
+#[derive(Clone, Debug)]
+struct Entry<T> {
+    deadline: Tick,
+    value: T,
+}
+
+impl<T> KafkaWheel<T> {
+    /// No timers, wheels of 20 slots, the clock at 0.
+    pub fn new() -> Self {
+        Self::with_meter(NoMeter)
+    }
+
+    /// Chooses the number of slots, the first tick, the capacity or a meter.
+    pub fn builder() -> Builder<T> {
+        Builder::new()
+    }
+}
+
+impl<T> Default for KafkaWheel<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T, M: Meter> KafkaWheel<T, M> {
+    pub(crate) fn with_meter(meter: M) -> Self {
+        Self::with_parts(DEFAULT_SLOTS, 0, 0, meter)
+    }
+
+    pub(crate) fn with_parts(slots: usize, start: Tick, capacity: usize, meter: M) -> Self {
+        Self {
+            timers: Arena::with_capacity(capacity),
+            lists: Lists::new(),
+            levels: alloc::vec![Level::lowest(slots)],
+            queue: BTreeSet::new(),
+            overdue: Overdue::new(),
+            hand: start,
+            now: start,
+            meter,
+        }
+    }
+
+    /// What counts the work.
+    pub fn meter(&self) -> &M {
+        &self.meter
+    }
+
+    /// How many wheels there are: one, and those that deadlines far away have made necessary.
+    pub fn levels(&self) -> usize {
+        self.levels.len()
+    }
+
+    /// How many slots hold timers: the length of the delay queue, which is what makes it cheap.
+    pub fn occupied_slots(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// The number of the level that a deadline belongs to, seen from the hand. Makes those that are missing.
+    fn level_of(&mut self, deadline: Tick) -> usize {
+        let mut number = 0;
+        loop {
+            self.meter.tally(Work::SlotVisit, 1);
+            let level = &self.levels[number];
+            if level.reaches(deadline, self.hand) {
+                return number;
+            }
+            number += 1;
+            if number == self.levels.len() {
+                let above = level.above();
+                self.levels.push(above);
+            }
+        }
+    }
+
+    /// A step in the delay queue.
+    fn tally_queue(&self) {
+        self.meter.tally(Work::Comparison, u64::from(self.queue.len().checked_ilog2().unwrap_or(0)) + 1);
+    }
+
+    /// The slot of a deadline in a level; the queue is told of it if it holds no timer.
+    fn slot_for(&mut self, number: usize, deadline: Tick) -> &mut Ends {
+        if self.levels[number].slot(deadline).is_empty() {
+            self.tally_queue();
+            self.queue.insert((self.levels[number].start_of(deadline), Reverse(number)));
+        }
+        self.levels[number].slot(deadline)
+    }
+
+    /// Puts the timer at a place of the arena where its deadline belongs; returns its link.
+    fn link(&mut self, place: u32, deadline: Tick) -> Link {
+        if deadline < self.hand {
+            self.meter.tally(Work::Comparison, self.overdue.depth());
+            return self.overdue.insert(&mut self.timers, deadline, place);
+        }
+        let number = self.level_of(deadline);
+        let mut slot = *self.slot_for(number, deadline);
+        self.lists.push_back(&mut slot, place);
+        *self.levels[number].slot(deadline) = slot;
+        Link::MIN.saturating_add(number as u32)
+    }
+
+    /// Takes a timer out of where its deadline put it.
+    fn unlink(&mut self, place: u32, link: Link, deadline: Tick) {
+        self.meter.tally(Work::Link, 1);
+        if deadline < self.hand {
+            self.meter.tally(Work::Comparison, self.overdue.depth());
+            return self.overdue.remove(deadline, link);
+        }
+        let number = link.get() as usize - 1;
+        let slot = self.levels[number].slot(deadline);
+        self.lists.remove(slot, place);
+        if slot.is_empty() {
+            self.tally_queue();
+            self.queue.remove(&(self.levels[number].start_of(deadline), Reverse(number)));
+        }
+    }
+
+    /// Moves the timers of a slot of a higher level closer, at the tick at which it starts. They go *before* those that are in the slots below: once a
+    /// deadline is in reach of a level, no timer of it goes to a higher one, so all of these came first. And they must not pass such a slot on the
+    /// way down, or its timers would come before them when it is emptied in turn.
+    fn demote(&mut self, start: Tick, number: usize) {
+        let mut slot = core::mem::take(self.levels[number].slot(start));
+        while let Some(place) = slot.last() {
+            self.meter.tally(Work::CascadeMove, 1);
+            self.lists.remove(&mut slot, place);
+            let deadline = self.timers.at(place).map_or(start, |entry| entry.deadline);
+            let lowest = self.level_of(deadline);
+            let mut between = (lowest + 1..number).rev();
+            let below = between.find(|below| !self.levels[*below].slot(deadline).is_empty()).unwrap_or(lowest);
+            let mut to = *self.slot_for(below, deadline);
+            self.lists.push_front(&mut to, place);
+            *self.levels[below].slot(deadline) = to;
+            self.timers.set_link(place, Link::MIN.saturating_add(below as u32));
+        }
+    }
+
+    /// The place of the earliest timer that is due, taken out of where it is.
+    fn take_due(&mut self) -> Option<u32> {
+        if !self.overdue.is_empty() {
+            self.meter.tally(Work::Comparison, self.overdue.depth());
+            return self.overdue.pop();
+        }
+        self.meter.tally(Work::Comparison, 1);
+        while let Some(&(start, Reverse(number))) = self.queue.first().filter(|(start, _)| *start <= self.now) {
+            self.hand = start;
+            if number == 0 {
+                self.meter.tally(Work::Link, 1);
+                let slot = self.levels[0].slot(start);
+                let place = self.lists.pop_front(slot);
+                if slot.is_empty() {
+                    self.tally_queue();
+                    self.queue.pop_first();
+                }
+                return place;
+            }
+            self.tally_queue();
+            self.queue.pop_first();
+            self.demote(start, number);
+        }
+        self.hand = self.now;
+        None
+    }
+}
+
+impl<T, M: Meter> Timer<T> for KafkaWheel<T, M> {
+    fn now(&self) -> Tick {
+        self.now
+    }
+
+    fn len(&self) -> usize {
+        self.timers.len()
+    }
+
+    /// O(m), and O(log b) if it is the first of its slot.
+    fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
+        let link = self.link(self.timers.next_id().index(), deadline);
+        self.timers.insert_linked(link, Entry { deadline, value })
+    }
+
+    /// O(1), and O(log b) if it was the last of its slot.
+    fn cancel(&mut self, id: TimerId) -> Option<T> {
+        let (link, entry) = self.timers.remove(id)?;
+        self.unlink(id.index(), link, entry.deadline);
+        Some(entry.value)
+    }
+
+    /// As [`cancel`](Timer::cancel) and [`insert`](Timer::insert).
+    fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
+        let Some((link, entry)) = self.timers.get_mut(id) else { return false };
+        let (link, from) = (*link, core::mem::replace(&mut entry.deadline, deadline));
+        self.unlink(id.index(), link, from);
+        let to = self.link(id.index(), deadline);
+        self.timers.set_link(id.index(), to);
+        true
+    }
+
+    /// O(1).
+    fn deadline(&self, id: TimerId) -> Option<Tick> {
+        self.timers.get(id).map(|entry| entry.deadline)
+    }
+
+    /// O(log b). Exact for the timers of the lowest level, else the first tick of the slot that the earliest timer is in.
+    fn next_wakeup(&self) -> Option<Tick> {
+        self.overdue.earliest().or_else(|| self.queue.first().map(|(start, _)| *start))
+    }
+
+    /// O(m) amortised for each timer that fires, and O(log b) for each slot that is emptied; at worst all timers of a slot are moved.
+    fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
+        self.now = self.now.max(now);
+        let place = self.take_due()?;
+        let (id, entry) = self.timers.remove_at(place)?;
+        Some(Expired { id, deadline: entry.deadline, value: entry.value })
+    }
+
+    /// O(m) amortised for each timer that fires, and O(log b) for each slot that is emptied; at worst all timers of a slot are moved.
+    fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
+        let mut fired = 0;
+        while let Some(expired) = self.pop_expired(now) {
+            fired += 1;
+            on_expiry(expired);
+        }
+        fired
+    }
+}
+
+#[cfg(test)]
+#[path = "wheel_tests.rs"]
+mod tests;

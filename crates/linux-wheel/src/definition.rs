@@ -1,0 +1,35 @@
+//! How this backend introduces itself to the suite and the comparison.
+
+use crate::LinuxWheel;
+use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
+use wheelhouse_core::meter::Meter;
+
+/// Linux's wheel: 64 slots a level, each level 8 times as coarse as the one below.
+#[derive(Clone, Copy, Debug)]
+pub struct Definition;
+
+impl Backend for Definition {
+    const INFO: Info = Info {
+        name: "linux-wheel",
+        structure: "levels of wheels that nothing cascades through",
+        source: "Linux since 4.8, kernel/time/timer.c",
+        precision: Precision::Late(LinuxWheel::<()>::lateness),
+        // It wakes when a slot ends, and then all of the slot fires.
+        vain_wakeups: 0,
+        costs: Costs { insert: "O(1)", cancel: "O(1)", reschedule: "O(1)", fire: "O(1), O(m) a slot" },
+        // Delays up to 2^20 have six levels, all looked at when the clock moves and for each slot that ends. The fewer timers there are, the fewer share
+        // a slot: at a thousand, one slot for eight of them.
+        bounds: |_| Bounds { insert: 1.0, cancel: 1.0, reschedule: 2.0, fire: 3.0, empty_tick: 7.0, next_wakeup: 6.0 },
+        most: u32::MAX,
+    };
+
+    type Timer<T, M: Meter> = LinuxWheel<T, M>;
+
+    fn build<T, M: Meter + Default>() -> LinuxWheel<T, M> {
+        LinuxWheel::with_meter(M::default())
+    }
+
+    fn meter<T, M: Meter>(timer: &LinuxWheel<T, M>) -> Option<&M> {
+        Some(timer.meter())
+    }
+}

@@ -1,0 +1,97 @@
+//! A level: 64 slots of one width, each named by the tick at which it ends.
+
+use wheelhouse_core::Tick;
+use wheelhouse_core::lists::{Ends, Lists};
+
+/// Slots of a level: as many as a word has bits.
+const SLOTS: Tick = u64::BITS as Tick;
+
+/// Bits by which a level is coarser than the one below.
+const SHIFT: u32 = 3;
+
+/// The number of the level for a delay: the first whose slots reach as far. One slot less than there are: the present may be in the middle of one, so
+/// that a delay of 63 slots ends in the 64th.
+pub(crate) fn level_of(delay: Tick) -> u32 {
+    (delay / (SLOTS - 1)).checked_ilog2().map_or(0, |bits| bits / SHIFT + 1)
+}
+
+/// The ticks of a slot of a level.
+pub(crate) fn width(number: u32) -> Tick {
+    1 << (SHIFT * number)
+}
+
+/// The tick at which the slot of a deadline ends in a level: rounded up, for a timer must not fire early. The last tick there is, if the slot
+/// goes on past it.
+pub(crate) fn end_of(number: u32, deadline: Tick) -> Tick {
+    let within = width(number) - 1;
+    deadline.checked_add(within).map_or(Tick::MAX, |tick| tick & !within)
+}
+
+/// The slots of a level, and which of them hold timers.
+#[derive(Clone, Debug)]
+pub(crate) struct Level {
+    number: u32,
+    /// A bit for each slot that holds timers.
+    occupied: u64,
+    slots: [Ends; SLOTS as usize],
+}
+
+impl Level {
+    pub(crate) fn new(number: u32) -> Self {
+        Self { number, occupied: 0, slots: [Ends::EMPTY; SLOTS as usize] }
+    }
+
+    /// How many slots end before the first that ends at or after a tick.
+    fn ended_before(&self, tick: Tick) -> Tick {
+        let shift = SHIFT * self.number;
+        (tick >> shift) + Tick::from(tick & (width(self.number) - 1) != 0)
+    }
+
+    /// Which slot ends at or after a tick.
+    fn slot_at(&self, tick: Tick) -> usize {
+        (self.ended_before(tick) % SLOTS) as usize
+    }
+
+    /// Puts a timer behind all in the slot of its deadline.
+    pub(crate) fn push_back(&mut self, lists: &mut Lists, deadline: Tick, place: u32) {
+        let at = self.slot_at(deadline);
+        self.occupied |= 1 << at;
+        lists.push_back(&mut self.slots[at], place);
+    }
+
+    /// Takes a timer out of the slot of its deadline.
+    pub(crate) fn remove(&mut self, lists: &mut Lists, deadline: Tick, place: u32) {
+        let at = self.slot_at(deadline);
+        lists.remove(&mut self.slots[at], place);
+        if self.slots[at].is_empty() {
+            self.occupied &= !(1 << at);
+        }
+    }
+
+    /// All timers of the slot that ends at a tick; none are left in it.
+    pub(crate) fn take(&mut self, end: Tick) -> Ends {
+        let at = self.slot_at(end);
+        self.occupied &= !(1 << at);
+        core::mem::take(&mut self.slots[at])
+    }
+
+    /// The tick at which the first slot ends that holds timers, if all of those have yet to end at `now`.
+    pub(crate) fn next(&self, now: Tick) -> Option<Tick> {
+        if self.occupied == 0 {
+            return None;
+        }
+        let first = self.ended_before(now);
+        let skipped = self.occupied.rotate_right((first % SLOTS) as u32).trailing_zeros();
+        let number = first + Tick::from(skipped);
+        let shift = SHIFT * self.number;
+        Some(if number > Tick::MAX >> shift { Tick::MAX } else { number << shift })
+    }
+}
+
+#[cfg(test)]
+impl Level {
+    /// The timers of each slot that holds some, or that is said to.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = (bool, &Ends)> {
+        self.slots.iter().enumerate().map(|(at, slot)| ((self.occupied >> at) & 1 != 0, slot))
+    }
+}

@@ -1,0 +1,93 @@
+use super::*;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use wheelhouse_core::WheelError;
+use wheelhouse_core::meter::CountingMeter;
+
+impl<T, M: Meter> SingleWheel<T, M> {
+    /// What the comments promise, checked by walking everything.
+    fn check(&mut self) {
+        for at in 0..self.slots.len() {
+            assert_eq!(self.occupied.next(at, 1).is_some(), !self.slots[at].is_empty());
+            for place in self.lists.iter(&self.slots[at]) {
+                let deadline = self.timers.at(place).map(|entry| entry.deadline).unwrap();
+                assert_eq!((self.slot_of(deadline), self.timers.link_at(place)), (at, Some(&IN_SLOT)));
+                assert!(deadline >= self.hand && deadline - self.hand < self.range());
+            }
+        }
+        let end = self.turn_of(self.hand).saturating_add(self.range());
+        for place in self.lists.iter(&self.overflow) {
+            let deadline = self.timers.at(place).map(|entry| entry.deadline).unwrap();
+            assert!(deadline >= end && deadline >= self.overflow_earliest);
+            assert_eq!(self.timers.link_at(place), Some(&IN_OVERFLOW));
+        }
+        assert!(self.hand <= self.now);
+    }
+}
+
+/// A small generator, so that the unit tests need no crate.
+fn random(state: &mut u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    *state >> 33
+}
+
+#[test]
+fn stays_whole_under_random_operations() -> Result<(), WheelError> {
+    for slots in [2, 8, 128] {
+        let mut wheel = SingleWheel::<u64>::builder().slots(slots).build()?;
+        let mut ids = Vec::new();
+        let mut state = slots as u64;
+        for step in 0..5_000 {
+            let deadline = wheel.now() + random(&mut state) % (1 << (random(&mut state) % 12));
+            match random(&mut state) % 8 {
+                0..4 => ids.push(wheel.insert(deadline, step)),
+                4 if !ids.is_empty() => _ = wheel.cancel(ids.swap_remove(random(&mut state) as usize % ids.len())),
+                5 if !ids.is_empty() => _ = wheel.reschedule(ids[random(&mut state) as usize % ids.len()], deadline),
+                6 => _ = wheel.pop_expired(deadline),
+                _ => _ = wheel.advance(deadline, |_| ()),
+            }
+            if step % 10 == 0 {
+                wheel.check();
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn timers_of_one_deadline_keep_their_order_whether_they_came_by_the_list_or_not() -> Result<(), WheelError> {
+    let mut wheel = SingleWheel::builder().slots(8).build()?;
+    wheel.insert(20, 'a');
+    wheel.insert(21, 'z');
+    wheel.insert(20, 'b');
+    wheel.advance(13, |_| ()); // now 20 is in range, and 'a' and 'b' are still in the list
+    wheel.check();
+    wheel.insert(20, 'c');
+    let mut fired = Vec::new();
+    wheel.advance(21, |expired| fired.push(expired.value));
+    assert_eq!(fired, ['a', 'b', 'c', 'z']);
+    Ok(())
+}
+
+#[test]
+fn the_list_is_looked_through_only_where_a_turn_begins_in_which_something_is_due() -> Result<(), WheelError> {
+    let mut wheel = SingleWheel::builder().slots(8).meter(CountingMeter::default()).build()?;
+    (0..100).for_each(|n| _ = wheel.insert(8_000 + n, n));
+    wheel.meter().reset();
+    (1..8_000).for_each(|tick| assert_eq!(wheel.advance(tick, |_| ()), 0));
+    assert_eq!(wheel.meter().count(Work::EntryScan), 0);
+    assert_eq!(wheel.advance(8_007, |_| ()), 8);
+    assert_eq!(wheel.meter().count(Work::EntryScan), 100);
+    Ok(())
+}
+
+#[test]
+fn what_is_past_the_range_is_refused_and_given_back() -> Result<(), WheelError> {
+    let mut wheel = SingleWheel::builder().slots(8).start(100).build()?;
+    assert!(wheel.insert_within(107, "last").is_ok() && wheel.insert_within(3, "overdue").is_ok());
+    let error = wheel.insert_within(108, "past").unwrap_err();
+    assert_eq!(error, OutOfRange { deadline: 108, range: 8, value: "past" });
+    assert!(error.to_string().contains("choose more slots"));
+    assert_eq!((wheel.len(), wheel.advance(107, |_| ())), (2, 2));
+    Ok(())
+}
