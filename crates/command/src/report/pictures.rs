@@ -20,7 +20,7 @@ fn picture(experiment: &Experiment, at: usize, chart: &Chart) -> Option<Picture>
 fn draw(chart: &Chart) -> Option<String> {
     let registry: Vec<&str> = wheelhouse_registry::all().iter().map(|info| info.name).collect();
     let points = || chart.series.iter().flat_map(|series| series.points.iter().copied());
-    let x = Axis::amount(&chart.x, points().map(|point| point.0))?;
+    let x = Axis::amount(&chart.x, points().map(|point| point.0))?.across();
     let y = Axis::amount(&chart.y, points().map(|point| point.1))?;
     // A structure has its own colour; lines that are none take those of the first places, as long as no structure is in the picture.
     let any_structure = chart.series.iter().any(|series| registry.contains(&series.name.as_str()));

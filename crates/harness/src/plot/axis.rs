@@ -77,7 +77,7 @@ impl Axis {
     pub fn amount(title: &str, values: impl Iterator<Item = f64>) -> Option<Self> {
         let values: Vec<f64> = values.filter(|v| v.is_finite() && *v >= 0.0).collect();
         if let Some((low, high)) = positive_range(values.iter().copied()).filter(|(low, high)| *high > *low * WIDE) {
-            return Some(Self::steps(&format!("{title} (log scale)"), low, high, units::short));
+            return Some(Self::steps(&format!("{title} (log scale)"), low, high, brief));
         }
         let most = values.into_iter().max_by(f64::total_cmp)?;
         let most = if most > 0.0 { most } else { 1.0 };
@@ -88,6 +88,26 @@ impl Axis {
             axis.tick(f64::from(i) * step, units::short(f64::from(i) * step));
         }
         Some(axis)
+    }
+
+    /// The same axis to go across, where labels stand side by side: those that would run into each other are left out, powers of ten the last.
+    pub fn across(mut self) -> Self {
+        const APART: f64 = 0.11;
+        let places: Vec<f64> = self.ticks.iter().filter(|tick| !tick.label.is_empty()).map(|tick| tick.at).collect();
+        if places.windows(2).all(|pair| pair[1] - pair[0] >= APART) {
+            return self;
+        }
+        let is_decade = |label: &str| label.starts_with('1') && !label.contains(['2', '5']);
+        let decades = self.ticks.iter().filter(|tick| is_decade(&tick.label)).count();
+        let mut last = f64::NEG_INFINITY;
+        for tick in self.ticks.iter_mut().filter(|tick| !tick.label.is_empty()) {
+            if tick.at - last < APART || decades > 2 && !is_decade(&tick.label) {
+                tick.label.clear();
+            } else {
+                last = tick.at;
+            }
+        }
+        self
     }
 
     /// Percentiles, each further nine as wide as the one before, up to those of `finest` and then 100.
@@ -132,6 +152,11 @@ impl Axis {
             self.ticks.push(Tick { at, label });
         }
     }
+}
+
+/// An amount as short as it can be told.
+fn brief(value: f64) -> String {
+    if value >= 10_000.0 { units::short_count(value.round() as u64) } else { units::short(value) }
 }
 
 /// How many nines a percentile has: 0 for 0, 1 for 90, 2 for 99; infinite for 100.
@@ -225,6 +250,16 @@ mod tests {
             ("b (log scale)", vec!["20", "50", "100", "200", "500", "1,000"])
         );
         assert_eq!(axis.place(0.0), None);
+    }
+
+    #[test]
+    fn labels_that_would_run_into_each_other_are_left_out_across() {
+        let wide = |high: f64| Axis::amount("n", [1_000.0, high].into_iter()).unwrap();
+        assert_eq!(labels(&wide(1e6)).len(), 10);
+        assert_eq!(labels(&wide(1e6).across()), ["1,000", "10k", "100k", "1M"]);
+        assert_eq!(labels(&wide(10_000.0).across()), ["1,000", "2,000", "5,000", "10k"]);
+        let places: Vec<f64> = wide(1e12).across().ticks.iter().filter(|t| !t.label.is_empty()).map(|t| t.at).collect();
+        assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= 0.11), "{places:?}");
     }
 
     #[test]

@@ -36,7 +36,7 @@ fn run(scale: &Scale) -> Evidence {
         tables: vec![table(&rows, &worst)],
         charts: vec![
             chart(&rows, START, "START_TIMER of the seven schemes"),
-            chart(&rows, DUE, "PER_TICK_BOOKKEEPING of the seven schemes, one timer due at each tick"),
+            chart(&rows, DUE, "PER_TICK of the seven schemes, one timer due"),
         ],
     }
 }
