@@ -1,0 +1,58 @@
+//! An order that is not paid within 30 minutes is cancelled. Orders come in bursts: a million within one instant, so
+//! that all of them are due at one instant too, but for those that are paid.
+//!
+//! On a manual clock, as nobody wants to wait for half an hour.
+//!
+//! ```sh
+//! cargo run --release -p wheelhouse-service --example order_audit -- 1000000
+//! ```
+
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use wheelhouse_service::{JobHandle, ManualClock, Moment, Rejected, Scheduler};
+
+const TIME_TO_PAY: Duration = Duration::from_secs(30 * 60);
+
+/// What became of the orders.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    pub(crate) paid: u64,
+    pub(crate) cancelled: u64,
+    /// How often the scheduler looked for what is due.
+    pub(crate) polls: u64,
+}
+
+pub(crate) fn audit(orders: u64) -> Result<Outcome, Box<dyn Error>> {
+    let clock = ManualClock::new();
+    let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
+    let timers = scheduler.handle();
+    let cancelled = Arc::new(AtomicU64::new(0));
+    let audits: Vec<JobHandle> = (0..orders)
+        .map(|_| {
+            let cancelled = Arc::clone(&cancelled);
+            timers.after(TIME_TO_PAY).run(move |_| {
+                cancelled.fetch_add(1, Ordering::Relaxed);
+            })
+        })
+        .collect::<Result<_, _>>()
+        .map_err(|rejected: Rejected<_>| rejected.reason)?;
+
+    // One of twenty is paid after ten minutes: its audit is called off, and the answer says that it was not too late.
+    scheduler.play(&clock, Moment::ORIGIN.saturating_add(Duration::from_secs(10 * 60)));
+    let paid = audits.iter().step_by(20).filter(|audit| audit.cancel().is_ok()).count() as u64;
+
+    scheduler.play(&clock, Moment::ORIGIN.saturating_add(TIME_TO_PAY - Duration::from_millis(1)));
+    assert_eq!(cancelled.load(Ordering::Relaxed), 0, "not a millisecond early");
+    scheduler.play(&clock, Moment::ORIGIN.saturating_add(TIME_TO_PAY));
+    assert!(timers.is_empty());
+    Ok(Outcome { paid, cancelled: cancelled.load(Ordering::Relaxed), polls: timers.snapshot().counts.polls })
+}
+
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
+    let orders = std::env::args().nth(1).map_or(Ok(100_000), |number| number.parse())?;
+    let Outcome { paid, cancelled, polls } = audit(orders)?;
+    println!("{orders} orders: {paid} paid, {cancelled} cancelled after 30 minutes, {polls} polls in all that time");
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! Retransmission as in TCP: a segment that is not acknowledged in time is sent again, after twice as long each time
+//! (RFC 6298), and given up after so many tries. One job for a connection: an acknowledgement puts it off, a timeout
+//! moves it from inside.
+//!
+//! ```sh
+//! cargo run -p wheelhouse-service --example retransmission
+//! ```
+
+use std::error::Error;
+use std::time::Duration;
+use wheelhouse_service::crossbeam_channel::{Receiver, unbounded};
+use wheelhouse_service::{ChangeError, Handle, JobHandle, ManualClock, Moment, Scheduler};
+
+/// The first timeout, as in Linux.
+const FIRST: Duration = Duration::from_millis(200);
+/// No timeout is longer.
+const LONGEST: Duration = Duration::from_secs(120);
+const TRIES: u64 = 6;
+
+/// What a connection does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Act {
+    Retransmit { at: Duration },
+    GiveUp { at: Duration },
+}
+
+pub(crate) struct Connection {
+    timer: JobHandle,
+    pub(crate) acts: Receiver<Act>,
+}
+
+impl Connection {
+    /// Sends a segment, and begins to wait for its acknowledgement.
+    pub(crate) fn send(timers: &Handle) -> Result<Self, Box<dyn Error>> {
+        let (sender, acts) = unbounded();
+        let mut timeout = FIRST;
+        let timer = timers.every(FIRST).times(TRIES + 1).run(move |run| {
+            let at = run.started().since_origin();
+            let act = if run.is_last() { Act::GiveUp { at } } else { Act::Retransmit { at } };
+            // Nobody may be interested any more; then there is nothing to do.
+            sender.send(act).unwrap_or_default();
+            timeout = (timeout * 2).min(LONGEST);
+            // Refused in the last run, which none follows.
+            run.job().refresh(timeout).unwrap_or_default();
+        })?;
+        Ok(Self { timer, acts })
+    }
+
+    /// Something was acknowledged: the time runs anew. An error if the connection was given up.
+    pub(crate) fn acknowledged(&self) -> Result<(), ChangeError> {
+        self.timer.refresh(FIRST)
+    }
+}
+
+/// A connection whose peer acknowledges for a second and then falls silent; what it does then.
+pub(crate) fn silent_peer() -> Result<Vec<Act>, Box<dyn Error>> {
+    let clock = ManualClock::new();
+    let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
+    let connection = Connection::send(&scheduler.handle())?;
+    for n in 1..=10 {
+        scheduler.play(&clock, Moment::ORIGIN.saturating_add(Duration::from_millis(100 * n)));
+        connection.acknowledged()?;
+    }
+    scheduler.play(&clock, Moment::ORIGIN.saturating_add(Duration::from_secs(3600)));
+    assert_eq!(connection.acknowledged(), Err(ChangeError::Finished), "it is told that it comes too late");
+    Ok(connection.acts.try_iter().collect())
+}
+
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
+    for act in silent_peer()? {
+        println!("{act:?}");
+    }
+    Ok(())
+}

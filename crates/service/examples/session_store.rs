@@ -1,0 +1,138 @@
+//! A session store: each session is forgotten when it was not used for as long as its time to live, and each use puts that off.
+//!
+//! On a manual clock, so that half a million sessions and an hour of their lives take seconds, and it can be said
+//! exactly when each one must be gone. A server takes a `Service` in place of the scheduler; the store stays as it is.
+//!
+//! ```sh
+//! cargo run --release -p wheelhouse-service --example session_store -- 500000
+//! ```
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use wheelhouse_service::{Handle, ManualClock, Moment, Scheduler};
+
+type Sessions = Arc<Mutex<HashMap<String, u64>>>;
+
+/// Sessions by token; what they hold is a user's number.
+pub(crate) struct SessionStore {
+    timers: Handle,
+    sessions: Sessions,
+}
+
+impl SessionStore {
+    pub(crate) fn new(timers: Handle) -> Self {
+        Self { timers, sessions: Sessions::default() }
+    }
+
+    /// Begins a session. An error if there is one with this token.
+    pub(crate) fn begin(&self, token: &str, user: u64, time_to_live: Duration) -> Result<(), Box<dyn Error>> {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let (store, expired) = (Arc::clone(&self.sessions), token.to_owned());
+        self.timers.after(time_to_live).key(token).run(move |_| {
+            store.lock().unwrap_or_else(PoisonError::into_inner).remove(&expired);
+        })?;
+        sessions.insert(token.to_owned(), user);
+        Ok(())
+    }
+
+    /// Puts off the end of a session. False if it has expired: then it is gone, or is going to be any moment, and no
+    /// refresh can hold that up. True is a promise: it lives for `time_to_live` from now.
+    pub(crate) fn touch(&self, token: &str, time_to_live: Duration) -> bool {
+        self.timers.refresh(token, time_to_live).is_ok()
+    }
+
+    /// Ends a session. False if it had expired.
+    pub(crate) fn end(&self, token: &str) -> bool {
+        let cancelled = self.timers.cancel(token).is_ok();
+        cancelled && self.sessions.lock().unwrap_or_else(PoisonError::into_inner).remove(token).is_some()
+    }
+
+    /// The user of a session.
+    pub(crate) fn user(&self, token: &str) -> Option<u64> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).get(token).copied()
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+}
+
+fn second(n: u64) -> Moment {
+    Moment::ORIGIN.saturating_add(Duration::from_secs(n))
+}
+
+/// The worked example of the article on alex023/clock: a session of 3 s, seen after 2, 4 and 6 s; one of 4 s that is
+/// given 5 s more after 2, seen each second. What is seen.
+pub(crate) fn worked_example() -> Result<(Vec<bool>, Vec<bool>), Box<dyn Error>> {
+    let clock = ManualClock::new();
+    let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
+    let store = SessionStore::new(scheduler.handle());
+
+    store.begin("alex023", 1, Duration::from_secs(3))?;
+    let mut first = Vec::new();
+    for at in [2, 4, 6] {
+        scheduler.play(&clock, second(at));
+        first.push(store.user("alex023").is_some());
+    }
+
+    store.begin("alex023_2", 2, Duration::from_secs(4))?;
+    let mut second_session = Vec::new();
+    for at in 1..=7 {
+        scheduler.play(&clock, second(6 + at));
+        if at == 2 {
+            assert!(store.touch("alex023_2", Duration::from_secs(5)));
+        }
+        second_session.push(store.user("alex023_2").is_some());
+    }
+    Ok((first, second_session))
+}
+
+/// So many sessions of 30 minutes begin within a minute. Then every tenth is used once a minute, every tenth logs out,
+/// and the others are forgotten. Returns how many are left after 29, 31 and 89 minutes.
+pub(crate) fn an_hour_of(sessions: u64) -> Result<[usize; 3], Box<dyn Error>> {
+    let clock = ManualClock::new();
+    let mut scheduler = Scheduler::builder().clock(clock.clone()).max_jobs(sessions as usize).build()?;
+    let store = SessionStore::new(scheduler.handle());
+    let time_to_live = Duration::from_secs(30 * 60);
+    let token = |n: u64| format!("session {n}");
+
+    for n in 0..sessions {
+        clock.set(Moment::from_nanos(n * 60_000_000_000 / sessions));
+        store.begin(&token(n), n, time_to_live)?;
+    }
+    let mut left = [0; 3];
+    for minute in 1..=89 {
+        scheduler.play(&clock, second(minute * 60));
+        if minute < 60 {
+            assert!((0..sessions).step_by(10).all(|n| store.touch(&token(n), time_to_live)), "none of these expires");
+        }
+        match minute {
+            2 => assert!((1..sessions).step_by(10).all(|n| store.end(&token(n)))),
+            29 => left[0] = store.len(),
+            31 => left[1] = store.len(),
+            89 => left[2] = store.len(),
+            _ => {}
+        }
+    }
+    let snapshot = scheduler.handle().snapshot();
+    assert!(snapshot.lateness.max <= Duration::from_millis(1), "none is more than a tick late");
+    println!(
+        "{} expiries, {} refreshes, {} polls",
+        snapshot.counts.runs, snapshot.counts.rescheduled, snapshot.counts.polls
+    );
+    Ok(left)
+}
+
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
+    let (first, second) = worked_example()?;
+    println!("3 s, after 2, 4, 6 s: {first:?}");
+    println!("4 s, refreshed to 5 s after 2 s, after 1 to 7 s: {second:?}");
+
+    let sessions = std::env::args().nth(1).map_or(Ok(20_000), |number| number.parse())?;
+    let [before, after, end] = an_hour_of(sessions)?;
+    println!("{sessions} sessions: {before} after 29 minutes, {after} after 31, {end} after 89");
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! Jobs by the calendar: whenever a rule says so.
+
+use crate::plan::Periodic;
+use crate::work::Work;
+use crate::{Clock, Handle, JobHandle, Key, Moment, Reason, Rejected, Run};
+use std::any::Any;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+/// Names the times at which a job is to run. A closure is one too; with the feature `cron`, so is
+/// `cron::Cron`.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use wheelhouse_service::{ManualClock, Moment, Scheduler};
+///
+/// // Each full hour, UTC.
+/// let hourly = |after: SystemTime| {
+///     let hours = after.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs() / 3600;
+///     Some(SystemTime::UNIX_EPOCH + Duration::from_secs((hours + 1) * 3600))
+/// };
+/// let clock = ManualClock::with_wall(SystemTime::UNIX_EPOCH + Duration::from_secs(1000));
+/// let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
+/// let job = scheduler.handle().on(hourly).named("chime").run(|run| println!("chime {}", run.number()))?;
+/// assert_eq!(job.remaining(), Some(Duration::from_secs(2600)));
+/// scheduler.play(&clock, Moment::ORIGIN.saturating_add(Duration::from_secs(24 * 3600)));
+/// assert_eq!(job.runs(), 24);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Rule: Send + 'static {
+    /// The first time after `after`, not that itself; `None` if there is none any more.
+    fn next(&mut self, after: SystemTime) -> Option<SystemTime>;
+}
+
+impl<F: FnMut(SystemTime) -> Option<SystemTime> + Send + 'static> Rule for F {
+    fn next(&mut self, after: SystemTime) -> Option<SystemTime> {
+        self(after)
+    }
+}
+
+/// When a run is tried again that an executor has dropped.
+const RETRY: Duration = Duration::from_secs(60);
+
+/// A job that is to run whenever a rule says so: from [`Handle::on`]. Nothing is scheduled until [`run`](Self::run) is
+/// called.
+///
+/// Each time is reckoned when the run before it begins. A time that passes while a run goes on, or while the machine
+/// stalls, is made up for by one late run; of several, all but the first are left out. No time has two runs: if the
+/// wall clock is set back, the rule is asked for times after the last one only. How far away a time is, is reckoned
+/// together with it: setting the wall clock afterwards does not move the run that is waited for, only those after it.
+#[must_use = "nothing is scheduled until `run` is called"]
+pub struct OnRule<'h, R> {
+    plan: Periodic<'h>,
+    rule: R,
+    /// The time of the first run.
+    first: Option<SystemTime>,
+}
+
+impl<R: Rule> OnRule<'_, R> {
+    /// Gives the job a name. See [`Periodic::named`].
+    pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.plan = self.plan.named(name);
+        self
+    }
+
+    /// Gives the job a key. See [`Periodic::key`].
+    pub fn key(mut self, key: impl Into<Key>) -> Self {
+        self.plan = self.plan.key(key);
+        self
+    }
+
+    /// Gives the job a key that another may have. See [`Periodic::replacing`].
+    pub fn replacing(mut self, key: impl Into<Key>) -> Self {
+        self.plan = self.plan.replacing(key);
+        self
+    }
+
+    /// Ends the job after so many runs.
+    pub fn times(mut self, runs: u64) -> Self {
+        self.plan = self.plan.times(runs);
+        self
+    }
+
+    /// Schedules a closure. One run at a time. When the rule has no further time, the job ends as by [`Run::end`].
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the closure in it: [`Reason::NoOccurrence`] if the rule has no time, or see [`Reason`].
+    pub fn run<F>(self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: FnMut(&Run<'_>) + Send + 'static,
+    {
+        let Some(last) = self.first else {
+            return Err(Rejected { reason: Reason::NoOccurrence, job: function });
+        };
+        let scheduled = self.plan.schedule(false, CallOnRule { rule: self.rule, last, function });
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.function })
+    }
+}
+
+impl Handle {
+    /// Plans a job for the times that a rule names.
+    pub fn on<R: Rule>(&self, mut rule: R) -> OnRule<'_, R> {
+        let first = rule.next(self.clock().wall());
+        let moment = first.and_then(|first| moment(self.clock(), first));
+        let plan = Periodic::new(self, self.tick().max(RETRY), moment);
+        OnRule { plan, rule, first }
+    }
+}
+
+/// The moment of a time, as the wall clock is now.
+fn moment(clock: &dyn Clock, time: SystemTime) -> Option<Moment> {
+    let delay = time.duration_since(clock.wall()).unwrap_or_default();
+    clock.now().checked_add(delay)
+}
+
+/// A closure, and the rule that says when it is to be called again.
+struct CallOnRule<R, F> {
+    rule: R,
+    /// The time of the run that is waited for, or goes on.
+    last: SystemTime,
+    function: F,
+}
+
+impl<R: Rule, F: FnMut(&Run<'_>)> CallOnRule<R, F> {
+    /// Moves the next run to where the rule wants it; false if there is none.
+    fn plan_next(&mut self, run: &Run<'_>) -> bool {
+        let clock = &*run.job().shared().clock;
+        let after = clock.wall().max(self.last);
+        // A rule that names a time that is past would have the job run for ever.
+        let Some(next) = self.rule.next(after).filter(|next| *next > after) else { return false };
+        self.last = next;
+        moment(clock, next).is_some_and(|moment| run.job().reschedule(moment).is_ok())
+    }
+}
+
+impl<R: Rule, F: FnMut(&Run<'_>) + Send + 'static> Work for CallOnRule<R, F> {
+    fn call(&mut self, run: &Run<'_>) {
+        // First, so that a closure that panics has a next run, and one that ends the job or moves it has the last word.
+        if !run.is_last() && !self.plan_next(run) {
+            run.end();
+        }
+        (self.function)(run);
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}

@@ -1,0 +1,183 @@
+//! Where the time comes from: the machine's monotonic clock, or one that a test sets by hand.
+
+use crate::Moment;
+use crate::time::nanos;
+use parking_lot::Mutex;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant, SystemTime};
+
+/// Something to be called when a driver is to look at its scheduler before the moment it sleeps until: it wakes a
+/// thread, writes to a pipe, or whatever else ends the sleep. It must not block.
+pub type Waker = Arc<dyn Fn() + Send + Sync>;
+
+/// A source of time.
+///
+/// Implement it to run on a clock of your own. Time must not run back; a clock that does is taken to stand still.
+pub trait Clock: Send + Sync {
+    /// The present.
+    fn now(&self) -> Moment;
+
+    /// The present as a calendar sees it. Read only when a job is scheduled at a wall-clock time, so that steps of the
+    /// wall clock move no job.
+    fn wall(&self) -> SystemTime {
+        SystemTime::now()
+    }
+
+    /// For a clock that does not run by itself: keeps the waker, calls it at each change, and returns true. A thread
+    /// that drives a scheduler then sleeps until it is called instead of for a length of time.
+    fn watch(&self, waker: &Waker) -> bool {
+        let _ = waker;
+        false
+    }
+}
+
+/// The machine's monotonic clock, counted from when this value was made. No step of the wall clock touches it.
+#[derive(Clone, Copy, Debug)]
+pub struct MonotonicClock {
+    origin: Instant,
+}
+
+impl MonotonicClock {
+    /// A clock whose origin is now.
+    pub fn new() -> Self {
+        Self { origin: Instant::now() }
+    }
+
+    /// The moment of an instant; the origin for one before it.
+    pub fn moment(&self, instant: Instant) -> Moment {
+        let since = instant.saturating_duration_since(self.origin);
+        nanos(since).map_or(Moment::MAX, Moment::from_nanos)
+    }
+}
+
+impl Default for MonotonicClock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Clock for MonotonicClock {
+    fn now(&self) -> Moment {
+        self.moment(Instant::now())
+    }
+}
+
+/// A clock that stands still until it is told to move, so that a test decides what happens when. Clones show the same
+/// time.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use wheelhouse_service::{Clock, ManualClock, Moment};
+///
+/// let clock = ManualClock::new();
+/// clock.advance(Duration::from_secs(5));
+/// assert_eq!(clock.now(), Moment::from_nanos(5_000_000_000));
+/// assert_eq!(clock.wall(), SystemTime::UNIX_EPOCH + Duration::from_secs(5));
+/// ```
+#[derive(Clone)]
+pub struct ManualClock {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    nanos: AtomicU64,
+    /// What the wall clock shows at the origin.
+    wall: SystemTime,
+    watchers: Mutex<Vec<Weak<dyn Fn() + Send + Sync>>>,
+}
+
+impl ManualClock {
+    /// A clock at the origin, where it is 1970-01-01 00:00 UTC.
+    pub fn new() -> Self {
+        Self::with_wall(SystemTime::UNIX_EPOCH)
+    }
+
+    /// A clock at the origin, where the wall clock shows `wall`.
+    pub fn with_wall(wall: SystemTime) -> Self {
+        Self { inner: Arc::new(Inner { nanos: AtomicU64::new(0), wall, watchers: Mutex::default() }) }
+    }
+
+    /// Moves the clock on.
+    pub fn advance(&self, by: Duration) {
+        self.set(self.now().saturating_add(by));
+    }
+
+    /// Moves the clock to a moment; does nothing if that is past.
+    pub fn set(&self, moment: Moment) {
+        self.inner.nanos.fetch_max(moment.as_nanos(), Ordering::SeqCst);
+        let mut wakers = Vec::new();
+        self.inner.watchers.lock().retain(|watcher| watcher.upgrade().map(|waker| wakers.push(waker)).is_some());
+        wakers.iter().for_each(|wake| wake());
+    }
+}
+
+impl Default for ManualClock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for ManualClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ManualClock").field(&self.now()).finish()
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Moment {
+        Moment::from_nanos(self.inner.nanos.load(Ordering::SeqCst))
+    }
+
+    fn wall(&self) -> SystemTime {
+        let since = self.now().since_origin();
+        self.inner.wall.checked_add(since).unwrap_or(self.inner.wall)
+    }
+
+    fn watch(&self, waker: &Waker) -> bool {
+        self.inner.watchers.lock().push(Arc::downgrade(waker));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU32;
+
+    #[test]
+    fn a_manual_clock_never_runs_back() {
+        let clock = ManualClock::new();
+        clock.set(Moment::from_nanos(7));
+        clock.set(Moment::from_nanos(3));
+        assert_eq!(clock.now(), Moment::from_nanos(7));
+        clock.advance(Duration::MAX);
+        assert_eq!(clock.now(), Moment::MAX);
+    }
+
+    #[test]
+    fn those_who_watch_are_told_until_they_are_gone() {
+        let (clock, calls) = (ManualClock::new(), Arc::new(AtomicU32::new(0)));
+        let waker: Waker = Arc::new({
+            let calls = Arc::clone(&calls);
+            move || {
+                calls.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        assert!(clock.watch(&waker));
+        clock.advance(Duration::from_secs(1));
+        drop(waker);
+        clock.advance(Duration::from_secs(1));
+        assert_eq!(calls.load(Ordering::Relaxed), 1);
+        assert!(clock.inner.watchers.lock().is_empty());
+    }
+
+    #[test]
+    fn an_instant_before_the_origin_is_the_origin() {
+        let early = Instant::now();
+        let clock = MonotonicClock::new();
+        assert_eq!(clock.moment(early), Moment::ORIGIN);
+        assert!(clock.now() >= Moment::ORIGIN && clock.wall() > SystemTime::UNIX_EPOCH);
+    }
+}

@@ -1,0 +1,160 @@
+//! What can go wrong, as types. A call that refuses a job gives it back.
+
+use std::error::Error;
+use std::time::Duration;
+use std::{fmt, io};
+
+/// A job that was not scheduled, and why. The job is given back as it was.
+///
+/// ```
+/// use std::time::Duration;
+/// use wheelhouse_service::{Reason, Scheduler};
+///
+/// let scheduler = Scheduler::builder().build()?;
+/// let rejected = scheduler.handle().every(Duration::ZERO).run(|_| println!("tick")).unwrap_err();
+/// assert_eq!(rejected.reason, Reason::ZeroPeriod);
+/// scheduler.handle().every(Duration::from_secs(1)).run(rejected.job)?; // the same closure
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Rejected<J> {
+    /// Why.
+    pub reason: Reason,
+    /// What was to be scheduled: the closure, or the value that was to be sent.
+    pub job: J,
+}
+
+impl<J> fmt::Debug for Rejected<J> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rejected").field("reason", &self.reason).finish_non_exhaustive()
+    }
+}
+
+impl<J> fmt::Display for Rejected<J> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.reason.fmt(f)
+    }
+}
+
+impl<J> Error for Rejected<J> {}
+
+/// Why a job was not scheduled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// A period of zero: it would run without end.
+    ZeroPeriod,
+    /// A period shorter than the tick, which is named here: several runs would be due at the same tick for ever.
+    PeriodBelowTick(Duration),
+    /// To be run zero times.
+    ZeroTimes,
+    /// The first run would be after the last moment there is, 584 years from the clock's origin.
+    Overflow,
+    /// The rule names no time in the future, see [`Handle::on`](crate::Handle::on).
+    NoOccurrence,
+    /// A key without a character.
+    EmptyKey,
+    /// A job with this key is pending or periodic, and was not to be replaced.
+    DuplicateKey,
+    /// As many jobs as are allowed, which is named here, are scheduled.
+    LimitReached(usize),
+    /// The service has been stopped.
+    Stopped,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ZeroPeriod => f.write_str("a period of zero"),
+            Self::PeriodBelowTick(tick) => {
+                write!(f, "a period shorter than the tick of {tick:?}: build with a shorter tick")
+            }
+            Self::ZeroTimes => f.write_str("a job to be run zero times"),
+            Self::Overflow => f.write_str("a time too far away to be named"),
+            Self::NoOccurrence => f.write_str("a rule that names no time in the future"),
+            Self::EmptyKey => f.write_str("an empty key"),
+            Self::DuplicateKey => f.write_str("a job with this key is scheduled already"),
+            Self::LimitReached(limit) => write!(f, "{limit} jobs are scheduled, and no more are allowed"),
+            Self::Stopped => f.write_str("the service has been stopped"),
+        }
+    }
+}
+
+impl Error for Reason {}
+
+/// Why a job was not cancelled or moved. What it says is decided: a job that answers `Running` has begun its run, and
+/// one that was moved does not run before its new time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ChangeError {
+    /// No job has the key: none ever had it, or the last run of the one that had has begun, or it was cancelled.
+    UnknownKey,
+    /// It is running now. In answer to a cancellation: this run goes on, and no other follows. In answer to a move: this is its
+    /// last run, and there is none to be moved.
+    Running,
+    /// Its last run has ended.
+    Finished,
+    /// It was cancelled before.
+    Cancelled,
+    /// The service has been stopped, and has given the job back.
+    Stopped,
+    /// To be moved to a time too far away to be named. It stays as it was.
+    Overflow,
+}
+
+impl fmt::Display for ChangeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::UnknownKey => "no job has this key",
+            Self::Running => "the job is running",
+            Self::Finished => "the job has finished",
+            Self::Cancelled => "the job was cancelled before",
+            Self::Stopped => "the service has been stopped",
+            Self::Overflow => "a time too far away to be named",
+        })
+    }
+}
+
+impl Error for ChangeError {}
+
+/// A configuration that no scheduler can have.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A tick of zero, or of more than 584 years.
+    Tick(Duration),
+    /// A worker pool without a worker.
+    NoWorkers,
+    /// More jobs allowed than a backend can hold; [`Builder::MOST_JOBS`](crate::Builder::MOST_JOBS) is the most.
+    Limit(usize),
+    /// A thread could not be started.
+    Thread(io::Error),
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tick(tick) => write!(f, "a tick of {tick:?}: it must be above zero and below 584 years"),
+            Self::NoWorkers => f.write_str("a pool of zero workers: leave it out to run jobs on the driving thread"),
+            Self::Limit(jobs) => {
+                write!(f, "a limit of {jobs} jobs: a backend holds at most {}", crate::builder::MOST_JOBS)
+            }
+            Self::Thread(error) => write!(f, "a thread could not be started: {error}"),
+        }
+    }
+}
+
+impl Error for BuildError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Thread(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<io::Error> for BuildError {
+    fn from(error: io::Error) -> Self {
+        Self::Thread(error)
+    }
+}

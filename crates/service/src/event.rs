@@ -1,0 +1,52 @@
+//! What a program should hear of that no call could tell it.
+
+use crate::JobHandle;
+use std::fmt;
+use std::time::Duration;
+
+/// Something that went wrong in or around a run, reported to the callback of
+/// [`Builder::on_event`](crate::Builder::on_event), counted, and with the feature `tracing` emitted as a warning.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Event {
+    /// The job.
+    pub job: JobHandle,
+    /// What happened.
+    pub kind: EventKind,
+}
+
+/// What happened to a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EventKind {
+    /// A run panicked, with this message. Periodic jobs go on.
+    Panicked(String),
+    /// A run takes so long by now: longer than [`Builder::slow_after`](crate::Builder::slow_after) says, and it goes
+    /// on. Told once for a run, at the latest after twice that time; not where jobs run on the driving thread, which
+    /// then is held up itself.
+    StillRunning(Duration),
+    /// A run took so long: longer than [`Builder::slow_after`](crate::Builder::slow_after) says. Told when it ends.
+    Slow(Duration),
+    /// The channel it was to send to was full, and what was to be sent is lost. Periodic jobs go on.
+    ChannelFull,
+    /// Nobody receives from the channel it was to send to. No run follows.
+    ChannelClosed,
+    /// The executor dropped a run instead of running it. Periodic jobs go on.
+    Abandoned,
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let job = &self.job;
+        match &self.kind {
+            EventKind::Panicked(message) => write!(f, "{job} panicked: {message}"),
+            EventKind::StillRunning(time) => write!(f, "{job} has been running for {time:?}, and occupies a worker"),
+            EventKind::Slow(took) => {
+                write!(f, "{job} took {took:?}: give it a worker of its own, or raise `slow_after`")
+            }
+            EventKind::ChannelFull => write!(f, "{job} found its channel full: make room for more, or receive faster"),
+            EventKind::ChannelClosed => write!(f, "{job} found its channel closed, and ends"),
+            EventKind::Abandoned => write!(f, "{job} was dropped by its executor instead of being run"),
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Where jobs run: on the driving thread, on workers, or wherever the user says.
+
+use crate::BuildError;
+use crate::record::Record;
+use crate::run::DueRun;
+use crate::shared::guarded;
+use crossbeam_channel::{Sender, unbounded};
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+/// Carries out runs, on threads of its own. A closure is one too.
+///
+/// [`execute`](Self::execute) is called by the driver and must return soon, as nothing else comes due meanwhile. It may
+/// drop a run that it has no room for: that is reported, and harms no other job.
+///
+/// ```
+/// use std::time::Duration;
+/// use wheelhouse_service::{DueRun, Service};
+///
+/// // A thread for each run; a thread pool has the same shape.
+/// let service = Service::builder().executor(|run: DueRun| drop(std::thread::spawn(|| run.run()))).start()?;
+/// # drop(service);
+/// # Ok::<(), wheelhouse_service::BuildError>(())
+/// ```
+pub trait Executor: Send + Sync {
+    /// Takes a run, and calls [`DueRun::run`] on some thread, soon.
+    fn execute(&self, run: DueRun);
+}
+
+impl<F: Fn(DueRun) + Send + Sync> Executor for F {
+    fn execute(&self, run: DueRun) {
+        self(run);
+    }
+}
+
+/// Where the jobs of a scheduler run.
+pub(crate) enum Runner {
+    Inline,
+    Workers(Pool),
+    Custom(Box<dyn Executor>),
+}
+
+impl Runner {
+    /// Runs it here, or has it run elsewhere. Answers the job that the driver is to look at now.
+    pub(crate) fn launch(&self, mut run: DueRun) -> Option<Arc<Record>> {
+        match self {
+            Self::Inline => return run.perform().map(|(record, _)| record),
+            Self::Workers(pool) => pool.execute(run),
+            // If it panics, the run is dropped and reported; the driver goes on.
+            Self::Custom(executor) => guarded(|| executor.execute(run)).unwrap_or_default(),
+        }
+        None
+    }
+
+    /// Ends the workers when they have carried out what they were given. Waits for that if asked to.
+    pub(crate) fn close(&self, wait: bool) {
+        if let Self::Workers(pool) = self {
+            pool.queue.lock().take();
+            let threads = std::mem::take(&mut *pool.threads.lock());
+            if wait {
+                threads.into_iter().for_each(join);
+            }
+        }
+    }
+}
+
+impl Drop for Runner {
+    fn drop(&mut self) {
+        self.close(true);
+    }
+}
+
+/// Waits for a thread, unless it is this one: a job may be what drops the service that runs it.
+pub(crate) fn join(thread: JoinHandle<()>) {
+    if thread.thread().id() != thread::current().id() {
+        // It does not panic: what users gave is run guarded.
+        thread.join().unwrap_or_default();
+    }
+}
+
+/// Threads that carry out runs in the order in which they came due, each the next as soon as it has ended the one before.
+pub(crate) struct Pool {
+    /// Without a bound, so that the driver never waits for a worker. `None` when closed.
+    queue: Mutex<Option<Sender<DueRun>>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Pool {
+    pub(crate) fn new(workers: usize) -> Result<Self, BuildError> {
+        if workers == 0 {
+            return Err(BuildError::NoWorkers);
+        }
+        let (queue, runs) = unbounded::<DueRun>();
+        let mut threads = Vec::with_capacity(workers);
+        for number in 1..=workers {
+            let runs = runs.clone();
+            let worker = move || runs.into_iter().for_each(DueRun::run);
+            threads.push(thread::Builder::new().name(format!("wheelhouse-worker-{number}")).spawn(worker)?);
+        }
+        Ok(Self { queue: Mutex::new(Some(queue)), threads: Mutex::new(threads) })
+    }
+
+    fn execute(&self, run: DueRun) {
+        // Closed, or without workers: the run comes back, is dropped, and is reported by that.
+        if let Some(queue) = &*self.queue.lock() {
+            drop(queue.send(run));
+        }
+    }
+}

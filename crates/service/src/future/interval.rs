@@ -1,0 +1,98 @@
+//! Beats at a fixed rate.
+
+use super::Sleep;
+use crate::plan::Periodic;
+use crate::repeat::Repeat;
+use crate::{Moment, Reason};
+use futures_core::Stream;
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+/// Beats at the times of a periodic plan: from [`Periodic::interval`]. Also a [`Stream`].
+///
+/// The policy for missed periods counts from when a beat is taken, so that a consumer who is slow has them in a burst,
+/// or has some left out.
+#[must_use = "an interval does nothing unless it is polled"]
+pub struct Interval {
+    sleep: Sleep,
+    repeat: Repeat,
+    /// When the next beat is due; `None` if there is none.
+    next: Option<Moment>,
+    beats: u64,
+}
+
+/// One of the beats of an [`Interval`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Beat {
+    /// The number of the beat, counted from 1.
+    pub number: u64,
+    /// When it was due.
+    pub deadline: Moment,
+    /// Periods left out just before it.
+    pub missed: u64,
+}
+
+impl Interval {
+    /// Waits for the next beat; `None` after the last, or after an error. It may be dropped while it waits: no beat is
+    /// lost by that.
+    ///
+    /// # Errors
+    ///
+    /// If the service refuses to wait or is stopped.
+    pub async fn tick(&mut self) -> Option<Result<Beat, Reason>> {
+        poll_fn(|context| self.poll_tick(context)).await
+    }
+
+    /// The same, for those who poll.
+    ///
+    /// # Errors
+    ///
+    /// If the service refuses to wait or is stopped.
+    pub fn poll_tick(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Beat, Reason>>> {
+        let Some(deadline) = self.next else { return Poll::Ready(None) };
+        if let Err(reason) = ready!(Pin::new(&mut self.sleep).poll(context)) {
+            self.next = None;
+            return Poll::Ready(Some(Err(reason)));
+        }
+        self.beats += 1;
+        let beat = Beat { number: self.beats, deadline, missed: self.repeat.missed };
+        let now = self.sleep.now();
+        let next = self.repeat.next(deadline, now, now).filter(|_| !self.repeat.is_last(self.beats));
+        self.next = next.map(|(next, _)| next);
+        self.repeat.missed = next.map_or(0, |(_, missed)| missed);
+        if self.next.is_some() {
+            self.sleep.reset_to(self.next);
+        }
+        Poll::Ready(Some(Ok(beat)))
+    }
+}
+
+impl Stream for Interval {
+    type Item = Result<Beat, Reason>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.poll_tick(context)
+    }
+}
+
+impl fmt::Debug for Interval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Interval").field("next", &self.next).field("beats", &self.beats).finish_non_exhaustive()
+    }
+}
+
+impl Periodic<'_> {
+    /// Takes the plan for beats that async code waits for. Names and keys have no meaning there.
+    ///
+    /// # Errors
+    ///
+    /// If the plan is not valid.
+    pub fn interval(self) -> Result<Interval, Reason> {
+        let handle = self.handle().clone();
+        let (first, repeat) = self.checked()?;
+        Ok(Interval { sleep: handle.sleep_until(first), repeat, next: Some(first), beats: 0 })
+    }
+}

@@ -1,0 +1,118 @@
+//! A timer service on any timer facility of wheelhouse: schedule jobs from every thread, and one thread that sleeps
+//! until the next is due.
+//!
+//! # What it does
+//!
+//! * **When**: [after a delay](Handle::after), [at a moment](Handle::at), [at a time of day](Handle::at_time); once,
+//!   [so many times](Periodic::times), or without end; at a fixed rate with a [policy for missed periods](Missed), or
+//!   with a [fixed delay](Periodic::fixed_delay);
+//!   or whenever a [rule](Rule) says so, such as a cron line with a time zone (feature `cron`).
+//! * **What**: a closure, a value to be sent through a channel, or a [future] that becomes ready: `sleep`, `timeout`,
+//!   `interval` and a delay queue, on any executor.
+//! * **Meanwhile**: [cancel](JobHandle::cancel) (the job comes back), [refresh](JobHandle::refresh), ask for
+//!   [runs](JobHandle::runs), [remaining time](JobHandle::remaining), [status](JobHandle::status); by handle or by
+//!   [unique key](OneShot::key).
+//! * **Where**: on the driving thread, on [workers](Builder::workers), or on [an executor of yours](Executor). A job
+//!   that panics is caught and [reported](Event), and a periodic one goes on.
+//! * **The end**: [stopping](Service::stop) gives back each job that did not run; what is scheduled afterwards is refused, with
+//!   the job in the error.
+//! * **Seeing it**: [counters, lateness and run time](Snapshot), also as text for Prometheus.
+//!
+//! # How it works
+//!
+//! ```text
+//!  threads        Handle ──┐                                         ┌──▶ worker
+//!                 Handle ──┼──▶ intake (MPSC) ──▶ Scheduler ─────────┼──▶ worker
+//!  jobs           Handle ──┘        ▲              jobs in a slab    └──▶ ...
+//!                                   │              indices in a backend: any `Timer`
+//!                                   └────────── a run has ended ─────────┘
+//! ```
+//!
+//! The [`Scheduler`] owns the timers and is driven by [`poll`](Scheduler::poll) and
+//! [`next_wakeup`](Scheduler::next_wakeup): by the thread of a [`Service`], by an event loop, or by a test with a
+//! [`ManualClock`]. All three run the same code.
+//!
+//! A job is one record, shared by those who hold its handle, the scheduler, and the worker that runs it. What happens
+//! to it is decided under the lock of that record alone, so that every question has one answer: a refresh that races
+//! with the run either is told that the run [has begun](ChangeError::Running), or has prevented it. The intake carries
+//! records, not commands: the scheduler looks at the state and does what it asks for. A refresh to a later time sends
+//! nothing at all; the timer is moved when the former time comes.
+//!
+//! # Costs
+//!
+//! | | |
+//! |---|---|
+//! | schedule | two allocations (record and closure), a send, and an insertion into the backend by the driver; a hash lookup more with a key |
+//! | cancel | the lock of the job, a send, and a cancellation in the backend by the driver |
+//! | refresh to a later time | the lock of the job |
+//! | a run | an expiry in the backend, a handful of locks held for an instant each, two reads of the clock |
+//! | nothing due | nothing: no tick is visited, no thread wakes up |
+//!
+//! # What is promised
+//!
+//! 1. **Never early.** A run begins at its time or later. Deadlines are rounded up to the [tick](Builder::tick).
+//! 2. **No drift.** At a fixed rate, deadlines are whole periods from the first, whatever was late.
+//! 3. **In order.** Runs are handed out in the order of their deadlines' ticks; on one thread they run in that order.
+//! 4. **Exactly as often as it should.** A job that is scheduled runs, or is cancelled, or is given back: one of these,
+//!    and the caller knows which.
+//! 5. **A job harms no other.** Neither by panicking nor, with a worker to spare, by being slow.
+//! 6. **Nothing blocks for ever.** No call of a handle waits for the driver, the driver waits for no worker and no receiver.
+//!
+//! # When to take something else
+//!
+//! To drive timeouts inside of one event loop that owns them, a backend alone is smaller and does less: see
+//! `wheelhouse-hierarchical-wheel`.
+
+mod builder;
+mod calendar;
+mod clock;
+#[cfg(feature = "cron")]
+pub mod cron;
+mod error;
+mod event;
+mod executor;
+pub mod future;
+mod handle;
+mod job;
+mod keys;
+#[cfg(all(test, wheelhouse_loom))]
+mod model_tests;
+mod plan;
+mod prometheus;
+mod record;
+mod repeat;
+mod run;
+mod runs;
+mod scheduler;
+mod service;
+mod shared;
+mod signal;
+mod stats;
+mod sync;
+mod time;
+mod work;
+
+pub use builder::Builder;
+pub use calendar::{OnRule, Rule};
+pub use clock::{Clock, ManualClock, MonotonicClock, Waker};
+pub use error::{BuildError, ChangeError, Reason, Rejected};
+pub use event::{Event, EventKind};
+pub use executor::Executor;
+pub use handle::Handle;
+pub use job::{Job, JobHandle, Status};
+pub use keys::Key;
+pub use plan::{OneShot, Periodic};
+pub use repeat::Missed;
+pub use run::{DueRun, Run};
+pub use scheduler::{JobIndex, Scheduler};
+pub use service::{Service, Stop, Stopped};
+pub use stats::{Counts, Snapshot, Summary};
+pub use time::Moment;
+
+/// What [`OneShot::send`] and [`Periodic::send`] send to, from the crate of the same name.
+pub use crossbeam_channel;
+
+/// Compiles the programs of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,182 @@
+//! The protocols between threads, in every order that makes a difference:
+//!
+//! ```sh
+//! RUSTFLAGS='--cfg wheelhouse_loom' cargo test --release -p wheelhouse-service --lib model_tests
+//! ```
+
+use crate::{ChangeError, Clock, DueRun, ManualClock, Moment, Reason, Run, Scheduler, Status};
+use loom::thread;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Looks at every order in which no more than this many threads are interrupted where they need not be. Nearly all faults show
+/// with two (the documentation of loom).
+const INTERRUPTIONS: usize = 3;
+
+fn check(test: impl Fn() + Send + Sync + 'static) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(INTERRUPTIONS);
+    model.check(test);
+}
+
+/// Runs that were handed out.
+type Held = Arc<Mutex<Vec<DueRun>>>;
+
+fn scheduler() -> (Scheduler, Held) {
+    let held = Held::default();
+    let keep = Arc::clone(&held);
+    let executor = move |run: DueRun| keep.lock().unwrap().push(run);
+    (Scheduler::builder().clock(ManualClock::new()).executor(executor).build().unwrap(), held)
+}
+
+/// A job, and how often it ran: counted by the standard library, which loom does not look at, as that is not what is tested.
+fn counted() -> (impl FnOnce(&Run<'_>) + Send + 'static, impl Fn() -> usize) {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&runs);
+    let job = move |_: &Run<'_>| {
+        runs.fetch_add(1, Ordering::SeqCst);
+    };
+    (job, move || count.load(Ordering::SeqCst))
+}
+
+/// `park` and `unpark` of a thread, as loom's own do not go together with `join`.
+struct Parker {
+    token: loom::sync::Mutex<bool>,
+    changed: loom::sync::Condvar,
+}
+
+impl Parker {
+    fn new() -> Self {
+        Self { token: loom::sync::Mutex::new(false), changed: loom::sync::Condvar::new() }
+    }
+
+    fn park(&self) {
+        let mut token = self.token.lock().unwrap();
+        while !*token {
+            token = self.changed.wait(token).unwrap();
+        }
+        *token = false;
+    }
+
+    fn unpark(&self) {
+        *self.token.lock().unwrap() = true;
+        self.changed.notify_one();
+    }
+}
+
+#[test]
+fn no_wake_up_is_lost() {
+    check(|| {
+        let clock = ManualClock::new();
+        let mut scheduler = Scheduler::builder().clock(clock.clone()).build().unwrap();
+        let (timers, parker) = (scheduler.handle(), Arc::new(Parker::new()));
+        let waker = Arc::clone(&parker);
+        scheduler.set_waker(Arc::new(move || waker.unpark()));
+        let (job, ran) = counted();
+        let producer = thread::spawn(move || {
+            timers.after(Duration::ZERO).run(job).unwrap();
+        });
+        loop {
+            scheduler.poll(clock.now());
+            if ran() == 1 {
+                break;
+            }
+            // If it sleeps over the job, nobody is left to wake it, and loom says so.
+            if scheduler.next_wakeup().is_none_or(|wakeup| wakeup > clock.now()) {
+                parker.park();
+            }
+        }
+        producer.join().unwrap();
+    });
+}
+
+#[test]
+fn a_job_that_is_scheduled_while_the_service_stops_is_refused_or_given_back() {
+    check(|| {
+        let (scheduler, _held) = scheduler();
+        let timers = scheduler.handle();
+        // The intake stays while there is a handle.
+        let kept = timers.clone();
+        let producer = thread::spawn(move || match timers.after(Duration::from_secs(1)).run(|_| ()) {
+            Ok(job) => Some(job),
+            Err(rejected) => {
+                assert_eq!(rejected.reason, Reason::Stopped);
+                None
+            }
+        });
+        let mut jobs = scheduler.stop();
+        let scheduled = producer.join().unwrap();
+        assert_eq!(jobs.len(), usize::from(scheduled.is_some()), "one of the two has it");
+        assert!(scheduled.is_none_or(|job| job.status() == Status::Stopped));
+        assert!(kept.is_empty());
+        jobs.clear();
+    });
+}
+
+#[test]
+fn of_a_cancellation_and_a_run_one_wins_and_both_know() {
+    check(|| {
+        let (mut scheduler, held) = scheduler();
+        let (job, ran) = counted();
+        let handle = scheduler.handle().after(Duration::ZERO).run(job).unwrap();
+        scheduler.poll(Moment::ORIGIN);
+        let due = held.lock().unwrap().pop().unwrap();
+        let other = handle.clone();
+        let canceller = thread::spawn(move || other.cancel().map(drop));
+        due.run();
+        match canceller.join().unwrap() {
+            Ok(()) => assert_eq!((ran(), handle.status()), (0, Status::Cancelled)),
+            Err(ChangeError::Running | ChangeError::Finished) => {
+                assert_eq!((ran(), handle.status()), (1, Status::Finished))
+            }
+            Err(other) => panic!("{other}"),
+        }
+        scheduler.poll(Moment::ORIGIN);
+        assert!(scheduler.handle().is_empty() && scheduler.next_wakeup().is_none());
+    });
+}
+
+#[test]
+fn of_a_refresh_and_a_run_one_wins_and_both_know() {
+    check(|| {
+        let (mut scheduler, held) = scheduler();
+        let (job, ran) = counted();
+        let handle = scheduler.handle().after(Duration::ZERO).run(job).unwrap();
+        scheduler.poll(Moment::ORIGIN);
+        let due = held.lock().unwrap().pop().unwrap();
+        let later = Moment::from_nanos(5_000_000);
+        let other = handle.clone();
+        let refresher = thread::spawn(move || other.reschedule(later));
+        due.run();
+        let moved = refresher.join().unwrap();
+        scheduler.poll(Moment::ORIGIN);
+        assert!(held.lock().unwrap().is_empty(), "nothing more is due");
+        match moved {
+            Ok(()) => assert_eq!((ran(), handle.status(), scheduler.next_wakeup()), (0, Status::Pending, Some(later))),
+            Err(ChangeError::Running | ChangeError::Finished) => {
+                assert_eq!((ran(), scheduler.next_wakeup()), (1, None))
+            }
+            Err(other) => panic!("{other}"),
+        }
+    });
+}
+
+#[test]
+fn a_periodic_job_that_ends_a_run_while_the_service_stops_is_given_back_or_over() {
+    check(|| {
+        let (mut scheduler, held) = scheduler();
+        let timers = scheduler.handle();
+        let handle = timers.every(Duration::from_secs(1)).first_after(Duration::ZERO).run(|_| ()).unwrap();
+        scheduler.poll(Moment::ORIGIN);
+        let due = held.lock().unwrap().pop().unwrap();
+        let worker = thread::spawn(move || due.run());
+        let jobs = scheduler.stop();
+        worker.join().unwrap();
+        // It was given back before the run, or between two runs; or the run went on over the stop, and was the last.
+        assert!(jobs.len() + handle.runs() as usize >= 1);
+        assert_eq!((handle.status(), timers.len()), (Status::Stopped, 0));
+        let counts = timers.snapshot().counts;
+        assert_eq!((counts.scheduled, counts.stopped), (1, 1));
+    });
+}

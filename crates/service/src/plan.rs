@@ -1,0 +1,239 @@
+//! Plans: when a job is to run, what it is called, and finally what it is to do.
+
+use crate::record::Tags;
+use crate::repeat::{Missed, Pace, Repeat};
+use crate::time::nanos;
+use crate::work::{CallEach, CallOnce, CallShared, SendEach, SendOnce, Work};
+use crate::{Handle, JobHandle, Key, Moment, Reason, Rejected, Run};
+use crossbeam_channel::Sender;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A plan that has been checked.
+pub(crate) struct Plan {
+    pub(crate) deadline: Moment,
+    pub(crate) repeat: Option<Repeat>,
+    pub(crate) tags: Tags,
+    /// Whether a job that has the key is to be replaced.
+    pub(crate) replace: bool,
+}
+
+/// What both kinds of plan have.
+struct Options<'h> {
+    handle: &'h Handle,
+    /// `None` if it is too far away to be named.
+    first: Option<Moment>,
+    tags: Tags,
+    replace: bool,
+}
+
+impl<'h> Options<'h> {
+    fn new(handle: &'h Handle, first: Option<Moment>) -> Self {
+        Self { handle, first, tags: Tags::default(), replace: false }
+    }
+
+    fn key(&mut self, key: Key, replace: bool) {
+        self.tags.key = Some(key);
+        self.replace = replace;
+    }
+
+    fn check(self, repeat: Option<Repeat>) -> Result<Plan, Reason> {
+        let Self { handle, first, tags, replace } = self;
+        if tags.key.as_ref().is_some_and(|key| key.is_empty()) {
+            return Err(Reason::EmptyKey);
+        }
+        let deadline = first.filter(|first| *first <= handle.latest()).ok_or(Reason::Overflow)?;
+        Ok(Plan { deadline, repeat, tags, replace })
+    }
+}
+
+/// The methods that both kinds of plan have.
+macro_rules! common_methods {
+    () => {
+        /// Gives the job a name, for messages and for those who get it back.
+        pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
+            self.options.tags.name = Some(name.into());
+            self
+        }
+
+        /// Gives the job a key, under which it can be found, cancelled and moved until its last run begins. If another
+        /// job has the key, this one is refused.
+        pub fn key(mut self, key: impl Into<Key>) -> Self {
+            self.options.key(key.into(), false);
+            self
+        }
+
+        /// Gives the job a key; if another job has it, that one is cancelled. If that one is running, its run goes on.
+        /// While both exist, which is for an instant, both count for [`max_jobs`](crate::Builder::max_jobs).
+        pub fn replacing(mut self, key: impl Into<Key>) -> Self {
+            self.options.key(key.into(), true);
+            self
+        }
+    };
+}
+
+/// A job that is to run once. Nothing is scheduled until [`run`](Self::run) or [`send`](Self::send) is called.
+#[must_use = "nothing is scheduled until `run` or `send` is called"]
+pub struct OneShot<'h> {
+    options: Options<'h>,
+}
+
+impl<'h> OneShot<'h> {
+    pub(crate) fn new(handle: &'h Handle, deadline: Option<Moment>) -> Self {
+        Self { options: Options::new(handle, deadline) }
+    }
+
+    common_methods!();
+
+    /// Schedules a closure.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the closure in it: see [`Reason`].
+    pub fn run<F>(self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: FnOnce(&Run<'_>) + Send + 'static,
+    {
+        let scheduled = self.schedule(CallOnce(Some(function)));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0.expect("it has not run") })
+    }
+
+    /// Schedules the sending of a value. If the channel is full then, the value is dropped and that is reported: no
+    /// receiver can hold up other jobs.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the value in it: see [`Reason`].
+    pub fn send<T: Send + 'static>(self, sender: &Sender<T>, value: T) -> Result<JobHandle, Rejected<T>> {
+        let scheduled = self.schedule(SendOnce { sender: sender.clone(), value: Some(value) });
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value.expect("it has not run") })
+    }
+
+    pub(crate) fn schedule<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
+        self.options.handle.schedule(self.options.check(None), work)
+    }
+}
+
+/// A job that is to run again and again. Nothing is scheduled until [`run`](Self::run),
+/// [`run_overlapping`](Self::run_overlapping) or [`send`](Self::send) is called.
+///
+/// By default it runs at a fixed rate: at the first deadline and at each whole number of periods after it, without
+/// drift, and each period has its run however late ([`Missed::Burst`]). A job does not overlap with itself: if a run
+/// takes longer than the period, the next one waits, and is late.
+#[must_use = "nothing is scheduled until `run` or `send` is called"]
+pub struct Periodic<'h> {
+    options: Options<'h>,
+    period: Duration,
+    times: Option<u64>,
+    pace: Pace,
+}
+
+impl<'h> Periodic<'h> {
+    pub(crate) fn new(handle: &'h Handle, period: Duration, first: Option<Moment>) -> Self {
+        let pace = Pace::Rate(Missed::default());
+        Self { options: Options::new(handle, first), period, times: None, pace }
+    }
+
+    common_methods!();
+
+    /// Has the first run `delay` from now, instead of a period from now.
+    pub fn first_after(mut self, delay: Duration) -> Self {
+        self.options.first = self.options.handle.now().checked_add(delay);
+        self
+    }
+
+    /// Has the first run at a moment. One that is past is due at once.
+    pub fn first_at(mut self, moment: Moment) -> Self {
+        self.options.first = Some(moment);
+        self
+    }
+
+    /// Ends the job after so many runs.
+    pub fn times(mut self, runs: u64) -> Self {
+        self.times = Some(runs);
+        self
+    }
+
+    /// Counts the period from the end of one run to the begin of the next. (Of runs that overlap: from the begin.)
+    pub fn fixed_delay(mut self) -> Self {
+        self.pace = Pace::Delay;
+        self
+    }
+
+    /// Runs at a fixed rate, which is the default, and says what becomes of periods that are missed.
+    pub fn missed(mut self, policy: Missed) -> Self {
+        self.pace = Pace::Rate(policy);
+        self
+    }
+
+    /// Schedules a closure. One run at a time.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the closure in it: see [`Reason`].
+    pub fn run<F>(self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: FnMut(&Run<'_>) + Send + 'static,
+    {
+        let scheduled = self.schedule(false, CallEach(function));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
+    }
+
+    /// Schedules a closure of which several runs may go on at a time: each begins when its time has come, if a worker is free,
+    /// whether or not those before have ended.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the closure in it: see [`Reason`].
+    pub fn run_overlapping<F>(self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: Fn(&Run<'_>) + Send + Sync + 'static,
+    {
+        let scheduled = self.schedule(true, CallShared(Arc::new(function)));
+        scheduled.map_err(|(reason, work)| {
+            let job = Arc::into_inner(work.0).expect("it has not run, so that there is no other copy");
+            Rejected { reason, job }
+        })
+    }
+
+    /// Schedules the sending of a copy of a value, again and again. If the channel is full, the copy is dropped and
+    /// that is reported; if nobody receives any more, the job ends.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the value in it: see [`Reason`].
+    pub fn send<T: Clone + Send + 'static>(self, sender: &Sender<T>, value: T) -> Result<JobHandle, Rejected<T>> {
+        let scheduled = self.schedule(false, SendEach { sender: sender.clone(), value });
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value })
+    }
+
+    pub(crate) fn schedule<W: Work>(self, overlapping: bool, work: W) -> Result<JobHandle, (Reason, W)> {
+        let handle = self.options.handle;
+        let plan = self.repeat(overlapping).and_then(|repeat| self.options.check(Some(repeat)));
+        handle.schedule(plan, work)
+    }
+
+    pub(crate) fn handle(&self) -> &'h Handle {
+        self.options.handle
+    }
+
+    /// The first deadline and what follows it, for those who count the periods themselves.
+    pub(crate) fn checked(self) -> Result<(Moment, Repeat), Reason> {
+        let repeat = self.repeat(false)?;
+        Ok((self.options.check(None)?.deadline, repeat))
+    }
+
+    fn repeat(&self, overlapping: bool) -> Result<Repeat, Reason> {
+        let handle = self.options.handle;
+        let period = NonZeroU64::new(nanos(self.period).ok_or(Reason::Overflow)?).ok_or(Reason::ZeroPeriod)?;
+        if self.period < handle.tick() {
+            return Err(Reason::PeriodBelowTick(handle.tick()));
+        }
+        let times = match self.times {
+            None => None,
+            Some(runs) => Some(NonZeroU64::new(runs).ok_or(Reason::ZeroTimes)?),
+        };
+        Ok(Repeat { period, times, pace: self.pace, overlapping, latest: handle.latest(), missed: 0 })
+    }
+}

@@ -1,0 +1,334 @@
+//! What is known of one job: the meeting point of those who hold its handle, the driver, and the worker that runs it.
+//!
+//! All that can happen to a job is a change of its *phase* under its own lock, which is held for a few instructions and
+//! never while code of the user runs. So each question has one answer, given at once and to all: of a cancellation and
+//! a run that race, the one that gets the lock first wins, and the other is told.
+//!
+//! ```text
+//!            come_due             begin                end, last run
+//!  Pending ───────────▶ Due ───────────▶ Running ─────────────────────▶ Finished
+//!     ▲ ▲                │                  │
+//!     │ └── reschedule ──┘                  │ end, more runs to come
+//!     └─────────────────────────────────────┘
+//!
+//!  Pending, Due ── cancel ──▶ Cancelled        Pending, Due ── take_back ──▶ Stopped
+//!  Running ── cancel, then end ──▶ Cancelled   Running ── end, when stopped ──▶ Stopped
+//! ```
+//!
+//! *Due* is a run that was handed to a worker and has not begun. It can be cancelled and moved until it begins; its
+//! *turn* then is over, and the worker, which was given the number of the turn, finds nothing to do.
+//!
+//! The driver is told of changes by being sent the record: *look at this*. What it has to do follows from what it
+//! finds, so that messages need no order among themselves and it does not matter if there is one too many.
+
+use crate::repeat::Repeat;
+use crate::scheduler::JobIndex;
+use crate::sync::{Mutex, MutexGuard};
+use crate::work::Work;
+use crate::{ChangeError, Key, Moment};
+use std::sync::Arc;
+
+/// Where a job is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    Pending,
+    Due,
+    Running,
+    Finished,
+    Cancelled,
+    Stopped,
+}
+
+impl Phase {
+    /// Whether no run will follow.
+    pub(crate) fn is_over(self) -> bool {
+        matches!(self, Self::Finished | Self::Cancelled | Self::Stopped)
+    }
+}
+
+/// One job.
+pub(crate) struct Record {
+    /// Counts the jobs of a service from 1.
+    pub(crate) number: u64,
+    pub(crate) name: Option<Arc<str>>,
+    pub(crate) key: Option<Key>,
+    state: Mutex<State>,
+}
+
+pub(crate) struct State {
+    pub(crate) phase: Phase,
+    /// When the next run is due; while one goes on, when that was, unless `moved`.
+    pub(crate) deadline: Moment,
+    /// Where the driver keeps the job; it alone writes this. `None` until the job has been taken in, and after it was let go.
+    pub(crate) place: Option<JobIndex>,
+    /// Runs that have begun.
+    pub(crate) runs: u64,
+    /// Counts how often a run was handed to a worker.
+    turn: u64,
+    /// While a run goes on: `deadline` is where the next run was moved to.
+    moved: bool,
+    /// While a run goes on: it was cancelled.
+    ending: bool,
+    /// Not here while it runs, nor when the job is over.
+    work: Option<Box<dyn Work>>,
+    repeat: Option<Box<Repeat>>,
+}
+
+/// What the driver is to do with a job whose timer has fired.
+pub(crate) enum Popped {
+    /// Nothing: it was cancelled, or the driver has not heard yet what became of it.
+    Nothing,
+    /// Start the timer again: the job was moved to this deadline.
+    Moved(Moment),
+    /// Hand out a run, which begins with this turn.
+    Due(u64),
+    /// Hand out this run, and start the timer again for the next.
+    Fork(Begun, Moment),
+}
+
+/// A run that begins.
+pub(crate) struct Begun {
+    pub(crate) work: Box<dyn Work>,
+    pub(crate) deadline: Moment,
+    /// The number of the run, counted from 1.
+    pub(crate) number: u64,
+    /// Periods that were left out before it.
+    pub(crate) missed: u64,
+    /// No other run follows, unless it is the run itself that schedules one.
+    pub(crate) last: bool,
+}
+
+/// What follows a run.
+pub(crate) enum Ended {
+    /// Another, which is due then.
+    Again(Moment),
+    /// Nothing. The work is for the caller to drop, without a lock.
+    Over(Phase, Option<Box<dyn Work>>),
+}
+
+/// Work that will not be run.
+pub(crate) struct Taken {
+    pub(crate) work: Box<dyn Work>,
+    pub(crate) deadline: Moment,
+    pub(crate) runs: u64,
+    /// The driver has it, and is to be told.
+    pub(crate) placed: bool,
+}
+
+/// When a run was due, and when it began and ended.
+#[derive(Clone, Copy)]
+pub(crate) struct Times {
+    pub(crate) deadline: Moment,
+    pub(crate) started: Moment,
+    pub(crate) ended: Moment,
+}
+
+impl Record {
+    pub(crate) fn new(number: u64, tags: Tags, deadline: Moment, repeat: Option<Repeat>, work: Box<dyn Work>) -> Self {
+        let state = State {
+            phase: Phase::Pending,
+            deadline,
+            place: None,
+            runs: 0,
+            turn: 0,
+            moved: false,
+            ending: false,
+            work: Some(work),
+            repeat: repeat.map(Box::new),
+        };
+        Self { number, name: tags.name, key: tags.key, state: Mutex::new(state) }
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock()
+    }
+
+    /// Cancels the job. The answer of a running job is `Running`, and no run follows.
+    pub(crate) fn cancel(&self) -> Result<Taken, ChangeError> {
+        let mut state = self.lock();
+        if state.phase == Phase::Running {
+            // The last run is no less finished for having been cancelled too late.
+            state.ending |= state.another_follows();
+        }
+        state.take(Phase::Cancelled, true)
+    }
+
+    /// Takes the job away if it will not be run because the service stops: one that is pending, and with `due` also one
+    /// that was handed to a worker and has not begun.
+    pub(crate) fn take_back(&self, due: bool) -> Option<Taken> {
+        self.lock().take(Phase::Stopped, due).ok()
+    }
+
+    /// The same for a job that has never run.
+    pub(crate) fn take_back_unrun(&self) -> Option<Box<dyn Work>> {
+        let mut state = self.lock();
+        if state.runs > 0 {
+            return None;
+        }
+        state.take(Phase::Stopped, true).ok().map(|taken| taken.work)
+    }
+
+    /// Moves the next run. Answers whether the driver is to look at the job.
+    pub(crate) fn reschedule(&self, deadline: Moment) -> Result<bool, ChangeError> {
+        let mut state = self.lock();
+        let look = match state.phase {
+            // A timer that fires before the new deadline is noticed when it does: a refresh to a later time, which is what
+            // sessions do all the time, costs no message.
+            Phase::Pending => deadline < state.deadline,
+            Phase::Due => {
+                state.phase = Phase::Pending;
+                true
+            }
+            Phase::Running if state.another_follows() => {
+                state.moved = true;
+                false
+            }
+            over => return Err(refusal(over)),
+        };
+        state.deadline = deadline;
+        Ok(look)
+    }
+
+    /// The timer of the job has fired, at a moment when deadlines up to `reached` are due.
+    pub(crate) fn come_due(&self, reached: Moment) -> Popped {
+        let mut state = self.lock();
+        if state.phase != Phase::Pending {
+            return Popped::Nothing;
+        }
+        if state.deadline > reached {
+            return Popped::Moved(state.deadline);
+        }
+        if let Some((begun, next)) = state.fork(reached) {
+            return Popped::Fork(begun, next);
+        }
+        state.phase = Phase::Due;
+        state.turn += 1;
+        Popped::Due(state.turn)
+    }
+
+    /// Begins a run, unless the turn is over: it was cancelled, moved, or taken back.
+    pub(crate) fn begin(&self, turn: u64) -> Option<Begun> {
+        let mut state = self.lock();
+        if state.phase != Phase::Due || state.turn != turn {
+            return None;
+        }
+        let work = state.work.take()?;
+        state.phase = Phase::Running;
+        state.runs += 1;
+        Some(state.begun(work))
+    }
+
+    /// Ends a run. `stopped` is asked under the lock: if the service stops only after that, it finds the job pending.
+    pub(crate) fn end(&self, work: Box<dyn Work>, times: Times, stopped: impl FnOnce() -> bool) -> Ended {
+        let mut state = self.lock();
+        if state.ending {
+            return state.over(Phase::Cancelled, Some(work));
+        }
+        if !state.another_follows() {
+            return state.over(Phase::Finished, Some(work));
+        }
+        if stopped() {
+            return state.over(Phase::Stopped, Some(work));
+        }
+        state.work = Some(work);
+        state.arm(times)
+    }
+
+    /// A run was dropped before it began. A periodic job goes on, any other is over. `None` if the turn was over already.
+    pub(crate) fn abandon(&self, turn: u64, now: Moment, stopped: impl FnOnce() -> bool) -> Option<Ended> {
+        let mut state = self.lock();
+        if state.phase != Phase::Due || state.turn != turn {
+            return None;
+        }
+        if state.repeat.is_none() || stopped() {
+            let work = state.work.take();
+            let phase = if state.repeat.is_none() { Phase::Cancelled } else { Phase::Stopped };
+            return Some(state.over(phase, work));
+        }
+        let times = Times { deadline: state.deadline, started: now, ended: now };
+        Some(state.arm(times))
+    }
+}
+
+/// What a job is called.
+#[derive(Default)]
+pub(crate) struct Tags {
+    pub(crate) name: Option<Arc<str>>,
+    pub(crate) key: Option<Key>,
+}
+
+/// Why a job in this phase can be neither cancelled nor moved.
+fn refusal(phase: Phase) -> ChangeError {
+    match phase {
+        Phase::Pending | Phase::Due | Phase::Running => ChangeError::Running,
+        Phase::Finished => ChangeError::Finished,
+        Phase::Cancelled => ChangeError::Cancelled,
+        Phase::Stopped => ChangeError::Stopped,
+    }
+}
+
+impl State {
+    /// Whether another run follows the one that goes on.
+    pub(crate) fn another_follows(&self) -> bool {
+        !self.ending && self.repeat.as_ref().is_some_and(|repeat| !repeat.is_last(self.runs))
+    }
+
+    /// Takes the work of a job that waits for its run.
+    fn take(&mut self, phase: Phase, due: bool) -> Result<Taken, ChangeError> {
+        if !(self.phase == Phase::Pending || due && self.phase == Phase::Due) {
+            return Err(refusal(self.phase));
+        }
+        let work = self.work.take().ok_or(ChangeError::Running)?;
+        self.phase = phase;
+        Ok(Taken { work, deadline: self.deadline, runs: self.runs, placed: self.place.is_some() })
+    }
+
+    fn over(&mut self, phase: Phase, work: Option<Box<dyn Work>>) -> Ended {
+        self.phase = phase;
+        self.ending = false;
+        Ended::Over(phase, work)
+    }
+
+    /// The run that begins, `runs` being its number.
+    fn begun(&mut self, work: Box<dyn Work>) -> Begun {
+        let last = !self.another_follows();
+        let missed = self.repeat.as_mut().map_or(0, |repeat| std::mem::take(&mut repeat.missed));
+        Begun { work, deadline: self.deadline, number: self.runs, missed, last }
+    }
+
+    /// A run that goes on beside those to come, and when the next is due. `None` if the job has no such runs, or this
+    /// is the last.
+    fn fork(&mut self, now: Moment) -> Option<(Begun, Moment)> {
+        let repeat = self.repeat.as_ref().filter(|repeat| repeat.overlapping && !repeat.is_last(self.runs + 1))?;
+        let (next, missed) = repeat.next(self.deadline, now, now)?;
+        let work = self.work.as_ref()?.fork()?;
+        self.runs += 1;
+        let begun = self.begun(work);
+        self.wait_for(next, missed);
+        Some((begun, next))
+    }
+
+    /// Makes the job wait for its next run, if there is a moment for it.
+    fn arm(&mut self, Times { deadline, started, ended }: Times) -> Ended {
+        let next = if self.moved {
+            Some((self.deadline, 0))
+        } else {
+            self.repeat.as_ref().and_then(|repeat| repeat.next(deadline, started, ended))
+        };
+        self.moved = false;
+        let Some((deadline, missed)) = next else {
+            let work = self.work.take();
+            return self.over(Phase::Finished, work);
+        };
+        self.phase = Phase::Pending;
+        self.wait_for(deadline, missed);
+        Ended::Again(deadline)
+    }
+
+    fn wait_for(&mut self, deadline: Moment, missed: u64) {
+        self.deadline = deadline;
+        if let Some(repeat) = &mut self.repeat {
+            repeat.missed = missed;
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! When a periodic job runs next.
+
+use crate::Moment;
+use std::num::NonZeroU64;
+
+/// What becomes of periods that pass unserved: because the machine stalled, the workers were busy, or a run took longer
+/// than the period. For jobs at a fixed rate; with a fixed delay no period is ever missed.
+///
+/// A job every 10 ms, first at 0, which for once runs until 25, is next due
+///
+/// | | at |
+/// |---|---|
+/// | `Burst` | 10, 20 (both at once), 30, 40 ... |
+/// | `Skip` | 30, 40 ... |
+/// | `Delay` | at once, at 25; then 35, 45 ... |
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Missed {
+    /// Each period gets its run: those missed follow one another without a pause. As many runs as periods, and no drift.
+    #[default]
+    Burst,
+    /// They are left out, and the next run is at the next period that has not passed. No drift; how many were left out
+    /// is in [`Run::missed`](crate::Run::missed).
+    Skip,
+    /// The schedule moves: the next run is a period after the late one started.
+    Delay,
+}
+
+/// How the next deadline follows from a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// From deadline to deadline.
+    Rate(Missed),
+    /// From the end of a run to the deadline of the next.
+    Delay,
+}
+
+/// The plan of a periodic job.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Repeat {
+    pub(crate) period: NonZeroU64,
+    /// How many runs there are to be; `None`: no end.
+    pub(crate) times: Option<NonZeroU64>,
+    pub(crate) pace: Pace,
+    /// Runs go on beside each other: the next is due when its time has come, whether or not those before have ended.
+    pub(crate) overlapping: bool,
+    /// The latest deadline the backend can hold.
+    pub(crate) latest: Moment,
+    /// Periods left out before the next run.
+    pub(crate) missed: u64,
+}
+
+impl Repeat {
+    /// Whether the run of this number, counted from 1, is the last.
+    pub(crate) fn is_last(&self, number: u64) -> bool {
+        self.times.is_some_and(|times| number >= times.get())
+    }
+
+    /// The next deadline after a run, and how many periods are left out before it. `None` if there is no such moment.
+    /// A period is missed if its moment lies before `ended`.
+    pub(crate) fn next(&self, deadline: Moment, started: Moment, ended: Moment) -> Option<(Moment, u64)> {
+        let Pace::Rate(policy) = self.pace else { return Some((self.after(ended, 1)?, 0)) };
+        let next = self.after(deadline, 1)?;
+        if next >= ended {
+            return Some((next, 0));
+        }
+        match policy {
+            Missed::Burst => Some((next, 0)),
+            Missed::Delay => Some((self.after(started, 1)?, 0)),
+            Missed::Skip => {
+                // At least one, as `next` is before `ended`.
+                let missed = (ended.as_nanos() - deadline.as_nanos() - 1) / self.period;
+                Some((self.after(deadline, missed + 1)?, missed))
+            }
+        }
+    }
+
+    fn after(&self, moment: Moment, periods: u64) -> Option<Moment> {
+        let distance = self.period.get().checked_mul(periods)?;
+        let next = moment.as_nanos().checked_add(distance).map(Moment::from_nanos)?;
+        (next <= self.latest).then_some(next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn every_10(pace: Pace) -> Repeat {
+        let period = NonZeroU64::new(10).unwrap();
+        Repeat { period, times: None, pace, overlapping: false, latest: Moment::MAX, missed: 0 }
+    }
+
+    /// The next deadline and the number of missed periods after a run from `started` to `ended` that was due at 100.
+    fn next(pace: Pace, started: u64, ended: u64) -> Option<(u64, u64)> {
+        let [deadline, started, ended] = [100, started, ended].map(Moment::from_nanos);
+        every_10(pace).next(deadline, started, ended).map(|(next, missed)| (next.as_nanos(), missed))
+    }
+
+    #[test]
+    fn a_run_in_time_is_followed_by_the_next_period_whatever_the_policy() {
+        for missed in [Missed::Burst, Missed::Skip, Missed::Delay] {
+            for (started, ended) in [(100, 100), (100, 109), (109, 110), (110, 110)] {
+                assert_eq!(next(Pace::Rate(missed), started, ended), Some((110, 0)), "{missed:?} {started} {ended}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_missed_period_is_made_up_for_left_out_or_shifts_the_rest() {
+        assert_eq!(next(Pace::Rate(Missed::Burst), 100, 125), Some((110, 0)));
+        assert_eq!(next(Pace::Rate(Missed::Skip), 100, 125), Some((130, 2)));
+        assert_eq!(next(Pace::Rate(Missed::Skip), 111, 111), Some((120, 1)));
+        assert_eq!(next(Pace::Rate(Missed::Skip), 100, 130), Some((130, 2)), "what is due now is not missed");
+        assert_eq!(next(Pace::Rate(Missed::Delay), 100, 125), Some((110, 0)));
+        assert_eq!(next(Pace::Rate(Missed::Delay), 125, 126), Some((135, 0)));
+    }
+
+    #[test]
+    fn a_fixed_delay_counts_from_the_end() {
+        assert_eq!(next(Pace::Delay, 100, 125), Some((135, 0)));
+    }
+
+    #[test]
+    fn there_is_no_run_after_the_end_of_time() {
+        let far = Moment::from_nanos(u64::MAX - 5);
+        for pace in [Pace::Rate(Missed::Burst), Pace::Rate(Missed::Skip), Pace::Delay] {
+            assert_eq!(every_10(pace).next(far, far, far), None);
+        }
+        let ended = Moment::from_nanos(u64::MAX - 1);
+        assert_eq!(every_10(Pace::Rate(Missed::Skip)).next(Moment::from_nanos(9), far, ended), None);
+        let latest = Moment::from_nanos(105);
+        let plan = Repeat { latest, ..every_10(Pace::Delay) };
+        assert_eq!(
+            plan.next(Moment::from_nanos(90), Moment::from_nanos(95), Moment::from_nanos(95)),
+            Some((latest, 0))
+        );
+        assert_eq!(plan.next(Moment::from_nanos(90), Moment::from_nanos(96), Moment::from_nanos(96)), None);
+    }
+
+    #[test]
+    fn the_last_run_is_the_one_of_that_number() {
+        let plan = Repeat { times: NonZeroU64::new(2), ..every_10(Pace::Delay) };
+        assert_eq!([1, 2, 3].map(|number| plan.is_last(number)), [false, true, true]);
+        assert!(!every_10(Pace::Delay).is_last(u64::MAX));
+    }
+}

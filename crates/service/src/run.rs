@@ -1,0 +1,208 @@
+//! A run: what the job is told of it, and what an executor gets to carry out.
+
+use crate::record::{Begun, Ended, Record, Times};
+use crate::shared::{Shared, guarded};
+use crate::work::Work;
+use crate::{EventKind, JobHandle, Moment};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a job is told about the run it is in.
+#[derive(Debug)]
+pub struct Run<'a> {
+    pub(crate) job: &'a JobHandle,
+    pub(crate) deadline: Moment,
+    pub(crate) started: Moment,
+    pub(crate) number: u64,
+    pub(crate) missed: u64,
+    pub(crate) last: bool,
+}
+
+impl Run<'_> {
+    /// The job itself.
+    pub fn job(&self) -> &JobHandle {
+        self.job
+    }
+
+    /// When this run was due.
+    pub fn deadline(&self) -> Moment {
+        self.deadline
+    }
+
+    /// When it began.
+    pub fn started(&self) -> Moment {
+        self.started
+    }
+
+    /// How long after its time it began: at most a tick, unless something was busy.
+    pub fn lateness(&self) -> Duration {
+        self.started.saturating_since(self.deadline)
+    }
+
+    /// The number of this run, counted from 1.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// How many periods were left out just before this run, see [`Missed::Skip`](crate::Missed::Skip).
+    pub fn missed(&self) -> u64 {
+        self.missed
+    }
+
+    /// Whether this is the last run, as far as is known when it begins.
+    pub fn is_last(&self) -> bool {
+        self.last
+    }
+
+    /// Ends a periodic job: no run follows this one.
+    pub fn end(&self) {
+        // The answer says that this run goes on, which is known here. Only a job whose runs overlap gives its work back.
+        discard(self.job.cancel());
+    }
+
+    pub(crate) fn undelivered(&self, what: EventKind) {
+        self.job.shared().report(self.job, what);
+    }
+}
+
+/// A run whose time has come, for an [`Executor`](crate::Executor) to carry out on whatever thread it likes.
+///
+/// Until it begins, the job can still be cancelled or moved; then [`run`](Self::run) does nothing. Dropping it instead
+/// of running it is reported as [`EventKind::Abandoned`]; a periodic job goes on with its next period.
+#[must_use = "a run that is dropped is reported as abandoned"]
+pub struct DueRun {
+    shared: Arc<Shared>,
+    record: Arc<Record>,
+    kind: Kind,
+}
+
+enum Kind {
+    /// The job has one run at a time, which begins unless this turn is over.
+    Turn(u64),
+    /// The run has begun, beside others.
+    Beside(Begun),
+    /// Nothing is left to be done.
+    Spent,
+}
+
+impl DueRun {
+    pub(crate) fn in_turn(shared: &Arc<Shared>, record: &Arc<Record>, turn: u64) -> Self {
+        Self::new(shared, record, Kind::Turn(turn))
+    }
+
+    pub(crate) fn beside(shared: &Arc<Shared>, record: &Arc<Record>, begun: Begun) -> Self {
+        Self::new(shared, record, Kind::Beside(begun))
+    }
+
+    fn new(shared: &Arc<Shared>, record: &Arc<Record>, kind: Kind) -> Self {
+        shared.runs.hand_out();
+        Self { shared: Arc::clone(shared), record: Arc::clone(record), kind }
+    }
+
+    /// The job.
+    pub fn job(&self) -> JobHandle {
+        JobHandle::new(Arc::clone(&self.record), Arc::clone(&self.shared))
+    }
+
+    /// Carries it out on this thread. Returns when the job does; if it panics, that is caught and reported.
+    pub fn run(mut self) {
+        if let Some((record, deadline)) = self.perform() {
+            self.shared.send(record, deadline);
+        }
+    }
+
+    /// Carries it out. The answer is the job, if the driver is to look at it, and when its next run is due.
+    pub(crate) fn perform(&mut self) -> Option<(Arc<Record>, Option<Moment>)> {
+        match std::mem::replace(&mut self.kind, Kind::Spent) {
+            Kind::Spent => None,
+            Kind::Turn(turn) => {
+                let begun = self.record.begin(turn)?;
+                if begun.last {
+                    // Before it runs, so that it can schedule another job under its own key.
+                    self.shared.free_key(&self.record);
+                }
+                let (work, times) = self.call(begun);
+                let ended = self.record.end(work, times, || self.shared.is_closed());
+                Some(self.follow_up(ended))
+            }
+            Kind::Beside(begun) => {
+                let (work, _) = self.call(begun);
+                discard(work);
+                None
+            }
+        }
+    }
+
+    /// Calls the job, and records and reports how that went.
+    fn call(&self, begun: Begun) -> (Box<dyn Work>, Times) {
+        let Begun { mut work, deadline, number, missed, last } = begun;
+        let shared = &self.shared;
+        let job = self.job();
+        shared.counters.runs.count();
+        shared.counters.missed.add(missed);
+        let started = shared.now();
+        let run = Run { job: &job, deadline, started, number, missed, last };
+        let key = shared.runs.begin(&self.record, started);
+        let outcome = guarded(|| work.call(&run));
+        let told = shared.runs.end(key);
+        let ended = shared.now();
+        let took = ended.saturating_since(started);
+        shared.measure(run.lateness(), took);
+        if let Err(message) = outcome {
+            shared.report(&job, EventKind::Panicked(message));
+        }
+        if took > shared.slow_after() {
+            if !told {
+                shared.counters.slow.count();
+            }
+            shared.report(&job, EventKind::Slow(took));
+        }
+        (work, Times { deadline, started, ended })
+    }
+
+    fn follow_up(&self, ended: Ended) -> (Arc<Record>, Option<Moment>) {
+        let deadline = match ended {
+            Ended::Again(deadline) => Some(deadline),
+            Ended::Over(phase, work) => {
+                self.shared.retire(&self.record, phase);
+                discard(work);
+                None
+            }
+        };
+        (Arc::clone(&self.record), deadline)
+    }
+
+    fn abandon(&self, turn: u64) {
+        let shared = &self.shared;
+        let Some(ended) = self.record.abandon(turn, shared.now(), || shared.is_closed()) else { return };
+        shared.report(&self.job(), EventKind::Abandoned);
+        let (record, deadline) = self.follow_up(ended);
+        shared.send(record, deadline);
+    }
+}
+
+impl Drop for DueRun {
+    fn drop(&mut self) {
+        match std::mem::replace(&mut self.kind, Kind::Spent) {
+            Kind::Spent => {}
+            Kind::Turn(turn) => self.abandon(turn),
+            Kind::Beside(begun) => {
+                self.shared.report(&self.job(), EventKind::Abandoned);
+                discard(begun);
+            }
+        }
+        self.shared.runs.hand_in();
+    }
+}
+
+impl fmt::Debug for DueRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("DueRun").field(&self.job()).finish()
+    }
+}
+
+/// Drops what the user gave. It may panic in that, and no thread of the service is to end by it.
+fn discard<T>(value: T) {
+    guarded(|| drop(value)).unwrap_or_default();
+}

@@ -1,0 +1,114 @@
+//! The runs that were handed out: how many there are, which of them have begun, and since when.
+
+use crate::Moment;
+use crate::record::Record;
+use parking_lot::{Condvar, Mutex};
+use slab::Slab;
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+thread_local! {
+    /// The services (by the address of their `Runs`) whose jobs run on this thread, those that run inside of others
+    /// last. A service that is stopped by one of its own jobs must not wait for that job.
+    static ON_THIS_THREAD: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
+
+#[derive(Default)]
+pub(crate) struct Runs {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Runs that were handed out and have not ended.
+    in_flight: usize,
+    /// Those of them that have begun.
+    running: Slab<Running>,
+    /// Those of them of which it was told that they take long.
+    told: usize,
+}
+
+struct Running {
+    record: Arc<Record>,
+    since: Moment,
+    /// It takes long, and that was told.
+    told: bool,
+}
+
+/// A run that has begun. To be given to [`Runs::end`].
+pub(crate) struct RunKey(usize);
+
+impl Runs {
+    /// A run is handed out.
+    pub(crate) fn hand_out(&self) {
+        self.state.lock().in_flight += 1;
+    }
+
+    /// It is over, whatever became of it.
+    pub(crate) fn hand_in(&self) {
+        self.state.lock().in_flight -= 1;
+        self.changed.notify_all();
+    }
+
+    /// A run begins, on this thread.
+    pub(crate) fn begin(&self, record: &Arc<Record>, since: Moment) -> RunKey {
+        ON_THIS_THREAD.with_borrow_mut(|services| services.push(self.address()));
+        RunKey(self.state.lock().running.insert(Running { record: Arc::clone(record), since, told: false }))
+    }
+
+    /// It ends, on this thread. Whether it was told that it takes long.
+    pub(crate) fn end(&self, run: RunKey) -> bool {
+        ON_THIS_THREAD.with_borrow_mut(|services| services.pop());
+        let mut state = self.state.lock();
+        let told = state.running.remove(run.0).told;
+        state.told -= usize::from(told);
+        told
+    }
+
+    /// How many are in flight, and how many of these have begun.
+    pub(crate) fn count(&self) -> (usize, usize) {
+        let state = self.state.lock();
+        (state.in_flight, state.running.len())
+    }
+
+    /// Whether there is a run in flight of which it was not told that it takes long.
+    pub(crate) fn any_untold(&self) -> bool {
+        let state = self.state.lock();
+        state.in_flight > state.told
+    }
+
+    /// The jobs of which a run has taken longer than `limit` at `now`, and how long; each run once.
+    pub(crate) fn tell_slow(&self, now: Moment, limit: Duration) -> Vec<(Arc<Record>, Duration)> {
+        let state = &mut *self.state.lock();
+        let mut slow = Vec::new();
+        for (_, run) in &mut state.running {
+            let time = now.saturating_since(run.since);
+            if time > limit && !run.told {
+                run.told = true;
+                state.told += 1;
+                slow.push((Arc::clone(&run.record), time));
+            }
+        }
+        slow
+    }
+
+    /// Waits until no run is in flight, at most so long in real time; not for a run that waits here itself. Whether
+    /// that was reached.
+    pub(crate) fn wait(&self, longest: Duration) -> bool {
+        let own = ON_THIS_THREAD.with_borrow(|services| services.iter().filter(|it| **it == self.address()).count());
+        let mut state = self.state.lock();
+        match Instant::now().checked_add(longest) {
+            Some(until) => {
+                self.changed.wait_while_until(&mut state, |state| state.in_flight > own, until);
+            }
+            None => self.changed.wait_while(&mut state, |state| state.in_flight > own),
+        }
+        state.in_flight <= own
+    }
+
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+}

@@ -1,0 +1,297 @@
+//! The core, without a thread: what is due, and when to look again.
+
+use crate::executor::Runner;
+use crate::record::{Phase, Popped, Record};
+use crate::run::DueRun;
+use crate::shared::Shared;
+use crate::sync::Receiver;
+use crate::{Builder, Clock, Handle, Job, ManualClock, Moment, Waker};
+use slab::Slab;
+use std::cell::Cell;
+use std::fmt;
+use std::sync::Arc;
+use wheelhouse_core::{Timer, TimerId};
+use wheelhouse_hierarchical_wheel::HierarchicalWheel;
+
+/// How often [`Scheduler::play`] polls at one moment.
+const ROUNDS: u32 = 1_000;
+
+/// What a backend holds for each job: a [`Scheduler`] runs on any `Timer<JobIndex>`. Only a scheduler makes these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct JobIndex(usize);
+
+/// Jobs and their timers, without a thread of its own: for a program that has an event loop, and for tests.
+///
+/// Jobs are scheduled through [handles](Self::handle), from any thread. Whoever owns the scheduler calls
+/// [`poll`](Self::poll), which runs what is due, and then sleeps until [`next_wakeup`](Self::next_wakeup).
+/// [`start`](Self::start) makes a [`Service`](crate::Service) of it, with a thread that does just that.
+///
+/// ```
+/// use std::time::Duration;
+/// use wheelhouse_service::{Clock, ManualClock, Scheduler};
+///
+/// let clock = ManualClock::new();
+/// let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
+/// let job = scheduler.handle().after(Duration::from_micros(1500)).run(|run| assert_eq!(run.number(), 1))?;
+///
+/// assert_eq!(scheduler.poll(clock.now()), 0);
+/// let wakeup = scheduler.next_wakeup().ok_or("a job is pending")?;
+/// assert_eq!(wakeup.since_origin(), Duration::from_millis(2)); // rounded up to the tick: never early
+/// clock.set(wakeup);
+/// assert_eq!(scheduler.poll(clock.now()), 1);
+/// assert_eq!((job.runs(), scheduler.next_wakeup()), (1, None));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Dropping it drops the jobs, and handles then answer that the service has been stopped; [`stop`](Self::stop) gives
+/// the jobs back.
+pub struct Scheduler<B: Timer<JobIndex> = HierarchicalWheel<JobIndex>> {
+    shared: Arc<Shared>,
+    intake: Receiver<Arc<Record>>,
+    backend: B,
+    jobs: Slab<Entry>,
+    runner: Arc<Runner>,
+    /// The latest moment that was polled.
+    now: Moment,
+    /// When to look for runs that take long. Not set while none is in flight.
+    look_for_slow: Cell<Option<Moment>>,
+}
+
+/// A job that was taken in and has not been found to be over.
+struct Entry {
+    job: Arc<Record>,
+    /// Its timer in the backend, unless a run has been handed out and no other is waited for. It never fires after
+    /// the deadline of the job, but it may before: then the job was moved to a later one, and the timer is started again.
+    timer: Option<TimerId>,
+}
+
+impl Scheduler {
+    /// Chooses tick, limit, workers, clock, backend ...
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+}
+
+impl<B: Timer<JobIndex>> Scheduler<B> {
+    pub(crate) fn with_parts(shared: Arc<Shared>, intake: Receiver<Arc<Record>>, backend: B, runner: Runner) -> Self {
+        Self {
+            shared,
+            intake,
+            backend,
+            jobs: Slab::new(),
+            runner: Arc::new(runner),
+            now: Moment::ORIGIN,
+            look_for_slow: Cell::new(None),
+        }
+    }
+
+    /// A handle to schedule jobs with, from any thread.
+    pub fn handle(&self) -> Handle {
+        Handle::new(Arc::clone(&self.shared))
+    }
+
+    /// Has `waker` called when a handle did something that cannot wait until [`next_wakeup`](Self::next_wakeup): it
+    /// scheduled a job that is due earlier, say. For an event loop that sleeps in a system call. At most once for each
+    /// time it sleeps.
+    pub fn set_waker(&mut self, waker: Waker) {
+        self.shared.signal.set_waker(waker);
+    }
+
+    /// Runs what is due at `now`, in the order of deadlines, and returns how many runs there were; with workers or an
+    /// executor, how many were handed to them.
+    ///
+    /// What is scheduled, moved or cancelled before the call is taken into account, all of it. What jobs schedule while
+    /// they run is for the next call, and [`next_wakeup`](Self::next_wakeup) says so, so that a job which schedules
+    /// itself again at once does not keep this call from returning. Each job that is taken in and each run costs one
+    /// operation of the backend or two, and a few locks that nobody else wants.
+    pub fn poll(&mut self, now: Moment) -> usize {
+        self.take_in(now);
+        let (mut runs, mut look_at) = (0, None);
+        while let Some(run) = self.step(look_at.take()) {
+            runs += 1;
+            look_at = self.runner.launch(run);
+        }
+        runs
+    }
+
+    /// When to call [`poll`](Self::poll) again, if nothing happens before; `None` if no job waits for a time and no
+    /// run is in flight. To be called just before sleeping: from then on, handles call the [waker](Self::set_waker) for
+    /// what cannot wait. O(1).
+    ///
+    /// The moment may be past, if something is to be taken in. At it, there may be nothing to run: a wheel may only have
+    /// to move timers closer, a job may have been moved to a later time, or it is looked whether a run takes too long.
+    pub fn next_wakeup(&self) -> Option<Moment> {
+        let due = self.backend.next_wakeup().map(|tick| self.shared.ticks.instant(tick));
+        let next = due.into_iter().chain(self.watch_runs()).min();
+        self.shared.signal.sleep_until(next);
+        // After that: what is put in the intake from here on finds that the driver sleeps.
+        if self.intake.is_empty() { next } else { Some(self.now) }
+    }
+
+    /// When to look for runs that take long, if any is in flight of which that was not told.
+    fn watch_runs(&self) -> Option<Moment> {
+        if !self.shared.runs.any_untold() {
+            self.look_for_slow.set(None);
+        } else if self.look_for_slow.get().is_none() {
+            self.look_for_slow.set(self.now.checked_add(self.shared.slow_after()));
+        }
+        self.look_for_slow.get()
+    }
+
+    /// Plays the time up to `until` on a manual clock, which must be the one this scheduler was built with: moves it
+    /// from one wake-up to the next and polls at each, so that jobs run when they would have. Returns the number of
+    /// runs.
+    ///
+    /// What jobs schedule for the moment they run at is run at that moment too. Where that does not end, because a job
+    /// schedules itself again without delay, time goes on by a tick after a thousand rounds.
+    pub fn play(&mut self, clock: &ManualClock, until: Moment) -> usize {
+        let mut runs = self.poll(clock.now());
+        let mut rounds = 0;
+        while let Some(wakeup) = self.next_wakeup().filter(|wakeup| *wakeup <= until) {
+            let now = clock.now();
+            rounds = if wakeup > now { 0 } else { rounds + 1 };
+            let next = if rounds < ROUNDS { wakeup } else { now.saturating_add(self.shared.ticks.length()) };
+            if next > until {
+                break;
+            }
+            clock.set(next);
+            runs += self.poll(clock.now());
+        }
+        clock.set(until);
+        runs
+    }
+
+    /// Ends the scheduler and gives back the jobs that are still to run, in the order of their deadlines.
+    #[must_use = "these jobs did not run"]
+    pub fn stop(mut self) -> Vec<Job> {
+        self.shared.close();
+        self.take_back(true)
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    pub(crate) fn runner(&self) -> &Arc<Runner> {
+        &self.runner
+    }
+
+    /// Begins a poll: takes in what has come. As much as is there now, so that producers who never pause cannot keep
+    /// anything from running.
+    pub(crate) fn take_in(&mut self, now: Moment) {
+        self.shared.signal.awake();
+        self.shared.counters.polls.count();
+        self.now = self.now.max(now);
+        if self.look_for_slow.get().is_some_and(|look| look <= self.now) {
+            self.look_for_slow.set(None);
+            self.shared.report_slow(self.now);
+        }
+        for _ in 0..self.intake.len() {
+            let Ok(job) = self.intake.try_recv() else { break };
+            self.look_at(&job);
+        }
+    }
+
+    /// Looks at a job whose run has ended here, if any, and hands out the next run that is due.
+    pub(crate) fn step(&mut self, ended: Option<Arc<Record>>) -> Option<DueRun> {
+        if let Some(job) = ended {
+            self.look_at(&job);
+        }
+        let tick = self.shared.ticks.reached(self.now);
+        let reached = self.shared.ticks.instant(tick);
+        loop {
+            let index = self.backend.pop_expired(tick)?.value;
+            if let Some(run) = self.fire(index, reached) {
+                return Some(run);
+            }
+        }
+    }
+
+    /// The timer of a job has fired.
+    fn fire(&mut self, index: JobIndex, reached: Moment) -> Option<DueRun> {
+        let ticks = self.shared.ticks;
+        let entry = &mut self.jobs[index.0];
+        entry.timer = None;
+        match entry.job.come_due(reached) {
+            Popped::Nothing => None,
+            Popped::Moved(deadline) => {
+                entry.timer = Some(self.backend.insert(ticks.not_before(deadline), index));
+                None
+            }
+            Popped::Due(turn) => Some(DueRun::in_turn(&self.shared, &entry.job, turn)),
+            Popped::Fork(begun, next) => {
+                entry.timer = Some(self.backend.insert(ticks.not_before(next), index));
+                Some(DueRun::beside(&self.shared, &entry.job, begun))
+            }
+        }
+    }
+
+    /// Does for a job what its state asks for: starts its timer, moves it, or lets the job go. Doing it twice is harmless.
+    fn look_at(&mut self, job: &Arc<Record>) {
+        let mut state = job.lock();
+        let tick = self.shared.ticks.not_before(state.deadline);
+        match state.place {
+            Some(index) if state.phase.is_over() => {
+                state.place = None;
+                if let Some(timer) = self.jobs.remove(index.0).timer {
+                    self.backend.cancel(timer);
+                }
+            }
+            Some(index) if state.phase == Phase::Pending => {
+                let timer = &mut self.jobs[index.0].timer;
+                match *timer {
+                    Some(id) if self.backend.deadline(id).is_some_and(|set| set <= tick) => {}
+                    Some(id) => {
+                        self.backend.reschedule(id, tick);
+                    }
+                    None => *timer = Some(self.backend.insert(tick, index)),
+                }
+            }
+            None if state.phase == Phase::Pending => {
+                let vacant = self.jobs.vacant_entry();
+                let index = JobIndex(vacant.key());
+                let timer = Some(self.backend.insert(tick, index));
+                vacant.insert(Entry { job: Arc::clone(job), timer });
+                state.place = Some(index);
+            }
+            // A run was handed out and tells when it ends; or the job was over before it came here.
+            _ => {}
+        }
+    }
+
+    /// Takes away all jobs that wait for their time, and with `due` those whose runs were handed out and have not
+    /// begun. To be called when closed.
+    pub(crate) fn take_back(&mut self, due: bool) -> Vec<Job> {
+        while let Ok(job) = self.intake.try_recv() {
+            self.look_at(&job);
+        }
+        let records: Vec<_> = self.jobs.iter().map(|(_, entry)| Arc::clone(&entry.job)).collect();
+        let mut jobs = Vec::new();
+        for record in &records {
+            if let Some(taken) = record.take_back(due) {
+                self.shared.retire(record, Phase::Stopped);
+                jobs.push(self.shared.job(record, taken));
+                self.look_at(record);
+            }
+        }
+        jobs.sort_by_key(|job| (job.deadline(), job.handle().number()));
+        jobs
+    }
+}
+
+impl<B: Timer<JobIndex>> Drop for Scheduler<B> {
+    fn drop(&mut self) {
+        // Once only: of what comes after the service was closed, whoever scheduled it takes it back, and is told that
+        // it was refused. Taken here, it would be neither run nor refused nor given back.
+        if !self.shared.is_closed() {
+            self.shared.close();
+            drop(self.take_back(true));
+        }
+    }
+}
+
+impl<B: Timer<JobIndex>> fmt::Debug for Scheduler<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scheduler").field("jobs", &self.jobs.len()).field("now", &self.now).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,207 @@
+//! The service: a scheduler with a thread of its own.
+
+use crate::executor::{Runner, join};
+use crate::scheduler::{JobIndex, Scheduler};
+use crate::shared::Shared;
+use crate::{BuildError, Builder, Handle, Job, Waker};
+use parking_lot::Mutex;
+use std::fmt;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle, Thread};
+use std::time::Duration;
+use wheelhouse_core::Timer;
+
+/// A timer service that runs by itself: one thread sleeps until something is due, and runs it or hands it to workers.
+///
+/// The thread sleeps until the next wake-up and is woken for what is due earlier; with nothing to do it uses no
+/// processor time. A stall of the machine is made up for when it ends, without drift: what a deadline is follows from
+/// the plan, not from when the thread looked.
+///
+/// ```
+/// use std::time::Duration;
+/// use wheelhouse_service::{Service, Stop};
+///
+/// let service = Service::builder().workers(2).start()?;
+/// let timers = service.handle(); // cheap to clone, for every thread that wants to schedule something
+///
+/// timers.after(Duration::from_millis(1)).run(|run| println!("{:?} late", run.lateness()))?;
+/// timers.every(Duration::from_secs(3600)).named("report").run(|_| println!("an hour has passed"))?;
+///
+/// let stopped = service.stop(Stop::Wait);
+/// assert!(stopped.jobs.iter().any(|job| job.handle().name() == Some("report")));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Dropping it stops it and joins its threads: it waits for runs that go on, drops the jobs that are still to run, and
+/// handles then answer that it has been stopped.
+pub struct Service {
+    shared: Arc<Shared>,
+    core: Arc<Mutex<dyn TakeBack>>,
+    runner: Arc<Runner>,
+    driver: Option<JoinHandle<()>>,
+}
+
+/// How to stop a [`Service`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stop {
+    /// At once. Runs that have begun go on; what waits for a worker is given back. The threads end by themselves.
+    Now,
+    /// When the runs have ended that have begun or wait for a worker, however long it takes.
+    Wait,
+    /// The same, but no longer than this; then as with `Now`.
+    WaitFor(Duration),
+}
+
+/// What is left when a [`Service`] has stopped.
+#[derive(Debug)]
+#[must_use = "these jobs did not run"]
+#[non_exhaustive]
+pub struct Stopped {
+    /// Jobs that were still to run, in the order of their deadlines. For a one-shot job: it never ran.
+    pub jobs: Vec<Job>,
+    /// Runs that still go on: none, unless the service did not wait for them, or was stopped by one of its own jobs.
+    pub running: usize,
+}
+
+/// What the service wants of a scheduler, whatever its backend is.
+trait TakeBack: Send {
+    fn take_back(&mut self, due: bool) -> Vec<Job>;
+}
+
+impl<B: Timer<JobIndex> + Send> TakeBack for Scheduler<B> {
+    fn take_back(&mut self, due: bool) -> Vec<Job> {
+        Self::take_back(self, due)
+    }
+}
+
+impl<B: Timer<JobIndex> + Send + 'static> Scheduler<B> {
+    /// Gives the scheduler a thread of its own. It is gone by that, so that it cannot be started twice.
+    ///
+    /// # Errors
+    ///
+    /// If the thread cannot be started.
+    pub fn start(self) -> Result<Service, BuildError> {
+        let (shared, runner) = (Arc::clone(self.shared()), Arc::clone(self.runner()));
+        let core = Arc::new(Mutex::new(self));
+        let driver = Driver { core: Arc::clone(&core), shared: Arc::clone(&shared), runner: Arc::clone(&runner) };
+        let driver = thread::Builder::new().name("wheelhouse-driver".to_owned()).spawn(move || driver.run())?;
+        Ok(Service { shared, core, runner, driver: Some(driver) })
+    }
+}
+
+impl Service {
+    /// A service with the defaults: a tick of a millisecond, jobs run on its one thread, no limit.
+    ///
+    /// # Errors
+    ///
+    /// If the thread cannot be started.
+    pub fn start() -> Result<Self, BuildError> {
+        Self::builder().start()
+    }
+
+    /// Chooses tick, limit, workers, clock, backend ...
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+
+    /// A handle to schedule jobs with, from any thread.
+    pub fn handle(&self) -> Handle {
+        Handle::new(Arc::clone(&self.shared))
+    }
+
+    /// Stops, and gives back the jobs that were still to run. From the first instant of the call, handles refuse new jobs.
+    ///
+    /// Each job that was scheduled either has begun its run or is among these, and never both. May be called by a job
+    /// of the service: it does not wait for that one.
+    pub fn stop(mut self, how: Stop) -> Stopped {
+        self.shared.close();
+        let mut jobs = self.core.lock().take_back(how == Stop::Now);
+        self.shared.signal.wake();
+        let ended = match how {
+            Stop::Now => false,
+            Stop::Wait => self.shared.runs.wait(Duration::MAX),
+            Stop::WaitFor(longest) => self.shared.runs.wait(longest),
+        };
+        if how != Stop::Now {
+            // What still waits for a worker, and what was moved to a later time while it did.
+            jobs.extend(self.core.lock().take_back(true));
+            jobs.sort_by_key(|job| (job.deadline(), job.handle().number()));
+        }
+        self.end_threads(ended);
+        Stopped { jobs, running: self.shared.runs.count().1 }
+    }
+
+    fn end_threads(&mut self, wait: bool) {
+        let driver = self.driver.take();
+        if wait {
+            driver.into_iter().for_each(join);
+        }
+        self.runner.close(wait);
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        if self.driver.is_some() {
+            self.shared.close();
+            drop(self.core.lock().take_back(true));
+            self.shared.signal.wake();
+            self.end_threads(true);
+        }
+    }
+}
+
+impl fmt::Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Service").field("snapshot", &self.shared.snapshot()).finish_non_exhaustive()
+    }
+}
+
+/// What the thread runs.
+struct Driver<B: Timer<JobIndex>> {
+    core: Arc<Mutex<Scheduler<B>>>,
+    shared: Arc<Shared>,
+    runner: Arc<Runner>,
+}
+
+impl<B: Timer<JobIndex>> Driver<B> {
+    fn run(self) {
+        let thread = thread::current();
+        let waker: Waker = Arc::new({
+            let thread: Thread = thread.clone();
+            move || thread.unpark()
+        });
+        self.core.lock().set_waker(Arc::clone(&waker));
+        let by_hand = self.shared.clock.watch(&waker);
+        loop {
+            self.poll();
+            let next = self.core.lock().next_wakeup();
+            // Looked at only now: an unpark that came while a job ran may have been taken by that job, if it blocked on
+            // something. From here to `park` there is nothing of the user's that could take it.
+            if self.shared.is_closed() {
+                return;
+            }
+            self.sleep(next, by_hand);
+        }
+    }
+
+    /// As [`Scheduler::poll`], but the lock is free while a job runs, so that the service can be stopped meanwhile.
+    fn poll(&self) {
+        self.core.lock().take_in(self.shared.now());
+        let mut look_at = None;
+        loop {
+            let run = self.core.lock().step(look_at.take());
+            let Some(run) = run else { break };
+            look_at = self.runner.launch(run);
+        }
+    }
+
+    /// Sleeps until then, or until the waker is called: also if that happened before.
+    fn sleep(&self, until: Option<crate::Moment>, by_hand: bool) {
+        match until.map(|until| until.saturating_since(self.shared.now())) {
+            Some(Duration::ZERO) => {}
+            Some(time) if !by_hand => thread::park_timeout(time),
+            _ => thread::park(),
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! What handles, driver and workers share.
+
+use crate::builder::Settings;
+use crate::keys::Keys;
+use crate::record::{Phase, Record, Taken};
+use crate::runs::Runs;
+use crate::signal::Signal;
+use crate::stats::{Counters, Distributions};
+use crate::sync::{AtomicBool, Receiver, Sender, fence, unbounded};
+use crate::time::Ticks;
+use crate::work::Work;
+use crate::{ChangeError, Clock, Event, EventKind, Job, JobHandle, Key, Moment, Reason, Snapshot};
+use parking_lot::Mutex;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+pub(crate) struct Shared {
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ticks: Ticks,
+    pub(crate) signal: Signal,
+    pub(crate) keys: Mutex<Keys>,
+    pub(crate) counters: Counters,
+    pub(crate) distributions: Mutex<Distributions>,
+    pub(crate) runs: Runs,
+    settings: Settings,
+    /// Jobs that the driver is to look at.
+    intake: Sender<Arc<Record>>,
+    /// Nothing more is taken in.
+    closed: AtomicBool,
+    /// Jobs that are not over.
+    jobs: AtomicUsize,
+}
+
+impl Shared {
+    /// With the receiving end of the intake.
+    pub(crate) fn new(clock: Arc<dyn Clock>, ticks: Ticks, settings: Settings) -> (Arc<Self>, Receiver<Arc<Record>>) {
+        let (intake, receiver) = unbounded();
+        let shared = Self {
+            clock,
+            ticks,
+            signal: Signal::new(),
+            keys: Mutex::default(),
+            counters: Counters::default(),
+            distributions: Mutex::new(Distributions::new()),
+            runs: Runs::default(),
+            settings,
+            intake,
+            closed: AtomicBool::new(false),
+            jobs: AtomicUsize::new(0),
+        };
+        (Arc::new(shared), receiver)
+    }
+
+    pub(crate) fn now(&self) -> Moment {
+        self.clock.now()
+    }
+
+    /// From here on, whoever sends to the intake sees that it is closed, or has sent before: see [`send_new`](Self::send_new).
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+
+    /// Makes room for a job. Whoever gets it gives it back with [`retire`](Self::retire) or [`give_up`](Self::give_up).
+    pub(crate) fn admit(&self) -> Result<(), Reason> {
+        let limit = self.settings.limit;
+        if self.is_closed() {
+            return Err(Reason::Stopped);
+        }
+        let more = |jobs| (jobs < limit).then_some(jobs + 1);
+        match self.jobs.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(Reason::LimitReached(limit)),
+        }
+    }
+
+    /// Jobs that are not over.
+    pub(crate) fn jobs(&self) -> usize {
+        self.jobs.load(Ordering::Relaxed)
+    }
+
+    /// Gives back the room of a job that was not scheduled after all.
+    pub(crate) fn give_up(&self) {
+        self.jobs.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// A job is over: to be called once, by who made it so.
+    pub(crate) fn retire(&self, record: &Record, phase: Phase) {
+        self.give_up();
+        self.free_key(record);
+        match phase {
+            Phase::Cancelled => self.counters.cancelled.count(),
+            Phase::Stopped => self.counters.stopped.count(),
+            _ => self.counters.finished.count(),
+        };
+    }
+
+    /// The key may be used for another job.
+    pub(crate) fn free_key(&self, record: &Record) {
+        if let Some(key) = &record.key {
+            self.keys.lock().remove(key, record);
+        }
+    }
+
+    /// Hands a new job to the driver. If the service has been stopped by now, and did not give the job back there, it is given
+    /// back here: one of the two has it, as each takes it under the lock of the job.
+    pub(crate) fn send_new(&self, record: &Arc<Record>, deadline: Moment) -> Result<(), Box<dyn Work>> {
+        let sent = self.send(Arc::clone(record), Some(deadline));
+        // The fence that this needs is in `send`, between sending and here; its counterpart is in `close`.
+        if sent && !self.is_closed() {
+            return Ok(());
+        }
+        match record.take_back_unrun() {
+            Some(work) => {
+                self.retire(record, Phase::Stopped);
+                Err(work)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Tells the driver to look at a job, in time for `deadline` if there is one. False if there is no driver any more.
+    pub(crate) fn send(&self, record: Arc<Record>, deadline: Option<Moment>) -> bool {
+        let sent = self.intake.send(record).is_ok();
+        let deadline = deadline.map(|deadline| self.ticks.instant(self.ticks.not_before(deadline)));
+        self.signal.sent(deadline, || self.intake.len());
+        sent
+    }
+
+    pub(crate) fn job_of_key(self: &Arc<Self>, key: &str) -> Option<JobHandle> {
+        let record = self.keys.lock().get(key).map(Arc::clone)?;
+        Some(JobHandle::new(record, Arc::clone(self)))
+    }
+
+    pub(crate) fn keys_in_order(&self) -> Vec<Key> {
+        self.keys.lock().in_order()
+    }
+
+    pub(crate) fn cancel(self: &Arc<Self>, record: &Arc<Record>) -> Result<Job, ChangeError> {
+        match record.cancel() {
+            Ok(taken) => {
+                self.retire(record, Phase::Cancelled);
+                if taken.placed {
+                    self.send(Arc::clone(record), None);
+                }
+                Ok(self.job(record, taken))
+            }
+            Err(refused) => {
+                // A periodic job that is running has its last run.
+                self.free_key(record);
+                Err(refused)
+            }
+        }
+    }
+
+    /// Work that was taken away, for the user.
+    pub(crate) fn job(self: &Arc<Self>, record: &Arc<Record>, taken: Taken) -> Job {
+        Job::new(JobHandle::new(Arc::clone(record), Arc::clone(self)), taken)
+    }
+
+    pub(crate) fn reschedule(&self, record: &Arc<Record>, deadline: Option<Moment>) -> Result<(), ChangeError> {
+        let deadline = deadline.filter(|deadline| *deadline <= self.ticks.latest()).ok_or(ChangeError::Overflow)?;
+        if record.reschedule(deadline)? {
+            self.send(Arc::clone(record), Some(deadline));
+        }
+        self.counters.rescheduled.count();
+        Ok(())
+    }
+
+    /// Records a run.
+    pub(crate) fn measure(&self, lateness: Duration, took: Duration) {
+        let mut distributions = self.distributions.lock();
+        distributions.lateness.record(lateness);
+        distributions.run_time.record(took);
+    }
+
+    /// From when on a run takes long.
+    pub(crate) fn slow_after(&self) -> Duration {
+        self.settings.slow_after
+    }
+
+    /// Tells of the runs that go on and take long by now.
+    pub(crate) fn report_slow(self: &Arc<Self>, now: Moment) {
+        for (record, time) in self.runs.tell_slow(now, self.slow_after()) {
+            self.counters.slow.count();
+            self.report(&JobHandle::new(record, Arc::clone(self)), EventKind::StillRunning(time));
+        }
+    }
+
+    /// Counts what happened, and tells those who want to know.
+    pub(crate) fn report(&self, job: &JobHandle, kind: EventKind) {
+        match kind {
+            EventKind::Panicked(_) => self.counters.panicked.count(),
+            EventKind::ChannelFull | EventKind::ChannelClosed => self.counters.undelivered.count(),
+            EventKind::Abandoned => self.counters.abandoned.count(),
+            // A run of which both is told is counted once, by who tells the first.
+            EventKind::StillRunning(_) | EventKind::Slow(_) => 0,
+        };
+        let event = Event { job: job.clone(), kind };
+        #[cfg(feature = "tracing")]
+        tracing::warn!(job = %event.job, "{event}");
+        if let Some(observer) = &self.settings.observer {
+            // A callback that panics must not end the thread that it is told on; there is nobody left to tell.
+            guarded(|| observer(&event)).unwrap_or_default();
+        }
+    }
+
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let (lateness, run_time) = {
+            let distributions = self.distributions.lock();
+            (distributions.lateness.summary(), distributions.run_time.summary())
+        };
+        let (in_flight, running) = self.runs.count();
+        Snapshot {
+            counts: self.counters.read(),
+            jobs: self.jobs(),
+            keys: self.keys.lock().len(),
+            in_flight,
+            running,
+            lateness,
+            run_time,
+        }
+    }
+}
+
+/// Calls code of the user; what it panicked with, as text.
+pub(crate) fn guarded(code: impl FnOnce()) -> Result<(), String> {
+    let Err(payload) = catch_unwind(AssertUnwindSafe(code)) else { return Ok(()) };
+    let message = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let message = message.or_else(|| payload.downcast_ref::<String>().cloned());
+    // Dropping what was thrown may throw again, and so on: then it is kept for ever.
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(again);
+    }
+    Err(message.unwrap_or_else(|| "(no message)".to_owned()))
+}

@@ -1,0 +1,218 @@
+//! What the service counts, and what it shows of it.
+
+use hdrhistogram::Histogram;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Declares the counters once, for the atomics that count and for the plain numbers that are shown.
+macro_rules! counters {
+    ($($(#[$doc:meta])* $name:ident,)+) => {
+        /// Counters as they go.
+        #[derive(Default)]
+        pub(crate) struct Counters {
+            $(pub(crate) $name: Counter,)+
+        }
+
+        /// Counters as they were at a moment. Each was read on its own: while the service works, they may differ by
+        /// what is under way.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct Counts {
+            $($(#[$doc])* pub $name: u64,)+
+        }
+
+        impl Counters {
+            pub(crate) fn read(&self) -> Counts {
+                Counts { $($name: self.$name.get(),)+ }
+            }
+        }
+    };
+}
+
+counters! {
+    /// Jobs scheduled. Each of them is pending, running, or in one of the next three.
+    scheduled,
+    /// Jobs whose last run has ended.
+    finished,
+    /// Jobs that were cancelled, those that were replaced by another with their key among them.
+    cancelled,
+    /// Jobs given back, or ended, because the service was stopped.
+    stopped,
+    /// Jobs refused.
+    rejected,
+    /// How often a job was moved.
+    rescheduled,
+    /// Runs that have begun.
+    runs,
+    /// Runs that panicked.
+    panicked,
+    /// Runs that took longer than they should.
+    slow,
+    /// Periods left out, see [`Missed::Skip`](crate::Missed::Skip).
+    missed,
+    /// Values that could not be sent.
+    undelivered,
+    /// Runs that an executor dropped.
+    abandoned,
+    /// How often the driver looked for what is due.
+    polls,
+}
+
+/// A number that only grows.
+#[derive(Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    /// Adds one, and returns the new number.
+    pub(crate) fn count(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    pub(crate) fn add(&self, n: u64) {
+        self.0.fetch_add(n, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// An hour, in nanoseconds. What takes longer is counted as this long, except in the sum.
+const LONGEST: u64 = 3_600_000_000_000;
+
+/// Two digits: quantiles are within 1 %, in some 40 KiB.
+const DIGITS: u8 = 2;
+
+/// A distribution of durations.
+pub(crate) struct Distribution {
+    histogram: Histogram<u64>,
+    sum: Duration,
+    longest: Duration,
+}
+
+impl Distribution {
+    pub(crate) fn new() -> Self {
+        let histogram = Histogram::new_with_bounds(1, LONGEST, DIGITS).expect("constant bounds, which are valid");
+        Self { histogram, sum: Duration::ZERO, longest: Duration::ZERO }
+    }
+
+    pub(crate) fn record(&mut self, duration: Duration) {
+        self.histogram.saturating_record(crate::time::nanos(duration).unwrap_or(LONGEST).max(1));
+        self.sum = self.sum.saturating_add(duration);
+        self.longest = self.longest.max(duration);
+    }
+
+    pub(crate) fn summary(&self) -> Summary {
+        let at = |quantile| match self.histogram.len() {
+            0 => Duration::ZERO,
+            // The histogram rounds up to the end of a bucket, which may lie beyond all that was recorded.
+            _ => Duration::from_nanos(self.histogram.value_at_quantile(quantile)).min(self.longest),
+        };
+        Summary {
+            count: self.histogram.len(),
+            sum: self.sum,
+            p50: at(0.5),
+            p90: at(0.9),
+            p99: at(0.99),
+            p999: at(0.999),
+            max: self.longest,
+        }
+    }
+}
+
+/// Lateness and run time of all runs.
+pub(crate) struct Distributions {
+    pub(crate) lateness: Distribution,
+    pub(crate) run_time: Distribution,
+}
+
+impl Distributions {
+    pub(crate) fn new() -> Self {
+        Self { lateness: Distribution::new(), run_time: Distribution::new() }
+    }
+}
+
+/// What is shown of a distribution. Quantiles are within 1 % and reach up to an hour; count, sum and maximum are exact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Summary {
+    /// How many were recorded.
+    pub count: u64,
+    /// All of them together.
+    pub sum: Duration,
+    /// The median.
+    pub p50: Duration,
+    /// One of ten is longer.
+    pub p90: Duration,
+    /// One of a hundred is longer.
+    pub p99: Duration,
+    /// One of a thousand is longer.
+    pub p999: Duration,
+    /// The longest.
+    pub max: Duration,
+}
+
+impl Summary {
+    /// The mean; zero if there are none.
+    pub fn mean(&self) -> Duration {
+        match self.count {
+            0 => Duration::ZERO,
+            count => Duration::from_nanos(u64::try_from(self.sum.as_nanos() / u128::from(count)).unwrap_or(u64::MAX)),
+        }
+    }
+}
+
+/// The service at a moment. See [`prometheus`](Self::prometheus) for a text that monitoring can read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Snapshot {
+    /// Counters since the start.
+    pub counts: Counts,
+    /// Jobs that are scheduled and not over: pending, due, or running.
+    pub jobs: usize,
+    /// Jobs that can be found by a key.
+    pub keys: usize,
+    /// Runs that were handed out and have not ended.
+    pub in_flight: usize,
+    /// Those of them that have begun.
+    pub running: usize,
+    /// How long after the time that was asked for runs have begun. Rounding up to the tick is part of it.
+    pub lateness: Summary,
+    /// How long runs took.
+    pub run_time: Summary,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_is_exact_at_the_ends_and_close_between() {
+        let mut distribution = Distribution::new();
+        assert_eq!(distribution.summary(), Summary::default());
+        assert_eq!(distribution.summary().mean(), Duration::ZERO);
+        (1..=1000).for_each(|n| distribution.record(Duration::from_micros(n)));
+        let summary = distribution.summary();
+        assert_eq!((summary.count, summary.max), (1000, Duration::from_micros(1000)));
+        assert_eq!(summary.mean(), Duration::from_nanos(500_500));
+        for (quantile, exact) in [(summary.p50, 500), (summary.p90, 900), (summary.p99, 990), (summary.p999, 999)] {
+            let error = quantile.as_secs_f64() / Duration::from_micros(exact).as_secs_f64() - 1.0;
+            assert!(error.abs() < 0.01, "{quantile:?} for {exact} us");
+        }
+    }
+
+    #[test]
+    fn what_is_out_of_range_is_counted_nevertheless() {
+        let mut distribution = Distribution::new();
+        distribution.record(Duration::ZERO);
+        distribution.record(Duration::from_secs(7200));
+        let summary = distribution.summary();
+        assert_eq!(
+            (summary.count, summary.sum, summary.max),
+            (2, Duration::from_secs(7200), Duration::from_secs(7200))
+        );
+        assert!(summary.p99 >= Duration::from_secs(3500));
+        distribution.record(Duration::MAX);
+        assert_eq!(distribution.summary().sum, Duration::MAX);
+    }
+}

@@ -1,0 +1,110 @@
+//! What a job does, whatever it is: a closure that runs once, one that runs again and again, a value to be sent.
+
+use crate::{EventKind, Run};
+use crossbeam_channel::{Sender, TrySendError};
+use std::any::Any;
+use std::sync::Arc;
+
+/// What a job does when it runs.
+pub(crate) trait Work: Send + 'static {
+    /// Runs it.
+    fn call(&mut self, run: &Run<'_>);
+
+    /// Another of the same, for a run beside one that goes on; `None` if there can be but one.
+    fn fork(&self) -> Option<Box<dyn Work>> {
+        None
+    }
+
+    /// For giving it back to a caller who knows what it is.
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+}
+
+/// Implements the method that cannot be given by the trait, because a trait object has no size.
+macro_rules! into_any {
+    () => {
+        fn into_any(self: Box<Self>) -> Box<dyn Any> {
+            self
+        }
+    };
+}
+
+/// A closure that runs once.
+pub(crate) struct CallOnce<F>(pub(crate) Option<F>);
+
+impl<F: FnOnce(&Run<'_>) + Send + 'static> Work for CallOnce<F> {
+    fn call(&mut self, run: &Run<'_>) {
+        if let Some(function) = self.0.take() {
+            function(run);
+        }
+    }
+
+    into_any!();
+}
+
+/// A closure that runs again and again, one run at a time.
+pub(crate) struct CallEach<F>(pub(crate) F);
+
+impl<F: FnMut(&Run<'_>) + Send + 'static> Work for CallEach<F> {
+    fn call(&mut self, run: &Run<'_>) {
+        (self.0)(run);
+    }
+
+    into_any!();
+}
+
+/// A closure whose runs may go on beside each other.
+pub(crate) struct CallShared<F>(pub(crate) Arc<F>);
+
+impl<F: Fn(&Run<'_>) + Send + Sync + 'static> Work for CallShared<F> {
+    fn call(&mut self, run: &Run<'_>) {
+        (self.0)(run);
+    }
+
+    fn fork(&self) -> Option<Box<dyn Work>> {
+        Some(Box::new(Self(Arc::clone(&self.0))))
+    }
+
+    into_any!();
+}
+
+/// A value to be sent once.
+pub(crate) struct SendOnce<T> {
+    pub(crate) sender: Sender<T>,
+    pub(crate) value: Option<T>,
+}
+
+impl<T: Send + 'static> Work for SendOnce<T> {
+    fn call(&mut self, run: &Run<'_>) {
+        if let Some(value) = self.value.take() {
+            send(&self.sender, value, run);
+        }
+    }
+
+    into_any!();
+}
+
+/// A value of which a copy is sent each time.
+pub(crate) struct SendEach<T> {
+    pub(crate) sender: Sender<T>,
+    pub(crate) value: T,
+}
+
+impl<T: Clone + Send + 'static> Work for SendEach<T> {
+    fn call(&mut self, run: &Run<'_>) {
+        send(&self.sender, self.value.clone(), run);
+    }
+
+    into_any!();
+}
+
+/// Sends without waiting: a receiver that is slow must not hold up the jobs of others.
+fn send<T>(sender: &Sender<T>, value: T, run: &Run<'_>) {
+    match sender.try_send(value) {
+        Ok(()) => {}
+        Err(TrySendError::Full(_)) => run.undelivered(EventKind::ChannelFull),
+        Err(TrySendError::Disconnected(_)) => {
+            run.end();
+            run.undelivered(EventKind::ChannelClosed);
+        }
+    }
+}

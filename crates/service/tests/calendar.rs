@@ -1,0 +1,238 @@
+//! Jobs by the calendar: rules, and with the feature `cron` cron lines with time zones. On a manual clock.
+
+mod common;
+
+use common::{Log, ms};
+use std::time::{Duration, SystemTime};
+use wheelhouse_service::{Clock, Handle, ManualClock, Moment, Reason, Run, Scheduler, Status};
+
+const HOUR: u64 = 3600;
+
+fn seconds(n: u64) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(n)
+}
+
+/// A scheduler whose wall clock begins at a time.
+struct Rig {
+    clock: ManualClock,
+    scheduler: Scheduler,
+    timers: Handle,
+}
+
+impl Rig {
+    fn starting(wall: SystemTime) -> Self {
+        let clock = ManualClock::with_wall(wall);
+        let scheduler = Scheduler::builder().clock(clock.clone()).build().unwrap();
+        let timers = scheduler.handle();
+        Self { clock, scheduler, timers }
+    }
+
+    fn play(&mut self, time: Duration) -> usize {
+        let until = self.clock.now().saturating_add(time);
+        self.scheduler.play(&self.clock, until)
+    }
+}
+
+/// A job that writes down what the wall clock shows, in seconds.
+fn wall_times(log: &Log<u64>, clock: &ManualClock) -> impl FnMut(&Run<'_>) + Send + use<> {
+    let (log, clock) = (log.clone(), clock.clone());
+    move |_| log.push(clock.wall().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs())
+}
+
+/// Each full hour.
+fn hourly(after: SystemTime) -> Option<SystemTime> {
+    let hours = after.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs() / HOUR;
+    Some(seconds((hours + 1) * HOUR))
+}
+
+/// The times given.
+fn listed<const N: usize>(times: [u64; N]) -> impl FnMut(SystemTime) -> Option<SystemTime> + Send {
+    move |after| times.iter().map(|n| seconds(*n)).find(|time| *time > after)
+}
+
+#[test]
+fn a_rule_says_when() {
+    let (mut rig, log) = (Rig::starting(seconds(1000)), Log::default());
+    let twice = rig.timers.on(hourly).times(2).run(wall_times(&log, &rig.clock)).unwrap();
+    let listed = rig.timers.on(listed([2000, 5000])).run(wall_times(&log, &rig.clock)).unwrap();
+    rig.play(Duration::from_secs(10 * HOUR));
+    assert_eq!(log.take(), [2000, 3600, 5000, 7200]);
+    assert_eq!((twice.status(), listed.status(), rig.timers.len()), (Status::Finished, Status::Cancelled, 0));
+}
+
+#[test]
+fn a_rule_without_times_is_refused() {
+    let rig = Rig::starting(seconds(1000));
+    let rejected = rig.timers.on(listed([500])).run(|_| ()).unwrap_err();
+    assert_eq!(rejected.reason, Reason::NoOccurrence);
+    let never = |after: SystemTime| after.checked_add(Duration::from_secs(u64::MAX / 4));
+    let far = rig.timers.on(never).run(rejected.job).unwrap_err();
+    assert!(matches!(far.reason, Reason::NoOccurrence | Reason::Overflow));
+    assert_eq!(rig.timers.on(hourly).key("").run(|_| ()).unwrap_err().reason, Reason::EmptyKey);
+}
+
+#[test]
+fn what_was_slept_over_is_made_up_for_once() {
+    let (mut rig, log) = (Rig::starting(seconds(1000)), Log::default());
+    rig.timers.on(hourly).run(wall_times(&log, &rig.clock)).unwrap();
+    rig.clock.set(Moment::ORIGIN.saturating_add(Duration::from_secs(5 * HOUR)));
+    assert_eq!(rig.scheduler.poll(rig.clock.now()), 1);
+    rig.play(Duration::from_secs(HOUR));
+    assert_eq!(log.take(), [5 * HOUR + 1000, 6 * HOUR]);
+}
+
+#[test]
+fn the_job_has_the_last_word() {
+    let (mut rig, log) = (Rig::starting(seconds(0)), Log::default());
+    let mut times = wall_times(&log, &rig.clock);
+    rig.timers
+        .on(hourly)
+        .run(move |run| {
+            times(run);
+            match run.number() {
+                1 => run.job().refresh(Duration::from_secs(100)).unwrap(),
+                2 => panic!("it goes on nevertheless"),
+                3 => run.end(),
+                _ => unreachable!("it has ended"),
+            }
+        })
+        .unwrap();
+    rig.play(Duration::from_secs(10 * HOUR));
+    // The run of 2:00 was moved; the next is that of 3:00.
+    assert_eq!(log.take(), [3600, 3700, 3 * HOUR]);
+}
+
+/// A rule that names the past would otherwise run for ever.
+#[test]
+fn a_rule_that_goes_nowhere_ends() {
+    let mut rig = Rig::starting(seconds(1000));
+    let job = rig.timers.on(|_| Some(seconds(2000))).run(|_| ()).unwrap();
+    rig.play(Duration::from_secs(HOUR));
+    assert_eq!((job.runs(), job.status()), (1, Status::Cancelled));
+}
+
+/// A clock whose wall clock is set back by an hour, once.
+#[test]
+fn no_time_has_two_runs_when_the_wall_clock_is_set_back() {
+    struct SetBack(ManualClock);
+    impl Clock for SetBack {
+        fn now(&self) -> Moment {
+            self.0.now()
+        }
+        fn wall(&self) -> SystemTime {
+            let back = if self.0.now() < Moment::ORIGIN.saturating_add(Duration::from_secs(5000)) { 0 } else { HOUR };
+            self.0.wall() - Duration::from_secs(back)
+        }
+    }
+    let (clock, log) = (ManualClock::new(), Log::default());
+    let mut scheduler = Scheduler::builder().clock(SetBack(clock.clone())).build().unwrap();
+    let seen = log.clone();
+    scheduler.handle().on(hourly).run(move |run| seen.push(run.started().as_nanos() / 1_000_000_000)).unwrap();
+    scheduler.play(&clock, Moment::ORIGIN.saturating_add(Duration::from_secs(20_000)));
+    // 2:00 is waited for when the clock is set back, and comes as reckoned; what follows is by the new time.
+    assert_eq!(log.take(), [3600, 7200, 14_400, 18_000]);
+}
+
+#[test]
+fn a_rule_that_an_executor_drops_is_tried_again() {
+    let clock = ManualClock::with_wall(seconds(0));
+    let drops = Log::default();
+    let log = drops.clone();
+    let executor = move |run: wheelhouse_service::DueRun| {
+        if log.len() < 2 {
+            log.push(run.job().number());
+        } else {
+            run.run();
+        }
+    };
+    let mut scheduler = Scheduler::builder().clock(clock.clone()).executor(executor).build().unwrap();
+    let job = scheduler.handle().on(hourly).run(|_| ()).unwrap();
+    scheduler.play(&clock, Moment::ORIGIN.saturating_add(Duration::from_secs(HOUR) + ms(1)));
+    assert_eq!(job.runs(), 0);
+    scheduler.play(&clock, Moment::ORIGIN.saturating_add(Duration::from_secs(HOUR + 120)));
+    assert_eq!((job.runs(), job.remaining()), (1, Some(Duration::from_secs(HOUR - 120))));
+}
+
+#[cfg(feature = "cron")]
+mod cron {
+    use super::{HOUR, Log, Rig};
+    use std::time::{Duration, SystemTime};
+    use wheelhouse_service::cron::jiff::civil::DateTime;
+    use wheelhouse_service::cron::jiff::tz::TimeZone;
+    use wheelhouse_service::cron::jiff::{Timestamp, Zoned};
+    use wheelhouse_service::cron::{Cron, CronError};
+    use wheelhouse_service::{Clock, Rule};
+
+    fn berlin() -> TimeZone {
+        TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap()
+    }
+
+    fn at(local: &str) -> SystemTime {
+        let local: DateTime = local.parse().unwrap();
+        local.to_zoned(berlin()).unwrap().timestamp().into()
+    }
+
+    /// When a line runs within so many days, as a local time with its offset.
+    fn runs(line: &str, from: &str, days: u64) -> Vec<String> {
+        let (mut rig, log) = (Rig::starting(at(from)), Log::default());
+        let (seen, clock) = (log.clone(), rig.clock.clone());
+        let job = move |_: &wheelhouse_service::Run<'_>| {
+            let now: Zoned = Timestamp::try_from(clock.wall()).unwrap().to_zoned(berlin());
+            seen.push(now.strftime("%a %F %H:%M %z").to_string());
+        };
+        rig.timers.on(Cron::new(line, berlin()).unwrap()).run(job).unwrap();
+        rig.play(Duration::from_secs(days * 24 * HOUR));
+        log.take()
+    }
+
+    /// Example E5 and E6 of the articles: it is Tuesday, 2018-09-11, 10:00. (Bug B13: "every Tuesday" fires on a Wednesday.)
+    #[test]
+    fn weekly_and_monthly_reports_come_on_their_days() {
+        let now = "2018-09-11T10:00:00";
+        assert_eq!(runs("0 9 * * MON", now, 14), ["Mon 2018-09-17 09:00 +0200", "Mon 2018-09-24 09:00 +0200"]);
+        assert_eq!(runs("0 9 * * TUE", now, 14), ["Tue 2018-09-18 09:00 +0200", "Tue 2018-09-25 09:00 +0200"]);
+        assert_eq!(runs("0 9 * * WED", now, 7), ["Wed 2018-09-12 09:00 +0200"]);
+        let monthly = ["Wed 2018-09-12 09:00 +0200", "Fri 2018-10-12 09:00 +0200", "Mon 2018-11-12 09:00 +0100"];
+        assert_eq!(runs("0 9 12 * *", now, 70), monthly);
+        assert_eq!(runs("0 0 L * *", now, 60), ["Sun 2018-09-30 00:00 +0200", "Wed 2018-10-31 00:00 +0100"]);
+    }
+
+    #[test]
+    fn nine_in_the_morning_is_nine_in_the_morning_when_the_clocks_are_changed() {
+        let spring = ["Sat 2026-03-28 09:00 +0100", "Sun 2026-03-29 09:00 +0200", "Mon 2026-03-30 09:00 +0200"];
+        assert_eq!(runs("0 9 * * *", "2026-03-28T00:00:00", 3), spring);
+        let autumn = ["Sat 2026-10-24 09:00 +0200", "Sun 2026-10-25 09:00 +0100", "Mon 2026-10-26 09:00 +0100"];
+        assert_eq!(runs("0 9 * * *", "2026-10-24T00:00:00", 3), autumn);
+    }
+
+    #[test]
+    fn a_time_that_is_skipped_or_comes_twice_has_one_run() {
+        let spring = ["Sat 2026-03-28 02:30 +0100", "Sun 2026-03-29 03:00 +0200", "Mon 2026-03-30 02:30 +0200"];
+        assert_eq!(runs("30 2 * * *", "2026-03-28T00:00:00", 3), spring);
+        let autumn = ["Sat 2026-10-24 02:30 +0200", "Sun 2026-10-25 02:30 +0200", "Mon 2026-10-26 02:30 +0100"];
+        assert_eq!(runs("30 2 * * *", "2026-10-24T00:00:00", 3), autumn);
+    }
+
+    #[test]
+    fn what_runs_all_the_time_runs_all_the_time_when_the_clocks_are_changed() {
+        assert_eq!(runs("*/30 * * * *", "2026-03-29T00:00:00", 1).len(), 48);
+        assert_eq!(runs("*/30 * * * *", "2026-10-25T00:00:00", 1).len(), 48);
+    }
+
+    #[test]
+    fn a_line_that_makes_no_sense_or_never_matches_is_refused() {
+        for line in ["", "nonsense", "61 * * * *", "* * * *", "* 25 * * *"] {
+            assert!(matches!(Cron::new(line, TimeZone::UTC), Err(CronError::Invalid(_))), "{line}");
+        }
+        assert_eq!(Cron::new("0 0 30 2 *", TimeZone::UTC).unwrap_err(), CronError::NeverMatches);
+    }
+
+    #[test]
+    fn the_present_is_not_the_next_time() {
+        let mut cron = Cron::new("0 9 * * *", berlin()).unwrap();
+        let nine = at("2026-06-01T09:00:00");
+        assert_eq!(cron.next(nine), Some(at("2026-06-02T09:00:00")));
+        assert_eq!(cron.next(nine - Duration::from_millis(1)), Some(nine));
+        assert_eq!(cron.next(nine + Duration::from_millis(1)), Some(at("2026-06-02T09:00:00")));
+    }
+}

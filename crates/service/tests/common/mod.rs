@@ -1,0 +1,129 @@
+//! What the tests share: a scheduler on a manual clock, and a log of what ran when.
+#![allow(dead_code, unreachable_pub)] // Each test file uses some of it.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use wheelhouse_service::{Builder, Clock, DueRun, Event, Handle, ManualClock, Moment, Run, Scheduler};
+
+pub fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+/// So many milliseconds after the origin.
+pub fn at(n: u64) -> Moment {
+    Moment::ORIGIN.saturating_add(ms(n))
+}
+
+/// A list that jobs write to.
+pub struct Log<T>(Arc<Mutex<Vec<T>>>);
+
+impl<T> Default for Log<T> {
+    fn default() -> Self {
+        Self(Arc::default())
+    }
+}
+
+impl<T> Clone for Log<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Log<T> {
+    pub fn push(&self, entry: T) {
+        self.0.lock().unwrap().push(entry);
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.lock().unwrap().len()
+    }
+
+    /// What was written since the last call.
+    pub fn take(&self) -> Vec<T> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+}
+
+impl Log<u64> {
+    /// A job that writes down when it begins, in milliseconds.
+    pub fn times(&self) -> impl Fn(&Run<'_>) + Send + Sync + use<> {
+        let log = Self(Arc::clone(&self.0));
+        move |run| log.push(run.started().as_nanos() / 1_000_000)
+    }
+}
+
+impl Log<(u64, &'static str)> {
+    /// A job that writes down when it begins, and a name.
+    pub fn named(&self, name: &'static str) -> impl Fn(&Run<'_>) + Send + Sync + use<> {
+        let log = Self(Arc::clone(&self.0));
+        move |run| log.push((run.started().as_nanos() / 1_000_000, name))
+    }
+}
+
+/// A scheduler on a manual clock, which runs jobs where it is polled.
+pub struct Rig {
+    pub clock: ManualClock,
+    pub scheduler: Scheduler,
+    pub timers: Handle,
+}
+
+impl Rig {
+    pub fn new() -> Self {
+        Self::with(|builder| builder)
+    }
+
+    pub fn with(configure: impl FnOnce(Builder) -> Builder) -> Self {
+        let clock = ManualClock::new();
+        let scheduler = configure(Scheduler::builder().clock(clock.clone())).build().unwrap();
+        let timers = scheduler.handle();
+        Self { clock, scheduler, timers }
+    }
+
+    /// With an executor that keeps the runs, so that a test decides when each begins.
+    pub fn with_held_runs() -> (Self, Held) {
+        Self::with_held_runs_and(|builder| builder)
+    }
+
+    pub fn with_held_runs_and(configure: impl FnOnce(Builder) -> Builder) -> (Self, Held) {
+        let held = Held::default();
+        let keep = held.clone();
+        let rig = Self::with(|builder| configure(builder.executor(move |run: DueRun| keep.0.push(run))));
+        (rig, held)
+    }
+
+    /// With a log of events.
+    pub fn with_events() -> (Self, Log<Event>) {
+        let events = Log::default();
+        let log = events.clone();
+        let rig = Self::with(|builder| builder.slow_after(ms(100)).on_event(move |event| log.push(event.clone())));
+        (rig, events)
+    }
+
+    /// Plays the time up to so many milliseconds after the origin; how many runs there were.
+    pub fn play(&mut self, until: u64) -> usize {
+        self.scheduler.play(&self.clock, at(until))
+    }
+
+    /// Lets time pass in which nobody looks, and then polls once; how many runs there were.
+    pub fn stall(&mut self, until: u64) -> usize {
+        self.clock.set(at(until));
+        self.scheduler.poll(self.clock.now())
+    }
+}
+
+/// Runs that were handed out.
+#[derive(Clone, Default)]
+pub struct Held(Log<DueRun>);
+
+impl Held {
+    pub fn take(&self) -> Vec<DueRun> {
+        self.0.take()
+    }
+
+    /// The only one.
+    pub fn one(&self) -> DueRun {
+        let mut runs = self.take();
+        assert_eq!(runs.len(), 1);
+        runs.remove(0)
+    }
+}

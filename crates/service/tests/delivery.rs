@@ -1,0 +1,53 @@
+//! Delivery through channels.
+
+mod common;
+
+use common::{Rig, at, ms};
+use crossbeam_channel::{bounded, unbounded};
+use wheelhouse_service::{EventKind, Status};
+
+#[test]
+fn values_arrive_at_their_times() {
+    let mut rig = Rig::new();
+    let (sender, receiver) = unbounded();
+    rig.timers.after(ms(15)).send(&sender, "once".to_owned()).unwrap();
+    rig.timers.every(ms(10)).times(3).send(&sender, "often".to_owned()).unwrap();
+    let mut arrived = Vec::new();
+    for now in (0..=30).step_by(5) {
+        rig.scheduler.play(&rig.clock, at(now));
+        arrived.extend(receiver.try_iter().map(|value| (now, value)));
+    }
+    let expected = [(10, "often"), (15, "once"), (20, "often"), (30, "often")];
+    assert_eq!(arrived, expected.map(|(at, value)| (at, value.to_owned())));
+    // Once all is over, the service holds no sender any more.
+    rig.scheduler.poll(at(31));
+    drop(sender);
+    assert!(receiver.recv().is_err());
+}
+
+#[test]
+fn a_receiver_that_is_slow_holds_up_nobody() {
+    let (mut rig, events) = Rig::with_events();
+    let (sender, receiver) = bounded(1);
+    let periodic = rig.timers.every(ms(10)).named("beat").send(&sender, ()).unwrap();
+    rig.play(30);
+    let told: Vec<_> = events.take().iter().map(|event| event.kind.clone()).collect();
+    assert_eq!(told, [EventKind::ChannelFull, EventKind::ChannelFull]);
+    receiver.recv().unwrap();
+    rig.play(40);
+    assert_eq!((receiver.len(), periodic.runs(), rig.timers.snapshot().counts.undelivered), (1, 4, 2));
+}
+
+#[test]
+fn a_periodic_job_ends_when_nobody_receives() {
+    let (mut rig, events) = Rig::with_events();
+    let (sender, receiver) = unbounded();
+    let periodic = rig.timers.every(ms(10)).named("beat").send(&sender, ()).unwrap();
+    rig.timers.after(ms(30)).named("last").send(&sender, ()).unwrap();
+    rig.play(10);
+    drop(receiver);
+    rig.play(100);
+    let told: Vec<_> = events.take().iter().map(ToString::to_string).collect();
+    assert_eq!(told, ["beat", "last"].map(|name| format!("job '{name}' found its channel closed, and ends")));
+    assert_eq!((periodic.status(), periodic.runs(), rig.timers.len()), (Status::Cancelled, 2, 0));
+}

@@ -1,0 +1,122 @@
+//! Driving a scheduler from an event loop: when to look again, and what wakes a loop that sleeps.
+
+mod common;
+
+use common::{Log, Rig, at, ms};
+use std::sync::Arc;
+use wheelhouse_service::{Clock, Moment};
+
+/// A scheduler whose waker writes to the log.
+fn with_waker() -> (Rig, Log<()>) {
+    let (mut rig, woken) = (Rig::new(), Log::default());
+    let log = woken.clone();
+    rig.scheduler.set_waker(Arc::new(move || log.push(())));
+    (rig, woken)
+}
+
+#[test]
+fn the_next_wakeup_is_that_of_the_earliest_job_rounded_up_to_the_tick() {
+    let mut rig = Rig::with(|builder| builder.tick(ms(10)));
+    assert_eq!(rig.scheduler.next_wakeup(), None);
+    let job = rig.timers.after(ms(25)).run(|_| ()).unwrap();
+    assert_eq!(rig.scheduler.next_wakeup(), Some(Moment::ORIGIN), "something is to be taken in");
+    assert_eq!(rig.scheduler.poll(rig.clock.now()), 0);
+    assert_eq!(rig.scheduler.next_wakeup(), Some(at(30)));
+    drop(job.cancel().unwrap());
+    rig.scheduler.poll(rig.clock.now());
+    assert_eq!(rig.scheduler.next_wakeup(), None);
+}
+
+#[test]
+fn a_loop_that_sleeps_is_woken_for_what_is_due_earlier_and_for_nothing_else() {
+    let (mut rig, woken) = with_waker();
+    let far = rig.timers.after(ms(100)).run(|_| ()).unwrap();
+    rig.scheduler.poll(at(0));
+    assert_eq!(woken.take().len(), 0, "before it has said that it is going to sleep, it has no need to be woken");
+
+    assert_eq!(rig.scheduler.next_wakeup(), Some(at(100)));
+    rig.timers.after(ms(100)).run(|_| ()).unwrap();
+    drop(rig.timers.after(ms(200)).run(|_| ()).unwrap().cancel().unwrap());
+    far.refresh(ms(300)).unwrap();
+    assert_eq!(woken.take().len(), 0);
+    rig.timers.after(ms(99)).run(|_| ()).unwrap();
+    rig.timers.after(ms(98)).run(|_| ()).unwrap();
+    assert_eq!(woken.take().len(), 1, "once for each sleep");
+
+    rig.scheduler.poll(at(0));
+    assert_eq!(rig.scheduler.next_wakeup(), Some(at(98)));
+    far.refresh(ms(50)).unwrap();
+    assert_eq!(woken.take().len(), 1);
+    rig.scheduler.poll(at(0));
+    assert_eq!(rig.scheduler.next_wakeup(), Some(at(50)));
+}
+
+#[test]
+fn what_can_wait_does_not_pile_up() {
+    let (mut rig, woken) = with_waker();
+    rig.timers.after(ms(3_600_000)).run(|_| ()).unwrap();
+    rig.scheduler.poll(at(0));
+    rig.scheduler.next_wakeup();
+    let mut polls = 0;
+    for _ in 0..10_000 {
+        drop(rig.timers.after(ms(7_200_000)).run(|_| ()).unwrap().cancel().unwrap());
+        for () in woken.take() {
+            polls += 1;
+            rig.scheduler.poll(rig.clock.now());
+            rig.scheduler.next_wakeup();
+        }
+    }
+    // A job that is cancelled before it was taken in is one message.
+    assert!((30..=80).contains(&polls), "{polls} polls for ten thousand jobs that came and went");
+}
+
+/// Netty takes in 100,000 timeouts per tick, and the rest of a burst a tick or more later each (example E15 of the articles).
+#[test]
+fn a_burst_is_taken_in_at_once() {
+    let mut rig = Rig::new();
+    for n in 0..300_000 {
+        rig.timers.after(ms(1 + n % 3)).run(|_| ()).unwrap();
+    }
+    assert_eq!((rig.stall(1), rig.stall(2), rig.stall(3)), (100_000, 100_000, 100_000));
+    assert_eq!(rig.timers.snapshot().lateness.max, ms(0));
+}
+
+/// What was put in after the last look is found by the look that comes before sleeping.
+#[test]
+fn nothing_is_slept_over() {
+    let (mut rig, woken) = with_waker();
+    rig.scheduler.poll(at(0));
+    rig.timers.after(ms(5)).run(|_| ()).unwrap();
+    assert_eq!((rig.scheduler.next_wakeup(), woken.take().len()), (Some(at(0)), 0));
+}
+
+#[test]
+fn a_poll_with_a_moment_that_is_past_changes_nothing() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    rig.timers.after(ms(5)).run(log.times()).unwrap();
+    rig.stall(10);
+    rig.timers.after(ms(5)).run(log.times()).unwrap();
+    assert_eq!((rig.scheduler.poll(at(3)), log.take()), (0, vec![10]));
+    assert_eq!((rig.scheduler.poll(at(15)), rig.scheduler.next_wakeup()), (1, None));
+}
+
+/// An event loop of one's own: here one that waits on a channel, which stands for `epoll` or `mio`.
+#[test]
+fn an_event_loop_drives_a_scheduler_beside_its_own_work() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let (wake, events) = crossbeam_channel::unbounded::<&str>();
+    let waker = wake.clone();
+    rig.scheduler.set_waker(Arc::new(move || waker.send("timers").unwrap_or_default()));
+    rig.timers.after(ms(50)).run(log.named("far")).unwrap();
+
+    rig.scheduler.poll(rig.clock.now());
+    let wakeup = rig.scheduler.next_wakeup().unwrap();
+    // Another thread schedules something earlier while the loop sleeps.
+    let timers = rig.timers.clone();
+    let earlier = log.named("near");
+    std::thread::spawn(move || drop(timers.after(ms(20)).run(earlier).unwrap())).join().unwrap();
+    assert_eq!((wakeup, events.recv()), (at(50), Ok("timers")));
+    rig.play(100);
+    assert_eq!(log.take(), [(20, "near"), (50, "far")]);
+    drop(wake);
+}

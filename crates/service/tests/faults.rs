@@ -1,0 +1,150 @@
+//! Jobs that panic or take too long, and users' code that panics elsewhere: none of it harms another job. (Bug B6: a
+//! panicking job ends the process; Java's Timer dies with its first failing task, and ScheduledThreadPoolExecutor
+//! silently drops a periodic one.)
+
+mod common;
+
+use common::{Log, Rig, at, ms};
+use crossbeam_channel::bounded;
+use std::panic::panic_any;
+use wheelhouse_service::{Event, EventKind, Status};
+
+/// A value that panics when it is dropped.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("dropped");
+    }
+}
+
+#[test]
+fn a_panic_is_caught_counted_and_reported_and_the_schedule_goes_on() {
+    let (mut rig, events) = Rig::with_events();
+    let log = Log::default();
+    let times = log.times();
+    let fails = rig
+        .timers
+        .every(ms(10))
+        .named("fails at 20")
+        .run(move |run| {
+            times(run);
+            assert!(run.number() != 2, "run {} fails", run.number());
+        })
+        .unwrap();
+    let neighbour = rig.timers.every(ms(10)).run(|_| ()).unwrap();
+    rig.play(40);
+    assert_eq!((log.take(), neighbour.runs()), (vec![10, 20, 30, 40], 4));
+    let events = events.take();
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].kind, EventKind::Panicked("run 2 fails".to_owned()));
+    assert_eq!(events[0].to_string(), "job 'fails at 20' panicked: run 2 fails");
+    assert_eq!((fails.status(), rig.timers.snapshot().counts.panicked), (Status::Pending, 1));
+}
+
+#[test]
+fn whatever_is_thrown_is_survived() {
+    let (mut rig, events) = Rig::with_events();
+    rig.timers.after(ms(1)).run(|_| panic!("a literal")).unwrap();
+    rig.timers.after(ms(2)).run(|run| panic!("run {}", run.number())).unwrap();
+    rig.timers.after(ms(3)).run(|_| panic_any(5)).unwrap();
+    rig.timers.after(ms(4)).run(|_| panic_any(Bomb)).unwrap();
+    rig.timers.after(ms(5)).key("key").run(|_| drop(Bomb)).unwrap();
+    assert_eq!(rig.play(10), 5);
+    let messages: Vec<_> = events.take().iter().map(ToString::to_string).collect();
+    let expected = [
+        "job number 1 panicked: a literal",
+        "job number 2 panicked: run 1",
+        "job number 3 panicked: (no message)",
+        "job number 4 panicked: (no message)",
+        "job 'key' panicked: dropped",
+    ];
+    assert_eq!(messages, expected);
+    let snapshot = rig.timers.snapshot();
+    assert_eq!((snapshot.counts.finished, snapshot.jobs, snapshot.running, snapshot.in_flight), (5, 0, 0, 0));
+}
+
+#[test]
+fn a_job_whose_parts_panic_when_dropped_harms_nobody() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let bomb = Bomb;
+    let holds = move |_: &wheelhouse_service::Run<'_>| {
+        let _alive = &bomb;
+    };
+    rig.timers.every(ms(10)).times(1).run(holds).unwrap();
+    rig.timers.after(ms(20)).run(log.times()).unwrap();
+    assert_eq!(rig.play(100), 2);
+    assert_eq!(log.take(), [20]);
+}
+
+#[test]
+fn a_callback_for_events_that_panics_harms_nobody() {
+    let mut rig = Rig::with(|builder| builder.on_event(|event| panic!("{event}")));
+    let job = rig.timers.every(ms(10)).run(|_| panic!("the job")).unwrap();
+    rig.play(30);
+    assert_eq!((job.runs(), rig.timers.snapshot().counts.panicked), (3, 3));
+}
+
+#[test]
+fn an_executor_that_panics_harms_nobody() {
+    let mut rig =
+        Rig::with(|builder| builder.executor(|run: wheelhouse_service::DueRun| panic!("no room for {run:?}")));
+    let job = rig.timers.every(ms(10)).run(|_| ()).unwrap();
+    rig.play(30);
+    assert_eq!((job.runs(), job.status(), rig.timers.snapshot().counts.abandoned), (0, Status::Pending, 3));
+}
+
+#[test]
+fn a_slow_run_is_named_and_timed() {
+    let (mut rig, events) = Rig::with_events();
+    let clock = rig.clock.clone();
+    rig.timers
+        .every(ms(1000))
+        .named("report")
+        .run(move |run| clock.advance(if run.number() == 2 { ms(101) } else { ms(100) }))
+        .unwrap();
+    rig.play(3999);
+    let events = events.take();
+    assert_eq!(events.iter().map(|event| event.kind.clone()).collect::<Vec<_>>(), [EventKind::Slow(ms(101))]);
+    assert!(events[0].to_string().starts_with("job 'report' took 101ms"));
+    let snapshot = rig.timers.snapshot();
+    assert_eq!((snapshot.counts.slow, snapshot.run_time.max, snapshot.run_time.sum), (1, ms(101), ms(301)));
+}
+
+#[test]
+fn a_run_that_does_not_end_is_named_while_it_goes_on() {
+    let events = Log::default();
+    let log = events.clone();
+    let observe = move |event: &Event| log.push(event.kind.clone());
+    let (mut rig, held) = Rig::with_held_runs_and(|builder| builder.slow_after(ms(100)).on_event(observe));
+    let ((begins, begun), (release, released)) = (bounded(1), bounded(1));
+    let job = move |_: &wheelhouse_service::Run<'_>| {
+        begins.send(()).unwrap();
+        released.recv().unwrap();
+    };
+    rig.timers.after(ms(10)).named("stuck").run(job).unwrap();
+    rig.play(10);
+    assert_eq!(rig.scheduler.next_wakeup(), Some(at(110)), "a run is in flight");
+    let run = held.one();
+    let worker = std::thread::spawn(move || run.run());
+    begun.recv().unwrap();
+    rig.play(110);
+    assert_eq!(events.take(), [], "it has taken 100 ms, not longer");
+    rig.play(1000);
+    assert_eq!(events.take(), [EventKind::StillRunning(ms(200))]);
+    assert_eq!(rig.scheduler.next_wakeup(), None, "once is enough");
+    release.send(()).unwrap();
+    worker.join().unwrap();
+    assert_eq!((events.take(), rig.timers.snapshot().counts.slow), (vec![EventKind::Slow(ms(990))], 1));
+}
+
+#[test]
+fn a_run_that_makes_another_late_shows_in_the_lateness_of_that() {
+    let mut rig = Rig::new();
+    let clock = rig.clock.clone();
+    rig.timers.at(at(10)).run(move |_| clock.advance(ms(300))).unwrap();
+    let late = rig.timers.at(at(20)).run(|run| assert_eq!(run.lateness(), ms(290))).unwrap();
+    rig.play(1000);
+    let snapshot = rig.timers.snapshot();
+    assert_eq!((late.runs(), snapshot.counts.panicked, snapshot.lateness.max), (1, 0, ms(290)));
+}

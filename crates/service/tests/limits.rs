@@ -1,0 +1,150 @@
+//! Limits, invalid input, and the end: every refusal is typed and gives the job back.
+
+mod common;
+
+use common::{Log, Rig, at, ms};
+use std::time::Duration;
+use wheelhouse_service::{BuildError, ChangeError, Reason, Scheduler, Status};
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let rig = Rig::new();
+    let every = |period| rig.timers.every(period).first_after(ms(1));
+    assert_eq!(every(ms(0)).run(|_| ()).unwrap_err().reason, Reason::ZeroPeriod);
+    assert_eq!(every(Duration::from_micros(999)).run(|_| ()).unwrap_err().reason, Reason::PeriodBelowTick(ms(1)));
+    assert_eq!(every(ms(1)).times(0).run(|_| ()).unwrap_err().reason, Reason::ZeroTimes);
+    assert_eq!(every(ms(0)).run_overlapping(|_| ()).unwrap_err().reason, Reason::ZeroPeriod);
+    assert_eq!(rig.timers.snapshot().counts.rejected, 4);
+    assert!(rig.timers.is_empty());
+    assert!(every(ms(1)).times(1).run(|_| ()).is_ok());
+}
+
+#[test]
+fn what_is_refused_comes_back_as_it_was() {
+    let (sender, receiver) = crossbeam_channel::unbounded();
+    let rig = Rig::with(|builder| builder.max_jobs(0));
+    let full = Reason::LimitReached(0);
+    let text = "given back".to_owned();
+    let job = move |_: &wheelhouse_service::Run<'_>| drop(text);
+    let once = rig.timers.after(ms(1)).run(job).unwrap_err();
+    assert_eq!(once.reason, full);
+    assert_eq!(rig.timers.after(ms(1)).run(once.job).unwrap_err().reason, full);
+    let rejected = rig.timers.after(ms(1)).send(&sender, "once".to_owned()).unwrap_err();
+    assert_eq!((rejected.reason, rejected.job.as_str()), (full, "once"));
+    let rejected = rig.timers.every(ms(1)).send(&sender, "often".to_owned()).unwrap_err();
+    assert_eq!((rejected.reason, rejected.job.as_str()), (full, "often"));
+    let mut runs = Vec::new();
+    let mut rejected = rig.timers.every(ms(1)).run(move |run| runs.push(run.number())).unwrap_err();
+    rejected = rig.timers.every(ms(1)).run(rejected.job).unwrap_err();
+    assert_eq!(rejected.reason, full);
+    let shared = rig.timers.every(ms(1)).run_overlapping(|_| ()).unwrap_err();
+    assert_eq!(rig.timers.every(ms(1)).run_overlapping(shared.job).unwrap_err().reason, full);
+    assert!(receiver.is_empty());
+}
+
+#[test]
+fn no_more_jobs_than_allowed_and_each_that_is_over_makes_room() {
+    let mut rig = Rig::with(|builder| builder.max_jobs(2));
+    let after =
+        |timers: &wheelhouse_service::Handle, n| timers.after(ms(n)).run(|_| ()).map_err(|rejected| rejected.reason);
+    let first = after(&rig.timers, 10).unwrap();
+    after(&rig.timers, 20).unwrap();
+    assert_eq!(after(&rig.timers, 30).unwrap_err(), Reason::LimitReached(2));
+    drop(first.cancel().unwrap());
+    after(&rig.timers, 30).unwrap();
+    assert_eq!(after(&rig.timers, 40).unwrap_err(), Reason::LimitReached(2));
+    rig.play(20);
+    after(&rig.timers, 40).unwrap();
+    // A job that is refused for its key takes no room.
+    rig.play(1000);
+    rig.timers.after(ms(1)).key("key").run(|_| ()).unwrap();
+    for _ in 0..3 {
+        assert_eq!(rig.timers.after(ms(1)).key("key").run(|_| ()).unwrap_err().reason, Reason::DuplicateKey);
+    }
+    after(&rig.timers, 1).unwrap();
+    assert_eq!(rig.timers.len(), 2);
+}
+
+#[test]
+fn a_scheduler_that_cannot_be_is_not_built() {
+    let error = |builder: wheelhouse_service::Builder| builder.build().unwrap_err();
+    let tick = |tick| error(Scheduler::builder().tick(tick));
+    assert!(matches!(tick(Duration::ZERO), BuildError::Tick(Duration::ZERO)));
+    assert!(matches!(tick(Duration::MAX), BuildError::Tick(Duration::MAX)));
+    assert!(matches!(error(Scheduler::builder().workers(0)), BuildError::NoWorkers));
+    assert!(matches!(error(Scheduler::builder().max_jobs(usize::MAX)), BuildError::Limit(usize::MAX)));
+    assert_eq!(tick(Duration::ZERO).to_string(), "a tick of 0ns: it must be above zero and below 584 years");
+}
+
+#[test]
+fn stopping_gives_back_what_did_not_run_in_the_order_of_deadlines() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    rig.timers.after(ms(30)).named("third").run(log.named("third")).unwrap();
+    rig.timers.every(ms(10)).named("second").run(log.named("second")).unwrap();
+    rig.timers.after(ms(5)).named("over").run(log.named("over")).unwrap();
+    rig.play(12);
+    // Not yet taken in by the scheduler.
+    rig.timers.after(ms(1)).named("first").run(log.named("first")).unwrap();
+    drop(rig.timers.after(ms(1)).run(log.named("cancelled")).unwrap().cancel().unwrap());
+    assert_eq!(log.take(), [(5, "over"), (10, "second")]);
+
+    let Rig { scheduler, timers, .. } = rig;
+    let jobs = scheduler.stop();
+    let left: Vec<_> = jobs.iter().map(|job| (job.handle().name().unwrap(), job.deadline(), job.runs())).collect();
+    assert_eq!(left, [("first", at(13), 0), ("second", at(20), 1), ("third", at(30), 0)]);
+    assert!(jobs.iter().all(|job| job.handle().status() == Status::Stopped));
+    let counts = timers.snapshot().counts;
+    assert_eq!((counts.scheduled, counts.finished, counts.cancelled, counts.stopped, timers.len()), (5, 1, 1, 3, 0));
+    jobs.into_iter().for_each(|job| job.run());
+    assert_eq!(log.take(), [(12, "first"), (12, "second"), (12, "third")]);
+}
+
+/// Bug B4: adding or removing a task after the stop blocks for ever.
+#[test]
+fn after_the_stop_everything_answers_and_nothing_blocks() {
+    let rig = Rig::new();
+    let job = rig.timers.after(ms(30)).key("key").run(|_| ()).unwrap();
+    let Rig { scheduler, timers, .. } = rig;
+    drop(scheduler);
+    assert!(timers.is_stopped());
+    assert_eq!((job.status(), job.cancel().unwrap_err()), (Status::Stopped, ChangeError::Stopped));
+    assert_eq!(job.refresh(ms(1)), Err(ChangeError::Stopped));
+    assert_eq!((timers.keys().len(), timers.cancel("key").unwrap_err()), (0, ChangeError::UnknownKey));
+    for _ in 0..1000 {
+        let rejected = timers.after(ms(1)).key("key").run(|_| ()).unwrap_err();
+        assert_eq!(rejected.reason, Reason::Stopped);
+    }
+    assert_eq!((timers.len(), timers.snapshot().counts.rejected), (0, 1000));
+}
+
+#[test]
+fn runs_that_were_handed_out_are_given_back_too() {
+    let (mut rig, held) = Rig::with_held_runs();
+    let log = Log::default();
+    rig.timers.after(ms(10)).run(log.times()).unwrap();
+    let periodic = rig.timers.every(ms(10)).run(log.times()).unwrap();
+    rig.play(10);
+    let mut runs = held.take();
+    let Rig { scheduler, .. } = rig;
+    // One of the two has begun and ended, so that it waits for the next period.
+    runs.remove(1).run();
+    let jobs = scheduler.stop();
+    assert_eq!(jobs.iter().map(|job| (job.deadline(), job.runs())).collect::<Vec<_>>(), [(at(10), 0), (at(20), 1)]);
+    runs.into_iter().for_each(|run| run.run());
+    assert_eq!((log.take(), periodic.status()), (vec![10], Status::Stopped));
+}
+
+#[test]
+fn what_a_stopped_service_held_is_dropped() {
+    let witness = std::sync::Arc::new(());
+    let rig = Rig::new();
+    for key in ["a", "b", "c"] {
+        let (witness, timers) = (witness.clone(), rig.timers.clone());
+        // Jobs that hold a handle are a circle, which stopping must break.
+        rig.timers.after(ms(1)).key(key).run(move |_| drop((witness, timers))).unwrap();
+    }
+    let timers = rig.timers.clone();
+    drop(rig);
+    assert_eq!(std::sync::Arc::strong_count(&witness), 1);
+    assert!(timers.is_stopped());
+}

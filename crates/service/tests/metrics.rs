@@ -1,0 +1,57 @@
+//! What the service shows of itself.
+
+mod common;
+
+use common::{Rig, ms};
+use std::time::Duration;
+
+#[test]
+fn a_snapshot_accounts_for_every_job() {
+    let mut rig = Rig::with(|builder| builder.tick(ms(10)));
+    let clock = rig.clock.clone();
+    rig.timers.after(ms(10)).run(|_| ()).unwrap();
+    rig.timers.after(ms(15)).run(move |_| clock.advance(ms(2))).unwrap();
+    rig.timers.every(ms(100)).key("periodic").run(|_| ()).unwrap();
+    drop(rig.timers.after(ms(1000)).run(|_| ()).unwrap().cancel().unwrap());
+    rig.timers.every(ms(0)).run(|_| ()).unwrap_err();
+    rig.timers.refresh("periodic", ms(30)).unwrap();
+    rig.play(60);
+    let snapshot = rig.timers.snapshot();
+    let counts = snapshot.counts;
+    assert_eq!((counts.scheduled, counts.finished, counts.cancelled, counts.stopped), (4, 2, 1, 0));
+    assert_eq!((counts.rejected, counts.rescheduled, counts.runs), (1, 1, 3));
+    assert_eq!((snapshot.jobs, snapshot.keys, snapshot.in_flight, snapshot.running), (1, 1, 0, 0));
+    assert_eq!((snapshot.lateness.count, snapshot.lateness.max, snapshot.lateness.sum), (3, ms(5), ms(5)));
+    assert_eq!((snapshot.run_time.count, snapshot.run_time.max), (3, ms(2)));
+    assert_eq!(snapshot.run_time.mean(), Duration::from_nanos(666_666));
+}
+
+#[test]
+fn the_text_for_prometheus_has_every_metric_once_with_its_type() {
+    let mut rig = Rig::new();
+    rig.timers.after(ms(1)).run(|_| ()).unwrap();
+    rig.timers.after(ms(5)).key("key").run(|_| ()).unwrap();
+    rig.stall(3);
+    let text = rig.timers.snapshot().prometheus();
+    for line in [
+        "# TYPE wheelhouse_jobs_scheduled_total counter",
+        "wheelhouse_jobs_scheduled_total 2",
+        "wheelhouse_jobs_finished_total 1",
+        "# TYPE wheelhouse_jobs gauge",
+        "wheelhouse_jobs 1",
+        "wheelhouse_keys 1",
+        "wheelhouse_polls_total 1",
+        "# TYPE wheelhouse_lateness_seconds summary",
+        "wheelhouse_lateness_seconds{quantile=\"0.999\"} 0.002",
+        "wheelhouse_lateness_seconds_sum 0.002",
+        "wheelhouse_lateness_seconds_count 1",
+        "wheelhouse_run_time_seconds{quantile=\"0.5\"} 0",
+    ] {
+        assert_eq!(text.lines().filter(|other| *other == line).count(), 1, "{line}\nin\n{text}");
+    }
+    let (comments, samples): (Vec<_>, Vec<_>) = text.lines().partition(|line| line.starts_with('#'));
+    assert_eq!(comments.len(), 2 * (13 + 4 + 2), "help and type of each");
+    assert_eq!(samples.len(), 13 + 4 + 2 * 7);
+    assert!(samples.iter().all(|line| line.split_once(' ').is_some_and(|(_, value)| value.parse::<f64>().is_ok())));
+    assert!(text.ends_with('\n'));
+}

@@ -1,0 +1,145 @@
+//! Random schedules against a model of a few lines: a list of jobs, searched for the next deadline.
+
+mod common;
+
+use common::{Log, Rig};
+use proptest::prelude::*;
+use std::time::Duration;
+use wheelhouse_service::{Clock, JobHandle, Moment, Status};
+
+/// What may be done; times in microseconds, with a tick of a millisecond.
+#[derive(Clone, Debug)]
+enum Op {
+    Once(u64),
+    Every { period: u64, first: u64, times: u64 },
+    Cancel(usize),
+    Refresh(usize, u64),
+    Play(u64),
+}
+
+fn ops() -> impl Strategy<Value = Vec<Op>> {
+    let micros = || prop_oneof![0_u64..10_000, 0_u64..2_000_000];
+    let op = prop_oneof![
+        3 => micros().prop_map(Op::Once),
+        2 => (1_000_u64..300_000, micros(), 1_u64..5).prop_map(|(period, first, times)| Op::Every { period, first, times }),
+        1 => (0_usize..64).prop_map(Op::Cancel),
+        3 => (0_usize..64, micros()).prop_map(|(job, delay)| Op::Refresh(job, delay)),
+        3 => micros().prop_map(Op::Play),
+    ];
+    prop::collection::vec(op, 1..80)
+}
+
+#[derive(Clone, Debug)]
+struct Model {
+    now: u64,
+    jobs: Vec<ModelJob>,
+    /// When each run began, and of which job.
+    runs: Vec<(u64, usize)>,
+}
+
+#[derive(Clone, Debug)]
+struct ModelJob {
+    /// `None`: it is over.
+    deadline: Option<u64>,
+    period: u64,
+    left: u64,
+    cancelled: bool,
+}
+
+impl Model {
+    fn schedule(&mut self, first: u64, period: u64, times: u64) {
+        self.jobs.push(ModelJob { deadline: Some(self.now + first), period, left: times, cancelled: false });
+    }
+
+    fn play(&mut self, by: u64) {
+        let until = self.now + by;
+        for (number, job) in self.jobs.iter_mut().enumerate() {
+            while let Some(deadline) = job.deadline {
+                // What is past at the time of scheduling or moving begins at once.
+                let begins = deadline.next_multiple_of(1000).max(self.now);
+                if begins > until {
+                    break;
+                }
+                self.runs.push((begins, number));
+                job.left -= 1;
+                job.deadline = (job.left > 0).then(|| deadline + job.period);
+            }
+        }
+        self.now = until;
+    }
+}
+
+/// Does the same to both; what they have in common.
+fn check(ops: Vec<Op>) -> Result<(), TestCaseError> {
+    let (mut rig, log) = (Rig::new(), Log::<(u64, usize)>::default());
+    let mut model = Model { now: 0, jobs: Vec::new(), runs: Vec::new() };
+    let mut handles: Vec<JobHandle> = Vec::new();
+    let micros = Duration::from_micros;
+    for op in ops {
+        let number = handles.len();
+        let runs = log.clone();
+        let body = move |run: &wheelhouse_service::Run<'_>| runs.push((run.started().as_nanos() / 1000, number));
+        match op {
+            Op::Once(delay) => {
+                handles.push(rig.timers.after(micros(delay)).run(body).unwrap());
+                model.schedule(delay, 0, 1);
+            }
+            Op::Every { period, first, times } => {
+                let plan = rig.timers.every(micros(period)).first_after(micros(first)).times(times);
+                handles.push(plan.run(body).unwrap());
+                model.schedule(first, period, times);
+            }
+            Op::Cancel(job) if !handles.is_empty() => {
+                let job = job % number;
+                let expected = model.jobs[job].deadline.take().is_some();
+                model.jobs[job].cancelled |= expected;
+                prop_assert_eq!(handles[job].cancel().is_ok(), expected);
+            }
+            Op::Refresh(job, delay) if !handles.is_empty() => {
+                let job = job % number;
+                let expected = model.jobs[job].deadline.is_some();
+                prop_assert_eq!(handles[job].refresh(micros(delay)).is_ok(), expected);
+                if expected {
+                    model.jobs[job].deadline = Some(model.now + delay);
+                }
+            }
+            Op::Play(by) => {
+                rig.scheduler.play(&rig.clock, Moment::from_nanos((model.now + by) * 1000));
+                model.play(by);
+            }
+            Op::Cancel(_) | Op::Refresh(..) => {}
+        }
+    }
+    compare(&rig, &handles, &model, log.take())
+}
+
+fn compare(rig: &Rig, handles: &[JobHandle], model: &Model, mut runs: Vec<(u64, usize)>) -> Result<(), TestCaseError> {
+    prop_assert!(runs.is_sorted_by_key(|(time, _)| *time), "in the order of time");
+    prop_assert_eq!(rig.clock.now(), Moment::from_nanos(model.now * 1000));
+    let mut expected = model.runs.clone();
+    expected.sort_unstable();
+    runs.sort_unstable();
+    prop_assert_eq!(runs, expected);
+    for (handle, job) in handles.iter().zip(&model.jobs) {
+        let status = match job.deadline {
+            Some(_) => Status::Pending,
+            None if job.cancelled => Status::Cancelled,
+            None => Status::Finished,
+        };
+        prop_assert_eq!(handle.status(), status);
+        prop_assert_eq!(handle.deadline(), job.deadline.map(|deadline| Moment::from_nanos(deadline * 1000)));
+    }
+    prop_assert_eq!(rig.timers.len(), model.jobs.iter().filter(|job| job.deadline.is_some()).count());
+    let counts = rig.timers.snapshot().counts;
+    prop_assert_eq!(counts.scheduled, rig.timers.len() as u64 + counts.finished + counts.cancelled);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_schedules_run_as_the_model_says(ops in ops()) {
+        check(ops)?;
+    }
+}

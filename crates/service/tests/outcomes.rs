@@ -1,0 +1,214 @@
+//! What the caller is told: of cancellations and refreshes in every phase of a job, and of runs that race with them.
+//! The executor of these tests keeps each run until the test begins it, so that every order of events can be had
+//! without a second thread.
+
+mod common;
+
+use common::{Log, Rig, at, ms};
+use wheelhouse_service::{ChangeError, EventKind, Status};
+
+#[test]
+fn a_job_that_is_cancelled_comes_back_and_can_be_run_by_hand() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let handle = rig.timers.after(ms(5)).named("mail").run(log.times()).unwrap();
+    let job = handle.cancel().unwrap();
+    assert_eq!((job.deadline(), job.runs(), job.handle().name()), (at(5), 0, Some("mail")));
+    assert_eq!(handle.status(), Status::Cancelled);
+    assert_eq!(handle.cancel().unwrap_err(), ChangeError::Cancelled);
+    assert_eq!(handle.refresh(ms(1)), Err(ChangeError::Cancelled));
+    assert_eq!(rig.play(100), 0);
+    job.run();
+    assert_eq!(log.take(), [100]);
+}
+
+#[test]
+fn a_job_can_be_cancelled_until_the_very_moment_it_begins() {
+    let (mut rig, held) = Rig::with_held_runs();
+    let log = Log::default();
+    let handle = rig.timers.after(ms(5)).run(log.times()).unwrap();
+    assert_eq!(rig.play(5), 1);
+    let run = held.one();
+    assert_eq!((handle.status(), run.job().number()), (Status::Pending, handle.number()));
+    drop(handle.cancel().unwrap());
+    run.run();
+    assert_eq!((log.take(), handle.status(), handle.runs()), (vec![], Status::Cancelled, 0));
+    rig.play(100);
+    assert_eq!(rig.timers.snapshot().counts.abandoned, 0);
+}
+
+#[test]
+fn a_refresh_until_the_very_moment_it_begins_puts_it_off() {
+    let (mut rig, held) = Rig::with_held_runs();
+    let log = Log::default();
+    let handle = rig.timers.after(ms(5)).run(log.times()).unwrap();
+    rig.play(6);
+    let late = held.one();
+    handle.refresh(ms(10)).unwrap();
+    assert_eq!(handle.remaining(), Some(ms(10)));
+    rig.play(15);
+    late.run();
+    assert_eq!(
+        (log.take(), held.take().len()),
+        (vec![], 0),
+        "not before the new time, although a run had been handed out"
+    );
+    rig.play(16);
+    held.one().run();
+    assert_eq!((log.take(), handle.status()), (vec![16], Status::Finished));
+    assert_eq!(handle.refresh(ms(1)), Err(ChangeError::Finished));
+    assert_eq!(handle.cancel().unwrap_err(), ChangeError::Finished);
+}
+
+/// Bug B8: a refresh that loses the race against the expiry is not told so, and the session is deleted although it was refreshed.
+#[test]
+fn who_comes_too_late_is_told() {
+    let mut rig = Rig::new();
+    let answers = Log::default();
+    let log = answers.clone();
+    let handle = rig
+        .timers
+        .after(ms(5))
+        .run(move |run| {
+            log.push(run.job().refresh(ms(10)));
+            log.push(run.job().cancel().map(drop));
+        })
+        .unwrap();
+    rig.play(100);
+    assert_eq!(answers.take(), [Err(ChangeError::Running), Err(ChangeError::Running)]);
+    assert_eq!((handle.status(), handle.runs()), (Status::Finished, 1));
+}
+
+#[test]
+fn of_a_periodic_job_that_runs_the_next_run_is_moved_or_left_out() {
+    let (mut rig, answers) = (Rig::new(), Log::default());
+    let log = answers.clone();
+    let handle = rig
+        .timers
+        .every(ms(10))
+        .run(move |run| match run.number() {
+            1 => log.push(run.job().refresh(ms(3))),
+            2 => log.push(run.job().cancel().map(drop)),
+            _ => unreachable!("it was cancelled"),
+        })
+        .unwrap();
+    rig.play(12);
+    assert_eq!(handle.remaining(), Some(ms(1)));
+    rig.play(100);
+    assert_eq!(answers.take(), [Ok(()), Err(ChangeError::Running)]);
+    assert_eq!((handle.status(), handle.runs()), (Status::Cancelled, 2));
+    let counts = rig.timers.snapshot().counts;
+    assert_eq!((counts.cancelled, counts.finished, counts.rescheduled), (1, 0, 1));
+}
+
+#[test]
+fn the_last_of_several_runs_is_told_from_the_others() {
+    let (mut rig, answers) = (Rig::new(), Log::default());
+    let log = answers.clone();
+    rig.timers.every(ms(10)).times(2).run(move |run| log.push(run.job().refresh(ms(5)))).unwrap();
+    rig.play(100);
+    assert_eq!(answers.take(), [Ok(()), Err(ChangeError::Running)]);
+}
+
+#[test]
+fn a_job_is_moved_earlier_and_later_and_by_any_number_of_steps() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let handle = rig.timers.after(ms(50)).run(log.times()).unwrap();
+    for delay in [10, 80, 70, 20, 1000, 5, 60] {
+        handle.refresh(ms(delay)).unwrap();
+        rig.scheduler.poll(at(0));
+    }
+    handle.reschedule(at(300)).unwrap();
+    handle.refresh(ms(30)).unwrap();
+    assert_eq!(handle.refresh(std::time::Duration::MAX), Err(ChangeError::Overflow));
+    assert_eq!(handle.deadline(), Some(at(30)), "as it was");
+    rig.play(29);
+    assert_eq!(log.take(), []);
+    rig.play(100);
+    assert_eq!((log.take(), rig.timers.snapshot().counts.rescheduled), (vec![30], 9));
+    assert_eq!(rig.timers.snapshot().lateness.max, ms(0));
+}
+
+#[test]
+fn a_deadline_in_the_past_makes_a_job_due_at_once() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let handle = rig.timers.after(ms(50)).run(log.times()).unwrap();
+    rig.play(10);
+    handle.reschedule(at(3)).unwrap();
+    assert_eq!(handle.remaining(), Some(ms(0)));
+    assert_eq!(rig.scheduler.poll(at(10)), 1);
+    assert_eq!(log.take(), [10]);
+}
+
+/// A refresh to a later time does not touch the timer; the former time passes without a run.
+#[test]
+fn a_session_that_is_refreshed_all_the_time_never_ends() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let handle = rig.timers.after(ms(30)).run(log.times()).unwrap();
+    for n in 1..=1000 {
+        rig.play(10 * n);
+        handle.refresh(ms(30)).unwrap();
+    }
+    assert_eq!(log.take(), []);
+    rig.play(20_000);
+    assert_eq!(log.take(), [10_030]);
+    let polls = rig.timers.snapshot().counts.polls;
+    assert!(polls < 2000, "{polls} polls: one for each step of the test, and one for each time to live that passed");
+}
+
+#[test]
+fn runs_overlap_only_where_that_was_asked_for() {
+    let (mut rig, held) = Rig::with_held_runs();
+    let log = Log::default();
+    let alone = rig.timers.every(ms(10)).run(log.named("alone")).unwrap();
+    let beside = rig.timers.every(ms(10)).times(4).run_overlapping(log.named("beside")).unwrap();
+    rig.play(35);
+    let runs = held.take();
+    let jobs: Vec<_> = runs.iter().map(|run| run.job().number()).collect();
+    assert_eq!(jobs, [alone.number(), beside.number(), beside.number(), beside.number()]);
+    assert_eq!((alone.runs(), beside.runs(), beside.status()), (0, 3, Status::Pending));
+    runs.into_iter().for_each(|run| run.run());
+    rig.play(40);
+    held.take().into_iter().for_each(|run| run.run());
+    assert_eq!((alone.runs(), beside.runs(), beside.status()), (2, 4, Status::Finished));
+    rig.play(40);
+    assert_eq!((held.one().job().number(), rig.timers.len()), (alone.number(), 1), "its period of 30, in a burst");
+}
+
+#[test]
+fn an_overlapping_job_can_be_cancelled_between_its_runs() {
+    let (mut rig, held) = Rig::with_held_runs();
+    let log = Log::default();
+    let job = rig.timers.every(ms(10)).run_overlapping(log.times()).unwrap();
+    rig.play(25);
+    drop(job.cancel().unwrap());
+    rig.play(100);
+    let runs = held.take();
+    assert_eq!((runs.len(), job.status()), (2, Status::Cancelled));
+    runs.into_iter().for_each(|run| run.run());
+    assert_eq!(log.take(), [100, 100], "what had been handed out goes on");
+}
+
+#[test]
+fn a_run_that_the_executor_drops_is_reported_and_a_periodic_job_goes_on() {
+    let events = Log::default();
+    let log = events.clone();
+    let (mut rig, held) = Rig::with_held_runs_and(|builder| builder.on_event(move |event| log.push(event.clone())));
+    let runs = Log::default();
+    let once = rig.timers.after(ms(10)).named("once").run(runs.named("once")).unwrap();
+    let periodic = rig.timers.every(ms(10)).named("periodic").run(runs.named("periodic")).unwrap();
+    let beside = rig.timers.every(ms(10)).named("beside").run_overlapping(runs.named("beside")).unwrap();
+    rig.play(10);
+    drop(held.take());
+    let told: Vec<_> =
+        events.take().iter().map(|event| (event.job.name().unwrap().to_owned(), event.kind.clone())).collect();
+    assert_eq!(told, ["once", "periodic", "beside"].map(|name| (name.to_owned(), EventKind::Abandoned)));
+    rig.play(20);
+    held.take().into_iter().for_each(|run| run.run());
+    assert_eq!(runs.take(), [(20, "beside"), (20, "periodic")]);
+    assert_eq!(
+        [&once, &periodic, &beside].map(|job| job.status()),
+        [Status::Cancelled, Status::Pending, Status::Pending]
+    );
+    let snapshot = rig.timers.snapshot();
+    assert_eq!((snapshot.counts.abandoned, snapshot.in_flight, snapshot.jobs), (3, 0, 2));
+}

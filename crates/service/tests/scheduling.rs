@@ -1,0 +1,309 @@
+//! When jobs run: once, periodically, after stalls, on every backend. On a manual clock: nothing here waits.
+
+mod common;
+
+use common::{Log, Rig, at, ms};
+use std::time::{Duration, SystemTime};
+use wheelhouse_core::backend::Backend;
+use wheelhouse_core::meter::NoMeter;
+use wheelhouse_registry::{Visitor, visit};
+use wheelhouse_service::{Clock, ManualClock, Missed, Moment, Reason, Scheduler, Status};
+
+#[test]
+fn a_job_runs_once_at_its_time() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let job = rig.timers.after(ms(5)).run(log.times()).unwrap();
+    assert_eq!(
+        (job.status(), job.runs(), job.remaining(), job.deadline()),
+        (Status::Pending, 0, Some(ms(5)), Some(at(5)))
+    );
+    rig.play(2);
+    assert_eq!((job.remaining(), job.is_pending()), (Some(ms(3)), true));
+    rig.play(4);
+    assert_eq!(log.take(), []);
+    rig.play(100);
+    assert_eq!(log.take(), [5]);
+    assert_eq!((job.status(), job.runs(), job.remaining(), job.deadline()), (Status::Finished, 1, None, None));
+    assert!(rig.timers.is_empty() && rig.scheduler.next_wakeup().is_none());
+}
+
+#[test]
+fn a_moment_a_time_of_day_and_a_delay_are_the_same_thing() {
+    let noon = SystemTime::UNIX_EPOCH + Duration::from_secs(12 * 3600);
+    let clock = ManualClock::with_wall(noon);
+    let mut scheduler = Scheduler::builder().clock(clock.clone()).build().unwrap();
+    let (timers, log) = (scheduler.handle(), Log::default());
+    clock.set(at(10));
+    timers.after(ms(20)).run(log.named("after")).unwrap();
+    timers.at(at(30)).run(log.named("at")).unwrap();
+    timers.at_time(noon + ms(30)).run(log.named("at time")).unwrap();
+    scheduler.play(&clock, at(100));
+    assert_eq!(log.take(), [(30, "after"), (30, "at"), (30, "at time")]);
+    // What is past is due at once.
+    timers.at(at(50)).run(log.named("at")).unwrap();
+    timers.at_time(noon).run(log.named("at time")).unwrap();
+    timers.after(ms(0)).run(log.named("after")).unwrap();
+    assert_eq!(scheduler.poll(clock.now()), 3);
+    assert_eq!(log.take(), [(100, "at"), (100, "at time"), (100, "after")]);
+}
+
+#[test]
+fn a_periodic_job_runs_as_often_as_it_should() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let endless = rig.timers.every(ms(10)).run(log.named("endless")).unwrap();
+    let twice = rig.timers.every(ms(10)).first_after(ms(3)).times(2).run(log.named("twice")).unwrap();
+    let once = rig.timers.every(ms(10)).first_at(at(12)).times(1).run(log.named("once")).unwrap();
+    rig.play(32);
+    let expected = [(3, "twice"), (10, "endless"), (12, "once"), (13, "twice"), (20, "endless"), (30, "endless")];
+    assert_eq!(log.take(), expected);
+    assert_eq!([&endless, &twice, &once].map(|job| job.runs()), [3, 2, 1]);
+    assert_eq!(
+        [&endless, &twice, &once].map(|job| job.status()),
+        [Status::Pending, Status::Finished, Status::Finished]
+    );
+    assert_eq!(rig.timers.len(), 1);
+}
+
+#[test]
+fn a_run_is_told_where_it_stands() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let seen = log.clone();
+    rig.timers
+        .every(ms(10))
+        .times(2)
+        .named("report")
+        .run(move |run| {
+            let job = run.job();
+            assert_eq!(
+                (job.name(), job.status(), job.runs(), job.remaining()),
+                (Some("report"), Status::Running, run.number(), None)
+            );
+            seen.push((run.number(), run.deadline(), run.started(), run.lateness(), run.is_last()));
+        })
+        .unwrap();
+    rig.play(10);
+    rig.stall(25);
+    assert_eq!(log.take(), [(1, at(10), at(10), ms(0), false), (2, at(20), at(25), ms(5), true)]);
+}
+
+/// Bugs B3 and B9 of the articles' code, and their example of 1.2 s and 1.5 s in one slot: all of them fire up to a tick early.
+#[test]
+fn nothing_runs_before_its_time_whatever_the_tick() {
+    let (mut rig, log) = (Rig::with(|builder| builder.tick(Duration::from_secs(1))), Log::default());
+    for delay in [1, 999, 1000, 1001, 1200, 1500, 1999, 2000] {
+        rig.timers.after(ms(delay)).run(log.times()).unwrap();
+    }
+    rig.timers.every(ms(1500)).times(3).run(log.times()).unwrap();
+    rig.play(10_000);
+    // The period of 1.5 s stays one: 1.5, 3 and 4.5, each rounded up.
+    assert_eq!(log.take(), [1000, 1000, 1000, 2000, 2000, 2000, 2000, 2000, 2000, 3000, 5000]);
+}
+
+/// Bug B1: of four tasks in one slot only the first runs at its time.
+#[test]
+fn all_that_is_due_at_one_instant_runs_then_in_the_order_of_scheduling() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    for name in ["first", "second", "third", "fourth"] {
+        rig.timers.after(ms(5)).run(log.named(name)).unwrap();
+    }
+    assert_eq!(rig.play(5), 4);
+    assert_eq!(log.take(), [(5, "first"), (5, "second"), (5, "third"), (5, "fourth")]);
+}
+
+/// Bug B2: a period that is a multiple of the wheel's size takes twice as long.
+#[test]
+fn periods_may_be_whole_turns_of_the_wheel() {
+    for period in [255, 256, 512, 65_536] {
+        let (mut rig, log) = (Rig::new(), Log::default());
+        rig.timers.every(ms(period)).times(4).run(log.times()).unwrap();
+        rig.play(10 * period);
+        assert_eq!(log.take(), [1, 2, 3, 4].map(|n| n * period));
+    }
+}
+
+/// Bug B5: a ticker drops ticks when its reader stalls, and is late for ever after.
+#[test]
+fn a_stall_leaves_no_trace() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    rig.timers.every(ms(10)).run(log.times()).unwrap();
+    rig.play(50);
+    log.take();
+    assert_eq!(rig.stall(85), 3);
+    assert_eq!(log.take(), [85, 85, 85]);
+    rig.play(100);
+    assert_eq!(log.take(), [90, 100]);
+}
+
+#[test]
+fn missed_periods_are_made_up_for_left_out_or_shift_the_rest() {
+    let run = |policy: Missed| {
+        let (mut rig, log) = (Rig::new(), Log::default());
+        let (missed, clock) = (Log::default(), rig.clock.clone());
+        let (times, skipped) = (log.times(), missed.clone());
+        let body = move |run: &wheelhouse_service::Run<'_>| {
+            times(run);
+            skipped.push(run.missed());
+            if run.number() == 1 {
+                clock.advance(ms(25)); // it takes as long, for once
+            }
+        };
+        rig.timers.every(ms(10)).first_at(at(0)).missed(policy).run(body).unwrap();
+        rig.play(50);
+        (log.take(), missed.take().into_iter().sum::<u64>(), rig.timers.snapshot().counts.missed)
+    };
+    assert_eq!(run(Missed::Burst), (vec![0, 25, 25, 30, 40, 50], 0, 0));
+    assert_eq!(run(Missed::Skip), (vec![0, 30, 40, 50], 2, 2));
+    assert_eq!(run(Missed::Delay), (vec![0, 25, 35, 45], 0, 0));
+}
+
+#[test]
+fn a_fixed_delay_counts_from_the_end_of_a_run() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let (times, clock) = (log.times(), rig.clock.clone());
+    let body = move |run: &wheelhouse_service::Run<'_>| {
+        times(run);
+        clock.advance(ms(7));
+    };
+    rig.timers.every(ms(10)).first_after(ms(0)).fixed_delay().run(body).unwrap();
+    rig.play(60);
+    assert_eq!(log.take(), [0, 17, 34, 51]);
+}
+
+/// Bug B10: after an idle hour, a timer of 5 ms starts on a high level and takes detours.
+#[test]
+fn an_idle_hour_costs_nothing_and_delays_nothing() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    rig.timers.after(ms(1)).run(log.times()).unwrap();
+    rig.play(3_600_000);
+    let before = rig.timers.snapshot().counts.polls;
+    rig.timers.after(ms(5)).run(log.times()).unwrap();
+    rig.play(3_600_100);
+    assert_eq!(log.take(), [1, 3_600_005]);
+    assert!(before <= 3, "{before} polls for one job");
+    assert!(rig.timers.snapshot().counts.polls - before <= 4);
+}
+
+#[test]
+fn jobs_schedule_cancel_and_refresh_from_inside() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let victim = rig.timers.after(ms(10)).run(log.named("cancelled by another")).unwrap();
+    let other = rig.timers.after(ms(20)).run(log.named("moved by another")).unwrap();
+    let (timers, names) = (rig.timers.clone(), log.clone());
+    // Due at the same tick as its victim, and before it.
+    rig.timers
+        .at(at(10))
+        .key("master")
+        .run(move |_| {
+            names.push((10, "master"));
+            timers.after(ms(0)).run(names.named("at once")).unwrap();
+            timers.after(ms(15)).key("master").run(names.named("again under its own key")).unwrap();
+            other.refresh(ms(30)).unwrap();
+        })
+        .unwrap();
+    let early = victim.clone();
+    rig.timers.at(at(9)).run(move |_| drop(early.cancel().unwrap())).unwrap();
+    rig.play(100);
+    assert_eq!(
+        log.take(),
+        [(10, "master"), (10, "at once"), (25, "again under its own key"), (40, "moved by another")]
+    );
+    assert_eq!(victim.status(), Status::Cancelled);
+}
+
+#[test]
+fn a_periodic_job_moves_and_ends_itself() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let times = log.times();
+    let job = rig
+        .timers
+        .every(ms(10))
+        .run(move |run| {
+            times(run);
+            match run.number() {
+                2 => run.job().refresh(ms(100)).unwrap(),
+                4 => run.end(),
+                _ => {}
+            }
+        })
+        .unwrap();
+    rig.play(1000);
+    assert_eq!(log.take(), [10, 20, 120, 130]);
+    assert_eq!((job.status(), job.runs(), rig.timers.len()), (Status::Cancelled, 4, 0));
+}
+
+#[test]
+fn a_job_that_starts_itself_at_once_keeps_nobody_from_returning() {
+    let mut rig = Rig::new();
+    fn again(timers: &wheelhouse_service::Handle, left: u32) {
+        let next = timers.clone();
+        timers.after(ms(0)).run(move |_| again(&next, left.saturating_sub(1))).unwrap();
+    }
+    again(&rig.timers, u32::MAX);
+    assert_eq!(rig.scheduler.poll(at(0)), 1);
+    assert_eq!(rig.scheduler.next_wakeup(), Some(at(0)), "what it scheduled is due");
+    assert_eq!(rig.scheduler.poll(at(0)), 1);
+    assert!(rig.play(3) > 3);
+    assert_eq!(rig.clock.now(), at(3));
+}
+
+#[test]
+fn time_has_an_end_and_nothing_overflows_there() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let last = Moment::from_nanos(u64::MAX / 1_000_000 * 1_000_000);
+    let beyond = Moment::from_nanos(last.as_nanos() + 1);
+    rig.timers.at(last).run(log.named("last")).unwrap();
+    rig.timers.every(ms(10)).first_at(last).run(log.named("first of many")).unwrap();
+    rig.timers.every(Duration::from_nanos(u64::MAX / 2)).first_after(ms(1)).run(log.named("twice a time")).unwrap();
+    for rejected in [
+        rig.timers.at(beyond).run(|_| ()).unwrap_err().reason,
+        rig.timers.after(Duration::MAX).run(|_| ()).unwrap_err().reason,
+        rig.timers.every(Duration::MAX).run(|_| ()).unwrap_err().reason,
+        rig.timers.every(Duration::MAX).first_after(ms(1)).run(|_| ()).unwrap_err().reason,
+        rig.timers.every(ms(1)).first_after(Duration::MAX).run(|_| ()).unwrap_err().reason,
+    ] {
+        assert_eq!(rejected, Reason::Overflow);
+    }
+    assert_eq!(rig.scheduler.play(&rig.clock, Moment::MAX), 4);
+    let names: Vec<_> = log.take().into_iter().map(|(_, name)| name).collect();
+    assert_eq!(names, ["twice a time", "twice a time", "last", "first of many"]);
+    assert!(rig.timers.is_empty(), "where there is no next moment, a job ends");
+}
+
+/// The same jobs on every backend of the registry: the same runs at the same times.
+#[test]
+fn every_backend_runs_the_same_jobs_at_the_same_times() {
+    struct All(Vec<(&'static str, Vec<u64>)>);
+    impl Visitor for All {
+        fn visit<B: Backend + 'static>(&mut self) {
+            let (clock, log) = (ManualClock::new(), Log::default());
+            let backend = B::build::<wheelhouse_service::JobIndex, NoMeter>();
+            let mut scheduler = Scheduler::builder().clock(clock.clone()).backend(backend).build().unwrap();
+            let timers = scheduler.handle();
+            for n in 0..500 {
+                let delay = ms(n * n % 701);
+                let job = match n % 3 {
+                    0 => timers.after(delay).run(log.times()).unwrap(),
+                    1 => timers.every(ms(50 + n)).first_after(delay).times(3).run(log.times()).unwrap(),
+                    _ => {
+                        timers.every(ms(97)).first_after(delay).missed(Missed::Skip).times(2).run(log.times()).unwrap()
+                    }
+                };
+                match n % 7 {
+                    0 => drop(job.cancel().unwrap()),
+                    1 => job.refresh(ms(900 - n)).unwrap(),
+                    2 => job.refresh(ms(1)).unwrap(),
+                    _ => {}
+                }
+            }
+            scheduler.play(&clock, at(3000));
+            assert!(timers.is_empty());
+            self.0.push((B::INFO.name, log.take()));
+        }
+    }
+    let mut all = All(Vec::new());
+    visit(&mut all);
+    assert!(all.0.len() >= 4 && all.0[0].1.len() > 800);
+    for (name, runs) in &all.0 {
+        assert_eq!(runs, &all.0[0].1, "{name} and {}", all.0[0].0);
+    }
+}

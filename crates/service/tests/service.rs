@@ -1,0 +1,343 @@
+//! The service with its threads, on the real clock or with a manual one. Where a test waits for something, it waits for
+//! that, and gives up only after a time that no machine needs.
+
+mod common;
+
+use common::{Log, ms};
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+use wheelhouse_service::{
+    Builder, ChangeError, DueRun, Handle, ManualClock, Reason, Run, Service, Status, Stop, Stopped,
+};
+
+/// Longer than anything here can take.
+const PATIENCE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(3600);
+
+fn arrives<T>(receiver: &Receiver<T>) -> T {
+    receiver.recv_timeout(PATIENCE).expect("it comes")
+}
+
+/// Calls something that might block for ever, and fails if it does.
+fn returns<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
+    let (sender, receiver) = bounded(1);
+    thread::spawn(move || sender.send(call()).unwrap_or_default());
+    arrives(&receiver)
+}
+
+/// Services that run jobs on the driving thread, on workers, and on threads of their own.
+fn all_kinds() -> [(&'static str, Builder); 3] {
+    let spawn = |run: DueRun| drop(thread::spawn(|| run.run()));
+    [
+        ("inline", Service::builder()),
+        ("workers", Service::builder().workers(2)),
+        ("executor", Service::builder().executor(spawn)),
+    ]
+}
+
+/// A job that says when it has begun, and ends when it is told to.
+struct Held {
+    begun: Receiver<()>,
+    release: Sender<()>,
+}
+
+impl Held {
+    fn job() -> (Self, impl FnMut(&Run<'_>) + Send + 'static) {
+        let ((begins, begun), (release, released)) = (unbounded(), unbounded());
+        let job = move |_: &Run<'_>| {
+            begins.send(()).unwrap();
+            released.recv().unwrap_or_default();
+        };
+        (Self { begun, release }, job)
+    }
+
+    fn start(timers: &Handle) -> Self {
+        let (held, job) = Self::job();
+        timers.after(ms(0)).named("held").run(job).unwrap();
+        arrives(&held.begun);
+        held
+    }
+}
+
+#[test]
+fn jobs_run_by_themselves_and_never_early() {
+    for (kind, builder) in all_kinds() {
+        let service = builder.start().unwrap();
+        let timers = service.handle();
+        let (sender, ran) = unbounded();
+        for n in 0..100 {
+            let (sender, asked, delay) = (sender.clone(), Instant::now(), Duration::from_micros(n * 317 % 20_000));
+            let job =
+                move |run: &Run<'_>| sender.send((asked.elapsed() >= delay, run.started() >= run.deadline())).unwrap();
+            timers.after(delay).run(job).unwrap();
+        }
+        for _ in 0..100 {
+            assert_eq!(arrives(&ran), (true, true), "{kind}");
+        }
+        let stopped = service.stop(Stop::Wait);
+        assert_eq!((stopped.jobs.len(), stopped.running, timers.snapshot().counts.finished), (0, 0, 100), "{kind}");
+    }
+}
+
+#[test]
+fn a_thread_that_sleeps_wakes_up_for_what_is_due_earlier() {
+    let service = Service::start().unwrap();
+    let timers = service.handle();
+    let (sender, ran) = unbounded();
+    let far = timers.after(HOUR).send(&sender, "far").unwrap();
+    wait_until(|| timers.snapshot().counts.polls >= 1);
+    timers.after(ms(1)).send(&sender, "near").unwrap();
+    assert_eq!(arrives(&ran), "near");
+    far.refresh(ms(1)).unwrap();
+    assert_eq!(arrives(&ran), "far");
+}
+
+fn wait_until(mut condition: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < PATIENCE, "it never came to that");
+        thread::sleep(ms(1));
+    }
+}
+
+#[test]
+fn the_thread_follows_a_clock_that_is_set_by_hand() {
+    let clock = ManualClock::new();
+    let service = Service::builder().clock(clock.clone()).start().unwrap();
+    let timers = service.handle();
+    let (sender, ran) = unbounded();
+    timers.every(HOUR).times(3).send(&sender, ()).unwrap();
+    for n in 1..=3 {
+        clock.advance(HOUR - ms(1));
+        // Nothing is due yet; what would come too early would be found below.
+        assert_eq!(timers.snapshot().counts.runs, n - 1);
+        clock.advance(ms(1));
+        arrives(&ran);
+    }
+    wait_until(|| timers.is_empty());
+    assert_eq!((timers.snapshot().lateness.max, ran.len()), (ms(0), 0));
+}
+
+#[test]
+fn a_service_with_nothing_to_do_does_nothing() {
+    let service = Service::start().unwrap();
+    let timers = service.handle();
+    timers.after(HOUR).run(|_| ()).unwrap();
+    // It comes to rest, wherever it is now.
+    let mut polls = timers.snapshot().counts.polls;
+    wait_until(|| {
+        thread::sleep(ms(100));
+        polls == std::mem::replace(&mut polls, timers.snapshot().counts.polls)
+    });
+    thread::sleep(ms(200));
+    assert_eq!(timers.snapshot().counts.polls, polls, "no tick, no wake-up");
+}
+
+#[test]
+fn a_slow_job_delays_no_other_while_a_worker_is_free() {
+    let service = Service::builder().workers(2).start().unwrap();
+    let timers = service.handle();
+    let held = Held::start(&timers);
+    let (sender, ran) = unbounded();
+    timers.every(ms(1)).times(20).send(&sender, ()).unwrap();
+    for _ in 0..20 {
+        arrives(&ran);
+    }
+    wait_until(|| timers.snapshot().running == 1);
+    held.release.send(()).unwrap();
+    assert_eq!(service.stop(Stop::Wait).jobs.len(), 0);
+}
+
+#[test]
+fn stopping_waits_for_runs_that_have_begun_or_wait_for_a_worker() {
+    for (kind, builder) in [("inline", Service::builder()), ("one worker", Service::builder().workers(1))] {
+        let service = builder.start().unwrap();
+        let timers = service.handle();
+        let held = Held::start(&timers);
+        timers.every(HOUR).named("far").run(|_| ()).unwrap();
+        let stopping = thread::spawn(move || service.stop(Stop::Wait));
+        wait_until(|| timers.is_stopped());
+        let rejected = timers.after(ms(0)).run(|_| ()).unwrap_err();
+        assert_eq!((rejected.reason, stopping.is_finished()), (Reason::Stopped, false), "{kind}");
+        held.release.send(()).unwrap();
+        let Stopped { jobs, running, .. } = returns(move || stopping.join().unwrap());
+        let names: Vec<_> = jobs.iter().map(|job| job.handle().name()).collect();
+        assert_eq!((names, running), (vec![Some("far")], 0), "{kind}");
+        assert_eq!((timers.snapshot().counts.finished, timers.snapshot().in_flight), (1, 0), "{kind}");
+    }
+}
+
+#[test]
+fn what_waits_for_a_worker_is_run_or_given_back() {
+    for (how, given_back) in [(Stop::Wait, false), (Stop::Now, true), (Stop::WaitFor(ms(20)), true)] {
+        let service = Service::builder().workers(1).start().unwrap();
+        let timers = service.handle();
+        let held = Held::start(&timers);
+        let waiting = timers.after(ms(0)).named("waiting").run(|_| ()).unwrap();
+        wait_until(|| timers.snapshot().in_flight == 2);
+        let release = held.release.clone();
+        let releasing = timers.clone();
+        let helper = thread::spawn(move || {
+            wait_until(|| releasing.is_stopped());
+            if !given_back {
+                release.send(()).unwrap();
+            }
+        });
+        let stopped = returns(move || service.stop(how));
+        helper.join().unwrap();
+        assert_eq!((stopped.jobs.len(), stopped.running), if given_back { (1, 1) } else { (0, 0) }, "{how:?}");
+        let status = if given_back { Status::Stopped } else { Status::Finished };
+        assert_eq!((waiting.status(), waiting.runs()), (status, u64::from(!given_back)), "{how:?}");
+        drop(held);
+        wait_until(|| timers.snapshot().in_flight == 0);
+        assert_eq!(waiting.runs(), u64::from(!given_back), "what was given back does not run afterwards");
+    }
+}
+
+#[test]
+fn a_job_that_is_moved_while_the_service_stops_is_given_back() {
+    let service = Service::builder().workers(1).start().unwrap();
+    let timers = service.handle();
+    let held = Held::start(&timers);
+    let waiting = timers.after(ms(0)).run(|_| ()).unwrap();
+    wait_until(|| timers.snapshot().in_flight == 2);
+    let stopping = thread::spawn(move || service.stop(Stop::Wait));
+    wait_until(|| timers.is_stopped());
+    let moved = waiting.refresh(HOUR);
+    held.release.send(()).unwrap();
+    let stopped = returns(move || stopping.join().unwrap());
+    assert_eq!((moved, stopped.jobs.len(), waiting.runs()), (Ok(()), 1, 0));
+    assert_eq!((waiting.status(), timers.len()), (Status::Stopped, 0));
+}
+
+#[test]
+fn stopping_at_once_does_not_wait_for_a_job_on_the_driving_thread() {
+    let service = Service::start().unwrap();
+    let timers = service.handle();
+    let held = Held::start(&timers);
+    let overdue = timers.after(ms(0)).run(|_| ()).unwrap();
+    let stopped = returns(move || service.stop(Stop::Now));
+    assert_eq!((stopped.jobs.len(), stopped.running, overdue.status()), (1, 1, Status::Stopped));
+    held.release.send(()).unwrap();
+    wait_until(|| timers.snapshot().running == 0);
+    assert_eq!(timers.snapshot().counts.runs, 1);
+}
+
+#[test]
+fn a_periodic_job_that_runs_at_the_stop_has_no_further_run() {
+    let service = Service::builder().workers(1).start().unwrap();
+    let timers = service.handle();
+    let (held, job) = Held::job();
+    let job = timers.every(ms(1)).run(job).unwrap();
+    arrives(&held.begun);
+    let stopped = service.stop(Stop::Now);
+    drop(held);
+    wait_until(|| timers.snapshot().in_flight == 0);
+    assert_eq!((job.status(), job.runs(), stopped.jobs.len(), timers.len()), (Status::Stopped, 1, 0, 0));
+}
+
+#[test]
+fn dropping_waits_for_the_threads() {
+    for (kind, builder) in [("inline", Service::builder()), ("workers", Service::builder().workers(2))] {
+        let service = builder.start().unwrap();
+        let (done, witness) = (Arc::new(AtomicBool::new(false)), Arc::new(()));
+        let (held, mut job) = Held::job();
+        let (end, held_by_job) = (done.clone(), witness.clone());
+        let body = move |run: &Run<'_>| {
+            job(run);
+            let _held = &held_by_job;
+            end.store(true, Ordering::SeqCst);
+        };
+        let timers = service.handle();
+        timers.every(ms(1)).run(body).unwrap();
+        arrives(&held.begun);
+        let helper = thread::spawn(move || {
+            wait_until(|| timers.is_stopped());
+            drop(held);
+        });
+        returns(move || drop(service));
+        assert!(done.load(Ordering::SeqCst), "{kind}: the run has ended");
+        assert_eq!(Arc::strong_count(&witness), 1, "{kind}: the job was dropped, so that its thread has let go of it");
+        helper.join().unwrap();
+    }
+}
+
+#[test]
+fn a_job_may_stop_or_drop_the_service_that_runs_it() {
+    for stop in [Some(Stop::Wait), Some(Stop::Now), None] {
+        for (kind, builder) in all_kinds() {
+            let service = builder.start().unwrap();
+            let timers = service.handle();
+            let (give, take) = bounded::<Service>(1);
+            let (sender, ended) = bounded(1);
+            timers.after(HOUR).run(|_| ()).unwrap();
+            let job = move |_: &Run<'_>| {
+                let service = take.recv().unwrap();
+                let jobs = stop.map(|how| service.stop(how).jobs.len());
+                sender.send(jobs).unwrap();
+            };
+            timers.after(ms(0)).run(job).unwrap();
+            give.send(service).unwrap();
+            assert_eq!(arrives(&ended), stop.map(|_| 1), "{kind}, {stop:?}");
+            wait_until(|| timers.is_empty() && timers.snapshot().in_flight == 0);
+        }
+    }
+}
+
+#[test]
+fn a_job_that_panics_ends_no_thread() {
+    for (kind, builder) in all_kinds() {
+        let events = Log::default();
+        let log = events.clone();
+        let service = builder.on_event(move |event| log.push(event.to_string())).start().unwrap();
+        let (sender, ran) = unbounded();
+        let timers = service.handle();
+        let job = move |run: &Run<'_>| {
+            sender.send(run.number()).unwrap();
+            assert!(run.number() > 4, "not yet");
+        };
+        timers.every(ms(1)).times(5).named("fails").run(job).unwrap();
+        assert_eq!([(); 5].map(|()| arrives(&ran)), [1, 2, 3, 4, 5], "{kind}");
+        service.stop(Stop::Wait).jobs.clear();
+        assert_eq!(events.take(), ["job 'fails' panicked: not yet"; 4], "{kind}");
+    }
+}
+
+#[test]
+fn handles_outlive_the_service() {
+    let service = Service::start().unwrap();
+    let timers = service.handle();
+    let job = timers.after(HOUR).key("key").run(|_| ()).unwrap();
+    drop(service);
+    assert_eq!(job.cancel().unwrap_err(), ChangeError::Stopped);
+    assert_eq!(timers.after(HOUR).run(|_| ()).unwrap_err().reason, Reason::Stopped);
+    assert_eq!(timers.cancel("key").unwrap_err(), ChangeError::UnknownKey);
+}
+
+#[test]
+fn many_services_start_and_stop_while_others_schedule() {
+    for round in 0..50 {
+        let service = Service::builder().workers(1 + round % 2).start().unwrap();
+        let timers = service.handle();
+        let (sender, ran) = unbounded();
+        let producers: Vec<_> = (0..2)
+            .map(|_| {
+                let (timers, sender) = (timers.clone(), sender.clone());
+                thread::spawn(move || {
+                    let mut scheduled = 0_usize;
+                    while timers.after(Duration::from_micros(500)).send(&sender, ()).is_ok() {
+                        scheduled += 1;
+                    }
+                    scheduled
+                })
+            })
+            .collect();
+        wait_until(|| timers.snapshot().counts.runs > 10 * round as u64);
+        let stopped = returns(move || service.stop(Stop::Wait));
+        let scheduled: usize = producers.into_iter().map(|producer| producer.join().unwrap()).sum();
+        assert_eq!(scheduled, ran.len() + stopped.jobs.len(), "each has run or was given back");
+    }
+}
