@@ -154,13 +154,4 @@ impl<T, S: Store<T>, M: Meter> Timer<T> for Unordered<T, S, M> {
         let entry = self.timers.remove(id)?;
         Some(Expired { id, deadline: key.deadline, value: entry.value })
     }
-
-    fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
-        let mut fired = 0;
-        while let Some(expired) = self.pop_expired(now) {
-            fired += 1;
-            on_expiry(expired);
-        }
-        fired
-    }
 }

@@ -132,13 +132,4 @@ impl<T, Q: Queue, M: Meter> Timer<T> for Ordered<T, Q, M> {
         let (id, Waiting { key, value }) = self.timers.remove_at(self.queue.pop(&self.meter)?)?;
         Some(Expired { id, deadline: key.deadline, value })
     }
-
-    fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
-        let mut fired = 0;
-        while let Some(expired) = self.pop_expired(now) {
-            fired += 1;
-            on_expiry(expired);
-        }
-        fired
-    }
 }

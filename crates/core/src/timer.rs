@@ -93,15 +93,23 @@ pub trait Timer<T> {
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>>;
 
     /// Moves the clock to `now`, fires all that is due, in order, and returns how many fired. The bulk path: where
-    /// nothing is to be inserted in between, it is faster than [`pop_expired`](Self::pop_expired). A tick before
-    /// [`now`](Self::now) counts as `now`.
+    /// nothing is to be inserted in between, it is as fast as [`pop_expired`](Self::pop_expired), which it calls unless the
+    /// structure has something faster. A tick before [`now`](Self::now) counts as `now`.
     ///
     /// # Panics
     ///
     /// Only if `on_expiry` does; what was still due then fires in the next call.
     #[doc(alias = "PER_TICK_BOOKKEEPING")]
     #[doc(alias = "EXPIRY_PROCESSING")]
-    fn advance(&mut self, now: Tick, on_expiry: impl FnMut(Expired<T>)) -> usize;
+    #[inline]
+    fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
+        let mut fired = 0;
+        while let Some(expired) = self.pop_expired(now) {
+            fired += 1;
+            on_expiry(expired);
+        }
+        fired
+    }
 
     /// Drops what cancelled and moved timers have left behind, at once instead of bit by bit. O(n), and no answer changes. What is left
     /// behind is bounded anyhow, so that no program has to call this; one may in a quiet moment, and a benchmark does to charge the work to

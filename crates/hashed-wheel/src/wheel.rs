@@ -176,6 +176,7 @@ impl<T, M: Meter> HashedWheel<T, M> {
     }
 }
 
+/// [`advance`](Timer::advance): O(1) for each timer that fires, where a timer is due in most of the ticks ahead; O(M) at worst.
 impl<T, M: Meter> Timer<T> for HashedWheel<T, M> {
     fn now(&self) -> Tick {
         self.now
@@ -226,16 +227,6 @@ impl<T, M: Meter> Timer<T> for HashedWheel<T, M> {
         let place = self.take_due()?;
         let (id, entry) = self.timers.remove_at(place)?;
         Some(Expired { id, deadline: entry.deadline, value: entry.value })
-    }
-
-    /// O(1) for each timer that fires, where a timer is due in most of the ticks ahead; O(M) at worst.
-    fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
-        let mut fired = 0;
-        while let Some(expired) = self.pop_expired(now) {
-            fired += 1;
-            on_expiry(expired);
-        }
-        fired
     }
 }
 

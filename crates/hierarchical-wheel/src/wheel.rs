@@ -112,6 +112,8 @@ impl<T, M: Meter> HierarchicalWheel<T, M> {
 
 // What starts, stops and moves timers is always inlined: at a million timers a call waits for memory, and the fewer instructions there are from one
 // to the next, the more calls wait side by side. Saving and restoring registers alone is a tenth of them (see DECISIONS.md).
+/// [`advance`](Timer::advance): O(1) amortised for each timer that fires and for each call; at worst a limited number of moves a level for each tick with
+/// something due, whether it fires or not.
 impl<T, M: Meter> Timer<T> for HierarchicalWheel<T, M> {
     #[inline]
     fn now(&self) -> Tick {
@@ -195,18 +197,6 @@ impl<T, M: Meter> Timer<T> for HierarchicalWheel<T, M> {
         let index = self.take_due()?;
         let (id, entry) = self.entries.remove_at(index)?;
         Some(Expired { id, deadline: entry.deadline, value: entry.value })
-    }
-
-    /// O(1) amortised for each timer that fires and for each call; at worst a limited number of moves a level for each tick with
-    /// something due, whether it fires or not.
-    #[inline]
-    fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
-        let mut fired = 0;
-        while let Some(expired) = self.pop_expired(now) {
-            fired += 1;
-            on_expiry(expired);
-        }
-        fired
     }
 
     /// O(n + r), with r rings of slots.

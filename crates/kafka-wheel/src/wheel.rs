@@ -196,6 +196,7 @@ impl<T, M: Meter> KafkaWheel<T, M> {
     }
 }
 
+/// [`advance`](Timer::advance): O(m) amortised for each timer that fires, and O(log b) for each slot that is emptied; at worst all timers of a slot are moved.
 impl<T, M: Meter> Timer<T> for KafkaWheel<T, M> {
     fn now(&self) -> Tick {
         self.now
@@ -244,16 +245,6 @@ impl<T, M: Meter> Timer<T> for KafkaWheel<T, M> {
         let place = self.take_due()?;
         let (id, entry) = self.timers.remove_at(place)?;
         Some(Expired { id, deadline: entry.deadline, value: entry.value })
-    }
-
-    /// O(m) amortised for each timer that fires, and O(log b) for each slot that is emptied; at worst all timers of a slot are moved.
-    fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
-        let mut fired = 0;
-        while let Some(expired) = self.pop_expired(now) {
-            fired += 1;
-            on_expiry(expired);
-        }
-        fired
     }
 }
 

@@ -139,6 +139,7 @@ impl<T, M: Meter> LinuxWheel<T, M> {
     }
 }
 
+/// [`advance`](Timer::advance): O(1) for each timer that fires, O(m) for the call and for each slot that ends.
 impl<T, M: Meter> Timer<T> for LinuxWheel<T, M> {
     fn now(&self) -> Tick {
         self.now
@@ -193,16 +194,6 @@ impl<T, M: Meter> Timer<T> for LinuxWheel<T, M> {
         let place = self.lists.pop_front(&mut self.due)?;
         let (id, entry) = self.timers.remove_at(place)?;
         Some(Expired { id, deadline: entry.deadline, value: entry.value })
-    }
-
-    /// O(1) for each timer that fires, O(m) for the call and for each slot that ends.
-    fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
-        let mut fired = 0;
-        while let Some(expired) = self.pop_expired(now) {
-            fired += 1;
-            on_expiry(expired);
-        }
-        fired
     }
 }
 

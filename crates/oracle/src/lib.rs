@@ -91,15 +91,6 @@ impl<T> Timer<T> for Oracle<T> {
         self.keys.remove(&id);
         Some(Expired { id, deadline, value })
     }
-
-    fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
-        let mut fired = 0;
-        while let Some(expired) = self.pop_expired(now) {
-            fired += 1;
-            on_expiry(expired);
-        }
-        fired
-    }
 }
 
 /// The oracle as a backend, so that the suite can be run on what it measures by, and the oracle stand in a comparison.

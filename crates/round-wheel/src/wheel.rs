@@ -189,6 +189,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
     }
 }
 
+/// [`advance`](Timer::advance): O(1 + n / M) amortised for a tick; O(n + M + k log k) for a jump of more than a turn in which k fire.
 impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
     #[inline]
     fn now(&self) -> Tick {
@@ -266,17 +267,6 @@ impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
         let index = self.take_due()?;
         let (id, entry) = self.entries.remove_at(index)?;
         Some(Expired { id, deadline: entry.deadline, value: entry.value })
-    }
-
-    /// O(1 + n / M) amortised for a tick; O(n + M + k log k) for a jump of more than a turn in which k fire.
-    #[inline]
-    fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
-        let mut fired = 0;
-        while let Some(expired) = self.pop_expired(now) {
-            fired += 1;
-            on_expiry(expired);
-        }
-        fired
     }
 
     /// O(n + M).

@@ -256,6 +256,7 @@ impl Next {
     }
 }
 
+/// [`advance`](Timer::advance): O(M / 64) for each timer that fires, and for the call; O(k) for each turn that begins with timers of an overflow list of k due in it.
 impl<T, M: Meter> Timer<T> for SingleWheel<T, M> {
     fn now(&self) -> Tick {
         self.now
@@ -305,16 +306,6 @@ impl<T, M: Meter> Timer<T> for SingleWheel<T, M> {
         let place = self.take_due()?;
         let (id, entry) = self.timers.remove_at(place)?;
         Some(Expired { id, deadline: entry.deadline, value: entry.value })
-    }
-
-    /// O(M / 64) for each timer that fires, and for the call; O(k) for each turn that begins with timers of an overflow list of k due in it.
-    fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
-        let mut fired = 0;
-        while let Some(expired) = self.pop_expired(now) {
-            fired += 1;
-            on_expiry(expired);
-        }
-        fired
     }
 }
 

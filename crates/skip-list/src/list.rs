@@ -54,6 +54,7 @@ impl<T, M: Meter> SkipList<T, M> {
     }
 }
 
+/// [`advance`](Timer::advance): O(1) expected for each timer that fires, O(1) if none does.
 impl<T, M: Meter> Timer<T> for SkipList<T, M> {
     #[inline]
     fn now(&self) -> Tick {
@@ -116,17 +117,6 @@ impl<T, M: Meter> Timer<T> for SkipList<T, M> {
         self.levels.unlink(first.at, &self.meter);
         let (id, value) = self.arena.remove_at(first.at)?;
         Some(Expired { id, deadline: first.deadline, value })
-    }
-
-    /// O(1) expected for each timer that fires, O(1) if none does.
-    #[inline]
-    fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
-        let mut fired = 0;
-        while let Some(expired) = self.pop_expired(now) {
-            fired += 1;
-            on_expiry(expired);
-        }
-        fired
     }
 }
 
