@@ -4,6 +4,7 @@
 //! program may ask: the public interface, and the meter. Where an article's own code is on trial a model of it stands beside ours.
 
 pub mod bugs;
+mod configured;
 pub mod examples;
 pub mod models;
 pub mod ordered;

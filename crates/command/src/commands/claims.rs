@@ -4,6 +4,7 @@ use super::out_of_date;
 use crate::cli::Form;
 use crate::report::{self, instructions, page, tables};
 use anyhow::{Context, Result, bail};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -29,9 +30,9 @@ pub(super) fn run(
 ) -> Result<ExitCode> {
     let scale = if quick { Scale::REDUCED } else { Scale::WHOLE };
     let chosen = chosen(ids)?;
-    let experiments = chosen.iter().filter(|claim| claim.experiment.is_some()).count() as u32;
+    let experiments: BTreeSet<_> = chosen.iter().filter_map(|claim| claim.experiment.as_deref()).collect();
     let part = Duration::from_secs(1);
-    let mut progress = Progress::new(part * experiments.max(1));
+    let mut progress = Progress::new(part * experiments.len().max(1) as u32);
     let judgement = judge(chosen, &scale, |experiment| {
         progress.say(experiment.name.to_owned());
         progress.finish_part(part);

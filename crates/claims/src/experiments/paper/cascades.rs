@@ -5,14 +5,13 @@
 //!
 //! Each timer here is alone in a wheel whose clock stands anywhere, so that no slot grows so large that it is split and moves are saved.
 
-use super::tools::hierarchical_wheel;
 use crate::count::{Probe, Tally, random};
 use crate::experiments::Experiment;
+use crate::experiments::configured::{hierarchical_wheel, kafka_wheel};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;
-use wheelhouse_core::meter::{CountingMeter, Work};
+use wheelhouse_core::meter::Work;
 use wheelhouse_core::{Tick, Timer};
-use wheelhouse_kafka_wheel::KafkaWheel;
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "vl-cascades",
@@ -40,15 +39,10 @@ struct Moves {
 
 fn run(scale: &Scale) -> Evidence {
     let both = [
-        Moves { name: "hierarchical-wheel", moves: moves(scale, |now| hierarchical_wheel(SLOTS, now)) },
-        Moves { name: "kafka-wheel", moves: moves(scale, kafka_wheel) },
+        Moves { name: "hierarchical-wheel", moves: moves(scale, |now| hierarchical_wheel(SLOTS as usize, now)) },
+        Moves { name: "kafka-wheel", moves: moves(scale, |now| kafka_wheel(SLOTS as usize, now)) },
     ];
     Evidence { findings: vec![finding(&both)], tables: vec![table(&both)], charts: vec![chart(&both)] }
-}
-
-fn kafka_wheel(now: Tick) -> Probe<KafkaWheel<u64, CountingMeter>> {
-    let builder = KafkaWheel::builder().slots(SLOTS as usize).start(now).meter(CountingMeter::default());
-    Probe::new(builder.build().expect("16 slots are allowed"), KafkaWheel::meter)
 }
 
 fn moves<T: Timer<u64>>(scale: &Scale, build: impl Fn(Tick) -> Probe<T>) -> [Tally; 5] {

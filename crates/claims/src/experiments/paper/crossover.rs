@@ -6,9 +6,10 @@
 //! Both populations are held at a density of four timers a tick, delays exponential. What starting and firing a timer costs anyhow is taken from a run in which
 //! all delays are one tick, and subtracted: what is left is the work that the delay makes.
 
-use super::tools::{Held, exponential, hierarchical_wheel, hold, line, round_wheel};
+use super::tools::{Held, exponential, hold, line};
 use crate::count::{Probe, random};
 use crate::experiments::Experiment;
+use crate::experiments::configured::{hierarchical_wheel, round_wheel};
 use crate::growth::{Curve, Growth};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand_pcg::Pcg64Mcg;
@@ -120,12 +121,12 @@ fn held<T: Timer<u64>>(probe: &mut Probe<T>, pair: &Pair, delay: u64, seed: u64)
 }
 
 fn with_rounds(pair: &Pair, delay: u64, seed: u64) -> f64 {
-    held(&mut round_wheel(pair.slots), pair, delay, seed).per_timer()
+    held(&mut round_wheel(pair.slots as usize), pair, delay, seed).per_timer()
 }
 
 /// Work per timer, and how often it is moved.
 fn with_levels(pair: &Pair, delay: u64, seed: u64) -> (f64, f64) {
-    let held = held(&mut hierarchical_wheel(pair.per_level, 0), pair, delay, seed);
+    let held = held(&mut hierarchical_wheel(pair.per_level as usize, 0), pair, delay, seed);
     (held.per_timer(), held.work.of(Work::CascadeMove) as f64 / held.fired as f64)
 }
 

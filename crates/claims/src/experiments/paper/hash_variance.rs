@@ -4,9 +4,10 @@
 //! The hand still comes to each timer once a revolution: so the mean work of a tick stays what it was, and the tick of that slot looks at all of them.
 
 use super::rounds::Rounds;
-use super::tools::{exponential, hold, round_wheel};
+use super::tools::{exponential, hold};
 use crate::count::{Tally, random};
 use crate::experiments::Experiment;
+use crate::experiments::configured::round_wheel;
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
@@ -65,7 +66,7 @@ fn first(used: u64, random: &mut Pcg64Mcg) -> Tick {
 
 /// Steps of each tick of ours.
 fn ours(used: u64, seed: u64) -> Vec<u64> {
-    let (mut probe, mut random) = (round_wheel(SLOTS), random(seed));
+    let (mut probe, mut random) = (round_wheel(SLOTS as usize), random(seed));
     probe.fill((0..TIMERS).map(|_| first(used, &mut random)));
     hold(&mut probe, 1..=REVOLUTIONS * SLOTS, || revolutions(&mut random)).ticks
 }

@@ -4,9 +4,9 @@
 //! due. A timer that still waits in the queue cannot fire. The model is our round wheel behind such a queue, driven as Netty drives its own: a timer whose
 //! delay ends within a tick fires at the end of that tick, or when it is moved, if that is later. All timers are offered at one instant, with delays uniform in 0 to 1 s.
 
-use super::tools::round_wheel;
 use crate::count::{Tally, random};
 use crate::experiments::Experiment;
+use crate::experiments::configured::round_wheel;
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;
 use wheelhouse_core::Timer;
@@ -65,7 +65,7 @@ fn run(scale: &Scale) -> Evidence {
 
 /// How late each timer of a burst is, in ms, if a tick moves so many.
 fn lateness(timers: u64, cap: u64, seed: u64) -> Tally {
-    let (mut wheel, mut random) = (round_wheel(SLOTS).timer, random(seed));
+    let (mut wheel, mut random) = (round_wheel(SLOTS as usize).timer, random(seed));
     let delays: Vec<u64> = (0..timers).map(|_| random.random_range(0..LONGEST)).collect();
     let (mut queue, mut late, mut tick) = ((0..).zip(&delays), Tally::default(), 0);
     while (late.len() as u64) < timers {

@@ -5,9 +5,10 @@
 //! these instructions; ours counts steps, so that the constants differ and only the law can be compared.
 
 use super::rounds::{Rounds, Visit};
-use super::tools::{exponential, hold, line, round_wheel};
+use super::tools::{exponential, hold, line};
 use crate::count::random;
 use crate::experiments::Experiment;
+use crate::experiments::configured::round_wheel;
 use crate::growth::{Curve, Growth};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;
@@ -73,7 +74,7 @@ impl Interval {
 
 /// Steps of a tick of ours, on average.
 fn ours(interval: Interval, n: u64, slots: u64, seed: u64) -> f64 {
-    let (mut probe, mut random) = (round_wheel(slots), random(seed));
+    let (mut probe, mut random) = (round_wheel(slots as usize), random(seed));
     probe.fill((0..n).map(|_| interval.left(slots, &mut random)));
     hold(&mut probe, 1..=REVOLUTIONS * slots, || interval.whole(slots, &mut random)).per_tick()
 }

@@ -1,8 +1,9 @@
 //! The seven schemes, each built as the paper means it, and their four costs against n.
 
-use super::tools::{anywhere, hashed_wheel, hierarchical_wheel, round_wheel, single_wheel};
+use super::tools::anywhere;
 use crate::Scale;
 use crate::count::{Probe, random};
+use crate::experiments::configured::{hashed_wheel, hierarchical_wheel, round_wheel, single_wheel};
 use crate::growth::{Curve, Growth, Sample};
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
@@ -96,27 +97,37 @@ pub(super) fn rows(scale: &Scale) -> [Row; 8] {
         row(
             "4 single-wheel",
             ["O(1)", "O(1)", "O(1)"],
-            measure(scale, &all, |_| Span { longest: MOST_SLOTS - 1, ..Span::USUAL }, |_| single_wheel(MOST_SLOTS)),
+            measure(
+                scale,
+                &all,
+                |_| Span { longest: MOST_SLOTS - 1, ..Span::USUAL },
+                |_| single_wheel(MOST_SLOTS as usize),
+            ),
         ),
         row(
             "5 hashed-wheel, n slots",
             ["O(1) avg, O(n) worst", "O(1)", "O(1)"],
-            measure(scale, &slots, |n| Span { revolution: n, ..Span::USUAL }, hashed_wheel),
+            measure(scale, &slots, |n| Span { revolution: n, ..Span::USUAL }, |n| hashed_wheel(n as usize)),
         ),
         row(
             "6 round-wheel, 256 slots",
             ["O(1)", "O(1)", "O(n/M) avg, O(n) worst"],
-            measure(scale, &all, usual, |_| round_wheel(FEW_SLOTS)),
+            measure(scale, &all, usual, |_| round_wheel(FEW_SLOTS as usize)),
         ),
         row(
             "6 round-wheel, n/16 slots",
             ["O(1)", "O(1)", "O(n/M) avg, O(n) worst"],
-            measure(scale, &all, |n| Span { revolution: n / PER_SLOT, ..Span::USUAL }, |n| round_wheel(n / PER_SLOT)),
+            measure(
+                scale,
+                &all,
+                |n| Span { revolution: n / PER_SLOT, ..Span::USUAL },
+                |n| round_wheel((n / PER_SLOT) as usize),
+            ),
         ),
         row(
             "7 hierarchical-wheel, 2 levels of 1,024",
             ["O(m)", "O(1)", "O(1) avg"],
-            measure(scale, &all, usual, |_| hierarchical_wheel(PER_LEVEL, 0)),
+            measure(scale, &all, usual, |_| hierarchical_wheel(PER_LEVEL as usize, 0)),
         ),
     ]
 }

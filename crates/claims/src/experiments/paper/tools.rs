@@ -1,43 +1,11 @@
-//! What several of these experiments need: wheels of a given size, random intervals, a population that is held, a straight line.
+//! What several of these experiments need: random intervals, a population that is held, a straight line.
 
-use crate::count::{AnyTimer, Probe, Steps};
+use crate::count::{Probe, Steps};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use std::f64::consts::TAU;
 use std::ops::RangeInclusive;
-use wheelhouse_core::meter::CountingMeter;
 use wheelhouse_core::{Tick, Timer};
-use wheelhouse_hashed_wheel::HashedWheel;
-use wheelhouse_hierarchical_wheel::HierarchicalWheel;
-use wheelhouse_round_wheel::RoundWheel;
-use wheelhouse_single_wheel::SingleWheel;
-
-/// Why building a wheel does not fail.
-const VALID: &str = "the sizes of these experiments are powers of two from 2 to 65,536";
-
-/// Scheme 4 with so many slots.
-pub(super) fn single_wheel(slots: u64) -> Probe<AnyTimer> {
-    let wheel = SingleWheel::builder().slots(slots as usize).meter(CountingMeter::default()).build();
-    Probe::new(wheel.expect(VALID), SingleWheel::meter).any()
-}
-
-/// Scheme 5 with so many slots.
-pub(super) fn hashed_wheel(slots: u64) -> Probe<AnyTimer> {
-    let wheel = HashedWheel::builder().slots(slots as usize).meter(CountingMeter::default()).build();
-    Probe::new(wheel.expect(VALID), HashedWheel::meter).any()
-}
-
-/// Scheme 6 with so many slots.
-pub(super) fn round_wheel(slots: u64) -> Probe<AnyTimer> {
-    let wheel = RoundWheel::builder().slots(slots as usize).meter(CountingMeter::default()).build();
-    Probe::new(wheel.expect(VALID), RoundWheel::meter).any()
-}
-
-/// Scheme 7 with so many slots a level, its clock at a tick.
-pub(super) fn hierarchical_wheel(slots: u64, start: Tick) -> Probe<AnyTimer> {
-    let builder = HierarchicalWheel::builder().slots_per_level(slots as usize).start(start);
-    Probe::new(builder.meter(CountingMeter::default()).build().expect(VALID), HierarchicalWheel::meter).any()
-}
 
 /// An exponential interval of mean 1.
 pub(super) fn exponential(random: &mut Pcg64Mcg) -> f64 {
@@ -120,6 +88,7 @@ pub(super) fn line(points: &[(f64, f64)]) -> (f64, f64) {
 mod tests {
     use super::*;
     use crate::count::random;
+    use crate::experiments::configured::round_wheel;
 
     /// Mean and variance of many draws.
     fn moments(draw: fn(&mut Pcg64Mcg) -> f64) -> (f64, f64) {

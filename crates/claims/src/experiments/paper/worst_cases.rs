@@ -1,10 +1,11 @@
 //! The bad cases of the schemes: all timers in one slot, and a tree that is never balanced.
 
 use super::schemes::{FEW_SLOTS, STARTS};
-use super::tools::{anywhere, hashed_wheel, round_wheel};
+use super::tools::anywhere;
 use super::unbalanced;
 use crate::Scale;
 use crate::count::random;
+use crate::experiments::configured::{hashed_wheel, round_wheel};
 use crate::growth::Curve;
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
@@ -17,7 +18,7 @@ pub(super) type Worst = (&'static str, &'static str, &'static str, Curve);
 pub(super) fn worst(scale: &Scale) -> [Worst; 3] {
     let sizes = scale.linear_sizes();
     let start = Curve::sweep(&sizes, scale.seeds(), |n, seed| {
-        let (mut probe, mut random) = (hashed_wheel(FEW_SLOTS), random(seed));
+        let (mut probe, mut random) = (hashed_wheel(FEW_SLOTS as usize), random(seed));
         probe.fill(in_one_slot(n, &mut random).into_iter().rev());
         let starts = (0..STARTS).map(|at| {
             let turn = 1 + anywhere(at, STARTS, 2 * n, &mut random);
@@ -28,7 +29,7 @@ pub(super) fn worst(scale: &Scale) -> [Worst; 3] {
         starts.sum::<u64>() as f64 / STARTS as f64
     });
     let tick = Curve::sweep(&sizes, scale.seeds(), |n, seed| {
-        let mut probe = round_wheel(FEW_SLOTS);
+        let mut probe = round_wheel(FEW_SLOTS as usize);
         probe.fill(in_one_slot(n, &mut random(seed)));
         probe.work(|timer| timer.advance(FEW_SLOTS, |_| ())).0.total() as f64
     });

@@ -3,7 +3,7 @@
 use super::hierarchy::{Emptied, Hierarchy, Rule};
 use super::ours;
 use crate::count::{Probe, random};
-use crate::experiments::Experiment;
+use crate::experiments::{Experiment, configured};
 use crate::{Evidence, Finding, Part, Scale, Table};
 use rand::RngExt;
 use std::collections::BTreeSet;
@@ -51,8 +51,8 @@ struct Seen {
 
 fn run(scale: &Scale) -> Evidence {
     let wheels = [
-        ("hierarchical-wheel", see(scale, Rule::Digits, 256, || ours::hierarchical(256, 0))),
-        ("kafka-wheel", see(scale, Rule::Reach, 20, || ours::kafka(20, 0))),
+        ("hierarchical-wheel", see(scale, Rule::Digits, 256, || configured::hierarchical_wheel(256, 0))),
+        ("kafka-wheel", see(scale, Rule::Reach, 20, || configured::kafka_wheel(20, 0))),
     ];
     let columns = ["wheel", "level", "slots emptied", "timers in them", "not due", "most deadlines in a slot"];
     let mut table = Table::new("What is in a slot when it is emptied, all sizes and seeds together", columns);

@@ -1,9 +1,8 @@
 //! What the queue of slots costs each timer, in Kafka's wheels as printed, and in ours.
 
-use super::ours;
 use super::printed::Printed;
 use crate::count::random;
-use crate::experiments::Experiment;
+use crate::experiments::{Experiment, configured};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
@@ -146,7 +145,7 @@ fn count_printed(count: &mut Count, size: Tick, load: Load, delays: &[Tick]) {
 }
 
 fn count_ours(count: &mut Count, size: Tick, load: Load, delays: &[Tick]) {
-    let mut probe = ours::kafka(size as usize, 0);
+    let mut probe = configured::kafka_wheel(size as usize, 0);
     let ids = probe.fill(delays.iter().copied());
     count.ours_longest = count.ours_longest.max(probe.timer.occupied_slots());
     let gone = ids.into_iter().enumerate().filter(|(number, _)| load.cancels(*number, delays.len()));
@@ -305,7 +304,7 @@ fn churn(size: Tick, seed: u64) -> Vec<u64> {
 
 /// How often the queue of kafka-wheel became longer by an insertion, in each of 1,000 laps: 100 timers of one slot.
 fn one_slot(size: Tick, then: Then) -> Vec<u64> {
-    let mut probe = ours::kafka(size as usize, 0);
+    let mut probe = configured::kafka_wheel(size as usize, 0);
     let lap = |lap: Tick| {
         let deadline = lap * size + size / 2;
         probe.timer.advance(deadline - 1, |_| ());

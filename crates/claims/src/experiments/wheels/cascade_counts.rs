@@ -3,7 +3,7 @@
 use super::hierarchy::{Hierarchy, Rule};
 use super::ours;
 use crate::count::{Probe, random};
-use crate::experiments::Experiment;
+use crate::experiments::{Experiment, configured};
 use crate::growth::{Curve, Growth};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;
@@ -30,14 +30,16 @@ const ALONE: u64 = 256;
 fn run(scale: &Scale) -> Evidence {
     let mut moves = Vec::new();
     for levels in LEVELS {
-        moves.push(count_moves(WHEELS[0].0, levels, scale, |slots| ours::hierarchical(slots, 0)));
-        moves.push(count_moves(WHEELS[1].0, levels, scale, |slots| ours::kafka(slots, 0)));
+        moves.push(count_moves(WHEELS[0].0, levels, scale, |slots| configured::hierarchical_wheel(slots, 0)));
+        moves.push(count_moves(WHEELS[1].0, levels, scale, |slots| configured::kafka_wheel(slots, 0)));
     }
-    let storms =
-        [storm(WHEELS[0].0, scale, || ours::hierarchical(256, 0)), storm(WHEELS[1].0, scale, || ours::kafka(256, 0))];
+    let storms = [
+        storm(WHEELS[0].0, scale, || configured::hierarchical_wheel(256, 0)),
+        storm(WHEELS[1].0, scale, || configured::kafka_wheel(256, 0)),
+    ];
     let left = [
-        count_left(WHEELS[0], 16, scale, || ours::hierarchical(16, 0)),
-        count_left(WHEELS[1], 20, scale, || ours::kafka(20, 0)),
+        count_left(WHEELS[0], 16, scale, || configured::hierarchical_wheel(16, 0)),
+        count_left(WHEELS[1], 20, scale, || configured::kafka_wheel(20, 0)),
     ];
     Evidence {
         findings: vec![price(&moves, &storms), demotion(&left)],
@@ -288,8 +290,8 @@ mod tests {
     fn no_timer_moves_more_often_than_there_are_levels_below_its_own() {
         for levels in LEVELS {
             let moves = [
-                count_moves("", levels, &Scale::REDUCED, |slots| ours::hierarchical(slots, 0)),
-                count_moves("", levels, &Scale::REDUCED, |slots| ours::kafka(slots, 0)),
+                count_moves("", levels, &Scale::REDUCED, |slots| configured::hierarchical_wheel(slots, 0)),
+                count_moves("", levels, &Scale::REDUCED, |slots| configured::kafka_wheel(slots, 0)),
             ];
             for it in moves {
                 assert!(it.most == u64::from(levels) - 1 && it.moved <= it.fired * it.most && it.fired == 5 * TIMERS);

@@ -3,7 +3,7 @@
 use super::ours::{self, Wakeup};
 use super::printed::Printed;
 use crate::count::{Probe, random};
-use crate::experiments::Experiment;
+use crate::experiments::{Experiment, configured};
 use crate::{Evidence, Finding, Part, Scale, Table};
 use rand::RngExt;
 use wheelhouse_binary_heap::Definition;
@@ -51,18 +51,21 @@ fn one_timer() -> Vec<Way> {
         probe.fill([ALONE]);
         ours::wakeups(&mut probe, |_, _| ())
     }
-    let mut walked = ours::round(512);
+    let mut walked = configured::round_wheel(512);
     walked.fill([ALONE]);
     let mut printed = Printed::new(20);
     printed.insert(ALONE);
     vec![
         Way::new(BY_TICKS, &by_ticks(&mut walked)),
-        Way::new("single-wheel, at the next wake-up", &alone(ours::single(512))),
-        Way::new("hashed-wheel, at the next wake-up", &alone(ours::hashed(512))),
-        Way::new("round-wheel, at the next wake-up", &alone(ours::round(512))),
-        Way::new("hierarchical-wheel of 256 slots, at the next wake-up", &alone(ours::hierarchical(256, 0))),
-        Way::new("hierarchical-wheel of 8 slots, at the next wake-up", &alone(ours::hierarchical(8, 0))),
-        Way::new("kafka-wheel of 20 slots, by its queue of slots", &alone(ours::kafka(20, 0))),
+        Way::new("single-wheel, at the next wake-up", &alone(configured::single_wheel(512))),
+        Way::new("hashed-wheel, at the next wake-up", &alone(configured::hashed_wheel(512))),
+        Way::new("round-wheel, at the next wake-up", &alone(configured::round_wheel(512))),
+        Way::new(
+            "hierarchical-wheel of 256 slots, at the next wake-up",
+            &alone(configured::hierarchical_wheel(256, 0)),
+        ),
+        Way::new("hierarchical-wheel of 8 slots, at the next wake-up", &alone(configured::hierarchical_wheel(8, 0))),
+        Way::new("kafka-wheel of 20 slots, by its queue of slots", &alone(configured::kafka_wheel(20, 0))),
         Way::new("a queue of slots as printed, of 20 slots", &by_queue(&mut printed)),
     ]
 }
@@ -188,7 +191,7 @@ impl Queue {
     fn run(mut self, seed: u64) -> Self {
         const SLOTS: usize = 20;
         let timers = self.load.timers(seed);
-        let (mut printed, mut probe) = (Printed::new(SLOTS as Tick), ours::kafka(SLOTS, 0));
+        let (mut printed, mut probe) = (Printed::new(SLOTS as Tick), configured::kafka_wheel(SLOTS, 0));
         let ids = probe.fill(timers.iter().map(|timer| timer.0));
         self.most_live = self.most_live.max(probe.timer.len());
         self.longest = self.longest.max(probe.timer.occupied_slots());

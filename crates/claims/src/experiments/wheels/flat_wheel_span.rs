@@ -1,7 +1,7 @@
 //! One flat wheel for a long span: the slots it needs, and what three ways to drive it pass on the way round.
 
 use super::ours;
-use crate::experiments::Experiment;
+use crate::experiments::{Experiment, configured};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use std::collections::BTreeSet;
 use wheelhouse_core::meter::Work;
@@ -97,12 +97,12 @@ struct Single {
 impl Single {
     /// None where no wheel has as many slots.
     fn count(span: Tick) -> Option<Self> {
-        let fits = |slots: &usize| ours::single(*slots).timer.insert_within(span - 1, 0).is_ok();
+        let fits = |slots: &usize| configured::single_wheel(*slots).timer.insert_within(span - 1, 0).is_ok();
         let slots = (1..=16).map(|bits| 1 << bits).find(fits)?;
-        let mut walked = ours::single(slots);
+        let mut walked = configured::single_wheel(slots);
         walked.fill(deadlines(span));
         let in_vain = (1..=span).filter(|tick| walked.timer.advance(*tick, |_| ()) == 0).count() as u64;
-        let mut woken = ours::single(slots);
+        let mut woken = configured::single_wheel(slots);
         woken.fill(deadlines(span));
         let wakeups = ours::wakeups(&mut woken, |_, _| ()).len() as u64;
         let visits = woken.steps().of(Work::SlotVisit);

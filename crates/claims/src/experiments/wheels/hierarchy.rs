@@ -136,6 +136,7 @@ mod tests {
     use super::super::ours;
     use super::*;
     use crate::count::random;
+    use crate::experiments::configured;
     use rand::RngExt;
 
     #[test]
@@ -147,10 +148,10 @@ mod tests {
             deadlines.iter().for_each(|deadline| model.insert(*deadline));
             model.wakeups(|_| ())
         };
-        let mut wheel = ours::hierarchical(64, 0);
+        let mut wheel = configured::hierarchical_wheel(64, 0);
         wheel.fill(deadlines.iter().copied());
         assert_eq!(ours::wakeups(&mut wheel, |_, _| ()), model(Rule::Digits, 64));
-        let mut wheel = ours::kafka(20, 0);
+        let mut wheel = configured::kafka_wheel(20, 0);
         wheel.fill(deadlines.iter().copied());
         assert_eq!(ours::wakeups(&mut wheel, |_, _| ()), model(Rule::Reach, 20));
     }

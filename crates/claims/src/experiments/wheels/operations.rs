@@ -142,18 +142,18 @@ pub(super) fn search_of_slot(n: u64, slots: u64, seed: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ours;
     use super::*;
+    use crate::experiments::configured;
 
     #[test]
     fn an_insertion_into_one_wheel_is_a_step_and_so_is_a_cancellation() {
-        assert_eq!(insert_and_cancel(|| ours::single(4_096), 1_000, 4_000, 1), [1.0, 1.0]);
-        assert_eq!(reschedule(|| ours::single(4_096), 1_000, 4_000, 1), 2.0);
+        assert_eq!(insert_and_cancel(|| configured::single_wheel(4_096), 1_000, 4_000, 1), [1.0, 1.0]);
+        assert_eq!(reschedule(|| configured::single_wheel(4_096), 1_000, 4_000, 1), 2.0);
     }
 
     #[test]
     fn a_key_takes_a_comparison_and_hardly_another() {
-        let steps = cancel_by_key(ours::single(4_096), 1_024, 4_000, 1);
+        let steps = cancel_by_key(configured::single_wheel(4_096), 1_024, 4_000, 1);
         assert!((2.0..2.2).contains(&steps), "{steps}");
     }
 

@@ -1,47 +1,9 @@
-//! The wheels of this workspace, each with as many slots as an experiment asks for, and how it is driven and measured.
+//! How the wheels of this workspace are driven and measured.
 
-use crate::count::{AnyTimer, Probe};
+use crate::count::Probe;
 use crate::growth::{Curve, Growth, Sample};
-use wheelhouse_core::meter::{CountingMeter, Work};
+use wheelhouse_core::meter::Work;
 use wheelhouse_core::{Tick, Timer};
-use wheelhouse_hashed_wheel::HashedWheel;
-use wheelhouse_hierarchical_wheel::HierarchicalWheel;
-use wheelhouse_kafka_wheel::KafkaWheel;
-use wheelhouse_round_wheel::RoundWheel;
-use wheelhouse_single_wheel::SingleWheel;
-
-const VALID: &str = "the experiments ask for numbers of slots that the wheels take";
-
-/// One wheel, a tick a slot.
-pub(super) fn single(slots: usize) -> Probe<SingleWheel<u64, CountingMeter>> {
-    let wheel = SingleWheel::builder().slots(slots).meter(CountingMeter::default()).build();
-    Probe::new(wheel.expect(VALID), SingleWheel::meter)
-}
-
-/// One wheel with sorted slots.
-pub(super) fn hashed(slots: usize) -> Probe<AnyTimer> {
-    let wheel = HashedWheel::builder().slots(slots).meter(CountingMeter::default()).build();
-    Probe::new(wheel.expect(VALID), HashedWheel::meter).any()
-}
-
-/// One wheel with rounds.
-pub(super) fn round(slots: usize) -> Probe<AnyTimer> {
-    let wheel = RoundWheel::builder().slots(slots).meter(CountingMeter::default()).build();
-    Probe::new(wheel.expect(VALID), RoundWheel::meter).any()
-}
-
-/// Levels of so many slots each, all made at the start.
-pub(super) fn hierarchical(slots: usize, start: Tick) -> Probe<AnyTimer> {
-    let wheel =
-        HierarchicalWheel::builder().slots_per_level(slots).start(start).meter(CountingMeter::default()).build();
-    Probe::new(wheel.expect(VALID), HierarchicalWheel::meter).any()
-}
-
-/// Levels of so many slots each, made on demand, driven by a queue of slots.
-pub(super) fn kafka(slots: usize, start: Tick) -> Probe<KafkaWheel<u64, CountingMeter>> {
-    let wheel = KafkaWheel::builder().slots(slots).start(start).meter(CountingMeter::default()).build();
-    Probe::new(wheel.expect(VALID), KafkaWheel::meter)
-}
 
 /// What was done at one tick on the way from wake-up to wake-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,6 +49,7 @@ pub(super) fn all_are(class: Growth, growths: impl IntoIterator<Item = Growth>) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiments::configured;
 
     #[test]
     fn each_wheel_fires_what_it_holds_from_wakeup_to_wakeup() {
@@ -97,11 +60,11 @@ mod tests {
             assert_eq!(fired, [(7, 7), (300, 300), (300, 300), (5_000, 5_000)]);
             assert_eq!(wakeups.iter().map(|wakeup| wakeup.fired).sum::<u64>(), 4);
         }
-        check(single(64));
-        check(hashed(64));
-        check(round(64));
-        check(hierarchical(64, 0));
-        check(kafka(20, 0));
+        check(configured::single_wheel(64));
+        check(configured::hashed_wheel(64));
+        check(configured::round_wheel(64));
+        check(configured::hierarchical_wheel(64, 0));
+        check(configured::kafka_wheel(20, 0));
     }
 
     #[test]

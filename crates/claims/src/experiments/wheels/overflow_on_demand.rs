@@ -1,9 +1,8 @@
 //! When Kafka's wheels make another wheel, how wide its slots are, and from where it reaches how far.
 
-use super::ours;
 use super::printed::Printed;
 use crate::count::{Probe, random};
-use crate::experiments::Experiment;
+use crate::experiments::{Experiment, configured};
 use crate::{Evidence, Finding, Part, Scale, Table};
 use rand::RngExt;
 use wheelhouse_core::meter::CountingMeter;
@@ -61,7 +60,7 @@ impl Demand {
     fn insert(&mut self, seed: u64) {
         let mut random = random(seed);
         for _ in 0..INSERTIONS / 100 {
-            let mut probe = ours::kafka(SLOTS as usize, random.random_range(0..1 << 40));
+            let mut probe = configured::kafka_wheel(SLOTS as usize, random.random_range(0..1 << 40));
             let mut so_far = 1;
             for _ in 0..100 {
                 let now = probe.timer.now() + random.random_range(0..100);
@@ -122,7 +121,7 @@ impl NewLevel {
 }
 
 fn started(now: Tick, deadline: Tick) -> Probe<KafkaWheel<u64, CountingMeter>> {
-    let mut probe = ours::kafka(SLOTS as usize, now);
+    let mut probe = configured::kafka_wheel(SLOTS as usize, now);
     probe.timer.insert(deadline, 0);
     probe
 }
@@ -166,7 +165,7 @@ fn idle_table() -> Table {
         printed.insert(idle + 5);
         let levels = printed.levels();
         let slots = std::iter::from_fn(|| printed.poll()).count();
-        let mut wheel = ours::kafka(SLOTS as usize, 0);
+        let mut wheel = configured::kafka_wheel(SLOTS as usize, 0);
         wheel.timer.advance(idle, |_| ());
         wheel.timer.insert(idle + 5, 0);
         table.row([idle.to_string(), levels.to_string(), slots.to_string(), wheel.timer.levels().to_string()]);

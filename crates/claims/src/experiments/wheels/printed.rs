@@ -165,9 +165,9 @@ impl Printed {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ours;
     use super::*;
     use crate::count::random;
+    use crate::experiments::configured;
     use rand::RngExt;
     use wheelhouse_core::Timer;
 
@@ -187,7 +187,7 @@ mod tests {
     fn does_as_kafka_wheel_where_nothing_is_cancelled() {
         for size in [8, 20, 64] {
             let (mut printed, mut wheel, mut random) =
-                (Printed::new(size), ours::kafka(size as usize, 0), random(size));
+                (Printed::new(size), configured::kafka_wheel(size as usize, 0), random(size));
             for _ in 0..1_000 {
                 let deadline = 1 + random.random_range(0..100_000);
                 printed.insert(deadline);

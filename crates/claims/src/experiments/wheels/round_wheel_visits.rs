@@ -3,7 +3,7 @@
 use super::ours::{self, all_are};
 use super::rounds_model::Rounds;
 use crate::count::{Probe, random};
-use crate::experiments::Experiment;
+use crate::experiments::{Experiment, configured};
 use crate::growth::{Curve, Growth};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;
@@ -64,14 +64,14 @@ fn run(scale: &Scale) -> Evidence {
     costs.push(Cost::new("round-wheel", IDLE, IN_PROPORTION, idle));
     costs.push(Cost::new("round-wheel", BUSY, IN_PROPORTION, busy));
     let crowded = Curve::sweep(&scale.sizes(), scale.seeds(), |n, seed| {
-        let mut probe = filled(ours::round(256), n, 256, Spread::OneSlot, seed);
+        let mut probe = filled(configured::round_wheel(256), n, 256, Spread::OneSlot, seed);
         busy_revolution(&mut probe, 256, Work::EntryScan).1
     });
     costs.push(Cost::new("round-wheel", CROWDED, 256, crowded));
     let counted = Curve::sweep(&scale.sizes(), scale.seeds(), |n, seed| counted_rounds(n, 256, seed));
     costs.push(Cost::new("rounds counted down", IDLE, 256, counted));
     let sorted = Curve::sweep(&scale.sizes(), scale.seeds(), |n, seed| {
-        let mut probe = filled(ours::hashed(256), n, 256, Spread::Random, seed);
+        let mut probe = filled(configured::hashed_wheel(256), n, 256, Spread::Random, seed);
         busy_revolution(&mut probe, 256, Work::SlotVisit).0
     });
     costs.push(Cost::new("hashed-wheel, slots visited", BUSY, 256, sorted));
@@ -92,7 +92,7 @@ fn filled<T: Timer<u64>>(mut probe: Probe<T>, n: u64, slots: u64, spread: Spread
 
 /// Entries that a tick reads on average over a revolution, with nothing due and with one timer due at each tick.
 fn round_wheel(n: u64, slots: u64, seed: u64) -> [f64; 2] {
-    let mut probe = filled(ours::round(slots as usize), n, slots, Spread::Random, seed);
+    let mut probe = filled(configured::round_wheel(slots as usize), n, slots, Spread::Random, seed);
     let before = probe.steps();
     (1..=slots).for_each(|tick| _ = probe.timer.advance(tick, |_| ()));
     let idle = probe.steps().since(&before).of(Work::EntryScan) as f64 / slots as f64;

@@ -2,7 +2,7 @@
 
 use super::ours;
 use crate::count::{Probe, random};
-use crate::experiments::Experiment;
+use crate::experiments::{Experiment, configured};
 use crate::growth::Curve;
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;
@@ -85,7 +85,8 @@ fn alone(setting: Setting, scale: &Scale) -> Costs {
     let delays: Vec<Tick> = DELAYS.map(|bits| 1 << bits).collect();
     let [rounds, levels] = ours::curves(&delays, scale.seeds(), |mean, seed| {
         let mut random = random(seed ^ mean << 32);
-        let (mut wheel, mut levels) = (ours::round(setting.slots), ours::hierarchical(setting.slots_per_level, 0));
+        let (mut wheel, mut levels) =
+            (configured::round_wheel(setting.slots), configured::hierarchical_wheel(setting.slots_per_level, 0));
         let mut work = [0; 2];
         for _ in 0..TIMERS {
             let delay = random.random_range(1..=2 * mean);
@@ -122,9 +123,9 @@ fn busy(setting: Setting, scale: &Scale) -> Costs {
     let longest = scale.to.min(MOST_BUSY) - DUE.ilog2();
     let delays: Vec<Tick> = (*DELAYS.start()..=longest).map(|bits| 1 << bits).collect();
     let [rounds, levels] = ours::curves(&delays, scale.seeds(), |mean, seed| {
-        let (work, fired) = hold(ours::round(setting.slots), mean, seed);
+        let (work, fired) = hold(configured::round_wheel(setting.slots), mean, seed);
         let rounds = work.of(Work::EntryScan) as f64 / fired as f64;
-        let (work, fired) = hold(ours::hierarchical(setting.slots_per_level, 0), mean, seed);
+        let (work, fired) = hold(configured::hierarchical_wheel(setting.slots_per_level, 0), mean, seed);
         [rounds, 1.0 + work.of(Work::CascadeMove) as f64 / fired as f64]
     });
     Costs { setting, rounds, levels }
@@ -203,12 +204,12 @@ mod tests {
     #[test]
     fn a_turn_at_a_time_visits_a_slot_as_often_as_a_tick_at_a_time() {
         for delay in [1, 63, 64, 65, 1_000] {
-            let mut walked = ours::round(64);
+            let mut walked = configured::round_wheel(64);
             walked.fill([delay]);
             let before = walked.steps();
             (1..=delay).for_each(|tick| _ = walked.timer.advance(tick, |_| ()));
             let visited = walked.steps().since(&before).of(Work::SlotVisit);
-            assert_eq!((visited, visits(&mut ours::round(64), 64, delay)), (delay.div_ceil(64), visited));
+            assert_eq!((visited, visits(&mut configured::round_wheel(64), 64, delay)), (delay.div_ceil(64), visited));
         }
     }
 

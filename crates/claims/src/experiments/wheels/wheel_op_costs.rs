@@ -3,7 +3,7 @@
 use super::operations::{cancel_by_key, insert_and_cancel, search_of_slot};
 use super::ours::{self, all_are};
 use crate::count::{Probe, random};
-use crate::experiments::Experiment;
+use crate::experiments::{Experiment, configured};
 use crate::growth::{Curve, Growth};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;
@@ -61,15 +61,20 @@ fn run(scale: &Scale) -> Evidence {
     let linear: Vec<u64> = sizes.iter().copied().filter(|n| *n <= LINEAR).collect();
     let proportional: Vec<u64> = sizes.iter().copied().filter(|n| n / EACH <= MOST).collect();
     let costs = [
-        Costs::count(("single-wheel", "65536"), &sizes, scale, NEAR, |_| ours::single(2 * NEAR as usize)),
-        Costs::count(("round-wheel", "16384"), &sizes, scale, FAR, |_| ours::round(1 << 14)),
-        Costs::count(("hierarchical-wheel", "1024 a level"), &sizes, scale, FAR, |_| ours::hierarchical(1 << 10, 0)),
-        Costs::count(("kafka-wheel", "20 a level"), &sizes, scale, FAR, |_| ours::kafka(20, 0)),
-        Costs::count((HASHED, FIXED), &linear, scale, FAR, |_| ours::hashed(FEW as usize)),
-        Costs::count((HASHED, IN_PROPORTION), &proportional, scale, FAR, |n| ours::hashed((n / EACH) as usize)),
+        Costs::count(("single-wheel", "65536"), &sizes, scale, NEAR, |_| configured::single_wheel(2 * NEAR as usize)),
+        Costs::count(("round-wheel", "16384"), &sizes, scale, FAR, |_| configured::round_wheel(1 << 14)),
+        Costs::count(("hierarchical-wheel", "1024 a level"), &sizes, scale, FAR, |_| {
+            configured::hierarchical_wheel(1 << 10, 0)
+        }),
+        Costs::count(("kafka-wheel", "20 a level"), &sizes, scale, FAR, |_| configured::kafka_wheel(20, 0)),
+        Costs::count((HASHED, FIXED), &linear, scale, FAR, |_| configured::hashed_wheel(FEW as usize)),
+        Costs::count((HASHED, IN_PROPORTION), &proportional, scale, FAR, |n| {
+            configured::hashed_wheel((n / EACH) as usize)
+        }),
     ];
     let levels = levels(scale);
-    let keyed = Curve::sweep(&sizes, scale.seeds(), |n, seed| cancel_by_key(ours::round(1 << 14), n, FAR, seed));
+    let keyed =
+        Curve::sweep(&sizes, scale.seeds(), |n, seed| cancel_by_key(configured::round_wheel(1 << 14), n, FAR, seed));
     let searched = Curve::sweep(&linear, scale.seeds(), |n, seed| search_of_slot(n, FEW, seed));
     Evidence {
         findings: vec![constant(&costs, &levels), by_key(&keyed, &searched)],
@@ -173,8 +178,8 @@ struct Level {
 
 fn levels(scale: &Scale) -> Vec<Level> {
     let level = |bits: u32| {
-        let [kafka, kafka_moves] = lives(bits, scale, || ours::kafka(20, 0));
-        let [hierarchical, hierarchical_moves] = lives(bits, scale, || ours::hierarchical(256, 0));
+        let [kafka, kafka_moves] = lives(bits, scale, || configured::kafka_wheel(20, 0));
+        let [hierarchical, hierarchical_moves] = lives(bits, scale, || configured::hierarchical_wheel(256, 0));
         Level { bits, kafka, kafka_moves, hierarchical, hierarchical_moves }
     };
     DELAYS.into_iter().map(level).collect()

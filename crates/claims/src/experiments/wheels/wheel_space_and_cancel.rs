@@ -3,7 +3,7 @@
 use super::operations::{insert_and_cancel, reschedule, search_of_slot};
 use super::ours::{self, all_are};
 use crate::count::{Probe, random};
-use crate::experiments::Experiment;
+use crate::experiments::{Experiment, configured};
 use crate::growth::{Curve, Growth};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;
@@ -72,7 +72,7 @@ impl Slots {
 /// The fewest slots of a flat wheel that takes all of them.
 fn single(delays: &[Tick]) -> Option<u64> {
     let takes = |slots: &usize| {
-        let mut wheel = ours::single(*slots).timer;
+        let mut wheel = configured::single_wheel(*slots).timer;
         delays.iter().all(|delay| wheel.insert_within(*delay, 0).is_ok())
     };
     (1..=WIDEST_FLAT).map(|bits| 1 << bits).find(takes).map(|slots| slots as u64)
@@ -80,7 +80,7 @@ fn single(delays: &[Tick]) -> Option<u64> {
 
 /// Always as many, if all timers fire at their ticks.
 fn round(delays: &[Tick]) -> Option<u64> {
-    let mut probe = ours::round(ROUND);
+    let mut probe = configured::round_wheel(ROUND);
     probe.fill(delays.iter().copied());
     let mut right = 0;
     ours::wakeups(&mut probe, |tick, fired| right += fired.iter().filter(|(deadline, _)| *deadline == tick).count());
@@ -90,7 +90,7 @@ fn round(delays: &[Tick]) -> Option<u64> {
 /// Those of the levels in use: one more than the most moves of a timer.
 fn hierarchical(delays: &[Tick]) -> u64 {
     let moves = |delay: &Tick| {
-        let mut probe = ours::hierarchical(256, 0);
+        let mut probe = configured::hierarchical_wheel(256, 0);
         probe.fill([*delay]);
         ours::wakeups(&mut probe, |_, _| ());
         probe.steps().of(Work::CascadeMove)
@@ -99,7 +99,7 @@ fn hierarchical(delays: &[Tick]) -> u64 {
 }
 
 fn kafka(delays: &[Tick]) -> u64 {
-    let mut probe = ours::kafka(20, 0);
+    let mut probe = configured::kafka_wheel(20, 0);
     probe.fill(delays.iter().copied());
     20 * probe.timer.levels() as u64
 }
@@ -114,10 +114,10 @@ struct ByHandle {
 fn by_handle(scale: &Scale) -> [ByHandle; 4] {
     let span = 1 << (MOST - 1);
     [
-        ByHandle::count("single-wheel", scale, span, || ours::single(1 << WIDEST_FLAT)),
-        ByHandle::count("round-wheel", scale, span, || ours::round(1 << 14)),
-        ByHandle::count("hierarchical-wheel", scale, span, || ours::hierarchical(256, 0)),
-        ByHandle::count("kafka-wheel", scale, span, || ours::kafka(20, 0)),
+        ByHandle::count("single-wheel", scale, span, || configured::single_wheel(1 << WIDEST_FLAT)),
+        ByHandle::count("round-wheel", scale, span, || configured::round_wheel(1 << 14)),
+        ByHandle::count("hierarchical-wheel", scale, span, || configured::hierarchical_wheel(256, 0)),
+        ByHandle::count("kafka-wheel", scale, span, || configured::kafka_wheel(20, 0)),
     ]
 }
 
@@ -231,8 +231,8 @@ const TO: u32 = 31;
 fn by_span(scale: &Scale) -> [BySpan; 3] {
     [
         BySpan::count(TREE, scale, Probe::of::<RedBlackTreeDefinition>),
-        BySpan::count("hierarchical-wheel", scale, || ours::hierarchical(256, 0)),
-        BySpan::count("kafka-wheel", scale, || ours::kafka(20, 0)),
+        BySpan::count("hierarchical-wheel", scale, || configured::hierarchical_wheel(256, 0)),
+        BySpan::count("kafka-wheel", scale, || configured::kafka_wheel(20, 0)),
     ]
 }
 
