@@ -49,11 +49,12 @@ impl<F: SearchFrom> List<F> {
         };
         let passed = |places| meter.tally(Work::Link, places);
         if F::REAR {
-            core::iter::successors(self.ends.last(), |place| {
-                passed(1);
-                self.lists.before(*place)
+            let mut from_rear = core::iter::successors(self.ends.last(), |place| self.lists.before(*place));
+            from_rear.find(|place| {
+                let is_found = is_less(*place);
+                passed(u64::from(!is_found));
+                is_found
             })
-            .find(|place| is_less(*place))
         } else {
             let smaller = self.lists.iter(&self.ends).take_while(|place| is_less(*place)).inspect(|_| passed(1));
             smaller.last()

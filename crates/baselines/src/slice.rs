@@ -6,7 +6,7 @@ use wheelhouse_core::meter::{Meter, Work};
 use wheelhouse_core::ordered::{Key, Queue};
 
 /// Keys and places side by side, the last first, so that what fires is taken off the end. A timer that comes or goes moves all that are due
-/// before it: cheap for timeouts that grow, O(n) for those that shrink.
+/// before it: nothing for one that is due first, O(n) for a timeout that is due after all others.
 #[derive(Clone, Debug)]
 pub struct Slice {
     timers: Vec<(Key, u32)>,

@@ -75,8 +75,9 @@ impl Tree {
         parent
     }
 
-    /// Puts a node, or none, where a child of a parent was, or where the root was.
-    fn replace(&mut self, parent: u32, side: Side, by: u32) {
+    /// Puts a node, or none, where a child of a parent was, or where the root was: one link.
+    fn replace(&mut self, parent: u32, side: Side, by: u32, meter: &impl Meter) {
+        meter.tally(Work::Link, 1);
         if parent == NONE {
             self.root = by;
         } else {
@@ -95,13 +96,12 @@ impl Tree {
 
     /// Turns a node down to a side; its child of the other side takes its place.
     fn rotate(&mut self, at: u32, side: Side, meter: &impl Meter) {
-        meter.tally(Work::Link, 3);
         let up = self.child(at, 1 - side);
         let middle = self.child(up, side);
         let (parent, was) = (self.parent(at), self.side_of(at));
-        self.replace(parent, was, up);
-        self.replace(up, side, at);
-        self.replace(at, 1 - side, middle);
+        self.replace(parent, was, up, meter);
+        self.replace(up, side, at, meter);
+        self.replace(at, 1 - side, middle, meter);
     }
 
     /// Mends what a new red node under a red parent breaks.
@@ -171,11 +171,11 @@ impl Tree {
     }
 
     /// Takes a node out that has no child of lesser keys, or none of greater: the other child takes its place.
-    fn splice(&mut self, at: u32) -> (u32, u32) {
+    fn splice(&mut self, at: u32, meter: &impl Meter) -> (u32, u32) {
         let Node { parent, children: [less, more], .. } = *self.node(at);
         let child = if less == NONE { more } else { less };
         let side = self.side_of(at);
-        self.replace(parent, side, child);
+        self.replace(parent, side, child, meter);
         (child, parent)
     }
 }
@@ -197,7 +197,7 @@ impl Queue for Tree {
             is_first &= side == LESS;
             (parent, at) = (at, self.child(at, side));
         }
-        self.replace(parent, side, place);
+        self.replace(parent, side, place, meter);
         if is_first {
             self.first = place;
         }
@@ -209,14 +209,13 @@ impl Queue for Tree {
     }
 
     fn remove(&mut self, _: Key, place: u32, meter: &impl Meter) {
-        meter.tally(Work::Link, 1);
         if self.first == place {
             self.first = self.next(place, meter);
         }
         let [less, more] = self.node(place).children;
         if less == NONE || more == NONE {
             let was_red = self.is_red(place);
-            let (child, parent) = self.splice(place);
+            let (child, parent) = self.splice(place, meter);
             if !was_red {
                 self.mend_black(child, parent, meter);
             }
@@ -225,16 +224,16 @@ impl Queue for Tree {
         // The next greater node, which has no lesser child, is taken out instead, and then put where this one is.
         let next = self.outermost(more, LESS, meter);
         let was_red = self.is_red(next);
-        let (child, mut parent) = self.splice(next);
+        let (child, mut parent) = self.splice(next, meter);
         if parent == place {
             parent = next;
         }
         let (above, side) = (self.parent(place), self.side_of(place));
         let Node { children, is_red, .. } = *self.node(place);
         self.node(next).is_red = is_red;
-        self.replace(above, side, next);
+        self.replace(above, side, next, meter);
         for side in [LESS, MORE] {
-            self.replace(next, side, children[side]);
+            self.replace(next, side, children[side], meter);
         }
         if !was_red {
             self.mend_black(child, parent, meter);

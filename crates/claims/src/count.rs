@@ -103,14 +103,30 @@ impl<T: Timer<u64>> Probe<T> {
 
     /// Advances to a tick: what fired as (deadline, value).
     pub fn fired(&mut self, now: Tick) -> Vec<(Tick, u64)> {
-        let mut fired = Vec::new();
-        self.timer.advance(now, |Expired { deadline, value, .. }| fired.push((deadline, value)));
-        fired
+        fired(&mut self.timer, now)
     }
+}
+
+pub(crate) fn fired(timer: &mut impl Timer<u64>, now: Tick) -> Vec<(Tick, u64)> {
+    let mut fired = Vec::new();
+    timer.advance(now, |Expired { deadline, value, .. }| fired.push((deadline, value)));
+    fired
 }
 
 /// A structure under test, whichever it is. [`Timer`] itself cannot stand behind a pointer, since its callback is generic.
 pub struct AnyTimer(Box<dyn Facility>);
+
+impl AnyTimer {
+    /// Advances to a tick: what fired as (deadline, value).
+    pub fn fired(&mut self, now: Tick) -> Vec<(Tick, u64)> {
+        fired(self, now)
+    }
+
+    /// Moves the clock and fires the earliest timer that is due, if any: (deadline, value).
+    pub fn pop(&mut self, now: Tick) -> Option<(Tick, u64)> {
+        self.pop_expired(now).map(|Expired { deadline, value, .. }| (deadline, value))
+    }
+}
 
 impl std::fmt::Debug for AnyTimer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -1,7 +1,8 @@
 //! The experiments, by what they look at.
 //!
 //! Each is a function from a [`Scale`] to [`Evidence`] that decides one claim or several. It counts, on a virtual clock, and asks a structure only what any
-//! program may ask: the public interface, and the meter. Where an article's own code is on trial a model of it stands beside ours.
+//! program may ask: the public interface, and the meter. Where an article's own code is on trial a model of it stands beside ours: `port`
+//! is Kafka's wheel as it is printed, on which several stand.
 
 pub mod bugs;
 mod configured;
@@ -9,6 +10,7 @@ pub mod examples;
 pub mod models;
 pub mod ordered;
 pub mod paper;
+mod port;
 pub mod wheels;
 
 use crate::{Evidence, Scale};

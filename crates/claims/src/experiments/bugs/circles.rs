@@ -1,14 +1,14 @@
 //! Faults of S0's wheel: the printed code by its rules, and ours in the same situation.
 
-use crate::count::random;
+use crate::count::{AnyTimer, random};
 use crate::experiments::Experiment;
 use crate::experiments::models::checks::Checks;
 use crate::experiments::models::circles::{CircleWheel, Successor, slot_and_circle};
-use crate::experiments::models::structures::{Facility, Outcomes, each, tick_by_tick};
+use crate::experiments::models::structures::{Outcomes, each, tick_by_tick};
 use crate::{Evidence, Scale};
 use rand::RngExt;
 use std::time::Duration;
-use wheelhouse_core::Tick;
+use wheelhouse_core::{Tick, Timer};
 
 pub(super) const B1: Experiment = Experiment {
     name: "bug-b1",
@@ -95,7 +95,7 @@ fn whole_turns(_: &Scale) -> Evidence {
 }
 
 /// The first four firings of a timer that is re-inserted from within its expiry, beside timers that are due with it.
-fn re_inserted(timer: &mut dyn Facility, period: Tick, neighbours: u64) -> Vec<Tick> {
+fn re_inserted(timer: &mut AnyTimer, period: Tick, neighbours: u64) -> Vec<Tick> {
     let mut fired = Vec::new();
     (0..=neighbours).for_each(|value| _ = timer.insert(period, value));
     for tick in 1..=4 * period {
@@ -160,7 +160,7 @@ fn cut_early() -> f64 {
 }
 
 /// The tick at which a timer of so many ms fires, rounded up to ticks of so many; 0 if it does not.
-fn tick_of(timer: &mut dyn Facility, delay: u64, interval: u64) -> Tick {
+fn tick_of(timer: &mut AnyTimer, delay: u64, interval: u64) -> Tick {
     timer.insert(delay.div_ceil(interval), 0);
     tick_by_tick(timer, 1, 60).first().map_or(0, |(tick, _)| *tick)
 }
@@ -168,7 +168,7 @@ fn tick_of(timer: &mut dyn Facility, delay: u64, interval: u64) -> Tick {
 const TIMERS: u64 = 500;
 
 /// Random deadlines in ms behind a conversion that rounds up, with ticks of so many ms: those not within the tick after their deadline.
-fn early_or_late(timer: &mut dyn Facility, interval: u64) -> usize {
+fn early_or_late(timer: &mut AnyTimer, interval: u64) -> usize {
     let mut random = random(interval);
     for _ in 0..TIMERS {
         let deadline = random.random_range(1..=60_000_u64);
@@ -237,7 +237,7 @@ fn dropped_ticks(_: &Scale) -> Evidence {
         let mut fired = 0;
         for moment in &later {
             let passed = moment / INTERVAL;
-            for (deadline, _) in timer.advance(passed) {
+            for (deadline, _) in timer.fired(passed) {
                 fired += 1;
                 faults += u64::from(deadline > passed);
             }

@@ -1,14 +1,15 @@
 //! Slips in the worked examples of S1 and S4.
 
+use crate::count::AnyTimer;
 use crate::experiments::Experiment;
 use crate::experiments::models::checks::Checks;
 use crate::experiments::models::laps::S1_FROM_ONE;
-use crate::experiments::models::port::{Poll, Port};
-use crate::experiments::models::structures::{Facility, each, tick_by_tick};
+use crate::experiments::models::structures::{each, tick_by_tick};
+use crate::experiments::port::{Poll, Port};
 use crate::{Evidence, Scale};
 use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime, Weekday, date};
-use wheelhouse_core::Tick;
+use wheelhouse_core::{Tick, Timer};
 
 pub(super) const B13: Experiment = Experiment {
     name: "bug-b13",
@@ -72,9 +73,9 @@ fn mixed_laps(_: &Scale) -> Evidence {
 }
 
 /// After how many hours timers of three delays fire.
-fn fired_after(timer: &mut dyn Facility, delays: [Tick; 3]) -> [Tick; 3] {
+fn fired_after(timer: &mut AnyTimer, delays: [Tick; 3]) -> [Tick; 3] {
     let now = 24 + 10;
-    timer.advance(now);
+    timer.fired(now);
     for (value, delay) in (0..).zip(delays) {
         timer.insert(now + delay, value);
     }
@@ -131,11 +132,11 @@ fn demotions(_: &Scale) -> Evidence {
 }
 
 /// Whether a timer of 500 s fires after 500 s and not before, from a phase of the 512 s of three levels.
-fn fires_after_500(timer: &mut dyn Facility, phase: Tick) -> bool {
+fn fires_after_500(timer: &mut AnyTimer, phase: Tick) -> bool {
     let start = (timer.now() / 512 + 1) * 512 + phase;
-    timer.advance(start);
+    timer.fired(start);
     timer.insert(start + 500, 0);
     // Also where the article demotes, and where it is demoted.
-    let early: usize = [436, 448, 492, 496, 499].map(|passed| timer.advance(start + passed).len()).into_iter().sum();
-    early == 0 && timer.advance(start + 500) == [(start + 500, 0)]
+    let early: usize = [436, 448, 492, 496, 499].map(|passed| timer.fired(start + passed).len()).into_iter().sum();
+    early == 0 && timer.fired(start + 500) == [(start + 500, 0)]
 }

@@ -1,15 +1,15 @@
 //! Faults of S3's port of Kafka's wheel: the printed code by its rules, and ours in the same situation.
 
-use crate::count::{Probe, random};
+use crate::count::{AnyTimer, Probe, random};
 use crate::experiments::Experiment;
 use crate::experiments::models::checks::Checks;
-use crate::experiments::models::port::{ClockRule, Port};
-use crate::experiments::models::structures::{Facility, Outcomes, by_wakeups, each, tick_by_tick};
+use crate::experiments::models::structures::{Outcomes, by_wakeups, each, tick_by_tick};
+use crate::experiments::port::{ClockRule, Port};
 use crate::{Evidence, Scale};
 use rand::RngExt;
-use wheelhouse_core::Tick;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::Work;
+use wheelhouse_core::{Tick, Timer};
 use wheelhouse_kafka_wheel::KafkaWheel;
 use wheelhouse_registry::{Visitor, visit};
 
@@ -69,7 +69,7 @@ fn rounded_down(scale: &Scale) -> Evidence {
 const TIMERS: u64 = 1_000;
 
 /// Random milliseconds, rounded up to seconds: timers that do not fire within the second after their deadline.
-fn not_within_the_tick(timer: &mut dyn Facility, seed: u64) -> usize {
+fn not_within_the_tick(timer: &mut AnyTimer, seed: u64) -> usize {
     let mut random = random(seed);
     for _ in 0..TIMERS {
         let deadline = random.random_range(1..=1_000 * SECOND);
@@ -149,9 +149,9 @@ fn wall_clock(_: &Scale) -> Evidence {
     let past = each(TIMERS, told_the_past);
     checks.everywhere("ours, told a tick that is past: timers that fire, and whether now moves", (0, false), &past);
     let own = each(TIMERS, |timer| {
-        timer.advance(NINE);
+        timer.fired(NINE);
         (0..TIMERS).for_each(|value| _ = timer.insert(NINE + 1 + value, value));
-        timer.advance(NINE - HOUR as Tick);
+        timer.fired(NINE - HOUR as Tick);
         let fired = tick_by_tick(timer, NINE + 1, NINE + TIMERS);
         fired.iter().filter(|(tick, value)| *tick == NINE + 1 + value).count()
     });
@@ -175,10 +175,10 @@ fn printed_fires(step: i64) -> Tick {
 }
 
 /// Timers that are not due, and a clock that is set back: how many fire, and whether now moves.
-fn told_the_past(timer: &mut dyn Facility) -> (usize, bool) {
-    timer.advance(NINE);
+fn told_the_past(timer: &mut AnyTimer) -> (usize, bool) {
+    timer.fired(NINE);
     (0..TIMERS).for_each(|value| _ = timer.insert(NINE + 1 + value, value));
-    let fired = [NINE - 1, NINE - HOUR as Tick, 0].map(|tick| timer.advance(tick).len()).into_iter().sum();
+    let fired = [NINE - 1, NINE - HOUR as Tick, 0].map(|tick| timer.fired(tick).len()).into_iter().sum();
     (fired, timer.now() != NINE)
 }
 

@@ -68,10 +68,10 @@ fn varghese_and_lauck(_: &Scale) -> Evidence {
     checks.is("slots of the hierarchy for 100 days", 244, WHEELS.iter().map(|(_, slots)| slots).sum::<u64>());
     checks.is("slots of one wheel for 100 days", 8_640_000, clock(100, 0, 0, 0));
     let outcomes = each(1, |timer| {
-        timer.advance(now);
+        timer.fired(now);
         timer.insert(now + delay, 0);
         [clock(11, 11, 0, 0), clock(11, 11, 15, 0), clock(11, 11, 15, 14), clock(11, 11, 15, 15)]
-            .map(|at| timer.advance(at).len())
+            .map(|at| timer.fired(at).len())
     });
     checks.everywhere("fired at 11:00:00, 11:15:00, 11:15:14, 11:15:15", [0, 0, 0, 1], &outcomes);
     checks.evidence("E14", format!("(unit, slot) on the way: {through:?}"))

@@ -1,12 +1,13 @@
 //! The examples of S0: slots and circles of a wheel of 12.
 
+use crate::count::AnyTimer;
 use crate::experiments::Experiment;
 use crate::experiments::models::checks::Checks;
 use crate::experiments::models::circles::{CircleWheel, Successor, slot_and_circle};
-use crate::experiments::models::structures::{Facility, each, tick_by_tick};
+use crate::experiments::models::structures::{each, tick_by_tick};
 use crate::{Evidence, Scale};
 use std::time::Duration;
-use wheelhouse_core::Tick;
+use wheelhouse_core::{Tick, Timer};
 use wheelhouse_kafka_wheel::KafkaWheel;
 
 pub(super) const E1: Experiment = Experiment {
@@ -40,8 +41,8 @@ fn place(pointer: u64, delay: u64) -> (u64, u64) {
 }
 
 /// The ticks at which timers of these delays fire after a tick, in order of firing.
-fn fired_from(timer: &mut dyn Facility, start: Tick, delays: &[Tick]) -> Vec<Tick> {
-    timer.advance(start);
+fn fired_from(timer: &mut AnyTimer, start: Tick, delays: &[Tick]) -> Vec<Tick> {
+    timer.fired(start);
     for delay in delays {
         timer.insert(start + delay, *delay);
     }

@@ -1,11 +1,12 @@
 //! The examples of S1: hours, days, weeks and a month.
 
+use crate::count::AnyTimer;
 use crate::experiments::Experiment;
 use crate::experiments::models::checks::Checks;
-use crate::experiments::models::structures::{Facility, by_wakeups, each, tick_by_tick};
+use crate::experiments::models::structures::{by_wakeups, each, tick_by_tick};
 use crate::{Evidence, Scale};
 use jiff::civil::{Date, date};
-use wheelhouse_core::Tick;
+use wheelhouse_core::{Tick, Timer};
 
 pub(super) const E5: Experiment = Experiment {
     name: "example-e5",
@@ -30,8 +31,8 @@ const DAY: Tick = 24;
 const WEEK: Tick = 7 * DAY;
 
 /// The hours after a start at which timers of these delays fire, in order of firing.
-fn hours_of(timer: &mut dyn Facility, start: Tick, delays: &[Tick]) -> Vec<Tick> {
-    timer.advance(start);
+fn hours_of(timer: &mut AnyTimer, start: Tick, delays: &[Tick]) -> Vec<Tick> {
+    timer.fired(start);
     for delay in delays {
         timer.insert(start + delay, *delay);
     }
@@ -63,8 +64,8 @@ fn day_and_week(_: &Scale) -> Evidence {
 }
 
 /// The hours of the day at which a task fires that is put back a day later, three times.
-fn daily(timer: &mut dyn Facility, start: Tick, wait: Tick) -> Vec<Tick> {
-    timer.advance(start);
+fn daily(timer: &mut AnyTimer, start: Tick, wait: Tick) -> Vec<Tick> {
+    timer.fired(start);
     timer.insert(start + wait, 0);
     let mut hours = Vec::new();
     for hour in start + 1..=start + 3 * DAY {
@@ -106,7 +107,7 @@ fn moves_in_a_month(_: &Scale) -> Evidence {
     let moves = each(2, |timer| {
         timer.insert(MONTH / 3, 0);
         timer.insert(MONTH, 1);
-        let vain = (1..=MONTH).filter(|hour| timer.advance(*hour).is_empty()).count();
+        let vain = (1..=MONTH).filter(|hour| timer.fired(*hour).is_empty()).count();
         (MONTH as usize, vain)
     });
     checks.everywhere("moves of a driver by the hour, and those that fire nothing", (720, 718), &moves);

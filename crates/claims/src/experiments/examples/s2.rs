@@ -1,10 +1,11 @@
 //! The example of S2: sessions that end, and one that is refreshed.
 
+use crate::count::AnyTimer;
 use crate::experiments::Experiment;
 use crate::experiments::models::checks::Checks;
-use crate::experiments::models::structures::{Facility, each};
+use crate::experiments::models::structures::each;
 use crate::{Evidence, Scale};
-use wheelhouse_core::Tick;
+use wheelhouse_core::{Tick, Timer};
 
 pub(super) const E8: Experiment = Experiment {
     name: "example-e8",
@@ -15,11 +16,11 @@ pub(super) const E8: Experiment = Experiment {
 /// Which looks find the session, and when it ends. `refresh` is (when, for how long).
 type Session = (Vec<bool>, Vec<Tick>);
 
-fn session(timer: &mut dyn Facility, lives: Tick, looks: &[Tick], refresh: Option<(Tick, Tick)>) -> Session {
+fn session(timer: &mut AnyTimer, lives: Tick, looks: &[Tick], refresh: Option<(Tick, Tick)>) -> Session {
     let id = timer.insert(lives, 0);
     let (mut found, mut ended) = (Vec::new(), Vec::new());
     for second in 1..=10 {
-        ended.extend(timer.advance(second).iter().map(|_| second));
+        ended.extend(timer.fired(second).iter().map(|_| second));
         if let Some((_, longer)) = refresh.filter(|(at, _)| *at == second) {
             timer.reschedule(id, second + longer);
         }

@@ -2,10 +2,11 @@
 
 use crate::experiments::Experiment;
 use crate::experiments::models::checks::Checks;
-use crate::experiments::models::port::{Place, Port};
-use crate::experiments::models::structures::{Facility, by_wakeups};
+use crate::experiments::models::structures::by_wakeups;
+use crate::experiments::port::{Place, Port};
 use crate::{Evidence, Scale};
 use wheelhouse_core::Tick;
+use wheelhouse_core::Timer;
 use wheelhouse_kafka_wheel::KafkaWheel;
 
 pub(super) const E9: Experiment = Experiment {

@@ -1,13 +1,14 @@
 //! The examples of S4: rounds, levels, useless ticks, fractions of a slot.
 
+use crate::count::AnyTimer;
 use crate::experiments::Experiment;
 use crate::experiments::models::checks::Checks;
 use crate::experiments::models::laps::S4;
-use crate::experiments::models::port::{Place, Poll, Port};
 use crate::experiments::models::rounding_direction::{Rule, fired};
-use crate::experiments::models::structures::{Facility, Outcomes, by_wakeups, each, tick_by_tick};
+use crate::experiments::models::structures::{Outcomes, by_wakeups, each, tick_by_tick};
+use crate::experiments::port::{Place, Poll, Port};
 use crate::{Evidence, Scale};
-use wheelhouse_core::Tick;
+use wheelhouse_core::{Tick, Timer};
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 use wheelhouse_kafka_wheel::KafkaWheel;
 
@@ -106,7 +107,7 @@ fn useless_ticks(_: &Scale) -> Evidence {
     let mut checks = Checks::new("One timer at 350");
     let ticking = each(1, |timer| {
         timer.insert(350, 0);
-        (1..=350).filter(|tick| timer.advance(*tick).is_empty()).count()
+        (1..=350).filter(|tick| timer.fired(*tick).is_empty()).count()
     });
     checks.everywhere("ticks of 350 that fire nothing", 349, &ticking);
     for (name, calls) in each(1, calls_in_vain) {
@@ -121,7 +122,7 @@ fn useless_ticks(_: &Scale) -> Evidence {
         .evidence("E12", format!("{vain} useless ticks; {demotions} useless poll of S3's queue, which moves the timer"))
 }
 
-fn calls_in_vain(timer: &mut dyn Facility) -> usize {
+fn calls_in_vain(timer: &mut AnyTimer) -> usize {
     timer.insert(350, 0);
     let (calls, fired) = by_wakeups(timer);
     calls.len() - fired.len()

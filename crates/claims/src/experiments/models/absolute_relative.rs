@@ -4,12 +4,12 @@
 //! timer by delay is driven by the first, a timer by time of day by the second, and what is compared is when, in passed time, each fires.
 
 use super::checks::Checks;
-use super::structures::{Facility, Outcomes, each};
-use crate::count::random;
+use super::structures::{Outcomes, each};
+use crate::count::{AnyTimer, random};
 use crate::experiments::Experiment;
 use crate::{Evidence, Scale, Table};
 use rand::RngExt;
-use wheelhouse_core::Tick;
+use wheelhouse_core::{Tick, Timer};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "absolute-relative",
@@ -92,15 +92,15 @@ fn shifts(delays: &[Tick], step: i64) -> Outcomes<Vec<i64>> {
 }
 
 /// Drives a structure by a clock, from wake-up to wake-up: when each timer fires, in passed time.
-fn moments(timer: &mut dyn Facility, clock: Clock, delays: &[Tick]) -> Vec<Tick> {
-    timer.advance(clock.at(0));
+fn moments(timer: &mut AnyTimer, clock: Clock, delays: &[Tick]) -> Vec<Tick> {
+    timer.fired(clock.at(0));
     for (value, delay) in (0..).zip(delays) {
         timer.insert(clock.at(0) + delay, value);
     }
     let (mut passed, mut moments) = (0, vec![0; delays.len()]);
     while let Some(tick) = timer.next_wakeup() {
         passed = clock.first(tick, passed);
-        for (_, value) in timer.advance(clock.at(passed)) {
+        for (_, value) in timer.fired(clock.at(passed)) {
             moments[value as usize] = passed;
         }
     }

@@ -1,8 +1,8 @@
 //! What Kafka's wheel sets its time to when a slot is polled late.
 
-use super::port::{ClockRule, Port, truncate};
 use crate::count::random;
 use crate::experiments::Experiment;
+use crate::experiments::port::{ClockRule, Port, truncate};
 use crate::{Evidence, Finding, Part, Scale, Table};
 use rand::RngExt;
 use wheelhouse_core::{Tick, Timer};

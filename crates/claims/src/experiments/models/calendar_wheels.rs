@@ -7,12 +7,13 @@
 //! ```
 
 use super::checks::Checks;
-use super::structures::{Facility, each};
+use super::structures::each;
+use crate::count::AnyTimer;
 use crate::experiments::Experiment;
 use crate::{Evidence, Scale, Table};
 use jiff::SignedDuration;
 use jiff::civil::{DateTime, Weekday, date};
-use wheelhouse_core::Tick;
+use wheelhouse_core::{Tick, Timer};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "calendar-wheels",
@@ -161,7 +162,7 @@ fn turned(printed: bool, month: fn(DateTime, usize) -> usize) -> (Vec<Firing>, u
 }
 
 /// The next deadline of each task, put into a structure when it has run.
-fn by_next_deadline(timer: &mut dyn Facility) -> Vec<Firing> {
+fn by_next_deadline(timer: &mut AnyTimer) -> Vec<Firing> {
     (0..TASKS.len()).for_each(|value| put(timer, value, 0));
     let mut fired = Vec::new();
     while let Some(hour) = timer.next_wakeup().filter(|hour| *hour <= horizon()) {
@@ -174,7 +175,7 @@ fn by_next_deadline(timer: &mut dyn Facility) -> Vec<Firing> {
 }
 
 /// Puts a task into a structure, at its first hour after another.
-fn put(timer: &mut dyn Facility, value: usize, after: Tick) {
+fn put(timer: &mut AnyTimer, value: usize, after: Tick) {
     let is_on = |hour: &Tick| {
         let now = at(*hour);
         now.hour() == HOUR && TASKS[value].is_on(now)

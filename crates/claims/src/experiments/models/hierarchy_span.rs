@@ -4,8 +4,8 @@
 //! slot is not reached at its other end.
 
 use super::checks::Checks;
-use super::port::truncate;
 use crate::experiments::Experiment;
+use crate::experiments::port::truncate;
 use crate::{Evidence, Finding, Scale, Table};
 use wheelhouse_core::{Tick, Timer};
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;

@@ -1,9 +1,9 @@
 //! The arithmetic of Kafka's wheel: span, current time, tick.
 
 use super::checks::Checks;
-use super::port::{ClockRule, Port, tick_of, truncate};
 use crate::count::random;
 use crate::experiments::Experiment;
+use crate::experiments::port::{ClockRule, Port, tick_of, truncate};
 use crate::{Evidence, Finding, Scale, Table};
 use rand::RngExt;
 use std::collections::BTreeSet;

@@ -1,13 +1,13 @@
 //! One task manager, with one driver, for tasks that run once, so many times, or for ever, and are cancelled and changed before they run.
 
 use super::checks::Checks;
-use super::structures::{Facility, Outcomes, each};
+use super::structures::{Outcomes, each};
 use crate::count::random;
 use crate::experiments::Experiment;
 use crate::{Evidence, Finding, Scale, Table};
 use rand::RngExt;
 use std::collections::BTreeMap;
-use wheelhouse_core::{Tick, TimerId};
+use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 use wheelhouse_oracle::Oracle;
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
@@ -83,8 +83,8 @@ struct Task {
     timer: Option<TimerId>,
 }
 
-struct Manager<'a> {
-    timer: &'a mut dyn Facility,
+struct Manager<'a, T> {
+    timer: &'a mut T,
     driver: Driver,
     tasks: BTreeMap<u64, Task>,
     /// (tick, task) of each run.
@@ -92,7 +92,7 @@ struct Manager<'a> {
 }
 
 /// Plays a script: what ran when.
-fn play(timer: &mut dyn Facility, driver: Driver, script: &Script) -> Vec<(Tick, u64)> {
+fn play(timer: &mut impl Timer<u64>, driver: Driver, script: &Script) -> Vec<(Tick, u64)> {
     let mut manager = Manager { timer, driver, tasks: BTreeMap::new(), ran: Vec::new() };
     let mut wishes = script.iter().peekable();
     let mut now = 0;
@@ -111,7 +111,7 @@ fn play(timer: &mut dyn Facility, driver: Driver, script: &Script) -> Vec<(Tick,
     manager.ran
 }
 
-impl Manager<'_> {
+impl<T: Timer<u64>> Manager<'_, T> {
     fn grant(&mut self, wish: Wish, now: Tick) {
         match wish {
             Wish::Add { task, delay, runs } => {
@@ -144,7 +144,7 @@ impl Manager<'_> {
     }
 
     fn run_due(&mut self, now: Tick) {
-        while let Some((deadline, name)) = self.timer.pop(now) {
+        while let Some(Expired { deadline, value: name, .. }) = self.timer.pop_expired(now) {
             self.ran.push((now, name));
             let Some(task) = self.tasks.get_mut(&name) else { continue };
             task.left = match task.left {

@@ -1,7 +1,7 @@
 //! Clocks, drivers, rounding and calendars: models of what the articles describe, beside ours.
 //!
 //! The models of printed code, on which the [bugs](super::bugs) and [examples](super::examples) stand too: `circles` is S0's wheel, `laps` three ways to count
-//! rounds, `port` Kafka's wheel as S3 has it, `submissions` Netty's worker. `structures` runs a scenario on all of ours, and `checks` sets what was
+//! rounds, `submissions` Netty's worker. `structures` runs a scenario on all of ours, and `checks` sets what was
 //! found beside what is stated.
 
 mod absolute_relative;
@@ -16,7 +16,6 @@ pub(super) mod laps;
 mod manager_scenario;
 pub(super) mod netty_submit_model;
 mod periodic_reinsert;
-pub(super) mod port;
 pub(super) mod rounding_direction;
 mod serial_callbacks;
 mod sleep_loop_drift;

@@ -2,11 +2,12 @@
 
 use super::checks::Checks;
 use super::circles::{CircleWheel, Successor};
-use super::structures::{Facility, each};
+use super::structures::each;
+use crate::count::AnyTimer;
 use crate::experiments::Experiment;
 use crate::{Evidence, Scale};
 use std::time::Duration;
-use wheelhouse_core::Tick;
+use wheelhouse_core::{Tick, Timer};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "periodic-reinsert",
@@ -27,7 +28,7 @@ fn timers(staggered: bool) -> Vec<(Tick, Tick)> {
 }
 
 /// What is wrong: firings that are not the next of their timer, and timers that have missed their last.
-fn faults(timer: &mut dyn Facility, staggered: bool, late: Tick) -> u64 {
+fn faults(timer: &mut AnyTimer, staggered: bool, late: Tick) -> u64 {
     let timers = timers(staggered);
     // The short ones for a while; then each of the long ones by itself, so that not all ticks need a call.
     let (short, long) = timers.split_at(LONGEST as usize);
@@ -39,7 +40,7 @@ fn faults(timer: &mut dyn Facility, staggered: bool, late: Tick) -> u64 {
 }
 
 /// Drives these timers for so many ticks, each call so many ticks late; cancels them.
-fn drive(timer: &mut dyn Facility, timers: &[(Tick, Tick)], ticks: Tick, late: Tick) -> u64 {
+fn drive(timer: &mut AnyTimer, timers: &[(Tick, Tick)], ticks: Tick, late: Tick) -> u64 {
     let start = timer.now();
     let mut ids: Vec<_> =
         (0..).zip(timers).map(|(value, (period, phase))| timer.insert(start + phase + period, value)).collect();

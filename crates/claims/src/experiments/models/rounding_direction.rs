@@ -9,10 +9,10 @@
 //! | next tick | ⌊e⌋ + 1 | Netty, and S0 for whole seconds |
 
 use super::checks::Checks;
-use super::port::Port;
 use super::structures::{each, tick_by_tick};
 use crate::count::random;
 use crate::experiments::Experiment;
+use crate::experiments::port::Port;
 use crate::{Evidence, Finding, Scale, Table};
 use rand::RngExt;
 use wheelhouse_core::{Tick, Timer};
@@ -113,7 +113,7 @@ fn precision(widths: &[i64]) -> (Finding, Table) {
     checks.beside("delays below a tick that S0's check refuses", format!("{refused} of {}", delays.len()));
     let scheduled = each(delays.len() as u64, |timer| {
         let now = 5 * PARTS + 250;
-        timer.advance(now / PARTS);
+        timer.fired(now / PARTS);
         for delay in &delays {
             timer.insert(Rule::Ceiling.tick_of(now + delay), now + delay);
         }
@@ -151,11 +151,11 @@ fn already_expired() -> (Finding, Table) {
     checks.is("deadlines that are past, of which S3 runs at once", overdue, overdue_run);
     checks.is("deadlines to come that S3 runs at once", 0, ahead_run);
     let ours = each(60, |timer| {
-        timer.advance(7_400);
+        timer.fired(7_400);
         for deadline in (6_400..9_400).step_by(50) {
             timer.insert(deadline, deadline);
         }
-        timer.advance(7_400).iter().filter(|(deadline, _)| *deadline > 7_400).count()
+        timer.fired(7_400).iter().filter(|(deadline, _)| *deadline > 7_400).count()
     });
     let most = ours.iter().map(|(_, early)| *early).max().unwrap_or(0);
     checks.beside(

@@ -1,14 +1,14 @@
 //! Callbacks that take time, run by the driver itself or by workers: how late each starts.
 
 use super::checks::Checks;
-use super::structures::{Facility, each};
-use crate::count::random;
+use super::structures::each;
+use crate::count::{AnyTimer, random};
 use crate::experiments::Experiment;
 use crate::{Chart, Evidence, Finding, Scale, Series, Table};
 use rand::RngExt;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use wheelhouse_core::Tick;
+use wheelhouse_core::{Tick, Timer};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "serial-callbacks",
@@ -92,7 +92,7 @@ fn exactness(scale: &Scale) -> (Finding, Table) {
 const DEADLINES: u64 = 500;
 
 /// By how many ticks a structure fires after the deadline, at most, over random deadlines.
-fn worst(timer: &mut dyn Facility, seed: u64) -> Tick {
+fn worst(timer: &mut AnyTimer, seed: u64) -> Tick {
     let mut random = random(seed);
     let start = timer.now();
     for value in 0..DEADLINES {
@@ -101,10 +101,10 @@ fn worst(timer: &mut dyn Facility, seed: u64) -> Tick {
     let mut worst = 0;
     // The first half tick by tick, the rest from wake-up to wake-up.
     for tick in start + 1..=start + 2_000 {
-        worst = timer.advance(tick).into_iter().map(|(deadline, _)| tick - deadline).fold(worst, Tick::max);
+        worst = timer.fired(tick).into_iter().map(|(deadline, _)| tick - deadline).fold(worst, Tick::max);
     }
     while let Some(tick) = timer.next_wakeup() {
-        worst = timer.advance(tick).into_iter().map(|(deadline, _)| tick - deadline).fold(worst, Tick::max);
+        worst = timer.fired(tick).into_iter().map(|(deadline, _)| tick - deadline).fold(worst, Tick::max);
     }
     worst
 }

@@ -95,7 +95,7 @@ impl Passed {
 }
 
 /// The steady state of n timers: Poisson arrivals, insertions into a list.
-fn passed<T: Timer<u64>>(mut probe: Probe<T>, interval: Interval, rear: bool, n: u64, seed: u64) -> Passed {
+fn passed<T: Timer<u64>>(mut probe: Probe<T>, interval: Interval, n: u64, seed: u64) -> Passed {
     let (mut random, mut time, mut sum) = (random(seed), 0.0, Passed::default());
     for arrival in 0..(WARM_UP + COUNTED) * n {
         time += exponential(&mut random) * INTERVAL / n as f64;
@@ -106,10 +106,8 @@ fn passed<T: Timer<u64>>(mut probe: Probe<T>, interval: Interval, rear: bool, n:
         let (work, _) = probe.work(|timer| timer.insert(deadline, 0));
         if arrival >= WARM_UP * n {
             sum.insertions += 1;
-            // Two links are set to put the timer in, the others were followed to get there; from the rear the link of a timer is read before it is known
-            // whether it is passed.
-            let ahead = u64::from(rear && waiting > 0);
-            sum.passed += work.of(Work::Link) - 2 - ahead;
+            // Two links are set to put the timer in, the others were followed to get there.
+            sum.passed += work.of(Work::Link) - 2;
             sum.waiting += waiting;
         }
     }
@@ -120,9 +118,9 @@ fn passed<T: Timer<u64>>(mut probe: Probe<T>, interval: Interval, rear: bool, n:
 fn measured(scale: &Scale, interval: Interval, n: u64, rear: bool) -> Passed {
     let of_seed = |seed| {
         if rear {
-            passed(Probe::of::<SortedListFromRearDefinition>(), interval, rear, n, seed)
+            passed(Probe::of::<SortedListFromRearDefinition>(), interval, n, seed)
         } else {
-            passed(Probe::of::<SortedListDefinition>(), interval, rear, n, seed)
+            passed(Probe::of::<SortedListDefinition>(), interval, n, seed)
         }
     };
     scale.seeds().map(of_seed).fold(Passed::default(), |sum, of_seed| Passed {

@@ -1,7 +1,7 @@
 //! What the queue of slots costs each timer, in Kafka's wheels as printed, and in ours.
 
-use super::printed::Printed;
 use crate::count::random;
+use crate::experiments::port::Port;
 use crate::experiments::{Experiment, configured};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;
@@ -126,21 +126,21 @@ fn count(size: Tick, load: Load, n: u64, scale: &Scale) -> Count {
 }
 
 fn count_printed(count: &mut Count, size: Tick, load: Load, delays: &[Tick]) {
-    let mut wheels = Printed::new(size);
+    let mut wheels = Port::new(1, size as usize, 0);
     for (number, delay) in delays.iter().enumerate() {
-        let timer = wheels.insert(*delay);
+        wheels.add(*delay, number as u64);
         if load.cancels(number, delays.len()) {
-            wheels.cancel(timer);
+            wheels.cancel(number as u64);
         }
     }
-    while let Some(poll) = wheels.poll() {
+    while let Some(poll) = wheels.poll_next() {
         count.polls += 1;
-        count.empty += u64::from(poll.taken == 0);
+        count.empty += u64::from(poll.ran.is_empty() && poll.moved.is_empty());
     }
     count.timers += delays.len() as u64;
-    count.offers += wheels.offers().sum::<u64>();
-    count.comparisons += wheels.comparisons;
-    count.longest = count.longest.max(wheels.longest_queue);
+    count.offers += wheels.offers();
+    count.comparisons += wheels.comparisons();
+    count.longest = count.longest.max(wheels.longest_queue());
     count.slots = count.slots.max(wheels.levels() * size as usize);
 }
 
@@ -289,17 +289,19 @@ fn laps(scale: &Scale) -> Vec<Laps> {
 
 /// The offers of each slot and lap, where timers of all delays come, half of them are cancelled, and slots are polled in between.
 fn churn(size: Tick, seed: u64) -> Vec<u64> {
-    let (mut wheels, mut random, mut now) = (Printed::new(size), random(seed), 0);
+    let (mut wheels, mut random, mut now) = (Port::new(1, size as usize, 0), random(seed), 0);
     let mut timers = Vec::new();
-    for _ in 0..20_000 {
+    for name in 0..20_000 {
         match random.random_range(0..8_u32) {
-            0..4 => timers
-                .push(wheels.insert(now + 1 + (1_u64 << random.random_range(0..17_u32)) + random.random_range(0..4))),
+            0..4 => {
+                wheels.add(now + 1 + (1_u64 << random.random_range(0..17_u32)) + random.random_range(0..4), name);
+                timers.push(name);
+            }
             4..6 if !timers.is_empty() => wheels.cancel(timers.swap_remove(random.random_range(0..timers.len()))),
-            _ => now = wheels.poll().map_or(now, |poll| poll.tick),
+            _ => now = wheels.poll_next().map_or(now, |poll| poll.expiry),
         }
     }
-    wheels.offers().collect()
+    wheels.offers_of_slots().collect()
 }
 
 /// How often the queue of kafka-wheel became longer by an insertion, in each of 1,000 laps: 100 timers of one slot.

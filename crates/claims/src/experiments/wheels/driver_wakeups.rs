@@ -1,8 +1,8 @@
 //! How often a program wakes, and how often for nothing: by ticks, by the next wake-up, by a queue of slots; one driver for all timers or one for each.
 
 use super::ours::{self, Wakeup};
-use super::printed::Printed;
 use crate::count::{Probe, random};
+use crate::experiments::port::Port;
 use crate::experiments::{Experiment, configured};
 use crate::{Evidence, Finding, Part, Scale, Table};
 use rand::RngExt;
@@ -53,8 +53,8 @@ fn one_timer() -> Vec<Way> {
     }
     let mut walked = configured::round_wheel(512);
     walked.fill([ALONE]);
-    let mut printed = Printed::new(20);
-    printed.insert(ALONE);
+    let mut printed = Port::new(1, 20, 0);
+    printed.add(ALONE, 0);
     vec![
         Way::new(BY_TICKS, &by_ticks(&mut walked)),
         Way::new("single-wheel, at the next wake-up", &alone(configured::single_wheel(512))),
@@ -82,15 +82,15 @@ fn by_ticks<T: Timer<u64>>(probe: &mut Probe<T>) -> Vec<Wakeup> {
 }
 
 /// Polls until the queue is empty; what is polled at one tick is one wake-up.
-fn by_queue(wheels: &mut Printed) -> Vec<Wakeup> {
+fn by_queue(wheels: &mut Port) -> Vec<Wakeup> {
     let mut wakeups: Vec<Wakeup> = Vec::new();
-    while let Some(poll) = wheels.poll() {
-        if wakeups.last().is_none_or(|last| last.tick != poll.tick) {
-            wakeups.push(Wakeup { tick: poll.tick, ..Wakeup::default() });
+    while let Some(poll) = wheels.poll_next() {
+        if wakeups.last().is_none_or(|last| last.tick != poll.expiry) {
+            wakeups.push(Wakeup { tick: poll.expiry, ..Wakeup::default() });
         }
         if let Some(last) = wakeups.last_mut() {
-            last.fired += poll.fired;
-            last.moved += poll.taken - poll.fired;
+            last.fired += poll.ran.len() as u64;
+            last.moved += poll.moved.len() as u64;
         }
     }
     wakeups
@@ -191,14 +191,14 @@ impl Queue {
     fn run(mut self, seed: u64) -> Self {
         const SLOTS: usize = 20;
         let timers = self.load.timers(seed);
-        let (mut printed, mut probe) = (Printed::new(SLOTS as Tick), configured::kafka_wheel(SLOTS, 0));
+        let (mut printed, mut probe) = (Port::new(1, SLOTS, 0), configured::kafka_wheel(SLOTS, 0));
         let ids = probe.fill(timers.iter().map(|timer| timer.0));
         self.most_live = self.most_live.max(probe.timer.len());
         self.longest = self.longest.max(probe.timer.occupied_slots());
-        for ((deadline, cancelled), id) in timers.into_iter().zip(ids) {
-            let number = printed.insert(deadline);
+        for (name, ((deadline, cancelled), id)) in (0..).zip(timers.into_iter().zip(ids)) {
+            printed.add(deadline, name);
             if cancelled {
-                printed.cancel(number);
+                printed.cancel(name);
                 probe.timer.cancel(id);
             }
         }
@@ -211,7 +211,7 @@ impl Queue {
         let ours = ours::wakeups(&mut probe, |_, _| ());
         self.ours += ours.len() as u64;
         self.ours_in_vain += ours.iter().filter(|wakeup| wakeup.fired == 0).count() as u64;
-        self.longest = self.longest.max(printed.longest_queue);
+        self.longest = self.longest.max(printed.longest_queue());
         self.slots = self.slots.max(printed.levels() * SLOTS);
         self
     }

@@ -10,7 +10,6 @@ mod operations;
 mod ours;
 mod overflow_on_demand;
 mod precision_by_level;
-mod printed;
 mod round_wheel_visits;
 mod rounds_model;
 mod rounds_vs_levels;

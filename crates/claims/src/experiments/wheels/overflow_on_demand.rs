@@ -1,7 +1,7 @@
 //! When Kafka's wheels make another wheel, how wide its slots are, and from where it reaches how far.
 
-use super::printed::Printed;
 use crate::count::{Probe, random};
+use crate::experiments::port::Port;
 use crate::experiments::{Experiment, configured};
 use crate::{Evidence, Finding, Part, Scale, Table};
 use rand::RngExt;
@@ -161,10 +161,10 @@ fn idle_table() -> Table {
         columns,
     );
     for idle in [0, 20, 400, 8_000, 160_000, 3_600_000] {
-        let mut printed = Printed::new(SLOTS);
-        printed.insert(idle + 5);
+        let mut printed = Port::new(1, SLOTS as usize, 0);
+        printed.add(idle + 5, 0);
         let levels = printed.levels();
-        let slots = std::iter::from_fn(|| printed.poll()).count();
+        let slots = printed.drain().len();
         let mut wheel = configured::kafka_wheel(SLOTS as usize, 0);
         wheel.timer.advance(idle, |_| ());
         wheel.timer.insert(idle + 5, 0);

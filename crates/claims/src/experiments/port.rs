@@ -4,8 +4,12 @@
 //! goes to the slot of number `e / t`, whose expiry is `e / t · t`, rounded *down*; and the slot is offered to the delay queue if that changes its
 //! expiry. Else it goes to the level above, which is made then. A poll takes the first slot of the queue whose expiry has come, sets the current times *to that expiry*, and
 //! adds the slot's timers anew. One thread, so that nothing here depends on a race.
+//!
+//! It is our own account of those rules. kafka-wheel differs in two: a slot whose timers were all cancelled leaves its queue at once, and its clock moves
+//! with each advance, whether a slot was polled or not.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 use wheelhouse_core::Tick;
 
@@ -22,9 +26,14 @@ pub(crate) enum ClockRule {
 #[derive(Debug)]
 pub(crate) struct Port {
     levels: Vec<Level>,
-    /// Slots by expiry; those of one expiry in the order in which they were offered.
-    queue: BTreeMap<(Tick, u64), Place>,
-    offers: u64,
+    /// Slots by expiry; of those of one expiry the highest level first.
+    queue: BTreeMap<(Tick, Reverse<usize>), Place>,
+    /// By level and expiry, which name a slot and a lap: how often it was offered in it.
+    offers: HashMap<(usize, Tick), u64>,
+    /// Names of timers that are to be passed over.
+    cancelled: HashSet<u64>,
+    comparisons: u64,
+    longest_queue: usize,
 }
 
 #[derive(Debug)]
@@ -75,7 +84,14 @@ impl Level {
 impl Port {
     /// An empty wheel of one level, made at a time.
     pub(crate) fn new(tick: Tick, size: usize, start: Tick) -> Self {
-        Self { levels: vec![Level::new(tick, size, start)], queue: BTreeMap::new(), offers: 0 }
+        Self {
+            levels: vec![Level::new(tick, size, start)],
+            queue: BTreeMap::new(),
+            offers: HashMap::new(),
+            cancelled: HashSet::new(),
+            comparisons: 0,
+            longest_queue: 0,
+        }
     }
 
     /// Adds a timer; `None` if it is to be run at once.
@@ -106,22 +122,38 @@ impl Port {
         let slot = &mut level.slots[slot as usize];
         slot.timers.push((deadline, name));
         if slot.expiry.replace(expiry) != Some(expiry) {
-            self.queue.insert((expiry, self.offers), place);
-            self.offers += 1;
+            self.queue.insert((expiry, Reverse(place.level)), place);
+            self.count_comparisons();
+            self.longest_queue = self.longest_queue.max(self.queue.len());
+            *self.offers.entry((place.level, expiry)).or_default() += 1;
         }
         place
+    }
+
+    /// As many as a heap of the queue's length has levels.
+    fn count_comparisons(&mut self) {
+        self.comparisons += u64::from(self.queue.len().max(1).ilog2()) + 1;
+    }
+
+    /// Takes a timer out of its slot, which stays in the queue.
+    pub(crate) fn cancel(&mut self, name: u64) {
+        self.cancelled.insert(name);
     }
 
     /// Takes the first slot whose expiry has come, moves the current times, and runs or moves its timers.
     pub(crate) fn poll(&mut self, now: Tick, rule: ClockRule) -> Option<Poll> {
         let first = self.queue.first_entry().filter(|entry| entry.key().0 <= now)?;
         let ((expiry, _), from) = first.remove_entry();
+        self.count_comparisons();
         self.advance(if rule == ClockRule::SlotExpiry { expiry } else { now });
         let slot = &mut self.levels[from.level - 1].slots[from.slot as usize];
         slot.expiry = None;
         let timers = std::mem::take(&mut slot.timers);
         let mut poll = Poll { expiry, from, ran: Vec::new(), moved: Vec::new() };
         for (deadline, name) in timers {
+            if self.cancelled.remove(&name) {
+                continue;
+            }
             match self.add(deadline, name) {
                 None => poll.ran.push((deadline, name)),
                 Some(place) => poll.moved.push((deadline, name, place)),
@@ -130,9 +162,14 @@ impl Port {
         Some(poll)
     }
 
-    /// Polls each slot at its expiry until none is left: a service that is never late.
+    /// Polls the next slot at its expiry: a service that is never late.
+    pub(crate) fn poll_next(&mut self) -> Option<Poll> {
+        self.poll(Tick::MAX, ClockRule::SlotExpiry)
+    }
+
+    /// Polls each slot at its expiry until none is left.
     pub(crate) fn drain(&mut self) -> Vec<Poll> {
-        std::iter::from_fn(|| self.poll(Tick::MAX, ClockRule::SlotExpiry)).collect()
+        std::iter::from_fn(|| self.poll_next()).collect()
     }
 
     fn advance(&mut self, mut to: Tick) {
@@ -157,7 +194,27 @@ impl Port {
 
     /// How often a slot was offered to the queue.
     pub(crate) fn offers(&self) -> u64 {
-        self.offers
+        self.offers.values().sum()
+    }
+
+    /// How often each slot that was offered in a lap was offered in it.
+    pub(crate) fn offers_of_slots(&self) -> impl Iterator<Item = u64> {
+        self.offers.values().copied()
+    }
+
+    /// Comparisons of the queue, if it is a heap.
+    pub(crate) fn comparisons(&self) -> u64 {
+        self.comparisons
+    }
+
+    /// The most slots that were in the queue at a time.
+    pub(crate) fn longest_queue(&self) -> usize {
+        self.longest_queue
+    }
+
+    /// How many levels there are.
+    pub(crate) fn levels(&self) -> usize {
+        self.levels.len()
     }
 
     /// Tick and span of each level.
@@ -180,6 +237,46 @@ pub(crate) fn tick_of(duration: Duration) -> Option<Tick> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::count::random;
+    use crate::experiments::configured;
+    use rand::RngExt;
+    use wheelhouse_core::Timer;
+    use wheelhouse_core::meter::Work;
+
+    /// Where nothing is cancelled, kafka-wheel does the same at the same ticks, with as many slots in its queue.
+    #[test]
+    fn does_as_kafka_wheel_where_nothing_is_cancelled() {
+        for size in [8, 20, 64] {
+            let (mut port, mut wheel) = (Port::new(1, size, 0), configured::kafka_wheel(size, 0));
+            let mut random = random(size as u64);
+            for name in 0..1_000 {
+                let deadline = 1 + random.random_range(0..100_000);
+                port.add(deadline, name);
+                wheel.timer.insert(deadline, 0);
+            }
+            while let Some(tick) = port.next_expiry() {
+                assert_eq!((wheel.timer.next_wakeup(), wheel.timer.occupied_slots()), (Some(tick), port.queue.len()));
+                let (mut ran, mut taken_down) = (0, 0);
+                while let Some(poll) = port.poll(tick, ClockRule::SlotExpiry) {
+                    ran += poll.ran.len();
+                    taken_down += if poll.from.level > 1 { poll.ran.len() + poll.moved.len() } else { 0 };
+                }
+                let before = wheel.steps();
+                assert_eq!(wheel.fired(tick).len(), ran);
+                assert_eq!(wheel.steps().since(&before).of(Work::CascadeMove), taken_down as u64);
+            }
+            assert!(wheel.timer.is_empty());
+            assert_eq!(wheel.timer.levels(), port.levels());
+        }
+    }
+
+    #[test]
+    fn a_slot_without_timers_is_polled_all_the_same() {
+        let mut port = Port::new(1, 10, 0);
+        let from = port.add(5, 0).expect("it is not due");
+        port.cancel(0);
+        assert_eq!(port.poll_next(), Some(Poll { expiry: 5, from, ran: vec![], moved: vec![] }));
+    }
 
     #[test]
     fn the_example_of_the_article() {
