@@ -3,7 +3,7 @@
 use core::fmt::Debug;
 use core::marker::PhantomData;
 use wheelhouse_core::Tick;
-use wheelhouse_core::lists::{Ends, Lists};
+use wheelhouse_core::lists::{Ends, LINKS_IN, LINKS_OUT, Lists};
 use wheelhouse_core::meter::{Meter, Work};
 use wheelhouse_core::ordered::{Key, Queue};
 use wheelhouse_core::segments::Segments;
@@ -71,12 +71,12 @@ impl<F: SearchFrom> Queue for List<F> {
         }
         self.keys[place as usize] = key;
         let before = self.search(key, meter);
-        meter.tally(Work::Link, 2);
+        meter.tally(Work::Link, LINKS_IN);
         self.lists.insert_behind(&mut self.ends, before, place);
     }
 
     fn remove(&mut self, _: Key, place: u32, meter: &impl Meter) {
-        meter.tally(Work::Link, 2);
+        meter.tally(Work::Link, LINKS_OUT);
         self.lists.remove(&mut self.ends, place);
     }
 
@@ -85,7 +85,7 @@ impl<F: SearchFrom> Queue for List<F> {
     }
 
     fn pop(&mut self, meter: &impl Meter) -> Option<u32> {
-        meter.tally(Work::Link, 2);
+        meter.tally(Work::Link, LINKS_OUT);
         self.lists.pop_front(&mut self.ends)
     }
 }

@@ -15,8 +15,10 @@ pub struct Slice {
 impl Slice {
     /// Where a key is, or where it would be.
     fn find(&self, key: Key, meter: &impl Meter) -> usize {
-        meter.tally(Work::Comparison, u64::from(self.timers.len().checked_ilog2().unwrap_or(0)) + 1);
-        self.timers.partition_point(|(other, _)| *other > key)
+        self.timers.partition_point(|(other, _)| {
+            meter.tally(Work::Comparison, 1);
+            *other > key
+        })
     }
 }
 

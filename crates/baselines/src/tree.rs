@@ -75,9 +75,9 @@ impl Tree {
         parent
     }
 
-    /// Puts a node, or none, where a child of a parent was, or where the root was: one link.
+    /// Puts a node, or none, where a child of a parent was, or where the root was. The link down, and the one back.
     fn replace(&mut self, parent: u32, side: Side, by: u32, meter: &impl Meter) {
-        meter.tally(Work::Link, 1);
+        meter.tally(Work::Link, if by == NONE { 1 } else { 2 });
         if parent == NONE {
             self.root = by;
         } else {
@@ -192,6 +192,7 @@ impl Queue for Tree {
         let (mut parent, mut side, mut at) = (NONE, LESS, self.root);
         let mut is_first = true;
         while at != NONE {
+            meter.tally(Work::Link, 1);
             meter.tally(Work::Comparison, 1);
             side = if key < self.node(at).key { LESS } else { MORE };
             is_first &= side == LESS;

@@ -70,14 +70,21 @@ impl<T, S: Store<T>, M: Meter> Unordered<T, S, M> {
         if key.deadline > self.now {
             self.earliest = self.earliest.min(key.deadline);
         } else {
+            self.meter.tally(Work::Comparison, self.due_depth());
             self.due.insert(key, id);
         }
+    }
+
+    /// The comparisons of an operation on the map of those that are due.
+    fn due_depth(&self) -> u64 {
+        u64::from(self.due.len().checked_ilog2().unwrap_or(0)) + 1
     }
 
     /// Forgets a timer, if it is due.
     fn forget(&mut self, key: Key) {
         self.meter.tally(Work::Comparison, 1);
         if key.deadline <= self.now {
+            self.meter.tally(Work::Comparison, self.due_depth());
             self.due.remove(&key);
         }
     }
@@ -93,7 +100,7 @@ impl<T, S: Store<T>, M: Meter> Unordered<T, S, M> {
             return;
         }
         self.meter.tally(Work::EntryScan, self.timers.len() as u64);
-        let (due, mut earliest) = (&mut self.due, Tick::MAX);
+        let (count, due, mut earliest) = (self.due.len(), &mut self.due, Tick::MAX);
         self.timers.for_each(|id, &Entry { deadline, order, .. }| {
             if deadline > now {
                 earliest = earliest.min(deadline);
@@ -101,6 +108,8 @@ impl<T, S: Store<T>, M: Meter> Unordered<T, S, M> {
                 due.insert(Key { deadline, order }, id);
             }
         });
+        let more = (self.due.len() - count) as u64;
+        self.meter.tally(Work::Comparison, more * self.due_depth());
         self.earliest = earliest;
     }
 }
@@ -151,6 +160,7 @@ impl<T, S: Store<T>, M: Meter> Timer<T> for Unordered<T, S, M> {
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.turn(now);
         let (key, id) = self.due.pop_first()?;
+        self.meter.tally(Work::Comparison, self.due_depth());
         let entry = self.timers.remove(id)?;
         Some(Expired { id, deadline: key.deadline, value: entry.value })
     }

@@ -23,9 +23,9 @@ impl Backend for Definition {
         },
         // Some comparisons on a day of two timers, and the move to a new calendar, twice for each timer while they grow.
         bounds: |_| Bounds {
-            insert: 10.0,
-            cancel: 6.0,
-            reschedule: 12.0,
+            insert: 20.0,
+            cancel: 8.0,
+            reschedule: 20.0,
             fire: 12.0,
             empty_tick: 1.0,
             next_wakeup: 0.0,

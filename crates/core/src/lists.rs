@@ -6,6 +6,12 @@
 
 use crate::segments::Segments;
 
+/// Links that are written to put a timer into a list, for the meter: its own two, and that of each neighbour.
+pub const LINKS_IN: u64 = 4;
+
+/// Links that are written to take one out: that of each neighbour.
+pub const LINKS_OUT: u64 = 2;
+
 /// No timer.
 const NONE: u32 = u32::MAX;
 

@@ -41,6 +41,12 @@ impl Occupied {
         self.words[at / WORD] &= !(1 << (at % WORD));
     }
 
+    /// How many words a search reads that passes so many slots, for the meter.
+    #[inline]
+    pub fn words(passed: usize) -> u64 {
+        (passed / WORD) as u64 + 1
+    }
+
     /// How far after `from` the first occupied slot is, `from` itself included, round the wheel and within `count` slots. O(count / 64).
     #[inline]
     pub fn next(&self, from: usize, count: usize) -> Option<usize> {

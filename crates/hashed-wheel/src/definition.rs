@@ -26,12 +26,12 @@ impl Backend for Definition {
         // turn: with n timers over 2^20 ticks, 2^20 / n ticks lie between two, of which no more than n / M + 1 in a thousand are occupied.
         bounds: |n| {
             let slot = n as f64 / DEFAULT_SLOTS as f64;
-            let search = 3.5 + 0.75 * slot;
+            let search = 7.5 + 2.0 * 0.75 * slot;
             Bounds {
                 insert: search,
-                cancel: 1.0,
-                reschedule: 1.0 + search,
-                fire: 68.0,
+                cancel: 2.0,
+                reschedule: 2.0 + search,
+                fire: 80.0,
                 empty_tick: 4.0,
                 next_wakeup: 0.0,
             }

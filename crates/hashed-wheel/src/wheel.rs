@@ -3,7 +3,7 @@
 use crate::builder::{Builder, DEFAULT_SLOTS};
 use alloc::vec::Vec;
 use wheelhouse_core::arena::{Arena, Link};
-use wheelhouse_core::lists::{Ends, Lists};
+use wheelhouse_core::lists::{Ends, LINKS_IN, LINKS_OUT, Lists};
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
 use wheelhouse_core::occupied::Occupied;
 use wheelhouse_core::overdue::Overdue;
@@ -106,7 +106,9 @@ impl<T, M: Meter> HashedWheel<T, M> {
         };
         // Behind all others if it can be: so timers of one deadline, or of one length, are not passed each time.
         let last = self.slots[at].last().filter(&is_before);
-        let before = last.or_else(|| self.lists.iter(&self.slots[at]).take_while(&is_before).last());
+        let passed = |_: &u32| self.meter.tally(Work::Link, 1);
+        let before = last.or_else(|| self.lists.iter(&self.slots[at]).take_while(&is_before).inspect(passed).last());
+        self.meter.tally(Work::Link, LINKS_IN);
         self.lists.insert_behind(&mut self.slots[at], before, place);
         self.occupied.set(at);
         self.earliest = self.earliest.min(deadline);
@@ -115,11 +117,11 @@ impl<T, M: Meter> HashedWheel<T, M> {
 
     /// Takes a timer out of where its deadline put it.
     fn unlink(&mut self, place: u32, link: Link, deadline: Tick) {
-        self.meter.tally(Work::Link, 1);
         if deadline < self.hand {
             self.meter.tally(Work::Comparison, self.overdue.depth());
             return self.overdue.remove(deadline, link);
         }
+        self.meter.tally(Work::Link, LINKS_OUT);
         let at = self.slot_of(deadline);
         self.lists.remove(&mut self.slots[at], place);
         self.vacate(at);
@@ -140,7 +142,7 @@ impl<T, M: Meter> HashedWheel<T, M> {
         while let Some(passed) = self.occupied.next((from + distance) & (count - 1), count - distance) {
             distance += passed;
             let at = (from + distance) & (count - 1);
-            self.meter.tally(Work::SlotVisit, 1);
+            self.meter.tally(Work::SlotVisit, Occupied::words(passed));
             let first = self.slots[at].first().map_or(Tick::MAX, |place| self.deadline_at(place));
             if best.is_none_or(|(earliest, _)| first < earliest) {
                 best = Some((first, at));
@@ -166,6 +168,7 @@ impl<T, M: Meter> HashedWheel<T, M> {
             self.earliest = next.map_or(Tick::MAX, |(tick, _)| tick);
             if let Some((tick, at)) = next.filter(|(tick, _)| *tick <= self.now) {
                 self.hand = tick;
+                self.meter.tally(Work::Link, LINKS_OUT);
                 let place = self.lists.pop_front(&mut self.slots[at]);
                 self.vacate(at);
                 return place;

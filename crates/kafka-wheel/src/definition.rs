@@ -25,9 +25,9 @@ impl Backend for Definition {
         // Delays up to 2^20 go to the fifth level at most, looked for from below; on the way down a timer is moved up to four times, looked for each
         // time. Slots are many timers each, but on the lowest levels, where most have one and the queue is told of it.
         bounds: |_| Bounds {
-            insert: 7.0,
-            cancel: 3.0,
-            reschedule: 9.0,
+            insert: 11.0,
+            cancel: 4.0,
+            reschedule: 14.0,
             fire: 45.0,
             empty_tick: 15.0,
             next_wakeup: 0.0,

@@ -6,7 +6,7 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use wheelhouse_core::arena::{Arena, Link};
-use wheelhouse_core::lists::{Ends, Lists};
+use wheelhouse_core::lists::{Ends, LINKS_IN, LINKS_OUT, Lists};
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
 use wheelhouse_core::overdue::Overdue;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
@@ -128,6 +128,7 @@ impl<T, M: Meter> KafkaWheel<T, M> {
         }
         let number = self.level_of(deadline);
         let mut slot = *self.slot_for(number, deadline);
+        self.meter.tally(Work::Link, LINKS_IN);
         self.lists.push_back(&mut slot, place);
         *self.levels[number].slot(deadline) = slot;
         Link::MIN.saturating_add(number as u32)
@@ -135,11 +136,11 @@ impl<T, M: Meter> KafkaWheel<T, M> {
 
     /// Takes a timer out of where its deadline put it.
     fn unlink(&mut self, place: u32, link: Link, deadline: Tick) {
-        self.meter.tally(Work::Link, 1);
         if deadline < self.hand {
             self.meter.tally(Work::Comparison, self.overdue.depth());
             return self.overdue.remove(deadline, link);
         }
+        self.meter.tally(Work::Link, LINKS_OUT);
         let number = link.get() as usize - 1;
         let slot = self.levels[number].slot(deadline);
         self.lists.remove(slot, place);
@@ -178,7 +179,7 @@ impl<T, M: Meter> KafkaWheel<T, M> {
         while let Some(&(start, Reverse(number))) = self.queue.first().filter(|(start, _)| *start <= self.now) {
             self.hand = start;
             if number == 0 {
-                self.meter.tally(Work::Link, 1);
+                self.meter.tally(Work::Link, LINKS_OUT);
                 let slot = self.levels[0].slot(start);
                 let place = self.lists.pop_front(slot);
                 if slot.is_empty() {

@@ -19,7 +19,7 @@ impl Backend for Definition {
         costs: Costs { insert: "O(1)", cancel: "O(1)", reschedule: "O(1)", fire: "O(1), O(m) a slot" },
         // Delays up to 2^20 have six levels, all looked at when the clock moves and for each slot that ends. The fewer timers there are, the fewer share
         // a slot: at a thousand, one slot for eight of them.
-        bounds: |_| Bounds { insert: 1.0, cancel: 1.0, reschedule: 2.0, fire: 3.0, empty_tick: 7.0, next_wakeup: 6.0 },
+        bounds: |_| Bounds { insert: 4.0, cancel: 2.0, reschedule: 6.0, fire: 4.0, empty_tick: 7.0, next_wakeup: 6.0 },
         most: u32::MAX,
     };
 

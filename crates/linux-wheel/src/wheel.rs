@@ -4,7 +4,7 @@ use crate::builder::Builder;
 use crate::level::{Level, end_of, level_of, width};
 use alloc::vec::Vec;
 use wheelhouse_core::arena::{Arena, Link};
-use wheelhouse_core::lists::{Ends, Lists};
+use wheelhouse_core::lists::{Ends, LINKS_IN, LINKS_OUT, Lists};
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
@@ -95,7 +95,7 @@ impl<T, M: Meter> LinuxWheel<T, M> {
 
     /// Puts the timer at a place of the arena where its deadline belongs; returns its link.
     fn link(&mut self, place: u32, deadline: Tick) -> Link {
-        self.meter.tally(Work::Link, 1);
+        self.meter.tally(Work::Link, LINKS_IN);
         let number = level_of(deadline.saturating_sub(self.now));
         if deadline <= self.now {
             self.lists.push_back(&mut self.due, place);
@@ -110,7 +110,7 @@ impl<T, M: Meter> LinuxWheel<T, M> {
 
     /// Takes a timer out of where it is. What is due needs no mark of its own: its slot has ended.
     fn unlink(&mut self, place: u32, link: Link, deadline: Tick) {
-        self.meter.tally(Work::Link, 1);
+        self.meter.tally(Work::Link, LINKS_OUT);
         let number = link.get() - 1;
         if end_of(number, deadline) <= self.now {
             self.lists.remove(&mut self.due, place);
@@ -131,7 +131,8 @@ impl<T, M: Meter> LinuxWheel<T, M> {
     /// may be by its distance from the last slot that was emptied.
     fn move_clock(&mut self, now: Tick) {
         while let Some((end, number)) = self.next_end().filter(|(end, _)| *end <= now) {
-            self.meter.tally(Work::Link, 1);
+            // The two where the lists meet.
+            self.meter.tally(Work::Link, 2);
             let mut slot = self.levels[number].take(end);
             self.lists.append(&mut self.due, &mut slot);
         }
@@ -190,8 +191,8 @@ impl<T, M: Meter> Timer<T> for LinuxWheel<T, M> {
         if now > self.now {
             self.move_clock(now);
         }
-        self.meter.tally(Work::Link, 1);
         let place = self.lists.pop_front(&mut self.due)?;
+        self.meter.tally(Work::Link, LINKS_OUT);
         let (id, entry) = self.timers.remove_at(place)?;
         Some(Expired { id, deadline: entry.deadline, value: entry.value })
     }

@@ -3,7 +3,7 @@
 use crate::builder::{Builder, DEFAULT_SLOTS};
 use core::fmt;
 use wheelhouse_core::arena::{Arena, Link};
-use wheelhouse_core::lists::{Ends, Lists};
+use wheelhouse_core::lists::{Ends, LINKS_IN, LINKS_OUT, Lists};
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
 use wheelhouse_core::occupied::Occupied;
 use wheelhouse_core::overdue::Overdue;
@@ -141,11 +141,11 @@ impl<T, M: Meter> SingleWheel<T, M> {
 
     /// Puts the timer at a place of the arena where its deadline belongs; returns its link.
     fn link(&mut self, place: u32, deadline: Tick) -> Link {
-        self.meter.tally(Work::Link, 1);
         if deadline < self.hand {
             self.meter.tally(Work::Comparison, self.overdue.depth());
             return self.overdue.insert(&mut self.timers, deadline, place);
         }
+        self.meter.tally(Work::Link, LINKS_IN);
         if deadline - self.hand >= self.range() {
             self.overflow_earliest = self.overflow_earliest.min(deadline);
             self.lists.push_back(&mut self.overflow, place);
@@ -159,11 +159,11 @@ impl<T, M: Meter> SingleWheel<T, M> {
 
     /// Takes a timer out of where its deadline put it.
     fn unlink(&mut self, place: u32, link: Link, deadline: Tick) {
-        self.meter.tally(Work::Link, 1);
         if deadline < self.hand {
             self.meter.tally(Work::Comparison, self.overdue.depth());
             return self.overdue.remove(deadline, link);
         }
+        self.meter.tally(Work::Link, LINKS_OUT);
         if link == IN_OVERFLOW {
             self.lists.remove(&mut self.overflow, place);
             if self.overflow.is_empty() {
@@ -231,11 +231,14 @@ impl<T, M: Meter> SingleWheel<T, M> {
             return self.overdue.pop();
         }
         loop {
-            self.meter.tally(Work::SlotVisit, 1);
-            match self.next().filter(|next| next.tick() <= self.now) {
+            let next = self.next();
+            let passed = next.map_or(self.range(), |next| (next.tick() - self.hand).min(self.range()));
+            self.meter.tally(Work::SlotVisit, Occupied::words(passed as usize));
+            match next.filter(|next| next.tick() <= self.now) {
                 Some(Next::Turn(turn)) => self.begin(turn),
                 Some(Next::Slot(tick, at)) => {
                     self.hand = tick;
+                    self.meter.tally(Work::Link, LINKS_OUT);
                     let place = self.lists.pop_front(&mut self.slots[at]);
                     self.vacate(at);
                     return place;

@@ -14,6 +14,7 @@ use crate::{Evidence, Finding, Part, Scale, Table};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use wheelhouse_baselines::{SortedListDefinition, SortedListFromRearDefinition};
+use wheelhouse_core::lists::LINKS_IN;
 use wheelhouse_core::meter::Work;
 use wheelhouse_core::{Tick, Timer};
 
@@ -106,8 +107,8 @@ fn passed<T: Timer<u64>>(mut probe: Probe<T>, interval: Interval, n: u64, seed: 
         let (work, _) = probe.work(|timer| timer.insert(deadline, 0));
         if arrival >= WARM_UP * n {
             sum.insertions += 1;
-            // Two links are set to put the timer in, the others were followed to get there.
-            sum.passed += work.of(Work::Link) - 2;
+            // Some links are written to put the timer in, the others were followed to get there.
+            sum.passed += work.of(Work::Link) - LINKS_IN;
             sum.waiting += waiting;
         }
     }

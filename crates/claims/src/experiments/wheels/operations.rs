@@ -146,15 +146,15 @@ mod tests {
     use crate::experiments::configured;
 
     #[test]
-    fn an_insertion_into_one_wheel_is_a_step_and_so_is_a_cancellation() {
-        assert_eq!(insert_and_cancel(|| configured::single_wheel(4_096), 1_000, 4_000, 1), [1.0, 1.0]);
-        assert_eq!(reschedule(|| configured::single_wheel(4_096), 1_000, 4_000, 1), 2.0);
+    fn an_insertion_into_one_wheel_writes_its_links_and_so_does_a_cancellation() {
+        assert_eq!(insert_and_cancel(|| configured::single_wheel(4_096), 1_000, 4_000, 1), [4.0, 2.0]);
+        assert_eq!(reschedule(|| configured::single_wheel(4_096), 1_000, 4_000, 1), 6.0);
     }
 
     #[test]
-    fn a_key_takes_a_comparison_and_hardly_another() {
+    fn a_key_takes_a_comparison_and_hardly_another_beside_the_links() {
         let steps = cancel_by_key(configured::single_wheel(4_096), 1_024, 4_000, 1);
-        assert!((2.0..2.2).contains(&steps), "{steps}");
+        assert!((3.0..3.2).contains(&steps), "{steps}");
     }
 
     #[test]
