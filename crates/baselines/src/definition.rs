@@ -34,7 +34,14 @@ macro_rules! definition {
 /// a jump finds due is put in order, and taken out one by one.
 fn unordered(n: u64) -> Bounds {
     let (look, order) = (n as f64, 2.0 * bisection(n));
-    Bounds { insert: 1.0, cancel: 1.0, reschedule: 2.0, fire: 2.5 + order, empty_tick: 1.0 + look / 500.0, next_wakeup: 0.0 }
+    Bounds {
+        insert: 1.0,
+        cancel: 1.0,
+        reschedule: 2.0,
+        fire: 2.5 + order,
+        empty_tick: 1.0 + look / 500.0,
+        next_wakeup: 0.0,
+    }
 }
 
 /// The comparisons of a bisection.

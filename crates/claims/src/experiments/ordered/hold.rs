@@ -65,6 +65,20 @@ pub(super) fn hold<T: Timer<u64>>(build: impl Fn(u64) -> Probe<T>, n: u64, seed:
     log
 }
 
+/// Mean steps to take the first out, until none of n is left. All of them: what the first few cost depends on how the structure looks at its edge, which in a
+/// small tree is another than in a large one.
+pub(super) fn drain<T: Timer<u64>>(build: impl Fn(u64) -> Probe<T>, n: u64, seed: u64) -> f64 {
+    let copies = (ENOUGH / n).max(1);
+    let of_copy = |copy| {
+        let seed = seed << 32 | copy;
+        let mut model = Hold::new(build(seed), n, seed);
+        let mut log = Log::default();
+        (0..n).for_each(|_| _ = model.pop(&mut log));
+        totals(&log.pop).mean()
+    };
+    (0..copies).map(of_copy).sum::<f64>() / copies as f64
+}
+
 struct Hold<T> {
     probe: Probe<T>,
     /// The handle of each timer, whose value is its number here.

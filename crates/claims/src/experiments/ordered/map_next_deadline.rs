@@ -3,7 +3,7 @@
 //! The standard library's B-tree tells nobody of its comparisons, and [`OrderedMap`](wheelhouse_baselines::OrderedMap) reports those of a bisection instead. So
 //! it is asked here with keys that count themselves.
 
-use super::hold::{curves, delay, hold, largest, sizes, totals};
+use super::hold::{curves, delay, drain, largest, sizes};
 use crate::count::{Probe, Tally, random};
 use crate::experiments::Experiment;
 use crate::growth::{Curve, Growth};
@@ -77,7 +77,7 @@ fn scan(n: u64, seed: u64) -> [f64; 2] {
 
 /// Steps to take the first out of a structure in order, which then knows the next.
 fn ordered<B: Backend + 'static>(scale: &Scale) -> Curve {
-    let [pop] = curves(&sizes(scale), scale, |n, seed| [totals(&hold(|_| Probe::of::<B>(), n, seed).pop).mean()]);
+    let [pop] = curves(&sizes(scale), scale, |n, seed| [drain(|_| Probe::of::<B>(), n, seed)]);
     pop
 }
 

@@ -3,7 +3,7 @@
 //! On how many levels a timer of the list stands is counted, not assumed: a cancellation changes [`LINKS_A_LEVEL`] links on each. From it follow the pointers of the list
 //! as Pugh printed it, one for each level, and the bytes of the one here, which is linked both ways and two ahead.
 
-use super::hold::{curves, greatest, hold, largest, sizes, totals};
+use super::hold::{curves, drain, greatest, hold, largest, sizes, totals};
 use crate::count::{Probe, Tally};
 use crate::experiments::Experiment;
 use crate::growth::{Curve, Growth};
@@ -88,7 +88,7 @@ fn count<T: Timer<u64>>(name: &'static str, scale: &Scale, build: impl Fn(u64) -
         let log = hold(&build, n, seed);
         let cancels = totals(&log.cancel);
         let comparisons: Tally = log.insert.iter().map(|steps| steps.of(Work::Comparison)).collect();
-        [totals(&log.insert).mean(), cancels.mean(), cancels.max() as f64, totals(&log.pop).mean(), comparisons.mean()]
+        [totals(&log.insert).mean(), cancels.mean(), cancels.max() as f64, drain(&build, n, seed), comparisons.mean()]
     });
     Costs { name, insert, cancel, dearest_cancel, pop, comparisons }
 }
