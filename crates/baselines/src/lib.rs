@@ -5,7 +5,7 @@
 //!
 //! | structure | insert | cancel | per tick, nothing due | fire, per call in which something is due |
 //! |---|---|---|---|---|
-//! | [`UnorderedList`] | O(1) | O(1) | O(1) | O(n) |
+//! | [`UnorderedList`] | O(1) | O(1) | O(1) | O(n), and O(log k) each of k |
 //! | [`HashedMap`] | O(1) expected | O(1) expected | O(1) | O(n) |
 //! | [`SortedList`] | O(n) | O(1) | O(1) | O(1) per timer |
 //! | [`SortedSlice`] | O(n) | O(n) | O(1) | O(1) per timer |

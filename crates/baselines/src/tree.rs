@@ -32,6 +32,9 @@ pub struct Tree {
 }
 
 impl Tree {
+    /// Bytes of a node, of which there is one for each timer, beside its place in the arena.
+    pub const NODE_BYTES: usize = size_of::<Node>();
+
     fn node(&mut self, at: u32) -> &mut Node {
         &mut self.nodes[at as usize]
     }

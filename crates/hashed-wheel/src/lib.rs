@@ -22,7 +22,7 @@
 //! | method | average | worst |
 //! |---|---|---|
 //! | [`insert`](Timer::insert), [`reschedule`](Timer::reschedule) | O(1 + n / M) | O(n), all in one slot |
-//! | [`cancel`](Timer::cancel) | O(1) | O(1) |
+//! | [`cancel`](Timer::cancel) | O(1) | O(log j), one of j that came when they were overdue |
 //! | [`advance`](Timer::advance), per timer that fires | O(1), where something is due in most of the ticks ahead | O(M) |
 //! | [`advance`](Timer::advance), nothing due | O(1) | O(1); O(M) once after the earliest has gone |
 //! | [`next_wakeup`](Timer::next_wakeup), [`deadline`](Timer::deadline) | O(1) | O(1) |

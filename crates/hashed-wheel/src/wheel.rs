@@ -195,7 +195,7 @@ impl<T, M: Meter> Timer<T> for HashedWheel<T, M> {
         self.timers.insert_linked(link, Entry { deadline, value })
     }
 
-    /// O(1).
+    /// O(1); O(log j) if it is one of j that came when they were overdue.
     fn cancel(&mut self, id: TimerId) -> Option<T> {
         let (link, entry) = self.timers.remove(id)?;
         self.unlink(id.index(), link, entry.deadline);

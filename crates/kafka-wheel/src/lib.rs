@@ -29,16 +29,16 @@
 //!
 //! m wheels between the hand and a deadline, b slots that hold timers, k timers of one slot:
 //!
-//! | method | amortised | worst |
+//! | method | mostly | worst |
 //! |---|---|---|
-//! | [`insert`](Timer::insert), [`reschedule`](Timer::reschedule) | O(m) | O(m + log b), and a wheel is made |
-//! | [`cancel`](Timer::cancel) | O(1) | O(log b) |
+//! | [`insert`](Timer::insert), [`reschedule`](Timer::reschedule) | O(m), and O(log b) for the first of a slot | O(m + log b), and a wheel is made |
+//! | [`cancel`](Timer::cancel) | O(1), and O(log b) for the last of a slot | O(log b) |
 //! | [`advance`](Timer::advance), per timer that fires | O(m), its moves | O(m k) |
 //! | [`advance`](Timer::advance), nothing due | O(1) | O(m k) |
 //! | [`next_wakeup`](Timer::next_wakeup) | O(log b) | O(log b) |
 //! | [`deadline`](Timer::deadline) | O(1) | O(1) |
 //!
-//! Memory: 16 bytes, the value and two links of 4 bytes for each timer at the peak; 8 for each place that is free; 160 bytes a wheel, and some 40 for each
+//! What goes to the queue is not amortised: a slot whose only timer comes and goes costs O(log b) both times, for ever. Memory: 16 bytes, the value and two links of 4 bytes for each timer at the peak; 8 for each place that is free; 160 bytes a wheel, and some 40 for each
 //! slot in the queue.
 //!
 //! # Source and deviations

@@ -27,12 +27,12 @@
 //!
 //! # Cost
 //!
-//! M slots, k timers in the overflow list, delays of T ticks:
+//! M slots, k timers in the overflow list, j timers whose deadline was past when they came, delays of T ticks:
 //!
 //! | method | amortised | worst |
 //! |---|---|---|
-//! | [`insert`](Timer::insert), [`cancel`](Timer::cancel), [`reschedule`](Timer::reschedule) | O(1) | O(1) |
-//! | [`advance`](Timer::advance), per timer that fires | O(1 + T / M) | O(k + M / 64) |
+//! | [`insert`](Timer::insert), [`cancel`](Timer::cancel), [`reschedule`](Timer::reschedule) | O(1) | O(log j), if overdue |
+//! | [`advance`](Timer::advance), per timer that fires | O(1 + T / M), and O(M / 64) where a turn has few | O(k + M / 64) |
 //! | [`advance`](Timer::advance), nothing due | O(M / 64) | O(k), once in M ticks |
 //! | [`next_wakeup`](Timer::next_wakeup) | O(M / 64) | O(M / 64) |
 //! | [`deadline`](Timer::deadline) | O(1) | O(1) |

@@ -105,8 +105,8 @@ impl<T, M: Meter> SingleWheel<T, M> {
     }
 
     /// Starts a timer as [`insert`](Timer::insert) does, but only if its deadline lies in the range of the wheel: less than [`range`](Self::range)
-    /// ticks after [`now`](Timer::now), or, while something due has yet to fire, after the tick of that. So starting, stopping and firing
-    /// it is O(1), in any case.
+    /// ticks after [`now`](Timer::now), or, while something due has yet to fire, after the tick of that. So it never waits in the overflow list:
+    /// to start and to stop it is O(1), or O(log j) if it is one of j that are overdue.
     ///
     /// # Errors
     ///
@@ -275,7 +275,7 @@ impl<T, M: Meter> Timer<T> for SingleWheel<T, M> {
         self.timers.insert_linked(link, Entry { deadline, value })
     }
 
-    /// O(1).
+    /// O(1); O(log j) if it is one of j that came when they were overdue.
     fn cancel(&mut self, id: TimerId) -> Option<T> {
         let (link, entry) = self.timers.remove(id)?;
         self.unlink(id.index(), link, entry.deadline);

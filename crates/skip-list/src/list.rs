@@ -2,6 +2,7 @@
 
 use crate::builder::{Builder, MAX_TIMERS};
 use crate::heights::Heights;
+use crate::level::Node;
 use crate::levels::Levels;
 use wheelhouse_core::arena::Arena;
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
@@ -20,6 +21,9 @@ pub struct SkipList<T, M = NoMeter> {
 }
 
 impl<T> SkipList<T> {
+    /// Bytes of a node, of which a timer has one for each level it stands on, beside its place in the arena.
+    pub const NODE_BYTES: usize = size_of::<Node>();
+
     /// An empty list, its clock at 0. Allocates nothing.
     pub fn new() -> Self {
         Self::with_parts(0, 0, Heights::DEFAULT, NoMeter)

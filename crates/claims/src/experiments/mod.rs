@@ -5,6 +5,7 @@
 //! is Kafka's wheel as it is printed, on which several stand.
 
 pub mod bugs;
+mod bulk;
 mod configured;
 pub mod examples;
 pub mod models;

@@ -28,8 +28,11 @@ pub(crate) fn whole(
     blocks.push(Block::Text(HOW.to_owned()));
     for article in Article::ALL {
         blocks.push(Block::Heading(format!("{}: {}", article.name(), article.title())));
-        let of = judgement.judged.iter().filter(|judged| judged.claim.article == article);
-        blocks.extend(of.flat_map(|judged| section(judged, judgement)));
+        blocks.push(Block::Text(article.source().to_owned()));
+        let mut of: Vec<_> = judgement.judged.iter().filter(|judged| judged.claim.article == article).collect();
+        // As a reader of the article comes to them.
+        of.sort_by_key(|judged| judged.claim.line.unwrap_or(u32::MAX));
+        blocks.extend(of.into_iter().flat_map(|judged| section(judged, judgement)));
     }
     blocks.push(Block::Heading("What the classifier is worth".to_owned()));
     blocks.push(Block::Text(CLASSIFIER.to_owned()));
@@ -88,7 +91,9 @@ const CLASSIFIER: &str = "Constant, logarithmic and linear are told apart by a r
     costs whose class is known. A class in the column of another would be an error; undecided is none.";
 
 const INSTRUCTIONS: &str = "Steps are what the structures say of themselves. Instructions are what the processor was given, whatever they say: \
-    a structure that grows here and not there would hide work from its meter.";
+    a structure that grows here and not there would hide work from its meter. A step of one structure is not as many instructions as one of another, \
+    so that the order of two can differ: a red-black tree, which branches and turns, takes two instructions for each of a heap, which it nearly equals in steps; \
+    a skip list takes more steps than the tree to start a timer, and fewer instructions.";
 
 fn unexpected(judgement: &Judgement) -> Vec<Block> {
     let warning = |judged: &Judged| {
@@ -116,10 +121,12 @@ fn summary_lines(judgement: &Judgement) -> Result<Vec<String>> {
 /// A claim on the page: what is said open, what was counted folded. Data and pictures stand with the first claim that their experiment decides.
 fn section(judged: &Judged, judgement: &Judgement) -> Vec<Block> {
     let claim = &judged.claim;
-    let mut blocks =
-        vec![Block::Subheading(format!("{} · {}", claim.id, judged.verdict)), Block::Text(claim.says.clone())];
+    let line = claim.line.map_or(String::new(), |line| format!(" · line {line}"));
+    let heading = format!("{}{line} · {}", claim.id, judged.verdict);
+    let mut blocks = vec![Block::Subheading(heading), Block::Text(claim.says.clone())];
     let Some((experiment, evidence)) = ran(judged, judgement) else {
         blocks.push(Block::Text(claim.because.clone()));
+        blocks.extend(claim.figure.as_ref().map(|figure| Block::Text(format!("The article's figure: {figure}."))));
         blocks.extend(claim.source.as_ref().map(|source| Block::Text(format!("Source: {source}."))));
         return blocks;
     };

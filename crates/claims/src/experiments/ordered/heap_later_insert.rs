@@ -12,7 +12,7 @@ use wheelhouse_core::{Tick, Timer};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "heap-later-insert",
-    about: "binary-heap and heap-4 of n random timers: work of an insertion later than all, earlier than all, and at random",
+    about: "binary-heap and heap-4 of n random timers: work of an insertion later than all, earlier than all, and at random, and of finding the first",
     run,
 };
 
@@ -59,7 +59,11 @@ fn run(scale: &Scale) -> Evidence {
     let grows = grows.collect::<Option<Vec<bool>>>().map(|grows| grows.contains(&true));
     let steps = later.iter().map(|(.., steps)| *steps).fold(0.0, f64::max);
     let figure = format!("{steps:.1} steps at n = {}, whatever n is", scale.largest());
-    let parts = [Part::maybe("a later deadline costs more, the more timers there are", grows)];
+    let finds = first(scale).growth().is(Growth::Constant);
+    let parts = [
+        Part::maybe("it finds its first timer in constant work", finds),
+        Part::maybe("a later deadline costs more, the more timers there are", grows),
+    ];
     let chart = Chart {
         title: "A heap takes a later timer".to_owned(),
         subtitle: "comparisons and moves of one insertion into n random timers".to_owned(),
@@ -68,6 +72,17 @@ fn run(scale: &Scale) -> Evidence {
         series,
     };
     Evidence { findings: vec![Finding::new("C28", figure, parts)], tables: vec![table], charts: vec![chart] }
+}
+
+/// The work of asking for the first deadline.
+fn first(scale: &Scale) -> Curve {
+    Curve::sweep(&scale.sizes(), scale.seeds(), |n, seed| {
+        let mut probe = Probe::of::<Definition<2>>();
+        probe.fill(Order::Random.delays(n, seed));
+        let (work, next) = probe.work(|timer| timer.next_wakeup());
+        assert!(next.is_some(), "n timers are live");
+        work.total() as f64
+    })
 }
 
 /// The mean work of an insertion, undone after each so that n stays.

@@ -6,10 +6,10 @@
 use super::hold::{curves, sizes};
 use crate::count::{LONGEST, Order, Probe, random};
 use crate::experiments::Experiment;
+use crate::experiments::bulk::start_and_stop;
 use crate::growth::{Curve, Growth};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;
-use rand::seq::SliceRandom;
 use wheelhouse_binary_heap::{Definition, LazyDefinition};
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::{Tick, Timer};
@@ -213,22 +213,13 @@ fn mean<const K: usize>(n: u64, seed: u64, enough: u64, sample: impl Fn(u64) -> 
 
 fn apart<B: Backend + 'static>(order: Order, n: u64, seed: u64, enough: u64) -> [f64; 3] {
     mean(n, seed, enough, |seed| {
-        let delays = order.delays(n, seed);
+        let [insert, cancel] = start_and_stop(Probe::of::<B>(), order, n, seed);
         let mut probe = Probe::of::<B>();
-        let mut ids = probe.fill(delays.iter().copied());
-        let insert = probe.steps();
-        ids.shuffle(&mut random(seed));
-        ids[..n as usize / 2].iter().for_each(|id| _ = probe.timer.cancel(*id));
-        // What they left behind is theirs to pay.
-        probe.timer.compact();
-        let cancel = probe.steps().since(&insert);
-        let mut probe = Probe::of::<B>();
-        probe.fill(delays.iter().copied());
+        probe.fill(order.delays(n, seed));
         let before = probe.steps();
         fire(&mut probe, call_every(order, n), last(order, n));
         let fire = probe.steps().since(&before);
-        let n = n as f64;
-        [insert.total() as f64 / n, cancel.total() as f64 / (n / 2.0), fire.total() as f64 / n]
+        [insert, cancel, fire.total() as f64 / n as f64]
     })
 }
 

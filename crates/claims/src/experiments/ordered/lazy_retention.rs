@@ -50,10 +50,6 @@ fn run(scale: &Scale) -> Evidence {
             searched.growth().is(Growth::Logarithmic),
         ),
         Part::maybe("to take the first is logarithmic", logarithmic(|it| &it.pop)),
-        Part::new(
-            "many cancelled tasks are a burden: a queue that marks them keeps all",
-            marking.held == CANCELLED as usize,
-        ),
         Part::new(format!("a heap of {FEW} timers takes fewer steps a timer than any wheel"), heap < wheel),
     ];
     let figure = format!(

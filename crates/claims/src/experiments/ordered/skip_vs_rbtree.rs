@@ -8,11 +8,10 @@ use crate::count::{Probe, Tally};
 use crate::experiments::Experiment;
 use crate::growth::{Curve, Growth};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
-use wheelhouse_baselines::RedBlackTreeDefinition;
+use wheelhouse_baselines::{RedBlackTreeDefinition, Tree};
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::{CountingMeter, Work};
-use wheelhouse_core::ordered::Key;
 use wheelhouse_skip_list::{Definition, SkipList};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
@@ -23,19 +22,8 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 
 /// Links that the skip list here changes on each level a timer leaves: two of the node before, one of the node before that, one of the node behind.
 const LINKS_A_LEVEL: f64 = 4.0;
-/// The bytes of a node of one level, as the crate documents it.
-const BYTES_A_LEVEL: f64 = 32.0;
 /// Parent and two children.
 const TREE_POINTERS: f64 = 3.0;
-
-/// What the tree here has for each timer, its place in memory aside.
-#[expect(dead_code, reason = "only its size is asked for")]
-struct TreeNode {
-    key: Key,
-    parent: u32,
-    children: [u32; 2],
-    is_red: bool,
-}
 
 /// The costs of a structure.
 struct Costs {
@@ -60,7 +48,7 @@ fn run(scale: &Scale) -> Evidence {
     });
     let tree = count(RedBlackTreeDefinition::INFO.name, scale, |_| Probe::of::<RedBlackTreeDefinition>());
     let levels = list.cancel.ends().1 / LINKS_A_LEVEL;
-    let bytes = [levels * BYTES_A_LEVEL, size_of::<TreeNode>() as f64];
+    let bytes = [levels * SkipList::<u64>::NODE_BYTES as f64, Tree::NODE_BYTES as f64];
     let parts = [
         Part::maybe("an insertion is of the same class in both", same(&list.insert, &tree.insert)),
         Part::maybe("a cancellation is of the same class in both", same(&list.cancel, &tree.cancel)),

@@ -61,8 +61,9 @@ struct Moves {
 }
 
 impl Moves {
+    /// Those of the levels that timers went through, the one they fired from included.
     fn slots(&self) -> u64 {
-        SLOTS * u64::from(self.levels)
+        SLOTS * (1 + self.most)
     }
 
     fn span(&self) -> u64 {
@@ -99,8 +100,15 @@ fn count_moves<T: Timer<u64>>(
 }
 
 fn move_table(moves: &[Moves]) -> Table {
-    let columns =
-        ["wheel", "levels", "slots", "span in ticks", "moves a timer", "most moves of one", "entries read in vain"];
+    let columns = [
+        "wheel",
+        "levels",
+        "slots in use",
+        "span in ticks",
+        "moves a timer",
+        "most moves of one",
+        "entries read in vain",
+    ];
     let title = format!(
         "Levels of {SLOTS} slots, {TIMERS} timers over their whole span, all seeds together; the most of one: {ALONE} timers, each alone"
     );
@@ -180,10 +188,14 @@ fn price(moves: &[Moves], storms: &[Storm]) -> Finding {
     let textbook = &storms[1];
     let parts = [
         Part::new(
-            "there are fewer slots than ticks in the span, whatever the number of levels",
+            "fewer slots are in use than there are ticks in the span, whatever the number of levels",
             moves.iter().all(|it| it.slots() < it.span()),
         ),
         Part::new("no entry is read that neither fires nor moves", moves.iter().all(|it| it.in_vain == 0)),
+        Part::new(
+            "a timer is moved at most once for each level but one",
+            moves.iter().all(|it| it.most < u64::from(it.levels)),
+        ),
         Part::new("no timer is moved before it fires", moves.iter().all(|it| it.moved == 0)),
         Part::maybe(
             "an advance of kafka-wheel moves no more timers at once, the more there are in a slot",

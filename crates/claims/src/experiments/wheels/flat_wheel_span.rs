@@ -122,10 +122,10 @@ fn follows(spans: &[&Span]) -> Part {
     Part::new("no fewer slots take the span than it has ticks", holds)
 }
 
-/// Whether there is a driver of a flat wheel that passes nothing in vain.
+/// Whether a driver that goes from wake-up to wake-up has to pass the slots too. What single-wheel looks into counts: slots, and words of its map of those in use.
 fn every_driver(spans: &[&Span]) -> Part {
-    let all_pass = |span: &&Span| span.passes.queue > 2 && span.ours.is_none_or(|ours| ours.wakeups > 2);
-    Part::new("every driver passes empty slots", spans.iter().any(all_pass))
+    let passes_all = |span: &&Span| span.ours.is_some_and(|ours| ours.visits >= span.ticks);
+    Part::new("so does a driver that goes from wake-up to wake-up", spans.iter().any(passes_all))
 }
 
 fn month(spans: &[Span]) -> Finding {
@@ -148,11 +148,10 @@ fn month(spans: &[Span]) -> Finding {
 fn ten_thousand(spans: &[Span]) -> Finding {
     let spans: Vec<_> = spans.iter().filter(|span| span.ticks == S3).collect();
     let walked = spans.iter().map(|span| span.passes.walking).sum::<u64>();
-    let words = spans.iter().map(|span| span.passes.words).sum::<u64>();
-    let queue = spans.iter().map(|span| span.passes.queue).sum::<u64>();
+    let visits = spans.iter().filter_map(|span| span.ours).map(|ours| ours.visits).sum::<u64>();
     let parts = [follows(&spans), Part::new("a hand that walks visits each slot", walked == S3), every_driver(&spans)];
     let figure = format!(
-        "{walked} slots visited by a hand that walks, {words} words of bits, {queue} entries of a queue of used slots"
+        "{walked} slots visited by a hand that walks; {visits} slots and words of its map by single-wheel, from wake-up to wake-up"
     );
     Finding::new("C34", figure, parts)
 }
@@ -167,7 +166,7 @@ fn table(spans: &[Span]) -> Table {
         "slots of single-wheel",
         "ticks that fire nothing",
         "wake-ups",
-        "slots visited by them",
+        "slots and words visited by them",
     ];
     let mut table = Table::new("Two timers in one flat wheel, once round", columns);
     for Span { ticks, passes, ours } in spans {

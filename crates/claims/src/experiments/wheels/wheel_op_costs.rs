@@ -2,7 +2,8 @@
 
 use super::operations::{cancel_by_key, insert_and_cancel, search_of_slot};
 use super::ours::{self, all_are};
-use crate::count::{Probe, random};
+use crate::count::{AnyTimer, Order, Probe, random};
+use crate::experiments::bulk::start_and_stop;
 use crate::experiments::{Experiment, configured};
 use crate::growth::{Curve, Growth};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
@@ -52,6 +53,60 @@ impl Costs {
     }
 }
 
+/// Steps to start and to stop in slots that are crowded: half of all stopped, and the wheel tidied up.
+struct Crowd {
+    wheel: &'static str,
+    order: Order,
+    start: Curve,
+    stop: Curve,
+}
+
+/// All at one tick; all in one slot of round-wheel, and in as few of each level as can be; at random.
+const ORDERS: [Order; 3] = [Order::Equal, Order::SameSlot(1 << 14), Order::Random];
+/// As a power of two. A slot of hierarchical-wheel is crowded from 4,096 places on; so a burst of this size is.
+const CROWDED: u32 = 13;
+/// No wheel is to take more steps for a stop, on average. The dearest is that in a crowded slot of hierarchical-wheel: a chunk of 32 places is read, and its two neighbours.
+const MOST_OF_A_STOP: f64 = 100.0;
+
+/// A wheel by its name, and how to build it.
+type Wheel = (&'static str, fn() -> Probe<AnyTimer>);
+
+/// As each wheel comes, but for the number of slots of the flat ones.
+fn crowds(scale: &Scale) -> Vec<Crowd> {
+    let wheels: [Wheel; 4] = [
+        ("single-wheel", || configured::single_wheel(1 << 16).any()),
+        ("round-wheel", || configured::round_wheel(1 << 14).any()),
+        ("hierarchical-wheel", || configured::hierarchical_wheel(256, 0).any()),
+        ("kafka-wheel", || configured::kafka_wheel(20, 0).any()),
+    ];
+    let sizes: Vec<u64> = (CROWDED..=scale.to.max(CROWDED + 3)).map(|bits| 1 << bits).collect();
+    let crowd = |(order, (wheel, build)): (Order, Wheel)| {
+        let [start, stop] = ours::curves(&sizes, scale.seeds(), |n, seed| start_and_stop(build(), order, n, seed));
+        Crowd { wheel, order, start, stop }
+    };
+    ORDERS.into_iter().flat_map(|order| wheels.map(|wheel| (order, wheel))).map(crowd).collect()
+}
+
+/// What a stop takes in the crowds, at most.
+fn dearest_stop(crowds: &[Crowd]) -> f64 {
+    let steps = crowds.iter().flat_map(|it| it.stop.points());
+    steps.map(|(_, steps)| steps).fold(0.0, f64::max)
+}
+
+fn crowd_table(crowds: &[Crowd]) -> Table {
+    let columns = ["wheel, operation", "deadlines", "smallest n", "largest n", "growth"];
+    let title = "All of n timers started, half of them stopped at random, and the wheel tidied up: steps of one";
+    let mut table = Table::new(title, columns);
+    for it in crowds {
+        for (operation, curve) in [("start", &it.start), ("stop", &it.stop)] {
+            let (first, last) = curve.ends();
+            let figures = [format!("{first:.2}"), format!("{last:.2}"), curve.growth().to_string()];
+            table.row([format!("{}, {operation}", it.wheel), it.order.name()].into_iter().chain(figures));
+        }
+    }
+    table
+}
+
 const HASHED: &str = "hashed-wheel";
 const FIXED: &str = "16";
 const IN_PROPORTION: &str = "n / 4";
@@ -72,18 +127,18 @@ fn run(scale: &Scale) -> Evidence {
             configured::hashed_wheel((n / EACH) as usize)
         }),
     ];
-    let levels = levels(scale);
+    let (levels, crowds) = (levels(scale), crowds(scale));
     let keyed =
         Curve::sweep(&sizes, scale.seeds(), |n, seed| cancel_by_key(configured::round_wheel(1 << 14), n, FAR, seed));
     let searched = Curve::sweep(&linear, scale.seeds(), |n, seed| search_of_slot(n, FEW, seed));
     Evidence {
-        findings: vec![constant(&costs, &levels), by_key(&keyed, &searched)],
-        tables: vec![table(&costs), level_table(&levels), key_table(&keyed, &searched)],
+        findings: vec![constant(&costs, &crowds, &levels), by_key(&keyed, &searched)],
+        tables: vec![table(&costs), crowd_table(&crowds), level_table(&levels), key_table(&keyed, &searched)],
         charts: vec![chart(&costs)],
     }
 }
 
-fn constant(costs: &[Costs], levels: &[Level]) -> Finding {
+fn constant(costs: &[Costs], crowds: &[Crowd], levels: &[Level]) -> Finding {
     let is_constant = |curve: &Curve| curve.growth().is(Growth::Constant);
     let hashed = |slots: &'static str| costs.iter().filter(move |it| it.wheel == HASHED && it.slots == slots);
     let part = |it: &Costs| Part::maybe(format!("{}: an insertion is constant", it.wheel), is_constant(&it.insert));
@@ -93,8 +148,20 @@ fn constant(costs: &[Costs], levels: &[Level]) -> Finding {
         all_are(Growth::Constant, hashed(FIXED).map(|it| it.insert.growth())),
     ));
     parts.push(Part::maybe(
-        "a cancel by handle is constant on all",
+        "a cancel by handle is constant on all, where deadlines are spread",
         all_are(Growth::Constant, costs.iter().map(|it| it.cancel.growth())),
+    ));
+    let burst = crowds.iter().filter(|it| it.order == Order::Equal);
+    parts.push(Part::maybe(
+        format!("and from 2^{CROWDED} timers on where all are due at one tick"),
+        all_are(Growth::Constant, burst.map(|it| it.stop.growth())),
+    ));
+    let dearest = dearest_stop(crowds);
+    parts.push(Part::new(
+        format!(
+            "half of all stopped and the wheel tidied up, in whatever order: no more than {MOST_OF_A_STOP} steps each"
+        ),
+        dearest <= MOST_OF_A_STOP,
     ));
     let [near, far] = [levels.first(), levels.last()].map(|level| level.map_or(f64::NAN, |level| level.kafka));
     parts.push(Part::new(
@@ -104,7 +171,7 @@ fn constant(costs: &[Costs], levels: &[Level]) -> Finding {
     let [few, many] = hashed(FIXED).next().map_or([f64::NAN; 2], |it| <[f64; 2]>::from(it.insert.ends()));
     let cancel = costs.iter().map(|it| it.cancel.ends().1).fold(0.0, f64::max);
     let figure = format!(
-        "a cancel takes at most {cancel:.1} steps at any n; an insertion into sorted slots {few:.1} to {many:.1}, into kafka-wheel {near:.1} at a delay \
+        "a cancel takes at most {cancel:.1} steps at any n, {dearest:.1} in a crowded slot; an insertion into sorted slots {few:.1} to {many:.1}, into kafka-wheel {near:.1} at a delay \
          of 2^{} and {far:.1} at one of 2^{}",
         DELAYS[0],
         DELAYS[DELAYS.len() - 1]
