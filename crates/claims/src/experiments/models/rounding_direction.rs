@@ -5,8 +5,8 @@
 //! | rule | a deadline e fires at | who |
 //! |---|---|---|
 //! | floor | ⌊e⌋ | S3; S4's "at 1 s" |
-//! | ceiling | ⌈e⌉ | Linux; what this project asks of a caller |
-//! | next tick | ⌊e⌋ + 1 | Netty, and S0 for whole seconds |
+//! | ceiling | ⌈e⌉ | what this project asks of a caller |
+//! | next tick | ⌊e⌋ + 1 | Netty, Linux in slots of each level, and S0 for whole seconds |
 
 use super::checks::Checks;
 use super::structures::{each, tick_by_tick};

@@ -5,6 +5,7 @@ mod cost_table;
 mod crossover;
 mod hash_variance;
 mod linux_lateness;
+pub(super) mod linux_model;
 mod netty_cap;
 mod per_tick;
 mod purgatory;
