@@ -2,7 +2,7 @@
 
 use crate::count::{Tally, random};
 use crate::experiments::Experiment;
-use crate::experiments::models::checks::Checks;
+use crate::experiments::models::checks::{Checks, shown};
 use crate::experiments::models::netty_submit_model::{cap, delays};
 use crate::experiments::models::structures::{by_wakeups, each};
 use crate::experiments::models::submissions::lateness;
@@ -75,7 +75,7 @@ fn varghese_and_lauck(_: &Scale) -> Evidence {
             .map(|at| timer.fired(at).len())
     });
     checks.everywhere("fired at 11:00:00, 11:15:00, 11:15:14, 11:15:15", [0, 0, 0, 1], &outcomes);
-    checks.evidence("E14", format!("(unit, slot) on the way: {through:?}"))
+    checks.evidence("E14", format!("(unit, slot) on the way: {}", shown(&through)))
 }
 
 /// What is reported of the model, in ms: the median, the 99 % quantile and the latest with the cap; the latest without.

@@ -9,13 +9,16 @@ mod bucket_queue_clock;
 mod calendar_wheels;
 pub(super) mod checks;
 pub(super) mod circles;
+mod failing_callbacks;
 mod hierarchy_span;
 mod kafka_arithmetic;
 mod lap_conventions;
 pub(super) mod laps;
 mod manager_scenario;
 pub(super) mod netty_submit_model;
+mod number_of_runs;
 mod periodic_reinsert;
+mod printed_conditions;
 pub(super) mod rounding_direction;
 mod serial_callbacks;
 mod sleep_loop_drift;
@@ -40,4 +43,7 @@ pub const ALL: &[Experiment] = &[
     netty_submit_model::EXPERIMENT,
     serial_callbacks::EXPERIMENT,
     sleep_loop_drift::EXPERIMENT,
+    failing_callbacks::EXPERIMENT,
+    printed_conditions::EXPERIMENT,
+    number_of_runs::EXPERIMENT,
 ];

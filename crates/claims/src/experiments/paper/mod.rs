@@ -4,6 +4,7 @@ mod cascades;
 mod cost_table;
 mod crossover;
 mod hash_variance;
+mod idle_ticks;
 mod linux_lateness;
 pub(super) mod linux_model;
 mod netty_cap;
