@@ -1,13 +1,10 @@
-//! Examples that the articles stand on: Varghese and Lauck's figures, a burst in Netty, nine minutes in Linux.
+//! Examples that the articles stand on: Varghese and Lauck's figures, nine minutes in Linux.
 
-use crate::count::{Tally, random};
 use crate::experiments::Experiment;
 use crate::experiments::models::checks::{Checks, shown};
-use crate::experiments::models::netty_submit_model::{cap, delays};
 use crate::experiments::models::structures::{by_wakeups, each};
-use crate::experiments::models::submissions::lateness;
 use crate::experiments::paper::linux_model;
-use crate::{Evidence, Scale, Table};
+use crate::{Evidence, Scale};
 use wheelhouse_core::{Tick, Timer};
 use wheelhouse_linux_wheel::LinuxWheel;
 
@@ -15,12 +12,6 @@ pub(super) const E14: Experiment = Experiment {
     name: "example-e14",
     about: "figures 9 to 11 of Varghese and Lauck: the index, the way through the wheels of hours, minutes and seconds, the slots of 100 days; firing on every structure",
     run: varghese_and_lauck,
-};
-
-pub(super) const E15: Experiment = Experiment {
-    name: "example-e15",
-    about: "a million timers offered at once to Netty's worker, due within a second, with its cap and without, five seeds: quantiles of the lateness",
-    run: a_million_at_once,
 };
 
 pub(super) const E16: Experiment = Experiment {
@@ -76,45 +67,6 @@ fn varghese_and_lauck(_: &Scale) -> Evidence {
     });
     checks.everywhere("fired at 11:00:00, 11:15:00, 11:15:14, 11:15:15", [0, 0, 0, 1], &outcomes);
     checks.evidence("E14", format!("(unit, slot) on the way: {}", shown(&through)))
-}
-
-/// What is reported of the model, in ms: the median, the 99 % quantile and the latest with the cap; the latest without.
-const REPORTED: [(&str, f64); 4] = [
-    ("with the cap, median", 91.0),
-    ("with the cap, 99 %", 901.0),
-    ("with the cap, latest", 1_000.0),
-    ("without the cap, latest", 100.0),
-];
-
-fn a_million_at_once(scale: &Scale) -> Evidence {
-    let cap = cap(scale);
-    let timers = 10 * cap;
-    let seeds: Vec<[f64; 4]> = scale.seeds().map(|seed| quantiles(timers, cap, seed)).collect();
-    let mut table = Table::new(
-        format!("{timers} timers at once, {cap} moved a tick of 100 ms; lateness in ms"),
-        ["figure", "reported", "least of the seeds", "most of the seeds"],
-    );
-    let mut checks =
-        Checks::new("Against the reported figures: within the spread of the seeds, and a millisecond of rounding");
-    let mut means = Vec::new();
-    for (which, (name, reported)) in REPORTED.into_iter().enumerate() {
-        let of_seeds = || seeds.iter().map(|figures| figures[which]);
-        let (least, most) = (of_seeds().fold(f64::INFINITY, f64::min), of_seeds().fold(0.0, f64::max));
-        table.row([name.to_owned(), format!("{reported}"), format!("{least:.1}"), format!("{most:.1}")]);
-        let agrees = (least - 1.0..=most + 1.0).contains(&reported);
-        checks.holds(format!("{name}: {reported} ms"), agrees, format!("{least:.1} to {most:.1}"));
-        means.push(format!("{name} {:.0} ms", of_seeds().sum::<f64>() / seeds.len() as f64));
-    }
-    let (finding, detail) = checks.into_parts("E15", means.join(", "));
-    Evidence { findings: vec![finding], tables: vec![table, detail], charts: Vec::new() }
-}
-
-/// Median, 99 % quantile and maximum with the cap, maximum without, in ms.
-fn quantiles(timers: u64, cap: u64, seed: u64) -> [f64; 4] {
-    let late =
-        |cap| lateness(delays(timers, random(seed)), cap).into_iter().map(|late| late.max(0) as u64).collect::<Tally>();
-    let (capped, free) = (late(cap), late(timers));
-    [capped.quantile(0.5), capped.quantile(0.99), capped.max(), free.max()].map(|late| late as f64 / 1_000.0)
 }
 
 /// When a timer of nine minutes fires, in ms after its start, over all phases of a slot.

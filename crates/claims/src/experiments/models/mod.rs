@@ -15,7 +15,6 @@ mod kafka_arithmetic;
 mod lap_conventions;
 pub(super) mod laps;
 mod manager_scenario;
-pub(super) mod netty_submit_model;
 mod number_of_runs;
 mod periodic_reinsert;
 mod printed_conditions;
@@ -40,7 +39,6 @@ pub const ALL: &[Experiment] = &[
     calendar_wheels::EXPERIMENT,
     kafka_arithmetic::EXPERIMENT,
     bucket_queue_clock::EXPERIMENT,
-    netty_submit_model::EXPERIMENT,
     serial_callbacks::EXPERIMENT,
     sleep_loop_drift::EXPERIMENT,
     failing_callbacks::EXPERIMENT,

@@ -3,7 +3,7 @@
 //! Ours keep deadlines instead of counts, and for the list, and each slot, a tick before which nothing is due; such a tick they answer in one comparison. What the paper says of
 //! its own schemes is therefore asked of the [model](super::rounds) of scheme 6, which is scheme 1 if it has one slot: each timer is met at each tick, and its rounds are ticks.
 
-use super::rounds::Rounds;
+use super::rounds::{Rounds, Visit};
 use super::schemes::{FEW_SLOTS, PER_SLOT};
 use super::tools::anywhere;
 use crate::Scale;
@@ -45,7 +45,7 @@ fn met(scale: &Scale, sizes: &[u64], slots: impl Fn(u64) -> u64) -> Curve {
             model.start(1 + ticks + anywhere(at, n, ROUNDS * slots, &mut random));
         }
         let visits = model.hold(ticks, || 1);
-        visits.iter().map(|visit| visit.decremented + visit.expired).sum::<u64>() as f64 / ticks as f64
+        visits.iter().map(Visit::met).sum::<u64>() as f64 / ticks as f64
     })
 }
 

@@ -10,10 +10,10 @@ pub(super) mod linux_model;
 mod netty_cap;
 mod per_tick;
 mod purgatory;
-mod rounds;
+pub(super) mod rounds;
 mod schemes;
 mod sorted_insertion;
-mod tools;
+pub(super) mod tools;
 mod unbalanced;
 mod worst_cases;
 

@@ -10,7 +10,6 @@ mod operations;
 mod ours;
 mod overflow_on_demand;
 mod round_wheel_visits;
-mod rounds_model;
 mod rounds_vs_levels;
 mod wheel_op_costs;
 mod wheel_space_and_cancel;
