@@ -76,13 +76,16 @@ fn whole_turns(_: &Scale) -> Evidence {
         let what =
             format!("with {neighbours} neighbours in the slot, firings at other ticks than the first four periods");
         checks.everywhere(
-            format!("our wheels of 16 slots, kafka-wheel of 20, period of {turns} turns {what}"),
+            format!(
+                "our wheels of 16 slots, kafka-wheel of 20, period of {}, {what}",
+                if turns == 1 { "a turn" } else { "two turns" }
+            ),
             0,
             &of_so_many_turns(turns, neighbours),
         );
         let period = 12 * turns;
         let usual = each(neighbours + 1, |timer| wrong_firings(timer, period, neighbours));
-        checks.everywhere(format!("ours as they come, period {period} {what}"), 0, &usual);
+        checks.everywhere(format!("ours as they come, period {period}, {what}"), 0, &usual);
     }
     let mut mended = CircleWheel::new(12, Successor::Saved);
     mended.add(0, Duration::from_secs(12), WITHOUT_END);

@@ -155,9 +155,14 @@ fn findings(costs: &[Costs]) -> Vec<Finding> {
     }
     let crossover = |it: &Costs| {
         let from = it.crossover().map_or("never".to_owned(), |delay| format!("from a mean delay of {delay:.0} ticks"));
-        format!("{from} against {} slots with rounds (by the formula {})", it.setting.slots, it.setting.predicted())
+        format!(
+            "{from} against {} slots with rounds (by the formula at most {})",
+            it.setting.slots,
+            it.setting.predicted()
+        )
     };
-    let figure = format!("levels cost less {}", costs.iter().map(crossover).collect::<Vec<_>>().join(", "));
+    let figure =
+        format!("in visits and moves levels cost less {}", costs.iter().map(crossover).collect::<Vec<_>>().join(", "));
     vec![Finding::new("C09", figure.clone(), rounds_preferred), Finding::new("C19", figure, layers_faster)]
 }
 
