@@ -19,6 +19,11 @@ impl Evidence {
     pub fn finding(&self, claim: &str) -> Option<&Finding> {
         self.findings.iter().find(|found| found.claim == claim)
     }
+
+    /// The tables on a claim: its own, and those that are of no claim in particular.
+    pub fn tables_on(&self, claim: &str) -> impl Iterator<Item = &Table> {
+        self.tables.iter().filter(move |table| table.on.is_none_or(|on| on == claim))
+    }
 }
 
 /// What was found on a claim. The verdict is not stated: it follows from the [parts](Part).
@@ -82,12 +87,20 @@ pub struct Table {
     pub columns: Vec<String>,
     /// The rows.
     pub rows: Vec<Vec<String>>,
+    /// The claim that it is of, where others of the same experiment have no use for it.
+    pub on: Option<&'static str>,
 }
 
 impl Table {
     /// A table without rows.
     pub fn new<S: Into<String>>(title: impl Into<String>, columns: impl IntoIterator<Item = S>) -> Self {
-        Self { title: title.into(), columns: columns.into_iter().map(Into::into).collect(), rows: Vec::new() }
+        Self { title: title.into(), columns: columns.into_iter().map(Into::into).collect(), rows: Vec::new(), on: None }
+    }
+
+    /// Marks it as being of one claim.
+    #[must_use]
+    pub fn on(self, claim: &'static str) -> Self {
+        Self { on: Some(claim), ..self }
     }
 
     /// Adds a row.
@@ -123,6 +136,15 @@ pub struct Series {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_claim_has_its_own_tables_and_the_common_ones() {
+        let table = |title: &str| Table::new(title, ["a"]);
+        let tables = vec![table("common"), table("first").on("C01"), table("second").on("C02")];
+        let evidence = Evidence { tables, ..Evidence::default() };
+        let titles: Vec<_> = evidence.tables_on("C02").map(|table| table.title.as_str()).collect();
+        assert_eq!(titles, ["common", "second"]);
+    }
 
     #[test]
     fn the_verdict_follows_from_the_parts() {

@@ -101,6 +101,24 @@ impl Curve {
     }
 }
 
+/// Several costs of one run: a curve of each, from a run for each seed at each size.
+pub fn curves<const K: usize>(
+    sizes: &[u64],
+    seeds: impl Iterator<Item = u64> + Clone,
+    mut costs: impl FnMut(u64, u64) -> [f64; K],
+) -> [Curve; K] {
+    let mut runs = |n: u64| seeds.clone().map(|seed| costs(n, seed)).collect::<Vec<_>>();
+    let runs: Vec<_> = sizes.iter().map(|&n| (n, runs(n))).collect();
+    let of = |cost: usize, runs: &[[f64; K]]| runs.iter().map(|costs| costs[cost]).collect();
+    std::array::from_fn(|cost| Curve(runs.iter().map(|(n, runs)| Sample { n: *n, costs: of(cost, runs) }).collect()))
+}
+
+/// Whether all of these are of one class; `None` if one of them is undecided.
+pub fn all_are(class: Growth, growths: impl IntoIterator<Item = Growth>) -> Option<bool> {
+    let are = growths.into_iter().map(|growth| growth.is(class)).collect::<Option<Vec<bool>>>()?;
+    Some(are.into_iter().all(|is| is))
+}
+
 /// A mean and how well it is known.
 #[derive(Clone, Copy, Debug)]
 struct Estimate {
@@ -229,6 +247,20 @@ mod tests {
         assert_eq!(curve(|n| n.log2().powi(2)), Growth::Undecided);
         assert_eq!(curve(|n| n * n.log2()), Growth::Undecided);
         assert_eq!(curve(|n| n * n), Growth::Undecided);
+    }
+
+    #[test]
+    fn one_run_gives_several_curves() {
+        let [one, two] = curves(&[2, 4], 1..=2, |n, seed| [n as f64, (n * seed) as f64]);
+        assert_eq!((one.points(), two.points()), (vec![(2.0, 2.0), (4.0, 4.0)], vec![(2.0, 3.0), (4.0, 6.0)]));
+    }
+
+    #[test]
+    fn one_that_is_undecided_leaves_all_undecided() {
+        let all = |others: &[Growth]| all_are(Growth::Linear, others.iter().copied());
+        assert_eq!(all(&[Growth::Linear, Growth::Linear]), Some(true));
+        assert_eq!(all(&[Growth::Linear, Growth::Constant]), Some(false));
+        assert_eq!(all(&[Growth::Constant, Growth::Undecided]), None);
     }
 
     #[test]

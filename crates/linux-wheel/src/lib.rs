@@ -49,8 +49,9 @@
 //!
 //! T. Gleixner's wheel in `kernel/time/timer.c` (Linux 4.8, 2016), with its slots, levels and bounds between levels. It differs in this:
 //!
-//! * Linux puts a timer that is due exactly when a slot ends into the next slot, for its clock may be anywhere within the present tick. Here ticks are whole, and that timer fires
-//!   at its deadline.
+//! * Linux puts a timer that is due exactly when a slot ends into the next slot, for its clock may be anywhere within the present tick; so there each timer is late by a tick at
+//!   least, in level 0 too, and by a whole slot at most. Here ticks are whole, and that timer fires at its deadline.
+//! * Linux adds a timer at the head of its slot (`hlist_add_head`): of those in a slot the last in is the first out. Here it is the first in.
 //! * Linux has 8 or 9 levels and cuts longer delays down to what they reach. Here there are levels for all of `u64`, made when they are needed.
 //! * Linux keeps the tick of the next slot in a field. Here it is looked for among the levels.
 //!

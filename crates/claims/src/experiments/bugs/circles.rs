@@ -1,10 +1,10 @@
 //! Faults of S0's wheel: the printed code by its rules, and ours in the same situation.
 
-use crate::count::{AnyTimer, random};
-use crate::experiments::Experiment;
-use crate::experiments::models::checks::Checks;
-use crate::experiments::models::circles::{CircleWheel, Successor, slot_and_circle};
+use crate::count::{AnyTimer, Probe, random};
+use crate::experiments::models::checks::{Checks, shown};
+use crate::experiments::models::circles::{CircleWheel, Successor, WITHOUT_END, slot_and_circle};
 use crate::experiments::models::structures::{Outcomes, each, tick_by_tick};
+use crate::experiments::{Experiment, configured};
 use crate::{Evidence, Scale};
 use rand::RngExt;
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub(super) const B1: Experiment = Experiment {
 
 pub(super) const B2: Experiment = Experiment {
     name: "bug-b2",
-    about: "periods of one and two turns of 12 slots: S0's code, which puts a task back into the slot that it is scanning, and every structure",
+    about: "periods of one and two turns: S0's code on 12 slots, which puts a task back into the slot that it is scanning, our wheels with 16 slots and 20, and every structure as it comes",
     run: whole_turns,
 };
 
@@ -43,15 +43,12 @@ fn one_of_a_slot(_: &Scale) -> Evidence {
     let mut checks = Checks::new("Timers of +5 s in one slot of 12");
     let fired_by = |successor| {
         let mut wheel = CircleWheel::new(12, successor);
-        (0..4).for_each(|name| wheel.add(name, Duration::from_secs(5), false));
+        (0..4).for_each(|name| wheel.add(name, Duration::from_secs(5), 1));
         wheel.run(60).into_iter().map(|(tick, _)| tick).collect::<Vec<_>>()
     };
     let printed = fired_by(Successor::AfterRemoval);
     checks.is("S0 as printed fires four tasks, one a turn, at ticks", vec![6, 18, 30, 42], printed.clone());
-    checks.beside(
-        "S0 with the successor saved before the removal, at ticks",
-        format!("{:?}", fired_by(Successor::Saved)),
-    );
+    checks.beside("S0 with the successor saved before the removal, at ticks", shown(&fired_by(Successor::Saved)));
     for timers in [2, 4, 1_000] {
         let outcomes = each(timers, |timer| {
             (0..timers).for_each(|value| _ = timer.insert(5, value));
@@ -62,39 +59,67 @@ fn one_of_a_slot(_: &Scale) -> Evidence {
         let outcomes: Outcomes<bool> = outcomes.into_iter().map(|(name, fired)| (name, fired == right)).collect();
         checks.everywhere(format!("ours fire all {timers} at tick 5, in order"), true, &outcomes);
     }
-    checks.evidence("B1", format!("S0 at ticks {printed:?}, ours all at 5"))
+    checks.evidence("B1", format!("S0 at ticks {}, ours all at 5", shown(&printed)))
 }
 
 fn whole_turns(_: &Scale) -> Evidence {
-    let mut checks = Checks::new("Periods of whole turns on 12 slots");
+    let mut checks = Checks::new("Periods of whole turns");
     let mut seen = Vec::new();
     for (period, stated) in [(12, vec![13, 37, 61]), (24, vec![25, 61])] {
         let mut wheel = CircleWheel::new(12, Successor::AfterRemoval);
-        wheel.add(0, Duration::from_secs(period), true);
+        wheel.add(0, Duration::from_secs(period), WITHOUT_END);
         let ticks = ticks_of(0, &mut wheel, 72);
         checks.is(format!("S0 as printed, period {period}, a turn too much between, fires at"), stated, ticks.clone());
-        seen.push(format!("period {period} at {ticks:?}"));
-        for neighbours in [0, 3] {
-            let outcomes = each(neighbours + 1, |timer| re_inserted(timer, period, neighbours));
-            let right: Vec<Tick> = (1..=4).map(|firing| firing * period).collect();
-            checks.everywhere(
-                format!("ours, period {period} with {neighbours} neighbours in the slot, fire at"),
-                right,
-                &outcomes,
-            );
-        }
+        seen.push(format!("period {period} at {}", shown(&ticks)));
+    }
+    for (turns, neighbours) in [(1, 0), (1, 3), (2, 0), (2, 3)] {
+        let what =
+            format!("with {neighbours} neighbours in the slot, firings at other ticks than the first four periods");
+        checks.everywhere(
+            format!(
+                "our wheels of 16 slots, kafka-wheel of 20, period of {}, {what}",
+                if turns == 1 { "a turn" } else { "two turns" }
+            ),
+            0,
+            &of_so_many_turns(turns, neighbours),
+        );
+        let period = 12 * turns;
+        let usual = each(neighbours + 1, |timer| wrong_firings(timer, period, neighbours));
+        checks.everywhere(format!("ours as they come, period {period}, {what}"), 0, &usual);
     }
     let mut mended = CircleWheel::new(12, Successor::Saved);
-    mended.add(0, Duration::from_secs(12), true);
-    mended.add(1, Duration::from_secs(12), false);
-    checks.beside(
-        "S0 with the successor saved, period 12 beside a task of 12 s",
-        format!("{:?}", ticks_of(0, &mut mended, 80)),
-    );
-    checks.evidence("B2", format!("S0 {}", seen.join(", ")))
+    mended.add(0, Duration::from_secs(12), WITHOUT_END);
+    mended.add(1, Duration::from_secs(12), 1);
+    checks.beside("S0 with the successor saved, period 12 beside a task of 12 s", shown(&ticks_of(0, &mut mended, 80)));
+    checks.evidence("B2", format!("S0 {}; ours at each period", seen.join(", ")))
 }
 
-/// The first four firings of a timer that is re-inserted from within its expiry, beside timers that are due with it.
+/// Every wheel of ours, made so small that the period is a multiple of its slots: what a fault as S0's would need.
+fn of_so_many_turns(turns: u64, neighbours: u64) -> Outcomes<usize> {
+    const SLOTS: usize = 16;
+    // Kafka's number of slots, which need not be a power of two.
+    const KAFKA_SLOTS: usize = 20;
+    let wheels = [
+        ("single-wheel", SLOTS, configured::single_wheel(SLOTS).any()),
+        ("hashed-wheel", SLOTS, configured::hashed_wheel(SLOTS)),
+        ("round-wheel", SLOTS, configured::round_wheel(SLOTS)),
+        ("hierarchical-wheel", SLOTS, configured::hierarchical_wheel(SLOTS, 0)),
+        ("kafka-wheel", KAFKA_SLOTS, configured::kafka_wheel(KAFKA_SLOTS, 0).any()),
+    ];
+    let wrong =
+        |slots: usize, mut probe: Probe<AnyTimer>| wrong_firings(&mut probe.timer, turns * slots as Tick, neighbours);
+    wheels.into_iter().map(|(name, slots, probe)| (name, wrong(slots, probe))).collect()
+}
+
+/// Firings of a timer that is put back from within its expiry, in four periods: those that are missing, or at another tick than a multiple of the period.
+fn wrong_firings(timer: &mut AnyTimer, period: Tick, neighbours: u64) -> usize {
+    let fired = re_inserted(timer, period, neighbours);
+    let right: Vec<Tick> = (1..=4).map(|firing| firing * period).collect();
+    let missing = right.iter().filter(|tick| !fired.contains(tick)).count();
+    missing + fired.iter().filter(|tick| !right.contains(tick)).count()
+}
+
+/// The firings in four periods of a timer that is re-inserted from within its expiry, beside timers that are due with it.
 fn re_inserted(timer: &mut AnyTimer, period: Tick, neighbours: u64) -> Vec<Tick> {
     let mut fired = Vec::new();
     (0..=neighbours).for_each(|value| _ = timer.insert(period, value));
@@ -118,7 +143,7 @@ fn cut_durations(_: &Scale) -> Evidence {
     checks.holds(
         "S0 puts 1999 ms where it puts 1000 ms",
         cut == place(second, second),
-        format!("{:?}", cut.unwrap_or_default()),
+        cut.map_or("no place".to_owned(), |cut| format!("slot and circle {}", shown(&cut))),
     );
     let early = cut_early();
     checks.holds(
@@ -132,7 +157,7 @@ fn cut_durations(_: &Scale) -> Evidence {
     checks.holds(
         "S0 divides by zero at an interval of 500 ms",
         half.is_none(),
-        half.map_or("no quotient".to_owned(), |half| format!("{half:?}")),
+        half.map_or("no quotient".to_owned(), |half| shown(&half)),
     );
     let second_tick = each(1, |timer| tick_of(timer, 1_999, 1_000));
     checks.everywhere("ours: 1999 ms, rounded up to ticks of 1 s, fire at tick", 2, &second_tick);
@@ -146,14 +171,14 @@ fn cut_durations(_: &Scale) -> Evidence {
             &outcomes,
         );
     }
-    checks.evidence("B3", format!("S0 fires 1999 ms up to {early:.1} ms early, and puts 15 s at 1.5 s into slot and circle {fifteen:?}; ours are never early"))
+    checks.evidence("B3", format!("S0 fires 1999 ms up to {early:.1} ms early, and puts 15 s at 1.5 s into slot and circle {}; ours are never early", shown(&fifteen)))
 }
 
 /// By how much 1999 ms fire early in S0's wheel, in ms, at most: they may come at any microsecond between two ticks.
 fn cut_early() -> f64 {
     let delay = Duration::from_millis(1_999);
     let mut wheel = CircleWheel::new(12, Successor::AfterRemoval);
-    wheel.add(0, delay, false);
+    wheel.add(0, delay, 1);
     let at = wheel.run(24).first().map_or(0, |(tick, _)| *tick) * 1_000_000;
     let early = (0..1_000_000_u64).map(|phase| delay.as_micros() as i64 - (at - phase) as i64);
     early.max().unwrap_or(0) as f64 / 1_000.0

@@ -2,13 +2,13 @@
 
 use crate::count::AnyTimer;
 use crate::experiments::Experiment;
-use crate::experiments::models::checks::Checks;
+use crate::experiments::models::checks::{Checks, shown};
 use crate::experiments::models::laps::S1_FROM_ONE;
 use crate::experiments::models::structures::{each, tick_by_tick};
 use crate::experiments::port::{Poll, Port};
 use crate::{Evidence, Scale};
 use jiff::SignedDuration;
-use jiff::civil::{Date, DateTime, Weekday, date};
+use jiff::civil::{Date, DateTime, date};
 use wheelhouse_core::{Tick, Timer};
 
 pub(super) const B13: Experiment = Experiment {
@@ -50,25 +50,30 @@ fn mixed_laps(_: &Scale) -> Evidence {
     checks.is("laps counted from now", [7, 2, 1], from_now);
     checks.is("laps counted by calendar days", [8, 3, 2], by_day);
     let neither = PRINTED != from_now && PRINTED != by_day;
-    checks.holds("the printed 7, 3, 2 are neither", neither, format!("{PRINTED:?}"));
+    checks.holds("the printed 7, 3, 2 are neither", neither, shown(&PRINTED));
     let from_each = [from_now.contains(&PRINTED[0]), PRINTED[1..] == by_day[1..]];
     checks.is("the first of them is counted one way and the others the other way", [true, true], from_each);
     // A day wheel visits slot 9 at the next nine o'clock, whatever the day.
     let wrong = (1..=24).find(|hour| (10 + *hour) % 24 == 9).unwrap_or(0);
     let wrong = now() + SignedDuration::from_hours(wrong);
-    checks.is("the Tuesday task in the day wheel fires on", Weekday::Wednesday, wrong.weekday());
+    checks.is("the Tuesday task in the day wheel fires on", "Wednesday".to_owned(), wrong.strftime("%A").to_string());
     let outcomes = each(3, |timer| fired_after(timer, delays));
     checks.everywhere("ours: hours after which the three fire", [167, 47, 23], &outcomes);
     let after = outcomes.first().map_or(0, |(_, after)| after[0]);
     let tuesday = now() + SignedDuration::from_hours(after as i64);
     checks.is(
         "ours: the Tuesday task fires on",
-        (Weekday::Tuesday, 18, 9),
-        (tuesday.weekday(), tuesday.day(), tuesday.hour()),
+        "Tuesday 18, 09:00".to_owned(),
+        tuesday.strftime("%A %-d, %H:%M").to_string(),
     );
     checks.evidence(
         "B13",
-        format!("laps {from_now:?} from now, {by_day:?} by days; in the day wheel Tuesday's task fires on {wrong}"),
+        format!(
+            "laps {} from now, {} by days; in the day wheel Tuesday's task fires on {}",
+            shown(&from_now),
+            shown(&by_day),
+            wrong.strftime("%A")
+        ),
     )
 }
 
@@ -127,8 +132,10 @@ fn demotions(_: &Scale) -> Evidence {
     );
     let outcomes = each(1, |timer| (0..512).filter(|phase| !fires_after_500(timer, *phase)).count());
     checks.everywhere("ours: starts of 512 from which it does not fire after 500 s", 0, &outcomes);
-    checks
-        .evidence("B15", format!("from 0 demoted at (s, s left) {aligned:?}; of {narrow} demotions none with (64, 8)"))
+    checks.evidence(
+        "B15",
+        format!("from 0 demoted at (s, s left) {}; of {narrow} demotions none with (64, 8)", shown(&aligned)),
+    )
 }
 
 /// Whether a timer of 500 s fires after 500 s and not before, from a phase of the 512 s of three levels.

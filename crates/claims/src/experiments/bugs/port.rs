@@ -2,7 +2,7 @@
 
 use crate::count::{AnyTimer, Probe, random};
 use crate::experiments::Experiment;
-use crate::experiments::models::checks::Checks;
+use crate::experiments::models::checks::{Checks, shown};
 use crate::experiments::models::structures::{Outcomes, by_wakeups, each, tick_by_tick};
 use crate::experiments::port::{ClockRule, Port};
 use crate::{Evidence, Scale};
@@ -83,8 +83,14 @@ fn not_within_the_tick(timer: &mut AnyTimer, seed: u64) -> usize {
         .count()
 }
 
-/// Idle times in ms, and the level that S3's wheel is said to put +5 ms into.
-const IDLE: [(Tick, usize); 5] = [(20, 2), (400, 3), (8_000, 4), (160_000, 5), (3_600_000, 6)];
+/// Idle times in ms, and the level that S3's wheel is said to put +5 ms into. The last two end just below 256, the lowest level of hierarchical-wheel.
+const IDLE: [(Tick, usize); 7] = [(20, 2), (400, 3), (8_000, 4), (160_000, 5), (3_600_000, 6), (250, 2), (253, 2)];
+
+/// The longest of them, whose way is printed.
+const AN_HOUR: Tick = 3_600_000;
+
+/// Slots of a tick in hierarchical-wheel. It names slots by digits of the deadline: what is due after the next multiple waits a level higher until then.
+const LOWEST_LEVEL: Tick = 256;
 
 /// Wake-ups, cascade moves, and the tick of firing of a timer of 5 ms after an idle time.
 type Idled = (usize, u64, Tick);
@@ -99,19 +105,34 @@ fn stale_clock(_: &Scale) -> Evidence {
             port.drain().iter().flat_map(|poll| &poll.moved).map(|(.., place)| place.level).collect();
         checks.is(format!("S3 as printed, after {idle} ms, puts it into level"), level, first);
         let way = std::iter::once(first).chain(moves).collect::<Vec<_>>();
-        if idle == IDLE[IDLE.len() - 1].0 {
+        if idle == AN_HOUR {
             checks.is("S3 as printed, after an hour, moves it through levels", vec![6, 5, 4, 1], way.clone());
             checks.is("S3 as printed, after an hour, offers slots", 4, port.offers());
             figure = format!(
-                "S3 level {first}, then {:?}, {} offers; ours one wake-up and no move",
-                &way[1..],
+                "S3 level {first}, then {}, {} offers; ours into the lowest level, not moved, or once over a turn's end",
+                shown(&way[1..]),
                 port.offers()
             );
         }
-        let what = format!("ours, after {idle} ms: wake-ups, moves, tick of firing");
-        checks.everywhere(what, (1, 0, idle + 5), &after_idling(idle));
+        ours_after(idle, &mut checks);
     }
     checks.evidence("B10", figure)
+}
+
+/// Ours go at once to the slot from which they fire, kafka-wheel among them, whose clock moves with each advance. Only where a turn of its lowest level ends before the
+/// deadline does hierarchical-wheel move the timer, once.
+fn ours_after(idle: Tick, checks: &mut Checks) {
+    let turn_ends = idle / LOWEST_LEVEL != (idle + 5) / LOWEST_LEVEL;
+    let (one, others): (Outcomes<Idled>, _) =
+        after_idling(idle).into_iter().partition(|(name, _)| turn_ends && *name == "hierarchical-wheel");
+    let what = |who: &str| format!("{who}, after {idle} ms: wake-ups, moves, tick of firing");
+    checks.everywhere(what("ours"), (1, 0, idle + 5), &others);
+    if turn_ends {
+        let over = format!("hierarchical-wheel, {idle} and 5 ms with a turn's end between");
+        let once = |(_, moves, at): Idled| (moves, at);
+        let found = one.first().map_or((0, 0), |(_, idled)| once(*idled));
+        checks.is(format!("{over}: moves, tick of firing"), (1, idle + 5), found);
+    }
 }
 
 /// The same on every structure, with its moves counted.
@@ -199,7 +220,7 @@ fn span_of_ten(_: &Scale) -> Evidence {
         [first, port.add(11 * SECOND, 1)].map(|place| place.map_or((0, 0), |place| (place.level, place.slot)))
     };
     checks.is("levels and slots of the example with a tick of 1 s, as printed", [(1, 2), (1, 1)], slots(SECOND));
-    checks.holds("not so with a tick of 1 ms", slots(1) != [(1, 2), (1, 1)], format!("{:?}", slots(1)));
+    checks.holds("not so with a tick of 1 ms", slots(1) != [(1, 2), (1, 1)], shown(&slots(1)));
     let levels = |delay: Tick| {
         let mut wheel = KafkaWheel::<u64>::builder().slots(10).build().expect("10 slots are not too few");
         wheel.insert(delay, 0);

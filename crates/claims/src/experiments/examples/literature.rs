@@ -1,12 +1,10 @@
-//! Examples that the articles stand on: Varghese and Lauck's figures, a burst in Netty, nine minutes in Linux.
+//! Examples that the articles stand on: Varghese and Lauck's figures, nine minutes in Linux.
 
-use crate::count::{Tally, random};
 use crate::experiments::Experiment;
-use crate::experiments::models::checks::Checks;
-use crate::experiments::models::netty_submit_model::{cap, delays};
-use crate::experiments::models::structures::each;
-use crate::experiments::models::submissions::lateness;
-use crate::{Evidence, Scale, Table};
+use crate::experiments::models::checks::{Checks, shown};
+use crate::experiments::models::structures::{by_wakeups, each};
+use crate::experiments::paper::linux_model;
+use crate::{Evidence, Scale};
 use wheelhouse_core::{Tick, Timer};
 use wheelhouse_linux_wheel::LinuxWheel;
 
@@ -16,15 +14,9 @@ pub(super) const E14: Experiment = Experiment {
     run: varghese_and_lauck,
 };
 
-pub(super) const E15: Experiment = Experiment {
-    name: "example-e15",
-    about: "a million timers offered at once to Netty's worker, due within a second, with its cap and without, five seeds: quantiles of the lateness",
-    run: a_million_at_once,
-};
-
 pub(super) const E16: Experiment = Experiment {
     name: "example-e16",
-    about: "540 s in linux-wheel, tick 1 ms, from each of 32,768 phases: level, granularity, and when it fires",
+    about: "540 s by Linux's arithmetic and in linux-wheel, tick 1 ms, from each of 32,768 phases: level, granularity, and when it fires",
     run: nine_minutes,
 };
 
@@ -74,78 +66,72 @@ fn varghese_and_lauck(_: &Scale) -> Evidence {
             .map(|at| timer.fired(at).len())
     });
     checks.everywhere("fired at 11:00:00, 11:15:00, 11:15:14, 11:15:15", [0, 0, 0, 1], &outcomes);
-    checks.evidence("E14", format!("(unit, slot) on the way: {through:?}"))
+    checks.evidence("E14", format!("(unit, slot) on the way: {}", shown(&through)))
 }
 
-/// What is reported of the model, in ms: the median, the 99 % quantile and the latest with the cap; the latest without.
-const REPORTED: [(&str, f64); 4] = [
-    ("with the cap, median", 91.0),
-    ("with the cap, 99 %", 901.0),
-    ("with the cap, latest", 1_000.0),
-    ("without the cap, latest", 100.0),
-];
+/// When a timer of nine minutes fires, in ms after its start, over all phases of a slot.
+struct NineMinutes {
+    earliest: Tick,
+    latest: Tick,
+    /// Phases from which it is after more than 550 s.
+    beyond: usize,
+}
 
-fn a_million_at_once(scale: &Scale) -> Evidence {
-    let cap = cap(scale);
-    let timers = 10 * cap;
-    let seeds: Vec<[f64; 4]> = scale.seeds().map(|seed| quantiles(timers, cap, seed)).collect();
-    let mut table = Table::new(
-        format!("{timers} timers at once, {cap} moved a tick of 100 ms; lateness in ms"),
-        ["figure", "reported", "least of the seeds", "most of the seeds"],
-    );
-    let mut checks =
-        Checks::new("Against the reported figures: within the spread of the seeds, and a millisecond of rounding");
-    let mut means = Vec::new();
-    for (which, (name, reported)) in REPORTED.into_iter().enumerate() {
-        let of_seeds = || seeds.iter().map(|figures| figures[which]);
-        let (least, most) = (of_seeds().fold(f64::INFINITY, f64::min), of_seeds().fold(0.0, f64::max));
-        table.row([name.to_owned(), format!("{reported}"), format!("{least:.1}"), format!("{most:.1}")]);
-        let agrees = (least - 1.0..=most + 1.0).contains(&reported);
-        checks.holds(format!("{name}: {reported} ms"), agrees, format!("{least:.1} to {most:.1}"));
-        means.push(format!("{name} {:.0} ms", of_seeds().sum::<f64>() / seeds.len() as f64));
+impl NineMinutes {
+    const DELAY: Tick = 540_000;
+
+    /// `fires_after` is given each phase in turn.
+    fn over(phases: Tick, mut fires_after: impl FnMut(Tick) -> Tick) -> Self {
+        let after: Vec<Tick> = (0..phases).map(&mut fires_after).collect();
+        Self {
+            earliest: after.iter().min().copied().unwrap_or(0),
+            latest: after.iter().max().copied().unwrap_or(0),
+            beyond: after.iter().filter(|after| **after > 550_000).count(),
+        }
     }
-    let (finding, detail) = checks.into_parts("E15", means.join(", "));
-    Evidence { findings: vec![finding], tables: vec![table, detail], charts: Vec::new() }
-}
 
-/// Median, 99 % quantile and maximum with the cap, maximum without, in ms.
-fn quantiles(timers: u64, cap: u64, seed: u64) -> [f64; 4] {
-    let late =
-        |cap| lateness(delays(timers, random(seed)), cap).into_iter().map(|late| late.max(0) as u64).collect::<Tally>();
-    let (capped, free) = (late(cap), late(timers));
-    [capped.quantile(0.5), capped.quantile(0.99), capped.max(), free.max()].map(|late| late as f64 / 1_000.0)
+    /// By the kernel's arithmetic.
+    fn in_linux(phases: Tick) -> Self {
+        Self::over(phases, |phase| linux_model::fires(phase, phase + Self::DELAY) - phase)
+    }
+
+    /// In linux-wheel.
+    fn in_ours(phases: Tick) -> Self {
+        let mut wheel = LinuxWheel::<u64>::new();
+        Self::over(phases, |phase| {
+            let start = (wheel.now() / phases + 1) * phases + phase;
+            wheel.advance(start, |_| ());
+            wheel.insert(start + Self::DELAY, phase);
+            by_wakeups(&mut wheel).1.first().map_or(0, |(tick, _)| tick - start)
+        })
+    }
 }
 
 fn nine_minutes(_: &Scale) -> Evidence {
-    const DELAY: Tick = 540_000;
-    let mut checks = Checks::new("540,000 ticks in linux-wheel");
-    let granularity = LinuxWheel::<u64>::lateness(DELAY) + 1;
-    checks.is("granularity in ms", 32_768, granularity);
-    checks.is("level", 5, LinuxWheel::<u64>::level(DELAY));
-    let mut wheel = LinuxWheel::<u64>::new();
-    let (mut earliest, mut latest, mut beyond, mut moved) = (Tick::MAX, 0, 0, 0);
-    for phase in 0..granularity {
-        let start = (wheel.now() / granularity + 1) * granularity + phase;
-        wheel.advance(start, |_| ());
-        wheel.insert(start + DELAY, phase);
-        let fires = wheel.next_wakeup().unwrap_or(start);
-        // Told by the wheel, and seen.
-        moved += usize::from(wheel.advance(fires - 1, |_| ()) != 0 || wheel.advance(fires, |_| ()) != 1);
-        (earliest, latest) = (earliest.min(fires - start), latest.max(fires - start));
-        beyond += usize::from(fires - start > 550_000);
-    }
-    checks.is("phases from which it fires at another tick than it was to wake up at", 0, moved);
+    const DELAY: Tick = NineMinutes::DELAY;
+    let mut checks = Checks::new("540,000 ticks in Linux, by its arithmetic");
+    let level = linux_model::level(DELAY);
+    let phases = linux_model::width(level);
+    checks.is("granularity in ms", 32_768, phases);
+    checks.is("level", 5, level);
+    let (linux, ours) = (NineMinutes::in_linux(phases), NineMinutes::in_ours(phases));
+    let NineMinutes { earliest, latest, beyond } = linux;
     checks.holds("it never fires before 540 s", earliest >= DELAY, format!("after {earliest} ms at the earliest"));
-    checks.holds(
-        "it fires after more than 550 s in some phases",
-        beyond > 0,
-        format!("from {beyond} of {granularity}"),
-    );
+    checks.holds("it fires after more than 550 s in some phases", beyond > 0, format!("from {beyond} of {phases}"));
     let late = latest.saturating_sub(DELAY);
     let share = format!("{late} ms, {:.2} % at most", 100.0 * late as f64 / DELAY as f64);
     checks.holds("it is late by at most 8/63 of the delay", late * 63 <= DELAY * 8, share);
-    checks
-        .evidence("E16", format!("after {earliest} to {latest} ms; beyond 550 s from {beyond} of {granularity} phases"))
+    checks.beside(
+        "linux-wheel fires after, in ms, and after more than 550 s",
+        format!("{} to {}, from {} of {phases} phases", ours.earliest, ours.latest, ours.beyond),
+    );
+    checks.evidence(
+        "E16",
+        format!(
+            "Linux after {earliest} to {latest} ms, beyond 550 s from {beyond} of {phases} phases; linux-wheel after {} to {}",
+            ours.earliest, ours.latest
+        ),
+    )
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::count::AnyTimer;
 use crate::experiments::Experiment;
-use crate::experiments::models::checks::Checks;
+use crate::experiments::models::checks::{Checks, shown};
 use crate::experiments::models::circles::{CircleWheel, Successor, slot_and_circle};
 use crate::experiments::models::structures::{each, tick_by_tick};
 use crate::{Evidence, Scale};
@@ -72,9 +72,9 @@ fn beyond_a_turn(_: &Scale) -> Evidence {
     checks.is("slot of 16 s from the figure's pointer 3", 4, three);
     for delay in [16, 15, 12, 24] {
         let mut wheel = CircleWheel::new(12, Successor::AfterRemoval);
-        wheel.add(delay, Duration::from_secs(delay), false);
+        wheel.add(delay, Duration::from_secs(delay), 1);
         let ticks: Vec<_> = wheel.run(40).into_iter().map(|(tick, _)| tick).collect();
-        let found = format!("(slot, circle) {:?}, fires at tick {ticks:?}", place(0, delay));
+        let found = format!("slot and circle {}, fires at tick {}", shown(&place(0, delay)), shown(&ticks));
         checks.beside(format!("S0's code, +{delay} s from pointer 0"), found);
     }
     let ours = each(4, |timer| fired_from(timer, 0, &[16, 15, 12, 24]));
@@ -92,8 +92,8 @@ fn four_in_a_slot(_: &Scale) -> Evidence {
     let right: Vec<(Tick, u64)> = (0..4).map(|value| (3, value)).collect();
     checks.everywhere("(tick, task) of the four", right, &outcomes);
     let mut printed = CircleWheel::new(12, Successor::AfterRemoval);
-    (0..4).for_each(|name| printed.add(name, Duration::from_secs(3), false));
-    checks.beside("S0's code serves the slot (see B1) at ticks", format!("{:?}", printed.run(48)));
+    (0..4).for_each(|name| printed.add(name, Duration::from_secs(3), 1));
+    checks.beside("S0's code serves the slot (see B1) at ticks", shown(&printed.run(48)));
     checks.evidence("E3", format!("all four at tick 3 on {} structures", outcomes.len()))
 }
 
@@ -104,7 +104,10 @@ fn reach(_: &Scale) -> Evidence {
     checks.is("one level of 60 slots, and two: seconds, and minutes", [60, 3_600], found(60));
     let day = found(60)[1] * 24;
     checks.is("with 24 hours above them", 86_400, day);
-    checks.evidence("E4", format!("12 slots reach {:?}, 60 slots {:?}, with hours {day}", found(12), found(60)))
+    checks.evidence(
+        "E4",
+        format!("12 slots reach {}, 60 slots {}, with hours {day}", shown(&found(12)), shown(&found(60))),
+    )
 }
 
 /// The first delay from tick 0 for which kafka-wheel makes more than so many levels.

@@ -2,7 +2,7 @@
 
 use crate::count::AnyTimer;
 use crate::experiments::Experiment;
-use crate::experiments::models::checks::Checks;
+use crate::experiments::models::checks::{Checks, shown};
 use crate::experiments::models::structures::{by_wakeups, each, tick_by_tick};
 use crate::{Evidence, Scale};
 use jiff::civil::{Date, date};
@@ -97,7 +97,7 @@ fn three_rounds(_: &Scale) -> Evidence {
         &each(3, |timer| hours_of(timer, DAY + 10, &delays)),
     );
     let full = delays.map(|delay| delay / DAY);
-    checks.evidence("E6", format!("slot 9 after {full:?} full rounds, {delays:?} h"))
+    checks.evidence("E6", format!("slot 9 after {} full rounds, {} h", shown(&full), shown(&delays)))
 }
 
 fn moves_in_a_month(_: &Scale) -> Evidence {

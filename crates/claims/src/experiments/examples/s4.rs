@@ -2,7 +2,7 @@
 
 use crate::count::AnyTimer;
 use crate::experiments::Experiment;
-use crate::experiments::models::checks::Checks;
+use crate::experiments::models::checks::{Checks, shown};
 use crate::experiments::models::laps::S4;
 use crate::experiments::models::rounding_direction::{Rule, fired};
 use crate::experiments::models::structures::{Outcomes, by_wakeups, each, tick_by_tick};
@@ -51,7 +51,10 @@ fn fifty_on_eight(_: &Scale) -> Evidence {
         tick_by_tick(timer, 1, 60)
     });
     checks.everywhere("ours: (tick, task)", vec![(5, 0), (50, 1)], &ours);
-    checks.evidence("E10", format!("50 s is passed {} times and fires at {:?}", lives[1].passed.len(), lives[1].fired))
+    checks.evidence(
+        "E10",
+        format!("50 s is passed {} times and fires at {}", lives[1].passed.len(), shown(&lives[1].fired)),
+    )
 }
 
 fn five_hundred_seconds(_: &Scale) -> Evidence {
@@ -78,10 +81,13 @@ fn five_hundred_seconds(_: &Scale) -> Evidence {
     let reach = (0..512).filter(|start| within_three_levels(*start)).count();
     checks.is("starts of 512 from which a delay of 511 s fits", 512, reach);
     for (name, calls) in ours() {
-        checks.beside(format!("wake-ups of {name}, 8 slots a level"), format!("{calls:?}"));
+        checks.beside(format!("wake-ups of {name}, 8 slots a level"), shown(&calls));
     }
     let times: Vec<Tick> = down.iter().map(|(at, _)| *at).collect();
-    checks.evidence("E11", format!("demoted at {times:?} and not at 436 and 492; 511 s fit from {reach} of 512 starts"))
+    checks.evidence(
+        "E11",
+        format!("demoted at {} and not at 436 and 492; 511 s fit from {reach} of 512 starts", shown(&times)),
+    )
 }
 
 fn level_and_slot(place: Place) -> (usize, u64) {
@@ -136,5 +142,5 @@ fn fractions(_: &Scale) -> Evidence {
     checks.is("they share a slot, rounded down and rounded up", [true, true], share);
     checks.is("rounded down they run at, in s", vec![1, 1], down.clone());
     checks.is("rounded up they run at, in s", vec![1, 1], up.clone());
-    checks.evidence("E13", format!("rounded down at {down:?}, early; rounded up at {up:?}"))
+    checks.evidence("E13", format!("rounded down at {}, early; rounded up at {}", shown(&down), shown(&up)))
 }

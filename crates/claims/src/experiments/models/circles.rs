@@ -2,10 +2,13 @@
 //!
 //! Durations are cut to whole seconds. A task waits in slot `(cursor + delay / interval) mod slots` with circle `delay / (slots · interval)`. A tick
 //! visits the slot under the cursor and moves the cursor *then*: a task whose circle is above 0 loses one, the others fire. What repeats is put back
-//! by the same rule while its slot is being visited.
+//! by the same rule while its slot is being visited: if its number of runs is -1, or is above 1, and is then one less.
 
 use std::time::Duration;
 use wheelhouse_core::Tick;
+
+/// The number of runs of a task that repeats.
+pub(crate) const WITHOUT_END: i64 = -1;
 
 /// Which element the loop over a slot goes on with when it has removed the task that fired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +24,7 @@ struct Task {
     name: u64,
     delay: Duration,
     circle: u64,
-    repeats: bool,
+    times: i64,
 }
 
 /// The wheel.
@@ -40,11 +43,11 @@ impl CircleWheel {
         Self { slots: vec![Vec::new(); slots], interval: Duration::from_secs(1), cursor: 0, ticks: 0, successor }
     }
 
-    /// Adds a task.
-    pub(crate) fn add(&mut self, name: u64, delay: Duration, repeats: bool) {
+    /// Adds a task that is to run so many times.
+    pub(crate) fn add(&mut self, name: u64, delay: Duration, times: i64) {
         let (slot, circle) = slot_and_circle(self.cursor, self.slots.len() as u64, delay, self.interval)
             .expect("an interval of a second is not cut to 0");
-        self.slots[slot as usize].push(Task { name, delay, circle, repeats });
+        self.slots[slot as usize].push(Task { name, delay, circle, times });
     }
 
     /// A tick: the names of the tasks that fire.
@@ -57,11 +60,13 @@ impl CircleWheel {
                 at += 1;
                 continue;
             }
-            let Task { name, delay, repeats, .. } = self.slots[slot].remove(at);
+            let Task { name, delay, times, .. } = self.slots[slot].remove(at);
             fired.push(name);
             let was_last = at == self.slots[slot].len();
-            if repeats {
-                self.add(name, delay, repeats);
+            if times > 1 {
+                self.add(name, delay, times - 1);
+            } else if times == WITHOUT_END {
+                self.add(name, delay, times);
             }
             if was_last || self.successor == Successor::AfterRemoval {
                 break;
@@ -107,8 +112,8 @@ mod tests {
         let mut printed = CircleWheel::new(12, Successor::AfterRemoval);
         let mut mended = CircleWheel::new(12, Successor::Saved);
         for name in 0..4 {
-            printed.add(name, seconds(5), false);
-            mended.add(name, seconds(5), false);
+            printed.add(name, seconds(5), 1);
+            mended.add(name, seconds(5), 1);
         }
         assert_eq!(printed.run(60), [(6, 0), (18, 1), (30, 2), (42, 3)]);
         assert_eq!(mended.run(60), [(6, 0), (6, 1), (6, 2), (6, 3)]);
@@ -118,7 +123,7 @@ mod tests {
     fn a_period_of_whole_turns_waits_a_turn_more() {
         for (period, expected) in [(12, vec![13, 37, 61]), (24, vec![25, 61])] {
             let mut wheel = CircleWheel::new(12, Successor::AfterRemoval);
-            wheel.add(1, seconds(period), true);
+            wheel.add(1, seconds(period), WITHOUT_END);
             assert_eq!(ticks_of(1, &wheel.run(70)), expected, "period {period}");
         }
     }
@@ -126,8 +131,8 @@ mod tests {
     #[test]
     fn with_the_successor_saved_a_neighbour_changes_the_period() {
         let mut wheel = CircleWheel::new(12, Successor::Saved);
-        wheel.add(1, seconds(12), true);
-        wheel.add(2, seconds(12), false);
+        wheel.add(1, seconds(12), WITHOUT_END);
+        wheel.add(2, seconds(12), 1);
         assert_eq!(ticks_of(1, &wheel.run(80)), [13, 25, 49, 73]);
     }
 

@@ -9,13 +9,15 @@ mod bucket_queue_clock;
 mod calendar_wheels;
 pub(super) mod checks;
 pub(super) mod circles;
+mod failing_callbacks;
 mod hierarchy_span;
 mod kafka_arithmetic;
 mod lap_conventions;
 pub(super) mod laps;
 mod manager_scenario;
-pub(super) mod netty_submit_model;
+mod number_of_runs;
 mod periodic_reinsert;
+mod printed_conditions;
 pub(super) mod rounding_direction;
 mod serial_callbacks;
 mod sleep_loop_drift;
@@ -37,7 +39,9 @@ pub const ALL: &[Experiment] = &[
     calendar_wheels::EXPERIMENT,
     kafka_arithmetic::EXPERIMENT,
     bucket_queue_clock::EXPERIMENT,
-    netty_submit_model::EXPERIMENT,
     serial_callbacks::EXPERIMENT,
     sleep_loop_drift::EXPERIMENT,
+    failing_callbacks::EXPERIMENT,
+    printed_conditions::EXPERIMENT,
+    number_of_runs::EXPERIMENT,
 ];

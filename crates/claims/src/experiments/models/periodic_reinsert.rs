@@ -1,7 +1,7 @@
 //! A repeating timer that keeps nothing but its next deadline.
 
-use super::checks::Checks;
-use super::circles::{CircleWheel, Successor};
+use super::checks::{Checks, shown};
+use super::circles::{CircleWheel, Successor, WITHOUT_END};
 use super::structures::each;
 use crate::count::AnyTimer;
 use crate::experiments::Experiment;
@@ -72,9 +72,9 @@ fn run(_: &Scale) -> Evidence {
     let structures = each(count, |_| ()).len();
     for period in [12, 24] {
         let mut printed = CircleWheel::new(12, Successor::AfterRemoval);
-        printed.add(0, Duration::from_secs(period), true);
+        printed.add(0, Duration::from_secs(period), WITHOUT_END);
         let ticks: Vec<_> = printed.run(80).into_iter().map(|(tick, _)| tick).collect();
-        checks.beside(format!("S0's code, 12 slots, period {period}, fires at (see B2)"), format!("{ticks:?}"));
+        checks.beside(format!("S0's code, 12 slots, period {period}, fires at (see B2)"), shown(&ticks));
     }
     let figure = format!(
         "{count} periods from 1 to {} ticks on {structures} structures: each firing at k times its period",

@@ -7,7 +7,7 @@ use super::hold::{curves, sizes};
 use crate::count::{LONGEST, Order, Probe, random};
 use crate::experiments::Experiment;
 use crate::experiments::bulk::start_and_stop;
-use crate::growth::{Curve, Growth};
+use crate::growth::{Curve, Growth, all_are};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;
 use wheelhouse_binary_heap::{Definition, LazyDefinition};
@@ -118,8 +118,9 @@ fn burst(apart: &[Apart]) -> Finding {
     let of = |order: Order, kind: Kind| apart.iter().filter(move |it| it.order == order && it.kind == kind);
     let mut parts = Vec::new();
     for order in ORDERS {
-        let is_logarithmic =
-            |curve: fn(&Apart) -> &Curve| all_of(of(order, Kind::Heap).map(curve), Growth::Logarithmic);
+        let is_logarithmic = |curve: fn(&Apart) -> &Curve| {
+            all_are(Growth::Logarithmic, of(order, Kind::Heap).map(|it| curve(it).growth()))
+        };
         let name = order.name();
         parts.push(Part::maybe(
             format!("starting is logarithmic in a heap, deadlines {name}"),
@@ -171,8 +172,8 @@ fn mixes(lives: &[Life]) -> Finding {
         figures.push(format!("{stopped} % stopped: {}", at_most.join(", ")));
     }
     let grows = |kind: Kind| {
-        let all_fire = lives.iter().filter(move |it| it.stopped == 0 && it.kind == kind).map(|it| &it.steps);
-        all_of(all_fire, Growth::Constant).map(|constant| !constant)
+        let all_fire = lives.iter().filter(move |it| it.stopped == 0 && it.kind == kind).map(|it| it.steps.growth());
+        all_are(Growth::Constant, all_fire).map(|constant| !constant)
     };
     parts.push(Part::maybe("a heap takes the more, the more timers there are", grows(Kind::Heap)));
     parts.push(Part::maybe("so does a calendar queue, which is a priority queue, too", grows(Kind::Calendar)));
@@ -184,11 +185,6 @@ fn least<'a>(lives: impl Iterator<Item = &'a Life>) -> Vec<f64> {
     let each: Vec<Vec<(f64, f64)>> = lives.map(|it| it.steps.points()).collect();
     let sizes = each.first().map_or(0, Vec::len);
     (0..sizes).map(|at| each.iter().map(|points| points[at].1).fold(f64::INFINITY, f64::min)).collect()
-}
-
-/// Whether all are of a class; unknown if one of them is.
-fn all_of<'a>(mut curves: impl Iterator<Item = &'a Curve>, class: Growth) -> Option<bool> {
-    curves.try_fold(true, |all, curve| curve.growth().is(class).map(|is| all && is))
 }
 
 /// The mean at the size at which it is greatest.

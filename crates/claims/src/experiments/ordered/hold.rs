@@ -8,10 +8,9 @@
 
 use crate::Scale;
 use crate::count::{Probe, Steps, Tally, random};
-use crate::growth::Curve;
+use crate::growth::{self, Curve};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
-use std::collections::BTreeMap;
 use wheelhouse_core::{Tick, Timer, TimerId};
 
 /// The longest delay: so long that hardly two timers are due at one tick.
@@ -156,15 +155,9 @@ pub(super) fn largest(scale: &Scale) -> u64 {
 pub(super) fn curves<const K: usize>(
     sizes: &[u64],
     scale: &Scale,
-    mut costs: impl FnMut(u64, u64) -> [f64; K],
+    costs: impl FnMut(u64, u64) -> [f64; K],
 ) -> [Curve; K] {
-    let mut taken = BTreeMap::new();
-    for &n in sizes {
-        for seed in 1..=scale.seeds {
-            taken.insert((n, seed), costs(n, seed));
-        }
-    }
-    std::array::from_fn(|kind| Curve::sweep(sizes, 1..=scale.seeds, |n, seed| taken[&(n, seed)][kind]))
+    growth::curves(sizes, scale.seeds(), costs)
 }
 
 /// The greatest of a curve, at whichever size and seed.

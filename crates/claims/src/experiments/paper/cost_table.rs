@@ -10,8 +10,9 @@
 //! ```
 //!
 //! Ours are the paper's schemes with additions. Two of them show here: what is unordered remembers a tick before which nothing is due, and a slot with rounds does
-//! too, so that a tick without anything due does not look at the timers. Both kinds of tick stand in the table.
+//! too, so that a tick without anything due does not look at the timers. Where the paper's schemes do, [models](super::idle_ticks) of them decide; ours stand in the table.
 
+use super::idle_ticks::{Idle, idle_ticks};
 use super::schemes::{DUE, IDLE, OPERATIONS, Row, START, STOP, rows};
 use super::worst_cases::{Worst, worst};
 use crate::experiments::Experiment;
@@ -30,10 +31,10 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 
 fn run(scale: &Scale) -> Evidence {
     let rows = rows(scale);
-    let worst = worst(scale);
+    let (worst, idle) = (worst(scale), idle_ticks(scale));
     Evidence {
-        findings: findings(&rows, &worst),
-        tables: vec![table(&rows, &worst)],
+        findings: findings(&rows, &worst, &idle),
+        tables: vec![table(&rows, &worst, &idle)],
         charts: vec![
             chart(&rows, START, "START_TIMER of the seven schemes"),
             chart(&rows, DUE, "PER_TICK of the seven schemes, one timer due"),
@@ -57,7 +58,7 @@ fn cells(scheme: &str, operation: &str, paper: &str, curve: &Curve) -> [String; 
     ]
 }
 
-fn table(rows: &[Row; 8], worst: &[Worst; 3]) -> Table {
+fn table(rows: &[Row; 8], worst: &[Worst; 3], idle: &[Idle; 3]) -> Table {
     let columns = ["scheme", "operation", "the paper", "n", "steps at the smallest", "at the largest", "growth"];
     let mut table = Table::new("Varghese and Lauck's table of costs, and the steps of ours", columns);
     for row in rows {
@@ -67,6 +68,9 @@ fn table(rows: &[Row; 8], worst: &[Worst; 3]) -> Table {
     }
     for (scheme, operation, paper, curve) in worst {
         table.row(cells(scheme, operation, paper, curve));
+    }
+    for Idle { scheme, paper, met } in idle {
+        table.row(cells(scheme, OPERATIONS[IDLE], paper, met));
     }
     table
 }
@@ -82,24 +86,24 @@ fn chart(rows: &[Row; 8], operation: usize, title: &str) -> Chart {
     }
 }
 
-fn findings(rows: &[Row; 8], worst: &[Worst; 3]) -> Vec<Finding> {
+fn findings(rows: &[Row; 8], worst: &[Worst; 3], idle: &[Idle; 3]) -> Vec<Finding> {
     let [unordered, sorted, tree, single, hashed, rounds, grown, levels] = rows;
     let [worst_start, worst_tick, degenerate] = worst;
+    let [idle_list, idle_rounds, idle_grown] = idle;
     let start = |row, class| is(row, START, class);
     let stop = |row, class| is(row, STOP, class);
     let tick = |row, class| is(row, DUE, class);
-    let idle = |row, class| is(row, IDLE, class);
     let found = |claim, row, parts: &[Part]| Finding::new(claim, figure(row), parts);
     vec![
         found(
             "V1",
             unordered,
-            &[start(unordered, Constant), stop(unordered, Constant), tick(unordered, Linear), idle(unordered, Linear)],
+            &[start(unordered, Constant), stop(unordered, Constant), tick(unordered, Linear), idles(idle_list, Linear)],
         ),
         found(
             "V2",
             sorted,
-            &[start(sorted, Linear), stop(sorted, Constant), tick(sorted, Constant), idle(sorted, Constant)],
+            &[start(sorted, Linear), stop(sorted, Constant), tick(sorted, Constant), is(sorted, IDLE, Constant)],
         ),
         found(
             "V3",
@@ -121,7 +125,8 @@ fn findings(rows: &[Row; 8], worst: &[Worst; 3]) -> Vec<Finding> {
                 tick(rounds, Linear),
                 tick(grown, Constant),
                 is_linear(worst_tick),
-                idle(rounds, Linear),
+                idles(idle_rounds, Linear),
+                idles(idle_grown, Constant),
             ],
         ),
         found("V7", levels, &[start(levels, Constant), bounded::<HierarchicalWheel>(levels), tick(levels, Constant)]),
@@ -136,6 +141,12 @@ fn is(row: &Row, operation: usize, class: Growth) -> Part {
 
 fn is_linear((scheme, operation, _, curve): &Worst) -> Part {
     Part::maybe(format!("{scheme}: {operation} is linear"), curve.growth().is(Growth::Linear))
+}
+
+/// That a tick of the paper's scheme with nothing due is of a class.
+fn idles(idle: &Idle, class: Growth) -> Part {
+    let statement = format!("{}: {} is {class}", idle.scheme, OPERATIONS[IDLE]);
+    Part::maybe(statement, idle.met.growth().is(class))
 }
 
 /// That a stop never takes more than the steps that a structure names for any n. Where slots fill up with n, the share of a stop in the dropping of holes rises to

@@ -4,14 +4,16 @@ mod cascades;
 mod cost_table;
 mod crossover;
 mod hash_variance;
+mod idle_ticks;
 mod linux_lateness;
+pub(super) mod linux_model;
 mod netty_cap;
 mod per_tick;
 mod purgatory;
-mod rounds;
+pub(super) mod rounds;
 mod schemes;
 mod sorted_insertion;
-mod tools;
+pub(super) mod tools;
 mod unbalanced;
 mod worst_cases;
 

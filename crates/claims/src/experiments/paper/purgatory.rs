@@ -32,7 +32,7 @@ const LOWEST: u64 = 2_000;
 /// The upper quartile of the standard normal distribution.
 const QUARTILE: f64 = 0.674_489_750_196_082;
 
-/// How long requests take, in ms, and what is said to come of it.
+/// How long requests take, in ms, and what follows from it: integrals of the distribution, derived here and not printed by the publication.
 struct Load {
     name: &'static str,
     median: f64,

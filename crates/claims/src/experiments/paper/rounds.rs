@@ -5,29 +5,34 @@
 
 /// What a tick had to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Visit {
+pub(crate) struct Visit {
     /// Timers with rounds to go.
-    pub(super) decremented: u64,
+    pub(crate) decremented: u64,
     /// Timers that expired.
-    pub(super) expired: u64,
+    pub(crate) expired: u64,
 }
 
 impl Visit {
+    /// Timers that were looked at.
+    pub(crate) fn met(&self) -> u64 {
+        self.decremented + self.expired
+    }
+
     /// The instructions of the paper's implementation on a VAX: 4 for the slot, 6 to look at a timer and go on to the next, 9 more for one that expires.
-    pub(super) fn instructions(&self) -> u64 {
-        4 + 6 * (self.decremented + self.expired) + 9 * self.expired
+    pub(crate) fn instructions(&self) -> u64 {
+        4 + 6 * self.met() + 9 * self.expired
     }
 }
 
 /// One wheel, each slot a list of the rounds that its timers have to go.
 #[derive(Clone, Debug)]
-pub(super) struct Rounds {
+pub(crate) struct Rounds {
     slots: Vec<Vec<u64>>,
     hand: u64,
 }
 
 impl Rounds {
-    pub(super) fn new(slots: u64) -> Self {
+    pub(crate) fn new(slots: u64) -> Self {
         Self { slots: vec![Vec::new(); slots as usize], hand: 0 }
     }
 
@@ -36,13 +41,13 @@ impl Rounds {
     }
 
     /// Starts a timer, due in so many ticks, one at least.
-    pub(super) fn start(&mut self, delay: u64) {
+    pub(crate) fn start(&mut self, delay: u64) {
         let (slot, rounds) = ((self.hand + delay) % self.count(), (delay - 1) / self.count());
         self.slots[slot as usize].push(rounds);
     }
 
     /// Moves the hand by a tick.
-    pub(super) fn tick(&mut self) -> Visit {
+    pub(crate) fn tick(&mut self) -> Visit {
         self.hand += 1;
         let (count, mut visit) = (self.count(), Visit::default());
         self.slots[(self.hand % count) as usize].retain_mut(|rounds| {
@@ -58,7 +63,7 @@ impl Rounds {
     }
 
     /// Goes on for so many ticks and starts each timer that expires again: what each tick had to do.
-    pub(super) fn hold(&mut self, ticks: u64, mut delay: impl FnMut() -> u64) -> Vec<Visit> {
+    pub(crate) fn hold(&mut self, ticks: u64, mut delay: impl FnMut() -> u64) -> Vec<Visit> {
         let mut tick = || {
             let visit = self.tick();
             (0..visit.expired).for_each(|_| self.start(delay()));
@@ -76,6 +81,8 @@ mod tests {
     fn a_timer_expires_at_its_tick_and_is_decremented_once_a_round_before() {
         for delay in 1..=50 {
             let mut model = Rounds::new(8);
+            // Not from where the hand begins.
+            (0..3).for_each(|_| _ = model.tick());
             model.start(delay);
             let visits: Vec<_> = (0..delay).map(|_| model.tick()).collect();
             let expired: Vec<_> = visits.iter().map(|visit| visit.expired).collect();

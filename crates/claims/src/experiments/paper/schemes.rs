@@ -30,7 +30,7 @@ const LEAST_TREE: u64 = 1 << 10;
 pub(super) const FEW_SLOTS: u64 = 256;
 
 /// Timers in a slot where the wheel grows with n.
-const PER_SLOT: u64 = 16;
+pub(super) const PER_SLOT: u64 = 16;
 
 /// Slots of a level. So many that no slot of a million timers is split into a level of its own: `vl-crossover` and `cascade-counts` have that.
 const PER_LEVEL: u64 = 1_024;

@@ -26,31 +26,31 @@ pub(super) fn anywhere(part: u64, parts: u64, range: u64, random: &mut Pcg64Mcg)
 
 /// The work of a population that is held.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Held {
+pub(crate) struct Held {
     /// Timers that fired, and were started again.
-    pub(super) fired: u64,
+    pub(crate) fired: u64,
     /// Steps of each tick: bookkeeping and expiry.
-    pub(super) ticks: Vec<u64>,
+    pub(crate) ticks: Vec<u64>,
     /// Steps of all starts.
-    pub(super) starts: u64,
+    pub(crate) starts: u64,
     /// Both, by kind.
-    pub(super) work: Steps,
+    pub(crate) work: Steps,
 }
 
 impl Held {
     /// Steps of a tick, on average.
-    pub(super) fn per_tick(&self) -> f64 {
+    pub(crate) fn per_tick(&self) -> f64 {
         self.ticks.iter().sum::<u64>() as f64 / self.ticks.len() as f64
     }
 
     /// Steps in the life of a timer, on average: its start, its share of the ticks, its expiry.
-    pub(super) fn per_timer(&self) -> f64 {
+    pub(crate) fn per_timer(&self) -> f64 {
         (self.starts + self.ticks.iter().sum::<u64>()) as f64 / self.fired as f64
     }
 }
 
 /// Goes from tick to tick and starts each timer that fires again, so that their number stays.
-pub(super) fn hold<T: Timer<u64>>(
+pub(crate) fn hold<T: Timer<u64>>(
     probe: &mut Probe<T>,
     ticks: RangeInclusive<Tick>,
     mut delay: impl FnMut() -> Tick,

@@ -9,9 +9,7 @@ mod hierarchy;
 mod operations;
 mod ours;
 mod overflow_on_demand;
-mod precision_by_level;
 mod round_wheel_visits;
-mod rounds_model;
 mod rounds_vs_levels;
 mod wheel_op_costs;
 mod wheel_space_and_cancel;
@@ -27,7 +25,6 @@ pub const ALL: &[Experiment] = &[
     rounds_vs_levels::EXPERIMENT,
     cascade_counts::EXPERIMENT,
     bottom_slot_due::EXPERIMENT,
-    precision_by_level::EXPERIMENT,
     overflow_on_demand::EXPERIMENT,
     bucket_queue_ops::EXPERIMENT,
     driver_wakeups::EXPERIMENT,

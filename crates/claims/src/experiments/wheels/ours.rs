@@ -1,7 +1,7 @@
 //! How the wheels of this workspace are driven and measured.
 
 use crate::count::Probe;
-use crate::growth::{Curve, Growth, Sample};
+pub(super) use crate::growth::{all_are, curves};
 use wheelhouse_core::meter::Work;
 use wheelhouse_core::{Tick, Timer};
 
@@ -28,24 +28,6 @@ pub(super) fn wakeups<T: Timer<u64>>(probe: &mut Probe<T>, mut seen: impl FnMut(
     wakeups
 }
 
-/// Several costs of one run: a curve of each, from a run for each seed at each size.
-pub(super) fn curves<const K: usize>(
-    sizes: &[u64],
-    seeds: impl Iterator<Item = u64> + Clone,
-    mut costs: impl FnMut(u64, u64) -> [f64; K],
-) -> [Curve; K] {
-    let mut runs = |n: u64| seeds.clone().map(|seed| costs(n, seed)).collect::<Vec<_>>();
-    let runs: Vec<_> = sizes.iter().map(|&n| (n, runs(n))).collect();
-    let of = |cost: usize, runs: &[[f64; K]]| runs.iter().map(|costs| costs[cost]).collect();
-    std::array::from_fn(|cost| Curve(runs.iter().map(|(n, runs)| Sample { n: *n, costs: of(cost, runs) }).collect()))
-}
-
-/// Whether all of these are of one class; `None` if one of them is undecided.
-pub(super) fn all_are(class: Growth, growths: impl IntoIterator<Item = Growth>) -> Option<bool> {
-    let are = growths.into_iter().map(|growth| growth.is(class)).collect::<Option<Vec<bool>>>()?;
-    Some(are.into_iter().all(|is| is))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,11 +47,5 @@ mod tests {
         check(configured::round_wheel(64));
         check(configured::hierarchical_wheel(64, 0));
         check(configured::kafka_wheel(20, 0));
-    }
-
-    #[test]
-    fn one_run_gives_several_curves() {
-        let [one, two] = curves(&[2, 4], 1..=2, |n, seed| [n as f64, (n * seed) as f64]);
-        assert_eq!((one.points(), two.points()), (vec![(2.0, 2.0), (4.0, 4.0)], vec![(2.0, 3.0), (4.0, 6.0)]));
     }
 }

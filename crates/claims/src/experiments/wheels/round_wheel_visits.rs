@@ -1,8 +1,8 @@
 //! How many entries a tick reads in a wheel with rounds: against the number of timers, at a fixed number of slots, and with slots in proportion.
 
 use super::ours::{self, all_are};
-use super::rounds_model::Rounds;
 use crate::count::{Probe, random};
+use crate::experiments::paper::rounds::Rounds;
 use crate::experiments::{Experiment, configured};
 use crate::growth::{Curve, Growth};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
@@ -122,9 +122,9 @@ fn busy_revolution<T: Timer<u64>>(probe: &mut Probe<T>, slots: u64, work: Work) 
 
 /// The same where each timer counts its rounds, with nothing due.
 fn counted_rounds(n: u64, slots: u64, seed: u64) -> f64 {
-    let mut wheel = Rounds::new(slots as usize);
-    delays(n, slots, Spread::Random, seed).for_each(|delay| wheel.insert(delay));
-    (0..slots).map(|_| wheel.tick().0).sum::<u64>() as f64 / slots as f64
+    let mut wheel = Rounds::new(slots);
+    delays(n, slots, Spread::Random, seed).for_each(|delay| wheel.start(delay));
+    (0..slots).map(|_| wheel.tick().met()).sum::<u64>() as f64 / slots as f64
 }
 
 fn finding(costs: &[Cost]) -> Finding {

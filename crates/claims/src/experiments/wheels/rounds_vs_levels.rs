@@ -2,6 +2,7 @@
 
 use super::ours;
 use crate::count::{Probe, random};
+use crate::experiments::paper::tools::{Held, hold};
 use crate::experiments::{Experiment, configured};
 use crate::growth::Curve;
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
@@ -123,32 +124,21 @@ fn busy(setting: Setting, scale: &Scale) -> Costs {
     let longest = scale.to.min(MOST_BUSY) - DUE.ilog2();
     let delays: Vec<Tick> = (*DELAYS.start()..=longest).map(|bits| 1 << bits).collect();
     let [rounds, levels] = ours::curves(&delays, scale.seeds(), |mean, seed| {
-        let (work, fired) = hold(configured::round_wheel(setting.slots), mean, seed);
-        let rounds = work.of(Work::EntryScan) as f64 / fired as f64;
-        let (work, fired) = hold(configured::hierarchical_wheel(setting.slots_per_level, 0), mean, seed);
-        [rounds, 1.0 + work.of(Work::CascadeMove) as f64 / fired as f64]
+        let rounds = held(configured::round_wheel(setting.slots), mean, seed);
+        let levels = held(configured::hierarchical_wheel(setting.slots_per_level, 0), mean, seed);
+        let each = |held: &Held, work: Work| held.work.of(work) as f64 / held.fired as f64;
+        [each(&rounds, Work::EntryScan), 1.0 + each(&levels, Work::CascadeMove)]
     });
     Costs { setting, rounds, levels }
 }
 
-/// Tick by tick over twice the mean delay, after as long a time in which the wheel becomes steady: all work, and how many timers fired.
-fn hold<T: Timer<u64>>(mut probe: Probe<T>, mean: Tick, seed: u64) -> (crate::count::Steps, u64) {
+/// Tick by tick over twice the mean delay, after as long a time in which the wheel becomes steady.
+fn held<T: Timer<u64>>(mut probe: Probe<T>, mean: Tick, seed: u64) -> Held {
     let mut random = random(seed ^ mean << 32);
     let mut delay = || random.random_range(1..=2 * mean);
     probe.fill((0..DUE * mean).map(|_| delay()).collect::<Vec<_>>());
-    let mut run = |ticks: std::ops::RangeInclusive<Tick>| {
-        let before = probe.steps();
-        let mut fired = 0;
-        for tick in ticks {
-            while probe.timer.pop_expired(tick).is_some() {
-                fired += 1;
-                probe.timer.insert(tick + delay(), 0);
-            }
-        }
-        (probe.steps().since(&before), fired)
-    };
-    run(1..=2 * mean);
-    run(2 * mean + 1..=4 * mean)
+    hold(&mut probe, 1..=2 * mean, &mut delay);
+    hold(&mut probe, 2 * mean + 1..=4 * mean, &mut delay)
 }
 
 fn findings(costs: &[Costs]) -> Vec<Finding> {
@@ -165,9 +155,14 @@ fn findings(costs: &[Costs]) -> Vec<Finding> {
     }
     let crossover = |it: &Costs| {
         let from = it.crossover().map_or("never".to_owned(), |delay| format!("from a mean delay of {delay:.0} ticks"));
-        format!("{from} against {} slots with rounds (by the formula {})", it.setting.slots, it.setting.predicted())
+        format!(
+            "{from} against {} slots with rounds (by the formula at most {})",
+            it.setting.slots,
+            it.setting.predicted()
+        )
     };
-    let figure = format!("levels cost less {}", costs.iter().map(crossover).collect::<Vec<_>>().join(", "));
+    let figure =
+        format!("in visits and moves levels cost less {}", costs.iter().map(crossover).collect::<Vec<_>>().join(", "));
     vec![Finding::new("C09", figure.clone(), rounds_preferred), Finding::new("C19", figure, layers_faster)]
 }
 
