@@ -113,6 +113,7 @@ impl Shown for bool {
 fn several(members: &[String], inner: bool) -> String {
     match (members, inner) {
         ([], _) => "none".to_owned(),
+        ([one], _) => one.clone(),
         (_, true) => format!("({})", members.join(", ")),
         (_, false) => members.join(", "),
     }
@@ -188,6 +189,7 @@ mod tests {
     fn values_are_shown_as_they_are_read() {
         assert_eq!(shown(&vec![6_u64, 18, 30]), "6, 18, 30");
         assert_eq!(shown(&[(3_600_u64, 11_usize), (60, 15)]), "(3600, 11), (60, 15)");
-        assert_eq!(shown(&(vec![true, false], Vec::<u64>::new())), "(yes, no), none");
+        assert_eq!(shown(&(vec![true, false], vec![3_u64])), "(yes, no), 3");
+        assert_eq!(shown(&Vec::<u64>::new()), "none");
     }
 }
