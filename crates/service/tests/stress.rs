@@ -8,12 +8,13 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wheelhouse_service::{ChangeError, Handle, JobHandle, Moment, Run, Service, Status, Stop};
 
 const PRODUCERS: u64 = 4;
 const JOBS: u64 = 5_000;
 const POLLS: u64 = 200;
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What the owner of a job knows.
 struct Owned {
@@ -35,6 +36,15 @@ impl Random {
     fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % n
+    }
+}
+
+/// Gives up after a time that no machine needs.
+fn wait_until(condition: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < PATIENCE, "it never came to that");
+        thread::yield_now();
     }
 }
 
@@ -96,9 +106,7 @@ fn produce(timers: &Handle, producer: u64) -> Vec<Owned> {
     let mut jobs: Vec<Owned> = Vec::new();
     for n in 0..JOBS {
         // The jobs go on meanwhile, also where producers have all processors to themselves.
-        while timers.len() > 500 {
-            thread::yield_now();
-        }
+        wait_until(|| timers.len() <= 500);
         jobs.push(schedule(timers, producer, n, &mut random));
         for _ in 0..2 {
             let any = random.below(n + 1) as usize;
@@ -184,9 +192,7 @@ fn race(timers: &Handle, random: &mut Random, races: &mut Races) {
     let not_before = timers.now().saturating_add(ms(2));
     let told = job.refresh(ms(2));
     assert!(told.is_ok() || job.runs() == 1, "told of a run that has not begun");
-    while job.status() != Status::Finished {
-        thread::yield_now();
-    }
+    wait_until(|| job.status() == Status::Finished);
     let began = started.take();
     assert_eq!((began.len(), job.runs()), (1, 1), "whoever wins, it runs once");
     match told {
@@ -232,9 +238,7 @@ struct Meeting {
 }
 
 fn wait_for(number: &AtomicU64, at_least: u64) {
-    while number.load(Ordering::SeqCst) < at_least {
-        thread::yield_now();
-    }
+    wait_until(|| number.load(Ordering::SeqCst) >= at_least);
 }
 
 /// When a job was to run, and when it did.
