@@ -33,7 +33,7 @@ pub struct Claim {
     pub figure: Option<String>,
     /// What else was read about it.
     pub source: Option<String>,
-    /// Whether it is about a running service, whose tests are those of the service.
+    /// Whether it is about a running service: then `because` names the tests of the service that show how ours does.
     #[serde(default)]
     pub service: bool,
 }

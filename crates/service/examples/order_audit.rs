@@ -4,7 +4,7 @@
 //! On a manual clock, as nobody wants to wait for half an hour.
 //!
 //! ```sh
-//! cargo run --release -p wheelhouse-service --example order_audit -- 1000000
+//! cargo run --release -p wheelhouse-service --example order_audit
 //! ```
 
 use std::error::Error;
@@ -51,7 +51,7 @@ pub(crate) fn audit(orders: u64) -> Result<Outcome, Box<dyn Error>> {
 }
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
-    let orders = std::env::args().nth(1).map_or(Ok(100_000), |number| number.parse())?;
+    let orders = std::env::args().nth(1).map_or(Ok(1_000_000), |number| number.parse())?;
     let Outcome { paid, cancelled, polls } = audit(orders)?;
     println!("{orders} orders: {paid} paid, {cancelled} cancelled after 30 minutes, {polls} polls in all that time");
     Ok(())

@@ -4,7 +4,7 @@
 //! exactly when each one must be gone. A server takes a `Service` in place of the scheduler; the store stays as it is.
 //!
 //! ```sh
-//! cargo run --release -p wheelhouse-service --example session_store -- 500000
+//! cargo run --release -p wheelhouse-service --example session_store
 //! ```
 
 use std::collections::HashMap;
@@ -131,7 +131,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     println!("3 s, after 2, 4, 6 s: {first:?}");
     println!("4 s, refreshed to 5 s after 2 s, after 1 to 7 s: {second:?}");
 
-    let sessions = std::env::args().nth(1).map_or(Ok(20_000), |number| number.parse())?;
+    let sessions = std::env::args().nth(1).map_or(Ok(500_000), |number| number.parse())?;
     let [before, after, end] = an_hour_of(sessions)?;
     println!("{sessions} sessions: {before} after 29 minutes, {after} after 31, {end} after 89");
     Ok(())

@@ -4,10 +4,9 @@ use crate::BuildError;
 use crate::record::Record;
 use crate::run::DueRun;
 use crate::shared::guarded;
-use crossbeam_channel::{Sender, unbounded};
-use parking_lot::Mutex;
+use crate::sync::thread::{self, JoinHandle};
+use crate::sync::{Mutex, Sender, unbounded};
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
 
 /// Carries out runs, on threads of its own. A closure is one too.
 ///
@@ -95,7 +94,11 @@ impl Pool {
         let mut threads = Vec::with_capacity(workers);
         for number in 1..=workers {
             let runs = runs.clone();
-            let worker = move || runs.into_iter().for_each(DueRun::run);
+            let worker = move || {
+                while let Ok(run) = runs.recv() {
+                    run.run();
+                }
+            };
             threads.push(thread::Builder::new().name(format!("wheelhouse-worker-{number}")).spawn(worker)?);
         }
         Ok(Self { queue: Mutex::new(Some(queue)), threads: Mutex::new(threads) })

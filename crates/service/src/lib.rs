@@ -47,6 +47,10 @@
 //! | refresh to a later time | the lock of the job |
 //! | a run | an expiry in the backend, a handful of locks held for an instant each, two reads of the clock |
 //! | nothing due | nothing: no tick is visited, no thread wakes up |
+//! | memory of a pending job | 180 to 200 bytes in two allocations; 220 to 240 if it is periodic; 280 to 320 in three with a key of 16 bytes |
+//!
+//! The bytes are those of the service and its default backend together, on a 64-bit machine, among 65,536 jobs and more
+//! (`tests/memory.rs` holds them to this); what a closure holds comes on top. All of them come back when a job is over.
 //!
 //! # What is promised
 //!

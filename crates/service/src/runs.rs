@@ -2,7 +2,7 @@
 
 use crate::Moment;
 use crate::record::Record;
-use parking_lot::{Condvar, Mutex};
+use crate::sync::{Condvar, Mutex, thread_local};
 use slab::Slab;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 thread_local! {
     /// The services (by the address of their `Runs`) whose jobs run on this thread, those that run inside of others
     /// last. A service that is stopped by one of its own jobs must not wait for that job.
-    static ON_THIS_THREAD: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+    static ON_THIS_THREAD: RefCell<Vec<usize>> = RefCell::default();
 }
 
 #[derive(Default)]
@@ -54,13 +54,13 @@ impl Runs {
 
     /// A run begins, on this thread.
     pub(crate) fn begin(&self, record: &Arc<Record>, since: Moment) -> RunKey {
-        ON_THIS_THREAD.with_borrow_mut(|services| services.push(self.address()));
+        ON_THIS_THREAD.with(|services| services.borrow_mut().push(self.address()));
         RunKey(self.state.lock().running.insert(Running { record: Arc::clone(record), since, told: false }))
     }
 
     /// It ends, on this thread. Whether it was told that it takes long.
     pub(crate) fn end(&self, run: RunKey) -> bool {
-        ON_THIS_THREAD.with_borrow_mut(|services| services.pop());
+        ON_THIS_THREAD.with(|services| services.borrow_mut().pop());
         let mut state = self.state.lock();
         let told = state.running.remove(run.0).told;
         state.told -= usize::from(told);
@@ -97,7 +97,8 @@ impl Runs {
     /// Waits until no run is in flight, at most so long in real time; not for a run that waits here itself. Whether
     /// that was reached.
     pub(crate) fn wait(&self, longest: Duration) -> bool {
-        let own = ON_THIS_THREAD.with_borrow(|services| services.iter().filter(|it| **it == self.address()).count());
+        let is_own = |service: &&usize| **service == self.address();
+        let own = ON_THIS_THREAD.with(|services| services.borrow().iter().filter(is_own).count());
         let mut state = self.state.lock();
         match Instant::now().checked_add(longest) {
             Some(until) => {

@@ -3,11 +3,11 @@
 use crate::executor::{Runner, join};
 use crate::scheduler::{JobIndex, Scheduler};
 use crate::shared::Shared;
-use crate::{BuildError, Builder, Handle, Job, Waker};
-use parking_lot::Mutex;
+use crate::sync::thread::{self, JoinHandle};
+use crate::sync::{Mutex, Parker};
+use crate::{BuildError, Builder, Handle, Job, Moment, Waker};
 use std::fmt;
 use std::sync::Arc;
-use std::thread::{self, JoinHandle, Thread};
 use std::time::Duration;
 use wheelhouse_core::Timer;
 
@@ -166,10 +166,10 @@ struct Driver<B: Timer<JobIndex>> {
 
 impl<B: Timer<JobIndex>> Driver<B> {
     fn run(self) {
-        let thread = thread::current();
+        let parker = Parker::of_this_thread();
         let waker: Waker = Arc::new({
-            let thread: Thread = thread.clone();
-            move || thread.unpark()
+            let parker = parker.clone();
+            move || parker.unpark()
         });
         self.core.lock().set_waker(Arc::clone(&waker));
         let by_hand = self.shared.clock.watch(&waker);
@@ -181,7 +181,7 @@ impl<B: Timer<JobIndex>> Driver<B> {
             if self.shared.is_closed() {
                 return;
             }
-            self.sleep(next, by_hand);
+            self.sleep(&parker, next, by_hand);
         }
     }
 
@@ -197,11 +197,11 @@ impl<B: Timer<JobIndex>> Driver<B> {
     }
 
     /// Sleeps until then, or until the waker is called: also if that happened before.
-    fn sleep(&self, until: Option<crate::Moment>, by_hand: bool) {
+    fn sleep(&self, parker: &Parker, until: Option<Moment>, by_hand: bool) {
         match until.map(|until| until.saturating_since(self.shared.now())) {
             Some(Duration::ZERO) => {}
-            Some(time) if !by_hand => thread::park_timeout(time),
-            _ => thread::park(),
+            Some(time) if !by_hand => parker.park_timeout(time),
+            _ => parker.park(),
         }
     }
 }

@@ -3,6 +3,8 @@
 mod common;
 
 use common::{Log, Rig, ms};
+use std::sync::Barrier;
+use std::thread;
 use wheelhouse_service::{ChangeError, Reason, Status};
 
 fn keys(rig: &Rig) -> Vec<String> {
@@ -23,6 +25,34 @@ fn a_second_job_with_a_key_is_refused_and_comes_back() {
     rig.play(100);
     assert_eq!(log.take(), [(10, "first"), (20, "second")]);
     assert_eq!(rig.timers.snapshot().counts.rejected, 1);
+}
+
+/// Bug B4: looking for the key and taking it are two steps, between which another task gets in.
+#[test]
+fn of_many_who_want_a_key_at_once_exactly_one_gets_it() {
+    const THREADS: usize = 4;
+    const ROUNDS: usize = 500;
+    let (mut rig, barrier) = (Rig::new(), Barrier::new(THREADS));
+    let (timers, all_at_once) = (&rig.timers, &barrier);
+    // What is wrong is found below: whoever panics here leaves the others at the barrier.
+    let race = move || -> Vec<_> {
+        let attempt = |round: usize| {
+            all_at_once.wait();
+            timers.after(ms(10)).key(format!("key {round}")).run(|_| ()).map(|job| job.number())
+        };
+        (0..ROUNDS).map(|round| attempt(round).map_err(|rejected| rejected.reason)).collect()
+    };
+    let answers: Vec<_> = thread::scope(|scope| {
+        let racers = [race; THREADS].map(|race| scope.spawn(race));
+        racers.into_iter().map(|racer| racer.join().unwrap()).collect()
+    });
+    for round in 0..ROUNDS {
+        let (won, lost): (Vec<_>, Vec<_>) = answers.iter().map(|answers| answers[round]).partition(Result::is_ok);
+        let holder = rig.timers.job(&format!("key {round}")).map(|job| job.number());
+        assert_eq!((won.len(), holder), (1, won[0].ok()), "round {round}");
+        assert!(lost.iter().all(|answer| *answer == Err(Reason::DuplicateKey)), "round {round}: {lost:?}");
+    }
+    assert_eq!((rig.timers.len(), rig.play(10)), (ROUNDS, ROUNDS));
 }
 
 #[test]

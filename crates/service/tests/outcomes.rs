@@ -78,6 +78,49 @@ fn who_comes_too_late_is_told() {
     assert_eq!((handle.status(), handle.runs()), (Status::Finished, 1));
 }
 
+/// Bug B8: what ends a session there does not know which session it is to end, so that the timer of one that was refreshed,
+/// or of one that is gone, ends the one that has the token now.
+#[test]
+fn a_session_is_kept_or_known_to_be_gone_and_its_successor_is_another() {
+    let (mut rig, held) = Rig::with_held_runs();
+    let log = Log::default();
+    let session = rig.timers.after(ms(5)).key("token").run(log.named("first")).unwrap();
+    rig.play(4);
+    assert_eq!(rig.timers.refresh("token", ms(5)), Ok(()), "before its time");
+    rig.play(9);
+    let stale = held.one();
+    assert_eq!(rig.timers.refresh("token", ms(5)), Ok(()), "its time has come, and its end has not begun");
+    stale.run();
+    rig.play(13);
+    assert_eq!((log.take(), held.take().len()), (vec![], 0));
+    rig.play(14);
+    held.one().run();
+    assert_eq!(rig.timers.refresh("token", ms(5)), Err(ChangeError::UnknownKey), "it is gone");
+    assert_eq!(session.refresh(ms(5)), Err(ChangeError::Finished));
+
+    let next = rig.timers.after(ms(5)).key("token").run(log.named("second")).unwrap();
+    assert_eq!((session.refresh(ms(50)), session.cancel().map(drop)), {
+        let finished = ChangeError::Finished;
+        (Err(finished), Err(finished))
+    });
+    assert_eq!(
+        (next.remaining(), next.status()),
+        (Some(ms(5)), Status::Pending),
+        "the old handle is not that of the new"
+    );
+    rig.play(19);
+    held.one().run();
+    assert_eq!(log.take(), [(14, "first"), (19, "second")]);
+}
+
+#[test]
+fn a_session_without_a_time_to_live_ends_at_once() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let session = rig.timers.after(ms(0)).key("token").run(log.times()).unwrap();
+    assert_eq!((rig.scheduler.poll(at(0)), log.take(), session.status()), (1, vec![0], Status::Finished));
+    assert!(rig.timers.job("token").is_none());
+}
+
 #[test]
 fn of_a_periodic_job_that_runs_the_next_run_is_moved_or_left_out() {
     let (mut rig, answers) = (Rig::new(), Log::default());

@@ -292,7 +292,8 @@ fn a_job_that_panics_ends_no_thread() {
     for (kind, builder) in all_kinds() {
         let events = Log::default();
         let log = events.clone();
-        let service = builder.on_event(move |event| log.push(event.to_string())).start().unwrap();
+        // A panic writes a backtrace where that is wanted, which may take long and is not what is told of here.
+        let service = builder.slow_after(PATIENCE).on_event(move |event| log.push(event.to_string())).start().unwrap();
         let (sender, ran) = unbounded();
         let timers = service.handle();
         let job = move |run: &Run<'_>| {

@@ -1,17 +1,20 @@
-//! Many threads schedule, cancel and refresh at once: each job runs exactly as often as its owner was told.
+//! Many threads schedule, cancel and refresh at once: each job runs exactly as often as its owner was told, and not before
+//! the time that was last agreed.
 
 mod common;
 
-use common::ms;
+use common::{Log, Rig, at, ms};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wheelhouse_service::{ChangeError, Handle, JobHandle, Moment, Run, Service, Status, Stop};
 
 const PRODUCERS: u64 = 4;
 const JOBS: u64 = 5_000;
+const POLLS: u64 = 200;
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What the owner of a job knows.
 struct Owned {
@@ -33,6 +36,15 @@ impl Random {
     fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % n
+    }
+}
+
+/// Gives up after a time that no machine needs.
+fn wait_until(condition: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < PATIENCE, "it never came to that");
+        thread::yield_now();
     }
 }
 
@@ -76,8 +88,13 @@ fn disturb(timers: &Handle, job: &mut Owned, random: &mut Random) {
         1 => {
             let delay = Duration::from_micros(random.below(5_000));
             let not_before = timers.now().saturating_add(delay);
-            if job.handle.refresh(delay).is_ok() {
-                job.not_before = not_before;
+            match job.handle.refresh(delay) {
+                Ok(()) => job.not_before = not_before,
+                // Too late: the last run has begun.
+                Err(ChangeError::Running) => assert!(job.handle.runs() > 0),
+                Err(ChangeError::Finished) => assert!(!job.cancelled || job.handle.runs() == 3),
+                Err(ChangeError::Cancelled) => assert!(job.cancelled),
+                Err(other) => panic!("{other:?}"),
             }
         }
         _ => {}
@@ -89,9 +106,7 @@ fn produce(timers: &Handle, producer: u64) -> Vec<Owned> {
     let mut jobs: Vec<Owned> = Vec::new();
     for n in 0..JOBS {
         // The jobs go on meanwhile, also where producers have all processors to themselves.
-        while timers.len() > 500 {
-            thread::yield_now();
-        }
+        wait_until(|| timers.len() <= 500);
         jobs.push(schedule(timers, producer, n, &mut random));
         for _ in 0..2 {
             let any = random.below(n + 1) as usize;
@@ -152,4 +167,137 @@ fn each_job_runs_as_often_as_it_should_on_the_driving_thread() {
 #[test]
 fn each_job_runs_as_often_as_it_should_on_workers() {
     each_runs_as_often_as_it_should(Service::builder().workers(3).start().unwrap());
+}
+
+/// What came of the race of a refresh with the run.
+#[derive(Default)]
+struct Races {
+    won: usize,
+    lost_to_a_run_that_went_on: usize,
+    lost_to_one_that_had_ended: usize,
+}
+
+/// Refreshes a job at about the time at which it runs, and holds what comes of it to what was told.
+fn race(timers: &Handle, random: &mut Random, races: &mut Races) {
+    let started = Log::default();
+    let log = started.clone();
+    let body = move |run: &Run<'_>| {
+        log.push(run.started());
+        // So long that it is found running.
+        thread::sleep(Duration::from_micros(200));
+    };
+    // It runs half a tick to one and a half from now.
+    let job = timers.after(Duration::from_micros(500)).run(body).unwrap();
+    thread::sleep(Duration::from_micros(random.below(2_500)));
+    let not_before = timers.now().saturating_add(ms(2));
+    let told = job.refresh(ms(2));
+    assert!(told.is_ok() || job.runs() == 1, "told of a run that has not begun");
+    wait_until(|| job.status() == Status::Finished);
+    let began = started.take();
+    assert_eq!((began.len(), job.runs()), (1, 1), "whoever wins, it runs once");
+    match told {
+        Ok(()) => {
+            races.won += 1;
+            assert!(began[0] >= not_before, "began at {:?}, not to be before {not_before:?}", began[0]);
+        }
+        Err(ChangeError::Running) => races.lost_to_a_run_that_went_on += 1,
+        Err(ChangeError::Finished) => races.lost_to_one_that_had_ended += 1,
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn of_a_refresh_and_the_run_one_wins_and_the_caller_is_told_which() {
+    let service = Service::builder().workers(3).start().unwrap();
+    let refreshers: Vec<_> = (0..PRODUCERS)
+        .map(|seed| {
+            let (timers, mut races, mut random) = (service.handle(), Races::default(), Random(seed + 1));
+            thread::spawn(move || {
+                (0..300).for_each(|_| race(&timers, &mut random, &mut races));
+                races
+            })
+        })
+        .collect();
+    let races: Vec<_> = refreshers.into_iter().map(|refresher| refresher.join().unwrap()).collect();
+    let sum = |of: fn(&Races) -> usize| races.iter().map(of).sum::<usize>();
+    let counts = [sum(|it| it.won), sum(|it| it.lost_to_a_run_that_went_on), sum(|it| it.lost_to_one_that_had_ended)];
+    assert!(counts.iter().all(|count| *count > 0), "not all three have happened: {counts:?}");
+    assert_eq!(counts.iter().sum::<usize>(), 300 * PRODUCERS as usize);
+}
+
+/// What those who schedule jobs and the one who polls know of each other. The poll of a number is at the millisecond of that
+/// number.
+#[derive(Default)]
+struct Meeting {
+    /// Polls that have begun.
+    polls: AtomicU64,
+    /// The poll that runs jobs just now, or has.
+    expiring: AtomicU64,
+    /// How often a producer has scheduled a job while a poll ran others.
+    arrived: AtomicU64,
+}
+
+fn wait_for(number: &AtomicU64, at_least: u64) {
+    wait_until(|| number.load(Ordering::SeqCst) >= at_least);
+}
+
+/// When a job was to run, and when it did.
+struct Added {
+    deadline: u64,
+    /// Polls that had begun when it had been scheduled: the next one must see it.
+    after: u64,
+    ran: Log<u64>,
+}
+
+/// Schedules jobs for the slot that expires just now and those beside it: the first of fifty in the middle of a poll, the others
+/// whenever it happens.
+fn add(timers: &Handle, meeting: &Meeting, seed: u64) -> Vec<Added> {
+    let (mut random, mut jobs) = (Random(seed), Vec::new());
+    for poll in 1..=POLLS {
+        wait_for(&meeting.expiring, poll);
+        for n in 0..50 {
+            let (ran, deadline) = (Log::default(), meeting.polls.load(Ordering::SeqCst) - 1 + random.below(4));
+            timers.at(at(deadline)).run(ran.times()).unwrap();
+            jobs.push(Added { deadline, after: meeting.polls.load(Ordering::SeqCst), ran });
+            meeting.arrived.fetch_add(u64::from(n == 0), Ordering::SeqCst);
+        }
+    }
+    jobs
+}
+
+/// Bug B11: a timer that is added to a slot while that is emptied is lost, or comes a turn of the wheel late.
+#[test]
+fn jobs_that_are_added_while_their_slot_expires_run_once_and_in_time() {
+    let mut rig = Rig::new();
+    let timers = rig.timers.clone();
+    let meeting = Arc::new(Meeting::default());
+    let producers = (1..=PRODUCERS).map(|seed| {
+        let (timers, meeting) = (rig.timers.clone(), Arc::clone(&meeting));
+        thread::spawn(move || add(&timers, &meeting, seed))
+    });
+    let producers: Vec<_> = producers.collect();
+    let mut poll = |number| {
+        meeting.polls.store(number, Ordering::SeqCst);
+        rig.stall(number)
+    };
+    for number in 1..=POLLS {
+        let met = Arc::clone(&meeting);
+        let in_the_middle = move |_: &Run<'_>| {
+            met.expiring.store(number, Ordering::SeqCst);
+            wait_for(&met.arrived, PRODUCERS * number);
+        };
+        timers.at(at(number)).run(in_the_middle).unwrap();
+        poll(number);
+    }
+    let added: Vec<_> = producers.into_iter().flat_map(|producer| producer.join().unwrap()).collect();
+    // The last are due two ticks after the last poll.
+    (1..=2).for_each(|n| _ = poll(POLLS + n));
+
+    assert_eq!(added.len() as u64, PRODUCERS * POLLS * 50);
+    for Added { deadline, after, ran } in added {
+        let ran = ran.take();
+        let in_time = deadline..=deadline.max(after + 1);
+        assert!(ran.len() == 1 && in_time.contains(&ran[0]), "due at {deadline}, known to poll {}: {ran:?}", after + 1);
+    }
+    assert!(rig.timers.is_empty());
 }

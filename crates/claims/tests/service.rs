@@ -1,0 +1,45 @@
+//! Faults of a running service are shown by the tests of the service: those that the claims name exist.
+
+use anyhow::{Context, Result, ensure};
+use std::fs;
+use std::path::Path;
+use wheelhouse_claims::{Claim, Verdict, claims};
+
+/// The tests that a claim names, as path and function.
+fn named(claim: &Claim) -> Vec<(&str, &str)> {
+    let words = claim.because.split_whitespace().filter_map(|word| word.split_once("::"));
+    words.map(|(path, name)| (path, name.trim_end_matches(['.', ',', ';']))).collect()
+}
+
+/// That a source text has a test of this name, and not only a function.
+fn has_test(source: &str, name: &str) -> bool {
+    let function = format!("fn {name}()");
+    let lines: Vec<_> = source.lines().map(str::trim).collect();
+    lines.windows(2).any(|pair| pair[0] == "#[test]" && pair[1].starts_with(&function))
+}
+
+#[test]
+fn each_fault_of_a_running_service_names_tests_that_exist() -> Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let claims = claims()?;
+    let faults: Vec<_> = claims.iter().filter(|claim| claim.service).collect();
+    let ids: Vec<_> = faults.iter().map(|claim| claim.id.as_str()).collect();
+    assert_eq!(ids, ["B4", "B6", "B7", "B8", "B11"]);
+    for claim in faults {
+        assert_eq!(claim.expected, Verdict::Documentation, "{}", claim.id);
+        let tests = named(claim);
+        ensure!(!tests.is_empty(), "{} names no test", claim.id);
+        for (path, name) in tests {
+            let source = fs::read_to_string(root.join(path)).with_context(|| format!("{}: {path}", claim.id))?;
+            ensure!(has_test(&source, name), "{}: {path} has no test {name}", claim.id);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_function_that_is_no_test_shows_nothing() {
+    let source = "#[test]\nfn yes() {\n}\n/// fn no()\nfn no() {\n}\n";
+    assert!(has_test(source, "yes"));
+    assert!(!has_test(source, "no") && !has_test(source, "ye") && !has_test(source, "absent"));
+}

@@ -1,0 +1,187 @@
+//! The end of a service with threads: of driver, workers, producers and whoever stops it, in every order. In each model `loom` finds
+//! out too whether all threads come to their end: one that waits for what never comes is a deadlock, and reported as one.
+
+use super::{check, counted};
+use crate::sync::{Sender, unbounded};
+use crate::{ChangeError, Handle, JobHandle, ManualClock, Reason, Run, Service, Status, Stop, Stopped};
+use loom::thread;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+fn service(workers: usize) -> Service {
+    Service::builder().clock(ManualClock::new()).workers(workers).start().unwrap()
+}
+
+/// Schedules a one-shot job that is due at once.
+fn due_at_once(timers: &Handle) -> (JobHandle, impl Fn() -> usize + use<>) {
+    let (job, ran) = counted();
+    (timers.after(Duration::ZERO).run(job).unwrap(), ran)
+}
+
+/// After a stop that waits: the job has run, or it was given back, and its handle says which.
+fn ran_or_came_back(stopped: &Stopped, job: &JobHandle, runs: usize) {
+    let given_back = stopped.jobs.iter().filter(|it| it.handle().number() == job.number()).count();
+    assert_eq!(runs + given_back, 1, "{job:?}: {runs} runs, given back {given_back} times");
+    assert_eq!(job.status(), if runs == 1 { Status::Finished } else { Status::Stopped });
+    assert_eq!(job.runs(), runs as u64);
+}
+
+/// Nothing is left of the service.
+fn all_over(timers: &Handle, stopped: &Stopped) {
+    let snapshot = timers.snapshot();
+    assert_eq!((stopped.running, snapshot.in_flight, snapshot.running, snapshot.jobs), (0, 0, 0, 0));
+    let counts = snapshot.counts;
+    assert_eq!(counts.scheduled, counts.finished + counts.cancelled + counts.stopped);
+    assert_eq!((counts.stopped, counts.abandoned), (stopped.jobs.len() as u64, 0));
+}
+
+#[test]
+fn each_job_runs_or_comes_back_when_stopping_waits() {
+    for workers in [1, 2] {
+        check(2, move || {
+            let service = service(workers);
+            let timers = service.handle();
+            let (first, first_ran) = due_at_once(&timers);
+            let (second, second_ran) = due_at_once(&timers);
+            let stopped = service.stop(Stop::Wait);
+            // It has waited: what has not run by now never does.
+            ran_or_came_back(&stopped, &first, first_ran());
+            ran_or_came_back(&stopped, &second, second_ran());
+            all_over(&timers, &stopped);
+        });
+    }
+}
+
+#[test]
+fn each_job_runs_or_comes_back_on_the_driving_thread_too() {
+    check(3, || {
+        let service = Service::builder().clock(ManualClock::new()).start().unwrap();
+        let timers = service.handle();
+        let (first, first_ran) = due_at_once(&timers);
+        let (second, second_ran) = due_at_once(&timers);
+        let stopped = service.stop(Stop::Wait);
+        ran_or_came_back(&stopped, &first, first_ran());
+        ran_or_came_back(&stopped, &second, second_ran());
+        all_over(&timers, &stopped);
+    });
+}
+
+#[test]
+fn a_job_that_is_scheduled_meanwhile_runs_or_comes_back_or_is_refused() {
+    check(3, || {
+        let service = service(1);
+        let timers = service.handle();
+        let producer = {
+            let timers = timers.clone();
+            thread::spawn(move || {
+                let (job, ran) = counted();
+                (timers.after(Duration::ZERO).run(job).map_err(|rejected| rejected.reason), ran)
+            })
+        };
+        let stopped = service.stop(Stop::Wait);
+        let (scheduled, ran) = producer.join().unwrap();
+        match scheduled {
+            Ok(job) => ran_or_came_back(&stopped, &job, ran()),
+            Err(reason) => assert_eq!((reason, ran(), stopped.jobs.len()), (Reason::Stopped, 0, 0)),
+        }
+        let snapshot = timers.snapshot();
+        assert_eq!((snapshot.in_flight, snapshot.jobs), (0, 0));
+    });
+}
+
+#[test]
+fn a_job_that_is_cancelled_or_moved_meanwhile_has_one_end() {
+    for refresh in [false, true] {
+        check(2, move || {
+            let service = service(1);
+            let timers = service.handle();
+            let (job, ran) = due_at_once(&timers);
+            let other = job.clone();
+            let owner = thread::spawn(move || if refresh { other.refresh(HOUR) } else { other.cancel().map(drop) });
+            let stopped = service.stop(Stop::Wait);
+            match owner.join().unwrap() {
+                Ok(()) if refresh => assert_eq!((ran(), stopped.jobs.len()), (0, 1), "moved, and then given back"),
+                Ok(()) => assert_eq!((ran(), stopped.jobs.len(), job.status()), (0, 0, Status::Cancelled)),
+                Err(ChangeError::Running | ChangeError::Finished) => assert_eq!((ran(), stopped.jobs.len()), (1, 0)),
+                Err(ChangeError::Stopped) => assert_eq!((ran(), stopped.jobs.len()), (0, 1)),
+                Err(other) => panic!("{other}"),
+            }
+            all_over(&timers, &stopped);
+        });
+    }
+}
+
+#[test]
+fn a_periodic_job_has_no_run_after_the_stop_and_comes_back_unless_it_ran_over_it() {
+    check(3, || {
+        let service = service(1);
+        let timers = service.handle();
+        let job = timers.every(HOUR).first_after(Duration::ZERO).run(|_| ()).unwrap();
+        let stopped = service.stop(Stop::Wait);
+        let (runs, given_back) = (job.runs(), stopped.jobs.len());
+        assert!(
+            runs <= 1 && given_back <= 1 && runs as usize + given_back >= 1,
+            "{runs} runs, given back: {given_back}"
+        );
+        assert_eq!((job.status(), timers.len(), timers.snapshot().in_flight), (Status::Stopped, 0, 0));
+    });
+}
+
+#[test]
+fn stopping_at_once_gives_back_what_has_not_begun_and_that_never_runs() {
+    /// Tells how often it was run when nobody has it any more.
+    struct Told(usize, Sender<usize>);
+    impl Told {
+        fn run(&mut self) {
+            self.0 += 1;
+        }
+    }
+    impl Drop for Told {
+        fn drop(&mut self) {
+            self.1.send(self.0).unwrap();
+        }
+    }
+    check(2, || {
+        let service = service(1);
+        let timers = service.handle();
+        let (sender, runs) = unbounded();
+        let mut told = Told(0, sender);
+        timers.after(Duration::ZERO).run(move |_| told.run()).unwrap();
+        let given_back = service.stop(Stop::Now).jobs.len();
+        assert_eq!(runs.recv(), Ok(1 - given_back));
+    });
+}
+
+#[test]
+fn a_job_may_stop_the_service_that_runs_it() {
+    check(2, || {
+        let service = service(1);
+        let timers = service.handle();
+        timers.after(HOUR).run(|_| ()).unwrap();
+        let (sender, given_back) = unbounded();
+        let service = Mutex::new(Some(service));
+        let stop = move |_: &Run<'_>| {
+            let service = service.lock().unwrap().take();
+            sender.send(service.map(|service| service.stop(Stop::Wait).jobs.len())).unwrap();
+        };
+        timers.after(Duration::ZERO).run(stop).unwrap();
+        assert_eq!(given_back.recv(), Ok(Some(1)));
+    });
+}
+
+#[test]
+fn dropping_joins_all_threads_and_drops_all_jobs() {
+    check(2, || {
+        let service = service(1);
+        let witness = Arc::new(());
+        let (held, held_too) = (Arc::clone(&witness), Arc::clone(&witness));
+        let timers = service.handle();
+        timers.after(Duration::ZERO).run(move |_| drop(held)).unwrap();
+        timers.after(HOUR).run(move |_| drop(held_too)).unwrap();
+        drop(service);
+        assert_eq!(Arc::strong_count(&witness), 1);
+        assert!(timers.is_stopped() && timers.is_empty());
+    });
+}

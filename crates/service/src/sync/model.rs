@@ -1,0 +1,175 @@
+//! The same on `loom`, with the names and calls of what it stands for.
+
+pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, fence};
+pub(crate) use loom::{thread, thread_local};
+
+use loom::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::VecDeque;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A lock that is never poisoned.
+#[derive(Default)]
+pub(crate) struct Mutex<T: ?Sized>(loom::sync::Mutex<T>);
+
+/// `None` only while its owner waits for a condition.
+pub(crate) struct MutexGuard<'a, T: ?Sized>(Option<loom::sync::MutexGuard<'a, T>>);
+
+const POISONED: &str = "no test panics with the lock";
+const HELD: &str = "nobody looks while its owner waits";
+
+impl<T> Mutex<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(loom::sync::Mutex::new(value))
+    }
+}
+
+impl<T: ?Sized> Mutex<T> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+        MutexGuard(Some(self.0.lock().expect(POISONED)))
+    }
+}
+
+impl<T: ?Sized> Deref for MutexGuard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.0.as_ref().expect(HELD)
+    }
+}
+
+impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.0.as_mut().expect(HELD)
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Condvar(loom::sync::Condvar);
+
+impl Condvar {
+    pub(crate) fn wait_while<T>(&self, guard: &mut MutexGuard<'_, T>, mut condition: impl FnMut(&mut T) -> bool) {
+        while condition(guard) {
+            guard.0 = guard.0.take().map(|held| self.0.wait(held).expect(POISONED));
+        }
+    }
+
+    /// In a model no time passes.
+    pub(crate) fn wait_while_until<T>(
+        &self,
+        guard: &mut MutexGuard<'_, T>,
+        condition: impl FnMut(&mut T) -> bool,
+        _: Instant,
+    ) {
+        self.wait_while(guard, condition);
+    }
+
+    pub(crate) fn notify_all(&self) {
+        self.0.notify_all();
+    }
+}
+
+/// Not of loom's `park`, which its `join` uses for itself.
+#[derive(Clone)]
+pub(crate) struct Parker(Arc<(Mutex<bool>, Condvar)>);
+
+impl Parker {
+    pub(crate) fn of_this_thread() -> Self {
+        Self(Arc::new((Mutex::new(false), Condvar::default())))
+    }
+
+    pub(crate) fn park(&self) {
+        let (token, changed) = &*self.0;
+        let mut token = token.lock();
+        changed.wait_while(&mut token, |token| !*token);
+        *token = false;
+    }
+
+    /// In a model no time passes.
+    pub(crate) fn park_timeout(&self, _: Duration) {
+        self.park();
+    }
+
+    pub(crate) fn unpark(&self) {
+        let (token, changed) = &*self.0;
+        *token.lock() = true;
+        changed.notify_all();
+    }
+}
+
+/// A channel that promises less than the real one does: a message can be received once it was sent, and the length
+/// is some number that was true once, unless a fence says otherwise.
+struct Channel<T> {
+    queue: Mutex<Queue<T>>,
+    changed: Condvar,
+    len: AtomicUsize,
+}
+
+struct Queue<T> {
+    messages: VecDeque<T>,
+    /// There is no sender any more.
+    closed: bool,
+}
+
+pub(crate) struct Sender<T>(Arc<Channel<T>>);
+pub(crate) struct Receiver<T>(Arc<Channel<T>>);
+
+pub(crate) fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
+    let queue = Mutex::new(Queue { messages: VecDeque::new(), closed: false });
+    let channel = Arc::new(Channel { queue, changed: Condvar::default(), len: AtomicUsize::new(0) });
+    (Sender(Arc::clone(&channel)), Receiver(channel))
+}
+
+impl<T> Sender<T> {
+    /// There always is a receiver: the tests and the workers keep it.
+    pub(crate) fn send(&self, message: T) -> Result<(), T> {
+        self.0.queue.lock().messages.push_back(message);
+        self.0.len.fetch_add(1, Ordering::Relaxed);
+        self.0.changed.notify_all();
+        Ok(())
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len.load(Ordering::Relaxed)
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        self.0.queue.lock().closed = true;
+        self.0.changed.notify_all();
+    }
+}
+
+impl<T> Receiver<T> {
+    pub(crate) fn try_recv(&self) -> Result<T, ()> {
+        let message = self.0.queue.lock().messages.pop_front().ok_or(())?;
+        self.0.len.fetch_sub(1, Ordering::Relaxed);
+        Ok(message)
+    }
+
+    /// Waits for a message; an error when there is none and no sender.
+    pub(crate) fn recv(&self) -> Result<T, ()> {
+        let mut queue = self.0.queue.lock();
+        self.0.changed.wait_while(&mut queue, |queue| queue.messages.is_empty() && !queue.closed);
+        let message = queue.messages.pop_front().ok_or(())?;
+        drop(queue);
+        self.0.len.fetch_sub(1, Ordering::Relaxed);
+        Ok(message)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<T> Clone for Receiver<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}

@@ -1,0 +1,73 @@
+//! What a job that waits for its time takes: the bytes of the service and of its backend together.
+//!
+//! Counted by an allocator that counts for one thread, on a scheduler that this thread drives. The jobs hold nothing: what a closure
+//! holds comes on top, to the byte.
+
+mod common;
+
+use allocation_counter::{AllocationInfo, measure};
+use common::{Rig, at, ms};
+use std::ops::RangeInclusive;
+use std::time::Duration;
+use wheelhouse_service::{Handle, JobHandle};
+
+/// Numbers of jobs between two doublings: those of slab and backend are full with the first and have just grown with the second, and
+/// the third is one more than the table of the keys had room for.
+const NUMBERS: [usize; 4] = [1 << 16, (1 << 16) + 1, (7 << 14) + 1, 1 << 17];
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// So many jobs of a kind: bytes for each, and allocations for each, beside what the service takes without a job.
+fn of_each(jobs: usize, schedule: fn(&Handle, usize) -> JobHandle) -> (f64, f64) {
+    let mut pending = AllocationInfo::default();
+    let all = measure(|| {
+        let mut rig = Rig::new();
+        let mut handles = Vec::with_capacity(jobs);
+        pending = measure(|| {
+            for n in 0..jobs {
+                handles.push(schedule(&rig.timers, n));
+                // Taken in at once, so that jobs are counted and not messages.
+                rig.scheduler.poll(at(0));
+            }
+        });
+        assert_eq!(rig.timers.len(), jobs);
+        // What is cancelled is given back, and is gone when that is dropped: also while the service goes on.
+        let cancelled = measure(|| {
+            for handle in handles.drain(..) {
+                drop(handle.cancel().unwrap());
+                rig.scheduler.poll(at(0));
+            }
+        });
+        assert!(-cancelled.count_current > pending.count_current - 1_000, "{cancelled:?} after {pending:?}");
+    });
+    assert_eq!((all.bytes_current, all.count_current), (0, 0), "all of it comes back");
+    (pending.bytes_current as f64 / jobs as f64, pending.count_current as f64 / jobs as f64)
+}
+
+/// Holds jobs of a kind to what the documentation of the crate says of them: bytes, which are fewer the fuller the arrays are, and
+/// allocations.
+fn takes(kind: &str, bytes: RangeInclusive<f64>, allocations: f64, schedule: fn(&Handle, usize) -> JobHandle) {
+    let seen = NUMBERS.map(|jobs| of_each(jobs, schedule));
+    println!("{kind}: {seen:.1?}");
+    for (jobs, (each, count)) in NUMBERS.into_iter().zip(seen) {
+        assert!(bytes.contains(&each), "{kind}: {each} bytes each of {jobs}, {bytes:?} documented");
+        assert!((count - allocations).abs() < 0.1, "{kind}: {count} allocations each, {allocations} documented");
+    }
+}
+
+#[test]
+fn a_one_shot_job_takes_as_much_as_documented() {
+    takes("one-shot", 180.0..=200.0, 2.0, |timers, n| timers.after(HOUR + ms(n as u64)).run(|_| ()).unwrap());
+}
+
+#[test]
+fn a_periodic_job_takes_as_much_as_documented() {
+    takes("periodic", 220.0..=240.0, 2.0, |timers, n| timers.every(HOUR + ms(n as u64)).run(|_| ()).unwrap());
+}
+
+#[test]
+fn a_keyed_job_takes_as_much_as_documented() {
+    // A key of 16 bytes.
+    takes("keyed", 280.0..=320.0, 3.0, |timers, n| {
+        timers.after(HOUR + ms(n as u64)).key(format!("session {n:08}")).run(|_| ()).unwrap()
+    });
+}
