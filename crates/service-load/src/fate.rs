@@ -24,6 +24,26 @@ pub enum Fate {
     Either,
 }
 
+impl Fate {
+    /// Whether it runs, if all is well.
+    pub fn is_to_run(&self) -> bool {
+        self.due().is_some()
+    }
+
+    /// When it runs, if all is well.
+    pub fn due(&self) -> Option<u64> {
+        match *self {
+            Self::Runs(due) | Self::RunsLate { due, .. } => Some(due),
+            Self::Never | Self::Either => None,
+        }
+    }
+}
+
+/// Whether every job has run that is to run.
+pub fn all_ran(ledger: &Ledger, fates: &[Fate]) -> bool {
+    fates.iter().enumerate().all(|(number, fate)| !fate.is_to_run() || ledger.began(number).is_some())
+}
+
 /// What was found.
 #[derive(Clone, Debug)]
 pub struct Checked {

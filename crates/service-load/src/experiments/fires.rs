@@ -77,7 +77,7 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     let plan = Plan::new(load);
     let ledger = Ledger::new(Instant::now() + LEAD, plan.due.len());
     let produced = produce(&facility, &plan, &ledger);
-    wait_for_runs(&[Arc::clone(&ledger)], plan.run as u64, load.patience);
+    wait_for_runs(&[(&ledger, &produced.fates)], load.patience);
     facility.settle(0)?;
     facility.stop();
     if produced.refused > 0 {

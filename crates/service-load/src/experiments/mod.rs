@@ -6,11 +6,11 @@ mod pairs;
 mod sessions;
 
 use crate::facility::Facility;
+use crate::fate::{self, Fate};
 use crate::figures::Figure;
 use crate::ledger::Ledger;
 use crate::load::Load;
 use anyhow::{Result, bail};
-use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_harness::units;
@@ -153,16 +153,23 @@ pub struct Asked {
     pub bound: f64,
 }
 
-/// Waits until there were so many runs, or none for too long: then what is missing is found out by who compares.
-fn wait_for_runs(ledgers: &[Arc<Ledger>], runs: u64, patience: Duration) {
+/// Waits until every job has run that is to run, and the last of them has come due (a job that runs twice, or in spite of being
+/// cancelled, may have made up the number before); or until none has run for too long: what is missing is found out by who compares.
+fn wait_for_runs(books: &[(&Ledger, &[Fate])], patience: Duration) {
+    let wanted = books.iter().flat_map(|(_, fates)| *fates).filter(|fate| fate.is_to_run()).count() as u64;
+    let last =
+        books.iter().filter_map(|(ledger, fates)| Some(ledger.moment(fates.iter().filter_map(Fate::due).max()?)));
+    let last = last.max().unwrap_or_else(Instant::now);
     let (mut before, mut since) = (0, Instant::now());
     loop {
-        let now = ledgers.iter().map(|ledger| ledger.runs()).sum();
-        if now >= runs || since.elapsed() > patience {
+        let runs = books.iter().map(|(ledger, _)| ledger.runs()).sum();
+        let is_over = Instant::now() >= last;
+        let have_run = || books.iter().all(|(ledger, fates)| fate::all_ran(ledger, fates));
+        if is_over && (runs >= wanted && have_run() || since.elapsed() > patience) {
             return;
         }
-        if now > before {
-            (before, since) = (now, Instant::now());
+        if runs > before || !is_over {
+            (before, since) = (runs, Instant::now());
         }
         thread::sleep(Duration::from_millis(1));
     }

@@ -54,7 +54,7 @@ struct Produced {
 pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     let ledger = Ledger::new(Instant::now() + LEAD, load.sessions as usize);
     let produced = produce(&facility, load, &ledger);
-    wait_for_runs(&[Arc::clone(&ledger)], u64::from(load.sessions), load.patience);
+    wait_for_runs(&[(&ledger, &produced.fates)], load.patience);
     facility.settle(0)?;
     facility.stop();
     if produced.refused > 0 {
