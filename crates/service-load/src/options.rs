@@ -5,7 +5,7 @@ use crate::facilities;
 use crate::load::Load;
 use crate::report;
 use crate::run::{Run, Settings, run, select};
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -93,6 +93,7 @@ impl Options {
             ..usual
         };
         load.check()?;
+        ensure!(self.repetitions != Some(0), "--repetitions is 1 or more");
         let repetitions = self.repetitions.unwrap_or(if tiny || self.quick { 1 } else { 3 });
         let contenders = select(facilities::all(), &self.facility)?;
         Ok(Settings { contenders, experiments: Experiment::select(&self.experiment)?, load, repetitions })

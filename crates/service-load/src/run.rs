@@ -71,9 +71,6 @@ impl Run {
 /// If the load cannot be played, or a thread not be started.
 pub fn run(settings: &Settings) -> Result<Run> {
     settings.load.check()?;
-    if settings.repetitions == 0 {
-        bail!("--repetitions is 1 or more");
-    }
     interrupt::watch();
     let mut run = Run {
         provenance: provenance::gather(settings.load.seed),

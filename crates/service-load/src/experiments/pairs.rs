@@ -15,7 +15,7 @@ use wheelhouse_harness::memory::allocated;
 
 pub(super) const NOTES: &[&str] = &[
     "pairs/s: pairs over the time until the facility has dealt with all of them (the backlog is included); mean to max: of the two calls of one pair.",
-    "backlog: from the last call until the facility has dealt with everything; bytes/job: allocated for each pending job.",
+    "backlog: from the last call until the facility has dealt with everything; left/pair: bytes still allocated then, for each pair; bytes/job: for each pending job.",
 ];
 
 /// No pair is due while it is measured: a timeout of half a minute to a minute.
@@ -46,6 +46,7 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load, pending: u32) -> Resul
     }
     facility.settle(pending as usize)?;
     let bytes = allocated().saturating_sub(before);
+    let beside = allocated();
     let begin = Instant::now();
     let until = begin + load.pairs_time;
     let produced: Vec<_> = thread::scope(|scope| {
@@ -59,6 +60,7 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load, pending: u32) -> Resul
     let called = begin.elapsed();
     facility.settle(pending as usize)?;
     let settled = begin.elapsed();
+    let left = allocated().saturating_sub(beside);
     facility.stop();
     if let Some(wrong) = wrong(&produced, load.producers, refused, standing.runs()) {
         return Ok(Err(wrong));
@@ -74,6 +76,7 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load, pending: u32) -> Resul
         Figure::time("p99.9", times.quantile(0.999)),
         Figure::time("max", times.longest()),
         Figure::time("backlog", settled - called.as_nanos() as f64),
+        Figure::bytes("left/pair", left, times.len() as usize),
     ];
     figures.extend((pending > 0).then(|| Figure::bytes("bytes/job", bytes, pending as usize)));
     Ok(Ok(figures))
