@@ -70,6 +70,12 @@ impl Figure {
         Self { name, unit: Unit::Bytes, value: bytes as f64 / each.max(1) as f64 }
     }
 
+    /// Processor time for each of so many, if the system tells: what was used between two looks at it.
+    pub(crate) fn cpu(name: &'static str, begin: Option<u64>, end: Option<u64>, each: u64) -> Option<Self> {
+        let used = end?.checked_sub(begin?)?;
+        Some(Self::time(name, used as f64 / each.max(1) as f64))
+    }
+
     /// The key under which programs find it.
     pub fn key(&self) -> String {
         self.name.replace([' ', '/', '.'], "_") + self.unit.suffix()

@@ -26,6 +26,7 @@
 //! ```
 
 pub mod contender;
+mod cpu;
 pub mod experiments;
 pub mod facilities;
 pub mod facility;

@@ -1,6 +1,7 @@
 //! Jobs that fire at a rate, and how late.
 
 use super::{Played, wait_for_runs};
+use crate::cpu;
 use crate::facility::{Answer, Facility};
 use crate::fate::{self, Fate};
 use crate::figures::Figure;
@@ -15,7 +16,7 @@ use std::time::Instant;
 
 pub(super) const NOTES: &[&str] = &[
     "lateness: from the moment that was planned for the run until it began. One job in ten more is scheduled, and cancelled at half of its delay.",
-    "producer: how late it came with a call at most. Its own lateness is in the lateness of no job unless it exceeds the delay.",
+    "producer: how late it came with a call at most. Its own lateness is in the lateness of no job unless it exceeds the delay. CPU/job: processor time of all threads, for each run.",
 ];
 
 /// In nanoseconds.
@@ -49,8 +50,10 @@ impl Plan {
     fn new(load: &Load) -> Self {
         let mut random = Pcg64Mcg::seed_from_u64(load.seed);
         let run = load.fires() as usize;
-        let due_at = |slot: usize| MOST + (slot as u128 * 1_000_000_000 / u128::from(load.rate)) as u64;
-        // The cancelled ones are due at the same moments as every tenth of the others.
+        let begin = |slot: usize| MOST + (slot as u128 * 1_000_000_000 / u128::from(load.rate)) as u64;
+        // Somewhere within its slot: at whole ones, a rate that a tick divides would be late by the same share of a tick each time.
+        let due_at = |slot: usize| random.random_range(begin(slot)..begin(slot + 1));
+        // The cancelled ones are due about when every tenth of the others is.
         let due: Vec<_> = (0..run).chain((0..run).step_by(CANCELLED_EACH)).map(due_at).collect();
         let mut events = Vec::with_capacity(due.len() + due.len() - run);
         for (number, due) in due.iter().enumerate() {
@@ -76,9 +79,11 @@ struct Produced {
 pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     let plan = Plan::new(load);
     let ledger = Ledger::new(Instant::now() + LEAD, plan.due.len());
+    let begin = cpu::used();
     let produced = produce(&facility, &plan, &ledger);
     wait_for_runs(&[(&ledger, &produced.fates)], load.patience);
     facility.settle(0)?;
+    let end = cpu::used();
     facility.stop();
     if produced.refused > 0 {
         return Ok(Err(format!("{} jobs were refused", produced.refused)));
@@ -88,16 +93,18 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
         Err(wrong) => return Ok(Err(wrong)),
     };
     let lateness = checked.lateness;
-    Ok(Ok(vec![
+    let mut figures = vec![
         Figure::count("runs", lateness.len()),
         Figure::time("p50", lateness.quantile(0.5)),
         Figure::time("p90", lateness.quantile(0.9)),
         Figure::time("p99", lateness.quantile(0.99)),
         Figure::time("p99.9", lateness.quantile(0.999)),
         Figure::time("max", lateness.longest()),
-        Figure::count("cancelled and ran", checked.in_spite),
+        Figure::count("cancelled, ran", checked.in_spite),
         Figure::time("producer", produced.late as f64),
-    ]))
+    ];
+    figures.extend(Figure::cpu("CPU/job", begin, end, lateness.len()));
+    Ok(Ok(figures))
 }
 
 fn produce<F: Facility>(facility: &F, plan: &Plan, ledger: &Arc<Ledger>) -> Produced {
@@ -138,7 +145,9 @@ mod tests {
         let load = Load { rate: 1_000, fires_time: Duration::from_millis(500), ..Load::tiny() };
         let plan = Plan::new(&load);
         assert_eq!((plan.run, plan.due.len()), (500, 550));
-        assert!(plan.due[..500].windows(2).all(|pair| pair[1] - pair[0] == 1_000_000));
+        let slots = |due: &[u64]| due.iter().map(|due| (due - MOST) / 1_000_000).collect::<Vec<_>>();
+        assert_eq!(slots(&plan.due[..500]), (0..500).collect::<Vec<_>>(), "one in each millisecond");
+        assert_eq!(slots(&plan.due[500..]), (0..500).step_by(10).collect::<Vec<_>>());
         assert!(plan.events.is_sorted_by_key(|event| event.at));
         let (cancels, schedules): (Vec<Event>, Vec<Event>) = plan.events.iter().partition(|event| event.cancels);
         assert_eq!((schedules.len(), cancels.len()), (550, 50));

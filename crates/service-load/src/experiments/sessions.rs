@@ -5,6 +5,7 @@
 //! twice. Each must expire once, a time to live after its last refresh *was to be made*.
 
 use super::{Played, wait_for_runs};
+use crate::cpu;
 use crate::facility::{Answer, Facility};
 use crate::fate::{self, Fate};
 use crate::figures::Figure;
@@ -17,7 +18,7 @@ use std::time::Instant;
 
 pub(super) const NOTES: &[&str] = &[
     "lateness: from a time to live after the last refresh was planned until the session expired. over 100 ms: how many were later than that.",
-    "refused: refreshes that came too late, as the facility says; producer: how late it came with a call at most.",
+    "refused: refreshes that came too late, as the facility says; producer: how late it came with a call at most; CPU/job: processor time of all threads, for each session.",
 ];
 
 /// What the article allows.
@@ -53,9 +54,11 @@ struct Produced {
 
 pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     let ledger = Ledger::new(Instant::now() + LEAD, load.sessions as usize);
+    let begin = cpu::used();
     let produced = produce(&facility, load, &ledger);
     wait_for_runs(&[(&ledger, &produced.fates)], load.patience);
     facility.settle(0)?;
+    let end = cpu::used();
     facility.stop();
     if produced.refused > 0 {
         return Ok(Err(format!("{} sessions were refused", produced.refused)));
@@ -65,7 +68,7 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
         Err(wrong) => return Ok(Err(wrong)),
     };
     let lateness = checked.lateness;
-    Ok(Ok(vec![
+    let mut figures = vec![
         Figure::count("expired", lateness.len()),
         Figure::time("p50", lateness.quantile(0.5)),
         Figure::time("p99", lateness.quantile(0.99)),
@@ -74,7 +77,9 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
         Figure::count("over 100 ms", lateness.longer_than(ALLOWED)),
         Figure::count("refused", produced.refreshes_refused),
         Figure::time("producer", produced.late as f64),
-    ]))
+    ];
+    figures.extend(Figure::cpu("CPU/job", begin, end, lateness.len()));
+    Ok(Ok(figures))
 }
 
 fn produce<F: Facility>(facility: &F, load: &Load, ledger: &Arc<Ledger>) -> Produced {
