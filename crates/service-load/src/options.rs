@@ -57,7 +57,7 @@ pub struct Options {
     /// How often everything is played; the median is shown [default: 3; with --quick: 1].
     #[arg(long, value_name = "N")]
     pub repetitions: Option<usize>,
-    /// A tenth of everything, once: about a minute.
+    /// A tenth of everything, once: less than a minute.
     #[arg(long)]
     pub quick: bool,
     /// In which form to print.
