@@ -41,7 +41,7 @@ fn a_folder_gets_the_report_and_every_play() {
     assert!(report.contains("2,000 jobs a second") && report.contains("processor"), "{report}");
     let rows: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(scratch.0.join("out/rows.json")).unwrap()).unwrap();
-    assert_eq!(rows["rows"][0]["runs"], 100.0);
+    assert!(rows["rows"][0]["runs"].as_f64().unwrap() >= 100.0);
     assert!(fails(&arguments).contains("not empty"), "results are never written over");
 }
 
