@@ -112,6 +112,14 @@ pub(crate) enum Command {
         #[arg(long, value_name = "DIR", conflicts_with = "id")]
         out: Option<PathBuf>,
     },
+    /// Puts the timer service under load, beside tokio's time driver and others: pairs of schedule and cancel, fires at a rate, sessions, a burst.
+    #[command(
+        after_help = "Examples:\n  wheelhouse service --quick\n  wheelhouse service --experiment pairs,fires --facility wheelhouse,tokio-sleep\n  wheelhouse service --experiment fires --rate 200000 --seconds 10 --out results/service"
+    )]
+    Service {
+        #[command(flatten)]
+        options: wheelhouse_service_load::options::Options,
+    },
     /// Plays a pair of operations on a structure: what `claims --instructions` runs under callgrind.
     #[command(hide = true)]
     Play {

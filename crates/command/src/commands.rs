@@ -1,6 +1,7 @@
 //! What each subcommand does.
 
 mod claims;
+mod service;
 
 use crate::cli::{Cli, Command, Results, What};
 use crate::report::instructions::{self, Play};
@@ -64,6 +65,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Claims { id, quick, format, instructions, out } => {
             claims::run(&id, quick, format, instructions, out.as_deref())
         }
+        Command::Service { options } => service::run(&options),
         Command::Play { backend, pair, n, seed } => {
             instructions::play(&Play { backend, pair, n, seed })?;
             Ok(ExitCode::SUCCESS)

@@ -3,6 +3,7 @@
 mod claims;
 mod endings;
 mod refusals;
+mod service;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

@@ -1,0 +1,36 @@
+//! `cargo bench --bench service`: the timer service under load, beside tokio's time driver and others.
+//!
+//! See `benches/SERVICE.md` for what is measured, how each is used, and what is unfair to whom.
+
+use clap::Parser;
+use std::process::ExitCode;
+use wheelhouse_harness::console::say;
+use wheelhouse_service_load::options::Options;
+
+/// The timer service under load, beside others.
+#[derive(Debug, Parser)]
+#[command(
+    after_help = "Examples:\n  cargo bench --bench service -- --quick\n  cargo bench --bench service -- --experiment fires --facility wheelhouse,tokio-sleep"
+)]
+struct Bench {
+    #[command(flatten)]
+    options: Options,
+    /// Play everything once and very short, to see that it works.
+    #[arg(long)]
+    test: bool,
+    /// What cargo bench says.
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn main() -> ExitCode {
+    let bench = Bench::parse();
+    // Without cargo bench's `--bench`, this is `cargo test --benches`.
+    match bench.options.play(bench.test || !bench.bench) {
+        Ok(code) => code,
+        Err(error) => {
+            say(format_args!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}

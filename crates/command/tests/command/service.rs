@@ -1,0 +1,64 @@
+//! `wheelhouse service`: what it prints, leaves behind and refuses. What it measures is tested where it is made.
+
+use crate::{Scratch, fails, succeeds, wheelhouse};
+
+/// As little as can be played.
+const SHORT: [&str; 9] = ["service", "--jobs", "200", "--rate", "2000", "--seconds", "0.05", "--repetitions", "1"];
+
+fn short<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&SHORT[..], more].concat()
+}
+
+#[test]
+fn each_form_has_the_same_rows() {
+    let chosen = ["--experiment", "pairs,audit", "--facility", "wheelhouse,tokio-delay-queue"];
+    let table = succeeds(&short(&chosen));
+    let markdown = succeeds(&short(&[&chosen[..], &["--format", "markdown"]].concat()));
+    let json = succeeds(&short(&[&chosen[..], &["--format", "json"]].concat()));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let rows = json["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 3 * 2, "three experiments on two facilities");
+    assert!(rows.iter().all(|row| row["wrong"].is_null() && row["repetition"] == 1));
+    assert!(rows[0]["pairs_s_per_s"].as_f64().unwrap() > 0.0 && json["provenance"]["commit"].is_string());
+    for text in [&table, &markdown] {
+        for part in ["pairs-alone", "pairs-beside", "audit", "tokio-delay-queue", "bytes/job", "Asked of wheelhouse"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+    assert!(
+        table.lines().filter(|line| line.contains('═')).all(|line| line.chars().count() <= 125),
+        "too wide:\n{table}"
+    );
+}
+
+#[test]
+fn a_folder_gets_the_report_and_every_play() {
+    let scratch = Scratch::new("service");
+    let out = scratch.path("out");
+    let arguments = short(&["--experiment", "fires", "--facility", "wheelhouse", "--out", &out]);
+    succeeds(&arguments);
+    let report = std::fs::read_to_string(scratch.0.join("out/report.md")).unwrap();
+    assert!(report.contains("2,000 jobs a second") && report.contains("processor"), "{report}");
+    let rows: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(scratch.0.join("out/rows.json")).unwrap()).unwrap();
+    assert!(rows["rows"][0]["runs"].as_f64().unwrap() >= 100.0);
+    assert!(fails(&arguments).contains("not empty"), "results are never written over");
+}
+
+#[test]
+fn what_cannot_be_played_is_refused_with_the_remedy() {
+    let refused = [
+        (["--rate", "0"], "--rate is from 1"),
+        (["--jobs", "0"], "between 1 and"),
+        (["--producers", "0"], "--producers is from 1"),
+        (["--tick", "0"], "above zero"),
+        (["--facility", "netty"], "heap-and-condvar"),
+        (["--experiment", "hold"], "pairs-alone"),
+        (["--repetitions", "0"], "--repetitions is 1 or more"),
+    ];
+    for (arguments, part) in refused {
+        let message = fails(&[&["service"], &arguments[..]].concat());
+        assert!(message.contains(part), "{arguments:?}: {message}");
+        assert_eq!(wheelhouse(&[&["service"], &arguments[..]].concat()).stdout, b"", "{arguments:?}");
+    }
+}

@@ -1,0 +1,103 @@
+//! A burst: very many jobs due at one instant, as when a million orders are to be looked at after half an hour.
+
+use super::{Played, wait_for_runs};
+use crate::facility::Facility;
+use crate::fate::{self, Fate};
+use crate::figures::{Distribution, Figure};
+use crate::ledger::Ledger;
+use crate::load::Load;
+use anyhow::Result;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+use wheelhouse_harness::memory::allocated;
+
+pub(super) const NOTES: &[&str] = &[
+    "scheduled: until the facility had taken in all of them; first, p50, p99, last: how long after the instant runs began; runs/s: all over last.",
+    "bytes/job: allocated for each pending job.",
+];
+
+/// What is allowed for scheduling at first. Doubled, and played again, when it does not suffice.
+const FOR_EACH: Duration = Duration::from_micros(2);
+const AT_LEAST: Duration = Duration::from_millis(100);
+
+/// How often it is tried.
+const ATTEMPTS: u32 = 7;
+
+pub(super) fn play<F: Facility>(start: &dyn Fn() -> Result<F>, load: &Load) -> Result<Played> {
+    let mut ahead = (FOR_EACH * load.burst).max(AT_LEAST);
+    for _ in 0..ATTEMPTS {
+        if let Some(played) = attempt(start()?, load, ahead)? {
+            return Ok(played);
+        }
+        ahead *= 2;
+    }
+    Ok(Err(format!("{} jobs could not be scheduled within {:?}", load.burst, ahead / 2)))
+}
+
+/// One play with the instant so far ahead; `None` if that was not far enough.
+fn attempt<F: Facility>(facility: F, load: &Load, ahead: Duration) -> Result<Option<Played>> {
+    let begin = Instant::now();
+    let instant = begin + ahead;
+    let ledgers: Vec<_> = shares(load).map(|jobs| Ledger::new(begin, jobs)).collect();
+    let before = allocated();
+    let called = Instant::now();
+    let refused: u64 = thread::scope(|scope| {
+        let facility = &facility;
+        let threads: Vec<_> =
+            ledgers.iter().map(|ledger| scope.spawn(move || produce(facility, ledger, instant))).collect();
+        // A producer that panicked has refused; the missing runs are found out too.
+        threads.into_iter().map(|thread| thread.join().unwrap_or(1)).sum()
+    });
+    facility.settle(load.burst as usize)?;
+    let scheduled = called.elapsed();
+    let bytes = allocated().saturating_sub(before);
+    if Instant::now() >= instant {
+        facility.stop();
+        return Ok(None);
+    }
+    let due = Fate::Runs(ahead.as_nanos() as u64);
+    let fates: Vec<_> = ledgers.iter().map(|ledger| vec![due; ledger.len()]).collect();
+    let books: Vec<_> = ledgers.iter().map(|ledger| &**ledger).zip(fates.iter().map(Vec::as_slice)).collect();
+    wait_for_runs(&books, load.patience);
+    facility.settle(0)?;
+    facility.stop();
+    if refused > 0 {
+        return Ok(Some(Err(format!("{refused} jobs were refused"))));
+    }
+    Ok(Some(fate::check(books).map(|checked| figures(&checked.lateness, scheduled, bytes))))
+}
+
+/// How many jobs each producer schedules.
+fn shares(load: &Load) -> impl Iterator<Item = usize> {
+    let (jobs, producers) = (load.burst as usize, load.producers);
+    (0..producers).map(move |number| jobs / producers + usize::from(number < jobs % producers))
+}
+
+fn produce<F: Facility>(facility: &F, ledger: &Arc<Ledger>, instant: Instant) -> u64 {
+    let schedule = |number| u64::from(facility.schedule(instant, ledger.job(number)).is_none());
+    (0..ledger.len() as u32).map(schedule).sum()
+}
+
+fn figures(lateness: &Distribution, scheduled: Duration, bytes: usize) -> Vec<Figure> {
+    vec![
+        Figure::time("scheduled", scheduled.as_nanos() as f64),
+        Figure::time("first", lateness.quantile(0.0)),
+        Figure::time("p50", lateness.quantile(0.5)),
+        Figure::time("p99", lateness.quantile(0.99)),
+        Figure::time("last", lateness.longest()),
+        Figure::rate("runs/s", lateness.len(), lateness.longest()),
+        Figure::bytes("bytes/job", bytes, lateness.len() as usize),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shares_are_all_jobs() {
+        let load = Load { burst: 10, producers: 3, ..Load::tiny() };
+        assert_eq!(shares(&load).collect::<Vec<_>>(), [4, 3, 3]);
+    }
+}

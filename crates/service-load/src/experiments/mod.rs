@@ -1,0 +1,176 @@
+//! The experiments. Each plays once on one facility, started anew.
+
+mod audit;
+mod fires;
+mod pairs;
+mod sessions;
+
+use crate::facility::Facility;
+use crate::fate::{self, Fate};
+use crate::figures::Figure;
+use crate::ledger::Ledger;
+use crate::load::Load;
+use anyhow::{Result, bail};
+use std::thread;
+use std::time::{Duration, Instant};
+use wheelhouse_harness::units;
+
+/// What a play gives: figures, or what was wrong, in a sentence.
+pub type Played = Result<Vec<Figure>, String>;
+
+/// What is played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Experiment {
+    /// Pairs of schedule and cancel, with nothing else pending.
+    PairsAlone,
+    /// The same beside jobs that are far away.
+    PairsBeside,
+    /// Jobs that fire at a rate.
+    Fires,
+    /// Sessions that are refreshed, until they are not.
+    Sessions,
+    /// Many jobs at one instant.
+    Audit,
+}
+
+impl Experiment {
+    /// All of them, in the order of the report.
+    pub const ALL: [Self; 5] = [Self::PairsAlone, Self::PairsBeside, Self::Fires, Self::Sessions, Self::Audit];
+
+    /// What it is called on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PairsAlone => "pairs-alone",
+            Self::PairsBeside => "pairs-beside",
+            Self::Fires => "fires",
+            Self::Sessions => "sessions",
+            Self::Audit => "audit",
+        }
+    }
+
+    /// What was played, for the head of a table.
+    pub fn title(self, load: &Load) -> String {
+        let (producers, count) = (load.producers, |n: u32| units::count(n.into()));
+        let beside = match self {
+            Self::PairsAlone => "nothing else pending".to_owned(),
+            _ => format!("{} jobs pending", count(load.pending)),
+        };
+        match self {
+            Self::PairsAlone | Self::PairsBeside => {
+                format!("{}: schedule and cancel, closed loop, {producers} producers, {beside}", self.name())
+            }
+            Self::Fires => format!(
+                "fires: {} jobs a second for {:?}, open loop, delays of 10 ms to 1 s; how late they run",
+                count(load.rate),
+                load.fires_time
+            ),
+            Self::Sessions => format!(
+                "sessions: {} with a time to live of {:?}, {} opened or refreshed a second, open loop; how late they expire",
+                count(load.sessions),
+                load.ttl,
+                units::count(sessions::rate(load))
+            ),
+            Self::Audit => format!("audit: {} jobs due at one instant, {producers} producers", count(load.burst)),
+        }
+    }
+
+    /// What the columns say.
+    pub fn notes(self) -> &'static [&'static str] {
+        match self {
+            Self::PairsAlone | Self::PairsBeside => pairs::NOTES,
+            Self::Fires => fires::NOTES,
+            Self::Sessions => sessions::NOTES,
+            Self::Audit => audit::NOTES,
+        }
+    }
+
+    /// About how long a play takes.
+    pub(crate) fn expected(self, load: &Load) -> Duration {
+        let each = |n: u32| Duration::from_micros(3) * n;
+        match self {
+            Self::PairsAlone => load.pairs_time,
+            Self::PairsBeside => load.pairs_time + each(load.pending),
+            Self::Fires => load.fires_time + Duration::from_secs(1),
+            Self::Sessions => load.ttl * 5 / 2,
+            Self::Audit => each(load.burst),
+        }
+    }
+
+    /// What is asked of the service by this project: name of the figure, and the bound that it is to keep, above or below.
+    pub fn asked(self, load: &Load) -> Vec<Asked> {
+        let tick = load.tick.as_nanos() as f64;
+        match self {
+            Self::PairsAlone | Self::PairsBeside => {
+                vec![
+                    Asked { figure: "pairs/s", at_least: true, bound: 1e6 },
+                    Asked { figure: "mean", at_least: false, bound: 1e4 },
+                ]
+            }
+            Self::Fires => vec![Asked { figure: "p99.9", at_least: false, bound: tick + 1e6 }],
+            Self::Sessions => vec![Asked { figure: "max", at_least: false, bound: 1e8 }],
+            Self::Audit => Vec::new(),
+        }
+    }
+
+    /// Plays it.
+    ///
+    /// # Errors
+    ///
+    /// If the facility cannot be started, or hangs.
+    pub fn play<F: Facility>(self, start: &dyn Fn() -> Result<F>, load: &Load) -> Result<Played> {
+        match self {
+            Self::PairsAlone => pairs::play(start()?, load, 0),
+            Self::PairsBeside => pairs::play(start()?, load, load.pending),
+            Self::Fires => fires::play(start()?, load),
+            Self::Sessions => sessions::play(start()?, load),
+            Self::Audit => audit::play(start, load),
+        }
+    }
+
+    /// Those of these names, in the order of the report; all if none is named. `pairs` names both.
+    ///
+    /// # Errors
+    ///
+    /// If a name is unknown; the message has those that are known.
+    pub fn select(names: &[String]) -> Result<Vec<Self>> {
+        let is = |it: &Self, name: &str| it.name() == name || it.name().split('-').next() == Some(name);
+        if let Some(unknown) = names.iter().find(|name| !Self::ALL.iter().any(|it| is(it, name))) {
+            let known = Self::ALL.map(Self::name).join(", ");
+            bail!("no experiment is called '{unknown}'; there are: pairs, {known}");
+        }
+        Ok(Self::ALL.into_iter().filter(|it| names.is_empty() || names.iter().any(|name| is(it, name))).collect())
+    }
+}
+
+/// A bound that this project sets for its own service.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// The figure.
+    pub figure: &'static str,
+    /// Whether it is the least or the most.
+    pub at_least: bool,
+    /// In the unit of the figure.
+    pub bound: f64,
+}
+
+/// Waits until every job has run that is to run, and the last of them has come due (a job that runs twice, or in spite of being
+/// cancelled, may have made up the number before); or until none has run for too long: what is missing is found out by who compares.
+fn wait_for_runs(books: &[(&Ledger, &[Fate])], patience: Duration) {
+    let wanted = books.iter().flat_map(|(_, fates)| *fates).filter(|fate| fate.is_to_run()).count() as u64;
+    let last =
+        books.iter().filter_map(|(ledger, fates)| Some(ledger.moment(fates.iter().filter_map(Fate::due).max()?)));
+    let last = last.max().unwrap_or_else(Instant::now);
+    let (mut before, mut since) = (0, Instant::now());
+    loop {
+        let runs = books.iter().map(|(ledger, _)| ledger.runs()).sum();
+        let is_over = Instant::now() >= last;
+        let have_run = || books.iter().all(|(ledger, fates)| fate::all_ran(ledger, fates));
+        if is_over && (runs >= wanted && have_run() || since.elapsed() > patience) {
+            return;
+        }
+        if runs > before || !is_over {
+            (before, since) = (runs, Instant::now());
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}

@@ -1,0 +1,152 @@
+//! Sessions with a time to live: opened, refreshed for a while, and left to expire.
+//!
+//! Sessions are opened one after the other over half a time to live, and each is refreshed every half time to live, in
+//! the same order; so there is one stream of calls at an even rate. A third of them is never refreshed, a third once, a third
+//! twice. Each must expire once, a time to live after its last refresh *was to be made*.
+
+use super::{Played, wait_for_runs};
+use crate::cpu;
+use crate::facility::{Answer, Facility};
+use crate::fate::{self, Fate};
+use crate::figures::Figure;
+use crate::ledger::Ledger;
+use crate::load::Load;
+use crate::pace::{LEAD, Pace};
+use anyhow::Result;
+use std::sync::Arc;
+use std::time::Instant;
+
+pub(super) const NOTES: &[&str] = &[
+    "lateness: from a time to live after the last refresh was planned until the session expired. over 100 ms: how many were later than that.",
+    "refused: refreshes that came too late, as the facility says; producer: how late it came with a call at most; CPU/job: processor time of all threads, for each session.",
+];
+
+/// What the article allows.
+const ALLOWED: u64 = 100_000_000;
+
+/// A session is refreshed no more than so often.
+const ROUNDS: u64 = 2;
+
+/// How many calls a second there are while no session has been left alone.
+pub(super) fn rate(load: &Load) -> u64 {
+    (f64::from(load.sessions) / (load.ttl.as_secs_f64() / 2.0)).round() as u64
+}
+
+/// When a session is opened (round 0) or refreshed, in nanoseconds since the origin.
+fn moment(load: &Load, session: u32, round: u64) -> u64 {
+    let half = load.ttl.as_nanos() as u64 / 2;
+    let offset = u128::from(half) * u128::from(session) / u128::from(load.sessions);
+    round * half + offset as u64
+}
+
+/// How often a session is refreshed: neighbours differ, so that expiries and refreshes mix.
+fn refreshes(session: u32) -> u64 {
+    u64::from(session) % (ROUNDS + 1)
+}
+
+/// What the producer brings back.
+struct Produced {
+    fates: Vec<Fate>,
+    late: u64,
+    refused: u64,
+    refreshes_refused: u64,
+}
+
+pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
+    let ledger = Ledger::new(Instant::now() + LEAD, load.sessions as usize);
+    let begin = cpu::used();
+    let produced = produce(&facility, load, &ledger);
+    wait_for_runs(&[(&ledger, &produced.fates)], load.patience);
+    facility.settle(0)?;
+    let end = cpu::used();
+    facility.stop();
+    if produced.refused > 0 {
+        return Ok(Err(format!("{} sessions were refused", produced.refused)));
+    }
+    let checked = match fate::check([(&*ledger, &produced.fates[..])]) {
+        Ok(checked) => checked,
+        Err(wrong) => return Ok(Err(wrong)),
+    };
+    let lateness = checked.lateness;
+    let mut figures = vec![
+        Figure::count("expired", lateness.len()),
+        Figure::time("p50", lateness.quantile(0.5)),
+        Figure::time("p99", lateness.quantile(0.99)),
+        Figure::time("p99.9", lateness.quantile(0.999)),
+        Figure::time("max", lateness.longest()),
+        Figure::count("over 100 ms", lateness.longer_than(ALLOWED)),
+        Figure::count("refused", produced.refreshes_refused),
+        Figure::time("producer", produced.late as f64),
+    ];
+    figures.extend(Figure::cpu("CPU/job", begin, end, lateness.len()));
+    Ok(Ok(figures))
+}
+
+fn produce<F: Facility>(facility: &F, load: &Load, ledger: &Arc<Ledger>) -> Produced {
+    let ttl = load.ttl.as_nanos() as u64;
+    let mut pace = Pace::new(ledger.moment(0));
+    let mut sessions: Vec<Option<F::Session>> = Vec::with_capacity(load.sessions as usize);
+    let mut produced = Produced { fates: Vec::new(), late: 0, refused: 0, refreshes_refused: 0 };
+    produced.fates.reserve_exact(load.sessions as usize);
+    for number in 0..load.sessions {
+        let at = moment(load, number, 0);
+        pace.wait_for(at);
+        let session = facility.open(ledger.moment(at + ttl), ledger.job(number));
+        produced.refused += u64::from(session.is_none());
+        sessions.push(session);
+        produced.fates.push(Fate::Runs(at + ttl));
+    }
+    for round in 1..=ROUNDS {
+        for number in (0..load.sessions).filter(|number| refreshes(*number) >= round) {
+            let at = moment(load, number, round);
+            pace.wait_for(at);
+            let Some(session) = &sessions[number as usize] else { continue };
+            let answer = facility.refresh(session, ledger.moment(at + ttl));
+            produced.refreshes_refused += u64::from(answer == Answer::TooLate);
+            let fate = &mut produced.fates[number as usize];
+            *fate = refreshed(*fate, answer, at + ttl, ledger.now());
+        }
+    }
+    produced.late = pace.latest();
+    produced
+}
+
+/// What becomes of a session that was to be refreshed, the call having returned at `now`.
+fn refreshed(fate: Fate, answer: Answer, due: u64, now: u64) -> Fate {
+    let (Fate::Runs(before) | Fate::RunsLate { or: before, .. }) = fate else { return fate };
+    match answer {
+        Answer::Done => Fate::Runs(due),
+        Answer::TooLate => fate,
+        // Sent in time is in time: it is for the facility to deal with it before.
+        Answer::Sent if now < before => Fate::Runs(due),
+        Answer::Sent => Fate::RunsLate { due, or: before },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_come_at_an_even_rate_through_all_rounds() {
+        let load = Load { sessions: 100, ..Load::tiny() };
+        let moments: Vec<_> = (0..=ROUNDS)
+            .flat_map(|round| (0..100).map(move |n| (n, round)))
+            .map(|(n, r)| moment(&load, n, r))
+            .collect();
+        assert!(moments.windows(2).all(|pair| pair[1] - pair[0] == 1_000_000), "100 in half of 200 ms");
+        assert_eq!(rate(&load), 1_000);
+        assert_eq!((0..6).map(refreshes).collect::<Vec<_>>(), [0, 1, 2, 0, 1, 2]);
+    }
+
+    #[test]
+    fn only_a_refresh_in_time_obliges_a_facility_that_does_not_answer() {
+        let open = Fate::Runs(100);
+        assert_eq!(refreshed(open, Answer::Done, 200, 150), Fate::Runs(200));
+        assert_eq!(refreshed(open, Answer::TooLate, 200, 50), open);
+        assert_eq!(refreshed(open, Answer::Sent, 200, 50), Fate::Runs(200));
+        let unsure = refreshed(open, Answer::Sent, 200, 150);
+        assert_eq!(unsure, Fate::RunsLate { due: 200, or: 100 });
+        assert_eq!(refreshed(unsure, Answer::Sent, 300, 150), Fate::RunsLate { due: 300, or: 100 });
+    }
+}

@@ -1,0 +1,167 @@
+//! tokio-util's `DelayQueue`: one task owns it, and is told by a channel what to do.
+
+use crate::facility::{Answer, Facility, wait_for_marker};
+use crate::ledger::Job;
+use anyhow::{Context as _, Result};
+use rustc_hash::FxHashMap;
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::task::{Context, Poll};
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+use tokio::runtime::Builder;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio_util::time::DelayQueue;
+use tokio_util::time::delay_queue::Key;
+
+/// How many commands are taken in before it is looked whether something has expired.
+const BATCH: usize = 1024;
+
+/// What the task is told. The number is chosen by who schedules, so that cancelling needs no answer first.
+#[derive(Debug)]
+enum Command {
+    Insert(u64, Instant, Job),
+    Remove(u64),
+    Reset(u64, Instant),
+    Mark(mpsc::Sender<()>),
+    /// Not told by the end of the channel: who still has a sender would keep the task alive.
+    End,
+}
+
+/// The sending end.
+#[derive(Debug)]
+pub struct Queue {
+    commands: UnboundedSender<Command>,
+    next: AtomicU64,
+    thread: JoinHandle<()>,
+}
+
+impl Queue {
+    /// Starts a thread with a runtime for the task.
+    ///
+    /// # Errors
+    ///
+    /// If the thread cannot be started.
+    pub fn start() -> Result<Self> {
+        let (commands, receiver) = unbounded_channel();
+        let runtime = Builder::new_current_thread().enable_time().build()?;
+        let run = move || runtime.block_on(Owner::new(receiver).run());
+        let thread =
+            thread::Builder::new().name("delay-queue".to_owned()).spawn(run).context("cannot start a thread")?;
+        Ok(Self { commands, next: AtomicU64::new(0), thread })
+    }
+
+    fn insert(&self, due: Instant, job: Job) -> Option<u64> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        self.commands.send(Command::Insert(number, due, job)).ok()?;
+        Some(number)
+    }
+
+    fn tell(&self, command: Command) -> Answer {
+        if self.commands.send(command).is_ok() { Answer::Sent } else { Answer::TooLate }
+    }
+}
+
+impl Facility for Queue {
+    type Handle = u64;
+    type Session = u64;
+
+    fn schedule(&self, due: Instant, job: Job) -> Option<u64> {
+        self.insert(due, job)
+    }
+
+    fn cancel(&self, number: u64) -> Answer {
+        self.tell(Command::Remove(number))
+    }
+
+    fn open(&self, due: Instant, job: Job) -> Option<u64> {
+        self.insert(due, job)
+    }
+
+    fn refresh(&self, number: &u64, due: Instant) -> Answer {
+        self.tell(Command::Reset(*number, due))
+    }
+
+    fn settle(&self, _: usize) -> Result<()> {
+        wait_for_marker(|done| self.commands.send(Command::Mark(done)).is_ok())
+    }
+
+    fn stop(self) {
+        self.tell(Command::End);
+        // A panic of that thread was printed by it.
+        self.thread.join().unwrap_or_default();
+    }
+}
+
+/// The receiving end.
+struct Owner {
+    commands: UnboundedReceiver<Command>,
+    batch: Vec<Command>,
+    queue: DelayQueue<(u64, Job)>,
+    /// Only of what is in the queue: a key of anything else may be another's by now, or panics.
+    keys: FxHashMap<u64, Key>,
+}
+
+impl Owner {
+    fn new(commands: UnboundedReceiver<Command>) -> Self {
+        Self { commands, batch: Vec::with_capacity(BATCH), queue: DelayQueue::new(), keys: FxHashMap::default() }
+    }
+
+    async fn run(mut self) {
+        poll_fn(|context| self.poll(context)).await;
+    }
+
+    /// Commands and expiries by turns, until there is nothing of either.
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        loop {
+            let mut batch = std::mem::take(&mut self.batch);
+            let received = self.commands.poll_recv_many(context, &mut batch, BATCH);
+            for command in batch.drain(..) {
+                match command {
+                    Command::End => return Poll::Ready(()),
+                    command => self.obey(command),
+                }
+            }
+            self.batch = batch;
+            let expired = self.expire(context);
+            match received {
+                Poll::Ready(0) => return Poll::Ready(()),
+                Poll::Pending if expired == 0 => return Poll::Pending,
+                _ => {}
+            }
+        }
+    }
+
+    fn obey(&mut self, command: Command) {
+        match command {
+            Command::Insert(number, due, job) => {
+                self.keys.insert(number, self.queue.insert_at((number, job), due.into()));
+            }
+            Command::Remove(number) => {
+                if let Some(key) = self.keys.remove(&number) {
+                    self.queue.remove(&key);
+                }
+            }
+            Command::Reset(number, due) => {
+                if let Some(key) = self.keys.get(&number) {
+                    self.queue.reset_at(key, due.into());
+                }
+            }
+            // Who waits may have lost patience.
+            Command::Mark(done) => done.send(()).unwrap_or_default(),
+            Command::End => {}
+        }
+    }
+
+    fn expire(&mut self, context: &mut Context<'_>) -> usize {
+        let mut expired = 0;
+        while let Poll::Ready(Some(item)) = self.queue.poll_expired(context) {
+            let (number, job) = item.into_inner();
+            self.keys.remove(&number);
+            job.run();
+            expired += 1;
+        }
+        expired
+    }
+}

@@ -1,0 +1,201 @@
+//! The textbook's: a binary heap under a mutex, a thread that waits on a condition variable, cancelled jobs left in the
+//! heap until they come up. That is `java.util.Timer`.
+
+use crate::facility::{Answer, Facility, wait_for_marker};
+use crate::ledger::Job;
+use anyhow::{Context, Result};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fmt;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+/// What is to be done, and when. Taken away when it is done or cancelled.
+#[derive(Debug)]
+struct Task {
+    due: Instant,
+    work: Option<Work>,
+}
+
+#[derive(Debug)]
+enum Work {
+    Job(Job),
+    Mark(mpsc::Sender<()>),
+}
+
+impl Work {
+    fn run(self) {
+        match self {
+            Self::Job(job) => job.run(),
+            Self::Mark(done) => done.send(()).unwrap_or_default(),
+        }
+    }
+}
+
+/// An entry in the heap: ordered by time, then by number.
+struct Entry {
+    due: Instant,
+    number: u64,
+    task: Arc<Mutex<Task>>,
+}
+
+impl Entry {
+    fn key(&self) -> (Instant, u64) {
+        (self.due, self.number)
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Entry {}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+#[derive(Default)]
+struct State {
+    heap: BinaryHeap<Reverse<Entry>>,
+    next: u64,
+    stopped: bool,
+}
+
+impl State {
+    fn push(&mut self, due: Instant, task: Arc<Mutex<Task>>) {
+        self.next += 1;
+        self.heap.push(Reverse(Entry { due, number: self.next, task }));
+    }
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// A thread, and what it looks at.
+pub struct HeapAndCondvar {
+    shared: Arc<Shared>,
+    thread: JoinHandle<()>,
+}
+
+impl HeapAndCondvar {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be started.
+    pub fn start() -> Result<Self> {
+        let shared = Arc::new(Shared::default());
+        let driver = Arc::clone(&shared);
+        let thread = thread::Builder::new().name("heap-and-condvar".to_owned());
+        let thread = thread.spawn(move || driver.drive()).context("cannot start a thread")?;
+        Ok(Self { shared, thread })
+    }
+
+    fn push(&self, due: Instant, work: Work) -> Arc<Mutex<Task>> {
+        let task = Arc::new(Mutex::new(Task { due, work: Some(work) }));
+        let mut state = lock(&self.shared.state);
+        let is_first = state.heap.peek().is_none_or(|Reverse(first)| due < first.due);
+        state.push(due, Arc::clone(&task));
+        drop(state);
+        if is_first {
+            self.shared.changed.notify_one();
+        }
+        task
+    }
+}
+
+/// Nothing that panics is done under these locks.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    fn drive(&self) {
+        let mut state = lock(&self.state);
+        while !state.stopped {
+            let Some(Reverse(first)) = state.heap.peek() else {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let wait = first.due.saturating_duration_since(Instant::now());
+            if !wait.is_zero() {
+                state = self.changed.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0;
+                continue;
+            }
+            let Some(Reverse(entry)) = state.heap.pop() else { continue };
+            let mut task = lock(&entry.task);
+            if task.due > entry.due && task.work.is_some() {
+                state.push(task.due, Arc::clone(&entry.task)); // it was refreshed
+            } else if let Some(work) = task.work.take() {
+                drop((state, task));
+                work.run();
+                state = lock(&self.state);
+            }
+        }
+    }
+}
+
+impl Facility for HeapAndCondvar {
+    type Handle = Session;
+    type Session = Session;
+
+    fn schedule(&self, due: Instant, job: Job) -> Option<Session> {
+        Some(Session(self.push(due, Work::Job(job))))
+    }
+
+    fn cancel(&self, Session(task): Session) -> Answer {
+        if lock(&task).work.take().is_some() { Answer::Done } else { Answer::TooLate }
+    }
+
+    fn open(&self, due: Instant, job: Job) -> Option<Session> {
+        self.schedule(due, job)
+    }
+
+    fn refresh(&self, Session(task): &Session, due: Instant) -> Answer {
+        let mut task = lock(task);
+        if task.work.is_none() {
+            return Answer::TooLate;
+        }
+        task.due = due; // later: noticed when the former time comes
+        Answer::Done
+    }
+
+    fn settle(&self, _: usize) -> Result<()> {
+        // All is in the heap when a call returns; only what is due may still be to run.
+        wait_for_marker(|done| {
+            self.push(Instant::now(), Work::Mark(done));
+            true
+        })
+    }
+
+    fn stop(self) {
+        lock(&self.shared.state).stopped = true;
+        self.shared.changed.notify_one();
+        self.thread.join().unwrap_or_default();
+    }
+}
+
+/// The task that a caller has scheduled.
+#[derive(Debug)]
+pub struct Session(Arc<Mutex<Task>>);
+
+impl fmt::Debug for HeapAndCondvar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HeapAndCondvar").field("jobs", &lock(&self.shared.state).heap.len()).finish()
+    }
+}

@@ -1,0 +1,136 @@
+//! Our service, as its users have it.
+
+use crate::facility::{Answer, Facility, wait_for_marker};
+use crate::ledger::Job;
+use anyhow::Result;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use wheelhouse_binary_heap::BinaryHeap;
+use wheelhouse_service::{ChangeError, Handle, JobHandle, Key, Moment, MonotonicClock, Service};
+
+/// How sessions are kept.
+pub trait Keeping: Sync {
+    /// By which a session is refreshed.
+    type Session: Send;
+
+    /// Opens one.
+    fn open(timers: &Handle, due: Moment, job: Job) -> Option<Self::Session>;
+
+    /// Refreshes it.
+    fn refresh(timers: &Handle, session: &Self::Session, due: Moment) -> Result<(), ChangeError>;
+}
+
+/// The caller keeps the handle of the job.
+#[derive(Debug)]
+pub struct ByHandle;
+
+impl Keeping for ByHandle {
+    type Session = JobHandle;
+
+    fn open(timers: &Handle, due: Moment, job: Job) -> Option<JobHandle> {
+        timers.at(due).run(move |_| job.run()).ok()
+    }
+
+    fn refresh(_: &Handle, session: &JobHandle, due: Moment) -> Result<(), ChangeError> {
+        session.reschedule(due)
+    }
+}
+
+/// The caller knows the session by its name.
+#[derive(Debug)]
+pub struct ByKey;
+
+impl Keeping for ByKey {
+    type Session = Key;
+
+    fn open(timers: &Handle, due: Moment, job: Job) -> Option<Key> {
+        let key = Key::from(format!("session {}", job.number()));
+        timers.at(due).key(Arc::clone(&key)).run(move |_| job.run()).ok()?;
+        Some(key)
+    }
+
+    fn refresh(timers: &Handle, key: &Key, due: Moment) -> Result<(), ChangeError> {
+        timers.job(key).ok_or(ChangeError::UnknownKey)?.reschedule(due)
+    }
+}
+
+/// A [`Service`], and the clock by which a moment of the plan becomes one of the service.
+pub struct Wheelhouse<K> {
+    service: Service,
+    timers: Handle,
+    clock: MonotonicClock,
+    keeping: PhantomData<K>,
+}
+
+impl<K> Wheelhouse<K> {
+    /// On the default backend; jobs run on the driving thread unless workers are wanted.
+    ///
+    /// # Errors
+    ///
+    /// If the tick cannot be, or threads cannot be started.
+    pub fn start(tick: Duration, workers: Option<usize>) -> Result<Self> {
+        let clock = MonotonicClock::new();
+        let builder = Service::builder().tick(tick).clock(clock);
+        let builder = if let Some(workers) = workers { builder.workers(workers) } else { builder };
+        Ok(Self::of(builder.start()?, clock))
+    }
+
+    /// On the binary heap.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    pub fn on_heap(tick: Duration) -> Result<Self> {
+        let clock = MonotonicClock::new();
+        let service = Service::builder().tick(tick).clock(clock).backend(BinaryHeap::new()).start()?;
+        Ok(Self::of(service, clock))
+    }
+
+    fn of(service: Service, clock: MonotonicClock) -> Self {
+        Self { timers: service.handle(), service, clock, keeping: PhantomData }
+    }
+}
+
+fn answer<T>(result: Result<T, ChangeError>) -> Answer {
+    if result.is_ok() { Answer::Done } else { Answer::TooLate }
+}
+
+impl<K: Keeping> Facility for Wheelhouse<K> {
+    type Handle = JobHandle;
+    type Session = K::Session;
+
+    fn schedule(&self, due: Instant, job: Job) -> Option<JobHandle> {
+        self.timers.at(self.clock.moment(due)).run(move |_| job.run()).ok()
+    }
+
+    fn cancel(&self, handle: JobHandle) -> Answer {
+        answer(handle.cancel())
+    }
+
+    fn open(&self, due: Instant, job: Job) -> Option<K::Session> {
+        K::open(&self.timers, self.clock.moment(due), job)
+    }
+
+    fn refresh(&self, session: &K::Session, due: Instant) -> Answer {
+        answer(K::refresh(&self.timers, session, self.clock.moment(due)))
+    }
+
+    fn settle(&self, _: usize) -> Result<()> {
+        // The intake is in order: when a job that was given last has run, all before it has been taken in.
+        wait_for_marker(|done| {
+            self.timers.after(Duration::ZERO).run(move |_| done.send(()).unwrap_or_default()).is_ok()
+        })
+    }
+
+    fn stop(self) {
+        drop(self.service);
+    }
+}
+
+impl<K> fmt::Debug for Wheelhouse<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Wheelhouse").field(&self.service).finish()
+    }
+}

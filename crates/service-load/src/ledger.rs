@@ -1,0 +1,124 @@
+//! What became of each job: the one thing that all facilities write to, and from which everything is read afterwards.
+//!
+//! A run stores the moment at which it began, under the number of its job, and counts one. That is a read of the clock and
+//! two writes to memory that was touched before; quantiles are worked out when the run is over.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// When each job of a range began to run. Each producer has a ledger of its own, so that producers share nothing through us.
+#[derive(Debug)]
+pub struct Ledger {
+    origin: Instant,
+    /// Nanoseconds since the origin plus one; zero is a job that has not run.
+    began: Box<[AtomicU64]>,
+    runs: AtomicU64,
+    /// Runs of jobs that had run before.
+    again: AtomicU64,
+}
+
+impl Ledger {
+    /// A ledger for jobs numbered from 0, whose moments count from `origin`.
+    pub fn new(origin: Instant, jobs: usize) -> Arc<Self> {
+        // Written one by one, so that no page is touched for the first time by a run.
+        let began = (0..jobs).map(|_| AtomicU64::new(0)).collect();
+        Arc::new(Self { origin, began, runs: AtomicU64::new(0), again: AtomicU64::new(0) })
+    }
+
+    /// A job of this ledger, to be given to a facility.
+    pub fn job(self: &Arc<Self>, number: u32) -> Job {
+        Job { number, ledger: Arc::clone(self) }
+    }
+
+    /// The moment so many nanoseconds after the origin.
+    pub fn moment(&self, nanos: u64) -> Instant {
+        self.origin + Duration::from_nanos(nanos)
+    }
+
+    /// Nanoseconds since the origin, now; 0 before it.
+    pub fn now(&self) -> u64 {
+        Instant::now().saturating_duration_since(self.origin).as_nanos() as u64
+    }
+
+    /// How many runs there were.
+    pub fn runs(&self) -> u64 {
+        self.runs.load(Ordering::Acquire)
+    }
+
+    /// How many runs there were of jobs that had run before.
+    pub fn again(&self) -> u64 {
+        self.again.load(Ordering::Acquire)
+    }
+
+    /// When the (last) run of a job began, in nanoseconds since the origin; `None` if it has not run.
+    pub fn began(&self, number: usize) -> Option<u64> {
+        self.began.get(number)?.load(Ordering::Acquire).checked_sub(1)
+    }
+
+    /// How many jobs it is for.
+    pub fn len(&self) -> usize {
+        self.began.len()
+    }
+
+    /// Whether it is for none.
+    pub fn is_empty(&self) -> bool {
+        self.began.is_empty()
+    }
+
+    fn ran(&self, number: u32) {
+        let began = self.now() + 1;
+        if self.began[number as usize].swap(began, Ordering::AcqRel) != 0 {
+            self.again.fetch_add(1, Ordering::AcqRel);
+        }
+        self.runs.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+/// What a facility is to run: two words. A copy is the same job, and if both are run, that is found out.
+#[derive(Clone, Debug)]
+pub struct Job {
+    number: u32,
+    ledger: Arc<Ledger>,
+}
+
+impl Job {
+    /// Its number, unique within its ledger.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Notes that the run begins now. There is nothing else to be done.
+    pub fn run(self) {
+        self.ledger.ran(self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_noted_with_its_moment_and_a_second_one_is_noticed() {
+        let ledger = Ledger::new(Instant::now(), 3);
+        let job = ledger.job(1);
+        assert_eq!((ledger.runs(), ledger.began(1)), (0, None));
+        let before = ledger.now();
+        job.clone().run();
+        let first = ledger.began(1).unwrap();
+        assert!((before..=ledger.now()).contains(&first));
+        assert_eq!((ledger.runs(), ledger.again(), ledger.began(0), ledger.began(9)), (1, 0, None, None));
+        job.run();
+        assert_eq!((ledger.runs(), ledger.again()), (2, 1));
+    }
+
+    #[test]
+    fn moments_count_from_the_origin_also_before_it() {
+        let origin = Instant::now() + Duration::from_secs(3600);
+        let ledger = Ledger::new(origin, 1);
+        assert_eq!(ledger.now(), 0);
+        assert_eq!(ledger.moment(1_500), origin + Duration::from_nanos(1_500));
+        ledger.job(0).run();
+        assert_eq!(ledger.began(0), Some(0), "a run at the origin is a run");
+    }
+}

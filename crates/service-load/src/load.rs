@@ -1,0 +1,145 @@
+//! How much of everything.
+
+use anyhow::{Result, ensure};
+use std::time::Duration;
+
+/// The size of each experiment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Load {
+    /// Threads that schedule, in `pairs` and `audit`.
+    pub producers: usize,
+    /// How long the producers of `pairs` go on.
+    pub pairs_time: Duration,
+    /// Jobs far away beside which pairs are measured.
+    pub pending: u32,
+    /// Fires a second.
+    pub rate: u32,
+    /// How long jobs fire at that rate.
+    pub fires_time: Duration,
+    /// Sessions.
+    pub sessions: u32,
+    /// How long after its last refresh a session expires.
+    pub ttl: Duration,
+    /// Jobs due at one instant.
+    pub burst: u32,
+    /// The tick of the facilities that can be told one.
+    pub tick: Duration,
+    /// How long to wait without a run before what has not run is taken to be lost.
+    pub patience: Duration,
+    /// The seed of delays.
+    pub seed: u64,
+}
+
+impl Load {
+    /// The sizes that the project promises figures for: minutes in all.
+    pub fn whole() -> Self {
+        Self {
+            producers: 2,
+            pairs_time: Duration::from_millis(1_000),
+            pending: 1_000_000,
+            rate: 100_000,
+            fires_time: Duration::from_secs(3),
+            sessions: 500_000,
+            ttl: Duration::from_secs(2),
+            burst: 1_000_000,
+            tick: Duration::from_millis(1),
+            patience: Duration::from_secs(30),
+            seed: 1,
+        }
+    }
+
+    /// A tenth of it.
+    pub fn quick() -> Self {
+        Self {
+            pairs_time: Duration::from_millis(300),
+            pending: 100_000,
+            fires_time: Duration::from_secs(1),
+            sessions: 50_000,
+            ttl: Duration::from_millis(500),
+            burst: 100_000,
+            ..Self::whole()
+        }
+    }
+
+    /// As little as shows that everything works.
+    pub fn tiny() -> Self {
+        Self {
+            pairs_time: Duration::from_millis(5),
+            pending: 1_000,
+            rate: 5_000,
+            fires_time: Duration::from_millis(100),
+            sessions: 300,
+            ttl: Duration::from_millis(200),
+            burst: 1_000,
+            ..Self::whole()
+        }
+    }
+
+    /// How many jobs fire in `fires`.
+    pub fn fires(&self) -> u64 {
+        (f64::from(self.rate) * self.fires_time.as_secs_f64()).round() as u64
+    }
+
+    /// Refuses what cannot be played.
+    ///
+    /// # Errors
+    ///
+    /// With what to choose instead.
+    pub fn check(&self) -> Result<()> {
+        let jobs = [self.pending, self.sessions, self.burst];
+        ensure!((1..=64).contains(&self.producers), "--producers is from 1 to 64 threads");
+        ensure!((1..=10_000_000).contains(&self.rate), "--rate is from 1 to 10000000 fires a second");
+        ensure!(jobs.iter().all(|n| (1..=MOST).contains(n)), "--jobs is from 1 to {MOST}");
+        ensure!(between(self.pairs_time, 1, 60_000), "--seconds is from 0.001 to 60");
+        ensure!(between(self.ttl, 10, 60_000), "--ttl is from 0.01 to 60 seconds");
+        let tick = self.tick;
+        ensure!(tick >= Duration::from_micros(1) && tick <= Duration::from_secs(1), "--tick is from 0.001 to 1000 ms");
+        let fires = self.fires();
+        ensure!(
+            (1..=u64::from(MOST)).contains(&fires),
+            "{fires} jobs would fire, and it can be from 1 to {MOST}; choose --rate and --seconds so that their product is"
+        );
+        Ok(())
+    }
+}
+
+/// More than this, and most machines have not the memory.
+const MOST: u32 = 20_000_000;
+
+fn between(time: Duration, least: u64, most: u64) -> bool {
+    time >= Duration::from_millis(least) && time <= Duration::from_millis(most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sizes_can_be_played() {
+        for load in [Load::whole(), Load::quick(), Load::tiny()] {
+            load.check().unwrap();
+        }
+        assert_eq!(Load::whole().fires(), 300_000);
+    }
+
+    #[test]
+    fn what_cannot_be_played_is_refused_with_the_remedy() {
+        type Change = fn(&mut Load);
+        let refused: [(Change, &str); 8] = [
+            (|load| load.producers = 0, "--producers"),
+            (|load| load.rate = 0, "--rate"),
+            (|load| load.pending = 0, "--jobs"),
+            (|load| load.burst = MOST + 1, "--jobs"),
+            (|load| load.pairs_time = Duration::ZERO, "--seconds"),
+            (|load| load.ttl = Duration::from_secs(3600), "--ttl"),
+            (|load| load.tick = Duration::ZERO, "--tick"),
+            (|load| load.rate = 10_000_000, "--rate and --seconds"),
+        ];
+        for (change, option) in refused {
+            let mut load = Load::whole();
+            change(&mut load);
+            let message = load.check().unwrap_err().to_string();
+            assert!(message.contains(option), "{option}: {message}");
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! What a person and a program read of a run.
+
+use crate::experiments::{Asked, Experiment};
+use crate::figures::Figure;
+use crate::options::Form;
+use crate::run::{Row, Run};
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use wheelhouse_harness::report::document::{Block, Document};
+use wheelhouse_harness::report::{markdown, provenance};
+use wheelhouse_harness::stats::{median, relative_deviation};
+use wheelhouse_harness::store;
+use wheelhouse_harness::table::{Cell, Column, Mark, Table};
+
+/// The name of the service under test, of which something is asked.
+const OURS: &str = "wheelhouse";
+
+/// The run in one of the forms.
+///
+/// # Errors
+///
+/// If it cannot be written as JSON.
+pub fn render(run: &Run, form: Form) -> Result<String> {
+    match form {
+        Form::Table => Ok(tables(run).iter().map(|table| table.terminal() + "\n").collect()),
+        Form::Json => rows(run),
+        Form::Markdown => Ok(markdown::render(&document(run))),
+    }
+}
+
+/// Writes `report.md` and `rows.json` into a folder. Gives the path of the report.
+///
+/// # Errors
+///
+/// If a file cannot be written.
+pub fn write(run: &Run, dir: &Path) -> Result<PathBuf> {
+    store::write_whole(&dir.join("rows.json"), rows(run)?.as_bytes())?;
+    let page = dir.join("report.md");
+    store::write_whole(&page, markdown::render(&document(run)).as_bytes())?;
+    Ok(page)
+}
+
+/// Every play, with all of its figures and where they come from.
+fn rows(run: &Run) -> Result<String> {
+    let row = |row: &Row| {
+        let mut object = json!({
+            "experiment": row.experiment.name(),
+            "what": row.experiment.title(&run.load),
+            "facility": row.facility,
+            "repetition": row.repetition,
+            "wrong": row.played.as_ref().err(),
+        });
+        for figure in row.played.iter().flatten() {
+            object[figure.key()] = Value::from(figure.value);
+        }
+        object
+    };
+    let all = json!({
+        "provenance": serde_json::to_value(&run.provenance).context("cannot write where the figures come from")?,
+        "interrupted": run.interrupted,
+        "rows": run.rows.iter().map(row).collect::<Vec<_>>(),
+    });
+    Ok(serde_json::to_string_pretty(&all).context("cannot write the rows as JSON")? + "\n")
+}
+
+/// The report.
+pub fn document(run: &Run) -> Document {
+    let mut blocks = Vec::new();
+    if run.interrupted {
+        blocks.push(Block::Warning("The run was interrupted: plays are missing.".to_owned()));
+    }
+    if run.provenance.dirty {
+        blocks.push(Block::Warning("The source had uncommitted changes.".to_owned()));
+    }
+    blocks.extend(tables(run).into_iter().map(Block::Table));
+    blocks.push(Block::Heading("Who took part".to_owned()));
+    blocks.push(Block::Points(run.facilities.iter().map(|(name, about)| format!("{name}: {about}")).collect()));
+    blocks.push(Block::Heading("Where these figures come from".to_owned()));
+    blocks.push(Block::Text("How they come about, and how to distrust them: benches/SERVICE.md.".to_owned()));
+    blocks.push(Block::Facts(provenance::lines(&run.provenance)));
+    Document {
+        title: "The service under load, beside others".to_owned(),
+        subtitle: provenance::line(&run.provenance),
+        blocks,
+    }
+}
+
+/// A table for each experiment that was played.
+pub fn tables(run: &Run) -> Vec<Table> {
+    let played = |it: &Experiment| run.rows.iter().any(|row| row.experiment == *it);
+    Experiment::ALL.into_iter().filter(played).map(|experiment| table(run, experiment)).collect()
+}
+
+fn table(run: &Run, experiment: Experiment) -> Table {
+    let rows: Vec<_> = run.rows.iter().filter(|row| row.experiment == experiment).collect();
+    let names = rows.iter().find_map(|row| row.played.as_ref().ok()).into_iter().flatten();
+    let columns = [Column::left("facility")].into_iter().chain(names.map(|figure| Column::right(figure.name)));
+    let mut table = Table::new(experiment.title(&run.load), columns.collect());
+    for (facility, _) in &run.facilities {
+        let of: Vec<_> = rows.iter().filter(|row| row.facility == *facility).copied().collect();
+        if of.is_empty() {
+            continue;
+        }
+        match of.iter().find_map(|row| row.played.as_ref().err()) {
+            Some(wrong) => {
+                table.rows.push(vec![Cell::text(*facility), Cell::wrong()]);
+                table.notes.push(format!("WRONG: {facility}: {wrong}"));
+            }
+            None => {
+                table.notes.extend((*facility == OURS).then(|| kept(experiment.asked(&run.load), &of)).flatten());
+                table.rows.push([Cell::text(*facility)].into_iter().chain(medians(&of)).collect());
+            }
+        }
+    }
+    let repetitions = rows.iter().map(|row| row.repetition).max().unwrap_or(0);
+    if repetitions > 1 {
+        let spread = "±: median absolute deviation, as a share";
+        table.notes.push(format!("Medians of {repetitions} repetitions, all facilities in turn in each; {spread}."));
+    }
+    table.notes.extend(experiment.notes().iter().map(|note| (*note).to_owned()));
+    table
+}
+
+/// The samples of each figure, over the repetitions.
+fn samples(rows: &[&Row]) -> Vec<(Figure, Vec<f64>)> {
+    let mut samples: Vec<(Figure, Vec<f64>)> = Vec::new();
+    for figure in rows.iter().flat_map(|row| row.played.iter().flatten()) {
+        match samples.iter_mut().find(|(known, _)| known.name == figure.name) {
+            Some((_, values)) => values.push(figure.value),
+            None => samples.push((*figure, vec![figure.value])),
+        }
+    }
+    samples
+}
+
+fn medians(rows: &[&Row]) -> Vec<Cell> {
+    let cell = |(figure, values): &(Figure, Vec<f64>)| {
+        let spread = (values.len() > 1).then(|| relative_deviation(values)).flatten().filter(|share| *share >= 0.005);
+        median(values).map_or_else(Cell::missing, |middle| figure.cell(middle, spread)).marked(Mark::Plain)
+    };
+    samples(rows).iter().map(cell).collect()
+}
+
+/// Whether our service keeps what is asked of it, in a sentence.
+fn kept(asked: Vec<Asked>, rows: &[&Row]) -> Option<String> {
+    let samples = samples(rows);
+    let judge = |asked: &Asked| {
+        let (figure, values) = samples.iter().find(|(figure, _)| figure.name == asked.figure)?;
+        let value = median(values)?;
+        let is_kept = if asked.at_least { value >= asked.bound } else { value <= asked.bound };
+        let (kept, than) =
+            (if is_kept { "kept" } else { "MISSED" }, if asked.at_least { "at least" } else { "at most" });
+        Some(format!("{} {than} {}: {kept}", asked.figure, figure.unit.show(asked.bound)))
+    };
+    let judged: Vec<_> = asked.iter().filter_map(judge).collect();
+    (!judged.is_empty()).then(|| format!("Asked of {OURS}: {}.", judged.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiments::Played;
+    use crate::load::Load;
+
+    fn run(plays: Vec<(&'static str, Played)>) -> Run {
+        let mut run = Run {
+            provenance: wheelhouse_harness::provenance::gather(1),
+            load: Load::tiny(),
+            facilities: vec![(OURS, "ours"), ("other", "another")],
+            rows: Vec::new(),
+            interrupted: false,
+        };
+        let row = |(n, (facility, played))| Row {
+            experiment: Experiment::PairsAlone,
+            facility,
+            repetition: n / 2 + 1,
+            played,
+        };
+        run.rows.extend(plays.into_iter().enumerate().map(row));
+        run
+    }
+
+    fn figures(rate: f64, mean: f64) -> Played {
+        Ok(vec![Figure::rate("pairs/s", 1, 1e9 / rate), Figure::time("mean", mean)])
+    }
+
+    #[test]
+    fn a_table_shows_medians_and_whether_what_is_asked_is_kept() {
+        let run = run(vec![
+            (OURS, figures(3e6, 500.0)),
+            ("other", figures(10.0, 1.0)),
+            (OURS, figures(1e6, 20_000.0)),
+            ("other", figures(20.0, 3.0)),
+        ]);
+        let text = render(&run, Form::Table).unwrap();
+        for part in
+            ["2,000,000", "± 50 %", "10.2 µs", "pairs/s at least 1,000,000: kept", "mean at most 10.0 µs: MISSED"]
+        {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert_eq!((run.exit_code(), run.wrong().count()), (0, 0));
+    }
+
+    #[test]
+    fn who_is_wrong_has_no_figures() {
+        let run = run(vec![(OURS, figures(3e6, 500.0)), ("other", Err("1 did not run".to_owned()))]);
+        let text = render(&run, Form::Markdown).unwrap();
+        assert!(text.contains("WRONG: other: 1 did not run") && text.contains("3,000,000"), "{text}");
+        let json: Value = serde_json::from_str(&render(&run, Form::Json).unwrap()).unwrap();
+        assert_eq!(json["rows"][1]["wrong"], "1 did not run");
+        assert_eq!(json["rows"][0]["pairs_s_per_s"], 3e6);
+        assert_eq!(run.exit_code(), 1);
+    }
+}

@@ -1,0 +1,140 @@
+//! Plays experiments on facilities in interleaved rounds.
+//!
+//! What else a machine does comes and goes. So no facility is measured through before the next: each repetition plays each
+//! experiment once on every facility, in rotating order, and what is shown is the median over the repetitions.
+
+use crate::contender::Contender;
+use crate::experiments::{Experiment, Played};
+use crate::load::Load;
+use anyhow::{Result, bail};
+use wheelhouse_harness::interrupt;
+use wheelhouse_harness::model::{INTERRUPTED, Provenance};
+use wheelhouse_harness::progress::Progress;
+use wheelhouse_harness::provenance;
+
+/// What to play.
+pub struct Settings {
+    /// On whom.
+    pub contenders: Vec<Box<dyn Contender>>,
+    /// What.
+    pub experiments: Vec<Experiment>,
+    /// How much.
+    pub load: Load,
+    /// How often.
+    pub repetitions: usize,
+}
+
+/// One play.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// What was played.
+    pub experiment: Experiment,
+    /// On whom.
+    pub facility: &'static str,
+    /// The number of the repetition, from 1.
+    pub repetition: usize,
+    /// The figures, or what was wrong.
+    pub played: Played,
+}
+
+/// All plays.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Where, when and of what.
+    pub provenance: Provenance,
+    /// How much of everything.
+    pub load: Load,
+    /// Names and what they are, in the order of the tables.
+    pub facilities: Vec<(&'static str, &'static str)>,
+    /// In the order in which they were played.
+    pub rows: Vec<Row>,
+    /// Whether it was ended before it was complete.
+    pub interrupted: bool,
+}
+
+impl Run {
+    /// What a program that made this run is to exit with: 0 if it is complete and all that ran was right.
+    pub fn exit_code(&self) -> u8 {
+        if self.interrupted { INTERRUPTED } else { u8::from(self.wrong().next().is_some()) }
+    }
+
+    /// The plays that went wrong, and how.
+    pub fn wrong(&self) -> impl Iterator<Item = (&Row, &str)> {
+        self.rows.iter().filter_map(|row| Some((row, row.played.as_ref().err()?.as_str())))
+    }
+}
+
+/// Plays everything, or until Ctrl-C.
+///
+/// # Errors
+///
+/// If the load cannot be played, or a thread not be started.
+pub fn run(settings: &Settings) -> Result<Run> {
+    settings.load.check()?;
+    interrupt::watch();
+    let mut run = Run {
+        provenance: provenance::gather(settings.load.seed),
+        load: settings.load.clone(),
+        facilities: settings.contenders.iter().map(|it| (it.name(), it.about())).collect(),
+        rows: Vec::new(),
+        interrupted: false,
+    };
+    let one = |experiment: &Experiment| experiment.expected(&settings.load);
+    let round = settings.experiments.iter().map(one).sum::<std::time::Duration>() * settings.contenders.len() as u32;
+    let mut progress = Progress::new(round * settings.repetitions as u32);
+    for repetition in 1..=settings.repetitions {
+        for &experiment in &settings.experiments {
+            for contender in rotated(&settings.contenders, repetition - 1) {
+                if interrupt::requested() {
+                    run.interrupted = true;
+                    return Ok(run);
+                }
+                progress.say(format!("{} on {}", experiment.name(), contender.name()));
+                // One that hangs is a row that says so: the others go on.
+                let played = contender.play(experiment, &settings.load);
+                let played = played.unwrap_or_else(|error| Err(format!("{error:#}")));
+                run.rows.push(Row { experiment, facility: contender.name(), repetition, played });
+                progress.finish_part(one(&experiment));
+            }
+        }
+    }
+    Ok(run)
+}
+
+/// All of them, another one first each time.
+fn rotated<T>(all: &[T], by: usize) -> impl Iterator<Item = &T> {
+    all.iter().cycle().skip(by % all.len().max(1)).take(all.len())
+}
+
+/// Those of these names, in their own order; all if none is named.
+///
+/// # Errors
+///
+/// If a name is unknown; the message has those that are known.
+pub fn select(all: Vec<Box<dyn Contender>>, names: &[String]) -> Result<Vec<Box<dyn Contender>>> {
+    if let Some(unknown) = names.iter().find(|name| !all.iter().any(|it| it.name() == **name)) {
+        let known: Vec<_> = all.iter().map(|it| it.name()).collect();
+        bail!("no facility is called '{unknown}'; there are: {}", known.join(", "));
+    }
+    Ok(all.into_iter().filter(|it| names.is_empty() || names.iter().any(|name| name == it.name())).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everybody_plays_once_in_each_order() {
+        let order = |by| rotated(&[1, 2, 3], by).copied().collect::<Vec<_>>();
+        assert_eq!([0, 1, 2, 3].map(order), [[1, 2, 3], [2, 3, 1], [3, 1, 2], [1, 2, 3]]);
+        assert_eq!(rotated::<u8>(&[], 5).count(), 0);
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_those_that_are_known() {
+        let message = select(crate::facilities::all(), &["netty".to_owned()]).err().unwrap().to_string();
+        assert!(message.contains("netty") && message.contains("tokio-delay-queue"), "{message}");
+        let chosen = select(crate::facilities::all(), &["tokio-sleep".to_owned(), "wheelhouse".to_owned()]).unwrap();
+        assert_eq!(chosen.iter().map(|it| it.name()).collect::<Vec<_>>(), ["wheelhouse", "tokio-sleep"]);
+    }
+}

@@ -1,0 +1,152 @@
+//! Every experiment on every facility, and on some that are wrong on purpose.
+//!
+//! Nothing here depends on how fast the machine is: what is asserted is who ran, not when.
+
+use anyhow::Result;
+use std::time::{Duration, Instant};
+use wheelhouse_service_load::contender::{Contender, Entry};
+use wheelhouse_service_load::experiments::Experiment;
+use wheelhouse_service_load::facilities::{self, HeapAndCondvar};
+use wheelhouse_service_load::facility::{Answer, Facility};
+use wheelhouse_service_load::ledger::Job;
+use wheelhouse_service_load::load::Load;
+
+#[test]
+fn every_facility_passes_every_experiment() {
+    for contender in facilities::all() {
+        for experiment in Experiment::ALL {
+            let played = contender.play(experiment, &Load::tiny()).unwrap();
+            let figures =
+                played.unwrap_or_else(|wrong| panic!("{} on {}: {wrong}", experiment.name(), contender.name()));
+            assert!(figures.iter().all(|figure| figure.value.is_finite() && figure.value >= 0.0), "{figures:?}");
+            let count = figures.iter().find(|figure| matches!(figure.name, "runs" | "expired"));
+            let expected = if experiment == Experiment::Fires { 500.0 } else { 300.0 };
+            // More, if the machine stalled: what is cancelled too late, and is said to be, runs.
+            assert!(count.is_none_or(|count| count.value >= expected), "{count:?}");
+        }
+    }
+}
+
+#[test]
+fn more_producers_share_the_work() {
+    let load = Load { producers: 5, burst: 1_003, ..Load::tiny() };
+    for contender in facilities::all() {
+        for experiment in [Experiment::PairsBeside, Experiment::Audit] {
+            contender.play(experiment, &load).unwrap().unwrap();
+        }
+    }
+}
+
+/// What is wrong with a facility.
+#[derive(Clone, Copy, PartialEq)]
+enum Fault {
+    /// The job with this number is never run.
+    Loses,
+    /// Each runs at once. (One alone might be late all the same, on a machine that stalls.)
+    RunsEarly,
+    RunsTwice,
+    Refuses,
+    /// Cancelled jobs run all the same.
+    CancelsNothing,
+    RefreshesNothing,
+}
+
+/// A facility with a fault in one of its jobs.
+struct Faulty {
+    inner: HeapAndCondvar,
+    fault: Fault,
+}
+
+const VICTIM: u32 = 7;
+
+impl Faulty {
+    fn boxed(name: &'static str, start: fn(Duration) -> Result<Self>) -> Box<dyn Contender> {
+        Entry::boxed(name, "wrong on purpose", start)
+    }
+
+    fn with(fault: Fault) -> Result<Self> {
+        Ok(Self { inner: HeapAndCondvar::start()?, fault })
+    }
+}
+
+impl Facility for Faulty {
+    type Handle = <HeapAndCondvar as Facility>::Handle;
+    type Session = <HeapAndCondvar as Facility>::Session;
+
+    fn schedule(&self, due: Instant, job: Job) -> Option<Self::Handle> {
+        let hit = job.number() == VICTIM;
+        match self.fault {
+            Fault::Refuses if hit => return None,
+            Fault::Loses if hit => return self.inner.schedule(due + Duration::from_secs(3600), job),
+            Fault::RunsEarly => return self.inner.schedule(Instant::now(), job),
+            Fault::RunsTwice if hit => drop(self.inner.schedule(due, job.clone())),
+            _ => {}
+        }
+        self.inner.schedule(due, job)
+    }
+
+    fn cancel(&self, handle: Self::Handle) -> Answer {
+        if self.fault == Fault::CancelsNothing { Answer::Done } else { self.inner.cancel(handle) }
+    }
+
+    fn open(&self, due: Instant, job: Job) -> Option<Self::Session> {
+        self.schedule(due, job)
+    }
+
+    fn refresh(&self, session: &Self::Session, due: Instant) -> Answer {
+        if self.fault == Fault::RefreshesNothing { Answer::Done } else { self.inner.refresh(session, due) }
+    }
+
+    fn settle(&self, pending: usize) -> Result<()> {
+        self.inner.settle(pending)
+    }
+
+    fn stop(self) {
+        self.inner.stop();
+    }
+}
+
+fn load() -> Load {
+    Load { patience: Duration::from_millis(300), producers: 1, ..Load::tiny() }
+}
+
+/// What is said to be wrong.
+fn wrong(contender: &dyn Contender, experiment: Experiment) -> String {
+    contender.play(experiment, &load()).unwrap().expect_err(experiment.name())
+}
+
+#[test]
+fn a_facility_that_loses_a_job_is_found_out() {
+    let lossy = Faulty::boxed("lossy", |_| Faulty::with(Fault::Loses));
+    for experiment in [Experiment::Fires, Experiment::Sessions, Experiment::Audit] {
+        assert!(wrong(&*lossy, experiment).contains("1 did not run"), "{}", experiment.name());
+    }
+}
+
+#[test]
+fn a_facility_that_runs_a_job_early_is_found_out() {
+    let hasty = Faulty::boxed("hasty", |_| Faulty::with(Fault::RunsEarly));
+    for experiment in [Experiment::Fires, Experiment::Sessions, Experiment::Audit] {
+        assert!(wrong(&*hasty, experiment).contains("began early"), "{}", experiment.name());
+    }
+}
+
+#[test]
+fn a_facility_that_runs_a_job_twice_is_found_out() {
+    let eager = Faulty::boxed("eager", |_| Faulty::with(Fault::RunsTwice));
+    for experiment in [Experiment::Fires, Experiment::Audit] {
+        assert!(wrong(&*eager, experiment).contains("1 ran more than once"), "{}", experiment.name());
+    }
+}
+
+#[test]
+fn a_facility_that_refuses_cancels_nothing_or_refreshes_nothing_is_found_out() {
+    let refusing = Faulty::boxed("refusing", |_| Faulty::with(Fault::Refuses));
+    for experiment in [Experiment::Fires, Experiment::Sessions, Experiment::Audit] {
+        assert!(wrong(&*refusing, experiment).contains("refused"), "{}", experiment.name());
+    }
+    let deaf = Faulty::boxed("deaf", |_| Faulty::with(Fault::CancelsNothing));
+    assert!(wrong(&*deaf, Experiment::Fires).contains("50 ran though cancelled"));
+    let forgetful = Faulty::boxed("forgetful", |_| Faulty::with(Fault::RefreshesNothing));
+    assert!(wrong(&*forgetful, Experiment::Sessions).contains("began early"));
+}
