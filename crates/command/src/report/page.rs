@@ -118,7 +118,8 @@ fn summary_lines(judgement: &Judgement) -> Result<Vec<String>> {
     summary()?.into_iter().map(line).collect()
 }
 
-/// A claim on the page: what is said open, what was counted folded. Data and pictures stand with the first claim that their experiment decides.
+/// A claim on the page: what is said open, what was counted folded. Data and pictures stand with the first claim that their experiment decides, but for
+/// the tables that are of another.
 fn section(judged: &Judged, judgement: &Judgement) -> Vec<Block> {
     let claim = &judged.claim;
     let line = claim.line.map_or(String::new(), |line| format!(" · line {line}"));
@@ -134,11 +135,14 @@ fn section(judged: &Judged, judgement: &Judgement) -> Vec<Block> {
     let mut folded = facts(judged, Some(experiment));
     folded.extend(parts(judged, evidence));
     match evidence.findings.first().filter(|found| found.claim != claim.id) {
-        Some(first) => folded.push(Block::Text(format!("What was counted stands with {}.", first.claim))),
+        Some(first) => {
+            folded.extend(set(evidence.tables.iter().filter(|table| table.on == Some(claim.id.as_str()))));
+            folded.push(Block::Text(format!("What else was counted stands with {}.", first.claim)));
+        }
         None => {
             let mut pictures = drawn(experiment, evidence).into_iter();
             blocks.extend(pictures.next());
-            folded.extend(counted(evidence));
+            folded.extend(set(evidence.tables_on(&claim.id)));
             folded.extend(pictures);
         }
     }
@@ -152,7 +156,7 @@ fn explained(judged: &Judged, judgement: &Judgement) -> Vec<Block> {
     let mut blocks = facts(judged, ran.map(|(experiment, _)| experiment));
     if let Some((experiment, evidence)) = ran {
         blocks.extend(parts(judged, evidence));
-        blocks.extend(counted(evidence));
+        blocks.extend(set(evidence.tables_on(&judged.claim.id)));
         blocks.extend(drawn(experiment, evidence));
     }
     blocks
@@ -178,8 +182,8 @@ fn parts(judged: &Judged, evidence: &Evidence) -> Option<Block> {
     Some(Block::Points(found.parts.iter().map(told).collect()))
 }
 
-fn counted(evidence: &Evidence) -> impl Iterator<Item = Block> {
-    evidence.tables.iter().map(|table| Block::Table(tables::counted(table)))
+fn set<'a>(counted: impl Iterator<Item = &'a wheelhouse_claims::Table>) -> impl Iterator<Item = Block> {
+    counted.map(|table| Block::Table(tables::counted(table)))
 }
 
 fn told(part: &wheelhouse_claims::Part) -> String {

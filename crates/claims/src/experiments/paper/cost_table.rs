@@ -19,7 +19,8 @@ use crate::experiments::Experiment;
 use crate::growth::Growth::{Constant, Linear, Logarithmic};
 use crate::growth::{Curve, Growth};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
-use wheelhouse_core::backend::Backend;
+use wheelhouse_baselines::RedBlackTreeDefinition;
+use wheelhouse_core::backend::{Backend, Bounds};
 use wheelhouse_hierarchical_wheel::Definition as HierarchicalWheel;
 use wheelhouse_round_wheel::Definition as RoundWheel;
 
@@ -108,7 +109,12 @@ fn findings(rows: &[Row; 8], worst: &[Worst; 3], idle: &[Idle; 3]) -> Vec<Findin
         found(
             "V3",
             tree,
-            &[start(tree, Logarithmic), stop(tree, Logarithmic), tick(tree, Constant), is_linear(degenerate)],
+            &[
+                start(tree, Logarithmic),
+                stop(tree, Logarithmic),
+                bounded::<RedBlackTreeDefinition>(tree, DUE, |it| it.fire),
+                is_linear(degenerate),
+            ],
         ),
         found("V4", single, &[start(single, Constant), stop(single, Constant), tick(single, Constant)]),
         found(
@@ -121,7 +127,7 @@ fn findings(rows: &[Row; 8], worst: &[Worst; 3], idle: &[Idle; 3]) -> Vec<Findin
             rounds,
             &[
                 start(rounds, Constant),
-                bounded::<RoundWheel>(rounds),
+                bounded::<RoundWheel>(rounds, STOP, |it| it.cancel),
                 tick(rounds, Linear),
                 tick(grown, Constant),
                 is_linear(worst_tick),
@@ -129,7 +135,15 @@ fn findings(rows: &[Row; 8], worst: &[Worst; 3], idle: &[Idle; 3]) -> Vec<Findin
                 idles(idle_grown, Constant),
             ],
         ),
-        found("V7", levels, &[start(levels, Constant), bounded::<HierarchicalWheel>(levels), tick(levels, Constant)]),
+        found(
+            "V7",
+            levels,
+            &[
+                start(levels, Constant),
+                bounded::<HierarchicalWheel>(levels, STOP, |it| it.cancel),
+                tick(levels, Constant),
+            ],
+        ),
     ]
 }
 
@@ -149,15 +163,15 @@ fn idles(idle: &Idle, class: Growth) -> Part {
     Part::maybe(statement, idle.met.growth().is(class))
 }
 
-/// That a stop never takes more than the steps that a structure names for any n. Where slots fill up with n, the share of a stop in the dropping of holes rises to
-/// that, so that the curve is bounded but not flat.
-fn bounded<B: Backend + 'static>(row: &Row) -> Part {
-    let stops = row.costs[STOP].points();
-    let bound = |n: f64| (B::INFO.bounds)(n as u64).cancel;
-    let most = stops.iter().map(|(n, _)| bound(*n)).fold(0.0, f64::max);
+/// That an operation never takes more than the steps that a structure names for any n. Where slots fill up with n, the share of a stop in the dropping of holes rises to
+/// that; and the first of a small tree is nearer to all others than that of a large one: such a curve is bounded but not flat.
+fn bounded<B: Backend + 'static>(row: &Row, operation: usize, bound: fn(Bounds) -> f64) -> Part {
+    let points = row.costs[operation].points();
+    let bound = |n: f64| bound((B::INFO.bounds)(n as u64));
+    let most = points.iter().map(|(n, _)| bound(*n)).fold(0.0, f64::max);
     // A bound that grew with n would be none.
-    let holds = stops.iter().all(|(n, steps)| *steps <= most && bound(*n) == most);
-    Part::new(format!("{}: STOP takes no more than {most} steps at any n", row.scheme), holds)
+    let holds = points.iter().all(|(n, steps)| *steps <= most && bound(*n) == most);
+    Part::new(format!("{}: {} takes no more than {most} steps at any n", row.scheme, OPERATIONS[operation]), holds)
 }
 
 fn figure(row: &Row) -> String {
