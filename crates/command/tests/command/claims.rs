@@ -6,7 +6,7 @@ use super::{Scratch, fails, succeeds};
 fn a_claim_is_explained_with_experiment_data_and_parts() {
     let text = succeeds(&["claims", "--quick", "--id", "C28"]);
     for part in [
-        "C28: refuted",
+        "C28: nuanced",
         "does not hold: a later deadline costs more",
         "experiment: heap-later-insert",
         "binary-heap",
@@ -21,15 +21,15 @@ fn a_claim_is_a_page_with_its_plot_in_it() {
     let page = succeeds(&["claims", "--quick", "--id", "c28", "--format", "html"]);
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<svg") && page.contains("heap-4"), "{page}");
     let markdown = succeeds(&["claims", "--quick", "--id", "C28,C01", "--format", "markdown"]);
-    assert!(markdown.contains("## C01 · documentation") && markdown.contains("## C28 · refuted"), "{markdown}");
+    assert!(markdown.contains("## C01 · documentation") && markdown.contains("## C28 · nuanced"), "{markdown}");
 }
 
 #[test]
 fn programs_get_the_parts_of_a_claim() {
     let json = succeeds(&["claims", "--quick", "--id", "C28", "--format", "json"]);
     let verdicts: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(verdicts[0]["verdict"], "refuted");
-    assert_eq!(verdicts[0]["parts"][0]["holds"], false);
+    assert_eq!(verdicts[0]["verdict"], "nuanced");
+    assert_eq!(verdicts[0]["parts"][1]["holds"], false);
 }
 
 #[test]
