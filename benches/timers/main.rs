@@ -69,7 +69,7 @@ fn how_long(options: &Options) -> &'static str {
         (true, _, _) => ", each once",
         (_, Some(_), _) => ", as far as they have the filter in their names",
         (_, _, true) => " (less than a minute)",
-        (_, _, false) => " (about a minute)",
+        (_, _, false) => " (about five minutes)",
     }
 }
 

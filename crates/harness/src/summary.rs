@@ -27,7 +27,8 @@ pub fn at_a_glance(run: &Run, n: Option<u64>) -> Table {
     let mut columns = vec![Column::left("structure")];
     columns.extend(sources.iter().map(|s| Column::right(&s.heading)));
     let mut table = Table::new(title, columns);
-    let names = backends(run);
+    let measured = |name: &String| sources.iter().any(|source| source.find(run, name) != Found::Missing);
+    let (names, left_out): (Vec<_>, Vec<_>) = backends(run).into_iter().partition(measured);
     table.rows = names.iter().map(|name| vec![Cell::text(name.clone()).marked(row_mark(name))]).collect();
     for source in &sources {
         let found: Vec<Found> = names.iter().map(|name| source.find(run, name)).collect();
@@ -37,6 +38,11 @@ pub fn at_a_glance(run: &Run, n: Option<u64>) -> Table {
         }
     }
     table.notes = notes(run, n, &sources);
+    if !left_out.is_empty() {
+        table
+            .notes
+            .push(format!("Too slow to be measured with so many timers, and left out: {}.", left_out.join(", ")));
+    }
     if !known.contains(&n) {
         let known: Vec<String> = known.into_iter().map(units::count).collect();
         table.notes.push(format!("The run has no rows at n = {}; it has: {}.", units::count(n), known.join("; ")));

@@ -62,6 +62,19 @@ fn wrong_answers_and_missing_rows_have_no_figures() {
 }
 
 #[test]
+fn who_has_no_figure_at_a_size_is_named_below_the_table() {
+    let mut run = synthetic::run();
+    let slow = "skip-list";
+    run.throughput.retain(|row| row.backend != slow || row.n < 1_000_000 && !row.workload.starts_with("trace"));
+    run.latency.retain(|row| row.backend != slow);
+    run.memory.retain(|row| row.backend != slow);
+    run.failures.retain(|row| row.backend != slow);
+    let table = at_a_glance(&run, Some(1_000_000));
+    assert!(table.rows.iter().all(|row| row[0].shown != slow));
+    assert!(table.notes.iter().any(|note| note.contains("left out: skip-list")), "{:?}", table.notes);
+}
+
+#[test]
 fn a_wrong_answer_outranks_a_figure() {
     let mut run = synthetic::run();
     run.failures[0].n = 1_000;
