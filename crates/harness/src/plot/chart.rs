@@ -11,6 +11,8 @@ const HEIGHT: i32 = 520;
 const LEFT: i32 = 104;
 const TOP: i32 = 78;
 const BOTTOM: i32 = HEIGHT - 66;
+/// How far the whiskers of all lines at one x spread, so that those of the first do not cross the axis.
+const WIDEST_ASIDE: i32 = 40;
 
 /// Letters of a name, and the width of one, a little above the average of common fonts.
 const LONGEST_NAME: usize = 30;
@@ -106,7 +108,8 @@ impl Chart {
     }
 
     fn draw_whiskers(&self, pen: &mut Pen<'_>, series: &Series, place: i32) -> Drawn {
-        let aside = self.aside * (2 * place - self.series.len() as i32 + 1) / 2;
+        let width = (self.aside * self.series.len() as i32).min(WIDEST_ASIDE);
+        let aside = width * (2 * place - self.series.len() as i32 + 1) / (2 * self.series.len().max(1) as i32);
         for (x, low, high) in &series.whiskers {
             if let (Some(low), Some(high)) = (self.point(*x, *low), self.point(*x, *high)) {
                 let x = low.0 + aside;
