@@ -35,9 +35,11 @@ pub(crate) const SECTION: &str = "claims";
 pub(crate) fn write(judgement: &Judgement, document: &Document, dir: &Path) -> Result<PathBuf> {
     let plots = dir.join(report::PLOTS);
     fs::create_dir_all(&plots).with_context(|| format!("cannot make the folder {}", plots.display()))?;
-    for picture in pictures_of(&document.blocks) {
+    let pictures = pictures_of(&document.blocks);
+    for picture in &pictures {
         store::write_whole(&plots.join(&picture.file), picture.svg.as_bytes())?;
     }
+    remove_others(&plots, |name| pictures.iter().any(|picture| picture.file == name))?;
     let verdicts =
         serde_json::to_string_pretty(&tables::verdicts(judgement)).context("cannot write the verdicts as JSON")?;
     store::write_whole(&dir.join(VERDICTS), (verdicts + "\n").as_bytes())?;
@@ -46,6 +48,20 @@ pub(crate) fn write(judgement: &Judgement, document: &Document, dir: &Path) -> R
     let page = dir.join(PAGE);
     store::write_whole(&page, html::render(document).as_bytes())?;
     Ok(page)
+}
+
+/// Removes the plots that an earlier report has left and this one does not show.
+fn remove_others(plots: &Path, is_shown: impl Fn(&str) -> bool) -> Result<()> {
+    let cannot = || format!("cannot look through the plots of an earlier report in {}", plots.display());
+    for entry in fs::read_dir(plots).with_context(cannot)? {
+        let entry = entry.with_context(cannot)?;
+        let name = entry.file_name();
+        let is_plot = entry.path().extension().is_some_and(|it| it == "svg");
+        if is_plot && !name.to_str().is_some_and(&is_shown) {
+            fs::remove_file(entry.path()).with_context(|| format!("cannot remove {}", entry.path().display()))?;
+        }
+    }
+    Ok(())
 }
 
 /// All pictures of a document, those that are folded away too.
@@ -58,4 +74,24 @@ fn pictures_of(blocks: &[Block]) -> Vec<&Picture> {
         }
     }
     blocks.iter().flat_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plots_that_an_earlier_report_has_left_are_removed() -> Result<()> {
+        let dir = std::env::temp_dir().join(format!("wheelhouse-plots-{}", std::process::id()));
+        fs::create_dir_all(&dir)?;
+        for name in ["kept.svg", "gone.svg", "notes.txt"] {
+            fs::write(dir.join(name), "")?;
+        }
+        remove_others(&dir, |name| name == "kept.svg")?;
+        let mut left: Vec<_> = fs::read_dir(&dir)?.map(|it| Ok(it?.file_name())).collect::<Result<_>>()?;
+        left.sort();
+        fs::remove_dir_all(&dir)?;
+        assert_eq!(left, ["kept.svg", "notes.txt"]);
+        Ok(())
+    }
 }
