@@ -1,8 +1,9 @@
 //! What is put under load.
 
 use crate::ledger::Job;
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use std::sync::mpsc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// What a facility says to a cancellation or a refresh.
@@ -36,12 +37,19 @@ pub trait Facility: Sync + Sized {
     fn refresh(&self, session: &Self::Session, due: Instant) -> Answer;
 
     /// Returns when all that was given before the call has been taken in, with `pending` jobs left: so that nothing is
-    /// counted that is still lying in a queue.
+    /// counted that is still lying in a queue. The clock runs: nothing is done here that only serves to find faults.
     ///
     /// # Errors
     ///
     /// If that does not come about within [`PATIENCE`].
     fn settle(&self, pending: usize) -> Result<()>;
+
+    /// How many jobs it has that are neither over nor cancelled, by its own account. Called when it has settled, and no clock runs.
+    ///
+    /// # Errors
+    ///
+    /// If it does not answer within [`PATIENCE`].
+    fn count(&self) -> Result<usize>;
 
     /// Ends it, and returns when its threads have ended. What is pending does not run.
     fn stop(self);
@@ -50,14 +58,24 @@ pub trait Facility: Sync + Sized {
 /// How long a facility may take to take in what it was given, before it is taken to hang.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
+/// How often it is looked whether something has come about.
+const LOOK: Duration = Duration::from_micros(200);
+
 /// Gives a facility a last message that says `done` when it is dealt with, and waits for that: what came before in the
-/// same queue has been dealt with then too.
-pub(crate) fn wait_for_marker(send: impl FnOnce(mpsc::Sender<()>) -> bool) -> Result<()> {
+/// same queue has been dealt with then too. What was said.
+pub(crate) fn wait_for_marker<T>(send: impl FnOnce(mpsc::Sender<T>) -> bool) -> Result<T> {
     let (done, wait) = mpsc::channel();
     ensure!(send(done), "the facility refuses jobs");
-    ensure!(
-        wait.recv_timeout(PATIENCE).is_ok(),
-        "the facility did not deal with what it was given within {PATIENCE:?}"
-    );
+    wait.recv_timeout(PATIENCE)
+        .with_context(|| format!("the facility did not deal with what it was given within {PATIENCE:?}"))
+}
+
+/// Waits until this has come about.
+pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) -> Result<()> {
+    let begin = Instant::now();
+    while !is_so() {
+        ensure!(begin.elapsed() < PATIENCE, "{what} after {PATIENCE:?}");
+        thread::sleep(LOOK);
+    }
     Ok(())
 }

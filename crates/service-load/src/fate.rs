@@ -11,11 +11,11 @@ use crate::ledger::Ledger;
 pub enum Fate {
     /// It runs at this moment or later.
     Runs(u64),
-    /// It runs at `due` or later; `or` is allowed too, where a refresh came so late that nobody can tell whether it was in time.
+    /// It runs at `due` or later; `or` is allowed too, where nobody can tell whether a refresh was dealt with in time.
     RunsLate {
-        /// When it should run, if its last refresh was in time.
+        /// When it should run, if its last refresh was.
         due: u64,
-        /// When it may run, if that was not.
+        /// When it may run, if none was.
         or: u64,
     },
     /// It does not run.
@@ -49,7 +49,7 @@ pub fn all_ran(ledger: &Ledger, fates: &[Fate]) -> bool {
 pub struct Checked {
     /// How long after its time each run began.
     pub lateness: Distribution,
-    /// Runs of jobs that were cancelled, by facilities that do not tell whether a cancellation came in time.
+    /// Runs of jobs that were cancelled, and runs at the time before a refresh, by facilities that do not tell whether these came in time.
     pub in_spite: u64,
 }
 
@@ -102,7 +102,10 @@ fn judge(fate: Fate, began: Option<u64>, checked: &mut Checked, faults: &mut Fau
             faults.earliest = faults.earliest.max(allowed - began);
         }
         // A run before the last deadline was one of the deadline before it.
-        Some(began) => checked.lateness.record(began - if began < due { allowed } else { due }),
+        Some(began) => {
+            checked.in_spite += u64::from(began < due);
+            checked.lateness.record(began - if began < due { allowed } else { due });
+        }
     }
 }
 
@@ -143,7 +146,7 @@ mod tests {
         let fates = [Fate::Runs(500), Fate::RunsLate { due: now + 1_000_000_000, or: 500 }];
         let checked = check([(&*ledger, &fates[..])]).unwrap();
         let latest = [0, 1].map(|number| ledger.began(number).unwrap() - 500).into_iter().max().unwrap();
-        assert_eq!((checked.lateness.len(), checked.lateness.longest()), (2, latest as f64));
+        assert_eq!((checked.lateness.len(), checked.lateness.longest(), checked.in_spite), (2, latest as f64, 1));
     }
 
     #[test]

@@ -47,27 +47,38 @@ pub struct Figure {
     pub unit: Unit,
     /// How much.
     pub value: f64,
+    /// Of several plays the highest is shown and judged, not the median: of what is never to be exceeded.
+    pub is_worst: bool,
 }
 
 impl Figure {
+    fn new(name: &'static str, unit: Unit, value: f64) -> Self {
+        Self { name, unit, value, is_worst: false }
+    }
+
+    /// The same figure, of which the highest is shown.
+    pub fn worst(self) -> Self {
+        Self { is_worst: true, ..self }
+    }
+
     /// A duration in nanoseconds.
     pub fn time(name: &'static str, nanos: f64) -> Self {
-        Self { name, unit: Unit::Time, value: nanos }
+        Self::new(name, Unit::Time, nanos)
     }
 
     /// So many in so many nanoseconds, as a rate per second.
     pub fn rate(name: &'static str, count: u64, nanos: f64) -> Self {
-        Self { name, unit: Unit::Rate, value: if nanos > 0.0 { count as f64 * 1e9 / nanos } else { 0.0 } }
+        Self::new(name, Unit::Rate, if nanos > 0.0 { count as f64 * 1e9 / nanos } else { 0.0 })
     }
 
     /// A number of things.
     pub fn count(name: &'static str, count: u64) -> Self {
-        Self { name, unit: Unit::Count, value: count as f64 }
+        Self::new(name, Unit::Count, count as f64)
     }
 
     /// Bytes for each of so many.
     pub fn bytes(name: &'static str, bytes: usize, each: usize) -> Self {
-        Self { name, unit: Unit::Bytes, value: bytes as f64 / each.max(1) as f64 }
+        Self::new(name, Unit::Bytes, bytes as f64 / each.max(1) as f64)
     }
 
     /// Processor time for each of so many, if the system tells: what was used between two looks at it.

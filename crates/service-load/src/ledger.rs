@@ -41,6 +41,11 @@ impl Ledger {
         Instant::now().saturating_duration_since(self.origin).as_nanos() as u64
     }
 
+    /// How many of its jobs somebody has in his hands: neither run nor dropped. For who holds the only reference to the ledger itself.
+    pub fn held(self: &Arc<Self>) -> usize {
+        Arc::strong_count(self) - 1
+    }
+
     /// How many runs there were.
     pub fn runs(&self) -> u64 {
         self.runs.load(Ordering::Acquire)
@@ -110,6 +115,18 @@ mod tests {
         assert_eq!((ledger.runs(), ledger.again(), ledger.began(0), ledger.began(9)), (1, 0, None, None));
         job.run();
         assert_eq!((ledger.runs(), ledger.again()), (2, 1));
+    }
+
+    #[test]
+    fn a_job_is_held_until_it_is_run_or_dropped() {
+        let ledger = Ledger::new(Instant::now(), 2);
+        let jobs = [ledger.job(0), ledger.job(1)];
+        assert_eq!(ledger.held(), 2);
+        let [first, second] = jobs;
+        first.run();
+        assert_eq!(ledger.held(), 1);
+        drop(second);
+        assert_eq!(ledger.held(), 0);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //!
 //! | experiment | question |
 //! |---|---|
-//! | `pairs` | how many jobs a second can be scheduled and cancelled, alone and beside a million |
+//! | `pairs` | how many jobs a second can be scheduled and cancelled, alone and beside a million, at once and after a while |
 //! | `fires` | how late are jobs that fire at 100,000 a second |
 //! | `sessions` | how late do 500,000 sessions expire that are refreshed all the while |
 //! | `audit` | how long does a million jobs take that are due at one instant |

@@ -10,6 +10,8 @@ pub struct Load {
     pub producers: usize,
     /// How long the producers of `pairs` go on.
     pub pairs_time: Duration,
+    /// How many jobs each producer of `pairs-window` keeps outstanding.
+    pub window: usize,
     /// Jobs far away beside which pairs are measured.
     pub pending: u32,
     /// Fires a second.
@@ -36,6 +38,7 @@ impl Load {
         Self {
             producers: 2,
             pairs_time: Duration::from_millis(1_000),
+            window: 1_024,
             pending: 1_000_000,
             rate: 100_000,
             fires_time: Duration::from_secs(3),
@@ -65,6 +68,7 @@ impl Load {
     pub fn tiny() -> Self {
         Self {
             pairs_time: Duration::from_millis(5),
+            window: 64,
             pending: 1_000,
             rate: 5_000,
             fires_time: Duration::from_millis(100),

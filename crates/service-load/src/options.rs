@@ -124,6 +124,9 @@ fn tell(run: &Run) {
     for (row, wrong) in run.wrong() {
         say(format_args!("WRONG: {} on {}: {wrong}", row.experiment.name(), row.facility));
     }
+    for missed in report::missed(run) {
+        say(missed);
+    }
     if run.interrupted {
         say("interrupted: the plays that are there are complete, others are missing");
     }
@@ -165,7 +168,7 @@ mod tests {
         assert_eq!((load.fires_time, load.pairs_time), (Duration::from_millis(500), Duration::from_millis(500)));
         assert_eq!((load.tick, load.producers), (Duration::from_micros(250), 2));
         let quick = settings(&["--quick", "--experiment", "pairs,audit"]).unwrap();
-        assert_eq!((quick.repetitions, quick.load.burst, quick.experiments.len()), (1, 100_000, 3));
+        assert_eq!((quick.repetitions, quick.load.burst, quick.experiments.len()), (1, 100_000, 4));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::experiments::{Asked, Experiment};
 use crate::figures::Figure;
+use crate::load::Load;
 use crate::options::Form;
 use crate::run::{Row, Run};
 use anyhow::{Context, Result};
@@ -73,6 +74,7 @@ pub fn document(run: &Run) -> Document {
     if run.provenance.dirty {
         blocks.push(Block::Warning("The source had uncommitted changes.".to_owned()));
     }
+    blocks.extend(missed(run).into_iter().map(Block::Warning));
     blocks.extend(tables(run).into_iter().map(Block::Table));
     blocks.push(Block::Heading("Who took part".to_owned()));
     blocks.push(Block::Points(run.facilities.iter().map(|(name, about)| format!("{name}: {about}")).collect()));
@@ -108,15 +110,19 @@ fn table(run: &Run, experiment: Experiment) -> Table {
                 table.notes.push(format!("WRONG: {facility}: {wrong}"));
             }
             None => {
-                table.notes.extend((*facility == OURS).then(|| kept(experiment.asked(&run.load), &of)).flatten());
-                table.rows.push([Cell::text(*facility)].into_iter().chain(medians(&of)).collect());
+                table.notes.extend((*facility == OURS).then(|| verdict(run, experiment, &of)).flatten());
+                table.rows.push([Cell::text(*facility)].into_iter().chain(cells(&of)).collect());
             }
         }
     }
     let repetitions = rows.iter().map(|row| row.repetition).max().unwrap_or(0);
     if repetitions > 1 {
         let spread = "±: median absolute deviation, as a share";
-        table.notes.push(format!("Medians of {repetitions} repetitions, all facilities in turn in each; {spread}."));
+        let worst: Vec<_> = samples(&rows).iter().filter(|it| it.0.is_worst).map(|it| it.0.name).collect();
+        let worst = if worst.is_empty() { String::new() } else { format!("; {}: the worst of all", worst.join(", ")) };
+        table
+            .notes
+            .push(format!("Medians of {repetitions} repetitions, all facilities in turn in each{worst}; {spread}."));
     }
     table.notes.extend(experiment.notes().iter().map(|note| (*note).to_owned()));
     table
@@ -134,39 +140,68 @@ fn samples(rows: &[&Row]) -> Vec<(Figure, Vec<f64>)> {
     samples
 }
 
-fn medians(rows: &[&Row]) -> Vec<Cell> {
+/// What several plays are taken to say: their median, or the highest, as the figure wants it.
+fn together(figure: &Figure, values: &[f64]) -> Option<f64> {
+    if figure.is_worst { values.iter().copied().reduce(f64::max) } else { median(values) }
+}
+
+fn cells(rows: &[&Row]) -> Vec<Cell> {
     let cell = |(figure, values): &(Figure, Vec<f64>)| {
-        let spread = (values.len() > 1).then(|| relative_deviation(values)).flatten().filter(|share| *share >= 0.005);
-        median(values).map_or_else(Cell::missing, |middle| figure.cell(middle, spread)).marked(Mark::Plain)
+        let has_spread = values.len() > 1 && !figure.is_worst;
+        let spread = has_spread.then(|| relative_deviation(values)).flatten().filter(|share| *share >= 0.005);
+        let value = together(figure, values);
+        value.map_or_else(Cell::missing, |value| figure.cell(value, spread)).marked(Mark::Plain)
     };
     samples(rows).iter().map(cell).collect()
 }
 
-/// Whether our service keeps what is asked of it, in a sentence.
-fn kept(asked: Vec<Asked>, rows: &[&Row]) -> Option<String> {
+/// Each bound that is asked of our service, as a sentence without its end, and whether it was kept.
+fn judged(asked: &[Asked], rows: &[&Row]) -> Vec<(String, bool)> {
     let samples = samples(rows);
     let judge = |asked: &Asked| {
         let (figure, values) = samples.iter().find(|(figure, _)| figure.name == asked.figure)?;
-        let value = median(values)?;
+        let value = together(figure, values)?;
         let is_kept = if asked.at_least { value >= asked.bound } else { value <= asked.bound };
-        let (kept, than) =
-            (if is_kept { "kept" } else { "MISSED" }, if asked.at_least { "at least" } else { "at most" });
-        Some(format!("{} {than} {}: {kept}", asked.figure, figure.unit.show(asked.bound)))
+        let than = if asked.at_least { "at least" } else { "at most" };
+        Some((format!("{} {than} {}", asked.figure, figure.unit.show(asked.bound)), is_kept))
     };
-    let judged: Vec<_> = asked.iter().filter_map(judge).collect();
-    (!judged.is_empty()).then(|| format!("Asked of {OURS}: {}.", judged.join("; ")))
+    asked.iter().filter_map(judge).collect()
+}
+
+/// Whether our service keeps what is asked of it, in a sentence.
+fn verdict(run: &Run, experiment: Experiment, rows: &[&Row]) -> Option<String> {
+    let judged = judged(&experiment.asked(&run.load), rows);
+    if judged.is_empty() {
+        return None;
+    }
+    if !experiment.is_judged(&run.load) {
+        let whole = experiment.title(&Load::whole());
+        return Some(format!("Asked of {OURS}: not judged, as it is asked of another size: {whole}."));
+    }
+    let sentence = |(bound, is_kept): &(String, bool)| format!("{bound}: {}", if *is_kept { "kept" } else { "MISSED" });
+    Some(format!("Asked of {OURS}: {}.", judged.iter().map(sentence).collect::<Vec<_>>().join("; ")))
+}
+
+/// The bounds that our service was to keep and has not: a line for each.
+pub fn missed(run: &Run) -> Vec<String> {
+    let of = |experiment: Experiment| {
+        let ours = |row: &&Row| row.experiment == experiment && row.facility == OURS && row.played.is_ok();
+        let rows: Vec<_> = run.rows.iter().filter(ours).collect();
+        let judged = judged(&experiment.asked(&run.load), &rows).into_iter();
+        judged.filter(|(_, is_kept)| !is_kept).map(move |(bound, _)| format!("MISSED: {}: {bound}", experiment.name()))
+    };
+    Experiment::ALL.into_iter().filter(|it| it.is_judged(&run.load)).flat_map(of).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::experiments::Played;
-    use crate::load::Load;
 
     fn run(plays: Vec<(&'static str, Played)>) -> Run {
         let mut run = Run {
             provenance: wheelhouse_harness::provenance::gather(1),
-            load: Load::tiny(),
+            load: Load::whole(),
             facilities: vec![(OURS, "ours"), ("other", "another")],
             rows: Vec::new(),
             interrupted: false,
@@ -200,6 +235,30 @@ mod tests {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert_eq!((run.exit_code(), run.wrong().count()), (0, 0));
+        assert_eq!(missed(&run), ["MISSED: pairs-alone: mean at most 10.0 µs"]);
+        assert!(render(&run, Form::Markdown).unwrap().contains("MISSED: pairs-alone"));
+    }
+
+    #[test]
+    fn of_what_is_never_to_be_exceeded_the_worst_counts() {
+        let late = |nanos| Ok(vec![Figure::time("p50", 1_000.0), Figure::time("max", nanos).worst()]);
+        let mut run = run(vec![(OURS, late(1e6)), ("other", late(1e6)), (OURS, late(2e6)), ("other", late(1e6))]);
+        run.rows.push(Row { experiment: Experiment::Sessions, facility: OURS, repetition: 3, played: late(2e8) });
+        run.rows.iter_mut().for_each(|row| row.experiment = Experiment::Sessions);
+        let text = render(&run, Form::Table).unwrap();
+        for part in ["200 ms", "max: the worst of all", "max at most 100 ms: MISSED"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert_eq!(missed(&run).len(), 1);
+    }
+
+    #[test]
+    fn at_another_size_than_the_one_asked_of_nothing_is_judged() {
+        let mut run = run(vec![(OURS, figures(10.0, 1e9)), ("other", figures(10.0, 1e9))]);
+        run.load.pairs_time /= 2;
+        let text = render(&run, Form::Table).unwrap();
+        assert!(text.contains("Asked of wheelhouse: not judged") && !text.contains("MISSED"), "{text}");
+        assert_eq!(missed(&run), Vec::<String>::new());
     }
 
     #[test]

@@ -55,6 +55,7 @@ pub struct Run {
 impl Run {
     /// What a program that made this run is to exit with: 0 if it is complete and all that ran was right.
     pub fn exit_code(&self) -> u8 {
+        // A bound that our service missed is said, and is no error: a busy machine misses it too.
         if self.interrupted { INTERRUPTED } else { u8::from(self.wrong().next().is_some()) }
     }
 

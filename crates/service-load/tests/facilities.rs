@@ -31,7 +31,7 @@ fn every_facility_passes_every_experiment() {
 fn more_producers_share_the_work() {
     let load = Load { producers: 5, burst: 1_003, ..Load::tiny() };
     for contender in facilities::all() {
-        for experiment in [Experiment::PairsBeside, Experiment::Audit] {
+        for experiment in [Experiment::PairsBeside, Experiment::PairsWindow, Experiment::Audit] {
             contender.play(experiment, &load).unwrap().unwrap();
         }
     }
@@ -40,7 +40,7 @@ fn more_producers_share_the_work() {
 /// What is wrong with a facility.
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
-    /// The job with this number is never run.
+    /// The job with this number is dropped.
     Loses,
     /// Each runs at once. (One alone might be late all the same, on a machine that stalls.)
     RunsEarly,
@@ -49,6 +49,8 @@ enum Fault {
     /// Cancelled jobs run all the same.
     CancelsNothing,
     RefreshesNothing,
+    /// The same, and it does not even say that it did.
+    SendsNothing,
 }
 
 /// A facility with a fault in one of its jobs.
@@ -77,7 +79,11 @@ impl Facility for Faulty {
         let hit = job.number() == VICTIM;
         match self.fault {
             Fault::Refuses if hit => return None,
-            Fault::Loses if hit => return self.inner.schedule(due + Duration::from_secs(3600), job),
+            Fault::Loses if hit => {
+                let handle = self.inner.schedule(due, job)?;
+                self.inner.cancel(handle.clone());
+                return Some(handle);
+            }
             Fault::RunsEarly => return self.inner.schedule(Instant::now(), job),
             Fault::RunsTwice if hit => drop(self.inner.schedule(due, job.clone())),
             _ => {}
@@ -94,11 +100,19 @@ impl Facility for Faulty {
     }
 
     fn refresh(&self, session: &Self::Session, due: Instant) -> Answer {
-        if self.fault == Fault::RefreshesNothing { Answer::Done } else { self.inner.refresh(session, due) }
+        match self.fault {
+            Fault::RefreshesNothing => Answer::Done,
+            Fault::SendsNothing => Answer::Sent,
+            _ => self.inner.refresh(session, due),
+        }
     }
 
     fn settle(&self, pending: usize) -> Result<()> {
         self.inner.settle(pending)
+    }
+
+    fn count(&self) -> Result<usize> {
+        self.inner.count()
     }
 
     fn stop(self) {
@@ -120,6 +134,10 @@ fn a_facility_that_loses_a_job_is_found_out() {
     let lossy = Faulty::boxed("lossy", |_| Faulty::with(Fault::Loses));
     for experiment in [Experiment::Fires, Experiment::Sessions, Experiment::Audit] {
         assert!(wrong(&*lossy, experiment).contains("1 did not run"), "{}", experiment.name());
+    }
+    for experiment in [Experiment::PairsBeside, Experiment::PairsWindow] {
+        let wrong = wrong(&*lossy, experiment);
+        assert!(wrong.contains("jobs were gone though pending") && wrong.contains("own count"), "{wrong}");
     }
 }
 
@@ -147,6 +165,12 @@ fn a_facility_that_refuses_cancels_nothing_or_refreshes_nothing_is_found_out() {
     }
     let deaf = Faulty::boxed("deaf", |_| Faulty::with(Fault::CancelsNothing));
     assert!(wrong(&*deaf, Experiment::Fires).contains("50 ran though cancelled"));
+    for experiment in [Experiment::PairsAlone, Experiment::PairsBeside, Experiment::PairsWindow] {
+        let wrong = wrong(&*deaf, experiment);
+        assert!(wrong.contains("cancelled jobs were still there") && wrong.contains("own count"), "{wrong}");
+    }
     let forgetful = Faulty::boxed("forgetful", |_| Faulty::with(Fault::RefreshesNothing));
     assert!(wrong(&*forgetful, Experiment::Sessions).contains("began early"));
+    let silent = Faulty::boxed("silent", |_| Faulty::with(Fault::SendsNothing));
+    assert!(wrong(&*silent, Experiment::Sessions).contains("200 sessions that were refreshed, none was kept"));
 }

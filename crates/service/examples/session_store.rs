@@ -13,7 +13,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use wheelhouse_service::{Handle, ManualClock, Moment, Scheduler};
 
-type Sessions = Arc<Mutex<HashMap<String, u64>>>;
+/// A session, and which job is to end it.
+struct Session {
+    user: u64,
+    /// The number of the job, which no other job ever has. A token can be used for another session as soon as the last
+    /// run of the job has begun, before its closure has had the time to forget the session: it must not forget the successor.
+    job: u64,
+}
+
+type Sessions = Arc<Mutex<HashMap<String, Session>>>;
+
+/// Forgets a session if this job is still the one that is to end it. Whether it was.
+fn forget(sessions: &Sessions, token: &str, job: u64) -> bool {
+    let mut sessions = sessions.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_its = sessions.get(token).is_some_and(|session| session.job == job);
+    is_its && sessions.remove(token).is_some()
+}
 
 /// Sessions by token; what they hold is a user's number.
 pub(crate) struct SessionStore {
@@ -30,10 +45,12 @@ impl SessionStore {
     pub(crate) fn begin(&self, token: &str, user: u64, time_to_live: Duration) -> Result<(), Box<dyn Error>> {
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let (store, expired) = (Arc::clone(&self.sessions), token.to_owned());
-        self.timers.after(time_to_live).key(token).run(move |_| {
-            store.lock().unwrap_or_else(PoisonError::into_inner).remove(&expired);
+        let job = self.timers.after(time_to_live).key(token).run(move |run| {
+            forget(&store, &expired, run.job().number());
         })?;
-        sessions.insert(token.to_owned(), user);
+        // A former session whose closure has not run yet is replaced. The lock was held since before the job was scheduled, so that
+        // its own closure finds the session.
+        sessions.insert(token.to_owned(), Session { user, job: job.number() });
         Ok(())
     }
 
@@ -45,13 +62,16 @@ impl SessionStore {
 
     /// Ends a session. False if it had expired.
     pub(crate) fn end(&self, token: &str) -> bool {
-        let cancelled = self.timers.cancel(token).is_ok();
-        cancelled && self.sessions.lock().unwrap_or_else(PoisonError::into_inner).remove(token).is_some()
+        // Between the two, somebody may begin another session with this token.
+        self.timers.cancel(token).is_ok_and(|job| {
+            forget(&self.sessions, token, job.handle().number());
+            true
+        })
     }
 
     /// The user of a session.
     pub(crate) fn user(&self, token: &str) -> Option<u64> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).get(token).copied()
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).get(token).map(|session| session.user)
     }
 
     /// How many there are.

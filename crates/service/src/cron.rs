@@ -17,7 +17,7 @@
 //! and `#` as in `croner`.
 //!
 //! **Where clocks are changed**, a line that names hours and minutes (`30 2 * * *`) runs once on each day: when the
-//! hour is skipped, at the end of the gap; when it comes twice, the first time. A line with wildcards there (`*/10 * *
+//! hour is skipped, at the end of the gap (also of one of a whole day, as when a country crosses the date line); when it comes twice, the first time. A line with wildcards there (`*/10 * *
 //! * *`) follows elapsed time.
 
 use crate::Rule;
@@ -27,8 +27,8 @@ use std::str::FromStr;
 use std::time::SystemTime;
 
 pub use jiff;
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
+use jiff::tz::{Offset, TimeZone};
+use jiff::{SignedDuration, Timestamp};
 
 /// A cron line in a time zone.
 #[derive(Clone, Debug)]
@@ -65,9 +65,42 @@ impl Cron {
 
 impl Rule for Cron {
     fn next(&mut self, after: SystemTime) -> Option<SystemTime> {
-        let after = Timestamp::try_from(after).ok()?.to_zoned(self.zone.clone());
-        let next = self.line.find_next_occurrence(&after, false).ok()?;
-        Some(next.timestamp().into())
+        let after = Timestamp::try_from(after).ok()?;
+        match self.line.find_next_occurrence(&after.to_zoned(self.zone.clone()), false) {
+            Ok(next) => Some(next.timestamp().into()),
+            // There is no time any more, or the next one lies in a gap too long for `croner`.
+            Err(_) => self.end_of_long_gap(after).map(SystemTime::from),
+        }
+    }
+}
+
+/// How far `croner` looks for the end of a gap, in seconds.
+const GAP: i32 = 2 * 3600;
+
+/// How many changes of the clock are looked at for a longer one: more than a hundred years have.
+const CHANGES: usize = 256;
+
+impl Cron {
+    /// The end of the first gap longer than [`GAP`] in which the line names a time.
+    fn end_of_long_gap(&self, after: Timestamp) -> Option<Timestamp> {
+        self.zone
+            .following(after)
+            .take(CHANGES)
+            .map(|change| (change.timestamp(), change.offset()))
+            .find(|gap| self.names_time_in(*gap))
+            .map(|gap| gap.0)
+    }
+
+    /// Whether the line names a time that is skipped, where from an instant on another offset holds.
+    fn names_time_in(&self, (instant, offset): (Timestamp, Offset)) -> bool {
+        let Ok(before) = instant.checked_sub(SignedDuration::from_nanos(1)) else { return false };
+        let begin = self.zone.to_offset(before).to_datetime(instant);
+        let end = offset.to_datetime(instant);
+        let skipped = offset.seconds() - self.zone.to_offset(before).seconds();
+        // Looked for where nothing is skipped: the same clock times in UTC.
+        let just_before = begin.checked_sub(SignedDuration::from_secs(1)).and_then(|time| time.to_zoned(TimeZone::UTC));
+        let next = just_before.ok().and_then(|time| self.line.find_next_occurrence(&time, false).ok());
+        skipped > GAP && next.is_some_and(|next| next.datetime() < end)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::record::Tags;
 use crate::repeat::{Missed, Pace, Repeat};
-use crate::time::nanos;
+use crate::time::{Ticks, nanos};
 use crate::work::{CallEach, CallOnce, CallShared, SendEach, SendOnce, Work};
 use crate::{Handle, JobHandle, Key, Moment, Reason, Rejected, Run};
 use crossbeam_channel::Sender;
@@ -59,6 +59,10 @@ macro_rules! common_methods {
 
         /// Gives the job a key, under which it can be found, cancelled and moved until its last run begins. If another
         /// job has the key, this one is refused.
+        ///
+        /// The key is free *before* the closure of the last run is called, so that this can schedule another job under
+        /// it; other threads can do so too. Who removes in the closure what is stored elsewhere under the same key compares
+        /// [`JobHandle::number`] first, or he removes what belongs to the next job; the example `session_store` does.
         pub fn key(mut self, key: impl Into<Key>) -> Self {
             self.options.key(key.into(), false);
             self
@@ -230,10 +234,12 @@ impl<'h> Periodic<'h> {
         if self.period < handle.tick() {
             return Err(Reason::PeriodBelowTick(handle.tick()));
         }
+        // The service was built with this one, so that it can be.
+        let ticks = Ticks::new(handle.tick()).ok_or(Reason::Overflow)?;
         let times = match self.times {
             None => None,
             Some(runs) => Some(NonZeroU64::new(runs).ok_or(Reason::ZeroTimes)?),
         };
-        Ok(Repeat { period, times, pace: self.pace, overlapping, latest: handle.latest(), missed: 0 })
+        Ok(Repeat { period, times, pace: self.pace, overlapping, ticks, missed: 0 })
     }
 }

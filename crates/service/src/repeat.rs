@@ -1,6 +1,7 @@
 //! When a periodic job runs next.
 
 use crate::Moment;
+use crate::time::Ticks;
 use std::num::NonZeroU64;
 
 /// What becomes of periods that pass unserved: because the machine stalled, the workers were busy, or a run took longer
@@ -21,7 +22,9 @@ pub enum Missed {
     /// They are left out, and the next run is at the next period that has not passed. No drift; how many were left out
     /// is in [`Run::missed`](crate::Run::missed).
     Skip,
-    /// The schedule moves: the next run is a period after the late one started.
+    /// The schedule moves with a run that is late: the next one is a period after it *began*. Late is what begins a tick or more
+    /// after it could have, with no period missed too; a run in time, which rounding up to the tick may have put off, moves nothing.
+    /// So there is no drift while all goes well. (`java.util.Timer` counts from every begin, and drifts.)
     Delay,
 }
 
@@ -43,8 +46,8 @@ pub(crate) struct Repeat {
     pub(crate) pace: Pace,
     /// Runs go on beside each other: the next is due when its time has come, whether or not those before have ended.
     pub(crate) overlapping: bool,
-    /// The latest deadline the backend can hold.
-    pub(crate) latest: Moment,
+    /// Of the service: by them it is known whether a run is late, and what the latest deadline is.
+    pub(crate) ticks: Ticks,
     /// Periods left out before the next run.
     pub(crate) missed: u64,
 }
@@ -60,34 +63,42 @@ impl Repeat {
     pub(crate) fn next(&self, deadline: Moment, started: Moment, ended: Moment) -> Option<(Moment, u64)> {
         let Pace::Rate(policy) = self.pace else { return Some((self.after(ended, 1)?, 0)) };
         let next = self.after(deadline, 1)?;
-        if next >= ended {
-            return Some((next, 0));
-        }
         match policy {
-            Missed::Burst => Some((next, 0)),
-            Missed::Delay => Some((self.after(started, 1)?, 0)),
-            Missed::Skip => {
+            Missed::Delay if self.is_late(deadline, started) => Some((self.after(started, 1)?, 0)),
+            Missed::Skip if next < ended => {
                 // At least one, as `next` is before `ended`.
                 let missed = (ended.as_nanos() - deadline.as_nanos() - 1) / self.period;
                 Some((self.after(deadline, missed + 1)?, missed))
             }
+            _ => Some((next, 0)),
         }
+    }
+
+    /// Whether a run began a tick or more after the instant of its deadline's tick.
+    fn is_late(&self, deadline: Moment, started: Moment) -> bool {
+        let due = self.ticks.instant(self.ticks.not_before(deadline));
+        started.saturating_since(due) >= self.ticks.length()
     }
 
     fn after(&self, moment: Moment, periods: u64) -> Option<Moment> {
         let distance = self.period.get().checked_mul(periods)?;
         let next = moment.as_nanos().checked_add(distance).map(Moment::from_nanos)?;
-        (next <= self.latest).then_some(next)
+        (next <= self.ticks.latest()).then_some(next)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     fn every_10(pace: Pace) -> Repeat {
         let period = NonZeroU64::new(10).unwrap();
-        Repeat { period, times: None, pace, overlapping: false, latest: Moment::MAX, missed: 0 }
+        Repeat { period, times: None, pace, overlapping: false, ticks: ticks(1), missed: 0 }
+    }
+
+    fn ticks(nanos: u64) -> Ticks {
+        Ticks::new(Duration::from_nanos(nanos)).unwrap()
     }
 
     /// The next deadline and the number of missed periods after a run from `started` to `ended` that was due at 100.
@@ -99,7 +110,7 @@ mod tests {
     #[test]
     fn a_run_in_time_is_followed_by_the_next_period_whatever_the_policy() {
         for missed in [Missed::Burst, Missed::Skip, Missed::Delay] {
-            for (started, ended) in [(100, 100), (100, 109), (109, 110), (110, 110)] {
+            for (started, ended) in [(100, 100), (100, 109), (100, 110)] {
                 assert_eq!(next(Pace::Rate(missed), started, ended), Some((110, 0)), "{missed:?} {started} {ended}");
             }
         }
@@ -116,6 +127,19 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_is_late_by_a_tick_shifts_the_rest_though_no_period_was_missed() {
+        for (started, ended) in [(109, 110), (110, 110)] {
+            assert_eq!(next(Pace::Rate(Missed::Burst), started, ended), Some((110, 0)));
+            assert_eq!(next(Pace::Rate(Missed::Skip), started, ended), Some((110, 0)));
+            assert_eq!(next(Pace::Rate(Missed::Delay), started, ended), Some((started + 10, 0)));
+        }
+        // The deadline of 100 has the tick at 104 where a tick lasts 8: 111 is in time, and no drift comes of it; 112 is late.
+        let plan = Repeat { ticks: ticks(8), ..every_10(Pace::Rate(Missed::Delay)) };
+        let next = |started| plan.next(Moment::from_nanos(100), started, started).map(|(next, _)| next.as_nanos());
+        assert_eq!([104, 111, 112].map(|started| next(Moment::from_nanos(started))), [Some(110), Some(110), Some(122)]);
+    }
+
+    #[test]
     fn a_fixed_delay_counts_from_the_end() {
         assert_eq!(next(Pace::Delay, 100, 125), Some((135, 0)));
     }
@@ -128,13 +152,11 @@ mod tests {
         }
         let ended = Moment::from_nanos(u64::MAX - 1);
         assert_eq!(every_10(Pace::Rate(Missed::Skip)).next(Moment::from_nanos(9), far, ended), None);
-        let latest = Moment::from_nanos(105);
-        let plan = Repeat { latest, ..every_10(Pace::Delay) };
-        assert_eq!(
-            plan.next(Moment::from_nanos(90), Moment::from_nanos(95), Moment::from_nanos(95)),
-            Some((latest, 0))
-        );
-        assert_eq!(plan.next(Moment::from_nanos(90), Moment::from_nanos(96), Moment::from_nanos(96)), None);
+        // The last tick of this length ends with time, and there is no later deadline than its instant.
+        let plan = Repeat { ticks: ticks(1 << 63), ..every_10(Pace::Delay) };
+        let ended = |before: u64| Moment::from_nanos((1 << 63) - before);
+        assert_eq!(plan.next(ended(20), ended(10), ended(10)), Some((ended(0), 0)));
+        assert_eq!(plan.next(ended(20), ended(9), ended(9)), None);
     }
 
     #[test]

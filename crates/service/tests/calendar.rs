@@ -213,6 +213,28 @@ mod cron {
         assert_eq!(runs("30 2 * * *", "2026-10-24T00:00:00", 3), autumn);
     }
 
+    /// Samoa left out 30 December 2011; here it is five hours in each March.
+    #[test]
+    fn a_gap_of_many_hours_ends_no_job() {
+        let zone = TimeZone::posix("AAA0BBB-5,M3.5.0,M10.5.0").unwrap();
+        let local = |time: SystemTime| {
+            Timestamp::try_from(time).unwrap().to_zoned(zone.clone()).strftime("%F %H:%M").to_string()
+        };
+        let from = |line: &str, runs| {
+            let mut cron = Cron::new(line, zone.clone()).unwrap();
+            let first = "2026-03-28T12:00:00Z".parse::<Timestamp>().unwrap().into();
+            std::iter::successors(Some(first), |after| cron.next(*after))
+                .skip(1)
+                .take(runs)
+                .map(local)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(from("0 3 * * *", 3), ["2026-03-29 07:00", "2026-03-30 03:00", "2026-03-31 03:00"]);
+        assert_eq!(from("0 3 29 3 *", 2), ["2026-03-29 07:00", "2027-03-29 03:00"]);
+        assert_eq!(from("0 0 3 29 3 * 2026", 5), ["2026-03-29 07:00"], "and then there is none");
+        assert_eq!(from("0 1 * * *", 2), ["2026-03-29 01:00", "2026-03-30 01:00"], "a time beside the gap");
+    }
+
     #[test]
     fn what_runs_all_the_time_runs_all_the_time_when_the_clocks_are_changed() {
         assert_eq!(runs("*/30 * * * *", "2026-03-29T00:00:00", 1).len(), 48);

@@ -23,6 +23,11 @@ mod retransmission;
 #[allow(dead_code)]
 mod session_store;
 
+use session_store::SessionStore;
+use std::thread;
+use std::time::Duration;
+use wheelhouse_service::Service;
+
 /// Example E8 of the articles: 3 s, seen after 2, 4, 6 s; 4 s, refreshed to 5 s after 2, gone after 7.
 #[test]
 fn sessions_live_as_long_as_the_article_says() {
@@ -36,6 +41,31 @@ fn sessions_live_as_long_as_the_article_says() {
 fn half_a_million_sessions_come_and_go() {
     // A tenth logs out after two minutes; all others but a tenth, which is used until the hour is over, live for half an hour.
     assert_eq!(session_store::an_hour_of(500_000).unwrap(), [450_000, 50_000, 0]);
+}
+
+/// Fault B8 of the articles: a token is free again before the closure that forgets its former session has run.
+#[test]
+fn what_ends_a_session_leaves_its_successor_alone() {
+    let service = Service::builder().workers(2).tick(Duration::from_micros(20)).start().unwrap();
+    let timers = service.handle();
+    let store = SessionStore::new(timers.clone());
+    let long = Duration::from_secs(3600);
+    for n in (0..4_000).step_by(2) {
+        store.begin("a", n, Duration::from_micros(50)).unwrap();
+        thread::scope(|scope| {
+            // Every other time, somebody logs out just then.
+            scope.spawn(|| (n % 4 == 0).then(|| store.end("a")));
+            while store.begin("a", n + 1, long).is_err() {}
+        });
+        while timers.snapshot().in_flight > 0 {
+            thread::yield_now();
+        }
+        // The one who logged out may have met the successor, and then it is gone as it should be.
+        let job = timers.job("a");
+        assert_eq!(store.user("a"), job.map(|_| n + 1), "{n}");
+        store.end("a");
+        assert_eq!(store.len(), 0);
+    }
 }
 
 #[test]

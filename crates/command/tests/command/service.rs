@@ -17,11 +17,11 @@ fn each_form_has_the_same_rows() {
     let json = succeeds(&short(&[&chosen[..], &["--format", "json"]].concat()));
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let rows = json["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 3 * 2, "three experiments on two facilities");
+    assert_eq!(rows.len(), 4 * 2, "four experiments on two facilities");
     assert!(rows.iter().all(|row| row["wrong"].is_null() && row["repetition"] == 1));
     assert!(rows[0]["pairs_s_per_s"].as_f64().unwrap() > 0.0 && json["provenance"]["commit"].is_string());
     for text in [&table, &markdown] {
-        for part in ["pairs-alone", "pairs-beside", "audit", "tokio-delay-queue", "bytes/job", "Asked of wheelhouse"] {
+        for part in ["pairs-window", "pairs-beside", "audit", "tokio-delay-queue", "bytes/job", "Asked of wheelhouse"] {
             assert!(text.contains(part), "{part}: {text}");
         }
     }

@@ -1,8 +1,8 @@
 //! A burst: very many jobs due at one instant, as when a million orders are to be looked at after half an hour.
 
-use super::{Played, wait_for_runs};
+use super::{Played, check, wait_for_runs};
 use crate::facility::Facility;
-use crate::fate::{self, Fate};
+use crate::fate::{Checked, Fate};
 use crate::figures::{Distribution, Figure};
 use crate::ledger::Ledger;
 use crate::load::Load;
@@ -52,6 +52,7 @@ fn attempt<F: Facility>(facility: F, load: &Load, ahead: Duration) -> Result<Opt
     facility.settle(load.burst as usize)?;
     let scheduled = called.elapsed();
     let bytes = allocated().saturating_sub(before);
+    let taken_in = facility.count()?;
     if Instant::now() >= instant {
         facility.stop();
         return Ok(None);
@@ -61,11 +62,19 @@ fn attempt<F: Facility>(facility: F, load: &Load, ahead: Duration) -> Result<Opt
     let books: Vec<_> = ledgers.iter().map(|ledger| &**ledger).zip(fates.iter().map(Vec::as_slice)).collect();
     wait_for_runs(&books, load.patience);
     facility.settle(0)?;
+    let left = facility.count()?;
     facility.stop();
     if refused > 0 {
         return Ok(Some(Err(format!("{refused} jobs were refused"))));
     }
-    Ok(Some(fate::check(books).map(|checked| figures(&checked.lateness, scheduled, bytes))))
+    let all_pending = |checked: Checked| {
+        let pending = taken_in == load.burst as usize;
+        pending
+            .then_some(checked)
+            .ok_or_else(|| format!("{taken_in} were pending by the facility's own count, of {}", load.burst))
+    };
+    let checked = check(&books, left).and_then(all_pending);
+    Ok(Some(checked.map(|checked| figures(&checked.lateness, scheduled, bytes))))
 }
 
 /// How many jobs each producer schedules.
@@ -85,7 +94,7 @@ fn figures(lateness: &Distribution, scheduled: Duration, bytes: usize) -> Vec<Fi
         Figure::time("first", lateness.quantile(0.0)),
         Figure::time("p50", lateness.quantile(0.5)),
         Figure::time("p99", lateness.quantile(0.99)),
-        Figure::time("last", lateness.longest()),
+        Figure::time("last", lateness.longest()).worst(),
         Figure::rate("runs/s", lateness.len(), lateness.longest()),
         Figure::bytes("bytes/job", bytes, lateness.len() as usize),
     ]

@@ -6,7 +6,7 @@ mod pairs;
 mod sessions;
 
 use crate::facility::Facility;
-use crate::fate::{self, Fate};
+use crate::fate::{self, Checked, Fate};
 use crate::figures::Figure;
 use crate::ledger::Ledger;
 use crate::load::Load;
@@ -25,6 +25,8 @@ pub enum Experiment {
     PairsAlone,
     /// The same beside jobs that are far away.
     PairsBeside,
+    /// Beside these, schedule one and cancel the oldest of a window.
+    PairsWindow,
     /// Jobs that fire at a rate.
     Fires,
     /// Sessions that are refreshed, until they are not.
@@ -35,13 +37,15 @@ pub enum Experiment {
 
 impl Experiment {
     /// All of them, in the order of the report.
-    pub const ALL: [Self; 5] = [Self::PairsAlone, Self::PairsBeside, Self::Fires, Self::Sessions, Self::Audit];
+    pub const ALL: [Self; 6] =
+        [Self::PairsAlone, Self::PairsBeside, Self::PairsWindow, Self::Fires, Self::Sessions, Self::Audit];
 
     /// What it is called on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::PairsAlone => "pairs-alone",
             Self::PairsBeside => "pairs-beside",
+            Self::PairsWindow => "pairs-window",
             Self::Fires => "fires",
             Self::Sessions => "sessions",
             Self::Audit => "audit",
@@ -59,6 +63,10 @@ impl Experiment {
             Self::PairsAlone | Self::PairsBeside => {
                 format!("{}: schedule and cancel, closed loop, {producers} producers, {beside}", self.name())
             }
+            Self::PairsWindow => format!(
+                "pairs-window: schedule one and cancel the oldest of {}, closed loop, {producers} producers, {beside}",
+                units::count(load.window as u64)
+            ),
             Self::Fires => format!(
                 "fires: {} jobs a second for {:?}, open loop, delays of 10 ms to 1 s; how late they run",
                 count(load.rate),
@@ -77,7 +85,7 @@ impl Experiment {
     /// What the columns say.
     pub fn notes(self) -> &'static [&'static str] {
         match self {
-            Self::PairsAlone | Self::PairsBeside => pairs::NOTES,
+            Self::PairsAlone | Self::PairsBeside | Self::PairsWindow => pairs::NOTES,
             Self::Fires => fires::NOTES,
             Self::Sessions => sessions::NOTES,
             Self::Audit => audit::NOTES,
@@ -89,7 +97,7 @@ impl Experiment {
         let each = |n: u32| Duration::from_micros(3) * n;
         match self {
             Self::PairsAlone => load.pairs_time,
-            Self::PairsBeside => load.pairs_time + each(load.pending),
+            Self::PairsBeside | Self::PairsWindow => load.pairs_time + each(load.pending),
             Self::Fires => load.fires_time + Duration::from_secs(1),
             Self::Sessions => load.ttl * 5 / 2,
             Self::Audit => each(load.burst),
@@ -100,7 +108,7 @@ impl Experiment {
     pub fn asked(self, load: &Load) -> Vec<Asked> {
         let tick = load.tick.as_nanos() as f64;
         match self {
-            Self::PairsAlone | Self::PairsBeside => {
+            Self::PairsAlone | Self::PairsBeside | Self::PairsWindow => {
                 vec![
                     Asked { figure: "pairs/s", at_least: true, bound: 1e6 },
                     Asked { figure: "mean", at_least: false, bound: 1e4 },
@@ -112,6 +120,20 @@ impl Experiment {
         }
     }
 
+    /// Whether as much is played as these bounds are asked of: a service that keeps them with a tenth of it may not with all.
+    pub fn is_judged(self, load: &Load) -> bool {
+        let whole = Load::whole();
+        let pairs = load.pairs_time >= whole.pairs_time;
+        match self {
+            Self::PairsAlone => pairs,
+            Self::PairsBeside => pairs && load.pending >= whole.pending,
+            Self::PairsWindow => pairs && load.pending >= whole.pending && load.window >= whole.window,
+            Self::Fires => load.rate >= whole.rate && load.fires_time >= whole.fires_time,
+            Self::Sessions => load.sessions >= whole.sessions && sessions::rate(load) >= sessions::rate(&whole),
+            Self::Audit => true,
+        }
+    }
+
     /// Plays it.
     ///
     /// # Errors
@@ -119,15 +141,16 @@ impl Experiment {
     /// If the facility cannot be started, or hangs.
     pub fn play<F: Facility>(self, start: &dyn Fn() -> Result<F>, load: &Load) -> Result<Played> {
         match self {
-            Self::PairsAlone => pairs::play(start()?, load, 0),
-            Self::PairsBeside => pairs::play(start()?, load, load.pending),
+            Self::PairsAlone => pairs::play(start()?, load, 0, 0),
+            Self::PairsBeside => pairs::play(start()?, load, load.pending, 0),
+            Self::PairsWindow => pairs::play(start()?, load, load.pending, load.window),
             Self::Fires => fires::play(start()?, load),
             Self::Sessions => sessions::play(start()?, load),
             Self::Audit => audit::play(start, load),
         }
     }
 
-    /// Those of these names, in the order of the report; all if none is named. `pairs` names both.
+    /// Those of these names, in the order of the report; all if none is named. `pairs` names three.
     ///
     /// # Errors
     ///
@@ -151,6 +174,16 @@ pub struct Asked {
     pub at_least: bool,
     /// In the unit of the figure.
     pub bound: f64,
+}
+
+/// Compares fates with what happened, when all is over and the facility has so many jobs left by its own count.
+///
+/// # Errors
+///
+/// What is wrong, in a sentence.
+fn check(books: &[(&Ledger, &[Fate])], left: usize) -> Result<Checked, String> {
+    let checked = fate::check(books.iter().copied())?;
+    if left > 0 { Err(format!("{left} jobs are left though all are over")) } else { Ok(checked) }
 }
 
 /// Waits until every job has run that is to run, and the last of them has come due (a job that runs twice, or in spite of being

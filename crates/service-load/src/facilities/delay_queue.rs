@@ -24,7 +24,8 @@ enum Command {
     Insert(u64, Instant, Job),
     Remove(u64),
     Reset(u64, Instant),
-    Mark(mpsc::Sender<()>),
+    /// To be answered with the number of those in the queue.
+    Mark(mpsc::Sender<usize>),
     /// Not told by the end of the channel: who still has a sender would keep the task alive.
     End,
 }
@@ -84,6 +85,10 @@ impl Facility for Queue {
     }
 
     fn settle(&self, _: usize) -> Result<()> {
+        self.count().map(drop)
+    }
+
+    fn count(&self) -> Result<usize> {
         wait_for_marker(|done| self.commands.send(Command::Mark(done)).is_ok())
     }
 
@@ -149,7 +154,7 @@ impl Owner {
                 }
             }
             // Who waits may have lost patience.
-            Command::Mark(done) => done.send(()).unwrap_or_default(),
+            Command::Mark(done) => done.send(self.queue.len()).unwrap_or_default(),
             Command::End => {}
         }
     }

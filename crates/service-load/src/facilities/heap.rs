@@ -183,6 +183,12 @@ impl Facility for HeapAndCondvar {
         })
     }
 
+    fn count(&self) -> Result<usize> {
+        // One lock within the other, as in `drive`. What was cancelled is in the heap still, without its work.
+        let is_live = |entry: &&Reverse<Entry>| lock(&entry.0.task).work.is_some();
+        Ok(lock(&self.shared.state).heap.iter().filter(is_live).count())
+    }
+
     fn stop(self) {
         lock(&self.shared.state).stopped = true;
         self.shared.changed.notify_one();
@@ -191,7 +197,7 @@ impl Facility for HeapAndCondvar {
 }
 
 /// The task that a caller has scheduled.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Session(Arc<Mutex<Task>>);
 
 impl fmt::Debug for HeapAndCondvar {

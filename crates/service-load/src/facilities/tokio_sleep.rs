@@ -1,8 +1,8 @@
 //! tokio's time driver: each job is a task that sleeps until its time.
 
-use crate::facility::{Answer, Facility, PATIENCE, wait_for_marker};
+use crate::facility::{Answer, Facility, wait_for_marker, wait_until};
 use crate::ledger::Job;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
@@ -11,9 +11,6 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
 use tokio::task;
 use tokio::time::sleep_until;
-
-/// How often it is looked whether tasks have ended.
-const LOOK: Duration = Duration::from_micros(200);
 
 /// A runtime, used from threads outside of it.
 #[derive(Debug)]
@@ -116,12 +113,17 @@ impl Facility for TokioSleep {
             true
         })?;
         // What was aborted is gone when its task is; several workers may be at that, in any order.
-        let (metrics, begin) = (self.handle.metrics(), Instant::now());
-        while metrics.num_alive_tasks() > pending {
-            ensure!(begin.elapsed() < PATIENCE, "tasks that were aborted are still there after {PATIENCE:?}");
-            thread::sleep(LOOK);
-        }
-        Ok(())
+        let metrics = self.handle.metrics();
+        wait_until("tasks that were aborted are still there", || metrics.num_alive_tasks() <= pending)?;
+        // A task that has not been polled has no timer. It waits in the runtime's queue or in that of a worker, and a worker
+        // parks when it has found nothing in any. (The number of parkings is odd while it is parked; it is written before
+        // the worker takes anything from the queue, so that it is to be read after the length of that.)
+        let all_parked = || (0..metrics.num_workers()).all(|worker| metrics.worker_park_unpark_count(worker) % 2 == 1);
+        wait_until("tasks have not begun", || metrics.global_queue_depth() == 0 && all_parked())
+    }
+
+    fn count(&self) -> Result<usize> {
+        Ok(self.handle.metrics().num_alive_tasks())
     }
 
     fn stop(self) {

@@ -1,6 +1,6 @@
 //! Our service, as its users have it.
 
-use crate::facility::{Answer, Facility, wait_for_marker};
+use crate::facility::{Answer, Facility, wait_for_marker, wait_until};
 use crate::ledger::Job;
 use anyhow::Result;
 use std::fmt;
@@ -117,11 +117,16 @@ impl<K: Keeping> Facility for Wheelhouse<K> {
         answer(K::refresh(&self.timers, session, self.clock.moment(due)))
     }
 
-    fn settle(&self, _: usize) -> Result<()> {
-        // The intake is in order: when a job that was given last has run, all before it has been taken in.
-        wait_for_marker(|done| {
-            self.timers.after(Duration::ZERO).run(move |_| done.send(()).unwrap_or_default()).is_ok()
-        })
+    fn settle(&self, pending: usize) -> Result<()> {
+        // The intake is in order: when a job that was given last has run, all before it has been taken in. Its time is past; one
+        // that was due now would be rounded up to the next tick, and that would be counted as backlog.
+        wait_for_marker(|done| self.timers.at(Moment::ORIGIN).run(move |_| done.send(()).unwrap_or_default()).is_ok())?;
+        // That job itself, and others whose runs go on, are over a moment after they have done what they were to do.
+        wait_until("jobs that are over are still there", || self.timers.len() <= pending)
+    }
+
+    fn count(&self) -> Result<usize> {
+        Ok(self.timers.len())
     }
 
     fn stop(self) {
