@@ -76,19 +76,19 @@ impl Article {
     pub const fn source(self) -> &'static str {
         match self {
             Self::S0 => {
-                "An article in Chinese on the package xtimingwheel, with its code. Lines are those of its text."
+                "An article in Chinese on the package xtimingwheel, with its code; the text we have names neither author nor address. Lines are those of the text."
             }
             Self::S1 => {
-                "A tutorial in Chinese on timers in C++ and Go servers, with drawings of layered wheels. Lines are those of its text."
+                "A tutorial in Chinese on wheels with rounds, in layers, and of months, weeks and days; the text we have names neither author nor address. Lines are those of the text."
             }
             Self::S2 => {
-                "An article in Chinese by the author of the Go package github.com/alex023/clock. Lines are those of its text."
+                "An article in Chinese by the author of the Go package github.com/alex023/clock; the text we have names no address. Lines are those of the text."
             }
             Self::S3 => {
-                "luozhiyun, www.luozhiyun.com/archives/444, in Chinese, with code after github.com/RussellLuo/timingwheel. Lines are those of its text."
+                "luozhiyun, www.luozhiyun.com/archives/444, in Chinese, with code after github.com/RussellLuo/timingwheel. Lines are those of the text."
             }
             Self::S4 => {
-                "An article in Chinese on timing wheels in Netty and Kafka and on java.util.concurrent. Lines are those of its text."
+                "An article in Chinese on timing wheels in Netty and Kafka and on java.util.concurrent; the text we have names neither author nor address. Lines are those of the text."
             }
             Self::Literature => {
                 "What the articles stand on: papers, and the documentation and source of the systems they name."

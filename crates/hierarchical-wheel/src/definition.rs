@@ -16,7 +16,12 @@ impl Backend for Definition {
         precision: Precision::Exact,
         vain_wakeups: 7,
         most: u32::MAX,
-        costs: Costs { insert: "O(m)", cancel: "O(m)", reschedule: "O(m)", fire: "O(1)" },
+        costs: Costs {
+            insert: "O(m), worst O(4096 m)",
+            cancel: "O(m), worst O(m + 4096)",
+            reschedule: "O(m), worst O(4096 m)",
+            fire: "O(1), worst O(4096 m)",
+        },
         // A slot visited for each level that is split, and a move for each timer that was there before the split. Delays below 2^24
         // cascade at most three times; each move is a read and a write. Now and then an empty tick cascades.
         bounds: |_| Bounds { insert: 3.0, cancel: 4.0, reschedule: 6.0, fire: 10.0, empty_tick: 2.5, next_wakeup: 0.0 },

@@ -78,7 +78,7 @@ fn printed(judgement: &Judgement, whole: Option<Document>, format: Form) -> Resu
 fn whole_report(judgement: &Judgement, scale: &Scale, instructions: bool) -> Result<Document> {
     let confusion = controls::confusion(scale, CONTROLS);
     let counted = if instructions { second_opinion()? } else { None };
-    page::whole(judgement, &confusion, counted, &provenance::gather(0))
+    page::whole(judgement, scale, &confusion, counted, &provenance::gather(0))
 }
 
 /// The instructions, if callgrind is there.

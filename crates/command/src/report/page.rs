@@ -3,7 +3,7 @@
 use super::{pictures, tables};
 use anyhow::{Context, Result};
 use wheelhouse_claims::controls::Confusion;
-use wheelhouse_claims::{Article, Evidence, Experiment, Judged, Judgement, Line, summary};
+use wheelhouse_claims::{Article, Evidence, Experiment, Judged, Judgement, Line, Scale, summary};
 use wheelhouse_harness::model::Provenance;
 use wheelhouse_harness::report::document::{Block, Document};
 use wheelhouse_harness::report::provenance;
@@ -16,11 +16,17 @@ use wheelhouse_harness::table::Table;
 /// If the summary names a claim that was not judged.
 pub(crate) fn whole(
     judgement: &Judgement,
+    scale: &Scale,
     confusion: &Confusion,
     instructions: Option<Table>,
     made: &Provenance,
 ) -> Result<Document> {
     let mut blocks = unexpected(judgement);
+    if *scale != Scale::WHOLE {
+        let on =
+            "Counted on a reduced range of n; the summary and what is said of each claim describe the whole range.";
+        blocks.push(Block::Warning(on.to_owned()));
+    }
     blocks.push(Block::Heading("In twelve lines".to_owned()));
     blocks.push(Block::Points(summary_lines(judgement)?));
     blocks.push(Block::Text(tables::tally(judgement)));
@@ -85,7 +91,9 @@ pub(crate) fn summary_section(judgement: &Judgement) -> Result<String> {
 
 const HOW: &str = "Each claim has a sentence in our words, a verdict, the figure that decides it, and the statements that the claim was taken \
     apart into, each with whether it holds: all hold and the claim is confirmed, none and it is refuted, some and it is nuanced. \
-    A verdict follows from what was counted and is held to the one on record; a change of the code that changes one fails the tests.";
+    A verdict follows from what was counted and is held to the one on record; a change of the code that changes one fails the tests. \
+    A step is a comparison of two deadlines, a link followed or written, a slot looked into, an entry read in search of what is due, an element of an array moved, or a \
+    timer moved from a level to another; fields of the timer itself are not counted.";
 
 const CLASSIFIER: &str = "Constant, logarithmic and linear are told apart by a rule on the differences from n to 2n. Here the same rule is given \
     costs whose class is known. A class in the column of another would be an error; undecided is none.";

@@ -59,7 +59,11 @@ fn run(scale: &Scale) -> Evidence {
     let grows = grows.collect::<Option<Vec<bool>>>().map(|grows| grows.contains(&true));
     let steps = later.iter().map(|(.., steps)| *steps).fold(0.0, f64::max);
     let figure = format!("{steps:.1} steps at n = {}, whatever n is", scale.largest());
-    let finds = first(scale).growth().is(Growth::Constant);
+    let finding = first(scale);
+    let ((least, most), growth) = (finding.ends(), finding.growth());
+    let cells = [<Definition<2>>::INFO.name, "none: finding the first"].map(str::to_owned);
+    table.row(cells.into_iter().chain([format!("{least:.2}"), format!("{most:.2}"), growth.to_string()]));
+    let finds = growth.is(Growth::Constant);
     let parts = [
         Part::maybe("it finds its first timer in constant work", finds),
         Part::maybe("a later deadline costs more, the more timers there are", grows),

@@ -69,7 +69,10 @@ fn run(scale: &Scale) -> Evidence {
     let mut parts: Vec<Part> = counted.iter().filter(|it| it.is_wheel).map(|wheel| more_than(heaps, wheel)).collect();
     let grow: Option<Vec<bool>> =
         heaps.iter().map(|heap| heap.sweep.growth().is(Growth::Constant).map(|is| !is)).collect();
-    parts.push(Part::maybe("a heap takes the more steps, the more timers wait", grow.map(|grow| grow.contains(&true))));
+    parts.push(Part::maybe(
+        "a heap takes the more steps, the more timers wait, deadlines at random",
+        grow.map(|grow| grow.contains(&true)),
+    ));
     let figure = figure(&counted);
     let tables = vec![table(&counted, &article)];
     Evidence { findings: vec![Finding::new("C03", figure, parts)], tables, charts: charts(&counted) }
