@@ -120,13 +120,14 @@ impl<B> Builder<B> {
         self
     }
 
-    /// Runs that take longer than this are reported; a second by default.
+    /// Runs that take longer than this are reported; a second by default. Zero is refused.
     pub fn slow_after(mut self, time: Duration) -> Self {
         self.settings.slow_after = time;
         self
     }
 
-    /// What is to be called when something goes wrong in a job, on the thread where it does: it should return soon.
+    /// What is to be called when something goes wrong in a job, on the thread where it does: it should return soon. It may
+    /// do anything that a job may, also stop the service.
     pub fn on_event(mut self, observer: impl Fn(&Event) + Send + Sync + 'static) -> Self {
         self.settings.observer = Some(Box::new(observer));
         self
@@ -138,11 +139,15 @@ impl<B: Timer<JobIndex>> Builder<B> {
     ///
     /// # Errors
     ///
-    /// A tick that cannot be, a pool of no workers, a limit that is too high, or a thread that cannot be started.
+    /// A tick that cannot be, a pool of no workers, a limit that is too high, runs that are slow after no time, or a thread that
+    /// cannot be started.
     pub fn build(self) -> Result<Scheduler<B>, BuildError> {
         let ticks = Ticks::new(self.tick).ok_or(BuildError::Tick(self.tick))?;
         if self.settings.limit > MOST_JOBS {
             return Err(BuildError::Limit(self.settings.limit));
+        }
+        if self.settings.slow_after.is_zero() {
+            return Err(BuildError::SlowAfterZero);
         }
         let runner = match (self.executor, self.workers) {
             (Some(executor), _) => Runner::Custom(executor),

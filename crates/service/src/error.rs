@@ -125,6 +125,8 @@ pub enum BuildError {
     Tick(Duration),
     /// A worker pool without a worker.
     NoWorkers,
+    /// Each run to be reported as slow, [`slow_after`](crate::Builder::slow_after) a time of zero.
+    SlowAfterZero,
     /// More jobs allowed than a backend can hold; [`Builder::MOST_JOBS`](crate::Builder::MOST_JOBS) is the most.
     Limit(usize),
     /// A thread could not be started.
@@ -136,6 +138,7 @@ impl fmt::Display for BuildError {
         match self {
             Self::Tick(tick) => write!(f, "a tick of {tick:?}: it must be above zero and below 584 years"),
             Self::NoWorkers => f.write_str("a pool of zero workers: leave it out to run jobs on the driving thread"),
+            Self::SlowAfterZero => f.write_str("runs that are slow after no time at all: each would be reported"),
             Self::Limit(jobs) => {
                 write!(f, "a limit of {jobs} jobs: a backend holds at most {}", crate::builder::MOST_JOBS)
             }

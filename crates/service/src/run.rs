@@ -1,7 +1,7 @@
 //! A run: what the job is told of it, and what an executor gets to carry out.
 
 use crate::record::{Begun, Ended, Record, Times};
-use crate::shared::{Shared, guarded};
+use crate::shared::{Shared, discard, guarded};
 use crate::work::Work;
 use crate::{EventKind, JobHandle, Moment};
 use std::fmt;
@@ -114,6 +114,7 @@ impl DueRun {
 
     /// Carries it out. The answer is the job, if the driver is to look at it, and when its next run is due.
     pub(crate) fn perform(&mut self) -> Option<(Arc<Record>, Option<Moment>)> {
+        self.shared.runs.enter();
         match std::mem::replace(&mut self.kind, Kind::Spent) {
             Kind::Spent => None,
             Kind::Turn(turn) => {
@@ -146,6 +147,10 @@ impl DueRun {
         let key = shared.runs.begin(&self.record, started);
         let outcome = guarded(|| work.call(&run));
         let told = shared.runs.end(key);
+        if told {
+            // The driver, which had no need to watch what waits for this worker, now has.
+            shared.signal.wake();
+        }
         let ended = shared.now();
         let took = ended.saturating_since(started);
         shared.measure(run.lateness(), took);
@@ -185,9 +190,14 @@ impl DueRun {
 impl Drop for DueRun {
     fn drop(&mut self) {
         match std::mem::replace(&mut self.kind, Kind::Spent) {
+            // Entered when it was carried out.
             Kind::Spent => {}
-            Kind::Turn(turn) => self.abandon(turn),
+            Kind::Turn(turn) => {
+                self.shared.runs.enter();
+                self.abandon(turn);
+            }
             Kind::Beside(begun) => {
+                self.shared.runs.enter();
                 self.shared.report(&self.job(), EventKind::Abandoned);
                 discard(begun);
             }
@@ -200,9 +210,4 @@ impl fmt::Debug for DueRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("DueRun").field(&self.job()).finish()
     }
-}
-
-/// Drops what the user gave. It may panic in that, and no thread of the service is to end by it.
-fn discard<T>(value: T) {
-    guarded(|| drop(value)).unwrap_or_default();
 }

@@ -3,13 +3,14 @@
 use crate::executor::Runner;
 use crate::record::{Phase, Popped, Record};
 use crate::run::DueRun;
-use crate::shared::Shared;
+use crate::shared::{Shared, discard};
 use crate::sync::Receiver;
 use crate::{Builder, Clock, Handle, Job, ManualClock, Moment, Waker};
 use slab::Slab;
 use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 use wheelhouse_core::{Timer, TimerId};
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
@@ -105,7 +106,8 @@ impl<B: Timer<JobIndex>> Scheduler<B> {
     /// itself again at once does not keep this call from returning. Each job that is taken in and each run costs one
     /// operation of the backend or two, and a few locks that nobody else wants.
     pub fn poll(&mut self, now: Moment) -> usize {
-        self.take_in(now);
+        let slow = self.take_in(now);
+        self.shared.report_slow(slow);
         let (mut runs, mut look_at) = (0, None);
         while let Some(run) = self.step(look_at.take()) {
             runs += 1;
@@ -128,12 +130,17 @@ impl<B: Timer<JobIndex>> Scheduler<B> {
         if self.intake.is_empty() { next } else { Some(self.now) }
     }
 
-    /// When to look for runs that take long, if any is in flight of which that was not told.
+    /// When to look for runs that take long. A moment that was chosen stays until it has come, so that while runs come and go
+    /// they are searched once in that time, and not before each sleep.
     fn watch_runs(&self) -> Option<Moment> {
-        if !self.shared.runs.any_untold() {
+        let runs = &self.shared.runs;
+        if !runs.any_to_watch(|told| self.runner.may_begin_one_beside(told)) {
             self.look_for_slow.set(None);
         } else if self.look_for_slow.get().is_none() {
-            self.look_for_slow.set(self.now.checked_add(self.shared.slow_after()));
+            let since = runs.oldest_untold().unwrap_or(self.now);
+            // A tick more than that: at the very moment it has not taken longer.
+            let look = since.checked_add(self.shared.slow_after());
+            self.look_for_slow.set(look.and_then(|look| look.checked_add(self.shared.ticks.length())));
         }
         self.look_for_slow.get()
     }
@@ -177,19 +184,21 @@ impl<B: Timer<JobIndex>> Scheduler<B> {
     }
 
     /// Begins a poll: takes in what has come. As much as is there now, so that producers who never pause cannot keep
-    /// anything from running.
-    pub(crate) fn take_in(&mut self, now: Moment) {
+    /// anything from running. The answer is which runs take long by now, for the caller to report.
+    #[must_use = "these runs are to be reported"]
+    pub(crate) fn take_in(&mut self, now: Moment) -> Vec<(Arc<Record>, Duration)> {
         self.shared.signal.awake();
         self.shared.counters.polls.count();
         self.now = self.now.max(now);
-        if self.look_for_slow.get().is_some_and(|look| look <= self.now) {
-            self.look_for_slow.set(None);
-            self.shared.report_slow(self.now);
-        }
         for _ in 0..self.intake.len() {
             let Ok(job) = self.intake.try_recv() else { break };
             self.look_at(&job);
         }
+        if self.look_for_slow.get().is_none_or(|look| look > self.now) {
+            return Vec::new();
+        }
+        self.look_for_slow.set(None);
+        self.shared.runs.tell_slow(self.now, self.shared.slow_after())
     }
 
     /// Looks at a job whose run has ended here, if any, and hands out the next run that is due.
@@ -285,7 +294,7 @@ impl<B: Timer<JobIndex>> Drop for Scheduler<B> {
         // it was refused. Taken here, it would be neither run nor refused nor given back.
         if !self.shared.is_closed() {
             self.shared.close();
-            drop(self.take_back(true));
+            self.take_back(true).into_iter().for_each(discard);
         }
     }
 }

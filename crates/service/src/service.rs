@@ -2,7 +2,7 @@
 
 use crate::executor::{Runner, join};
 use crate::scheduler::{JobIndex, Scheduler};
-use crate::shared::Shared;
+use crate::shared::{Shared, discard};
 use crate::sync::thread::{self, JoinHandle};
 use crate::sync::{Mutex, Parker};
 use crate::{BuildError, Builder, Handle, Job, Moment, Waker};
@@ -144,8 +144,10 @@ impl Drop for Service {
     fn drop(&mut self) {
         if self.driver.is_some() {
             self.shared.close();
-            drop(self.core.lock().take_back(true));
+            let jobs = self.core.lock().take_back(true);
             self.shared.signal.wake();
+            // Without the lock, as what they hold may do anything when it is dropped.
+            jobs.into_iter().for_each(discard);
             self.end_threads(true);
         }
     }
@@ -187,7 +189,10 @@ impl<B: Timer<JobIndex>> Driver<B> {
 
     /// As [`Scheduler::poll`], but the lock is free while a job runs, so that the service can be stopped meanwhile.
     fn poll(&self) {
-        self.core.lock().take_in(self.shared.now());
+        let now = self.shared.now();
+        let slow = self.core.lock().take_in(now);
+        // Without the lock, so that an observer may stop the service, and one that takes its time holds up nobody who does.
+        self.shared.report_slow(slow);
         let mut look_at = None;
         loop {
             let run = self.core.lock().step(look_at.take());

@@ -185,9 +185,10 @@ impl Shared {
         self.settings.slow_after
     }
 
-    /// Tells of the runs that go on and take long by now.
-    pub(crate) fn report_slow(self: &Arc<Self>, now: Moment) {
-        for (record, time) in self.runs.tell_slow(now, self.slow_after()) {
+    /// Tells of runs that go on and take long by now. To be called without a lock, as the observer may do anything, such as stop
+    /// the service.
+    pub(crate) fn report_slow(self: &Arc<Self>, slow: Vec<(Arc<Record>, Duration)>) {
+        for (record, time) in slow {
             self.counters.slow.count();
             self.report(&JobHandle::new(record, Arc::clone(self)), EventKind::StillRunning(time));
         }
@@ -227,6 +228,12 @@ impl Shared {
             run_time,
         }
     }
+}
+
+/// Drops what the user gave, without a lock. It may panic in that, and neither a thread of the service nor what else is to be
+/// done is to end by it.
+pub(crate) fn discard<T>(value: T) {
+    guarded(|| drop(value)).unwrap_or_default();
 }
 
 /// Calls code of the user; what it panicked with, as text.
