@@ -99,14 +99,15 @@ impl<B> Builder<B> {
     }
 
     /// Runs jobs on so many threads, instead of on the one that drives. Then a slow job delays no other as long as a
-    /// worker is free.
+    /// worker is free, and never a future or a value that is sent: these are brought by the thread that drives.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
         self.executor = None;
         self
     }
 
-    /// Runs jobs where this says, instead of on the thread that drives.
+    /// Runs closures where this says, instead of on the thread that drives. That one brings what needs no more than an instant:
+    /// values that are sent, and futures.
     pub fn executor(mut self, executor: impl Executor + 'static) -> Self {
         self.executor = Some(Box::new(executor));
         self.workers = None;
@@ -115,6 +116,10 @@ impl<B> Builder<B> {
 
     /// How many jobs may be scheduled at a time: pending, due, and running. [`Builder::MOST_JOBS`] by default, which is
     /// also the most.
+    ///
+    /// This bounds the memory too. A job that is over makes room at once, but something of it stays until the driver looks: of
+    /// those there may be as many again (1,024 where fewer are allowed), and if a job holds up the driver for so long that there
+    /// are more, new ones are refused.
     pub fn max_jobs(mut self, jobs: usize) -> Self {
         self.settings.limit = jobs;
         self

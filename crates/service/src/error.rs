@@ -56,7 +56,8 @@ pub enum Reason {
     EmptyKey,
     /// A job with this key is pending or periodic, and was not to be replaced.
     DuplicateKey,
-    /// As many jobs as are allowed, which is named here, are scheduled.
+    /// As many jobs as are allowed, which is named here, are scheduled, or as many again are over and wait to be cleared away by a
+    /// driver that is held up, see [`max_jobs`](crate::Builder::max_jobs).
     LimitReached(usize),
     /// The service has been stopped.
     Stopped,
@@ -96,7 +97,7 @@ pub enum ChangeError {
     Finished,
     /// It was cancelled before.
     Cancelled,
-    /// The service has been stopped, and has given the job back.
+    /// The service has been stopped, and gives the job back or has done so.
     Stopped,
     /// To be moved to a time too far away to be named. It stays as it was.
     Overflow,

@@ -42,9 +42,10 @@ pub(crate) enum Runner {
 
 impl Runner {
     /// Runs it here, or has it run elsewhere. Answers the job that the driver is to look at now.
-    pub(crate) fn launch(&self, mut run: DueRun) -> Option<Arc<Record>> {
+    pub(crate) fn launch(&self, run: DueRun) -> Option<Arc<Record>> {
         match self {
-            Self::Inline => return run.perform().map(|(record, _)| record),
+            _ if run.is_brief() => return run.run_here(),
+            Self::Inline => return run.run_here(),
             Self::Workers(pool) => pool.execute(run),
             // If it panics, the run is dropped and reported; the driver goes on.
             Self::Custom(executor) => guarded(|| executor.execute(run)).unwrap_or_default(),

@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::{Log, Rig, ms};
-use crossbeam_channel::{Receiver, Sender, bounded};
+use common::{Log, Rig, at, ms};
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -247,4 +247,88 @@ fn a_job_takes_the_place_of_one_that_panics_when_it_is_dropped() {
     assert_eq!((first.status(), second.status(), rig.timers.len()), (Status::Cancelled, Status::Pending, 1));
     rig.play(100);
     assert_eq!((log.take(), rig.timers.is_empty()), (vec![10], true));
+}
+
+#[test]
+fn a_periodic_job_that_runs_while_a_stop_waits_is_given_back_like_one_that_does_not() {
+    for builder in [inline, workers, threads] {
+        let service = builder().start().unwrap();
+        let timers = service.handle();
+        let ((begins, begun), (release, released)) = (bounded(1), bounded::<()>(1));
+        let job = move |_: &Run<'_>| {
+            begins.send(()).unwrap();
+            released.recv().unwrap_or_default();
+        };
+        let running = timers.every(HOUR).first_after(ms(0)).named("running").run(job).unwrap();
+        begun.recv_timeout(PATIENCE).unwrap();
+        let stopping = thread::spawn(move || service.stop(Stop::Wait));
+        while !timers.is_stopped() {
+            thread::sleep(ms(1));
+        }
+        drop(release);
+        let stopped = returns(move || stopping.join().unwrap());
+        let jobs: Vec<_> = stopped.jobs.iter().map(|job| (job.handle().name(), job.runs())).collect();
+        assert_eq!(jobs, [(Some("running"), 1)]);
+        assert_eq!((running.status(), running.runs(), timers.len()), (Status::Stopped, 1, 0));
+    }
+}
+
+#[test]
+fn a_periodic_job_that_runs_on_a_worker_while_a_scheduler_stops_is_given_back() {
+    let Rig { clock, mut scheduler, timers } = Rig::with(|builder| builder.workers(1));
+    let ((begins, begun), (release, released)) = (bounded(1), bounded::<()>(1));
+    let job = move |_: &Run<'_>| {
+        begins.send(()).unwrap();
+        released.recv().unwrap_or_default();
+    };
+    let running = timers.every(ms(10)).run(job).unwrap();
+    scheduler.play(&clock, at(10));
+    begun.recv_timeout(PATIENCE).unwrap();
+    let stopping = thread::spawn(move || scheduler.stop());
+    while !timers.is_stopped() {
+        thread::sleep(ms(1));
+    }
+    assert_eq!(running.refresh(ms(5)), Ok(()), "its next run is moved");
+    drop(release);
+    let jobs = returns(move || stopping.join().unwrap());
+    assert_eq!(jobs.iter().map(|job| (job.deadline(), job.runs())).collect::<Vec<_>>(), [(at(15), 1)]);
+    assert_eq!((running.status(), running.refresh(ms(5)).is_err(), timers.len()), (Status::Stopped, true, 0));
+}
+
+/// What is done about a job whose runs overlap: `None` is to cancel it. How many of them begin after all.
+fn ends_overlapping(how: Option<Stop>, expected: u64) {
+    let service = Service::builder().workers(1).start().unwrap();
+    let timers = service.handle();
+    let ((begins, begun), (release, released)) = (unbounded(), bounded::<()>(1));
+    let body = move |_: &Run<'_>| {
+        begins.send(()).unwrap();
+        released.recv().unwrap_or_default();
+    };
+    let job = timers.every(ms(1)).run_overlapping(body).unwrap();
+    begun.recv_timeout(PATIENCE).unwrap();
+    thread::sleep(ms(20));
+    assert_eq!((timers.snapshot().in_flight, job.runs()), (2, 1), "one waits for the worker, and no more");
+    let (until, ends) = (timers.clone(), job.clone());
+    let ending = thread::spawn(move || match how {
+        None => (ends.cancel().map(|_| 1).unwrap(), Some(service)),
+        Some(how) => (service.stop(how).jobs.len(), None),
+    });
+    // A stop that waits without a limit does so for the run that goes on; all else is over before that.
+    while !(ending.is_finished() || how == Some(Stop::Wait) && until.is_stopped()) {
+        thread::sleep(ms(1));
+    }
+    drop(release);
+    let (given_back, _service) = returns(move || ending.join().unwrap());
+    while timers.snapshot().in_flight > 0 {
+        thread::sleep(ms(1));
+    }
+    assert_eq!((given_back, job.runs(), timers.len()), (1, expected, 0), "{how:?}");
+}
+
+#[test]
+fn of_a_job_whose_runs_overlap_none_begins_after_it_was_cancelled_or_given_back() {
+    ends_overlapping(None, 1);
+    ends_overlapping(Some(Stop::Now), 1);
+    ends_overlapping(Some(Stop::WaitFor(ms(20))), 1);
+    ends_overlapping(Some(Stop::Wait), 2);
 }

@@ -114,19 +114,22 @@ fn a_job_that_is_cancelled_or_moved_meanwhile_has_one_end() {
 }
 
 #[test]
-fn a_periodic_job_has_no_run_after_the_stop_and_comes_back_unless_it_ran_over_it() {
-    check(3, || {
-        let service = service(1);
-        let timers = service.handle();
-        let job = timers.every(HOUR).first_after(Duration::ZERO).run(|_| ()).unwrap();
-        let stopped = service.stop(Stop::Wait);
-        let (runs, given_back) = (job.runs(), stopped.jobs.len());
-        assert!(
-            runs <= 1 && given_back <= 1 && runs as usize + given_back >= 1,
-            "{runs} runs, given back: {given_back}"
-        );
-        assert_eq!((job.status(), timers.len(), timers.snapshot().in_flight), (Status::Stopped, 0, 0));
-    });
+fn a_periodic_job_has_no_run_after_the_stop_and_comes_back() {
+    for overlapping in [false, true] {
+        check(2, move || periodic_comes_back(overlapping));
+    }
+}
+
+fn periodic_comes_back(overlapping: bool) {
+    let service = service(1);
+    let timers = service.handle();
+    let plan = timers.every(HOUR).first_after(Duration::ZERO);
+    let job = |_: &Run<'_>| ();
+    let job = if overlapping { plan.run_overlapping(job).unwrap() } else { plan.run(job).unwrap() };
+    let stopped = service.stop(Stop::Wait);
+    assert!(job.runs() <= 1, "{} runs", job.runs());
+    assert_eq!(stopped.jobs.len(), 1, "whether or not it ran meanwhile");
+    assert_eq!((job.status(), timers.len(), timers.snapshot().in_flight), (Status::Stopped, 0, 0));
 }
 
 #[test]
