@@ -132,20 +132,40 @@ fn periodic_comes_back(overlapping: bool) {
     assert_eq!((job.status(), timers.len(), timers.snapshot().in_flight), (Status::Stopped, 0, 0));
 }
 
+/// Tells how often it was run when nobody has it any more.
+struct Told(usize, Sender<usize>);
+
+impl Told {
+    fn run(&mut self) {
+        self.0 += 1;
+    }
+}
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        self.1.send(self.0).unwrap();
+    }
+}
+
+/// A job that is neither given back nor over would keep what it holds for as long as there is a handle: here, for ever.
+#[test]
+fn a_periodic_job_comes_back_or_is_over_when_stopping_does_not_wait_for_its_run() {
+    for how in [Stop::Now, Stop::WaitFor(Duration::ZERO)] {
+        check(2, move || {
+            let service = service(1);
+            let timers = service.handle();
+            let (sender, runs) = unbounded();
+            let mut told = Told(0, sender);
+            let job = timers.every(HOUR).first_after(Duration::ZERO).run(move |_| told.run()).unwrap();
+            let given_back = service.stop(how).jobs.len();
+            assert!(runs.recv() == Ok(job.runs() as usize) && given_back + job.runs() as usize >= 1);
+            assert_eq!((job.status(), timers.len()), (Status::Stopped, 0));
+        });
+    }
+}
+
 #[test]
 fn stopping_at_once_gives_back_what_has_not_begun_and_that_never_runs() {
-    /// Tells how often it was run when nobody has it any more.
-    struct Told(usize, Sender<usize>);
-    impl Told {
-        fn run(&mut self) {
-            self.0 += 1;
-        }
-    }
-    impl Drop for Told {
-        fn drop(&mut self) {
-            self.1.send(self.0).unwrap();
-        }
-    }
     check(2, || {
         let service = service(1);
         let timers = service.handle();
