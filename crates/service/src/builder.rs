@@ -99,14 +99,15 @@ impl<B> Builder<B> {
     }
 
     /// Runs jobs on so many threads, instead of on the one that drives. Then a slow job delays no other as long as a
-    /// worker is free.
+    /// worker is free, and never a future or a value that is sent: these are brought by the thread that drives.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
         self.executor = None;
         self
     }
 
-    /// Runs jobs where this says, instead of on the thread that drives.
+    /// Runs closures where this says, instead of on the thread that drives. That one brings what needs no more than an instant:
+    /// values that are sent, and futures.
     pub fn executor(mut self, executor: impl Executor + 'static) -> Self {
         self.executor = Some(Box::new(executor));
         self.workers = None;
@@ -115,18 +116,23 @@ impl<B> Builder<B> {
 
     /// How many jobs may be scheduled at a time: pending, due, and running. [`Builder::MOST_JOBS`] by default, which is
     /// also the most.
+    ///
+    /// This bounds the memory too. A job that is over makes room at once, but something of it stays until the driver looks: of
+    /// those there may be as many again (1,024 where fewer are allowed), and if a job holds up the driver for so long that there
+    /// are more, new ones are refused.
     pub fn max_jobs(mut self, jobs: usize) -> Self {
         self.settings.limit = jobs;
         self
     }
 
-    /// Runs that take longer than this are reported; a second by default.
+    /// Runs that take longer than this are reported; a second by default. Zero is refused.
     pub fn slow_after(mut self, time: Duration) -> Self {
         self.settings.slow_after = time;
         self
     }
 
-    /// What is to be called when something goes wrong in a job, on the thread where it does: it should return soon.
+    /// What is to be called when something goes wrong in a job, on the thread where it does: it should return soon. It may
+    /// do anything that a job may, also stop the service.
     pub fn on_event(mut self, observer: impl Fn(&Event) + Send + Sync + 'static) -> Self {
         self.settings.observer = Some(Box::new(observer));
         self
@@ -138,11 +144,15 @@ impl<B: Timer<JobIndex>> Builder<B> {
     ///
     /// # Errors
     ///
-    /// A tick that cannot be, a pool of no workers, a limit that is too high, or a thread that cannot be started.
+    /// A tick that cannot be, a pool of no workers, a limit that is too high, runs that are slow after no time, or a thread that
+    /// cannot be started.
     pub fn build(self) -> Result<Scheduler<B>, BuildError> {
         let ticks = Ticks::new(self.tick).ok_or(BuildError::Tick(self.tick))?;
         if self.settings.limit > MOST_JOBS {
             return Err(BuildError::Limit(self.settings.limit));
+        }
+        if self.settings.slow_after.is_zero() {
+            return Err(BuildError::SlowAfterZero);
         }
         let runner = match (self.executor, self.workers) {
             (Some(executor), _) => Runner::Custom(executor),

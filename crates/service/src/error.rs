@@ -56,7 +56,8 @@ pub enum Reason {
     EmptyKey,
     /// A job with this key is pending or periodic, and was not to be replaced.
     DuplicateKey,
-    /// As many jobs as are allowed, which is named here, are scheduled.
+    /// As many jobs as are allowed, which is named here, are scheduled, or as many again are over and wait to be cleared away by a
+    /// driver that is held up, see [`max_jobs`](crate::Builder::max_jobs).
     LimitReached(usize),
     /// The service has been stopped.
     Stopped,
@@ -96,7 +97,7 @@ pub enum ChangeError {
     Finished,
     /// It was cancelled before.
     Cancelled,
-    /// The service has been stopped, and has given the job back.
+    /// The service has been stopped, and gives the job back or has done so.
     Stopped,
     /// To be moved to a time too far away to be named. It stays as it was.
     Overflow,
@@ -125,6 +126,8 @@ pub enum BuildError {
     Tick(Duration),
     /// A worker pool without a worker.
     NoWorkers,
+    /// Each run to be reported as slow, [`slow_after`](crate::Builder::slow_after) a time of zero.
+    SlowAfterZero,
     /// More jobs allowed than a backend can hold; [`Builder::MOST_JOBS`](crate::Builder::MOST_JOBS) is the most.
     Limit(usize),
     /// A thread could not be started.
@@ -136,6 +139,7 @@ impl fmt::Display for BuildError {
         match self {
             Self::Tick(tick) => write!(f, "a tick of {tick:?}: it must be above zero and below 584 years"),
             Self::NoWorkers => f.write_str("a pool of zero workers: leave it out to run jobs on the driving thread"),
+            Self::SlowAfterZero => f.write_str("runs that are slow after no time at all: each would be reported"),
             Self::Limit(jobs) => {
                 write!(f, "a limit of {jobs} jobs: a backend holds at most {}", crate::builder::MOST_JOBS)
             }

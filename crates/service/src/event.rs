@@ -22,8 +22,8 @@ pub enum EventKind {
     /// A run panicked, with this message. Periodic jobs go on.
     Panicked(String),
     /// A run takes so long by now: longer than [`Builder::slow_after`](crate::Builder::slow_after) says, and it goes
-    /// on. Told once for a run, at the latest after twice that time; not where jobs run on the driving thread, which
-    /// then is held up itself.
+    /// on. Told once for a run, a tick after that time or as soon as the driver looks; not where jobs run on the driving thread,
+    /// which then is held up itself.
     StillRunning(Duration),
     /// A run took so long: longer than [`Builder::slow_after`](crate::Builder::slow_after) says. Told when it ends.
     Slow(Duration),

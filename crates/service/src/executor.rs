@@ -42,14 +42,24 @@ pub(crate) enum Runner {
 
 impl Runner {
     /// Runs it here, or has it run elsewhere. Answers the job that the driver is to look at now.
-    pub(crate) fn launch(&self, mut run: DueRun) -> Option<Arc<Record>> {
+    pub(crate) fn launch(&self, run: DueRun) -> Option<Arc<Record>> {
         match self {
-            Self::Inline => return run.perform().map(|(record, _)| record),
+            _ if run.is_brief() => return run.run_here(),
+            Self::Inline => return run.run_here(),
             Self::Workers(pool) => pool.execute(run),
             // If it panics, the run is dropped and reported; the driver goes on.
             Self::Custom(executor) => guarded(|| executor.execute(run)).unwrap_or_default(),
         }
         None
+    }
+
+    /// Whether a run that was handed out may begin while so many others do not end.
+    pub(crate) fn may_begin_one_beside(&self, others: usize) -> bool {
+        match self {
+            Self::Inline => false,
+            Self::Workers(pool) => others < pool.workers,
+            Self::Custom(_) => true,
+        }
     }
 
     /// Ends the workers when they have carried out what they were given. Waits for that if asked to.
@@ -83,6 +93,7 @@ pub(crate) struct Pool {
     /// Without a bound, so that the driver never waits for a worker. `None` when closed.
     queue: Mutex<Option<Sender<DueRun>>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
+    workers: usize,
 }
 
 impl Pool {
@@ -101,13 +112,17 @@ impl Pool {
             };
             threads.push(thread::Builder::new().name(format!("wheelhouse-worker-{number}")).spawn(worker)?);
         }
-        Ok(Self { queue: Mutex::new(Some(queue)), threads: Mutex::new(threads) })
+        Ok(Self { queue: Mutex::new(Some(queue)), threads: Mutex::new(threads), workers })
     }
 
     fn execute(&self, run: DueRun) {
-        // Closed, or without workers: the run comes back, is dropped, and is reported by that.
-        if let Some(queue) = &*self.queue.lock() {
-            drop(queue.send(run));
-        }
+        let queue = self.queue.lock();
+        let unsent = match &*queue {
+            Some(queue) => queue.send(run).map_err(Some),
+            None => Err(None),
+        };
+        drop(queue);
+        // Closed, or without workers: the run comes back, is dropped without the lock, and is reported by that.
+        drop(unsent);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::plan::{OneShot, Periodic, Plan};
 use crate::record::Record;
-use crate::shared::Shared;
+use crate::shared::{Shared, discard};
 use crate::work::Work;
 use crate::{ChangeError, Clock, Job, JobHandle, Key, Moment, Reason, Snapshot};
 use std::fmt;
@@ -152,6 +152,7 @@ impl Handle {
             let number = shared.counters.scheduled.count();
             Arc::new(Record::new(number, plan.tags, deadline, plan.repeat, Box::new(work)))
         };
+        let mut replaced_job = None;
         let record = if let Some(key) = key {
             let mut keys = shared.keys.lock();
             if !plan.replace && keys.get(&key).is_some() {
@@ -162,13 +163,15 @@ impl Handle {
             let record = create(work);
             let replaced = keys.insert(key, Arc::clone(&record));
             drop(keys);
-            // Without the lock, as dropping what it was to do is up to the user's code.
-            drop(replaced.map(|replaced| shared.cancel(&replaced)));
+            replaced_job = replaced.map(|replaced| shared.cancel(&replaced));
             record
         } else {
             create(work)
         };
-        match shared.send_new(&record, deadline) {
+        let sent = shared.send_new(&record, deadline);
+        // After all else, and without a lock: what it holds may do anything when it is dropped, such as panic.
+        discard(replaced_job);
+        match sent {
             Ok(()) => Ok(JobHandle::new(record, Arc::clone(shared))),
             Err(work) => {
                 let work = work.into_any().downcast::<W>().expect("what was put into the record above");

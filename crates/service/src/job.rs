@@ -27,7 +27,7 @@ pub enum Status {
     /// It waits for its time, or for a worker.
     Pending,
     /// It is running; a periodic one may have more runs to come. A job whose runs may overlap is `Pending` while runs
-    /// go on, until the last.
+    /// go on, until the last has begun, and then ends with that.
     Running,
     /// Its last run has ended.
     Finished,
@@ -91,8 +91,8 @@ impl JobHandle {
 
     /// Cancels the job, and gives back what it was to do.
     ///
-    /// `Ok` says that it does not run, and (unless its runs may overlap) is not running: even if its time had come and
-    /// it waited for a worker. Of a cancellation and a run that race, one wins, and the answer says which.
+    /// `Ok` says that no run begins, even if its time had come and it waited for a worker; and that none goes on, except
+    /// of a job whose runs may overlap. Of a cancellation and a run that race, one wins, and the answer says which.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl JobHandle {
     /// # Errors
     ///
     /// [`ChangeError::Running`]: too late, the last run has begun. [`Finished`](ChangeError::Finished),
-    /// [`Cancelled`](ChangeError::Cancelled), [`Stopped`](ChangeError::Stopped): it was over.
+    /// [`Cancelled`](ChangeError::Cancelled): it was over. [`Stopped`](ChangeError::Stopped): it is given back by the stop.
     /// [`Overflow`](ChangeError::Overflow): there is no such time, and the job stays as it was.
     pub fn refresh(&self, delay: Duration) -> Result<(), ChangeError> {
         self.shared.reschedule(&self.record, self.shared.now().checked_add(delay))

@@ -36,7 +36,8 @@
 //! to it is decided under the lock of that record alone, so that every question has one answer: a refresh that races
 //! with the run either is told that the run [has begun](ChangeError::Running), or has prevented it. The intake carries
 //! records, not commands: the scheduler looks at the state and does what it asks for. A refresh to a later time sends
-//! nothing at all; the timer is moved when the former time comes.
+//! nothing at all; the timer is moved when the former time comes. A record is in the intake once at most, however often it
+//! is changed meanwhile.
 //!
 //! # Costs
 //!
@@ -56,10 +57,12 @@
 //!
 //! 1. **Never early.** A run begins at its time or later. Deadlines are rounded up to the [tick](Builder::tick).
 //! 2. **No drift.** At a fixed rate, deadlines are whole periods from the first, whatever was late.
-//! 3. **In order.** Runs are handed out in the order of their deadlines' ticks; on one thread they run in that order.
+//! 3. **In order.** Runs are handed out in the order of their deadlines' ticks; on one thread they run in that order, and values
+//!    that are sent arrive in it, workers or not.
 //! 4. **Exactly as often as it should.** A job that is scheduled runs, or is cancelled, or is given back: one of these,
 //!    and the caller knows which.
-//! 5. **A job harms no other.** Neither by panicking nor, with a worker to spare, by being slow.
+//! 5. **A job harms no other.** Neither by panicking nor, with a worker to spare, by being slow. Where jobs run on workers,
+//!    futures and values that are sent wait for none of them.
 //! 6. **Nothing blocks for ever.** No call of a handle waits for the driver, the driver waits for no worker and no receiver.
 //!
 //! # When to take something else

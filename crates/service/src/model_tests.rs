@@ -75,6 +75,36 @@ fn no_wake_up_is_lost() {
     });
 }
 
+/// The end of a run sends a message that can wait, and who moves the job at that moment may find it in the intake.
+#[test]
+fn no_wake_up_is_lost_to_who_moves_a_job_that_ends_a_run() {
+    const HOUR: Duration = Duration::from_secs(3600);
+    check(3, || {
+        let (mut scheduler, held) = scheduler();
+        let (timers, parker) = (scheduler.handle(), Parker::of_this_thread());
+        let waker = parker.clone();
+        scheduler.set_waker(Arc::new(move || waker.unpark()));
+        timers.after(HOUR).run(|_| ()).unwrap();
+        let job = timers.every(2 * HOUR).first_after(Duration::ZERO).run(|_| ()).unwrap();
+        scheduler.poll(Moment::ORIGIN);
+        let due = held.lock().unwrap().pop().unwrap();
+        let worker = thread::spawn(move || due.run());
+        let owner = thread::spawn(move || job.reschedule(Moment::ORIGIN).unwrap());
+        loop {
+            scheduler.poll(Moment::ORIGIN);
+            if !held.lock().unwrap().is_empty() {
+                break;
+            }
+            if scheduler.next_wakeup().is_none_or(|wakeup| wakeup > Moment::ORIGIN) {
+                parker.park();
+            }
+        }
+        worker.join().unwrap();
+        owner.join().unwrap();
+        held.lock().unwrap().clear();
+    });
+}
+
 #[test]
 fn a_job_that_is_scheduled_while_the_service_stops_is_refused_or_given_back() {
     check(3, || {

@@ -103,8 +103,8 @@ impl<'h> OneShot<'h> {
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0.expect("it has not run") })
     }
 
-    /// Schedules the sending of a value. If the channel is full then, the value is dropped and that is reported: no
-    /// receiver can hold up other jobs.
+    /// Schedules the sending of a value, by the driving thread, so that no slow job holds it up. If the channel is full then,
+    /// the value is dropped and that is reported: no receiver can hold up other jobs.
     ///
     /// # Errors
     ///
@@ -187,6 +187,10 @@ impl<'h> Periodic<'h> {
     /// Schedules a closure of which several runs may go on at a time: each begins when its time has come, if a worker is free,
     /// whether or not those before have ended.
     ///
+    /// Where none is free, one run waits, and those after it are not handed out before it begins: they are late, or are left out,
+    /// as the policy for [missed](Self::missed) periods says. So they do not pile up, and what waits can be cancelled, moved and
+    /// given back like the run of any other job.
+    ///
     /// # Errors
     ///
     /// [`Rejected`], with the closure in it: see [`Reason`].
@@ -201,8 +205,9 @@ impl<'h> Periodic<'h> {
         })
     }
 
-    /// Schedules the sending of a copy of a value, again and again. If the channel is full, the copy is dropped and
-    /// that is reported; if nobody receives any more, the job ends.
+    /// Schedules the sending of a copy of a value, again and again, by the driving thread: to clone it should take no time, as
+    /// it does for what is behind an [`Arc`]. If the channel is full, the copy is dropped and that is reported; if nobody
+    /// receives any more, the job ends.
     ///
     /// # Errors
     ///

@@ -7,9 +7,9 @@
 //! ```text
 //!            come_due             begin                end, last run
 //!  Pending ───────────▶ Due ───────────▶ Running ─────────────────────▶ Finished
-//!     ▲ ▲                │                  │
-//!     │ └── reschedule ──┘                  │ end, more runs to come
-//!     └─────────────────────────────────────┘
+//!     ▲ ▲                │ │                │
+//!     │ └── reschedule ──┘ │ begin: overlap │ end, more runs to come
+//!     └────────────────────┴────────────────┘
 //!
 //!  Pending, Due ── cancel ──▶ Cancelled        Pending, Due ── take_back ──▶ Stopped
 //!  Running ── cancel, then end ──▶ Cancelled   Running ── end, when stopped ──▶ Stopped
@@ -17,6 +17,9 @@
 //!
 //! *Due* is a run that was handed to a worker and has not begun. It can be cancelled and moved until it begins; its
 //! *turn* then is over, and the worker, which was given the number of the turn, finds nothing to do.
+//!
+//! A job whose runs may overlap waits for its next run from when one begins; the last is as that of any other. So of each job
+//! at most one run waits for a worker, whatever its period, and what can be done to it is the same.
 //!
 //! The driver is told of changes by being sent the record: *look at this*. What it has to do follows from what it
 //! finds, so that messages need no order among themselves and it does not matter if there is one too many.
@@ -69,6 +72,12 @@ pub(crate) struct State {
     moved: bool,
     /// While a run goes on: it was cancelled.
     ending: bool,
+    /// It is in the intake.
+    pub(crate) queued: bool,
+    /// The driver has not let go of it: it is in the intake, or among the jobs that were taken in.
+    pub(crate) held: bool,
+    /// Its runs are done in an instant, see [`Work::is_brief`].
+    brief: bool,
     /// Not here while it runs, nor when the job is over.
     work: Option<Box<dyn Work>>,
     repeat: Option<Box<Repeat>>,
@@ -80,22 +89,23 @@ pub(crate) enum Popped {
     Nothing,
     /// Start the timer again: the job was moved to this deadline.
     Moved(Moment),
-    /// Hand out a run, which begins with this turn.
-    Due(u64),
-    /// Hand out this run, and start the timer again for the next.
-    Fork(Begun, Moment),
+    /// Hand out a run, which begins with this turn; and whether it is brief.
+    Due(u64, bool),
 }
 
 /// A run that begins.
 pub(crate) struct Begun {
     pub(crate) work: Box<dyn Work>,
     pub(crate) deadline: Moment,
+    pub(crate) started: Moment,
     /// The number of the run, counted from 1.
     pub(crate) number: u64,
     /// Periods that were left out before it.
     pub(crate) missed: u64,
     /// No other run follows, unless it is the run itself that schedules one.
     pub(crate) last: bool,
+    /// The job waits for its next run already, which is due then: this one has no end that matters to it.
+    pub(crate) next: Option<Moment>,
 }
 
 /// What follows a run.
@@ -133,6 +143,9 @@ impl Record {
             turn: 0,
             moved: false,
             ending: false,
+            queued: false,
+            held: true,
+            brief: work.is_brief(),
             work: Some(work),
             repeat: repeat.map(Box::new),
         };
@@ -141,6 +154,14 @@ impl Record {
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock()
+    }
+
+    /// Puts the job in the intake by `send`, unless it is there; whether it is there now. Under the lock, so that who finds it there
+    /// can rely on that: when the driver takes it out and looks, it sees what was done before.
+    pub(crate) fn queue(&self, send: impl FnOnce() -> bool) -> bool {
+        let mut state = self.lock();
+        state.queued = state.queued || send();
+        state.queued
     }
 
     /// Cancels the job. The answer of a running job is `Running`, and no run follows.
@@ -168,10 +189,12 @@ impl Record {
         state.take(Phase::Stopped, true).ok().map(|taken| taken.work)
     }
 
-    /// Moves the next run. Answers whether the driver is to look at the job.
-    pub(crate) fn reschedule(&self, deadline: Moment) -> Result<bool, ChangeError> {
+    /// Moves the next run. Answers whether the driver is to look at the job. `closed` is asked under the lock, as by
+    /// [`come_due`](Self::come_due): what is pending when the service has been stopped has no run and is given back.
+    pub(crate) fn reschedule(&self, deadline: Moment, closed: impl FnOnce() -> bool) -> Result<bool, ChangeError> {
         let mut state = self.lock();
         let look = match state.phase {
+            Phase::Pending if closed() => return Err(ChangeError::Stopped),
             // A timer that fires before the new deadline is noticed when it does: a refresh to a later time, which is what
             // sessions do all the time, costs no message.
             Phase::Pending => deadline < state.deadline,
@@ -189,36 +212,41 @@ impl Record {
         Ok(look)
     }
 
-    /// The timer of the job has fired, at a moment when deadlines up to `reached` are due.
-    pub(crate) fn come_due(&self, reached: Moment) -> Popped {
+    /// The timer of the job has fired, which was set to `fired`. A job that was moved beyond that is not due, even if its new
+    /// time has come too: those between the two are before it.
+    pub(crate) fn come_due(&self, fired: Moment, closed: impl FnOnce() -> bool) -> Popped {
         let mut state = self.lock();
-        if state.phase != Phase::Pending {
+        if state.phase != Phase::Pending || closed() {
             return Popped::Nothing;
         }
-        if state.deadline > reached {
+        if state.deadline > fired {
             return Popped::Moved(state.deadline);
-        }
-        if let Some((begun, next)) = state.fork(reached) {
-            return Popped::Fork(begun, next);
         }
         state.phase = Phase::Due;
         state.turn += 1;
-        Popped::Due(state.turn)
+        Popped::Due(state.turn, state.brief)
     }
 
     /// Begins a run, unless the turn is over: it was cancelled, moved, or taken back.
-    pub(crate) fn begin(&self, turn: u64) -> Option<Begun> {
+    pub(crate) fn begin(&self, turn: u64, now: Moment) -> Option<Begun> {
         let mut state = self.lock();
         if state.phase != Phase::Due || state.turn != turn {
             return None;
         }
+        state.runs += 1;
+        if let Some((work, next, missed)) = state.fork(now) {
+            let begun = state.begun(work, now, Some(next));
+            state.phase = Phase::Pending;
+            state.wait_for(next, missed);
+            return Some(begun);
+        }
         let work = state.work.take()?;
         state.phase = Phase::Running;
-        state.runs += 1;
-        Some(state.begun(work))
+        Some(state.begun(work, now, None))
     }
 
-    /// Ends a run. `stopped` is asked under the lock: if the service stops only after that, it finds the job pending.
+    /// Ends a run. `stopped` is asked under the lock, and says whether the service has taken back for the last time: if it has
+    /// not, it will find the job pending.
     pub(crate) fn end(&self, work: Box<dyn Work>, times: Times, stopped: impl FnOnce() -> bool) -> Ended {
         let mut state = self.lock();
         if state.ending {
@@ -290,22 +318,18 @@ impl State {
     }
 
     /// The run that begins, `runs` being its number.
-    fn begun(&mut self, work: Box<dyn Work>) -> Begun {
+    fn begun(&mut self, work: Box<dyn Work>, started: Moment, next: Option<Moment>) -> Begun {
         let last = !self.another_follows();
         let missed = self.repeat.as_mut().map_or(0, |repeat| std::mem::take(&mut repeat.missed));
-        Begun { work, deadline: self.deadline, number: self.runs, missed, last }
+        Begun { work, deadline: self.deadline, started, number: self.runs, missed, last, next }
     }
 
-    /// A run that goes on beside those to come, and when the next is due. `None` if the job has no such runs, or this
-    /// is the last.
-    fn fork(&mut self, now: Moment) -> Option<(Begun, Moment)> {
-        let repeat = self.repeat.as_ref().filter(|repeat| repeat.overlapping && !repeat.is_last(self.runs + 1))?;
+    /// What is to be done in a run that goes on beside those to come, when the next is due, and how many periods are left out
+    /// before that. `None` if the job has no such runs, or this is the last.
+    fn fork(&self, now: Moment) -> Option<(Box<dyn Work>, Moment, u64)> {
+        let repeat = self.repeat.as_ref().filter(|repeat| repeat.overlapping && !repeat.is_last(self.runs))?;
         let (next, missed) = repeat.next(self.deadline, now, now)?;
-        let work = self.work.as_ref()?.fork()?;
-        self.runs += 1;
-        let begun = self.begun(work);
-        self.wait_for(next, missed);
-        Some((begun, next))
+        Some((self.work.as_ref()?.fork()?, next, missed))
     }
 
     /// Makes the job wait for its next run, if there is a moment for it.

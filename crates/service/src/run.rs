@@ -1,7 +1,7 @@
 //! A run: what the job is told of it, and what an executor gets to carry out.
 
 use crate::record::{Begun, Ended, Record, Times};
-use crate::shared::{Shared, guarded};
+use crate::shared::{Shared, discard, guarded};
 use crate::work::Work;
 use crate::{EventKind, JobHandle, Moment};
 use std::fmt;
@@ -74,30 +74,15 @@ impl Run<'_> {
 pub struct DueRun {
     shared: Arc<Shared>,
     record: Arc<Record>,
-    kind: Kind,
-}
-
-enum Kind {
-    /// The job has one run at a time, which begins unless this turn is over.
-    Turn(u64),
-    /// The run has begun, beside others.
-    Beside(Begun),
-    /// Nothing is left to be done.
-    Spent,
+    /// The run begins unless this turn is over. `None` when it has begun, or was found to be over.
+    turn: Option<u64>,
+    brief: bool,
 }
 
 impl DueRun {
-    pub(crate) fn in_turn(shared: &Arc<Shared>, record: &Arc<Record>, turn: u64) -> Self {
-        Self::new(shared, record, Kind::Turn(turn))
-    }
-
-    pub(crate) fn beside(shared: &Arc<Shared>, record: &Arc<Record>, begun: Begun) -> Self {
-        Self::new(shared, record, Kind::Beside(begun))
-    }
-
-    fn new(shared: &Arc<Shared>, record: &Arc<Record>, kind: Kind) -> Self {
+    pub(crate) fn new(shared: &Arc<Shared>, record: &Arc<Record>, turn: u64, brief: bool) -> Self {
         shared.runs.hand_out();
-        Self { shared: Arc::clone(shared), record: Arc::clone(record), kind }
+        Self { shared: Arc::clone(shared), record: Arc::clone(record), turn: Some(turn), brief }
     }
 
     /// The job.
@@ -105,47 +90,67 @@ impl DueRun {
         JobHandle::new(Arc::clone(&self.record), Arc::clone(&self.shared))
     }
 
+    /// Whether it is done in an instant, and needs no worker.
+    pub(crate) fn is_brief(&self) -> bool {
+        self.brief
+    }
+
     /// Carries it out on this thread. Returns when the job does; if it panics, that is caught and reported.
     pub fn run(mut self) {
-        if let Some((record, deadline)) = self.perform() {
-            self.shared.send(record, deadline);
+        if let Some(begun) = self.begin() {
+            self.carry_out(begun, |deadline| {
+                self.shared.send(&self.record, deadline);
+            });
         }
     }
 
-    /// Carries it out. The answer is the job, if the driver is to look at it, and when its next run is due.
-    pub(crate) fn perform(&mut self) -> Option<(Arc<Record>, Option<Moment>)> {
-        match std::mem::replace(&mut self.kind, Kind::Spent) {
-            Kind::Spent => None,
-            Kind::Turn(turn) => {
-                let begun = self.record.begin(turn)?;
-                if begun.last {
-                    // Before it runs, so that it can schedule another job under its own key.
-                    self.shared.free_key(&self.record);
-                }
-                let (work, times) = self.call(begun);
-                let ended = self.record.end(work, times, || self.shared.is_closed());
-                Some(self.follow_up(ended))
-            }
-            Kind::Beside(begun) => {
-                let (work, _) = self.call(begun);
-                discard(work);
-                None
-            }
+    /// Carries it out on the driving thread. The answer is the job, if the driver is to look at it.
+    pub(crate) fn run_here(mut self) -> Option<Arc<Record>> {
+        let begun = self.begin()?;
+        self.carry_out(begun, |_| ());
+        Some(Arc::clone(&self.record))
+    }
+
+    fn begin(&mut self) -> Option<Begun> {
+        self.shared.runs.enter();
+        self.record.begin(self.turn.take()?, self.shared.now())
+    }
+
+    /// Runs the job. Calls `tell` when the driver is to look at it, with the deadline of the next run if there is one: before
+    /// the run, if the next may go on beside it, else after.
+    fn carry_out(&self, begun: Begun, tell: impl Fn(Option<Moment>)) {
+        if begun.last {
+            // Before it runs, so that it can schedule another job under its own key.
+            self.shared.free_key(&self.record);
+        }
+        let goes_on = begun.next.is_some();
+        if goes_on {
+            tell(begun.next);
+        }
+        let (work, times) = self.call(begun);
+        if goes_on {
+            discard(work);
+        } else {
+            let ended = self.record.end(work, times, || self.shared.is_over());
+            tell(self.follow_up(ended));
         }
     }
 
     /// Calls the job, and records and reports how that went.
     fn call(&self, begun: Begun) -> (Box<dyn Work>, Times) {
-        let Begun { mut work, deadline, number, missed, last } = begun;
+        let Begun { mut work, deadline, started, number, missed, last, .. } = begun;
         let shared = &self.shared;
         let job = self.job();
         shared.counters.runs.count();
         shared.counters.missed.add(missed);
-        let started = shared.now();
         let run = Run { job: &job, deadline, started, number, missed, last };
         let key = shared.runs.begin(&self.record, started);
         let outcome = guarded(|| work.call(&run));
         let told = shared.runs.end(key);
+        if told {
+            // The driver, which had no need to watch what waits for this worker, now has.
+            shared.signal.wake();
+        }
         let ended = shared.now();
         let took = ended.saturating_since(started);
         shared.measure(run.lateness(), took);
@@ -161,36 +166,33 @@ impl DueRun {
         (work, Times { deadline, started, ended })
     }
 
-    fn follow_up(&self, ended: Ended) -> (Arc<Record>, Option<Moment>) {
-        let deadline = match ended {
+    /// Does what the end of a run asks for; when the next is due.
+    fn follow_up(&self, ended: Ended) -> Option<Moment> {
+        match ended {
             Ended::Again(deadline) => Some(deadline),
             Ended::Over(phase, work) => {
                 self.shared.retire(&self.record, phase);
                 discard(work);
                 None
             }
-        };
-        (Arc::clone(&self.record), deadline)
+        }
     }
 
     fn abandon(&self, turn: u64) {
         let shared = &self.shared;
-        let Some(ended) = self.record.abandon(turn, shared.now(), || shared.is_closed()) else { return };
+        let Some(ended) = self.record.abandon(turn, shared.now(), || shared.is_over()) else { return };
         shared.report(&self.job(), EventKind::Abandoned);
-        let (record, deadline) = self.follow_up(ended);
-        shared.send(record, deadline);
+        let deadline = self.follow_up(ended);
+        shared.send(&self.record, deadline);
     }
 }
 
 impl Drop for DueRun {
     fn drop(&mut self) {
-        match std::mem::replace(&mut self.kind, Kind::Spent) {
-            Kind::Spent => {}
-            Kind::Turn(turn) => self.abandon(turn),
-            Kind::Beside(begun) => {
-                self.shared.report(&self.job(), EventKind::Abandoned);
-                discard(begun);
-            }
+        // If it was carried out, that is when it was entered.
+        if let Some(turn) = self.turn.take() {
+            self.shared.runs.enter();
+            self.abandon(turn);
         }
         self.shared.runs.hand_in();
     }
@@ -200,9 +202,4 @@ impl fmt::Debug for DueRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("DueRun").field(&self.job()).finish()
     }
-}
-
-/// Drops what the user gave. It may panic in that, and no thread of the service is to end by it.
-fn discard<T>(value: T) {
-    guarded(|| drop(value)).unwrap_or_default();
 }

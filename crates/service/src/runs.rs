@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 thread_local! {
-    /// The services (by the address of their `Runs`) whose jobs run on this thread, those that run inside of others
-    /// last. A service that is stopped by one of its own jobs must not wait for that job.
+    /// The services (by the address of their `Runs`) whose runs this thread is busy with, those inside of others last. A
+    /// service that is stopped in a run of its own, by the job or by an observer of it, must not wait for that run.
     static ON_THIS_THREAD: RefCell<Vec<usize>> = RefCell::default();
 }
 
@@ -46,21 +46,26 @@ impl Runs {
         self.state.lock().in_flight += 1;
     }
 
-    /// It is over, whatever became of it.
+    /// This thread does something for a run that was handed out, and in that may call the user's code: the job, an observer, the
+    /// destructor of what the job holds. Until it [hands the run in](Self::hand_in).
+    pub(crate) fn enter(&self) {
+        ON_THIS_THREAD.with(|services| services.borrow_mut().push(self.address()));
+    }
+
+    /// The run that this thread entered last is over, whatever became of it.
     pub(crate) fn hand_in(&self) {
+        ON_THIS_THREAD.with(|services| services.borrow_mut().pop());
         self.state.lock().in_flight -= 1;
         self.changed.notify_all();
     }
 
-    /// A run begins, on this thread.
+    /// A run begins.
     pub(crate) fn begin(&self, record: &Arc<Record>, since: Moment) -> RunKey {
-        ON_THIS_THREAD.with(|services| services.borrow_mut().push(self.address()));
         RunKey(self.state.lock().running.insert(Running { record: Arc::clone(record), since, told: false }))
     }
 
-    /// It ends, on this thread. Whether it was told that it takes long.
+    /// It ends. Whether it was told that it takes long.
     pub(crate) fn end(&self, run: RunKey) -> bool {
-        ON_THIS_THREAD.with(|services| services.borrow_mut().pop());
         let mut state = self.state.lock();
         let told = state.running.remove(run.0).told;
         state.told -= usize::from(told);
@@ -73,10 +78,18 @@ impl Runs {
         (state.in_flight, state.running.len())
     }
 
-    /// Whether there is a run in flight of which it was not told that it takes long.
-    pub(crate) fn any_untold(&self) -> bool {
+    /// Whether a run goes on of which it was not told that it takes long, or may begin at any time: `may_begin` says whether one
+    /// can beside so many of which it was told. It does so without telling the driver.
+    pub(crate) fn any_to_watch(&self, may_begin: impl FnOnce(usize) -> bool) -> bool {
         let state = self.state.lock();
-        state.in_flight > state.told
+        let running = state.running.len();
+        running > state.told || state.in_flight > running && may_begin(state.told)
+    }
+
+    /// When the oldest run began of which it was not told that it takes long.
+    pub(crate) fn oldest_untold(&self) -> Option<Moment> {
+        let state = self.state.lock();
+        state.running.iter().filter(|(_, run)| !run.told).map(|(_, run)| run.since).min()
     }
 
     /// The jobs of which a run has taken longer than `limit` at `now`, and how long; each run once.

@@ -1,16 +1,17 @@
 //! The core, without a thread: what is due, and when to look again.
 
 use crate::executor::Runner;
-use crate::record::{Phase, Popped, Record};
+use crate::record::{Phase, Popped, Record, State};
 use crate::run::DueRun;
-use crate::shared::Shared;
+use crate::shared::{Shared, discard};
 use crate::sync::Receiver;
 use crate::{Builder, Clock, Handle, Job, ManualClock, Moment, Waker};
 use slab::Slab;
 use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
-use wheelhouse_core::{Timer, TimerId};
+use std::time::Duration;
+use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
 /// How often [`Scheduler::play`] polls at one moment.
@@ -97,15 +98,16 @@ impl<B: Timer<JobIndex>> Scheduler<B> {
         self.shared.signal.set_waker(waker);
     }
 
-    /// Runs what is due at `now`, in the order of deadlines, and returns how many runs there were; with workers or an
-    /// executor, how many were handed to them.
+    /// Runs what is due at `now`, in the order of deadlines, and returns how many runs there were. With workers or an executor
+    /// it hands them those of closures; futures and values that are sent it brings itself.
     ///
     /// What is scheduled, moved or cancelled before the call is taken into account, all of it. What jobs schedule while
     /// they run is for the next call, and [`next_wakeup`](Self::next_wakeup) says so, so that a job which schedules
     /// itself again at once does not keep this call from returning. Each job that is taken in and each run costs one
     /// operation of the backend or two, and a few locks that nobody else wants.
     pub fn poll(&mut self, now: Moment) -> usize {
-        self.take_in(now);
+        let slow = self.take_in(now);
+        self.shared.report_slow(slow);
         let (mut runs, mut look_at) = (0, None);
         while let Some(run) = self.step(look_at.take()) {
             runs += 1;
@@ -128,12 +130,17 @@ impl<B: Timer<JobIndex>> Scheduler<B> {
         if self.intake.is_empty() { next } else { Some(self.now) }
     }
 
-    /// When to look for runs that take long, if any is in flight of which that was not told.
+    /// When to look for runs that take long. A moment that was chosen stays until it has come, so that while runs come and go
+    /// they are searched once in that time, and not before each sleep.
     fn watch_runs(&self) -> Option<Moment> {
-        if !self.shared.runs.any_untold() {
+        let runs = &self.shared.runs;
+        if !runs.any_to_watch(|told| self.runner.may_begin_one_beside(told)) {
             self.look_for_slow.set(None);
         } else if self.look_for_slow.get().is_none() {
-            self.look_for_slow.set(self.now.checked_add(self.shared.slow_after()));
+            let since = runs.oldest_untold().unwrap_or(self.now);
+            // A tick more than that: at the very moment it has not taken longer.
+            let look = since.checked_add(self.shared.slow_after());
+            self.look_for_slow.set(look.and_then(|look| look.checked_add(self.shared.ticks.length())));
         }
         self.look_for_slow.get()
     }
@@ -161,11 +168,16 @@ impl<B: Timer<JobIndex>> Scheduler<B> {
         runs
     }
 
-    /// Ends the scheduler and gives back the jobs that are still to run, in the order of their deadlines.
+    /// Ends the scheduler and gives back the jobs that are still to run, in the order of their deadlines. Waits for runs that go on
+    /// on its workers, and gives back the periodic jobs among them too.
     #[must_use = "these jobs did not run"]
     pub fn stop(mut self) -> Vec<Job> {
         self.shared.close();
-        self.take_back(true)
+        let mut jobs = self.take_back(true);
+        self.runner.close(true);
+        self.shared.close_for_good();
+        jobs.extend(self.take_back(true));
+        in_order(jobs)
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
@@ -177,19 +189,22 @@ impl<B: Timer<JobIndex>> Scheduler<B> {
     }
 
     /// Begins a poll: takes in what has come. As much as is there now, so that producers who never pause cannot keep
-    /// anything from running.
-    pub(crate) fn take_in(&mut self, now: Moment) {
+    /// anything from running. The answer is which runs take long by now, for the caller to report.
+    #[must_use = "these runs are to be reported"]
+    pub(crate) fn take_in(&mut self, now: Moment) -> Vec<(Arc<Record>, Duration)> {
         self.shared.signal.awake();
         self.shared.counters.polls.count();
         self.now = self.now.max(now);
-        if self.look_for_slow.get().is_some_and(|look| look <= self.now) {
-            self.look_for_slow.set(None);
-            self.shared.report_slow(self.now);
-        }
         for _ in 0..self.intake.len() {
-            let Ok(job) = self.intake.try_recv() else { break };
-            self.look_at(&job);
+            if !self.look_at_next() {
+                break;
+            }
         }
+        if self.look_for_slow.get().is_none_or(|look| look > self.now) {
+            return Vec::new();
+        }
+        self.look_for_slow.set(None);
+        self.shared.runs.tell_slow(self.now, self.shared.slow_after())
     }
 
     /// Looks at a job whose run has ended here, if any, and hands out the next run that is due.
@@ -198,37 +213,45 @@ impl<B: Timer<JobIndex>> Scheduler<B> {
             self.look_at(&job);
         }
         let tick = self.shared.ticks.reached(self.now);
-        let reached = self.shared.ticks.instant(tick);
-        loop {
-            let index = self.backend.pop_expired(tick)?.value;
-            if let Some(run) = self.fire(index, reached) {
+        while !self.shared.is_closed() {
+            let Expired { value: index, deadline, .. } = self.backend.pop_expired(tick)?;
+            if let Some(run) = self.fire(index, deadline) {
                 return Some(run);
             }
         }
+        None
     }
 
-    /// The timer of a job has fired.
-    fn fire(&mut self, index: JobIndex, reached: Moment) -> Option<DueRun> {
+    /// The timer of a job has fired, which was set to this tick.
+    fn fire(&mut self, index: JobIndex, fired: Tick) -> Option<DueRun> {
         let ticks = self.shared.ticks;
         let entry = &mut self.jobs[index.0];
         entry.timer = None;
-        match entry.job.come_due(reached) {
+        match entry.job.come_due(ticks.instant(fired), || self.shared.is_closed()) {
             Popped::Nothing => None,
             Popped::Moved(deadline) => {
                 entry.timer = Some(self.backend.insert(ticks.not_before(deadline), index));
                 None
             }
-            Popped::Due(turn) => Some(DueRun::in_turn(&self.shared, &entry.job, turn)),
-            Popped::Fork(begun, next) => {
-                entry.timer = Some(self.backend.insert(ticks.not_before(next), index));
-                Some(DueRun::beside(&self.shared, &entry.job, begun))
-            }
+            Popped::Due(turn, brief) => Some(DueRun::new(&self.shared, &entry.job, turn, brief)),
         }
     }
 
-    /// Does for a job what its state asks for: starts its timer, moves it, or lets the job go. Doing it twice is harmless.
-    fn look_at(&mut self, job: &Arc<Record>) {
+    /// Looks at the next job in the intake; false if there is none.
+    fn look_at_next(&mut self) -> bool {
+        let Ok(job) = self.intake.try_recv() else { return false };
         let mut state = job.lock();
+        state.queued = false;
+        self.settle(&job, &mut state);
+        true
+    }
+
+    pub(crate) fn look_at(&mut self, job: &Arc<Record>) {
+        self.settle(job, &mut job.lock());
+    }
+
+    /// Does for a job what its state asks for: starts its timer, moves it, or lets the job go. Doing it twice is harmless.
+    fn settle(&mut self, job: &Arc<Record>, state: &mut State) {
         let tick = self.shared.ticks.not_before(state.deadline);
         match state.place {
             Some(index) if state.phase.is_over() => {
@@ -257,14 +280,15 @@ impl<B: Timer<JobIndex>> Scheduler<B> {
             // A run was handed out and tells when it ends; or the job was over before it came here.
             _ => {}
         }
+        if state.phase.is_over() && !state.queued && std::mem::take(&mut state.held) {
+            self.shared.let_go();
+        }
     }
 
     /// Takes away all jobs that wait for their time, and with `due` those whose runs were handed out and have not
     /// begun. To be called when closed.
     pub(crate) fn take_back(&mut self, due: bool) -> Vec<Job> {
-        while let Ok(job) = self.intake.try_recv() {
-            self.look_at(&job);
-        }
+        while self.look_at_next() {}
         let records: Vec<_> = self.jobs.iter().map(|(_, entry)| Arc::clone(&entry.job)).collect();
         let mut jobs = Vec::new();
         for record in &records {
@@ -274,9 +298,14 @@ impl<B: Timer<JobIndex>> Scheduler<B> {
                 self.look_at(record);
             }
         }
-        jobs.sort_by_key(|job| (job.deadline(), job.handle().number()));
-        jobs
+        in_order(jobs)
     }
+}
+
+/// In the order of deadlines, and of scheduling.
+pub(crate) fn in_order(mut jobs: Vec<Job>) -> Vec<Job> {
+    jobs.sort_by_key(|job| (job.deadline(), job.handle().number()));
+    jobs
 }
 
 impl<B: Timer<JobIndex>> Drop for Scheduler<B> {
@@ -285,7 +314,8 @@ impl<B: Timer<JobIndex>> Drop for Scheduler<B> {
         // it was refused. Taken here, it would be neither run nor refused nor given back.
         if !self.shared.is_closed() {
             self.shared.close();
-            drop(self.take_back(true));
+            self.shared.close_for_good();
+            self.take_back(true).into_iter().for_each(discard);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The service: a scheduler with a thread of its own.
 
 use crate::executor::{Runner, join};
-use crate::scheduler::{JobIndex, Scheduler};
-use crate::shared::Shared;
+use crate::scheduler::{JobIndex, Scheduler, in_order};
+use crate::shared::{Shared, discard};
 use crate::sync::thread::{self, JoinHandle};
 use crate::sync::{Mutex, Parker};
 use crate::{BuildError, Builder, Handle, Job, Moment, Waker};
@@ -57,11 +57,15 @@ pub enum Stop {
 #[must_use = "these jobs did not run"]
 #[non_exhaustive]
 pub struct Stopped {
-    /// Jobs that were still to run, in the order of their deadlines. For a one-shot job: it never ran.
+    /// Jobs that were still to run, in the order of their deadlines. For a one-shot job: it never ran. Periodic jobs of which a
+    /// run went on during the stop are among them if the service waited for it.
     pub jobs: Vec<Job>,
     /// Runs that still go on: none, unless the service did not wait for them, or was stopped by one of its own jobs.
     pub running: usize,
 }
+
+/// After so many runs the driver takes in again, so that making up for a stall keeps nothing waiting that is due before it.
+const RUNS_PER_POLL: usize = 64;
 
 /// What the service wants of a scheduler, whatever its backend is.
 trait TakeBack: Send {
@@ -112,9 +116,12 @@ impl Service {
     /// Stops, and gives back the jobs that were still to run. From the first instant of the call, handles refuse new jobs.
     ///
     /// Each job that was scheduled either has begun its run or is among these, and never both. May be called by a job
-    /// of the service: it does not wait for that one.
+    /// of the service, or by an observer of its events: it does not wait for that run, nor is the job given back.
     pub fn stop(mut self, how: Stop) -> Stopped {
         self.shared.close();
+        if how == Stop::Now {
+            self.shared.close_for_good();
+        }
         let mut jobs = self.core.lock().take_back(how == Stop::Now);
         self.shared.signal.wake();
         let ended = match how {
@@ -123,9 +130,10 @@ impl Service {
             Stop::WaitFor(longest) => self.shared.runs.wait(longest),
         };
         if how != Stop::Now {
-            // What still waits for a worker, and what was moved to a later time while it did.
+            // What still waits for a worker, what was moved to a later time while it did, and what waits for its next run.
+            self.shared.close_for_good();
             jobs.extend(self.core.lock().take_back(true));
-            jobs.sort_by_key(|job| (job.deadline(), job.handle().number()));
+            jobs = in_order(jobs);
         }
         self.end_threads(ended);
         Stopped { jobs, running: self.shared.runs.count().1 }
@@ -144,8 +152,11 @@ impl Drop for Service {
     fn drop(&mut self) {
         if self.driver.is_some() {
             self.shared.close();
-            drop(self.core.lock().take_back(true));
+            self.shared.close_for_good();
+            let jobs = self.core.lock().take_back(true);
             self.shared.signal.wake();
+            // Without the lock, as what they hold may do anything when it is dropped.
+            jobs.into_iter().for_each(discard);
             self.end_threads(true);
         }
     }
@@ -185,14 +196,21 @@ impl<B: Timer<JobIndex>> Driver<B> {
         }
     }
 
-    /// As [`Scheduler::poll`], but the lock is free while a job runs, so that the service can be stopped meanwhile.
+    /// As [`Scheduler::poll`], but the lock is free while a job runs, so that the service can be stopped meanwhile; and only so
+    /// many runs. If more is due, the next wake-up is past, and the next poll follows at once.
     fn poll(&self) {
-        self.core.lock().take_in(self.shared.now());
-        let mut look_at = None;
-        loop {
-            let run = self.core.lock().step(look_at.take());
-            let Some(run) = run else { break };
-            look_at = self.runner.launch(run);
+        let now = self.shared.now();
+        let slow = self.core.lock().take_in(now);
+        // Without the lock, so that an observer may stop the service, and one that takes its time holds up nobody who does.
+        self.shared.report_slow(slow);
+        let mut ended = None;
+        for _ in 0..RUNS_PER_POLL {
+            let run = self.core.lock().step(ended.take());
+            let Some(run) = run else { return };
+            ended = self.runner.launch(run);
+        }
+        if let Some(job) = ended {
+            self.core.lock().look_at(&job);
         }
     }
 

@@ -27,11 +27,18 @@ pub(crate) struct Shared {
     settings: Settings,
     /// Jobs that the driver is to look at.
     intake: Sender<Arc<Record>>,
-    /// Nothing more is taken in.
+    /// Nothing more is taken in, and no more runs are handed out.
     closed: AtomicBool,
+    /// And nobody takes back what is pending from here on.
+    over: AtomicBool,
     /// Jobs that are not over.
     jobs: AtomicUsize,
+    /// Jobs that the driver has not let go of, whether or not they are over.
+    held: AtomicUsize,
 }
+
+/// So many jobs that are over may wait for the driver even where fewer are allowed.
+const LEAST_LEFT_OVER: usize = 1024;
 
 impl Shared {
     /// With the receiving end of the intake.
@@ -48,6 +55,8 @@ impl Shared {
             settings,
             intake,
             closed: AtomicBool::new(false),
+            over: AtomicBool::new(false),
+            held: AtomicUsize::new(0),
             jobs: AtomicUsize::new(0),
         };
         (Arc::new(shared), receiver)
@@ -67,6 +76,16 @@ impl Shared {
         self.closed.load(Ordering::SeqCst)
     }
 
+    /// To be called when closed, before jobs are taken back for the last time: from here on, a periodic job that ends a run is over.
+    /// Until then it is pending again, to be taken back like one that had no run.
+    pub(crate) fn close_for_good(&self) {
+        self.over.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.over.load(Ordering::SeqCst)
+    }
+
     /// Makes room for a job. Whoever gets it gives it back with [`retire`](Self::retire) or [`give_up`](Self::give_up).
     pub(crate) fn admit(&self) -> Result<(), Reason> {
         let limit = self.settings.limit;
@@ -74,10 +93,17 @@ impl Shared {
             return Err(Reason::Stopped);
         }
         let more = |jobs| (jobs < limit).then_some(jobs + 1);
-        match self.jobs.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more) {
-            Ok(_) => Ok(()),
-            Err(_) => Err(Reason::LimitReached(limit)),
+        if self.jobs.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_err() {
+            return Err(Reason::LimitReached(limit));
         }
+        // What was cancelled makes room at once, but its record stays until the driver looks: as many of these again, and no more,
+        // so that a driver that is held up does not fill the memory.
+        let most = limit.saturating_add(limit.max(LEAST_LEFT_OVER));
+        if self.held.fetch_add(1, Ordering::Relaxed) >= most {
+            self.give_up();
+            return Err(Reason::LimitReached(limit));
+        }
+        Ok(())
     }
 
     /// Jobs that are not over.
@@ -88,11 +114,17 @@ impl Shared {
     /// Gives back the room of a job that was not scheduled after all.
     pub(crate) fn give_up(&self) {
         self.jobs.fetch_sub(1, Ordering::Relaxed);
+        self.let_go();
+    }
+
+    /// The driver lets go of a job that is over.
+    pub(crate) fn let_go(&self) {
+        self.held.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// A job is over: to be called once, by who made it so.
     pub(crate) fn retire(&self, record: &Record, phase: Phase) {
-        self.give_up();
+        self.jobs.fetch_sub(1, Ordering::Relaxed);
         self.free_key(record);
         match phase {
             Phase::Cancelled => self.counters.cancelled.count(),
@@ -111,7 +143,7 @@ impl Shared {
     /// Hands a new job to the driver. If the service has been stopped by now, and did not give the job back there, it is given
     /// back here: one of the two has it, as each takes it under the lock of the job.
     pub(crate) fn send_new(&self, record: &Arc<Record>, deadline: Moment) -> Result<(), Box<dyn Work>> {
-        let sent = self.send(Arc::clone(record), Some(deadline));
+        let sent = self.send(record, Some(deadline));
         // The fence that this needs is in `send`, between sending and here; its counterpart is in `close`.
         if sent && !self.is_closed() {
             return Ok(());
@@ -125,9 +157,10 @@ impl Shared {
         }
     }
 
-    /// Tells the driver to look at a job, in time for `deadline` if there is one. False if there is no driver any more.
-    pub(crate) fn send(&self, record: Arc<Record>, deadline: Option<Moment>) -> bool {
-        let sent = self.intake.send(record).is_ok();
+    /// Tells the driver to look at a job, in time for `deadline` if there is one. False if there is no driver any more. One that is
+    /// in the intake is not sent a second time, so that there are never more messages than jobs.
+    pub(crate) fn send(&self, record: &Arc<Record>, deadline: Option<Moment>) -> bool {
+        let sent = record.queue(|| self.intake.send(Arc::clone(record)).is_ok());
         let deadline = deadline.map(|deadline| self.ticks.instant(self.ticks.not_before(deadline)));
         self.signal.sent(deadline, || self.intake.len());
         sent
@@ -147,7 +180,7 @@ impl Shared {
             Ok(taken) => {
                 self.retire(record, Phase::Cancelled);
                 if taken.placed {
-                    self.send(Arc::clone(record), None);
+                    self.send(record, None);
                 }
                 Ok(self.job(record, taken))
             }
@@ -166,8 +199,8 @@ impl Shared {
 
     pub(crate) fn reschedule(&self, record: &Arc<Record>, deadline: Option<Moment>) -> Result<(), ChangeError> {
         let deadline = deadline.filter(|deadline| *deadline <= self.ticks.latest()).ok_or(ChangeError::Overflow)?;
-        if record.reschedule(deadline)? {
-            self.send(Arc::clone(record), Some(deadline));
+        if record.reschedule(deadline, || self.is_closed())? {
+            self.send(record, Some(deadline));
         }
         self.counters.rescheduled.count();
         Ok(())
@@ -185,9 +218,10 @@ impl Shared {
         self.settings.slow_after
     }
 
-    /// Tells of the runs that go on and take long by now.
-    pub(crate) fn report_slow(self: &Arc<Self>, now: Moment) {
-        for (record, time) in self.runs.tell_slow(now, self.slow_after()) {
+    /// Tells of runs that go on and take long by now. To be called without a lock, as the observer may do anything, such as stop
+    /// the service.
+    pub(crate) fn report_slow(self: &Arc<Self>, slow: Vec<(Arc<Record>, Duration)>) {
+        for (record, time) in slow {
             self.counters.slow.count();
             self.report(&JobHandle::new(record, Arc::clone(self)), EventKind::StillRunning(time));
         }
@@ -227,6 +261,12 @@ impl Shared {
             run_time,
         }
     }
+}
+
+/// Drops what the user gave, without a lock. It may panic in that, and neither a thread of the service nor what else is to be
+/// done is to end by it.
+pub(crate) fn discard<T>(value: T) {
+    guarded(|| drop(value)).unwrap_or_default();
 }
 
 /// Calls code of the user; what it panicked with, as text.

@@ -15,6 +15,12 @@ pub(crate) trait Work: Send + 'static {
         None
     }
 
+    /// Whether it is done in an instant and calls no closure of the user's, so that it may run on the driving thread also where
+    /// jobs run on workers. Then no slow job holds it up, and the order of deadlines is that in which it is done.
+    fn is_brief(&self) -> bool {
+        false
+    }
+
     /// For giving it back to a caller who knows what it is.
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
@@ -24,6 +30,15 @@ macro_rules! into_any {
     () => {
         fn into_any(self: Box<Self>) -> Box<dyn Any> {
             self
+        }
+    };
+}
+
+/// Says that it is brief.
+macro_rules! brief {
+    () => {
+        fn is_brief(&self) -> bool {
+            true
         }
     };
 }
@@ -80,6 +95,7 @@ impl<T: Send + 'static> Work for SendOnce<T> {
         }
     }
 
+    brief!();
     into_any!();
 }
 
@@ -94,6 +110,7 @@ impl<T: Clone + Send + 'static> Work for SendEach<T> {
         send(&self.sender, self.value.clone(), run);
     }
 
+    brief!();
     into_any!();
 }
 

@@ -72,6 +72,7 @@ fn a_scheduler_that_cannot_be_is_not_built() {
     assert!(matches!(tick(Duration::ZERO), BuildError::Tick(Duration::ZERO)));
     assert!(matches!(tick(Duration::MAX), BuildError::Tick(Duration::MAX)));
     assert!(matches!(error(Scheduler::builder().workers(0)), BuildError::NoWorkers));
+    assert!(matches!(error(Scheduler::builder().slow_after(Duration::ZERO)), BuildError::SlowAfterZero));
     assert!(matches!(error(Scheduler::builder().max_jobs(usize::MAX)), BuildError::Limit(usize::MAX)));
     assert_eq!(tick(Duration::ZERO).to_string(), "a tick of 0ns: it must be above zero and below 584 years");
 }

@@ -9,7 +9,7 @@ use allocation_counter::{AllocationInfo, measure};
 use common::{Rig, at, ms};
 use std::ops::RangeInclusive;
 use std::time::Duration;
-use wheelhouse_service::{Handle, JobHandle};
+use wheelhouse_service::{Handle, JobHandle, Reason};
 
 /// Numbers of jobs between two doublings: those of slab and backend are full with the first and have just grown with the second, and
 /// the third is one more than the table of the keys had room for.
@@ -52,6 +52,46 @@ fn takes(kind: &str, bytes: RangeInclusive<f64>, allocations: f64, schedule: fn(
         assert!(bytes.contains(&each), "{kind}: {each} bytes each of {jobs}, {bytes:?} documented");
         assert!((count - allocations).abs() < 0.1, "{kind}: {count} allocations each, {allocations} documented");
     }
+}
+
+#[test]
+fn what_is_done_to_one_job_while_the_driver_is_held_up_takes_no_memory() {
+    let mut rig = Rig::new();
+    let job = rig.timers.after(10 * HOUR).run(|_| ()).unwrap();
+    rig.scheduler.poll(at(0));
+    let seen = measure(|| {
+        for _ in 0..100_000 {
+            job.refresh(5 * HOUR).unwrap();
+            job.refresh(10 * HOUR).unwrap();
+        }
+    });
+    assert!(seen.bytes_max < 4_000, "{seen:?}: one message, whatever was done");
+    rig.scheduler.poll(at(0));
+    assert_eq!(job.remaining(), Some(10 * HOUR));
+}
+
+#[test]
+fn what_comes_and_goes_while_the_driver_is_held_up_takes_bounded_memory() {
+    let mut rig = Rig::with(|builder| builder.max_jobs(100));
+    let mut pairs = 0_u32;
+    let mut come_and_go = |timers: &Handle| loop {
+        match timers.after(HOUR).run(|_| ()) {
+            Ok(job) => drop(job.cancel().unwrap()),
+            Err(rejected) => break rejected.reason,
+        }
+        pairs += 1;
+        assert!(pairs < 100_000, "without a bound");
+    };
+    for _ in 0..3 {
+        let seen = measure(|| assert_eq!(come_and_go(&rig.timers), Reason::LimitReached(100)));
+        assert!(seen.bytes_max < 400_000, "{seen:?}");
+        // Once it has looked, there is room again.
+        rig.scheduler.poll(at(0));
+    }
+    assert_eq!((pairs, rig.timers.len()), (3 * 1124, 0));
+    let jobs: Vec<_> = (0..100).map(|_| rig.timers.after(HOUR).run(|_| ()).unwrap()).collect();
+    assert_eq!(rig.timers.after(HOUR).run(|_| ()).unwrap_err().reason, Reason::LimitReached(100));
+    drop(jobs);
 }
 
 #[test]

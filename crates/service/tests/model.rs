@@ -11,10 +11,17 @@ use wheelhouse_service::{Clock, JobHandle, Moment, Status};
 #[derive(Clone, Debug)]
 enum Op {
     Once(u64),
-    Every { period: u64, first: u64, times: u64 },
+    Every {
+        period: u64,
+        first: u64,
+        times: u64,
+    },
     Cancel(usize),
     Refresh(usize, u64),
+    /// Lets time pass from one wake-up to the next.
     Play(u64),
+    /// Lets time pass in which nobody looks, and then polls once.
+    Stall(u64),
 }
 
 fn ops() -> impl Strategy<Value = Vec<Op>> {
@@ -25,16 +32,19 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         1 => (0_usize..64).prop_map(Op::Cancel),
         3 => (0_usize..64, micros()).prop_map(|(job, delay)| Op::Refresh(job, delay)),
         3 => micros().prop_map(Op::Play),
+        2 => micros().prop_map(Op::Stall),
     ];
     prop::collection::vec(op, 1..80)
 }
+
+type RunOf = (u64, u64, usize);
 
 #[derive(Clone, Debug)]
 struct Model {
     now: u64,
     jobs: Vec<ModelJob>,
-    /// When each run began, and of which job.
-    runs: Vec<(u64, usize)>,
+    /// When each run began, the tick of its deadline, and of which job it was.
+    runs: Vec<RunOf>,
 }
 
 #[derive(Clone, Debug)]
@@ -51,16 +61,17 @@ impl Model {
         self.jobs.push(ModelJob { deadline: Some(self.now + first), period, left: times, cancelled: false });
     }
 
-    fn play(&mut self, by: u64) {
+    fn play(&mut self, by: u64, stalls: bool) {
         let until = self.now + by;
         for (number, job) in self.jobs.iter_mut().enumerate() {
             while let Some(deadline) = job.deadline {
                 // What is past at the time of scheduling or moving begins at once.
-                let begins = deadline.next_multiple_of(1000).max(self.now);
+                let tick = deadline.next_multiple_of(1000);
+                let begins = tick.max(if stalls { until } else { self.now });
                 if begins > until {
                     break;
                 }
-                self.runs.push((begins, number));
+                self.runs.push((begins, tick, number));
                 job.left -= 1;
                 job.deadline = (job.left > 0).then(|| deadline + job.period);
             }
@@ -71,14 +82,17 @@ impl Model {
 
 /// Does the same to both; what they have in common.
 fn check(ops: Vec<Op>) -> Result<(), TestCaseError> {
-    let (mut rig, log) = (Rig::new(), Log::<(u64, usize)>::default());
+    let (mut rig, log) = (Rig::new(), Log::<RunOf>::default());
     let mut model = Model { now: 0, jobs: Vec::new(), runs: Vec::new() };
     let mut handles: Vec<JobHandle> = Vec::new();
     let micros = Duration::from_micros;
     for op in ops {
         let number = handles.len();
         let runs = log.clone();
-        let body = move |run: &wheelhouse_service::Run<'_>| runs.push((run.started().as_nanos() / 1000, number));
+        let body = move |run: &wheelhouse_service::Run<'_>| {
+            let [started, deadline] = [run.started(), run.deadline()].map(|moment| moment.as_nanos() / 1000);
+            runs.push((started, deadline.next_multiple_of(1000), number));
+        };
         match op {
             Op::Once(delay) => {
                 handles.push(rig.timers.after(micros(delay)).run(body).unwrap());
@@ -105,7 +119,12 @@ fn check(ops: Vec<Op>) -> Result<(), TestCaseError> {
             }
             Op::Play(by) => {
                 rig.scheduler.play(&rig.clock, Moment::from_nanos((model.now + by) * 1000));
-                model.play(by);
+                model.play(by, false);
+            }
+            Op::Stall(by) => {
+                rig.clock.set(Moment::from_nanos((model.now + by) * 1000));
+                rig.scheduler.poll(rig.clock.now());
+                model.play(by, true);
             }
             Op::Cancel(_) | Op::Refresh(..) => {}
         }
@@ -113,8 +132,8 @@ fn check(ops: Vec<Op>) -> Result<(), TestCaseError> {
     compare(&rig, &handles, &model, log.take())
 }
 
-fn compare(rig: &Rig, handles: &[JobHandle], model: &Model, mut runs: Vec<(u64, usize)>) -> Result<(), TestCaseError> {
-    prop_assert!(runs.is_sorted_by_key(|(time, _)| *time), "in the order of time");
+fn compare(rig: &Rig, handles: &[JobHandle], model: &Model, mut runs: Vec<RunOf>) -> Result<(), TestCaseError> {
+    prop_assert!(runs.is_sorted_by_key(|(time, tick, _)| (*time, *tick)), "in the order of time, and of deadlines");
     prop_assert_eq!(rig.clock.now(), Moment::from_nanos(model.now * 1000));
     let mut expected = model.runs.clone();
     expected.sort_unstable();

@@ -5,7 +5,9 @@
 mod common;
 
 use common::{Log, Rig, at, ms};
-use wheelhouse_service::{ChangeError, EventKind, Status};
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use std::thread;
+use wheelhouse_service::{ChangeError, EventKind, Missed, Run, Status};
 
 #[test]
 fn a_job_that_is_cancelled_comes_back_and_can_be_run_by_hand() {
@@ -201,34 +203,73 @@ fn a_session_that_is_refreshed_all_the_time_never_ends() {
 #[test]
 fn runs_overlap_only_where_that_was_asked_for() {
     let (mut rig, held) = Rig::with_held_runs();
-    let log = Log::default();
-    let alone = rig.timers.every(ms(10)).run(log.named("alone")).unwrap();
-    let beside = rig.timers.every(ms(10)).times(4).run_overlapping(log.named("beside")).unwrap();
-    rig.play(35);
-    let runs = held.take();
-    let jobs: Vec<_> = runs.iter().map(|run| run.job().number()).collect();
-    assert_eq!(jobs, [alone.number(), beside.number(), beside.number(), beside.number()]);
-    assert_eq!((alone.runs(), beside.runs(), beside.status()), (0, 3, Status::Pending));
-    runs.into_iter().for_each(|run| run.run());
-    rig.play(40);
-    held.take().into_iter().for_each(|run| run.run());
-    assert_eq!((alone.runs(), beside.runs(), beside.status()), (2, 4, Status::Finished));
-    rig.play(40);
-    assert_eq!((held.one().job().number(), rig.timers.len()), (alone.number(), 1), "its period of 30, in a burst");
+    let ((begins, begun), (release, released)) = (unbounded(), unbounded::<()>());
+    let waits = |begins: Sender<()>, released: Receiver<()>| {
+        move |_: &Run<'_>| {
+            begins.send(()).unwrap();
+            released.recv().unwrap_or_default();
+        }
+    };
+    let alone = rig.timers.every(ms(10)).run(waits(begins.clone(), released.clone())).unwrap();
+    let beside = rig.timers.every(ms(10)).times(3).run_overlapping(waits(begins, released)).unwrap();
+    let mut threads = Vec::new();
+    for (now, runs) in [(10, 2), (20, 1), (30, 1)] {
+        rig.play(now);
+        let due = held.take();
+        assert_eq!(due.len(), runs, "at {now}");
+        for run in due {
+            threads.push(thread::spawn(move || run.run()));
+            begun.recv().unwrap();
+        }
+    }
+    assert_eq!((alone.runs(), beside.runs(), rig.timers.snapshot().running), (1, 3, 4));
+    drop(release);
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    assert_eq!((alone.status(), beside.status()), (Status::Pending, Status::Finished));
+    rig.play(30);
+    assert_eq!((held.one().job().number(), rig.timers.len()), (alone.number(), 1), "its period of 20, in a burst");
 }
 
+/// Where no worker is free, runs that may overlap must not pile up in front of it.
 #[test]
-fn an_overlapping_job_can_be_cancelled_between_its_runs() {
+fn of_a_job_whose_runs_overlap_one_waits_for_a_worker_and_can_be_moved_and_cancelled() {
     let (mut rig, held) = Rig::with_held_runs();
     let log = Log::default();
     let job = rig.timers.every(ms(10)).run_overlapping(log.times()).unwrap();
-    rig.play(25);
-    drop(job.cancel().unwrap());
+    rig.play(35);
+    let first = held.one();
+    assert_eq!((job.runs(), job.status(), job.deadline()), (0, Status::Pending, Some(at(10))), "none has begun");
+    job.refresh(ms(10)).unwrap();
+    first.run();
+    rig.play(44);
+    assert_eq!((log.take(), held.take().len()), (vec![], 0), "moved");
+    rig.play(45);
+    held.one().run();
+    rig.play(75);
+    held.one().run();
+    rig.play(75);
+    let third = held.one();
+    assert_eq!((log.take(), job.runs(), job.deadline()), (vec![45, 75], 2, Some(at(65))), "each period has its run");
+    let cancelled = job.cancel().unwrap();
+    third.run();
     rig.play(100);
-    let runs = held.take();
-    assert_eq!((runs.len(), job.status()), (2, Status::Cancelled));
-    runs.into_iter().for_each(|run| run.run());
-    assert_eq!(log.take(), [100, 100], "what had been handed out goes on");
+    assert_eq!((log.take(), held.take().len(), cancelled.runs()), (vec![], 0, 2), "cancelled");
+    assert_eq!((job.status(), rig.timers.snapshot().in_flight, rig.timers.len()), (Status::Cancelled, 0, 0));
+}
+
+#[test]
+fn runs_that_overlap_leave_periods_out_if_they_are_to() {
+    let (mut rig, held) = Rig::with_held_runs();
+    let missed = Log::default();
+    let log = missed.clone();
+    let body = move |run: &Run<'_>| log.push((run.deadline(), run.number(), run.missed()));
+    let job = rig.timers.every(ms(10)).missed(Missed::Skip).times(3).run_overlapping(body).unwrap();
+    for now in [35, 45, 50] {
+        rig.play(now);
+        held.one().run();
+    }
+    assert_eq!(missed.take(), [(at(10), 1, 0), (at(40), 2, 2), (at(50), 3, 0)]);
+    assert_eq!((job.status(), rig.play(100)), (Status::Finished, 0));
 }
 
 #[test]
@@ -247,7 +288,7 @@ fn a_run_that_the_executor_drops_is_reported_and_a_periodic_job_goes_on() {
     assert_eq!(told, ["once", "periodic", "beside"].map(|name| (name.to_owned(), EventKind::Abandoned)));
     rig.play(20);
     held.take().into_iter().for_each(|run| run.run());
-    assert_eq!(runs.take(), [(20, "beside"), (20, "periodic")]);
+    assert_eq!(runs.take(), [(20, "periodic"), (20, "beside")]);
     assert_eq!(
         [&once, &periodic, &beside].map(|job| job.status()),
         [Status::Cancelled, Status::Pending, Status::Pending]

@@ -121,6 +121,20 @@ fn periods_may_be_whole_turns_of_the_wheel() {
     }
 }
 
+/// A refresh to a later time leaves the timer where it was; that must not bring the job before those that are due earlier.
+#[test]
+fn a_job_that_was_moved_later_runs_in_the_order_of_its_new_deadline() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let moved = rig.timers.after(ms(10)).run(log.named("moved")).unwrap();
+    rig.scheduler.poll(at(0));
+    moved.refresh(ms(500)).unwrap();
+    rig.timers.after(ms(300)).run(log.named("before")).unwrap();
+    rig.timers.after(ms(700)).run(log.named("after")).unwrap();
+    rig.scheduler.poll(at(0));
+    assert_eq!(rig.stall(1000), 3);
+    assert_eq!(log.take(), [(1000, "before"), (1000, "moved"), (1000, "after")]);
+}
+
 /// Bug B5: a ticker drops ticks when its reader stalls, and is late for ever after.
 #[test]
 fn a_stall_leaves_no_trace() {

@@ -1,5 +1,6 @@
 //! Values that come out of a queue when their time has come.
 
+use crate::shared::discard;
 use crate::work::Work;
 use crate::{ChangeError, Handle, JobHandle, Rejected, Run};
 use futures_core::Stream;
@@ -112,7 +113,8 @@ impl<T: Send + 'static> Stream for DelayQueue<T> {
 impl<T> Drop for DelayQueue<T> {
     fn drop(&mut self) {
         let waiting = std::mem::take(&mut self.state.lock().waiting);
-        waiting.into_values().for_each(|job| drop(job.cancel()));
+        // Each, even if a value panics when it is dropped.
+        waiting.into_values().for_each(|job| discard(job.cancel()));
     }
 }
 
@@ -194,12 +196,16 @@ impl<T: Send + 'static> Work for Release<T> {
         }
     }
 
+    fn is_brief(&self) -> bool {
+        true
+    }
+
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
     }
 }
 
-/// A value that is dropped with its job, because the service was stopped or its executor dropped the run.
+/// A value that is dropped with its job, because the service was stopped.
 impl<T> Drop for Release<T> {
     fn drop(&mut self) {
         if let Some(value) = self.value.take() {

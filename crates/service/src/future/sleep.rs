@@ -1,7 +1,9 @@
 //! A future that is ready at a moment.
 
-use crate::{Handle, JobHandle, Moment, Reason};
+use crate::work::Work;
+use crate::{Handle, JobHandle, Moment, Reason, Run};
 use parking_lot::Mutex;
+use std::any::Any;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -68,11 +70,10 @@ impl Sleep {
 
     fn begin_wait(&self) -> Result<Wait, Reason> {
         let bell = Arc::new(Bell::default());
-        let striker = Striker(Arc::clone(&bell));
         let deadline = self.deadline.ok_or(Reason::Overflow)?;
-        match self.timers.at(deadline).run(move |_| striker.0.ring(Ok(()))) {
+        match self.timers.at(deadline).schedule(Striker(Arc::clone(&bell))) {
             Ok(job) => Ok(Wait { job, bell }),
-            Err(rejected) => Err(rejected.reason),
+            Err((reason, _)) => Err(reason),
         }
     }
 }
@@ -152,8 +153,22 @@ impl Bell {
     }
 }
 
-/// Rings at the latest when it is dropped: a job that is dropped without being run leaves nobody waiting.
+/// The job that rings. At the latest it does so when it is dropped: one that is dropped without being run leaves nobody waiting.
 struct Striker(Arc<Bell>);
+
+impl Work for Striker {
+    fn call(&mut self, _: &Run<'_>) {
+        self.0.ring(Ok(()));
+    }
+
+    fn is_brief(&self) -> bool {
+        true
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
 
 impl Drop for Striker {
     fn drop(&mut self) {

@@ -114,35 +114,58 @@ fn a_job_that_is_cancelled_or_moved_meanwhile_has_one_end() {
 }
 
 #[test]
-fn a_periodic_job_has_no_run_after_the_stop_and_comes_back_unless_it_ran_over_it() {
-    check(3, || {
-        let service = service(1);
-        let timers = service.handle();
-        let job = timers.every(HOUR).first_after(Duration::ZERO).run(|_| ()).unwrap();
-        let stopped = service.stop(Stop::Wait);
-        let (runs, given_back) = (job.runs(), stopped.jobs.len());
-        assert!(
-            runs <= 1 && given_back <= 1 && runs as usize + given_back >= 1,
-            "{runs} runs, given back: {given_back}"
-        );
-        assert_eq!((job.status(), timers.len(), timers.snapshot().in_flight), (Status::Stopped, 0, 0));
-    });
+fn a_periodic_job_has_no_run_after_the_stop_and_comes_back() {
+    for overlapping in [false, true] {
+        check(2, move || periodic_comes_back(overlapping));
+    }
+}
+
+fn periodic_comes_back(overlapping: bool) {
+    let service = service(1);
+    let timers = service.handle();
+    let plan = timers.every(HOUR).first_after(Duration::ZERO);
+    let job = |_: &Run<'_>| ();
+    let job = if overlapping { plan.run_overlapping(job).unwrap() } else { plan.run(job).unwrap() };
+    let stopped = service.stop(Stop::Wait);
+    assert!(job.runs() <= 1, "{} runs", job.runs());
+    assert_eq!(stopped.jobs.len(), 1, "whether or not it ran meanwhile");
+    assert_eq!((job.status(), timers.len(), timers.snapshot().in_flight), (Status::Stopped, 0, 0));
+}
+
+/// Tells how often it was run when nobody has it any more.
+struct Told(usize, Sender<usize>);
+
+impl Told {
+    fn run(&mut self) {
+        self.0 += 1;
+    }
+}
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        self.1.send(self.0).unwrap();
+    }
+}
+
+/// A job that is neither given back nor over would keep what it holds for as long as there is a handle: here, for ever.
+#[test]
+fn a_periodic_job_comes_back_or_is_over_when_stopping_does_not_wait_for_its_run() {
+    for how in [Stop::Now, Stop::WaitFor(Duration::ZERO)] {
+        check(2, move || {
+            let service = service(1);
+            let timers = service.handle();
+            let (sender, runs) = unbounded();
+            let mut told = Told(0, sender);
+            let job = timers.every(HOUR).first_after(Duration::ZERO).run(move |_| told.run()).unwrap();
+            let given_back = service.stop(how).jobs.len();
+            assert!(runs.recv() == Ok(job.runs() as usize) && given_back + job.runs() as usize >= 1);
+            assert_eq!((job.status(), timers.len()), (Status::Stopped, 0));
+        });
+    }
 }
 
 #[test]
 fn stopping_at_once_gives_back_what_has_not_begun_and_that_never_runs() {
-    /// Tells how often it was run when nobody has it any more.
-    struct Told(usize, Sender<usize>);
-    impl Told {
-        fn run(&mut self) {
-            self.0 += 1;
-        }
-    }
-    impl Drop for Told {
-        fn drop(&mut self) {
-            self.1.send(self.0).unwrap();
-        }
-    }
     check(2, || {
         let service = service(1);
         let timers = service.handle();

@@ -55,14 +55,16 @@ impl Condvar {
         }
     }
 
-    /// In a model no time passes.
+    /// In a model no time passes: a moment that is past ends the wait at once, and no other ever comes.
     pub(crate) fn wait_while_until<T>(
         &self,
         guard: &mut MutexGuard<'_, T>,
         condition: impl FnMut(&mut T) -> bool,
-        _: Instant,
+        until: Instant,
     ) {
-        self.wait_while(guard, condition);
+        if until > Instant::now() {
+            self.wait_while(guard, condition);
+        }
     }
 
     pub(crate) fn notify_all(&self) {

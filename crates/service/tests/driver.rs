@@ -1,0 +1,110 @@
+//! What the driving thread does itself, and what it does between runs.
+
+mod common;
+
+use common::{Log, ms};
+use crossbeam_channel::{Receiver, bounded, unbounded};
+use std::thread;
+use std::time::Duration;
+use wheelhouse_service::future::DelayQueue;
+use wheelhouse_service::{Handle, ManualClock, Moment, Run, Service, Stop};
+
+/// Longer than anything here can take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn arrives<T>(receiver: &Receiver<T>) -> T {
+    receiver.recv_timeout(PATIENCE).expect("it comes")
+}
+
+/// A service whose only worker is occupied until what comes with it is dropped.
+fn occupied() -> (Service, Handle, impl Sized) {
+    let service = Service::builder().workers(1).start().unwrap();
+    let timers = service.handle();
+    let ((begins, begun), (release, released)) = (bounded(1), bounded::<()>(1));
+    let job = move |_: &Run<'_>| {
+        begins.send(()).unwrap();
+        released.recv().unwrap_or_default();
+    };
+    timers.after(ms(0)).run(job).unwrap();
+    arrives(&begun);
+    (service, timers, release)
+}
+
+#[test]
+fn values_need_no_worker() {
+    let (service, timers, occupied) = occupied();
+    let (sender, arrived) = unbounded();
+    timers.after(ms(1)).send(&sender, 0).unwrap();
+    timers.every(ms(2)).times(3).send(&sender, 1).unwrap();
+    assert_eq!([(); 4].map(|()| arrives(&arrived)), [0, 1, 1, 1]);
+    drop(occupied);
+    assert_eq!(service.stop(Stop::Wait).jobs.len(), 0);
+}
+
+#[test]
+fn futures_need_no_worker() {
+    let (service, timers, occupied) = occupied();
+    let (sender, done) = bounded(1);
+    let program = async move {
+        timers.sleep(ms(1)).await.unwrap();
+        let mut interval = timers.every(ms(1)).times(2).interval().unwrap();
+        while let Some(beat) = interval.tick().await {
+            beat.unwrap();
+        }
+        let mut queue = DelayQueue::new(&timers);
+        queue.insert(ms(1), "value").unwrap();
+        sender.send(queue.next().await).unwrap();
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    thread::spawn(move || runtime.block_on(program));
+    assert_eq!(arrives(&done), Some("value"));
+    drop(occupied);
+    assert_eq!(service.stop(Stop::Wait).jobs.len(), 0);
+}
+
+#[test]
+fn values_come_out_of_a_delay_queue_in_order_whatever_the_workers() {
+    let clock = ManualClock::new();
+    let service = Service::builder().clock(clock.clone()).workers(4).start().unwrap();
+    let mut queue = DelayQueue::new(&service.handle());
+    for n in 0..10_000_u64 {
+        let delay = n * 7919 % 10_000;
+        queue.insert(ms(delay), delay).unwrap();
+    }
+    clock.advance(Duration::from_secs(10));
+    let (sender, out) = bounded(1);
+    thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let all = async {
+            let mut all = Vec::new();
+            while let Some(delay) = queue.next().await {
+                all.push(delay);
+            }
+            all
+        };
+        sender.send(runtime.block_on(all)).unwrap();
+    });
+    assert!(arrives(&out).into_iter().eq(0..10_000));
+}
+
+/// A job that makes up for a hundred thousand periods does not keep from running what is due before them.
+#[test]
+fn what_is_scheduled_while_a_stall_is_made_up_for_is_taken_in_meanwhile() {
+    let clock = ManualClock::new();
+    let service = Service::builder().clock(clock.clone()).start().unwrap();
+    let (timers, log) = (service.handle(), Log::default());
+    let (sender, seen) = bounded(1);
+    let inner = timers.clone();
+    let runs = log.clone();
+    let burst = move |run: &Run<'_>| {
+        runs.push(run.number());
+        if run.number() == 10 {
+            let (sender, runs) = (sender.clone(), runs.clone());
+            inner.at(Moment::ORIGIN).run(move |_| sender.send(runs.len()).unwrap()).unwrap();
+        }
+    };
+    timers.every(ms(1)).times(100_000).run(burst).unwrap();
+    clock.advance(Duration::from_secs(100));
+    let seen = arrives(&seen);
+    assert!((10..1_000).contains(&seen), "after {seen} runs");
+}

@@ -1,0 +1,334 @@
+//! Stopping from where one would not think of it, and with what users' code may do meanwhile: observers and destructors that
+//! stop the service, and destructors that panic.
+
+mod common;
+
+use common::{Log, Rig, at, ms};
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+use wheelhouse_service::{Builder, DueRun, Event, EventKind, Handle, Run, Service, Status, Stop, Stopped};
+
+/// Longer than anything here can take.
+const PATIENCE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(3600);
+const WAYS: [Stop; 3] = [Stop::Now, Stop::Wait, Stop::WaitFor(PATIENCE)];
+
+/// Calls something that might block for ever, and fails if it does.
+fn returns<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
+    let (sender, receiver) = bounded(1);
+    thread::spawn(move || sender.send(call()).unwrap_or_default());
+    receiver.recv_timeout(PATIENCE).expect("it returns")
+}
+
+/// Stops a service from wherever it is told to, once.
+#[derive(Clone)]
+struct Stopper {
+    service: Arc<Mutex<Option<Service>>>,
+    how: Stop,
+    stopped: Sender<Stopped>,
+}
+
+impl Stopper {
+    fn new(how: Stop) -> (Self, Receiver<Stopped>) {
+        let (stopped, receiver) = bounded(1);
+        (Self { service: Arc::default(), how, stopped }, receiver)
+    }
+
+    /// Starts the service that it is to stop, with a job that is not due.
+    fn start(&self, builder: Builder) -> Handle {
+        let service = builder.start().unwrap();
+        let timers = service.handle();
+        timers.after(HOUR).run(|_| ()).unwrap();
+        *self.service.lock().unwrap() = Some(service);
+        timers
+    }
+
+    fn stop(&self) {
+        let service = self.service.lock().unwrap().take();
+        if let Some(service) = service {
+            self.stopped.send(service.stop(self.how)).unwrap();
+        }
+    }
+}
+
+/// Has an observer stop the service at the first event of the kind: whatever the way, it returns, and gives back the job that
+/// was not due.
+fn an_observer_stops(builder: impl Fn() -> Builder, expected: fn(&EventKind) -> bool, schedule: impl Fn(&Handle)) {
+    for how in WAYS {
+        let (stopper, stopped) = Stopper::new(how);
+        let observer = stopper.clone();
+        let observe = move |event: &Event| {
+            if expected(&event.kind) {
+                observer.stop();
+            }
+        };
+        let timers = stopper.start(builder().on_event(observe));
+        schedule(&timers);
+        let stopped = stopped.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{how:?} does not return"));
+        assert_eq!(stopped.jobs.len(), 1, "{how:?}");
+        while timers.snapshot().in_flight > 0 {
+            thread::sleep(ms(1));
+        }
+        assert!(timers.is_stopped() && timers.is_empty(), "{how:?}");
+    }
+}
+
+fn inline() -> Builder {
+    Service::builder()
+}
+
+fn workers() -> Builder {
+    Service::builder().workers(2)
+}
+
+fn threads() -> Builder {
+    Service::builder().executor(|run: DueRun| drop(thread::spawn(|| run.run())))
+}
+
+#[test]
+fn an_observer_may_stop_the_service_when_a_job_panics() {
+    for builder in [inline, workers, threads] {
+        let panicked = |kind: &EventKind| matches!(kind, EventKind::Panicked(_));
+        an_observer_stops(builder, panicked, |timers| drop(timers.after(ms(0)).run(|_| panic!("stop it")).unwrap()));
+    }
+}
+
+#[test]
+fn an_observer_may_stop_the_service_when_a_run_was_slow() {
+    for builder in [inline, workers, threads] {
+        let slow = |kind: &EventKind| matches!(kind, EventKind::Slow(_));
+        let job = |_: &Run<'_>| thread::sleep(ms(5));
+        an_observer_stops(|| builder().slow_after(ms(1)), slow, |timers| drop(timers.after(ms(0)).run(job).unwrap()));
+    }
+}
+
+#[test]
+fn an_observer_may_stop_the_service_while_a_run_is_slow() {
+    for builder in [workers, threads] {
+        let slow = |kind: &EventKind| matches!(kind, EventKind::StillRunning(_));
+        an_observer_stops(
+            || builder().slow_after(ms(1)),
+            slow,
+            |timers| {
+                let until = timers.clone();
+                let job = move |_: &Run<'_>| {
+                    while !until.is_stopped() {
+                        thread::sleep(ms(1));
+                    }
+                };
+                drop(timers.after(ms(0)).run(job).unwrap());
+            },
+        );
+    }
+}
+
+#[test]
+fn an_observer_may_stop_the_service_when_a_value_cannot_be_delivered() {
+    for builder in [inline, workers, threads] {
+        let (sender, receiver) = bounded(0);
+        let full = |kind: &EventKind| *kind == EventKind::ChannelFull;
+        an_observer_stops(builder, full, |timers| drop(timers.after(ms(0)).send(&sender, ()).unwrap()));
+        drop(receiver);
+        let closed = |kind: &EventKind| *kind == EventKind::ChannelClosed;
+        an_observer_stops(builder, closed, |timers| drop(timers.after(ms(0)).send(&sender, ()).unwrap()));
+    }
+}
+
+#[test]
+fn an_observer_may_stop_the_service_when_a_run_is_dropped() {
+    let drops = || Service::builder().executor(drop::<DueRun>);
+    let elsewhere = || Service::builder().executor(|run: DueRun| drop(thread::spawn(|| drop(run))));
+    for builder in [drops, elsewhere] {
+        let abandoned = |kind: &EventKind| *kind == EventKind::Abandoned;
+        an_observer_stops(builder, abandoned, |timers| drop(timers.after(ms(0)).run(|_| ()).unwrap()));
+    }
+}
+
+#[test]
+fn an_observer_that_takes_its_time_holds_up_nobody_who_stops_the_service_at_once() {
+    let ((begins, begun), (release, released)) = (bounded(1), bounded::<()>(1));
+    let observe = move |event: &Event| {
+        if matches!(event.kind, EventKind::StillRunning(_)) {
+            begins.send(()).unwrap();
+            released.recv().unwrap_or_default();
+        }
+    };
+    let service = workers().slow_after(ms(1)).on_event(observe).start().unwrap();
+    let timers = service.handle();
+    let until = timers.clone();
+    let job = move |_: &Run<'_>| {
+        while !until.is_stopped() {
+            thread::sleep(ms(1));
+        }
+    };
+    timers.after(ms(0)).run(job).unwrap();
+    begun.recv_timeout(PATIENCE).unwrap();
+    assert_eq!(returns(move || service.stop(Stop::Now)).jobs.len(), 0);
+    drop(release);
+}
+
+/// Stops a service when it is dropped.
+struct StopsWhenDropped(Stopper);
+
+impl Drop for StopsWhenDropped {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+#[test]
+fn what_a_job_holds_may_stop_the_service_when_it_is_dropped() {
+    for builder in [inline, workers, threads] {
+        for how in WAYS {
+            let (stopper, stopped) = Stopper::new(how);
+            let timers = stopper.start(builder());
+            let held = StopsWhenDropped(stopper);
+            // Called by reference, so that it is dropped with the job, after the run.
+            let job = move |_: &Run<'_>| {
+                let _held = &held;
+            };
+            timers.every(ms(1)).times(1).run(job).unwrap();
+            let stopped = stopped.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{how:?} does not return"));
+            assert_eq!(stopped.jobs.len(), 1, "{how:?}");
+        }
+    }
+}
+
+/// A value that panics when it is dropped.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("dropped");
+    }
+}
+
+fn holds<T: Send + 'static>(value: T) -> impl FnMut(&Run<'_>) + Send + 'static {
+    move |_| {
+        let _held = &value;
+    }
+}
+
+#[test]
+fn dropping_a_service_drops_each_job_and_ends_its_threads_even_if_one_panics_in_that() {
+    for builder in [inline, workers] {
+        let witness = Arc::new(());
+        let (held_by_observer, held_by_job) = (Arc::clone(&witness), Arc::clone(&witness));
+        let service = builder().on_event(move |_| drop(Arc::clone(&held_by_observer))).start().unwrap();
+        let timers = service.handle();
+        timers.after(HOUR).run(holds(Bomb)).unwrap();
+        timers.after(HOUR).run(holds(Bomb)).unwrap();
+        timers.after(HOUR).run(holds(held_by_job)).unwrap();
+        drop(timers);
+        returns(move || drop(service));
+        assert_eq!(Arc::strong_count(&witness), 1, "no thread holds what they share");
+    }
+}
+
+#[test]
+fn dropping_a_scheduler_drops_each_job_even_if_one_panics_in_that() {
+    let (rig, witness) = (Rig::new(), Arc::new(()));
+    let held = Arc::clone(&witness);
+    rig.timers.after(ms(1)).run(holds(Bomb)).unwrap();
+    rig.timers.after(ms(2)).run(holds(Bomb)).unwrap();
+    rig.timers.after(ms(3)).run(holds(held)).unwrap();
+    let timers = rig.timers.clone();
+    drop(rig);
+    assert_eq!((timers.len(), timers.is_stopped(), Arc::strong_count(&witness)), (0, true, 1));
+}
+
+#[test]
+fn a_job_takes_the_place_of_one_that_panics_when_it_is_dropped() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let first = rig.timers.after(ms(5)).key("key").run(holds(Bomb)).unwrap();
+    let second = rig.timers.after(ms(10)).replacing("key").run(log.times()).unwrap();
+    assert_eq!((first.status(), second.status(), rig.timers.len()), (Status::Cancelled, Status::Pending, 1));
+    rig.play(100);
+    assert_eq!((log.take(), rig.timers.is_empty()), (vec![10], true));
+}
+
+#[test]
+fn a_periodic_job_that_runs_while_a_stop_waits_is_given_back_like_one_that_does_not() {
+    for builder in [inline, workers, threads] {
+        let service = builder().start().unwrap();
+        let timers = service.handle();
+        let ((begins, begun), (release, released)) = (bounded(1), bounded::<()>(1));
+        let job = move |_: &Run<'_>| {
+            begins.send(()).unwrap();
+            released.recv().unwrap_or_default();
+        };
+        let running = timers.every(HOUR).first_after(ms(0)).named("running").run(job).unwrap();
+        begun.recv_timeout(PATIENCE).unwrap();
+        let stopping = thread::spawn(move || service.stop(Stop::Wait));
+        while !timers.is_stopped() {
+            thread::sleep(ms(1));
+        }
+        drop(release);
+        let stopped = returns(move || stopping.join().unwrap());
+        let jobs: Vec<_> = stopped.jobs.iter().map(|job| (job.handle().name(), job.runs())).collect();
+        assert_eq!(jobs, [(Some("running"), 1)]);
+        assert_eq!((running.status(), running.runs(), timers.len()), (Status::Stopped, 1, 0));
+    }
+}
+
+#[test]
+fn a_periodic_job_that_runs_on_a_worker_while_a_scheduler_stops_is_given_back() {
+    let Rig { clock, mut scheduler, timers } = Rig::with(|builder| builder.workers(1));
+    let ((begins, begun), (release, released)) = (bounded(1), bounded::<()>(1));
+    let job = move |_: &Run<'_>| {
+        begins.send(()).unwrap();
+        released.recv().unwrap_or_default();
+    };
+    let running = timers.every(ms(10)).run(job).unwrap();
+    scheduler.play(&clock, at(10));
+    begun.recv_timeout(PATIENCE).unwrap();
+    let stopping = thread::spawn(move || scheduler.stop());
+    while !timers.is_stopped() {
+        thread::sleep(ms(1));
+    }
+    assert_eq!(running.refresh(ms(5)), Ok(()), "its next run is moved");
+    drop(release);
+    let jobs = returns(move || stopping.join().unwrap());
+    assert_eq!(jobs.iter().map(|job| (job.deadline(), job.runs())).collect::<Vec<_>>(), [(at(15), 1)]);
+    assert_eq!((running.status(), running.refresh(ms(5)).is_err(), timers.len()), (Status::Stopped, true, 0));
+}
+
+/// What is done about a job whose runs overlap: `None` is to cancel it. How many of them begin after all.
+fn ends_overlapping(how: Option<Stop>, expected: u64) {
+    let service = Service::builder().workers(1).start().unwrap();
+    let timers = service.handle();
+    let ((begins, begun), (release, released)) = (unbounded(), bounded::<()>(1));
+    let body = move |_: &Run<'_>| {
+        begins.send(()).unwrap();
+        released.recv().unwrap_or_default();
+    };
+    let job = timers.every(ms(1)).run_overlapping(body).unwrap();
+    begun.recv_timeout(PATIENCE).unwrap();
+    thread::sleep(ms(20));
+    assert_eq!((timers.snapshot().in_flight, job.runs()), (2, 1), "one waits for the worker, and no more");
+    let (until, ends) = (timers.clone(), job.clone());
+    let ending = thread::spawn(move || match how {
+        None => (ends.cancel().map(|_| 1).unwrap(), Some(service)),
+        Some(how) => (service.stop(how).jobs.len(), None),
+    });
+    // A stop that waits without a limit does so for the run that goes on; all else is over before that.
+    while !(ending.is_finished() || how == Some(Stop::Wait) && until.is_stopped()) {
+        thread::sleep(ms(1));
+    }
+    drop(release);
+    let (given_back, _service) = returns(move || ending.join().unwrap());
+    while timers.snapshot().in_flight > 0 {
+        thread::sleep(ms(1));
+    }
+    assert_eq!((given_back, job.runs(), timers.len()), (1, expected, 0), "{how:?}");
+}
+
+#[test]
+fn of_a_job_whose_runs_overlap_none_begins_after_it_was_cancelled_or_given_back() {
+    ends_overlapping(None, 1);
+    ends_overlapping(Some(Stop::Now), 1);
+    ends_overlapping(Some(Stop::WaitFor(ms(20))), 1);
+    ends_overlapping(Some(Stop::Wait), 2);
+}
