@@ -58,7 +58,11 @@ pub trait Facility: Sync + Sized {
 /// How long a facility may take to take in what it was given, before it is taken to hang.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How often it is looked whether something has come about.
+/// How often it is looked whether something has come about without sleeping: most does within microseconds, and who is looked at
+/// is not to have the nap in its backlog.
+const LOOKS: u32 = 100;
+
+/// And then so often.
 const LOOK: Duration = Duration::from_micros(200);
 
 /// Gives a facility a last message that says `done` when it is dealt with, and waits for that: what came before in the
@@ -73,9 +77,15 @@ pub(crate) fn wait_for_marker<T>(send: impl FnOnce(mpsc::Sender<T>) -> bool) -> 
 /// Waits until this has come about.
 pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) -> Result<()> {
     let begin = Instant::now();
+    let mut looks = 0;
     while !is_so() {
         ensure!(begin.elapsed() < PATIENCE, "{what} after {PATIENCE:?}");
-        thread::sleep(LOOK);
+        if looks < LOOKS {
+            thread::yield_now()
+        } else {
+            thread::sleep(LOOK)
+        }
+        looks += 1;
     }
     Ok(())
 }

@@ -70,10 +70,21 @@ impl Server {
                 }
             }
             let timeout = self.scheduler.next_wakeup().map(|wakeup| wakeup.saturating_since(self.timers.now()));
-            self.poll.poll(&mut events, timeout)?;
+            self.wait(&mut events, timeout)?;
             if events.iter().any(|event| event.token() == SOCKET) {
                 self.echo_all()?;
             }
+        }
+    }
+
+    /// Sleeps until there is something to do. A signal ends the sleep too, and is no reason to end the server.
+    fn wait(&mut self, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
+        match self.poll.poll(events, timeout) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                events.clear();
+                Ok(())
+            }
+            other => other,
         }
     }
 

@@ -47,7 +47,10 @@ const RETRY: Duration = Duration::from_secs(60);
 /// Each time is reckoned when the run before it begins. A time that passes while a run goes on, or while the machine
 /// stalls, is made up for by one late run; of several, all but the first are left out. No time has two runs: if the
 /// wall clock is set back, the rule is asked for times after the last one only. How far away a time is, is reckoned
-/// together with it: setting the wall clock afterwards does not move the run that is waited for, only those after it.
+/// together with it: setting the wall clock afterwards does not move the run that is waited for, only those after it. Nor does
+/// suspending the machine, where the service's clock stands still meanwhile, as [`MonotonicClock`](crate::MonotonicClock) does on
+/// Linux: that run comes late by as much. A rule whose times lie days apart can name earlier ones in between, an hour apart say,
+/// at which the closure does nothing; then no run is off by more than what happened within that hour.
 #[must_use = "nothing is scheduled until `run` is called"]
 pub struct OnRule<'h, R> {
     plan: Periodic<'h>,

@@ -52,9 +52,10 @@ impl Handle {
         OneShot::new(self, Some(moment))
     }
 
-    /// Plans a job for a time of day. A time that is past is due at once.
+    /// Plans a job for a time of the wall clock: a date and a time of day. A time that is past is due at once.
     ///
-    /// How far away it is, is reckoned now. If the wall clock is set afterwards, the job is not moved.
+    /// How far away it is, is reckoned now. If the wall clock is set afterwards, the job is not moved; nor is it if the machine
+    /// is suspended meanwhile and the service's clock stands still for so long, as [`MonotonicClock`](crate::MonotonicClock) does on Linux.
     pub fn at_time(&self, time: SystemTime) -> OneShot<'_> {
         let delay = time.duration_since(self.shared.clock.wall()).unwrap_or_default();
         self.after(delay)

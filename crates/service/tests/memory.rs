@@ -54,6 +54,48 @@ fn takes(kind: &str, bytes: RangeInclusive<f64>, allocations: f64, schedule: fn(
     }
 }
 
+/// What is left when so many jobs of a kind are over, for each, and how much more a second time takes than the first.
+fn kept_of_each(jobs: usize, schedule: fn(&Handle, usize) -> JobHandle) -> (f64, i64) {
+    let mut rig = Rig::new();
+    let mut handles = Vec::with_capacity(jobs);
+    let mut round = |rig: &mut Rig| {
+        let mut filled = 0;
+        let emptied = measure(|| {
+            filled = measure(|| {
+                for n in 0..jobs {
+                    handles.push(schedule(&rig.timers, n));
+                    rig.scheduler.poll(at(0));
+                }
+            })
+            .bytes_current;
+            for handle in handles.drain(..) {
+                drop(handle.cancel().unwrap());
+                rig.scheduler.poll(at(0));
+            }
+        });
+        (filled, emptied.bytes_current)
+    };
+    let (first, left) = round(&mut rig);
+    let (second, left_again) = round(&mut rig);
+    println!("{first} bytes, {left} left; {second} bytes, {left_again} left");
+    (left as f64 / jobs as f64, second + left - first)
+}
+
+#[test]
+fn what_is_kept_when_jobs_are_over_is_used_again() {
+    let one_shot = |timers: &Handle, n: usize| timers.after(HOUR + ms(n as u64)).run(|_| ()).unwrap();
+    let keyed = |timers: &Handle, n: usize| {
+        timers.after(HOUR + ms(n as u64)).key(format!("session {n:08}")).run(|_| ()).unwrap()
+    };
+    for (schedule, bytes) in [(one_shot as fn(&Handle, usize) -> JobHandle, 50.0..=70.0), (keyed, 125.0..=145.0)] {
+        for jobs in NUMBERS {
+            let (left, more) = kept_of_each(jobs, schedule);
+            assert!(bytes.contains(&left), "{left} bytes for each of {jobs}, {bytes:?} documented");
+            assert!(more.unsigned_abs() < 100_000, "{more} bytes more or less the second time, of {jobs}");
+        }
+    }
+}
+
 #[test]
 fn what_is_done_to_one_job_while_the_driver_is_held_up_takes_no_memory() {
     let mut rig = Rig::new();

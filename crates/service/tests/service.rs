@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Log, ms};
+use common::{Log, PATIENCE, ms, wait_until};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,8 +13,6 @@ use wheelhouse_service::{
     Builder, ChangeError, DueRun, Handle, ManualClock, Reason, Run, Service, Status, Stop, Stopped,
 };
 
-/// Longer than anything here can take.
-const PATIENCE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
 
 fn arrives<T>(receiver: &Receiver<T>) -> T {
@@ -93,14 +91,6 @@ fn a_thread_that_sleeps_wakes_up_for_what_is_due_earlier() {
     assert_eq!(arrives(&ran), "near");
     far.refresh(ms(1)).unwrap();
     assert_eq!(arrives(&ran), "far");
-}
-
-fn wait_until(mut condition: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < PATIENCE, "it never came to that");
-        thread::sleep(ms(1));
-    }
 }
 
 #[test]

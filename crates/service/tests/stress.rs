@@ -3,18 +3,17 @@
 
 mod common;
 
-use common::{Log, Rig, at, ms};
+use common::{Log, Random, Rig, at, ms, wait_until};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wheelhouse_service::{ChangeError, Handle, JobHandle, Moment, Run, Service, Status, Stop};
 
 const PRODUCERS: u64 = 4;
 const JOBS: u64 = 5_000;
 const POLLS: u64 = 200;
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What the owner of a job knows.
 struct Owned {
@@ -27,25 +26,6 @@ struct Owned {
     runs: Arc<AtomicU64>,
     /// When the first run began.
     began: Arc<AtomicU64>,
-}
-
-/// A generator of numbers that look random.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-}
-
-/// Gives up after a time that no machine needs.
-fn wait_until(condition: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < PATIENCE, "it never came to that");
-        thread::yield_now();
-    }
 }
 
 fn schedule(timers: &Handle, producer: u64, n: u64, random: &mut Random) -> Owned {

@@ -2,7 +2,8 @@
 #![allow(dead_code, unreachable_pub)] // Each test file uses some of it.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 use wheelhouse_service::{Builder, Clock, DueRun, Event, Handle, ManualClock, Moment, Run, Scheduler};
 
 pub fn ms(n: u64) -> Duration {
@@ -12,6 +13,28 @@ pub fn ms(n: u64) -> Duration {
 /// So many milliseconds after the origin.
 pub fn at(n: u64) -> Moment {
     Moment::ORIGIN.saturating_add(ms(n))
+}
+
+/// A time that no machine needs.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Gives up after [`PATIENCE`].
+pub fn wait_until(mut condition: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < PATIENCE, "it never came to that");
+        thread::sleep(Duration::from_micros(100));
+    }
+}
+
+/// A generator of numbers that look random.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
 }
 
 /// A list that jobs write to.

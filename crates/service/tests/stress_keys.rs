@@ -1,0 +1,164 @@
+//! Many threads at the same few keys, and producers that are still at it when the service is stopped: each job runs, is
+//! given back, or is refused, and only one of these.
+
+mod common;
+
+use common::{Log, Random, ms, wait_until};
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+use wheelhouse_service::{ChangeError, Handle, JobHandle, Reason, Run, Service, Status, Stop};
+
+const THREADS: u64 = 4;
+const ROUNDS: u64 = 5_000;
+const KEYS: u64 = 64;
+
+/// A job that is to run once, and how often it did.
+struct Owned {
+    handle: JobHandle,
+    runs: Arc<AtomicU64>,
+}
+
+/// What is known of all jobs: those that were scheduled, and the numbers of those that came back to who cancelled them.
+#[derive(Clone, Default)]
+struct Known {
+    jobs: Log<Owned>,
+    came_back: Log<u64>,
+}
+
+/// Schedules a job under a key, and half of the jobs schedule another under their own key when they run: then that is free, but
+/// others want it too. The answer, if it was refused.
+fn schedule(timers: &Handle, known: &Known, key: u64, random: &mut Random) -> Option<Reason> {
+    let delay = Duration::from_micros(random.below(2_000));
+    let (replaces, leaves_another) = (random.below(3) == 0, random.below(2) == 0);
+    let runs = Arc::new(AtomicU64::new(0));
+    let (counter, again, inner) = (Arc::clone(&runs), timers.clone(), known.clone());
+    let mut seed = Random(random.below(u64::from(u32::MAX)));
+    let body = move |_: &Run<'_>| {
+        counter.fetch_add(1, Ordering::SeqCst);
+        if leaves_another {
+            let refused = schedule(&again, &inner, key, &mut seed);
+            assert!(refused.is_none_or(|reason| matches!(reason, Reason::DuplicateKey | Reason::Stopped)));
+        }
+    };
+    let plan = timers.after(delay);
+    let plan = if replaces { plan.replacing(key.to_string()) } else { plan.key(key.to_string()) };
+    match plan.run(body) {
+        Ok(handle) => {
+            known.jobs.push(Owned { handle, runs });
+            None
+        }
+        Err(rejected) => Some(rejected.reason),
+    }
+}
+
+/// Cancels or refreshes whatever job has the key at this moment.
+fn disturb(timers: &Handle, known: &Known, key: u64, random: &mut Random) {
+    let key = key.to_string();
+    let told = match random.below(3) {
+        0 => timers.cancel(&key).map(|job| {
+            assert_eq!((job.runs(), job.handle().key().map(|key| &**key)), (0, Some(&*key)));
+            known.came_back.push(job.handle().number());
+        }),
+        1 => timers.refresh(&key, Duration::from_micros(random.below(2_000))),
+        _ => timers.job(&key).map_or(Err(ChangeError::UnknownKey), |job| job.refresh(ms(1))),
+    };
+    // Found under its key, and begun, ended or cancelled before it could be changed: all that may be.
+    assert_ne!(told, Err(ChangeError::Stopped));
+}
+
+/// Compares what is known of each job with what became of it. Those that were given back when the service was stopped are among them.
+fn check(timers: &Handle, known: &Known, given_back: &HashSet<u64>) {
+    let (jobs, came_back) = (known.jobs.take(), known.came_back.take());
+    let cancelled: HashSet<u64> = came_back.iter().copied().collect();
+    assert_eq!(cancelled.len(), came_back.len(), "no job comes back twice");
+    for Owned { handle, runs } in &jobs {
+        let (number, runs) = (handle.number(), runs.load(Ordering::SeqCst));
+        assert_eq!(runs, handle.runs(), "{handle:?}");
+        let expected = match handle.status() {
+            Status::Finished => (1, false, false),
+            // By its key, or replaced.
+            Status::Cancelled => (0, cancelled.contains(&number), false),
+            Status::Stopped => (0, false, true),
+            other => panic!("{handle:?} is {other:?}"),
+        };
+        assert_eq!((runs, cancelled.contains(&number), given_back.contains(&number)), expected, "{handle:?}");
+    }
+    let snapshot = timers.snapshot();
+    let counts = snapshot.counts;
+    assert_eq!((snapshot.jobs, snapshot.keys, snapshot.in_flight), (0, 0, 0));
+    assert_eq!(counts.scheduled, counts.finished + counts.cancelled + counts.stopped);
+    assert!(counts.scheduled >= jobs.len() as u64, "one that was refused for the stop may have been counted");
+}
+
+fn numbers(jobs: &[wheelhouse_service::Job]) -> HashSet<u64> {
+    jobs.iter().map(|job| job.handle().number()).collect()
+}
+
+#[test]
+fn of_many_threads_at_few_keys_each_is_told_the_truth() {
+    let service = Service::builder().workers(2).tick(Duration::from_micros(100)).start().unwrap();
+    let (timers, known) = (service.handle(), Known::default());
+    let refused = AtomicU64::new(0);
+    thread::scope(|scope| {
+        for seed in 1..=THREADS {
+            let (timers, known, refused) = (timers.clone(), known.clone(), &refused);
+            scope.spawn(move || {
+                let mut random = Random(seed);
+                for round in 0..ROUNDS {
+                    if round % 20 == 0 {
+                        // As long as jobs wait, so that some come to run.
+                        thread::sleep(ms(1));
+                    }
+                    let key = random.below(KEYS);
+                    match schedule(&timers, &known, key, &mut random) {
+                        None => {}
+                        Some(Reason::DuplicateKey) => _ = refused.fetch_add(1, Ordering::SeqCst),
+                        Some(other) => panic!("{other:?}"),
+                    }
+                    disturb(&timers, &known, random.below(KEYS), &mut random);
+                    assert!(timers.keys().len() <= KEYS as usize);
+                }
+            });
+        }
+    });
+    let given_back = numbers(&service.stop(Stop::Wait).jobs);
+    let counts = timers.snapshot().counts;
+    check(&timers, &known, &given_back);
+    assert!(counts.cancelled > 300 && counts.finished > 300 && counts.rescheduled > 300, "{counts:?}");
+    assert!(refused.load(Ordering::SeqCst) > 100, "nobody met another's key");
+}
+
+/// Stops a service while producers go on, who end only when they are refused.
+fn stop_in_the_middle(how: Stop, workers: usize) {
+    let service = Service::builder().workers(workers).tick(Duration::from_micros(100)).start().unwrap();
+    let (timers, known) = (service.handle(), Known::default());
+    let given_back = thread::scope(|scope| {
+        for seed in 1..=THREADS {
+            let (timers, known) = (timers.clone(), known.clone());
+            scope.spawn(move || {
+                let mut random = Random(seed);
+                while schedule(&timers, &known, random.below(1_000), &mut random) != Some(Reason::Stopped) {
+                    wait_until(|| timers.len() < 500 || timers.is_stopped());
+                }
+            });
+        }
+        wait_until(|| known.jobs.len() > 2_000);
+        numbers(&service.stop(how).jobs)
+    });
+    wait_until(|| timers.snapshot().in_flight == 0);
+    check(&timers, &known, &given_back);
+}
+
+#[test]
+fn a_stop_in_the_middle_loses_no_job_and_runs_none_twice() {
+    for workers in [1, 3] {
+        for how in [Stop::Now, Stop::Wait, Stop::WaitFor(ms(5))] {
+            for _ in 0..10 {
+                stop_in_the_middle(how, workers);
+            }
+        }
+    }
+}
