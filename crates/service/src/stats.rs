@@ -83,7 +83,8 @@ const LONGEST: u64 = 3_600_000_000_000;
 /// Two digits: quantiles are within 1 %, in some 40 KiB.
 const DIGITS: u8 = 2;
 
-/// A distribution of durations.
+/// A distribution of durations. Copied to be read: working out quantiles takes longer than a run can wait for the lock.
+#[derive(Clone)]
 pub(crate) struct Distribution {
     histogram: Histogram<u64>,
     sum: Duration,
@@ -121,6 +122,7 @@ impl Distribution {
 }
 
 /// Lateness and run time of all runs.
+#[derive(Clone)]
 pub(crate) struct Distributions {
     pub(crate) lateness: Distribution,
     pub(crate) run_time: Distribution,
