@@ -246,10 +246,9 @@ impl Shared {
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
-        let (lateness, run_time) = {
-            let distributions = self.distributions.lock();
-            (distributions.lateness.summary(), distributions.run_time.summary())
-        };
+        // Copied first: every run wants this lock, and quantiles take a while.
+        let distributions = self.distributions.lock().clone();
+        let (lateness, run_time) = (distributions.lateness.summary(), distributions.run_time.summary());
         let (in_flight, running) = self.runs.count();
         Snapshot {
             counts: self.counters.read(),
