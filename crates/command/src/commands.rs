@@ -92,7 +92,7 @@ fn list(format: Format) -> Result<ExitCode> {
     columns.push(Column::right("bytes/timer").keyed("bytes-per-timer"));
     let mut table = Table::new("Backends", columns);
     table.notes.push(format!(
-        "n live timers, m levels, M slots, k timers of one slot or due at once; amortised, where it is not said otherwise. Bytes with a payload of eight, measured at n = {LISTED}."
+        "n live timers, m levels, M slots, k in a slot; amortised. Bytes with a payload of eight, measured at n = {LISTED}."
     ));
     table.notes.push("Where an operation passes all timers, n is as large as is worth waiting for.".to_owned());
     for contender in contender::all().into_iter().chain(contender::approximate()) {
