@@ -95,6 +95,17 @@ impl Curve {
         (at(self.0.first()), at(self.0.last()))
     }
 
+    /// The greatest mean cost, at whichever size; 0 without samples.
+    pub fn greatest_mean(&self) -> f64 {
+        self.points().into_iter().map(|(_, cost)| cost).fold(0.0, f64::max)
+    }
+
+    /// The mean cost at the smallest size and at the largest, and its class: cells of a table.
+    pub fn cells(&self) -> [String; 3] {
+        let (first, last) = self.ends();
+        [format!("{first:.2}"), format!("{last:.2}"), self.growth().to_string()]
+    }
+
     /// Its class.
     pub fn growth(&self) -> Growth {
         classify(self)
@@ -261,6 +272,12 @@ mod tests {
         assert_eq!(all(&[Growth::Linear, Growth::Linear]), Some(true));
         assert_eq!(all(&[Growth::Linear, Growth::Constant]), Some(false));
         assert_eq!(all(&[Growth::Constant, Growth::Undecided]), None);
+    }
+
+    #[test]
+    fn a_curve_is_told_by_its_ends_its_class_and_its_greatest_mean() {
+        let curve = Curve::sweep(&[1, 2, 4, 8], 1..=5, |n, _| if n == 4 { 3.0 } else { 2.0 });
+        assert_eq!((curve.cells(), curve.greatest_mean()), (["2.00", "2.00", "undecided"].map(str::to_owned), 3.0));
     }
 
     #[test]

@@ -7,6 +7,10 @@ use crate::count::{Order, Probe, random};
 use rand::seq::SliceRandom;
 use wheelhouse_core::Timer;
 
+/// No wheel is to take more steps for a start or a stop, on average. The dearest is a stop in a crowded slot of hierarchical-wheel: a chunk of 32 places is read, and
+/// its two neighbours.
+pub(super) const MOST_OF_A_STOP: f64 = 100.0;
+
 /// Mean steps to start one of n timers, and to stop one of the half that are stopped, at random.
 pub(super) fn start_and_stop<T: Timer<u64>>(mut probe: Probe<T>, order: Order, n: u64, seed: u64) -> [f64; 2] {
     let mut ids = probe.fill(order.delays(n, seed));

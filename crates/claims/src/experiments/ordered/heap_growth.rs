@@ -134,7 +134,7 @@ fn run(scale: &Scale) -> Evidence {
 fn count<R: Room>(scale: &Scale) -> Counted {
     let (mut steps, mut in_order) = (Vec::new(), true);
     let mut runs: BTreeMap<u64, [f64; 6]> = BTreeMap::new();
-    let [worst, mean, worst_pop, mean_pop, full, gone] = curves(&scale.sizes(), scale, |n, _| {
+    let [worst, mean, worst_pop, mean_pop, full, gone] = curves(&scale.sizes(), scale.seeds(), |n, _| {
         *runs.entry(n).or_insert_with(|| {
             let Life { costs, steps: of_all, is_sorted } = live::<R>(n);
             steps.push(of_all);

@@ -41,16 +41,9 @@ fn run(scale: &Scale) -> Evidence {
             (<Definition<2>>::INFO.name, sweep::<Definition<2>>(scale, deadline)),
             (<Definition<4>>::INFO.name, sweep::<Definition<4>>(scale, deadline)),
         ] {
-            let (first, last) = curve.ends();
-            table.row([
-                name.to_owned(),
-                place.to_owned(),
-                format!("{first:.2}"),
-                format!("{last:.2}"),
-                curve.growth().to_string(),
-            ]);
+            table.row([name, place].map(str::to_owned).into_iter().chain(curve.cells()));
             series.push(Series { name: format!("{name}, {place}"), points: curve.points() });
-            growths.push((place, curve.growth(), last));
+            growths.push((place, curve.growth(), curve.ends().1));
         }
     }
     let later: Vec<_> = growths.iter().filter(|(place, ..)| *place == PLACES[0].0).collect();
@@ -60,10 +53,9 @@ fn run(scale: &Scale) -> Evidence {
     let steps = later.iter().map(|(.., steps)| *steps).fold(0.0, f64::max);
     let figure = format!("{steps:.1} steps at n = {}, whatever n is", scale.largest());
     let finding = first(scale);
-    let ((least, most), growth) = (finding.ends(), finding.growth());
     let cells = [<Definition<2>>::INFO.name, "none: finding the first"].map(str::to_owned);
-    table.row(cells.into_iter().chain([format!("{least:.2}"), format!("{most:.2}"), growth.to_string()]));
-    let finds = growth.is(Growth::Constant);
+    table.row(cells.into_iter().chain(finding.cells()));
+    let finds = finding.growth().is(Growth::Constant);
     let parts = [
         Part::maybe("it finds its first timer in constant work", finds),
         Part::maybe("a later deadline costs more, the more timers there are", grows),

@@ -70,7 +70,7 @@ fn run(scale: &Scale) -> Evidence {
 }
 
 fn count<B: Backend + 'static>(scale: &Scale) -> Counted {
-    let [h0, h1, h2, h3, m0, m1, m2, m3, links] = curves(&sizes(scale), scale, |n, seed| {
+    let [h0, h1, h2, h3, m0, m1, m2, m3, links] = curves(&sizes(scale), scale.seeds(), |n, seed| {
         let log: Log = hold(|_| Probe::of::<B>(), n, seed);
         let (holds, moves) = (log.holds(), totals(&log.reschedule));
         let links: Tally = log.insert.iter().map(|steps| steps.of(Work::Link)).collect();

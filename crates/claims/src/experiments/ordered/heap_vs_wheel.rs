@@ -6,7 +6,7 @@
 use super::hold::{curves, sizes};
 use crate::count::{LONGEST, Order, Probe, random};
 use crate::experiments::Experiment;
-use crate::experiments::bulk::start_and_stop;
+use crate::experiments::bulk::{MOST_OF_A_STOP, start_and_stop};
 use crate::growth::{Curve, Growth, all_are};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;
@@ -33,8 +33,6 @@ const STOPPED: [u64; 3] = [0, 50, 92];
 /// The order of the article: many timers in a short time, with the same delay.
 const BURST: Order = Order::Equal;
 const ORDERS: [Order; 4] = [BURST, Order::Ascending, Order::Random, Order::Descending];
-/// What a wheel of levels takes at most, on average: to stop a timer in a crowded slot is to read a chunk of 32 and its two neighbours.
-const BOUND: f64 = 100.0;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -92,7 +90,7 @@ fn run(scale: &Scale) -> Evidence {
     let in_orders = ORDERS.iter().flat_map(|&order| {
         let sizes = &sizes;
         STRUCTURES.iter().map(move |&Structure { name, kind, apart, .. }| {
-            let [insert, cancel, fire] = curves(sizes, scale, |n, seed| apart(order, n, seed, enough(kind)));
+            let [insert, cancel, fire] = curves(sizes, scale.seeds(), |n, seed| apart(order, n, seed, enough(kind)));
             Apart { name, kind, order, insert, cancel, fire }
         })
     });
@@ -100,7 +98,7 @@ fn run(scale: &Scale) -> Evidence {
     let in_mixes = STOPPED.iter().flat_map(|&stopped| {
         let sizes = &sizes;
         STRUCTURES.iter().map(move |&Structure { name, kind, life, .. }| {
-            let [steps] = curves(sizes, scale, |n, seed| [life(stopped, n, seed)]);
+            let [steps] = curves(sizes, scale.seeds(), |n, seed| [life(stopped, n, seed)]);
             Life { name, kind, stopped, steps }
         })
     });
@@ -132,10 +130,11 @@ fn burst(apart: &[Apart]) -> Finding {
         ));
     }
     let wheels = apart.iter().filter(|it| it.kind == Kind::Wheel);
-    let dearest = wheels.flat_map(|it| [&it.insert, &it.cancel]).map(dearest).fold(0.0, f64::max);
-    let statement =
-        format!("a wheel of levels starts and stops in {BOUND} steps or fewer on average, whatever the order and n");
-    parts.push(Part::new(statement, dearest <= BOUND));
+    let dearest = wheels.flat_map(|it| [&it.insert, &it.cancel]).map(Curve::greatest_mean).fold(0.0, f64::max);
+    let statement = format!(
+        "a wheel of levels starts and stops in {MOST_OF_A_STOP} steps or fewer on average, whatever the order and n"
+    );
+    parts.push(Part::new(statement, dearest <= MOST_OF_A_STOP));
     let both =
         |kind: Kind| of(BURST, kind).map(|it| it.insert.ends().1 + it.cancel.ends().1).fold(f64::INFINITY, f64::min);
     let (heap, wheel) = (both(Kind::Heap), both(Kind::Wheel));
@@ -185,11 +184,6 @@ fn least<'a>(lives: impl Iterator<Item = &'a Life>) -> Vec<f64> {
     let each: Vec<Vec<(f64, f64)>> = lives.map(|it| it.steps.points()).collect();
     let sizes = each.first().map_or(0, Vec::len);
     (0..sizes).map(|at| each.iter().map(|points| points[at].1).fold(f64::INFINITY, f64::min)).collect()
-}
-
-/// The mean at the size at which it is greatest.
-fn dearest(curve: &Curve) -> f64 {
-    curve.points().into_iter().map(|(_, steps)| steps).fold(0.0, f64::max)
 }
 
 fn enough(kind: Kind) -> u64 {
@@ -265,7 +259,7 @@ fn table_of_operations(apart: &[Apart]) -> Table {
     for it in apart {
         for (operation, curve) in [("insert", &it.insert), ("cancel", &it.cancel), ("fire", &it.fire)] {
             let (first, last) = curve.ends();
-            let figures = [first, last, dearest(curve)].map(|steps| format!("{steps:.2}"));
+            let figures = [first, last, curve.greatest_mean()].map(|steps| format!("{steps:.2}"));
             let cells = [it.name.to_owned(), it.order.name(), operation.to_owned()].into_iter().chain(figures);
             table.row(cells.chain([curve.growth().to_string()]));
         }
@@ -277,14 +271,7 @@ fn table_of_lives(lives: &[Life]) -> Table {
     let columns = ["structure", "stopped", "smallest n", "largest n", "growth"];
     let mut table = Table::new("Steps of a timer from its start to its end, deadlines at random", columns);
     for Life { name, stopped, steps, .. } in lives {
-        let ((first, last), growth) = (steps.ends(), steps.growth());
-        table.row([
-            (*name).to_owned(),
-            format!("{stopped} %"),
-            format!("{first:.2}"),
-            format!("{last:.2}"),
-            growth.to_string(),
-        ]);
+        table.row([(*name).to_owned(), format!("{stopped} %")].into_iter().chain(steps.cells()));
     }
     table
 }

@@ -8,7 +8,8 @@
 
 use crate::Scale;
 use crate::count::{Probe, Steps, Tally, random};
-use crate::growth::{self, Curve};
+use crate::growth::Curve;
+pub(super) use crate::growth::curves;
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use wheelhouse_core::{Tick, Timer, TimerId};
@@ -151,15 +152,6 @@ pub(super) fn largest(scale: &Scale) -> u64 {
     1 << (scale.to + LEAST.saturating_sub(scale.from))
 }
 
-/// Takes K costs of each run, one for each size and seed: K curves.
-pub(super) fn curves<const K: usize>(
-    sizes: &[u64],
-    scale: &Scale,
-    costs: impl FnMut(u64, u64) -> [f64; K],
-) -> [Curve; K] {
-    growth::curves(sizes, scale.seeds(), costs)
-}
-
 /// The greatest of a curve, at whichever size and seed.
 pub(super) fn greatest(curve: &Curve) -> f64 {
     curve.0.iter().flat_map(|sample| &sample.costs).copied().fold(0.0, f64::max)
@@ -194,7 +186,7 @@ mod tests {
     #[test]
     fn curves_are_taken_from_one_run() {
         let mut runs = 0;
-        let [n, seeds] = curves(&[2, 4], &Scale { seeds: 2, ..Scale::REDUCED }, |n, seed| {
+        let [n, seeds] = curves(&[2, 4], (Scale { seeds: 2, ..Scale::REDUCED }).seeds(), |n, seed| {
             runs += 1;
             [n as f64, seed as f64]
         });

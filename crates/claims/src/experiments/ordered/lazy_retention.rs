@@ -76,7 +76,7 @@ struct Costs {
 }
 
 fn costs<B: Backend + 'static>(scale: &Scale) -> Costs {
-    let [insert, cancel, pop] = curves(&sizes(scale), scale, |n, seed| {
+    let [insert, cancel, pop] = curves(&sizes(scale), scale.seeds(), |n, seed| {
         let log = hold(|_| Probe::of::<B>(), n, seed);
         [totals(&log.insert).mean(), totals(&log.cancel).mean(), totals(&log.pop).mean()]
     });
@@ -233,14 +233,7 @@ fn operations(heaps: &[Costs], searched: &Curve) -> Table {
     let mut table =
         Table::new("Steps of a heap's operations", ["heap", "operation", "smallest n", "largest n", "growth"]);
     let mut row = |heap: &str, operation: &str, curve: &Curve| {
-        let ((first, last), growth) = (curve.ends(), curve.growth());
-        table.row([
-            heap.to_owned(),
-            operation.to_owned(),
-            format!("{first:.2}"),
-            format!("{last:.2}"),
-            growth.to_string(),
-        ]);
+        table.row([heap, operation].map(str::to_owned).into_iter().chain(curve.cells()));
     };
     for Costs { name, insert, cancel, pop } in heaps {
         row(name, "insert", insert);

@@ -71,7 +71,8 @@ enum Fill {
 }
 
 fn count<B: Backend + 'static>(scale: &Scale, fill: Fill) -> Costs {
-    let [insert, cancel, reschedule] = curves(&scale.linear_sizes(), scale, |n, seed| sample::<B>(n, seed, fill));
+    let [insert, cancel, reschedule] =
+        curves(&scale.linear_sizes(), scale.seeds(), |n, seed| sample::<B>(n, seed, fill));
     Costs { name: B::INFO.name, insert, cancel, reschedule }
 }
 
@@ -122,14 +123,7 @@ fn table(structures: &[Costs], searched: &Curve) -> Table {
     let mut table =
         Table::new("Steps of an operation", ["structure", "operation", "smallest n", "largest n", "growth"]);
     let mut row = |structure: &str, operation: &str, curve: &Curve| {
-        let ((first, last), growth) = (curve.ends(), curve.growth());
-        table.row([
-            structure.to_owned(),
-            operation.to_owned(),
-            format!("{first:.2}"),
-            format!("{last:.2}"),
-            growth.to_string(),
-        ]);
+        table.row([structure, operation].map(str::to_owned).into_iter().chain(curve.cells()));
     };
     for Costs { name, insert, cancel, reschedule } in structures {
         row(name, "insert", insert);

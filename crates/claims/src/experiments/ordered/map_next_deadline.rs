@@ -26,8 +26,8 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 const TURNS: u64 = 64;
 
 fn run(scale: &Scale) -> Evidence {
-    let [hashed, scanned] = curves(&scale.linear_sizes(), scale, scan);
-    let [first, insertion] = curves(&sizes(scale), scale, compare);
+    let [hashed, scanned] = curves(&scale.linear_sizes(), scale.seeds(), scan);
+    let [first, insertion] = curves(&sizes(scale), scale.seeds(), compare);
     let tree = ordered::<RedBlackTreeDefinition>(scale);
     let btree = ordered::<OrderedMapDefinition>(scale);
     let scans = |curve: &Curve| curve.growth().is(Growth::Linear);
@@ -77,7 +77,7 @@ fn scan(n: u64, seed: u64) -> [f64; 2] {
 
 /// Steps to take the first out of a structure in order, which then knows the next.
 fn ordered<B: Backend + 'static>(scale: &Scale) -> Curve {
-    let [pop] = curves(&sizes(scale), scale, |n, seed| [drain(|_| Probe::of::<B>(), n, seed)]);
+    let [pop] = curves(&sizes(scale), scale.seeds(), |n, seed| [drain(|_| Probe::of::<B>(), n, seed)]);
     pop
 }
 
@@ -122,14 +122,7 @@ fn compare(n: u64, seed: u64) -> [f64; 2] {
 fn table(rows: &[(&str, &str, &Curve)]) -> Table {
     let mut table = Table::new("The next deadline of a map", ["map", "operation", "smallest n", "largest n", "growth"]);
     for (map, operation, curve) in rows {
-        let ((first, last), growth) = (curve.ends(), curve.growth());
-        table.row([
-            (*map).to_owned(),
-            (*operation).to_owned(),
-            format!("{first:.2}"),
-            format!("{last:.2}"),
-            growth.to_string(),
-        ]);
+        table.row([*map, *operation].map(str::to_owned).into_iter().chain(curve.cells()));
     }
     table
 }

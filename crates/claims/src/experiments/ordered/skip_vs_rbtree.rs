@@ -72,7 +72,7 @@ fn run(scale: &Scale) -> Evidence {
 }
 
 fn count<T: Timer<u64>>(name: &'static str, scale: &Scale, build: impl Fn(u64) -> Probe<T>) -> Costs {
-    let [insert, cancel, dearest_cancel, pop, comparisons] = curves(&sizes(scale), scale, |n, seed| {
+    let [insert, cancel, dearest_cancel, pop, comparisons] = curves(&sizes(scale), scale.seeds(), |n, seed| {
         let log = hold(&build, n, seed);
         let cancels = totals(&log.cancel);
         let comparisons: Tally = log.insert.iter().map(|steps| steps.of(Work::Comparison)).collect();
@@ -103,9 +103,7 @@ fn steps(structures: &[&Costs]) -> Table {
             ("take the first", &it.pop),
         ];
         for (operation, curve) in operations {
-            let (first, last) = curve.ends();
-            let growth = curve.growth().to_string();
-            table.row([it.name.to_owned(), operation.to_owned(), format!("{first:.2}"), format!("{last:.2}"), growth]);
+            table.row([it.name, operation].map(str::to_owned).into_iter().chain(curve.cells()));
         }
         table.row([
             it.name.to_owned(),

@@ -86,7 +86,7 @@ fn article(scale: &Scale) -> [u64; 3] {
 
 fn count(structure: &Structure, scale: &Scale, article: &[u64]) -> Counted {
     let &Structure { name, is_wheel, beside, repeats, enough } = structure;
-    let [sweep] = curves(&sizes(scale), scale, |n, seed| {
+    let [sweep] = curves(&sizes(scale), scale.seeds(), |n, seed| {
         let mut random = random(seed << 32 | n);
         let copies = (enough / n).max(1);
         // The cost of a heap comes round with each level that fills up, and one of four children has a level for every other size.

@@ -45,17 +45,17 @@ fn run(scale: &Scale) -> Evidence {
 
 /// A row of the table: a scheme, an operation, what the paper says, what was counted.
 fn cells(scheme: &str, operation: &str, paper: &str, curve: &Curve) -> [String; 7] {
-    let (first, last) = curve.ends();
     let sizes = curve.points();
+    let [first, last, growth] = curve.cells();
     let n = |at: Option<&(f64, f64)>| at.map_or(f64::NAN, |(n, _)| *n).to_string();
     [
         scheme.to_owned(),
         operation.to_owned(),
         paper.to_owned(),
         format!("{} to {}", n(sizes.first()), n(sizes.last())),
-        format!("{first:.2}"),
-        format!("{last:.2}"),
-        curve.growth().to_string(),
+        first,
+        last,
+        growth,
     ]
 }
 

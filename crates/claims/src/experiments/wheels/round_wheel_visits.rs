@@ -165,15 +165,7 @@ fn table(costs: &[Cost]) -> Table {
     let mut table =
         Table::new("Entries that a tick reads, on average over a revolution; n timers have rounds to go", columns);
     for Cost { structure, load, slots, curve } in costs {
-        let (first, last) = curve.ends();
-        let row = [
-            format!("{structure}, {load}"),
-            slots.clone(),
-            format!("{first:.2}"),
-            format!("{last:.2}"),
-            curve.growth().to_string(),
-        ];
-        table.row(row);
+        table.row([format!("{structure}, {load}"), slots.clone()].into_iter().chain(curve.cells()));
     }
     table
 }

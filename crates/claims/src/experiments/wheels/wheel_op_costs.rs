@@ -3,7 +3,7 @@
 use super::operations::{cancel_by_key, insert_and_cancel, search_of_slot};
 use super::ours::{self, all_are};
 use crate::count::{AnyTimer, Order, Probe, random};
-use crate::experiments::bulk::start_and_stop;
+use crate::experiments::bulk::{MOST_OF_A_STOP, start_and_stop};
 use crate::experiments::{Experiment, configured};
 use crate::growth::{Curve, Growth};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
@@ -65,8 +65,6 @@ struct Crowd {
 const ORDERS: [Order; 3] = [Order::Equal, Order::SameSlot(1 << 14), Order::Random];
 /// As a power of two. A slot of hierarchical-wheel is crowded from 4,096 places on; so a burst of this size is.
 const CROWDED: u32 = 13;
-/// No wheel is to take more steps for a stop, on average. The dearest is that in a crowded slot of hierarchical-wheel: a chunk of 32 places is read, and its two neighbours.
-const MOST_OF_A_STOP: f64 = 100.0;
 
 /// A wheel by its name, and how to build it.
 type Wheel = (&'static str, fn() -> Probe<AnyTimer>);
@@ -89,8 +87,7 @@ fn crowds(scale: &Scale) -> Vec<Crowd> {
 
 /// What a stop takes in the crowds, at most.
 fn dearest_stop(crowds: &[Crowd]) -> f64 {
-    let steps = crowds.iter().flat_map(|it| it.stop.points());
-    steps.map(|(_, steps)| steps).fold(0.0, f64::max)
+    crowds.iter().map(|it| it.stop.greatest_mean()).fold(0.0, f64::max)
 }
 
 fn crowd_table(crowds: &[Crowd]) -> Table {
@@ -99,9 +96,7 @@ fn crowd_table(crowds: &[Crowd]) -> Table {
     let mut table = Table::new(title, columns);
     for it in crowds {
         for (operation, curve) in [("start", &it.start), ("stop", &it.stop)] {
-            let (first, last) = curve.ends();
-            let figures = [format!("{first:.2}"), format!("{last:.2}"), curve.growth().to_string()];
-            table.row([format!("{}, {operation}", it.wheel), it.order.name()].into_iter().chain(figures));
+            table.row([format!("{}, {operation}", it.wheel), it.order.name()].into_iter().chain(curve.cells()));
         }
     }
     table
@@ -184,7 +179,7 @@ fn by_key(keyed: &Curve, searched: &Curve) -> Finding {
         Part::maybe("a cancel through the map is constant", keyed.growth().is(Growth::Constant)),
         Part::maybe("a search of the slot's list grows with the timers", searched.growth().is(Growth::Linear)),
     ];
-    let steps = keyed.points().iter().map(|point| point.1).fold(0.0, f64::max);
+    let steps = keyed.greatest_mean();
     let n = searched.0.last().map_or(0, |sample| sample.n);
     let figure = format!(
         "at most {steps:.2} steps through the map; {:.0} links by a search among {n} timers in {FEW} slots",
@@ -198,10 +193,7 @@ fn table(costs: &[Costs]) -> Table {
     let mut table = Table::new("Work of an operation among n timers, all kinds of steps together", columns);
     for it in costs {
         for (operation, curve) in [("insert", &it.insert), ("cancel", &it.cancel)] {
-            let (first, last) = curve.ends();
-            let figures =
-                [it.slots.to_owned(), format!("{first:.2}"), format!("{last:.2}"), curve.growth().to_string()];
-            table.row(std::iter::once(format!("{}, {operation}", it.wheel)).chain(figures));
+            table.row([format!("{}, {operation}", it.wheel), it.slots.to_owned()].into_iter().chain(curve.cells()));
         }
     }
     table
@@ -225,8 +217,7 @@ fn key_table(keyed: &Curve, searched: &Curve) -> Table {
         columns,
     );
     for (way, curve) in [("through a map to the handle", keyed), ("by a search of the slot", searched)] {
-        let (first, last) = curve.ends();
-        table.row([way.to_owned(), format!("{first:.2}"), format!("{last:.2}"), curve.growth().to_string()]);
+        table.row(std::iter::once(way.to_owned()).chain(curve.cells()));
     }
     table
 }

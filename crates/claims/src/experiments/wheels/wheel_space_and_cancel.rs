@@ -203,8 +203,7 @@ fn handle_table(handles: &[ByHandle], searched: &Curve) -> Table {
     let columns = ["wheel, operation", "smallest n", "largest n", "growth"];
     let mut table = Table::new("Work of stopping and moving a timer among n", columns);
     let mut row = |name: String, curve: &Curve| {
-        let (first, last) = curve.ends();
-        table.row([name, format!("{first:.2}"), format!("{last:.2}"), curve.growth().to_string()]);
+        table.row(std::iter::once(name).chain(curve.cells()));
     };
     for it in handles {
         row(format!("{}, cancel by handle", it.wheel), &it.cancel);
@@ -283,9 +282,7 @@ fn span_table(spans: &[BySpan]) -> Table {
     );
     for it in spans {
         for (operation, curve) in [("insert", &it.insert), ("cancel", &it.cancel), ("pop", &it.pop)] {
-            let (first, last) = curve.ends();
-            let name = format!("{}, {operation}", it.structure);
-            table.row([name, format!("{first:.2}"), format!("{last:.2}"), curve.growth().to_string()]);
+            table.row(std::iter::once(format!("{}, {operation}", it.structure)).chain(curve.cells()));
         }
     }
     table
