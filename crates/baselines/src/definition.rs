@@ -2,7 +2,7 @@
 
 use crate::{HashedMap, Head, OrderedMap, Rear, RedBlackTree, SortedList, SortedSlice, UnorderedList};
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
-use wheelhouse_core::meter::Meter;
+use wheelhouse_core::meter::{self, Meter};
 
 /// Where an operation passes all timers, more of them than this are not worth waiting for.
 const LINEAR: u32 = 10_000;
@@ -46,7 +46,7 @@ fn unordered(n: u64) -> Bounds {
 
 /// The comparisons of a bisection.
 fn bisection(n: u64) -> f64 {
-    f64::from(n.max(1).ilog2() + 1)
+    meter::bisection(n as usize) as f64
 }
 
 definition! {

@@ -2,7 +2,7 @@
 
 use alloc::collections::BTreeMap;
 use wheelhouse_core::Tick;
-use wheelhouse_core::meter::{Meter, Work};
+use wheelhouse_core::meter::{Meter, Work, bisection};
 use wheelhouse_core::ordered::{Key, Queue};
 
 /// An ordered map from key to place. Comparisons are not the map's to tell: each operation is counted as the lg n + 1 of a bisection.
@@ -13,7 +13,7 @@ pub struct Map {
 
 impl Map {
     fn tally(&self, meter: &impl Meter) {
-        meter.tally(Work::Comparison, u64::from(self.places.len().checked_ilog2().unwrap_or(0)) + 1);
+        meter.tally(Work::Comparison, bisection(self.places.len()));
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::store::{Entry, Store};
 use alloc::collections::BTreeMap;
 use core::marker::PhantomData;
-use wheelhouse_core::meter::{Meter, NoMeter, Work};
+use wheelhouse_core::meter::{Meter, NoMeter, Work, bisection};
 use wheelhouse_core::ordered::Key;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
@@ -70,21 +70,16 @@ impl<T, S: Store<T>, M: Meter> Unordered<T, S, M> {
         if key.deadline > self.now {
             self.earliest = self.earliest.min(key.deadline);
         } else {
-            self.meter.tally(Work::Comparison, self.due_depth());
+            self.meter.tally(Work::Comparison, bisection(self.due.len()));
             self.due.insert(key, id);
         }
-    }
-
-    /// The comparisons of an operation on the map of those that are due.
-    fn due_depth(&self) -> u64 {
-        u64::from(self.due.len().checked_ilog2().unwrap_or(0)) + 1
     }
 
     /// Forgets a timer, if it is due.
     fn forget(&mut self, key: Key) {
         self.meter.tally(Work::Comparison, 1);
         if key.deadline <= self.now {
-            self.meter.tally(Work::Comparison, self.due_depth());
+            self.meter.tally(Work::Comparison, bisection(self.due.len()));
             self.due.remove(&key);
         }
     }
@@ -109,7 +104,7 @@ impl<T, S: Store<T>, M: Meter> Unordered<T, S, M> {
             }
         });
         let more = (self.due.len() - count) as u64;
-        self.meter.tally(Work::Comparison, more * self.due_depth());
+        self.meter.tally(Work::Comparison, more * bisection(self.due.len()));
         self.earliest = earliest;
     }
 }
@@ -160,7 +155,7 @@ impl<T, S: Store<T>, M: Meter> Timer<T> for Unordered<T, S, M> {
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.turn(now);
         let (key, id) = self.due.pop_first()?;
-        self.meter.tally(Work::Comparison, self.due_depth());
+        self.meter.tally(Work::Comparison, bisection(self.due.len()));
         let entry = self.timers.remove(id)?;
         Some(Expired { id, deadline: key.deadline, value: entry.value })
     }

@@ -57,6 +57,16 @@ impl Work {
     }
 }
 
+/// The comparisons of a bisection among so many entries: what an operation on a library's ordered map, or a step of its sort, counts as.
+///
+/// ```
+/// assert_eq!([0, 1, 2, 1_000].map(wheelhouse_core::meter::bisection), [1, 1, 2, 10]);
+/// ```
+#[inline]
+pub fn bisection(entries: usize) -> u64 {
+    u64::from(entries.checked_ilog2().unwrap_or(0)) + 1
+}
+
 /// Something that is told of each piece of work. Takes `&self` so that reading methods can be counted too.
 pub trait Meter {
     /// Called when `count` steps of the kind `work` were done.

@@ -6,6 +6,7 @@
 
 use crate::Tick;
 use crate::arena::{Arena, Link};
+use crate::meter::bisection;
 use alloc::collections::BTreeMap;
 
 /// Arrivals go up to this, so that the highest bit of a link is left to the wheel.
@@ -42,7 +43,7 @@ impl Overdue {
     /// The comparisons that one operation may take, for the meter.
     #[inline]
     pub fn depth(&self) -> u64 {
-        u64::from(self.waiting.len().checked_ilog2().unwrap_or(0)) + 1
+        bisection(self.waiting.len())
     }
 
     /// Adds the timer at a place of the arena. Returns its link, which the caller keeps there.

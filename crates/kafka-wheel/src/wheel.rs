@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use wheelhouse_core::arena::{Arena, Link};
 use wheelhouse_core::lists::{Ends, LINKS_IN, LINKS_OUT, Lists};
-use wheelhouse_core::meter::{Meter, NoMeter, Work};
+use wheelhouse_core::meter::{Meter, NoMeter, Work, bisection};
 use wheelhouse_core::overdue::Overdue;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
@@ -108,7 +108,7 @@ impl<T, M: Meter> KafkaWheel<T, M> {
 
     /// A step in the delay queue.
     fn tally_queue(&self) {
-        self.meter.tally(Work::Comparison, u64::from(self.queue.len().checked_ilog2().unwrap_or(0)) + 1);
+        self.meter.tally(Work::Comparison, bisection(self.queue.len()));
     }
 
     /// The slot of a deadline in a level; the queue is told of it if it holds no timer.

@@ -4,7 +4,7 @@ use crate::builder::{Builder, DEFAULT_SLOTS};
 use crate::due::DueLine;
 use crate::slots::{Slots, Waiting};
 use wheelhouse_core::arena::{Arena, Link};
-use wheelhouse_core::meter::{Meter, NoMeter, Work};
+use wheelhouse_core::meter::{Meter, NoMeter, Work, bisection};
 use wheelhouse_core::overdue::Overdue;
 use wheelhouse_core::{Expired, SlotCount, Tick, Timer, TimerId};
 
@@ -164,8 +164,8 @@ impl<T, M: Meter> RoundWheel<T, M> {
     /// deadline share a slot, so that a stable sort keeps their order of insertion.
     fn line_up(&mut self, from: usize, more_than_a_turn: bool) {
         if more_than_a_turn {
-            let count = (self.due.end() - from) as u64;
-            self.meter.tally(Work::Comparison, count * u64::from(count.checked_ilog2().unwrap_or(0) + 1));
+            let count = self.due.end() - from;
+            self.meter.tally(Work::Comparison, count as u64 * bisection(count));
             self.due.sort(from);
         }
         self.due.number(from, &mut self.entries);
