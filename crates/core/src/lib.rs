@@ -85,6 +85,7 @@ extern crate alloc;
 
 pub mod arena;
 pub mod backend;
+mod builder;
 mod id;
 pub mod lists;
 pub mod meter;

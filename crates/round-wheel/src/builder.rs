@@ -1,76 +1,33 @@
 //! Configuration.
 
 use crate::RoundWheel;
-use core::marker::PhantomData;
-use wheelhouse_core::meter::{Meter, NoMeter};
-use wheelhouse_core::{SlotCount, Tick, WheelError};
+use wheelhouse_core::{SlotCount, wheel_builder};
 
 /// A million timers make slots of 64, which are read in a few hundred nanoseconds.
 pub(crate) const DEFAULT_SLOTS: usize = 16_384;
 
-/// Configures a [`RoundWheel`].
-///
-/// ```
-/// use wheelhouse_round_wheel::{RoundWheel, SlotCountError, Timer, WheelError};
-///
-/// let wheel: RoundWheel<&str> = RoundWheel::builder().slots(64).start(1_000).build()?;
-/// assert_eq!(wheel.now(), 1_000);
-///
-/// let refused = RoundWheel::<&str>::builder().slots(100).build();
-/// assert_eq!(refused.unwrap_err(), WheelError::Slots(SlotCountError::NotPowerOfTwo(100)));
-/// assert!(RoundWheel::<&str>::builder().capacity(1 << 40).build().is_err());
-/// # Ok::<(), WheelError>(())
-/// ```
-#[derive(Clone, Debug)]
-#[must_use = "nothing is built until `build` is called"]
-pub struct Builder<T, M = NoMeter> {
-    slots: usize,
-    start: Tick,
-    capacity: usize,
-    meter: M,
-    value: PhantomData<fn() -> T>,
-}
-
-impl<T> Builder<T> {
-    pub(crate) const fn new() -> Self {
-        Self { slots: DEFAULT_SLOTS, start: 0, capacity: 0, meter: NoMeter, value: PhantomData }
-    }
-}
-
-impl<T, M: Meter> Builder<T, M> {
+wheel_builder! {
+    /// Configures a [`RoundWheel`].
+    ///
+    /// ```
+    /// use wheelhouse_round_wheel::{RoundWheel, SlotCountError, Timer, WheelError};
+    ///
+    /// let wheel: RoundWheel<&str> = RoundWheel::builder().slots(64).start(1_000).build()?;
+    /// assert_eq!(wheel.now(), 1_000);
+    ///
+    /// let refused = RoundWheel::<&str>::builder().slots(100).build();
+    /// assert_eq!(refused.unwrap_err(), WheelError::Slots(SlotCountError::NotPowerOfTwo(100)));
+    /// assert!(RoundWheel::<&str>::builder().capacity(1 << 40).build().is_err());
+    /// # Ok::<(), WheelError>(())
+    /// ```
+    Builder of RoundWheel,
     /// The number of slots, a power of two from 2 to 65,536; 16,384 by default. A tick reads n / slots references, so
     /// choose it by the number of timers; each slot takes 40 bytes.
-    pub fn slots(mut self, slots: usize) -> Self {
-        self.slots = slots;
-        self
-    }
-
-    /// The tick that the clock starts at; 0 by default.
-    pub fn start(mut self, tick: Tick) -> Self {
-        self.start = tick;
-        self
-    }
-
-    /// How many timers to make room for at once, 2^32 - 1 at most; 0 by default. The structure grows as needed beyond it.
-    pub fn capacity(mut self, timers: usize) -> Self {
-        self.capacity = timers;
-        self
-    }
-
-    /// What counts the work; nothing does by default.
-    pub fn meter<N: Meter>(self, meter: N) -> Builder<T, N> {
-        let Self { slots, start, capacity, value, .. } = self;
-        Builder { slots, start, capacity, meter, value }
-    }
-
+    slots: DEFAULT_SLOTS,
     /// Builds the wheel.
     ///
     /// # Errors
     ///
     /// If the number of slots is zero, one, above 65,536 or no power of two, or if there is to be room for more timers than a wheel can hold.
-    pub fn build(self) -> Result<RoundWheel<T, M>, WheelError> {
-        let slots = SlotCount::new(self.slots)?;
-        let capacity = WheelError::check_capacity(self.capacity)?;
-        Ok(RoundWheel::with_parts(slots, self.start, capacity, self.meter))
-    }
+    build: SlotCount::new,
 }
