@@ -60,7 +60,7 @@ fn attempt<F: Facility>(facility: F, load: &Load, ahead: Duration) -> Result<Opt
     let due = Fate::Runs(ahead.as_nanos() as u64);
     let fates: Vec<_> = ledgers.iter().map(|ledger| vec![due; ledger.len()]).collect();
     let books: Vec<_> = ledgers.iter().map(|ledger| &**ledger).zip(fates.iter().map(Vec::as_slice)).collect();
-    wait_for_runs(&books, load.patience);
+    wait_for_runs(&books, instant, load.patience);
     facility.settle(0)?;
     let left = facility.count()?;
     facility.stop();

@@ -42,6 +42,8 @@ struct Plan {
     due: Vec<u64>,
     /// How many run.
     run: usize,
+    /// When the last of them is due.
+    last: u64,
     /// In the order of their moments.
     events: Vec<Event>,
 }
@@ -55,6 +57,7 @@ impl Plan {
         let due_at = |slot: usize| random.random_range(begin(slot)..begin(slot + 1));
         // The cancelled ones are due about when every tenth of the others is.
         let due: Vec<_> = (0..run).chain((0..run).step_by(CANCELLED_EACH)).map(due_at).collect();
+        let last = due[..run].iter().max().copied().unwrap_or_default();
         let mut events = Vec::with_capacity(due.len() + due.len() - run);
         for (number, due) in due.iter().enumerate() {
             let delay = random.random_range(DELAYS);
@@ -65,13 +68,16 @@ impl Plan {
             }
         }
         events.sort_by_key(|event| event.at);
-        Self { due, run, events }
+        Self { due, run, last, events }
     }
 }
 
 /// What the producer brings back.
-struct Produced {
+struct Produced<H> {
     fates: Vec<Fate>,
+    /// Where the handles were. Kept, since to free as much makes the allocator tidy up what was freed before, under a lock that the
+    /// facility waits for: for milliseconds, in the middle of the last runs.
+    _handles: Vec<Option<H>>,
     late: u64,
     refused: u64,
 }
@@ -82,7 +88,7 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     let begin = cpu::used();
     let produced = produce(&facility, &plan, &ledger);
     let books: [(&Ledger, &[Fate]); 1] = [(&ledger, &produced.fates)];
-    wait_for_runs(&books, load.patience);
+    wait_for_runs(&books, ledger.moment(plan.last), load.patience);
     facility.settle(0)?;
     let end = cpu::used();
     let left = facility.count()?;
@@ -109,7 +115,7 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     Ok(Ok(figures))
 }
 
-fn produce<F: Facility>(facility: &F, plan: &Plan, ledger: &Arc<Ledger>) -> Produced {
+fn produce<F: Facility>(facility: &F, plan: &Plan, ledger: &Arc<Ledger>) -> Produced<F::Handle> {
     let mut pace = Pace::new(ledger.moment(0));
     let mut handles: Vec<Option<F::Handle>> = Vec::new();
     handles.resize_with(plan.due.len() - plan.run, || None);
@@ -134,7 +140,7 @@ fn produce<F: Facility>(facility: &F, plan: &Plan, ledger: &Arc<Ledger>) -> Prod
             Some(_) => {}
         }
     }
-    Produced { fates, late: pace.latest(), refused }
+    Produced { fates, _handles: handles, late: pace.latest(), refused }
 }
 
 #[cfg(test)]

@@ -186,24 +186,26 @@ fn check(books: &[(&Ledger, &[Fate])], left: usize) -> Result<Checked, String> {
     if left > 0 { Err(format!("{left} jobs are left though all are over")) } else { Ok(checked) }
 }
 
-/// Waits until every job has run that is to run, and the last of them has come due (a job that runs twice, or in spite of being
-/// cancelled, may have made up the number before); or until none has run for too long: what is missing is found out by who compares.
-fn wait_for_runs(books: &[(&Ledger, &[Fate])], patience: Duration) {
-    let wanted = books.iter().flat_map(|(_, fates)| *fates).filter(|fate| fate.is_to_run()).count() as u64;
-    let last =
-        books.iter().filter_map(|(ledger, fates)| Some(ledger.moment(fates.iter().filter_map(Fate::due).max()?)));
-    let last = last.max().unwrap_or_else(Instant::now);
-    let (mut before, mut since) = (0, Instant::now());
+/// While runs are so far apart, or closer, it is left alone who is measured.
+const QUIET: Duration = Duration::from_millis(20);
+
+/// Waits until every job has run that is to run, the last of them being due at `last`; or until none has run for too long: what is
+/// missing is found out by who compares.
+///
+/// To look at each job of a million takes milliseconds, on a processor that the facility may want. That is not done before all
+/// are due and no more run, or what is measured would be the looking.
+fn wait_for_runs(books: &[(&Ledger, &[Fate])], last: Instant, patience: Duration) {
+    thread::sleep(last.saturating_duration_since(Instant::now()));
+    let runs = || books.iter().map(|(ledger, _)| ledger.runs()).sum::<u64>();
+    let have_run = || books.iter().all(|(ledger, fates)| fate::all_ran(ledger, fates));
+    let (mut before, mut since) = (runs(), Instant::now());
     loop {
-        let runs = books.iter().map(|(ledger, _)| ledger.runs()).sum();
-        let is_over = Instant::now() >= last;
-        let have_run = || books.iter().all(|(ledger, fates)| fate::all_ran(ledger, fates));
-        if is_over && (runs >= wanted && have_run() || since.elapsed() > patience) {
+        thread::sleep(QUIET);
+        let now = runs();
+        if now > before {
+            (before, since) = (now, Instant::now());
+        } else if have_run() || since.elapsed() > patience {
             return;
         }
-        if runs > before || !is_over {
-            (before, since) = (runs, Instant::now());
-        }
-        thread::sleep(Duration::from_millis(1));
     }
 }

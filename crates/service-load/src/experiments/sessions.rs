@@ -47,6 +47,8 @@ fn refreshes(session: u32) -> u64 {
 /// What the producer brings back.
 struct Produced {
     fates: Vec<Fate>,
+    /// When the session is due that was opened or refreshed last.
+    last: u64,
     late: u64,
     refused: u64,
     refreshes_refused: u64,
@@ -57,7 +59,7 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     let begin = cpu::used();
     let produced = produce(&facility, load, &ledger);
     let books: [(&Ledger, &[Fate]); 1] = [(&ledger, &produced.fates)];
-    wait_for_runs(&books, load.patience);
+    wait_for_runs(&books, ledger.moment(produced.last), load.patience);
     facility.settle(0)?;
     let end = cpu::used();
     let left = facility.count()?;
@@ -89,11 +91,12 @@ fn produce<F: Facility>(facility: &F, load: &Load, ledger: &Arc<Ledger>) -> Prod
     let ttl = load.ttl.as_nanos() as u64;
     let mut pace = Pace::new(ledger.moment(0));
     let mut sessions: Vec<Option<F::Session>> = Vec::with_capacity(load.sessions as usize);
-    let mut produced = Produced { fates: Vec::new(), late: 0, refused: 0, refreshes_refused: 0 };
+    let mut produced = Produced { fates: Vec::new(), last: 0, late: 0, refused: 0, refreshes_refused: 0 };
     produced.fates.reserve_exact(load.sessions as usize);
     for number in 0..load.sessions {
         let at = moment(load, number, 0);
         pace.wait_for(at);
+        produced.last = at + ttl;
         let session = facility.open(ledger.moment(at + ttl), ledger.job(number));
         produced.refused += u64::from(session.is_none());
         sessions.push(session);
@@ -103,6 +106,7 @@ fn produce<F: Facility>(facility: &F, load: &Load, ledger: &Arc<Ledger>) -> Prod
         for number in (0..load.sessions).filter(|number| refreshes(*number) >= round) {
             let at = moment(load, number, round);
             pace.wait_for(at);
+            produced.last = at + ttl;
             let Some(session) = &sessions[number as usize] else { continue };
             let answer = facility.refresh(session, ledger.moment(at + ttl));
             produced.refreshes_refused += u64::from(answer == Answer::TooLate);
