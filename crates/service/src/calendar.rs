@@ -2,7 +2,7 @@
 
 use crate::plan::Periodic;
 use crate::work::Work;
-use crate::{Clock, Handle, JobHandle, Key, Moment, Reason, Rejected, Run};
+use crate::{Handle, JobHandle, Key, Reason, Rejected, Run};
 use std::any::Any;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -44,13 +44,12 @@ const RETRY: Duration = Duration::from_secs(60);
 /// A job that is to run whenever a rule says so: from [`Handle::on`]. Nothing is scheduled until [`run`](Self::run) is
 /// called.
 ///
-/// Each time is reckoned when the run before it begins. A time that passes while a run goes on, or while the machine
+/// The rule is asked for the next time when a run begins. A time that passes while a run goes on, or while the machine
 /// stalls, is made up for by one late run; of several, all but the first are left out. No time has two runs: if the
-/// wall clock is set back, the rule is asked for times after the last one only. How far away a time is, is reckoned
-/// together with it: setting the wall clock afterwards does not move the run that is waited for, only those after it. Nor does
-/// suspending the machine, where the service's clock stands still meanwhile, as [`MonotonicClock`](crate::MonotonicClock) does on
-/// Linux: that run comes late by as much. A rule whose times lie days apart can name earlier ones in between, an hour apart say,
-/// at which the closure does nothing; then no run is off by more than what happened within that hour.
+/// wall clock is set back, the rule is asked for times after the last one only.
+///
+/// A run waits for the wall clock to show its time, see [`Handle::at_time`]: it never begins before, and if that clock is set forward, or
+/// the machine was suspended, it begins within a minute of that. A run that an executor dropped is tried again after a minute.
 #[must_use = "nothing is scheduled until `run` is called"]
 pub struct OnRule<'h, R> {
     plan: Periodic<'h>,
@@ -105,16 +104,13 @@ impl Handle {
     /// Plans a job for the times that a rule names.
     pub fn on<R: Rule>(&self, mut rule: R) -> OnRule<'_, R> {
         let first = rule.next(self.clock().wall());
-        let moment = first.and_then(|first| moment(self.clock(), first));
-        let plan = Periodic::new(self, self.tick().max(RETRY), moment);
+        let period = self.tick().max(RETRY);
+        let plan = match first {
+            Some(time) => Periodic::first_at_wall(self, period, time),
+            None => Periodic::new(self, period, None),
+        };
         OnRule { plan, rule, first }
     }
-}
-
-/// The moment of a time, as the wall clock is now.
-fn moment(clock: &dyn Clock, time: SystemTime) -> Option<Moment> {
-    let delay = time.duration_since(clock.wall()).unwrap_or_default();
-    clock.now().checked_add(delay)
 }
 
 /// A closure, and the rule that says when it is to be called again.
@@ -128,12 +124,12 @@ struct CallOnRule<R, F> {
 impl<R: Rule, F: FnMut(&Run<'_>)> CallOnRule<R, F> {
     /// Moves the next run to where the rule wants it; false if there is none.
     fn plan_next(&mut self, run: &Run<'_>) -> bool {
-        let clock = &*run.job().shared().clock;
-        let after = clock.wall().max(self.last);
+        let shared = run.job().shared();
+        let after = shared.clock.wall().max(self.last);
         // A rule that names a time that is past would have the job run for ever.
         let Some(next) = self.rule.next(after).filter(|next| *next > after) else { return false };
         self.last = next;
-        moment(clock, next).is_some_and(|moment| run.job().reschedule(moment).is_ok())
+        shared.wait_for_wall(run.job().record(), next).is_ok()
     }
 }
 

@@ -19,8 +19,8 @@ pub trait Clock: Send + Sync {
     /// The present.
     fn now(&self) -> Moment;
 
-    /// The present as a calendar sees it. Read only when a job is scheduled at a wall-clock time, so that steps of the
-    /// wall clock move no job.
+    /// The present as a calendar sees it, which may be set, forward and back. Read for jobs that wait for a time of the wall clock:
+    /// when they are scheduled, before they run, and once a minute meanwhile.
     fn wall(&self) -> SystemTime {
         SystemTime::now()
     }
@@ -30,6 +30,14 @@ pub trait Clock: Send + Sync {
     fn watch(&self, waker: &Waker) -> bool {
         let _ = waker;
         false
+    }
+}
+
+impl dyn Clock + '_ {
+    /// The moment at which the wall clock shows `time`, if nobody sets it; the present if that is past. `None` if there is no such
+    /// moment.
+    pub(crate) fn moment_of(&self, time: SystemTime) -> Option<Moment> {
+        self.now().checked_add(time.duration_since(self.wall()).unwrap_or_default())
     }
 }
 
@@ -75,6 +83,11 @@ impl Clock for MonotonicClock {
 /// clock.advance(Duration::from_secs(5));
 /// assert_eq!(clock.now(), Moment::from_nanos(5_000_000_000));
 /// assert_eq!(clock.wall(), SystemTime::UNIX_EPOCH + Duration::from_secs(5));
+///
+/// let summer = SystemTime::UNIX_EPOCH + Duration::from_secs(3600);
+/// clock.set_wall(summer); // somebody sets the wall clock, or the machine was suspended
+/// clock.advance(Duration::from_secs(1));
+/// assert_eq!((clock.now(), clock.wall()), (Moment::from_nanos(6_000_000_000), summer + Duration::from_secs(1)));
 /// ```
 #[derive(Clone)]
 pub struct ManualClock {
@@ -83,8 +96,8 @@ pub struct ManualClock {
 
 struct Inner {
     nanos: AtomicU64,
-    /// What the wall clock shows at the origin.
-    wall: SystemTime,
+    /// What the wall clock showed at a moment.
+    wall: Mutex<(Moment, SystemTime)>,
     watchers: Mutex<Vec<Weak<dyn Fn() + Send + Sync>>>,
 }
 
@@ -96,12 +109,18 @@ impl ManualClock {
 
     /// A clock at the origin, where the wall clock shows `wall`.
     pub fn with_wall(wall: SystemTime) -> Self {
+        let wall = Mutex::new((Moment::ORIGIN, wall));
         Self { inner: Arc::new(Inner { nanos: AtomicU64::new(0), wall, watchers: Mutex::default() }) }
     }
 
     /// Moves the clock on.
     pub fn advance(&self, by: Duration) {
         self.set(self.now().saturating_add(by));
+    }
+
+    /// Sets the wall clock, and it alone. Jobs that wait for a time of it are looked at within a minute.
+    pub fn set_wall(&self, time: SystemTime) {
+        *self.inner.wall.lock() = (self.now(), time);
     }
 
     /// Moves the clock to a moment; does nothing if that is past.
@@ -131,8 +150,8 @@ impl Clock for ManualClock {
     }
 
     fn wall(&self) -> SystemTime {
-        let since = self.now().since_origin();
-        self.inner.wall.checked_add(since).unwrap_or(self.inner.wall)
+        let (moment, shown) = *self.inner.wall.lock();
+        shown.checked_add(self.now().saturating_since(moment)).unwrap_or(shown)
     }
 
     fn watch(&self, waker: &Waker) -> bool {

@@ -54,11 +54,12 @@ impl Handle {
 
     /// Plans a job for a time of the wall clock: a date and a time of day. A time that is past is due at once.
     ///
-    /// How far away it is, is reckoned now. If the wall clock is set afterwards, the job is not moved; nor is it if the machine
-    /// is suspended meanwhile and the service's clock stands still for so long, as [`MonotonicClock`](crate::MonotonicClock) does on Linux.
+    /// The job waits for the wall clock to show that time, never less, and follows it if it is set: forward within a minute, back however
+    /// far. So it does if the machine is suspended meanwhile and the service's clock stands still for so long, as
+    /// [`MonotonicClock`](crate::MonotonicClock) does on Linux. For that each such job is looked at once a minute. A job that is
+    /// [moved](JobHandle::refresh) waits for a moment of the service's clock from then on.
     pub fn at_time(&self, time: SystemTime) -> OneShot<'_> {
-        let delay = time.duration_since(self.shared.clock.wall()).unwrap_or_default();
-        self.after(delay)
+        OneShot::at_wall(self, time)
     }
 
     /// Plans a job that is run again and again, first a period from now, without end unless [`times`](Periodic::times) says so.
@@ -148,10 +149,10 @@ impl Handle {
 
     fn schedule_admitted<W: Work>(&self, plan: Plan, work: W) -> Result<JobHandle, (Reason, W)> {
         let shared = &self.shared;
-        let (deadline, key) = (plan.deadline, plan.tags.key.clone());
+        let (due, key) = (plan.due, plan.tags.key.clone());
         let create = |work| {
             let number = shared.counters.scheduled.count();
-            Arc::new(Record::new(number, plan.tags, deadline, plan.repeat, Box::new(work)))
+            Arc::new(Record::new(number, plan.tags, plan.due, plan.repeat, Box::new(work)))
         };
         let mut replaced_job = None;
         let record = if let Some(key) = key {
@@ -169,7 +170,7 @@ impl Handle {
         } else {
             create(work)
         };
-        let sent = shared.send_new(&record, deadline);
+        let sent = shared.send_new(&record, due.look_by(|| shared.now()));
         // After all else, and without a lock: what it holds may do anything when it is dropped, such as panic.
         discard(replaced_job);
         match sent {

@@ -78,10 +78,15 @@ impl JobHandle {
         self.record.lock().runs
     }
 
-    /// When the next run is due; `None` if it is running or over.
+    /// When the next run is due; `None` if it is running or over. For a job that waits for a time of the wall clock: where that lies
+    /// as things are now.
     pub fn deadline(&self) -> Option<Moment> {
-        let state = self.record.lock();
-        matches!(state.phase, Phase::Pending | Phase::Due).then_some(state.deadline)
+        let mut state = self.record.lock();
+        let waits = matches!(state.phase, Phase::Pending | Phase::Due);
+        if waits {
+            state.reckon(&*self.shared.clock);
+        }
+        waits.then_some(state.deadline)
     }
 
     /// How long until the next run is due, zero if it is overdue; `None` if it is running or over.
@@ -128,6 +133,10 @@ impl JobHandle {
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
+    }
+
+    pub(crate) fn record(&self) -> &Arc<Record> {
+        &self.record
     }
 }
 

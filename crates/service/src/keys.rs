@@ -52,13 +52,13 @@ impl Keys {
 mod tests {
     use super::*;
     use crate::Moment;
-    use crate::record::Tags;
+    use crate::record::{Due, Tags};
     use crate::work::CallOnce;
 
     fn job(number: u64, key: &str) -> Arc<Record> {
         let tags = Tags { name: None, key: Some(key.into()) };
         let work = Box::new(CallOnce(Some(|_: &crate::Run<'_>| ())));
-        Arc::new(Record::new(number, tags, Moment::ORIGIN, None, work))
+        Arc::new(Record::new(number, tags, Due { deadline: Moment::ORIGIN, wall: None }, None, work))
     }
 
     fn with_jobs(keys: &[&str]) -> (Keys, Vec<Arc<Record>>) {

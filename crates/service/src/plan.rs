@@ -1,6 +1,6 @@
 //! Plans: when a job is to run, what it is called, and finally what it is to do.
 
-use crate::record::Tags;
+use crate::record::{Due, Tags};
 use crate::repeat::{Missed, Pace, Repeat};
 use crate::time::{Ticks, nanos};
 use crate::work::{CallEach, CallOnce, CallShared, SendEach, SendOnce, Work};
@@ -8,11 +8,11 @@ use crate::{Handle, JobHandle, Key, Moment, Reason, Rejected, Run};
 use crossbeam_channel::Sender;
 use std::num::NonZeroU64;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// A plan that has been checked.
 pub(crate) struct Plan {
-    pub(crate) deadline: Moment,
+    pub(crate) due: Due,
     pub(crate) repeat: Option<Repeat>,
     pub(crate) tags: Tags,
     /// Whether a job that has the key is to be replaced.
@@ -23,14 +23,21 @@ pub(crate) struct Plan {
 struct Options<'h> {
     handle: &'h Handle,
     /// `None` if it is too far away to be named.
-    first: Option<Moment>,
+    first: Option<Due>,
     tags: Tags,
     replace: bool,
 }
 
 impl<'h> Options<'h> {
     fn new(handle: &'h Handle, first: Option<Moment>) -> Self {
+        let first = first.map(|deadline| Due { deadline, wall: None });
         Self { handle, first, tags: Tags::default(), replace: false }
+    }
+
+    /// The first run is to wait for a time of the wall clock.
+    fn at_wall(handle: &'h Handle, time: SystemTime) -> Self {
+        let first = handle.clock().moment_of(time).map(|deadline| Due { deadline, wall: Some(time) });
+        Self { first, ..Self::new(handle, None) }
     }
 
     fn key(&mut self, key: Key, replace: bool) {
@@ -43,8 +50,8 @@ impl<'h> Options<'h> {
         if tags.key.as_ref().is_some_and(|key| key.is_empty()) {
             return Err(Reason::EmptyKey);
         }
-        let deadline = first.filter(|first| *first <= handle.latest()).ok_or(Reason::Overflow)?;
-        Ok(Plan { deadline, repeat, tags, replace })
+        let due = first.filter(|first| first.deadline <= handle.latest()).ok_or(Reason::Overflow)?;
+        Ok(Plan { due, repeat, tags, replace })
     }
 }
 
@@ -86,6 +93,10 @@ pub struct OneShot<'h> {
 impl<'h> OneShot<'h> {
     pub(crate) fn new(handle: &'h Handle, deadline: Option<Moment>) -> Self {
         Self { options: Options::new(handle, deadline) }
+    }
+
+    pub(crate) fn at_wall(handle: &'h Handle, time: SystemTime) -> Self {
+        Self { options: Options::at_wall(handle, time) }
     }
 
     common_methods!();
@@ -135,21 +146,26 @@ pub struct Periodic<'h> {
 
 impl<'h> Periodic<'h> {
     pub(crate) fn new(handle: &'h Handle, period: Duration, first: Option<Moment>) -> Self {
-        let pace = Pace::Rate(Missed::default());
-        Self { options: Options::new(handle, first), period, times: None, pace }
+        Self { options: Options::new(handle, first), period, times: None, pace: Pace::Rate(Missed::default()) }
+    }
+
+    /// A job that is run again and again, and first at a time of the wall clock.
+    pub(crate) fn first_at_wall(handle: &'h Handle, period: Duration, time: SystemTime) -> Self {
+        Self { options: Options::at_wall(handle, time), ..Self::new(handle, period, None) }
     }
 
     common_methods!();
 
     /// Has the first run `delay` from now, instead of a period from now.
     pub fn first_after(mut self, delay: Duration) -> Self {
-        self.options.first = self.options.handle.now().checked_add(delay);
+        let first = self.options.handle.now().checked_add(delay);
+        self.options.first = first.map(|deadline| Due { deadline, wall: None });
         self
     }
 
     /// Has the first run at a moment. One that is past is due at once.
     pub fn first_at(mut self, moment: Moment) -> Self {
-        self.options.first = Some(moment);
+        self.options.first = Some(Due { deadline: moment, wall: None });
         self
     }
 
@@ -230,7 +246,7 @@ impl<'h> Periodic<'h> {
     /// The first deadline and what follows it, for those who count the periods themselves.
     pub(crate) fn checked(self) -> Result<(Moment, Repeat), Reason> {
         let repeat = self.repeat(false)?;
-        Ok((self.options.check(None)?.deadline, repeat))
+        Ok((self.options.check(None)?.due.deadline, repeat))
     }
 
     fn repeat(&self, overlapping: bool) -> Result<Repeat, Reason> {

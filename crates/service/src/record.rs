@@ -21,6 +21,9 @@
 //! A job whose runs may overlap waits for its next run from when one begins; the last is as that of any other. So of each job
 //! at most one run waits for a worker, whatever its period, and what can be done to it is the same.
 //!
+//! A job may wait for a time of the wall clock. That clock can be set, and the clock of the service may stand still while the machine
+//! is suspended; so its deadline is a reckoning, which is repeated within a minute and once more when the deadline has come.
+//!
 //! The driver is told of changes by being sent the record: *look at this*. What it has to do follows from what it
 //! finds, so that messages need no order among themselves and it does not matter if there is one too many.
 
@@ -28,8 +31,12 @@ use crate::repeat::Repeat;
 use crate::scheduler::JobIndex;
 use crate::sync::{Mutex, MutexGuard};
 use crate::work::Work;
-use crate::{ChangeError, Key, Moment};
+use crate::{ChangeError, Clock, Key, Moment};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+/// How long a job that waits for a time of the wall clock is left alone.
+const LOOK_WITHIN: Duration = Duration::from_secs(60);
 
 /// Where a job is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +69,8 @@ pub(crate) struct State {
     pub(crate) phase: Phase,
     /// When the next run is due; while one goes on, when that was, unless `moved`.
     pub(crate) deadline: Moment,
+    /// What the wall clock is to show at the deadline, if that is what the job waits for.
+    wall: Option<Box<SystemTime>>,
     /// Where the driver keeps the job; it alone writes this. `None` until the job has been taken in, and after it was let go.
     pub(crate) place: Option<JobIndex>,
     /// Runs that have begun.
@@ -87,7 +96,7 @@ pub(crate) struct State {
 pub(crate) enum Popped {
     /// Nothing: it was cancelled, or the driver has not heard yet what became of it.
     Nothing,
-    /// Start the timer again: the job was moved to this deadline.
+    /// Start the timer again, for this moment: the job was moved, or the wall clock does not show its time yet.
     Moved(Moment),
     /// Hand out a run, which begins with this turn; and whether it is brief.
     Due(u64, bool),
@@ -110,7 +119,7 @@ pub(crate) struct Begun {
 
 /// What follows a run.
 pub(crate) enum Ended {
-    /// Another, which is due then.
+    /// Another, and the driver is to look at it by then.
     Again(Moment),
     /// Nothing. The work is for the caller to drop, without a lock.
     Over(Phase, Option<Box<dyn Work>>),
@@ -134,10 +143,11 @@ pub(crate) struct Times {
 }
 
 impl Record {
-    pub(crate) fn new(number: u64, tags: Tags, deadline: Moment, repeat: Option<Repeat>, work: Box<dyn Work>) -> Self {
+    pub(crate) fn new(number: u64, tags: Tags, due: Due, repeat: Option<Repeat>, work: Box<dyn Work>) -> Self {
         let state = State {
             phase: Phase::Pending,
-            deadline,
+            deadline: due.deadline,
+            wall: due.wall.map(Box::new),
             place: None,
             runs: 0,
             turn: 0,
@@ -191,13 +201,13 @@ impl Record {
 
     /// Moves the next run. Answers whether the driver is to look at the job. `closed` is asked under the lock, as by
     /// [`come_due`](Self::come_due): what is pending when the service has been stopped has no run and is given back.
-    pub(crate) fn reschedule(&self, deadline: Moment, closed: impl FnOnce() -> bool) -> Result<bool, ChangeError> {
+    pub(crate) fn reschedule(&self, due: Due, closed: impl FnOnce() -> bool) -> Result<bool, ChangeError> {
         let mut state = self.lock();
         let look = match state.phase {
             Phase::Pending if closed() => return Err(ChangeError::Stopped),
             // A timer that fires before the new deadline is noticed when it does: a refresh to a later time, which is what
             // sessions do all the time, costs no message.
-            Phase::Pending => deadline < state.deadline,
+            Phase::Pending => due.deadline < state.deadline,
             Phase::Due => {
                 state.phase = Phase::Pending;
                 true
@@ -208,19 +218,27 @@ impl Record {
             }
             over => return Err(refusal(over)),
         };
-        state.deadline = deadline;
+        state.deadline = due.deadline;
+        state.wall = due.wall.map(Box::new);
         Ok(look)
     }
 
-    /// The timer of the job has fired, which was set to `fired`. A job that was moved beyond that is not due, even if its new
-    /// time has come too: those between the two are before it.
-    pub(crate) fn come_due(&self, fired: Moment, closed: impl FnOnce() -> bool) -> Popped {
+    /// The timer of the job has fired, which was set to `fired`; for the driver it is `now`. A job that was moved beyond that is not
+    /// due, even if its new time has come too: those between the two are before it.
+    pub(crate) fn come_due(
+        &self,
+        fired: Moment,
+        now: Moment,
+        clock: &dyn Clock,
+        closed: impl FnOnce() -> bool,
+    ) -> Popped {
         let mut state = self.lock();
         if state.phase != Phase::Pending || closed() {
             return Popped::Nothing;
         }
+        state.reckon(clock);
         if state.deadline > fired {
-            return Popped::Moved(state.deadline);
+            return Popped::Moved(state.look_by(now));
         }
         state.phase = Phase::Due;
         state.turn += 1;
@@ -278,6 +296,25 @@ impl Record {
     }
 }
 
+/// When a job is due.
+#[derive(Clone, Copy)]
+pub(crate) struct Due {
+    pub(crate) deadline: Moment,
+    /// The time of the wall clock that it waits for, if it does; the deadline then is where that lies as far as is known.
+    pub(crate) wall: Option<SystemTime>,
+}
+
+impl Due {
+    /// When the driver is to look at the job at the latest.
+    pub(crate) fn look_by(self, now: impl FnOnce() -> Moment) -> Moment {
+        look_by(self.deadline, self.wall.is_some(), now)
+    }
+}
+
+fn look_by(deadline: Moment, by_wall: bool, now: impl FnOnce() -> Moment) -> Moment {
+    if by_wall { deadline.min(now().saturating_add(LOOK_WITHIN)) } else { deadline }
+}
+
 /// What a job is called.
 #[derive(Default)]
 pub(crate) struct Tags {
@@ -296,6 +333,23 @@ fn refusal(phase: Phase) -> ChangeError {
 }
 
 impl State {
+    /// When the driver is to look at the job at the latest.
+    pub(crate) fn look_by(&self, now: Moment) -> Moment {
+        look_by(self.deadline, self.wall.is_some(), || now)
+    }
+
+    /// Works out anew where the time of the wall clock lies that the job waits for.
+    pub(crate) fn reckon(&mut self, clock: &dyn Clock) {
+        let Some(time) = self.wall.as_deref() else { return };
+        let left = time.duration_since(clock.wall()).unwrap_or_default();
+        self.deadline = if left.is_zero() {
+            // Not later than it was: that it is late is to be seen.
+            self.deadline.min(clock.now())
+        } else {
+            clock.now().saturating_add(left)
+        };
+    }
+
     /// Whether another run follows the one that goes on.
     pub(crate) fn another_follows(&self) -> bool {
         !self.ending && self.repeat.as_ref().is_some_and(|repeat| !repeat.is_last(self.runs))
@@ -337,6 +391,7 @@ impl State {
         let next = if self.moved {
             Some((self.deadline, 0))
         } else {
+            self.wall = None;
             self.repeat.as_ref().and_then(|repeat| repeat.next(deadline, started, ended))
         };
         self.moved = false;
@@ -346,7 +401,7 @@ impl State {
         };
         self.phase = Phase::Pending;
         self.wait_for(deadline, missed);
-        Ended::Again(deadline)
+        Ended::Again(self.look_by(ended))
     }
 
     fn wait_for(&mut self, deadline: Moment, missed: u64) {

@@ -19,7 +19,18 @@ const ROUNDS: u32 = 1_000;
 
 /// What a backend holds for each job: a [`Scheduler`] runs on any `Timer<JobIndex>`. Only a scheduler makes these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct JobIndex(usize);
+pub struct JobIndex(u32);
+
+impl JobIndex {
+    fn new(index: usize) -> Self {
+        // Of jobs that the driver holds there are twice `MOST_JOBS` at most: see `Shared::admit`.
+        Self(u32::try_from(index).expect("no more than 2^32 jobs are held"))
+    }
+
+    fn get(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// Jobs and their timers, without a thread of its own: for a program that has an event loop, and for tests.
 ///
@@ -62,7 +73,8 @@ pub struct Scheduler<B: Timer<JobIndex> = HierarchicalWheel<JobIndex>> {
 struct Entry {
     job: Arc<Record>,
     /// Its timer in the backend, unless a run has been handed out and no other is waited for. It never fires after
-    /// the deadline of the job, but it may before: then the job was moved to a later one, and the timer is started again.
+    /// the deadline of the job, but it may before: then the job was moved to a later one, or the wall clock was to be looked at, and
+    /// the timer is started again. (A wall clock that is set forward brings a deadline closer; that is noticed when the timer fires.)
     timer: Option<TimerId>,
 }
 
@@ -224,13 +236,13 @@ impl<B: Timer<JobIndex>> Scheduler<B> {
 
     /// The timer of a job has fired, which was set to this tick.
     fn fire(&mut self, index: JobIndex, fired: Tick) -> Option<DueRun> {
-        let ticks = self.shared.ticks;
-        let entry = &mut self.jobs[index.0];
+        let (ticks, clock) = (self.shared.ticks, &*self.shared.clock);
+        let entry = &mut self.jobs[index.get()];
         entry.timer = None;
-        match entry.job.come_due(ticks.instant(fired), || self.shared.is_closed()) {
+        match entry.job.come_due(ticks.instant(fired), self.now, clock, || self.shared.is_closed()) {
             Popped::Nothing => None,
-            Popped::Moved(deadline) => {
-                entry.timer = Some(self.backend.insert(ticks.not_before(deadline), index));
+            Popped::Moved(moment) => {
+                entry.timer = Some(self.backend.insert(ticks.not_before(moment), index));
                 None
             }
             Popped::Due(turn, brief) => Some(DueRun::new(&self.shared, &entry.job, turn, brief)),
@@ -252,16 +264,16 @@ impl<B: Timer<JobIndex>> Scheduler<B> {
 
     /// Does for a job what its state asks for: starts its timer, moves it, or lets the job go. Doing it twice is harmless.
     fn settle(&mut self, job: &Arc<Record>, state: &mut State) {
-        let tick = self.shared.ticks.not_before(state.deadline);
+        let tick = self.shared.ticks.not_before(state.look_by(self.now));
         match state.place {
             Some(index) if state.phase.is_over() => {
                 state.place = None;
-                if let Some(timer) = self.jobs.remove(index.0).timer {
+                if let Some(timer) = self.jobs.remove(index.get()).timer {
                     self.backend.cancel(timer);
                 }
             }
             Some(index) if state.phase == Phase::Pending => {
-                let timer = &mut self.jobs[index.0].timer;
+                let timer = &mut self.jobs[index.get()].timer;
                 match *timer {
                     Some(id) if self.backend.deadline(id).is_some_and(|set| set <= tick) => {}
                     Some(id) => {
@@ -272,7 +284,7 @@ impl<B: Timer<JobIndex>> Scheduler<B> {
             }
             None if state.phase == Phase::Pending => {
                 let vacant = self.jobs.vacant_entry();
-                let index = JobIndex(vacant.key());
+                let index = JobIndex::new(vacant.key());
                 let timer = Some(self.backend.insert(tick, index));
                 vacant.insert(Entry { job: Arc::clone(job), timer });
                 state.place = Some(index);

@@ -2,7 +2,7 @@
 
 use crate::builder::Settings;
 use crate::keys::Keys;
-use crate::record::{Phase, Record, Taken};
+use crate::record::{Due, Phase, Record, Taken};
 use crate::runs::Runs;
 use crate::signal::Signal;
 use crate::stats::{Counters, Distributions};
@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 pub(crate) struct Shared {
     pub(crate) clock: Arc<dyn Clock>,
@@ -142,8 +142,8 @@ impl Shared {
 
     /// Hands a new job to the driver. If the service has been stopped by now, and did not give the job back there, it is given
     /// back here: one of the two has it, as each takes it under the lock of the job.
-    pub(crate) fn send_new(&self, record: &Arc<Record>, deadline: Moment) -> Result<(), Box<dyn Work>> {
-        let sent = self.send(record, Some(deadline));
+    pub(crate) fn send_new(&self, record: &Arc<Record>, look_by: Moment) -> Result<(), Box<dyn Work>> {
+        let sent = self.send(record, Some(look_by));
         // The fence that this needs is in `send`, between sending and here; its counterpart is in `close`.
         if sent && !self.is_closed() {
             return Ok(());
@@ -157,12 +157,12 @@ impl Shared {
         }
     }
 
-    /// Tells the driver to look at a job, in time for `deadline` if there is one. False if there is no driver any more. One that is
+    /// Tells the driver to look at a job, by a moment if there is one. False if there is no driver any more. One that is
     /// in the intake is not sent a second time, so that there are never more messages than jobs.
-    pub(crate) fn send(&self, record: &Arc<Record>, deadline: Option<Moment>) -> bool {
+    pub(crate) fn send(&self, record: &Arc<Record>, look_by: Option<Moment>) -> bool {
         let sent = record.queue(|| self.intake.send(Arc::clone(record)).is_ok());
-        let deadline = deadline.map(|deadline| self.ticks.instant(self.ticks.not_before(deadline)));
-        self.signal.sent(deadline, || self.intake.len());
+        let look_by = look_by.map(|moment| self.ticks.instant(self.ticks.not_before(moment)));
+        self.signal.sent(look_by, || self.intake.len());
         sent
     }
 
@@ -197,12 +197,24 @@ impl Shared {
         Job::new(JobHandle::new(Arc::clone(record), Arc::clone(self)), taken)
     }
 
+    /// Moves the next run of a job, because somebody asked for that.
     pub(crate) fn reschedule(&self, record: &Arc<Record>, deadline: Option<Moment>) -> Result<(), ChangeError> {
-        let deadline = deadline.filter(|deadline| *deadline <= self.ticks.latest()).ok_or(ChangeError::Overflow)?;
-        if record.reschedule(deadline, || self.is_closed())? {
-            self.send(record, Some(deadline));
-        }
+        self.move_to(record, deadline.map(|deadline| Due { deadline, wall: None }))?;
         self.counters.rescheduled.count();
+        Ok(())
+    }
+
+    /// Has a job wait for a time of the wall clock with its next run, because its own rule says so.
+    pub(crate) fn wait_for_wall(&self, record: &Arc<Record>, time: SystemTime) -> Result<(), ChangeError> {
+        let deadline = self.clock.moment_of(time);
+        self.move_to(record, deadline.map(|deadline| Due { deadline, wall: Some(time) }))
+    }
+
+    fn move_to(&self, record: &Arc<Record>, due: Option<Due>) -> Result<(), ChangeError> {
+        let due = due.filter(|due| due.deadline <= self.ticks.latest()).ok_or(ChangeError::Overflow)?;
+        if record.reschedule(due, || self.is_closed())? {
+            self.send(record, Some(due.look_by(|| self.now())));
+        }
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Log, ms};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use wheelhouse_service::{Clock, Handle, ManualClock, Moment, Reason, Run, Scheduler, Status};
 
@@ -25,6 +26,10 @@ impl Rig {
         let scheduler = Scheduler::builder().clock(clock.clone()).build().unwrap();
         let timers = scheduler.handle();
         Self { clock, scheduler, timers }
+    }
+
+    fn moment(&self, second: u64) -> Moment {
+        Moment::ORIGIN.saturating_add(Duration::from_secs(second))
     }
 
     fn play(&mut self, time: Duration) -> usize {
@@ -111,26 +116,113 @@ fn a_rule_that_goes_nowhere_ends() {
     assert_eq!((job.runs(), job.status()), (1, Status::Cancelled));
 }
 
-/// A clock whose wall clock is set back by an hour, once.
 #[test]
 fn no_time_has_two_runs_when_the_wall_clock_is_set_back() {
-    struct SetBack(ManualClock);
-    impl Clock for SetBack {
+    let (mut rig, log) = (Rig::starting(seconds(0)), Log::default());
+    let moments = log.clone();
+    rig.timers.on(hourly).run(move |run| moments.push(run.started().since_origin().as_secs())).unwrap();
+    rig.play(Duration::from_secs(5000));
+    rig.clock.set_wall(seconds(1400));
+    rig.play(Duration::from_secs(15_000));
+    // 1:00 comes a second time and has no run then; 2:00 has not come yet when the clock is set back.
+    assert_eq!(log.take(), [3600, 10_800, 14_400, 18_000]);
+}
+
+/// As after a machine was suspended: by the service's clock a run would be hours late.
+#[test]
+fn a_wall_clock_that_is_set_forward_is_noticed_within_a_minute() {
+    let (mut rig, log) = (Rig::starting(seconds(1000)), Log::default());
+    rig.timers.on(hourly).run(wall_times(&log, &rig.clock)).unwrap();
+    let once = rig.timers.at_time(seconds(4000)).run(wall_times(&log, &rig.clock)).unwrap();
+    rig.play(Duration::from_secs(90));
+    assert_eq!(once.remaining(), Some(Duration::from_secs(2910)));
+    rig.clock.set_wall(seconds(3_590));
+    assert_eq!(once.remaining(), Some(Duration::from_secs(410)));
+    rig.play(Duration::from_secs(20));
+    assert!(log.take().is_empty() && rig.scheduler.next_wakeup().is_some_and(|wakeup| wakeup <= rig.moment(120)));
+    rig.play(Duration::from_secs(10));
+    assert_eq!(log.take(), [3620], "a time that was set over");
+    rig.play(Duration::from_secs(7200));
+    assert_eq!(log.take(), [4000, 7200, 10_800]);
+    // Looking at the clock is no run, and neither that nor a rule's own next time is a move that somebody asked for.
+    let counts = rig.timers.snapshot().counts;
+    assert_eq!((counts.runs, counts.rescheduled), (4, 0));
+}
+
+#[test]
+fn a_wall_clock_that_is_set_back_makes_a_job_wait() {
+    let (mut rig, log) = (Rig::starting(seconds(1000)), Log::default());
+    let job = rig.timers.at_time(seconds(1030)).run(wall_times(&log, &rig.clock)).unwrap();
+    rig.play(Duration::from_secs(20));
+    rig.clock.set_wall(seconds(500));
+    rig.play(Duration::from_secs(529));
+    assert_eq!((log.take(), job.remaining()), (vec![], Some(Duration::from_secs(1))));
+    rig.play(Duration::from_secs(1));
+    assert_eq!((log.take(), rig.timers.snapshot().lateness.max), (vec![1030], Duration::ZERO));
+}
+
+/// A wall clock that is slowed down or hurried, as time servers do: never early by it, and late by a tick at most.
+#[test]
+fn a_run_is_in_time_by_a_wall_clock_that_drifts() {
+    struct Drifting(ManualClock, u64);
+    impl Clock for Drifting {
         fn now(&self) -> Moment {
             self.0.now()
         }
         fn wall(&self) -> SystemTime {
-            let back = if self.0.now() < Moment::ORIGIN.saturating_add(Duration::from_secs(5000)) { 0 } else { HOUR };
-            self.0.wall() - Duration::from_secs(back)
+            let parts = u128::from(self.0.now().as_nanos()) * u128::from(self.1) / 1_000_000;
+            SystemTime::UNIX_EPOCH + Duration::from_nanos(u64::try_from(parts).unwrap())
         }
     }
-    let (clock, log) = (ManualClock::new(), Log::default());
-    let mut scheduler = Scheduler::builder().clock(SetBack(clock.clone())).build().unwrap();
-    let seen = log.clone();
-    scheduler.handle().on(hourly).run(move |run| seen.push(run.started().as_nanos() / 1_000_000_000)).unwrap();
-    scheduler.play(&clock, Moment::ORIGIN.saturating_add(Duration::from_secs(20_000)));
-    // 2:00 is waited for when the clock is set back, and comes as reckoned; what follows is by the new time.
-    assert_eq!(log.take(), [3600, 7200, 14_400, 18_000]);
+    for speed in [999_500, 999_999, 1_000_001, 1_000_500] {
+        let (clock, log) = (ManualClock::new(), Log::default());
+        let mut scheduler = Scheduler::builder().clock(Drifting(clock.clone(), speed)).build().unwrap();
+        let (wall, seen) = (Drifting(clock.clone(), speed), log.clone());
+        let late = move |_: &Run<'_>| seen.push(wall.wall().duration_since(seconds(50_000)).unwrap());
+        scheduler.handle().at_time(seconds(50_000)).run(late).unwrap();
+        scheduler.play(&clock, Moment::ORIGIN.saturating_add(Duration::from_secs(50_100)));
+        let late = log.take();
+        // What hurries by a two-thousandth gains 30 ms in a minute, the time between two looks.
+        let allowed = if speed > 1_000_000 { ms(31) } else { ms(2) };
+        assert!(late.len() == 1 && late[0] <= allowed, "{speed}: {late:?}");
+    }
+}
+
+#[test]
+fn a_job_that_is_moved_no_longer_waits_for_the_wall_clock() {
+    let (mut rig, log) = (Rig::starting(seconds(1000)), Log::default());
+    let job = rig.timers.at_time(seconds(5000)).run(wall_times(&log, &rig.clock)).unwrap();
+    job.refresh(Duration::from_secs(100)).unwrap();
+    rig.clock.set_wall(seconds(9000));
+    rig.play(Duration::from_secs(100));
+    assert_eq!(log.take(), [9100]);
+}
+
+/// A driver that sleeps for hours would look at the wall clock after hours.
+#[test]
+fn a_driver_that_sleeps_is_woken_to_look_at_the_wall_clock() {
+    let (mut rig, woken) = (Rig::starting(seconds(0)), Log::default());
+    let log = woken.clone();
+    rig.scheduler.set_waker(Arc::new(move || log.push(())));
+    let near = rig.timers.after(Duration::from_secs(4 * HOUR)).run(|_| ()).unwrap();
+    rig.scheduler.poll(rig.clock.now());
+    assert!(rig.scheduler.next_wakeup().is_some_and(|wakeup| wakeup > rig.moment(60)));
+    rig.timers.after(Duration::from_secs(9 * HOUR)).run(|_| ()).unwrap();
+    assert_eq!(woken.len(), 0);
+    rig.timers.at_time(seconds(9 * HOUR)).run(|_| ()).unwrap();
+    assert_eq!(woken.len(), 1);
+    rig.scheduler.poll(rig.clock.now());
+    assert!(near.is_pending() && rig.scheduler.next_wakeup().is_some_and(|wakeup| wakeup <= rig.moment(60)));
+}
+
+#[test]
+fn a_poll_with_a_time_of_its_own_ends() {
+    let mut rig = Rig::starting(seconds(0));
+    let job = rig.timers.at_time(seconds(1000)).run(|_| ()).unwrap();
+    for second in [0, 60, 120, 999, 1001] {
+        rig.scheduler.poll(rig.moment(second));
+    }
+    assert_eq!((job.runs(), rig.clock.now()), (1, Moment::ORIGIN));
 }
 
 #[test]
