@@ -3,7 +3,6 @@
 use crate::plan::Periodic;
 use crate::work::Work;
 use crate::{Handle, JobHandle, Key, Reason, Rejected, Run};
-use std::any::Any;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -140,9 +139,5 @@ impl<R: Rule, F: FnMut(&Run<'_>) + Send + 'static> Work for CallOnRule<R, F> {
             run.end();
         }
         (self.function)(run);
-    }
-
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self
     }
 }

@@ -152,7 +152,8 @@ impl Handle {
         let (due, key) = (plan.due, plan.tags.key.clone());
         let create = |work| {
             let number = shared.counters.scheduled.count();
-            Arc::new(Record::new(number, plan.tags, plan.due, plan.repeat, Box::new(work)))
+            let record: Arc<Record> = Arc::new(Record::new(number, plan.tags, plan.due, plan.repeat, work));
+            record
         };
         let mut replaced_job = None;
         let record = if let Some(key) = key {
@@ -173,13 +174,10 @@ impl Handle {
         let sent = shared.send_new(&record, due.look_by(|| shared.now()));
         // After all else, and without a lock: what it holds may do anything when it is dropped, such as panic.
         discard(replaced_job);
-        match sent {
-            Ok(()) => Ok(JobHandle::new(record, Arc::clone(shared))),
-            Err(work) => {
-                let work = work.into_any().downcast::<W>().expect("what was put into the record above");
-                Err((Reason::Stopped, *work))
-            }
+        if sent {
+            return Ok(JobHandle::new(record, Arc::clone(shared)));
         }
+        Err((Reason::Stopped, record.take_work().expect("what was put into the record above")))
     }
 }
 

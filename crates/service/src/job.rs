@@ -4,7 +4,6 @@ use crate::record::{Phase, Record, Taken};
 use crate::shared::Shared;
 use crate::work::Work;
 use crate::{ChangeError, Key, Moment, Run};
-use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,12 +48,12 @@ impl JobHandle {
 
     /// The name it was given.
     pub fn name(&self) -> Option<&str> {
-        self.record.name.as_deref()
+        self.record.name()
     }
 
     /// The key it was scheduled under.
     pub fn key(&self) -> Option<&Key> {
-        self.record.key.as_ref()
+        self.record.key()
     }
 
     /// Where it is in its life.
@@ -166,15 +165,15 @@ impl fmt::Debug for JobHandle {
 /// up to the owner.
 #[must_use = "the job was not run: drop it knowingly"]
 pub struct Job {
+    /// Whose work is this one's: to be run, taken out, or dropped.
     handle: JobHandle,
-    work: Box<dyn Work>,
     deadline: Moment,
     runs: u64,
 }
 
 impl Job {
     pub(crate) fn new(handle: JobHandle, taken: Taken) -> Self {
-        Self { handle, work: taken.work, deadline: taken.deadline, runs: taken.runs }
+        Self { handle, deadline: taken.deadline, runs: taken.runs }
     }
 
     /// Its handle, for its name, key and number.
@@ -192,16 +191,22 @@ impl Job {
         self.runs
     }
 
-    pub(crate) fn into_work(self) -> Box<dyn Any> {
-        self.work.into_any()
+    pub(crate) fn into_work<W: Work>(self) -> Option<W> {
+        self.handle.record.take_work()
     }
 
     /// Runs it now, once, on this thread. It is neither counted nor timed, and a panic is passed on.
-    pub fn run(mut self) {
+    pub fn run(self) {
         let started = self.handle.shared().now();
         let run =
             Run { job: &self.handle, deadline: self.deadline, started, number: self.runs + 1, missed: 0, last: true };
-        self.work.call(&run);
+        self.handle.record.call(&run);
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        self.handle.record.drop_work();
     }
 }
 

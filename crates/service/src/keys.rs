@@ -34,7 +34,7 @@ impl Keys {
     /// Takes the key from the job, if it is not another's by now.
     pub(crate) fn remove(&mut self, key: &str, record: &Record) {
         if let Some((index, _, holder)) = self.jobs.get_full(key)
-            && std::ptr::eq(Arc::as_ptr(holder), record)
+            && std::ptr::addr_eq(Arc::as_ptr(holder), record)
         {
             self.jobs.swap_remove_index(index);
         }
@@ -57,7 +57,7 @@ mod tests {
 
     fn job(number: u64, key: &str) -> Arc<Record> {
         let tags = Tags { name: None, key: Some(key.into()) };
-        let work = Box::new(CallOnce(Some(|_: &crate::Run<'_>| ())));
+        let work = CallOnce(Some(|_: &crate::Run<'_>| ()));
         Arc::new(Record::new(number, tags, Due { deadline: Moment::ORIGIN, wall: None }, None, work))
     }
 

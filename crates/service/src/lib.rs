@@ -43,17 +43,18 @@
 //!
 //! | | |
 //! |---|---|
-//! | schedule | two allocations (record and closure), a send, and an insertion into the backend by the driver; a hash lookup more with a key |
+//! | schedule | an allocation, which holds the closure too, a send, and an insertion into the backend by the driver; a hash lookup more with a key |
 //! | cancel | the lock of the job, a send, and a cancellation in the backend by the driver |
 //! | refresh to a later time | the lock of the job |
 //! | a run | an expiry in the backend, a handful of locks held for an instant each, two reads of the clock |
 //! | nothing due | nothing: no tick is visited, no thread wakes up |
-//! | memory of a pending job | 180 to 200 bytes in two allocations; 220 to 240 if it is periodic; 280 to 320 in three with a key of 16 bytes |
+//! | memory of a pending job | 155 to 185 bytes in one allocation; 195 to 225 in two if it is periodic; 305 to 335 in three with a key of 16 bytes |
 //!
 //! The bytes are those of the service and its default backend together, on a 64-bit machine, among 65,536 jobs and more
-//! (`tests/memory.rs` holds them to this); what a closure holds comes on top. When a job is over and nobody has its handle any more, its allocations are freed.
-//! The arrays in which jobs, timers and keys lie keep their room for the jobs to come, until the service ends: 50 to 70
-//! bytes for each of the most jobs that there were at a time, 125 to 145 if they had keys.
+//! (`tests/memory.rs` holds them to this); what a closure holds comes on top. What it holds is dropped when the job is over; the memory
+//! of the job itself is freed when nobody has its handle any more either.
+//! The arrays in which jobs, timers and keys lie keep their room for the jobs to come, until the service ends: 60 to 90
+//! bytes for each of the most jobs that there were at a time, 145 to 175 if they had keys.
 //!
 //! # What is promised
 //!

@@ -24,14 +24,18 @@
 //! A job may wait for a time of the wall clock. That clock can be set, and the clock of the service may stand still while the machine
 //! is suspended; so its deadline is a reckoning, which is repeated within a minute and once more when the deadline has come.
 //!
+//! The work of a job lies in its record too, behind a lock of its own that is held while it runs. Nobody ever waits for that lock: the
+//! work is touched by who has the right to it alone, and who that is follows from the phase. It is he who let a run begin, until that has
+//! ended; he who cancelled the job or took it back, for good.
+//!
 //! The driver is told of changes by being sent the record: *look at this*. What it has to do follows from what it
 //! finds, so that messages need no order among themselves and it does not matter if there is one too many.
 
 use crate::repeat::Repeat;
 use crate::scheduler::JobIndex;
 use crate::sync::{Mutex, MutexGuard};
-use crate::work::Work;
-use crate::{ChangeError, Clock, Key, Moment};
+use crate::work::{Slot, Work};
+use crate::{ChangeError, Clock, Key, Moment, Run};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -56,13 +60,14 @@ impl Phase {
     }
 }
 
-/// One job.
-pub(crate) struct Record {
+/// One job, in one piece: `W` is what it does.
+pub(crate) struct Record<W: ?Sized = dyn Slot> {
     /// Counts the jobs of a service from 1.
     pub(crate) number: u64,
-    pub(crate) name: Option<Arc<str>>,
-    pub(crate) key: Option<Key>,
+    /// Few jobs are called anything.
+    tags: Option<Box<Tags>>,
     state: Mutex<State>,
+    work: parking_lot::Mutex<W>,
 }
 
 pub(crate) struct State {
@@ -87,8 +92,6 @@ pub(crate) struct State {
     pub(crate) held: bool,
     /// Its runs are done in an instant, see [`Work::is_brief`].
     brief: bool,
-    /// Not here while it runs, nor when the job is over.
-    work: Option<Box<dyn Work>>,
     repeat: Option<Box<Repeat>>,
 }
 
@@ -104,7 +107,8 @@ pub(crate) enum Popped {
 
 /// A run that begins.
 pub(crate) struct Begun {
-    pub(crate) work: Box<dyn Work>,
+    /// What is to be done, if that is not the work in the record but another of the same.
+    pub(crate) fork: Option<Box<dyn Work>>,
     pub(crate) deadline: Moment,
     pub(crate) started: Moment,
     /// The number of the run, counted from 1.
@@ -121,13 +125,12 @@ pub(crate) struct Begun {
 pub(crate) enum Ended {
     /// Another, and the driver is to look at it by then.
     Again(Moment),
-    /// Nothing. The work is for the caller to drop, without a lock.
-    Over(Phase, Option<Box<dyn Work>>),
+    /// Nothing. The work is the caller's, to be dropped without a lock.
+    Over(Phase),
 }
 
-/// Work that will not be run.
+/// A job that will not be run, with the right to its work.
 pub(crate) struct Taken {
-    pub(crate) work: Box<dyn Work>,
     pub(crate) deadline: Moment,
     pub(crate) runs: u64,
     /// The driver has it, and is to be told.
@@ -142,8 +145,8 @@ pub(crate) struct Times {
     pub(crate) ended: Moment,
 }
 
-impl Record {
-    pub(crate) fn new(number: u64, tags: Tags, due: Due, repeat: Option<Repeat>, work: Box<dyn Work>) -> Self {
+impl<W: Work> Record<Option<W>> {
+    pub(crate) fn new(number: u64, tags: Tags, due: Due, repeat: Option<Repeat>, work: W) -> Self {
         let state = State {
             phase: Phase::Pending,
             deadline: due.deadline,
@@ -156,10 +159,35 @@ impl Record {
             queued: false,
             held: true,
             brief: work.is_brief(),
-            work: Some(work),
             repeat: repeat.map(Box::new),
         };
-        Self { number, name: tags.name, key: tags.key, state: Mutex::new(state) }
+        let tags = (tags.name.is_some() || tags.key.is_some()).then(|| Box::new(tags));
+        Self { number, tags, state: Mutex::new(state), work: parking_lot::Mutex::new(Some(work)) }
+    }
+}
+
+impl Record {
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.tags.as_ref()?.name.as_deref()
+    }
+
+    pub(crate) fn key(&self) -> Option<&Key> {
+        self.tags.as_ref()?.key.as_ref()
+    }
+
+    /// Runs the work. For who has the right to it, as are the next two.
+    pub(crate) fn call(&self, run: &Run<'_>) {
+        self.work.lock().call(run);
+    }
+
+    /// Drops the work. It may panic in that.
+    pub(crate) fn drop_work(&self) {
+        self.work.lock().clear();
+    }
+
+    /// Takes the work out, if it is of this type and was not dropped.
+    pub(crate) fn take_work<W: Work>(&self) -> Option<W> {
+        self.work.lock().as_any_mut().downcast_mut::<Option<W>>()?.take()
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
@@ -190,13 +218,10 @@ impl Record {
         self.lock().take(Phase::Stopped, due).ok()
     }
 
-    /// The same for a job that has never run.
-    pub(crate) fn take_back_unrun(&self) -> Option<Box<dyn Work>> {
+    /// The same for a job that has never run; whether it was taken.
+    pub(crate) fn take_back_unrun(&self) -> bool {
         let mut state = self.lock();
-        if state.runs > 0 {
-            return None;
-        }
-        state.take(Phase::Stopped, true).ok().map(|taken| taken.work)
+        state.runs == 0 && state.take(Phase::Stopped, true).is_ok()
     }
 
     /// Moves the next run. Answers whether the driver is to look at the job. `closed` is asked under the lock, as by
@@ -252,31 +277,31 @@ impl Record {
             return None;
         }
         state.runs += 1;
-        if let Some((work, next, missed)) = state.fork(now) {
-            let begun = state.begun(work, now, Some(next));
+        if let Some((next, missed)) = state.overlapping(now)
+            && let Some(fork) = self.work.lock().fork()
+        {
+            let begun = state.begun(Some(fork), now, Some(next));
             state.phase = Phase::Pending;
             state.wait_for(next, missed);
             return Some(begun);
         }
-        let work = state.work.take()?;
         state.phase = Phase::Running;
-        Some(state.begun(work, now, None))
+        Some(state.begun(None, now, None))
     }
 
     /// Ends a run. `stopped` is asked under the lock, and says whether the service has taken back for the last time: if it has
     /// not, it will find the job pending.
-    pub(crate) fn end(&self, work: Box<dyn Work>, times: Times, stopped: impl FnOnce() -> bool) -> Ended {
+    pub(crate) fn end(&self, times: Times, stopped: impl FnOnce() -> bool) -> Ended {
         let mut state = self.lock();
         if state.ending {
-            return state.over(Phase::Cancelled, Some(work));
+            return state.over(Phase::Cancelled);
         }
         if !state.another_follows() {
-            return state.over(Phase::Finished, Some(work));
+            return state.over(Phase::Finished);
         }
         if stopped() {
-            return state.over(Phase::Stopped, Some(work));
+            return state.over(Phase::Stopped);
         }
-        state.work = Some(work);
         state.arm(times)
     }
 
@@ -287,9 +312,8 @@ impl Record {
             return None;
         }
         if state.repeat.is_none() || stopped() {
-            let work = state.work.take();
             let phase = if state.repeat.is_none() { Phase::Cancelled } else { Phase::Stopped };
-            return Some(state.over(phase, work));
+            return Some(state.over(phase));
         }
         let times = Times { deadline: state.deadline, started: now, ended: now };
         Some(state.arm(times))
@@ -360,30 +384,28 @@ impl State {
         if !(self.phase == Phase::Pending || due && self.phase == Phase::Due) {
             return Err(refusal(self.phase));
         }
-        let work = self.work.take().ok_or(ChangeError::Running)?;
         self.phase = phase;
-        Ok(Taken { work, deadline: self.deadline, runs: self.runs, placed: self.place.is_some() })
+        Ok(Taken { deadline: self.deadline, runs: self.runs, placed: self.place.is_some() })
     }
 
-    fn over(&mut self, phase: Phase, work: Option<Box<dyn Work>>) -> Ended {
+    fn over(&mut self, phase: Phase) -> Ended {
         self.phase = phase;
         self.ending = false;
-        Ended::Over(phase, work)
+        Ended::Over(phase)
     }
 
     /// The run that begins, `runs` being its number.
-    fn begun(&mut self, work: Box<dyn Work>, started: Moment, next: Option<Moment>) -> Begun {
+    fn begun(&mut self, fork: Option<Box<dyn Work>>, started: Moment, next: Option<Moment>) -> Begun {
         let last = !self.another_follows();
         let missed = self.repeat.as_mut().map_or(0, |repeat| std::mem::take(&mut repeat.missed));
-        Begun { work, deadline: self.deadline, started, number: self.runs, missed, last, next }
+        Begun { fork, deadline: self.deadline, started, number: self.runs, missed, last, next }
     }
 
-    /// What is to be done in a run that goes on beside those to come, when the next is due, and how many periods are left out
-    /// before that. `None` if the job has no such runs, or this is the last.
-    fn fork(&self, now: Moment) -> Option<(Box<dyn Work>, Moment, u64)> {
+    /// If the run goes on beside those to come: when the next is due, and how many periods are left out before that. `None` if the
+    /// job has no such runs, or this is the last.
+    fn overlapping(&self, now: Moment) -> Option<(Moment, u64)> {
         let repeat = self.repeat.as_ref().filter(|repeat| repeat.overlapping && !repeat.is_last(self.runs))?;
-        let (next, missed) = repeat.next(self.deadline, now, now)?;
-        Some((self.work.as_ref()?.fork()?, next, missed))
+        repeat.next(self.deadline, now, now)
     }
 
     /// Makes the job wait for its next run, if there is a moment for it.
@@ -396,8 +418,7 @@ impl State {
         };
         self.moved = false;
         let Some((deadline, missed)) = next else {
-            let work = self.work.take();
-            return self.over(Phase::Finished, work);
+            return self.over(Phase::Finished);
         };
         self.phase = Phase::Pending;
         self.wait_for(deadline, missed);

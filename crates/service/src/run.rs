@@ -2,7 +2,6 @@
 
 use crate::record::{Begun, Ended, Record, Times};
 use crate::shared::{Shared, discard, guarded};
-use crate::work::Work;
 use crate::{EventKind, JobHandle, Moment};
 use std::fmt;
 use std::sync::Arc;
@@ -127,25 +126,26 @@ impl DueRun {
         if goes_on {
             tell(begun.next);
         }
-        let (work, times) = self.call(begun);
-        if goes_on {
-            discard(work);
-        } else {
-            let ended = self.record.end(work, times, || self.shared.is_over());
+        let times = self.call(begun);
+        if !goes_on {
+            let ended = self.record.end(times, || self.shared.is_over());
             tell(self.follow_up(ended));
         }
     }
 
     /// Calls the job, and records and reports how that went.
-    fn call(&self, begun: Begun) -> (Box<dyn Work>, Times) {
-        let Begun { mut work, deadline, started, number, missed, last, .. } = begun;
+    fn call(&self, begun: Begun) -> Times {
+        let Begun { mut fork, deadline, started, number, missed, last, .. } = begun;
         let shared = &self.shared;
         let job = self.job();
         shared.counters.runs.count();
         shared.counters.missed.add(missed);
         let run = Run { job: &job, deadline, started, number, missed, last };
         let key = shared.runs.begin(&self.record, started);
-        let outcome = guarded(|| work.call(&run));
+        let outcome = guarded(|| match &mut fork {
+            Some(work) => work.call(&run),
+            None => self.record.call(&run),
+        });
         let told = shared.runs.end(key);
         if told {
             // The driver, which had no need to watch what waits for this worker, now has.
@@ -163,16 +163,17 @@ impl DueRun {
             }
             shared.report(&job, EventKind::Slow(took));
         }
-        (work, Times { deadline, started, ended })
+        discard(fork);
+        Times { deadline, started, ended }
     }
 
     /// Does what the end of a run asks for; when the next is due.
     fn follow_up(&self, ended: Ended) -> Option<Moment> {
         match ended {
             Ended::Again(deadline) => Some(deadline),
-            Ended::Over(phase, work) => {
+            Ended::Over(phase) => {
                 self.shared.retire(&self.record, phase);
-                discard(work);
+                guarded(|| self.record.drop_work()).unwrap_or_default();
                 None
             }
         }

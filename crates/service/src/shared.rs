@@ -8,7 +8,6 @@ use crate::signal::Signal;
 use crate::stats::{Counters, Distributions};
 use crate::sync::{AtomicBool, Receiver, Sender, fence, unbounded};
 use crate::time::Ticks;
-use crate::work::Work;
 use crate::{ChangeError, Clock, Event, EventKind, Job, JobHandle, Key, Moment, Reason, Snapshot};
 use parking_lot::Mutex;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -135,26 +134,21 @@ impl Shared {
 
     /// The key may be used for another job.
     pub(crate) fn free_key(&self, record: &Record) {
-        if let Some(key) = &record.key {
+        if let Some(key) = record.key() {
             self.keys.lock().remove(key, record);
         }
     }
 
-    /// Hands a new job to the driver. If the service has been stopped by now, and did not give the job back there, it is given
-    /// back here: one of the two has it, as each takes it under the lock of the job.
-    pub(crate) fn send_new(&self, record: &Arc<Record>, look_by: Moment) -> Result<(), Box<dyn Work>> {
+    /// Hands a new job to the driver. If the service has been stopped by now, and did not give the job back there, it is taken
+    /// back here, and the answer is false: one of the two has it, as each takes it under the lock of the job.
+    pub(crate) fn send_new(&self, record: &Arc<Record>, look_by: Moment) -> bool {
         let sent = self.send(record, Some(look_by));
         // The fence that this needs is in `send`, between sending and here; its counterpart is in `close`.
-        if sent && !self.is_closed() {
-            return Ok(());
+        let refused = (!sent || self.is_closed()) && record.take_back_unrun();
+        if refused {
+            self.retire(record, Phase::Stopped);
         }
-        match record.take_back_unrun() {
-            Some(work) => {
-                self.retire(record, Phase::Stopped);
-                Err(work)
-            }
-            None => Ok(()),
-        }
+        !refused
     }
 
     /// Tells the driver to look at a job, by a moment if there is one. False if there is no driver any more. One that is
@@ -192,7 +186,7 @@ impl Shared {
         }
     }
 
-    /// Work that was taken away, for the user.
+    /// A job that was taken away, for the user.
     pub(crate) fn job(self: &Arc<Self>, record: &Arc<Record>, taken: Taken) -> Job {
         Job::new(JobHandle::new(Arc::clone(record), Arc::clone(self)), taken)
     }

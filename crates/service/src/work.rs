@@ -20,18 +20,41 @@ pub(crate) trait Work: Send + 'static {
     fn is_brief(&self) -> bool {
         false
     }
-
-    /// For giving it back to a caller who knows what it is.
-    fn into_any(self: Box<Self>) -> Box<dyn Any>;
 }
 
-/// Implements the method that cannot be given by the trait, because a trait object has no size.
-macro_rules! into_any {
-    () => {
-        fn into_any(self: Box<Self>) -> Box<dyn Any> {
-            self
+/// Where a job keeps its work: [`Option`] of it, whatever it is, so that it can be dropped or given back where it lies.
+pub(crate) trait Slot: Send + 'static {
+    /// Runs the work, if it is there.
+    fn call(&mut self, run: &Run<'_>);
+
+    /// See [`Work::fork`].
+    fn fork(&self) -> Option<Box<dyn Work>>;
+
+    /// Drops the work.
+    fn clear(&mut self);
+
+    /// For giving it back to a caller who knows what it is.
+    fn as_any_mut(&mut self) -> &mut dyn Any;
+}
+
+impl<W: Work> Slot for Option<W> {
+    fn call(&mut self, run: &Run<'_>) {
+        if let Some(work) = self {
+            work.call(run);
         }
-    };
+    }
+
+    fn fork(&self) -> Option<Box<dyn Work>> {
+        self.as_ref()?.fork()
+    }
+
+    fn clear(&mut self) {
+        *self = None;
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
 }
 
 /// Says that it is brief.
@@ -52,8 +75,6 @@ impl<F: FnOnce(&Run<'_>) + Send + 'static> Work for CallOnce<F> {
             function(run);
         }
     }
-
-    into_any!();
 }
 
 /// A closure that runs again and again, one run at a time.
@@ -63,8 +84,6 @@ impl<F: FnMut(&Run<'_>) + Send + 'static> Work for CallEach<F> {
     fn call(&mut self, run: &Run<'_>) {
         (self.0)(run);
     }
-
-    into_any!();
 }
 
 /// A closure whose runs may go on beside each other.
@@ -78,8 +97,6 @@ impl<F: Fn(&Run<'_>) + Send + Sync + 'static> Work for CallShared<F> {
     fn fork(&self) -> Option<Box<dyn Work>> {
         Some(Box::new(Self(Arc::clone(&self.0))))
     }
-
-    into_any!();
 }
 
 /// A value to be sent once.
@@ -96,7 +113,6 @@ impl<T: Send + 'static> Work for SendOnce<T> {
     }
 
     brief!();
-    into_any!();
 }
 
 /// A value of which a copy is sent each time.
@@ -111,7 +127,6 @@ impl<T: Clone + Send + 'static> Work for SendEach<T> {
     }
 
     brief!();
-    into_any!();
 }
 
 /// Sends without waiting: a receiver that is slow must not hold up the jobs of others.

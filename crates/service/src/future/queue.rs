@@ -5,7 +5,6 @@ use crate::work::Work;
 use crate::{ChangeError, Handle, JobHandle, Rejected, Run};
 use futures_core::Stream;
 use parking_lot::Mutex;
-use std::any::Any;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::future::poll_fn;
@@ -133,7 +132,7 @@ impl<T: Send + 'static> Delayed<T> {
     ///
     /// If its time has come, or it was taken out before: see [`JobHandle::cancel`].
     pub fn remove(&self) -> Result<T, ChangeError> {
-        let mut release = self.job.cancel()?.into_work().downcast::<Release<T>>().expect("the work of this job");
+        let mut release = self.job.cancel()?.into_work::<Release<T>>().expect("the work of this job");
         let value = release.value.take().expect("it has not come out");
         release.forget();
         Ok(value)
@@ -198,10 +197,6 @@ impl<T: Send + 'static> Work for Release<T> {
 
     fn is_brief(&self) -> bool {
         true
-    }
-
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self
     }
 }
 

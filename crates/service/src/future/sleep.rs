@@ -3,7 +3,6 @@
 use crate::work::Work;
 use crate::{Handle, JobHandle, Moment, Reason, Run};
 use parking_lot::Mutex;
-use std::any::Any;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -163,10 +162,6 @@ impl Work for Striker {
 
     fn is_brief(&self) -> bool {
         true
-    }
-
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self
     }
 }
 
