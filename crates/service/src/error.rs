@@ -88,7 +88,8 @@ impl Error for Reason {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ChangeError {
-    /// No job has the key: none ever had it, or the last run of the one that had has begun, or it was cancelled.
+    /// No job has the key: none ever had it, or the last run of the one that had has begun, or it was cancelled. Once the service has been
+    /// stopped, the answer is [`Stopped`](Self::Stopped) instead.
     UnknownKey,
     /// It is running now. In answer to a cancellation: this run goes on, and no other follows. In answer to a move: this is its
     /// last run, and there is none to be moved.
@@ -97,7 +98,8 @@ pub enum ChangeError {
     Finished,
     /// It was cancelled before.
     Cancelled,
-    /// The service has been stopped, and gives the job back or has done so.
+    /// The service has been stopped. It gives the job back or has done so, unless there was none: by a key,
+    /// [`Handle::cancel`](crate::Handle::cancel) and [`Handle::refresh`](crate::Handle::refresh) answer this for every key that no job has any more.
     Stopped,
     /// To be moved to a time too far away to be named. It stays as it was.
     Overflow,
