@@ -16,6 +16,29 @@ use std::{fmt, io};
 /// scheduler.handle().every(Duration::from_secs(1)).run(rejected.job)?; // the same closure
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// With `?` it becomes a [`Reason`] or a `Box<dyn Error>`. An error that is to be passed between threads, such as
+/// `Box<dyn Error + Send + Sync>` or that of `anyhow`, takes it only if the job may be, too, which closures often may not: then
+/// `map_err(Reason::from)` drops the job and keeps the reason.
+///
+/// ```
+/// use std::cell::Cell;
+/// use std::error::Error;
+/// use std::time::Duration;
+/// use wheelhouse_service::{Handle, JobHandle, Reason, Scheduler};
+///
+/// fn count_seconds(timers: &Handle) -> Result<JobHandle, Box<dyn Error + Send + Sync>> {
+///     let count = Cell::new(0); // not `Sync`, and need not be: one run at a time
+///     let plan = timers.every(Duration::from_secs(1));
+///     Ok(plan.run(move |_| count.set(count.get() + 1)).map_err(Reason::from)?)
+/// }
+///
+/// let scheduler = Scheduler::builder().max_jobs(1).build()?;
+/// count_seconds(&scheduler.handle())?;
+/// let error = count_seconds(&scheduler.handle()).unwrap_err();
+/// assert_eq!(error.downcast_ref(), Some(&Reason::LimitReached(1)));
+/// # Ok::<(), Box<dyn Error + Send + Sync>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Rejected<J> {
     /// Why.
@@ -82,6 +105,13 @@ impl fmt::Display for Reason {
 }
 
 impl Error for Reason {}
+
+/// Drops the job, which says nothing of why it was refused, so that `?` and [`map_err`](Result::map_err) take the reason alone.
+impl<J> From<Rejected<J>> for Reason {
+    fn from(rejected: Rejected<J>) -> Self {
+        rejected.reason
+    }
+}
 
 /// Why a job was not cancelled or moved. What it says is decided: a job that answers `Running` has begun its run, and
 /// one that was moved does not run before its new time.
