@@ -123,7 +123,7 @@ impl Experiment {
     /// Whether as much is played as these bounds are asked of: a service that keeps them with a tenth of it may not with all.
     pub fn is_judged(self, load: &Load) -> bool {
         let whole = Load::whole();
-        let pairs = load.pairs_time >= whole.pairs_time;
+        let pairs = load.pairs_time >= whole.pairs_time && load.producers >= whole.producers;
         match self {
             Self::PairsAlone => pairs,
             Self::PairsBeside => pairs && load.pending >= whole.pending,
@@ -205,5 +205,39 @@ fn wait_for_runs(books: &[(&Ledger, &[Fate])], patience: Duration) {
             (before, since) = (runs, Instant::now());
         }
         thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Those of which something is asked, and whether that is judged.
+    fn judged(load: &Load) -> Vec<bool> {
+        let asked = Experiment::ALL.into_iter().filter(|it| !it.asked(load).is_empty());
+        asked.map(|it| it.is_judged(load)).collect()
+    }
+
+    #[test]
+    fn what_is_asked_is_judged_where_as_much_is_played_and_nowhere_else() {
+        assert_eq!(judged(&Load::whole()), [true; 5]);
+        assert_eq!(judged(&Load::quick()), [false; 5]);
+        assert_eq!(judged(&Load::tiny()), [false; 5]);
+        let whole = Load::whole;
+        let [alone, beside, window, fires, sessions] = [0, 1, 2, 3, 4];
+        let less = [
+            (Load { producers: 1, ..whole() }, vec![alone, beside, window]),
+            (Load { pairs_time: whole().pairs_time / 2, ..whole() }, vec![alone, beside, window]),
+            (Load { pending: whole().pending - 1, ..whole() }, vec![beside, window]),
+            (Load { window: whole().window - 1, ..whole() }, vec![window]),
+            (Load { rate: whole().rate - 1, ..whole() }, vec![fires]),
+            (Load { fires_time: whole().fires_time / 2, ..whole() }, vec![fires]),
+            (Load { sessions: whole().sessions - 1, ..whole() }, vec![sessions]),
+            (Load { ttl: whole().ttl * 2, ..whole() }, vec![sessions]),
+        ];
+        for (load, left_out) in less {
+            let expected: Vec<_> = (0..5).map(|it| !left_out.contains(&it)).collect();
+            assert_eq!(judged(&load), expected, "{load:?}");
+        }
     }
 }
