@@ -54,17 +54,19 @@ impl Experiment {
 
     /// What was played, for the head of a table.
     pub fn title(self, load: &Load) -> String {
-        let (producers, count) = (load.producers, |n: u32| units::count(n.into()));
+        let count = |n: u32| units::count(n.into());
+        let producers = format!("{} producers", load.producers);
+        let pairs = format!("closed loop, {producers} for {:?}", load.pairs_time);
         let beside = match self {
             Self::PairsAlone => "nothing else pending".to_owned(),
             _ => format!("{} jobs pending", count(load.pending)),
         };
         match self {
             Self::PairsAlone | Self::PairsBeside => {
-                format!("{}: schedule and cancel, closed loop, {producers} producers, {beside}", self.name())
+                format!("{}: schedule and cancel, {pairs}, {beside}", self.name())
             }
             Self::PairsWindow => format!(
-                "pairs-window: schedule one and cancel the oldest of {}, closed loop, {producers} producers, {beside}",
+                "pairs-window: schedule one and cancel the oldest of {}, {pairs}, {beside}",
                 units::count(load.window as u64)
             ),
             Self::Fires => format!(
@@ -78,7 +80,7 @@ impl Experiment {
                 load.ttl,
                 units::count(sessions::rate(load))
             ),
-            Self::Audit => format!("audit: {} jobs due at one instant, {producers} producers", count(load.burst)),
+            Self::Audit => format!("audit: {} jobs due at one instant, {producers}", count(load.burst)),
         }
     }
 
@@ -216,6 +218,14 @@ mod tests {
     fn judged(load: &Load) -> Vec<bool> {
         let asked = Experiment::ALL.into_iter().filter(|it| !it.asked(load).is_empty());
         asked.map(|it| it.is_judged(load)).collect()
+    }
+
+    /// Where nothing is judged, the report says of which size it would be: what makes the difference must be in that.
+    #[test]
+    fn the_title_tells_less_from_as_much_as_is_asked() {
+        for it in Experiment::ALL {
+            assert_ne!(it.title(&Load::quick()), it.title(&Load::whole()));
+        }
     }
 
     #[test]
