@@ -32,6 +32,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::List { output } => list(output.format),
         Command::Verify { n, what, output } => verify_all(n, &what, output.format),
         Command::Bench { n, quick, what, results, output } => {
+            cold::forget_freed_memory();
             let sources =
                 if what.workload.is_empty() { bench::usual_sources() } else { Source::select(&what.workload)? };
             let sizes = if n.is_empty() { bench::usual_sizes(quick) } else { n };
@@ -44,7 +45,9 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
             )
         }
         Command::Replay { file, backend, results, output } => {
-            let sources = vec![Source::File(file)];
+            // First, as it may begin the command anew, and a trace that comes through a pipe can be read once only.
+            cold::forget_freed_memory();
+            let sources = vec![Source::of_file(&file)?];
             let contenders = contender::select(&backend)?;
             let settings = Settings { sizes: vec![], contenders, sources, seed: 0, time: QUICK, details: true };
             measure(settings, &results, output.format)
@@ -144,8 +147,8 @@ fn complain(failures: usize) {
     }
 }
 
+/// Measures, keeps and prints. To be called after [`cold::forget_freed_memory`].
 fn measure(settings: Settings, results: &Results, format: Format) -> Result<ExitCode> {
-    cold::forget_freed_memory();
     let dir = bench::folder(&settings, results.out.as_deref(), Path::new(RESULTS))?;
     let run = bench::run(&settings, &dir)?;
     for failure in &run.failures {

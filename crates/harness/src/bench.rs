@@ -118,10 +118,9 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<Run> {
 ///
 /// # Errors
 ///
-/// If there is not the memory for the largest size, a trace file cannot be opened, the folder cannot be made, or `out` has something in it.
+/// If there is not the memory for the largest size, the folder cannot be made, or `out` has something in it.
 pub fn folder(settings: &Settings, out: Option<&Path>, results: &Path) -> Result<PathBuf> {
     capacity::check(&settings.sources, &settings.sizes)?;
-    settings.sources.iter().try_for_each(Source::check)?;
     match out {
         Some(out) => store::create_at(out),
         None => store::create(results, &provenance::gather(settings.seed)),

@@ -2,7 +2,7 @@
 
 use crate::stream::{Stream, TRACE};
 use anyhow::{Result, anyhow, bail};
-use std::path::PathBuf;
+use std::path::Path;
 use wheelhouse_workload::{Workload, all, find, trace};
 
 /// Something to make a stream of.
@@ -12,8 +12,8 @@ pub enum Source {
     Workload(&'static Workload),
     /// A trace that comes with the workload crate.
     Shipped(&'static trace::Shipped),
-    /// A trace file.
-    File(PathBuf),
+    /// A trace file that was read: before anything is left behind for its sake, and once only, as it may be a pipe.
+    File(Stream),
 }
 
 impl Source {
@@ -46,12 +46,21 @@ impl Source {
         names.iter().map(|name| Self::find(name)).collect()
     }
 
+    /// Reads a trace file.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or is truncated, corrupt or of another version.
+    pub fn of_file(path: &Path) -> Result<Self> {
+        Stream::of_file(path).map(Self::File)
+    }
+
     /// The name in tables.
     pub fn name(&self) -> String {
         match self {
             Self::Workload(workload) => workload.name.to_owned(),
             Self::Shipped(shipped) => format!("{TRACE}{}", shipped.name),
-            Self::File(path) => path.display().to_string(),
+            Self::File(stream) => stream.name.clone(),
         }
     }
 
@@ -60,25 +69,16 @@ impl Source {
         matches!(self, Self::Workload(_))
     }
 
-    /// Sees whether a trace file can be opened: what else can fail, fails when it is read.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot.
-    pub fn check(&self) -> Result<()> {
-        if let Self::File(path) = self { Stream::open(path).map(drop) } else { Ok(()) }
-    }
-
     /// Makes the stream.
     ///
     /// # Errors
     ///
-    /// If a trace cannot be read.
+    /// If a shipped trace cannot be read.
     pub fn load(&self, n: u32, seed: u64) -> Result<Stream> {
         match self {
             Self::Workload(workload) => Ok(Stream::of_workload(workload, n, seed)),
             Self::Shipped(shipped) => Stream::of_trace(shipped.name, shipped.bytes),
-            Self::File(path) => Stream::of_file(path),
+            Self::File(stream) => Ok(stream.clone()),
         }
     }
 }

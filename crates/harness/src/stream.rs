@@ -11,8 +11,11 @@ use wheelhouse_workload::{Checksum, Measure, Op, Phase, Player, Workload, trace}
 /// The prefix of the names of traces, where workloads and traces stand side by side.
 pub const TRACE: &str = "trace:";
 
+/// What to do where there is no trace to be read.
+const REMEDY: &str = "name a trace file, as scripts/record-kernel-timers writes it";
+
 /// Operations, ready to be played.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Stream {
     /// The name of the workload, or `trace:` and the name of the trace.
     pub name: String,
@@ -53,15 +56,10 @@ impl Stream {
     /// If it cannot be read, or is truncated, corrupt or of another version.
     pub fn of_file(path: &Path) -> Result<Self> {
         let name = path.file_stem().map_or_else(|| "unnamed".into(), |stem| stem.to_string_lossy().into_owned());
-        Self::of_trace(&name, Self::open(path)?).with_context(|| format!("in {}", path.display()))
-    }
-
-    /// Opens a trace file, of which nothing is read yet.
-    pub(crate) fn open(path: &Path) -> Result<File> {
-        const REMEDY: &str = "name a trace file, as scripts/record-kernel-timers writes it";
         let shown = path.display();
         ensure!(!path.is_dir(), "{shown} is a folder; {REMEDY}");
-        File::open(path).with_context(|| format!("cannot open the trace {shown}; {REMEDY}"))
+        let file = File::open(path).with_context(|| format!("cannot open the trace {shown}; {REMEDY}"))?;
+        Self::of_trace(&name, file).with_context(|| format!("in {shown}"))
     }
 
     /// Sums what the phases measure: operations by measure, in the order of first appearance.

@@ -11,7 +11,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use wheelhouse_service::{JobHandle, ManualClock, Moment, Rejected, Scheduler};
+use wheelhouse_service::{JobHandle, ManualClock, Moment, Reason, Scheduler};
 
 const TIME_TO_PAY: Duration = Duration::from_secs(30 * 60);
 
@@ -37,7 +37,7 @@ pub(crate) fn audit(orders: u64) -> Result<Outcome, Box<dyn Error>> {
             })
         })
         .collect::<Result<_, _>>()
-        .map_err(|rejected: Rejected<_>| rejected.reason)?;
+        .map_err(Reason::from)?;
 
     // One of twenty is paid after ten minutes: its audit is called off, and the answer says that it was not too late.
     scheduler.play(&clock, Moment::ORIGIN.saturating_add(Duration::from_secs(10 * 60)));

@@ -37,14 +37,22 @@ pub struct Cron {
     zone: TimeZone,
 }
 
-/// A cron line that cannot be used.
+/// A cron line that cannot be used. The message names it, as such lines often come from a file with others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CronError {
-    /// It cannot be understood, for this reason.
-    Invalid(String),
-    /// It can be understood, and names no time at all, like a 30th of February.
-    NeverMatches,
+    /// It cannot be understood.
+    Invalid {
+        /// The line.
+        line: String,
+        /// What is wrong with it, in the words of `croner`.
+        reason: String,
+    },
+    /// It can be understood, and names no time since 1970, like a 30th of February.
+    NeverMatches {
+        /// The line.
+        line: String,
+    },
 }
 
 impl Cron {
@@ -54,13 +62,24 @@ impl Cron {
     ///
     /// If it cannot be understood or never matches.
     pub fn new(line: &str, zone: TimeZone) -> Result<Self, CronError> {
-        let line = croner::Cron::from_str(line).map_err(|error| CronError::Invalid(error.to_string()))?;
-        let mut cron = Self { line, zone };
+        let invalid = |error| CronError::Invalid { line: line.to_owned(), reason: reason(error) };
+        let mut cron = Self { line: croner::Cron::from_str(line).map_err(invalid)?, zone };
         match cron.next(SystemTime::UNIX_EPOCH) {
             Some(_) => Ok(cron),
-            None => Err(CronError::NeverMatches),
+            None => Err(CronError::NeverMatches { line: line.to_owned() }),
         }
     }
+}
+
+/// What `croner` says of a line, without the heads that it puts before some of it, which say the same in other words.
+fn reason(error: croner::errors::CronError) -> String {
+    use croner::errors::CronError as Fault;
+    let reason = match error {
+        Fault::EmptyPattern => "it is empty".to_owned(),
+        Fault::InvalidPattern(reason) | Fault::IllegalCharacters(reason) | Fault::ComponentError(reason) => reason,
+        other => other.to_string(),
+    };
+    reason.trim_end_matches('.').to_owned()
 }
 
 impl Rule for Cron {
@@ -104,11 +123,22 @@ impl Cron {
     }
 }
 
+/// What a line consists of: `croner` says that a number is out of bounds, but neither in which field nor what they are.
+const FIELDS: &str = "five fields: minute 0-59, hour 0-23, day 1-31, month 1-12 or JAN-DEC, weekday 0-7 or SUN-SAT, as in \
+                      '0 9 * * MON'; with seconds in front or a year behind if need be";
+
 impl fmt::Display for CronError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Invalid(reason) => write!(f, "not a cron line: {reason}"),
-            Self::NeverMatches => f.write_str("a cron line that never matches"),
+            Self::Invalid { line, reason } => {
+                write!(f, "the cron line '{line}' cannot be read: {reason}; expected are {FIELDS}")
+            }
+            Self::NeverMatches { line } => {
+                write!(
+                    f,
+                    "the cron line '{line}' never matches: does a month of it have such a day, and is its year to come?"
+                )
+            }
         }
     }
 }

@@ -16,6 +16,29 @@ use std::{fmt, io};
 /// scheduler.handle().every(Duration::from_secs(1)).run(rejected.job)?; // the same closure
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// With `?` it becomes a [`Reason`] or a `Box<dyn Error>`. An error that is to be passed between threads, such as
+/// `Box<dyn Error + Send + Sync>` or that of `anyhow`, takes it only if the job may be, too, which closures often may not: then
+/// `map_err(Reason::from)` drops the job and keeps the reason.
+///
+/// ```
+/// use std::cell::Cell;
+/// use std::error::Error;
+/// use std::time::Duration;
+/// use wheelhouse_service::{Handle, JobHandle, Reason, Scheduler};
+///
+/// fn count_seconds(timers: &Handle) -> Result<JobHandle, Box<dyn Error + Send + Sync>> {
+///     let count = Cell::new(0); // not `Sync`, and need not be: one run at a time
+///     let plan = timers.every(Duration::from_secs(1));
+///     Ok(plan.run(move |_| count.set(count.get() + 1)).map_err(Reason::from)?)
+/// }
+///
+/// let scheduler = Scheduler::builder().max_jobs(1).build()?;
+/// count_seconds(&scheduler.handle())?;
+/// let error = count_seconds(&scheduler.handle()).unwrap_err();
+/// assert_eq!(error.downcast_ref(), Some(&Reason::LimitReached(1)));
+/// # Ok::<(), Box<dyn Error + Send + Sync>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Rejected<J> {
     /// Why.
@@ -83,12 +106,20 @@ impl fmt::Display for Reason {
 
 impl Error for Reason {}
 
+/// Drops the job, which says nothing of why it was refused, so that `?` and [`map_err`](Result::map_err) take the reason alone.
+impl<J> From<Rejected<J>> for Reason {
+    fn from(rejected: Rejected<J>) -> Self {
+        rejected.reason
+    }
+}
+
 /// Why a job was not cancelled or moved. What it says is decided: a job that answers `Running` has begun its run, and
 /// one that was moved does not run before its new time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ChangeError {
-    /// No job has the key: none ever had it, or the last run of the one that had has begun, or it was cancelled.
+    /// No job has the key: none ever had it, or the last run of the one that had has begun, or it was cancelled. Once the service has been
+    /// stopped, the answer is [`Stopped`](Self::Stopped) instead.
     UnknownKey,
     /// It is running now. In answer to a cancellation: this run goes on, and no other follows. In answer to a move: this is its
     /// last run, and there is none to be moved.
@@ -97,7 +128,8 @@ pub enum ChangeError {
     Finished,
     /// It was cancelled before.
     Cancelled,
-    /// The service has been stopped, and gives the job back or has done so.
+    /// The service has been stopped. It gives the job back or has done so, unless there was none: by a key,
+    /// [`Handle::cancel`](crate::Handle::cancel) and [`Handle::refresh`](crate::Handle::refresh) answer this for every key that no job has any more.
     Stopped,
     /// To be moved to a time too far away to be named. It stays as it was.
     Overflow,

@@ -24,6 +24,11 @@ use std::sync::Arc;
 /// ```
 pub trait Executor: Send + Sync {
     /// Takes a run, and calls [`DueRun::run`] on some thread, soon.
+    ///
+    /// While it holds the run, it must not stop the service by [`Stop::Wait`](crate::Stop::Wait), which waits for runs that were
+    /// handed out, this one too: until it is carried out or dropped, and that nobody does meanwhile. It may when it has
+    /// carried out the run, dropped it or handed it on; and at any time by [`Stop::Now`](crate::Stop::Now), or by
+    /// [`Stop::WaitFor`](crate::Stop::WaitFor), which comes to an end: the job of the run is then given back.
     fn execute(&self, run: DueRun);
 }
 

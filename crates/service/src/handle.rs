@@ -81,18 +81,27 @@ impl Handle {
     ///
     /// # Errors
     ///
-    /// [`ChangeError::UnknownKey`], or those of [`JobHandle::cancel`].
+    /// [`ChangeError::UnknownKey`], or [`ChangeError::Stopped`] in its place once the service has been stopped; or those of
+    /// [`JobHandle::cancel`].
     pub fn cancel(&self, key: &str) -> Result<Job, ChangeError> {
-        self.job(key).ok_or(ChangeError::UnknownKey)?.cancel()
+        self.job_to_change(key)?.cancel()
     }
 
     /// Moves the next run of the job that has the key to `delay` from now. See [`JobHandle::refresh`].
     ///
     /// # Errors
     ///
-    /// [`ChangeError::UnknownKey`], or those of [`JobHandle::refresh`].
+    /// [`ChangeError::UnknownKey`], or [`ChangeError::Stopped`] in its place once the service has been stopped; or those of
+    /// [`JobHandle::refresh`].
     pub fn refresh(&self, key: &str, delay: Duration) -> Result<(), ChangeError> {
-        self.job(key).ok_or(ChangeError::UnknownKey)?.refresh(delay)
+        self.job_to_change(key)?.refresh(delay)
+    }
+
+    /// The job that has the key, or why there is none to be changed. A stop takes the keys away with the jobs, so that by the key
+    /// alone nobody could tell it from the end of the job.
+    fn job_to_change(&self, key: &str) -> Result<JobHandle, ChangeError> {
+        let missing = || if self.is_stopped() { ChangeError::Stopped } else { ChangeError::UnknownKey };
+        self.job(key).ok_or_else(missing)
     }
 
     /// How many jobs are scheduled and not over.

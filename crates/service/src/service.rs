@@ -83,7 +83,8 @@ impl<B: Timer<JobIndex> + Send + 'static> Scheduler<B> {
     ///
     /// # Errors
     ///
-    /// If the thread cannot be started.
+    /// If the thread cannot be started. The scheduler is then dropped, and with it the jobs that were scheduled before: handles answer
+    /// that it has been stopped. Jobs that must not be lost by that are scheduled when the service runs.
     pub fn start(self) -> Result<Service, BuildError> {
         let (shared, runner) = (Arc::clone(self.shared()), Arc::clone(self.runner()));
         let core = Arc::new(Mutex::new(self));

@@ -212,11 +212,19 @@ fn who_waits_for_a_queue_hears_when_nothing_is_left() {
     assert_eq!(rig.play(100), 0);
 
     let mut queue = DelayQueue::new(&rig.timers);
-    queue.insert(ms(10), "given back by the service").unwrap();
+    let given_back = queue.insert(ms(10), "given back by the service").unwrap();
+    queue.insert(ms(20), "run by hand").unwrap();
     assert!(task.next(&mut queue).is_pending());
     let Rig { scheduler, timers, .. } = rig;
-    let jobs = scheduler.stop();
-    assert_eq!((jobs.len(), task.woken()), (1, 0), "it may still be run by hand");
+    let mut jobs = scheduler.stop();
+    assert_eq!((jobs.len(), task.woken(), queue.len()), (2, 0, 2), "they may still be run by hand");
+    assert_eq!(
+        (given_back.remove(), given_back.refresh(ms(1))),
+        (Err(ChangeError::Stopped), Err(ChangeError::Stopped))
+    );
+    jobs.remove(1).run();
+    assert_eq!((task.woken(), task.next(&mut queue)), (1, Poll::Ready(Some("run by hand"))));
+    assert_eq!((task.next(&mut queue), queue.len()), (Poll::Pending, 1));
     drop(jobs);
     assert_eq!((task.woken(), task.next(&mut queue)), (1, Poll::Ready(None)));
     let rejected = DelayQueue::new(&timers).insert(ms(1), "back").unwrap_err();

@@ -42,6 +42,22 @@ fn what_is_refused_comes_back_as_it_was() {
     assert!(receiver.is_empty());
 }
 
+/// Neither the closure nor what it holds may be shared between threads, and so neither may the refusal with the job in it.
+#[test]
+fn a_refusal_is_passed_on_without_the_job_where_that_cannot_go() {
+    let witness = std::sync::Arc::new(());
+    let held = std::cell::Cell::new(Some(witness.clone()));
+    let rig = Rig::with(|builder| builder.max_jobs(0));
+    let schedule = || -> Result<(), Reason> {
+        rig.timers.after(ms(1)).run(move |_| held.set(None))?;
+        Ok(())
+    };
+    let pass_on = || -> Result<(), Box<dyn std::error::Error + Send + Sync>> { Ok(schedule()?) };
+    let error = pass_on().unwrap_err();
+    assert_eq!(error.downcast_ref(), Some(&Reason::LimitReached(0)));
+    assert_eq!(std::sync::Arc::strong_count(&witness), 1, "the job was dropped");
+}
+
 #[test]
 fn no_more_jobs_than_allowed_and_each_that_is_over_makes_room() {
     let mut rig = Rig::with(|builder| builder.max_jobs(2));
@@ -110,7 +126,11 @@ fn after_the_stop_everything_answers_and_nothing_blocks() {
     assert!(timers.is_stopped());
     assert_eq!((job.status(), job.cancel().unwrap_err()), (Status::Stopped, ChangeError::Stopped));
     assert_eq!(job.refresh(ms(1)), Err(ChangeError::Stopped));
-    assert_eq!((timers.keys().len(), timers.cancel("key").unwrap_err()), (0, ChangeError::UnknownKey));
+    assert!(timers.keys().is_empty());
+    for key in ["key", "never heard of"] {
+        assert_eq!(timers.cancel(key).unwrap_err(), ChangeError::Stopped, "{key}");
+        assert_eq!(timers.refresh(key, ms(1)), Err(ChangeError::Stopped), "{key}");
+    }
     for _ in 0..1000 {
         let rejected = timers.after(ms(1)).key("key").run(|_| ()).unwrap_err();
         assert_eq!(rejected.reason, Reason::Stopped);

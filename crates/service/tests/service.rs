@@ -5,12 +5,15 @@ mod common;
 
 use common::{Log, PATIENCE, ms, wait_until};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use std::env;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_service::{
-    Builder, ChangeError, DueRun, Handle, ManualClock, Reason, Run, Service, Status, Stop, Stopped,
+    BuildError, Builder, ChangeError, DueRun, Handle, ManualClock, Reason, Run, Scheduler, Service, Status, Stop,
+    Stopped,
 };
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -305,7 +308,34 @@ fn handles_outlive_the_service() {
     drop(service);
     assert_eq!(job.cancel().unwrap_err(), ChangeError::Stopped);
     assert_eq!(timers.after(HOUR).run(|_| ()).unwrap_err().reason, Reason::Stopped);
-    assert_eq!(timers.cancel("key").unwrap_err(), ChangeError::UnknownKey);
+    assert_eq!(timers.cancel("key").unwrap_err(), ChangeError::Stopped);
+}
+
+/// Says to a test that it was started by itself, under circumstances that are not those of the other tests.
+const INSIDE: &str = "WHEELHOUSE_TEST_INSIDE";
+
+#[test]
+fn a_scheduler_whose_thread_cannot_be_started_drops_its_jobs_and_says_so() {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    if env::var_os(INSIDE).is_none() {
+        // Stacks for which no machine has the room, in a process where that harms no other test.
+        let arguments = ["--exact", "a_scheduler_whose_thread_cannot_be_started_drops_its_jobs_and_says_so"];
+        let mut child = Command::new(env::current_exe().unwrap());
+        child.args(arguments).env("RUST_MIN_STACK", (1_u64 << 60).to_string()).env(INSIDE, "");
+        let output = String::from_utf8(returns(move || child.output()).unwrap().stdout).unwrap();
+        assert!(output.contains("1 passed"), "{output}");
+        return;
+    }
+    let (witness, scheduler) = (Arc::new(()), Scheduler::builder().build().unwrap());
+    let (timers, held) = (scheduler.handle(), Arc::clone(&witness));
+    let job = timers.after(HOUR).key("key").run(move |_| drop(held)).unwrap();
+    assert!(matches!(scheduler.start(), Err(BuildError::Thread(_))));
+    assert_eq!((job.status(), Arc::strong_count(&witness)), (Status::Stopped, 1));
+    assert_eq!(timers.cancel("key").unwrap_err(), ChangeError::Stopped);
+    assert_eq!(timers.after(HOUR).run(|_| ()).unwrap_err().reason, Reason::Stopped);
+    assert!(timers.is_stopped() && timers.is_empty());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use common::{Log, Rig, at, ms};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wheelhouse_service::{Builder, DueRun, Event, EventKind, Handle, Run, Service, Status, Stop, Stopped};
 
 /// Longer than anything here can take.
@@ -143,6 +143,53 @@ fn an_observer_may_stop_the_service_when_a_run_is_dropped() {
     for builder in [drops, elsewhere] {
         let abandoned = |kind: &EventKind| *kind == EventKind::Abandoned;
         an_observer_stops(builder, abandoned, |timers| drop(timers.after(ms(0)).run(|_| ()).unwrap()));
+    }
+}
+
+/// Has an executor stop the service in one way or another, when it gets the only run that is due; what it is given back.
+fn an_executor_stops(how: Stop, act: fn(&Stopper, DueRun)) -> Stopped {
+    let (stopper, stopped) = Stopper::new(how);
+    let inside = stopper.clone();
+    let timers = stopper.start(Service::builder().executor(move |run: DueRun| act(&inside, run)));
+    timers.after(ms(0)).run(|_| ()).unwrap();
+    stopped.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{how:?} does not return"))
+}
+
+#[test]
+fn an_executor_may_stop_the_service_when_it_holds_no_run() {
+    let ways: [fn(&Stopper, DueRun); 3] = [
+        |stopper, run| {
+            run.run();
+            stopper.stop();
+        },
+        |stopper, run| {
+            drop(run);
+            stopper.stop();
+        },
+        |stopper, run| {
+            thread::spawn(|| run.run());
+            stopper.stop();
+        },
+    ];
+    for act in ways {
+        for how in [Stop::Wait, Stop::WaitFor(PATIENCE)] {
+            let stopped = an_executor_stops(how, act);
+            assert_eq!((stopped.jobs.len(), stopped.running), (1, 0), "{how:?}");
+        }
+    }
+}
+
+#[test]
+fn an_executor_that_stops_the_service_while_it_holds_a_run_waits_for_that_as_long_as_it_was_told_to() {
+    let act: fn(&Stopper, DueRun) = |stopper, run| {
+        stopper.stop();
+        run.run();
+    };
+    for how in [Stop::Now, Stop::WaitFor(ms(20))] {
+        let start = Instant::now();
+        let stopped = an_executor_stops(how, act);
+        assert_eq!((stopped.jobs.len(), stopped.running), (2, 0), "{how:?}: the one of this run too");
+        assert!(how == Stop::Now || start.elapsed() >= ms(20));
     }
 }
 

@@ -153,4 +153,20 @@ fn replay_plays_a_trace_file_and_refuses_a_broken_one() {
     assert!(fails(&["replay", &flipped, "--out", &scratch.path("flipped")]).contains("corrupt"));
     let missing = scratch.path("missing.trace");
     assert!(fails(&["replay", &missing, "--out", &scratch.path("missing")]).contains("missing.trace"));
+    for name in ["cut", "flipped", "missing"] {
+        assert!(!scratch.0.join(name).exists(), "{name}: no folder is left of what could not begin");
+    }
+}
+
+#[test]
+fn replay_takes_a_trace_from_a_pipe_which_can_be_read_once_only() {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    let scratch = Scratch::new("pipe");
+    let piped = "cat \"$1\" | \"$2\" replay /dev/stdin --backend floor --out \"$3\"";
+    let arguments = ["-c", piped, "sh", &trace_file(&scratch, |_| ()), env!("CARGO_BIN_EXE_wheelhouse")];
+    let output = Command::new("sh").args(arguments).arg(scratch.path("out")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8(output.stdout).unwrap().contains("floor"));
 }

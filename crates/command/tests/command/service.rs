@@ -49,9 +49,9 @@ fn a_folder_gets_the_report_and_every_play() {
 fn what_cannot_be_played_is_refused_with_the_remedy() {
     let refused = [
         (["--rate", "0"], "--rate is from 1"),
-        (["--jobs", "0"], "between 1 and"),
+        (["--jobs", "0"], "--jobs is from 1 to 20000000"),
         (["--producers", "0"], "--producers is from 1"),
-        (["--tick", "0"], "above zero"),
+        (["--tick", "0"], "--tick is from 0.001 to 1000 ms"),
         (["--facility", "netty"], "heap-and-condvar"),
         (["--experiment", "hold"], "pairs-alone"),
         (["--repetitions", "0"], "--repetitions is 1 or more"),

@@ -54,17 +54,19 @@ impl Experiment {
 
     /// What was played, for the head of a table.
     pub fn title(self, load: &Load) -> String {
-        let (producers, count) = (load.producers, |n: u32| units::count(n.into()));
+        let count = |n: u32| units::count(n.into());
+        let producers = format!("{} producers", load.producers);
+        let pairs = format!("closed loop, {producers} for {:?}", load.pairs_time);
         let beside = match self {
             Self::PairsAlone => "nothing else pending".to_owned(),
             _ => format!("{} jobs pending", count(load.pending)),
         };
         match self {
             Self::PairsAlone | Self::PairsBeside => {
-                format!("{}: schedule and cancel, closed loop, {producers} producers, {beside}", self.name())
+                format!("{}: schedule and cancel, {pairs}, {beside}", self.name())
             }
             Self::PairsWindow => format!(
-                "pairs-window: schedule one and cancel the oldest of {}, closed loop, {producers} producers, {beside}",
+                "pairs-window: schedule one and cancel the oldest of {}, {pairs}, {beside}",
                 units::count(load.window as u64)
             ),
             Self::Fires => format!(
@@ -78,7 +80,7 @@ impl Experiment {
                 load.ttl,
                 units::count(sessions::rate(load))
             ),
-            Self::Audit => format!("audit: {} jobs due at one instant, {producers} producers", count(load.burst)),
+            Self::Audit => format!("audit: {} jobs due at one instant, {producers}", count(load.burst)),
         }
     }
 
@@ -123,7 +125,7 @@ impl Experiment {
     /// Whether as much is played as these bounds are asked of: a service that keeps them with a tenth of it may not with all.
     pub fn is_judged(self, load: &Load) -> bool {
         let whole = Load::whole();
-        let pairs = load.pairs_time >= whole.pairs_time;
+        let pairs = load.pairs_time >= whole.pairs_time && load.producers >= whole.producers;
         match self {
             Self::PairsAlone => pairs,
             Self::PairsBeside => pairs && load.pending >= whole.pending,
@@ -206,6 +208,48 @@ fn wait_for_runs(books: &[(&Ledger, &[Fate])], last: Instant, patience: Duration
             (before, since) = (now, Instant::now());
         } else if have_run() || since.elapsed() > patience {
             return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Those of which something is asked, and whether that is judged.
+    fn judged(load: &Load) -> Vec<bool> {
+        let asked = Experiment::ALL.into_iter().filter(|it| !it.asked(load).is_empty());
+        asked.map(|it| it.is_judged(load)).collect()
+    }
+
+    /// Where nothing is judged, the report says of which size it would be: what makes the difference must be in that.
+    #[test]
+    fn the_title_tells_less_from_as_much_as_is_asked() {
+        for it in Experiment::ALL {
+            assert_ne!(it.title(&Load::quick()), it.title(&Load::whole()));
+        }
+    }
+
+    #[test]
+    fn what_is_asked_is_judged_where_as_much_is_played_and_nowhere_else() {
+        assert_eq!(judged(&Load::whole()), [true; 5]);
+        assert_eq!(judged(&Load::quick()), [false; 5]);
+        assert_eq!(judged(&Load::tiny()), [false; 5]);
+        let whole = Load::whole;
+        let [alone, beside, window, fires, sessions] = [0, 1, 2, 3, 4];
+        let less = [
+            (Load { producers: 1, ..whole() }, vec![alone, beside, window]),
+            (Load { pairs_time: whole().pairs_time / 2, ..whole() }, vec![alone, beside, window]),
+            (Load { pending: whole().pending - 1, ..whole() }, vec![beside, window]),
+            (Load { window: whole().window - 1, ..whole() }, vec![window]),
+            (Load { rate: whole().rate - 1, ..whole() }, vec![fires]),
+            (Load { fires_time: whole().fires_time / 2, ..whole() }, vec![fires]),
+            (Load { sessions: whole().sessions - 1, ..whole() }, vec![sessions]),
+            (Load { ttl: whole().ttl * 2, ..whole() }, vec![sessions]),
+        ];
+        for (load, left_out) in less {
+            let expected: Vec<_> = (0..5).map(|it| !left_out.contains(&it)).collect();
+            assert_eq!(judged(&load), expected, "{load:?}");
         }
     }
 }

@@ -14,11 +14,19 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// A queue whose values come out at their times, in that order: a [`Stream`] that ends when the queue is empty, and goes on
-/// when something is put in afterwards.
+/// A queue whose values come out when their times have come: a [`Stream`] that ends when nothing is in the queue, and goes on when
+/// something is put in afterwards.
 ///
-/// Values that are still in it when it is dropped are dropped with it. If the service is stopped, what has not come out
-/// is given back there, and the stream ends.
+/// They come in the order of their deadlines' ticks, and of one tick, where none was moved, in the order in which they were put in. A
+/// value whose time has come stays in the queue until it is taken; it can then be neither put off nor removed any more.
+///
+/// Of the tasks that wait for a value, the one is woken that polled last.
+///
+/// If the service is stopped, each value that still waits is in one of the [jobs that it gives back](crate::Stopped::jobs), and
+/// counted in the queue as before: whoever [runs](crate::Job::run) such a job has the value come out at once, and whoever drops it
+/// drops the value. So the stream ends when that has been done with all of them.
+///
+/// Dropping the queue drops the values in it, but for those that a service gave back: they are with their jobs.
 #[must_use = "a queue is of no use unless it is polled"]
 pub struct DelayQueue<T> {
     timers: Handle,
@@ -26,16 +34,18 @@ pub struct DelayQueue<T> {
 }
 
 struct State<T> {
-    /// Values whose time has come.
+    /// Values whose time has come and that were not taken yet, the next in front.
     due: VecDeque<T>,
-    /// Those that wait, by a number of their own.
+    /// The jobs that bring the values whose time has not come, by the numbers of the values. A value itself is in its job; it is
+    /// counted here until the job has run or was dropped.
     waiting: HashMap<u64, JobHandle>,
-    /// The task that wants to know.
+    /// The task that polled last and was not woken since.
     waker: Option<Waker>,
+    /// How many values were put in: the number of the next.
     inserted: u64,
 }
 
-/// The handle of a value in a [`DelayQueue`].
+/// The handle of a value in a [`DelayQueue`]. Dropping it does nothing to the value.
 pub struct Delayed<T> {
     job: JobHandle,
     value: PhantomData<fn() -> T>,
@@ -72,7 +82,7 @@ impl<T: Send + 'static> DelayQueue<T> {
         }
     }
 
-    /// How many values are in the queue.
+    /// How many values are in the queue: those that wait for their time, and those whose time has come and that were not taken yet.
     pub fn len(&self) -> usize {
         let state = self.state.lock();
         state.due.len() + state.waiting.len()
@@ -130,7 +140,8 @@ impl<T: Send + 'static> Delayed<T> {
     ///
     /// # Errors
     ///
-    /// If its time has come, or it was taken out before: see [`JobHandle::cancel`].
+    /// If its time has come, so that it is to be taken from the queue; if it was removed before, or is given back by a service that was
+    /// stopped: see [`JobHandle::cancel`].
     pub fn remove(&self) -> Result<T, ChangeError> {
         let mut release = self.job.cancel()?.into_work::<Release<T>>().expect("the work of this job");
         let value = release.value.take().expect("it has not come out");
@@ -142,7 +153,7 @@ impl<T: Send + 'static> Delayed<T> {
     ///
     /// # Errors
     ///
-    /// If its time has come, or it was taken out: see [`JobHandle::refresh`].
+    /// As with [`remove`](Self::remove), or if there is no such time: see [`JobHandle::refresh`].
     pub fn refresh(&self, delay: Duration) -> Result<(), ChangeError> {
         self.job.refresh(delay)
     }
@@ -165,9 +176,10 @@ impl<T> fmt::Debug for Delayed<T> {
     }
 }
 
-/// The job that brings a value.
+/// What the job that brings a value does.
 struct Release<T> {
     number: u64,
+    /// `None` when it has come out, or was removed.
     value: Option<T>,
     state: Arc<Mutex<State<T>>>,
 }
