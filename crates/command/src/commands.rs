@@ -2,7 +2,9 @@
 
 mod claims;
 mod service;
+mod summary;
 
+use self::summary::Summary;
 use crate::cli::{Cli, Command, Results, What};
 use crate::report::instructions::{self, Play};
 use anyhow::{Context, Result, ensure};
@@ -18,7 +20,7 @@ use wheelhouse_harness::contender;
 use wheelhouse_harness::model::{INTERRUPTED, Run};
 use wheelhouse_harness::source::Source;
 use wheelhouse_harness::table::{Cell, Column, Format, Table};
-use wheelhouse_harness::{interrupt, report, store, summary, verify};
+use wheelhouse_harness::{interrupt, report, store, verify};
 
 /// The timed rounds of a whole run, and of a quick one.
 const WHOLE: Duration = Duration::from_secs(200);
@@ -156,7 +158,7 @@ fn measure(settings: Settings, results: &Results, format: Format) -> Result<Exit
     }
     // All that is to be kept is kept before anything is printed that may fail.
     let page = report::write(&run, &dir)?;
-    let printed = summary::at_a_glance(&run, None).render(format).and_then(print);
+    let printed = wheelhouse_harness::summary::at_a_glance(&run, None).render(format).and_then(print);
     tell(&run, &dir, &page);
     printed?;
     complain(run.failures.len());
@@ -178,8 +180,8 @@ fn out_of_date(file: &Path) -> ExitCode {
 }
 
 fn report_on(dir: &Path, splice: Option<&Path>, check: bool) -> Result<ExitCode> {
-    if let Some(file) = splice.filter(|_| claims::is_report(dir)) {
-        return claims::splice_summary(dir, file, check);
+    if let (Some(file), Some(summary)) = (splice, Summary::of(dir)) {
+        return summary.splice(dir, file, check);
     }
     let run = store::load(dir)?;
     let folder = if dir.is_dir() { dir } else { dir.parent().context("a run is a folder, or run.json in one")? };

@@ -32,6 +32,7 @@ pub mod facilities;
 pub mod facility;
 pub mod fate;
 pub mod figures;
+mod glance;
 pub mod ledger;
 pub mod load;
 pub mod options;

@@ -2,6 +2,7 @@
 
 use crate::experiments::{Asked, Experiment};
 use crate::figures::Figure;
+use crate::glance;
 use crate::load::Load;
 use crate::options::Form;
 use crate::run::{Row, Run};
@@ -24,21 +25,32 @@ const OURS: &str = "wheelhouse";
 /// If it cannot be written as JSON.
 pub fn render(run: &Run, form: Form) -> Result<String> {
     match form {
-        Form::Table => Ok(tables(run).iter().map(|table| table.terminal() + "\n").collect()),
+        Form::Table => {
+            let tables = tables(run).into_iter().chain(glance::at_a_glance(run));
+            Ok(tables.map(|table| table.terminal() + "\n").collect())
+        }
         Form::Json => rows(run),
         Form::Markdown => Ok(markdown::render(&document(run))),
     }
 }
 
-/// Writes `report.md` and `rows.json` into a folder. Gives the path of the report.
+/// The report, in a folder of its own.
+pub const REPORT: &str = "report.md";
+/// The part of it that a README shows.
+pub const SUMMARY: &str = "summary.md";
+
+/// Writes `report.md` and `rows.json` into a folder, and a summary if all was played. Gives the path of the report.
 ///
 /// # Errors
 ///
 /// If a file cannot be written.
 pub fn write(run: &Run, dir: &Path) -> Result<PathBuf> {
     store::write_whole(&dir.join("rows.json"), rows(run)?.as_bytes())?;
-    let page = dir.join("report.md");
+    let page = dir.join(REPORT);
     store::write_whole(&page, markdown::render(&document(run)).as_bytes())?;
+    if let Some(section) = glance::section(run) {
+        store::write_whole(&dir.join(SUMMARY), section.as_bytes())?;
+    }
     Ok(page)
 }
 
@@ -75,7 +87,7 @@ pub fn document(run: &Run) -> Document {
         blocks.push(Block::Warning("The source had uncommitted changes.".to_owned()));
     }
     blocks.extend(missed(run).into_iter().map(Block::Warning));
-    blocks.extend(tables(run).into_iter().map(Block::Table));
+    blocks.extend(glance::at_a_glance(run).into_iter().chain(tables(run)).map(Block::Table));
     blocks.push(Block::Heading("Who took part".to_owned()));
     blocks.push(Block::Points(run.facilities.iter().map(|(name, about)| format!("{name}: {about}")).collect()));
     blocks.push(Block::Heading("Where these figures come from".to_owned()));
@@ -110,7 +122,7 @@ fn table(run: &Run, experiment: Experiment) -> Table {
                 table.notes.push(format!("WRONG: {facility}: {wrong}"));
             }
             None => {
-                table.notes.extend((*facility == OURS).then(|| verdict(run, experiment, &of)).flatten());
+                table.notes.extend((*facility == OURS).then(|| verdict(run, experiment)).flatten());
                 table.rows.push([Cell::text(*facility)].into_iter().chain(cells(&of)).collect());
             }
         }
@@ -118,7 +130,8 @@ fn table(run: &Run, experiment: Experiment) -> Table {
     let repetitions = rows.iter().map(|row| row.repetition).max().unwrap_or(0);
     if repetitions > 1 {
         let spread = "±: median absolute deviation, as a share";
-        let worst: Vec<_> = samples(&rows).iter().filter(|it| it.0.is_worst).map(|it| it.0.name).collect();
+        let worst: Vec<_> =
+            samples(&rows).iter().map(|it| it.figure).filter(|it| it.is_worst).map(|it| it.name).collect();
         let worst = if worst.is_empty() { String::new() } else { format!("; {}: the worst of all", worst.join(", ")) };
         table
             .notes
@@ -128,49 +141,64 @@ fn table(run: &Run, experiment: Experiment) -> Table {
     table
 }
 
-/// The samples of each figure, over the repetitions.
-fn samples(rows: &[&Row]) -> Vec<(Figure, Vec<f64>)> {
-    let mut samples: Vec<(Figure, Vec<f64>)> = Vec::new();
+/// A figure with its values, one for each repetition.
+pub(crate) struct Sample {
+    pub(crate) figure: Figure,
+    values: Vec<f64>,
+}
+
+impl Sample {
+    /// What the values are taken to say: their median, or the highest, as the figure wants it.
+    fn value(&self) -> Option<f64> {
+        if self.figure.is_worst { self.values.iter().copied().reduce(f64::max) } else { median(&self.values) }
+    }
+
+    /// The same as people read it, with the spread.
+    pub(crate) fn cell(&self) -> Option<Cell> {
+        let has_spread = self.values.len() > 1 && !self.figure.is_worst;
+        let spread = has_spread.then(|| relative_deviation(&self.values)).flatten().filter(|share| *share >= 0.005);
+        Some(self.figure.cell(self.value()?, spread))
+    }
+}
+
+/// All figures of these plays, in their order.
+pub(crate) fn samples(rows: &[&Row]) -> Vec<Sample> {
+    let mut samples: Vec<Sample> = Vec::new();
     for figure in rows.iter().flat_map(|row| row.played.iter().flatten()) {
-        match samples.iter_mut().find(|(known, _)| known.name == figure.name) {
-            Some((_, values)) => values.push(figure.value),
-            None => samples.push((*figure, vec![figure.value])),
+        match samples.iter_mut().find(|sample| sample.figure.name == figure.name) {
+            Some(sample) => sample.values.push(figure.value),
+            None => samples.push(Sample { figure: *figure, values: vec![figure.value] }),
         }
     }
     samples
 }
 
-/// What several plays are taken to say: their median, or the highest, as the figure wants it.
-fn together(figure: &Figure, values: &[f64]) -> Option<f64> {
-    if figure.is_worst { values.iter().copied().reduce(f64::max) } else { median(values) }
+fn cells(rows: &[&Row]) -> Vec<Cell> {
+    samples(rows).iter().map(|sample| sample.cell().unwrap_or_else(Cell::missing).marked(Mark::Plain)).collect()
 }
 
-fn cells(rows: &[&Row]) -> Vec<Cell> {
-    let cell = |(figure, values): &(Figure, Vec<f64>)| {
-        let has_spread = values.len() > 1 && !figure.is_worst;
-        let spread = has_spread.then(|| relative_deviation(values)).flatten().filter(|share| *share >= 0.005);
-        let value = together(figure, values);
-        value.map_or_else(Cell::missing, |value| figure.cell(value, spread)).marked(Mark::Plain)
-    };
-    samples(rows).iter().map(cell).collect()
+/// What our service has played of an experiment, if that was right.
+fn ours(run: &Run, experiment: Experiment) -> Vec<&Row> {
+    let is_ours = |row: &&Row| row.experiment == experiment && row.facility == OURS && row.played.is_ok();
+    run.rows.iter().filter(is_ours).collect()
 }
 
 /// Each bound that is asked of our service, as a sentence without its end, and whether it was kept.
 fn judged(asked: &[Asked], rows: &[&Row]) -> Vec<(String, bool)> {
     let samples = samples(rows);
     let judge = |asked: &Asked| {
-        let (figure, values) = samples.iter().find(|(figure, _)| figure.name == asked.figure)?;
-        let value = together(figure, values)?;
+        let sample = samples.iter().find(|sample| sample.figure.name == asked.figure)?;
+        let value = sample.value()?;
         let is_kept = if asked.at_least { value >= asked.bound } else { value <= asked.bound };
         let than = if asked.at_least { "at least" } else { "at most" };
-        Some((format!("{} {than} {}", asked.figure, figure.unit.show(asked.bound)), is_kept))
+        Some((format!("{} {than} {}", asked.figure, sample.figure.unit.show(asked.bound)), is_kept))
     };
     asked.iter().filter_map(judge).collect()
 }
 
 /// Whether our service keeps what is asked of it, in a sentence.
-fn verdict(run: &Run, experiment: Experiment, rows: &[&Row]) -> Option<String> {
-    let judged = judged(&experiment.asked(&run.load), rows);
+pub(crate) fn verdict(run: &Run, experiment: Experiment) -> Option<String> {
+    let judged = judged(&experiment.asked(&run.load), &ours(run, experiment));
     if judged.is_empty() {
         return None;
     }
@@ -185,9 +213,7 @@ fn verdict(run: &Run, experiment: Experiment, rows: &[&Row]) -> Option<String> {
 /// The bounds that our service was to keep and has not: a line for each.
 pub fn missed(run: &Run) -> Vec<String> {
     let of = |experiment: Experiment| {
-        let ours = |row: &&Row| row.experiment == experiment && row.facility == OURS && row.played.is_ok();
-        let rows: Vec<_> = run.rows.iter().filter(ours).collect();
-        let judged = judged(&experiment.asked(&run.load), &rows).into_iter();
+        let judged = judged(&experiment.asked(&run.load), &ours(run, experiment)).into_iter();
         judged.filter(|(_, is_kept)| !is_kept).map(move |(bound, _)| format!("MISSED: {}: {bound}", experiment.name()))
     };
     Experiment::ALL.into_iter().filter(|it| it.is_judged(&run.load)).flat_map(of).collect()

@@ -1,6 +1,5 @@
-//! `wheelhouse claims`, and its summary in a README.
+//! `wheelhouse claims`.
 
-use super::out_of_date;
 use crate::cli::Form;
 use crate::report::{self, instructions, page, tables};
 use anyhow::{Context, Result, bail};
@@ -15,7 +14,6 @@ use wheelhouse_harness::progress::Progress;
 use wheelhouse_harness::provenance;
 use wheelhouse_harness::report::document::Document;
 use wheelhouse_harness::report::{html, markdown, plain};
-use wheelhouse_harness::splice::{self, Outcome};
 use wheelhouse_harness::table::Table;
 
 /// How often the classifier is tried on each planted cost.
@@ -88,18 +86,4 @@ fn second_opinion() -> Result<Option<Table>> {
         return Ok(None);
     }
     instructions::table().map(Some)
-}
-
-/// Whether a folder holds a report on claims.
-pub(super) fn is_report(dir: &Path) -> bool {
-    dir.join(report::SUMMARY).exists()
-}
-
-/// Puts the summary of a report into a README.
-pub(super) fn splice_summary(dir: &Path, file: &Path, check: bool) -> Result<ExitCode> {
-    let path = dir.join(report::SUMMARY);
-    let summary = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let section = format!("{summary}\n[All claims, with data and plots](<{}/{}>).\n", dir.display(), report::MARKDOWN);
-    let outcome = if check { splice::check } else { splice::splice }(file, report::SECTION, &section)?;
-    Ok(if check && outcome == Outcome::Changed { out_of_date(file) } else { ExitCode::SUCCESS })
 }
