@@ -161,7 +161,8 @@ impl Handle {
         let (due, key) = (plan.due, plan.tags.key.clone());
         let create = |work| {
             let number = shared.counters.scheduled.count();
-            let record: Arc<Record> = Arc::new(Record::new(number, plan.tags, plan.due, plan.repeat, work));
+            let record: Arc<Record> =
+                Arc::new(Record::new(Arc::clone(shared), number, plan.tags, plan.due, plan.repeat, work));
             record
         };
         let mut replaced_job = None;
@@ -184,7 +185,7 @@ impl Handle {
         // After all else, and without a lock: what it holds may do anything when it is dropped, such as panic.
         discard(replaced_job);
         if sent {
-            return Ok(JobHandle::new(record, Arc::clone(shared)));
+            return Ok(JobHandle::new(record));
         }
         Err((Reason::Stopped, record.take_work().expect("what was put into the record above")))
     }

@@ -16,7 +16,6 @@ use std::time::Duration;
 #[derive(Clone)]
 pub struct JobHandle {
     record: Arc<Record>,
-    shared: Arc<Shared>,
 }
 
 /// Where a job is in its life.
@@ -37,8 +36,8 @@ pub enum Status {
 }
 
 impl JobHandle {
-    pub(crate) fn new(record: Arc<Record>, shared: Arc<Shared>) -> Self {
-        Self { record, shared }
+    pub(crate) fn new(record: Arc<Record>) -> Self {
+        Self { record }
     }
 
     /// Counts the jobs of one service from 1, in the order of scheduling.
@@ -83,14 +82,14 @@ impl JobHandle {
         let mut state = self.record.lock();
         let waits = matches!(state.phase, Phase::Pending | Phase::Due);
         if waits {
-            state.reckon(&*self.shared.clock);
+            state.reckon(&*self.shared().clock);
         }
         waits.then_some(state.deadline)
     }
 
     /// How long until the next run is due, zero if it is overdue; `None` if it is running or over.
     pub fn remaining(&self) -> Option<Duration> {
-        self.deadline().map(|deadline| deadline.saturating_since(self.shared.now()))
+        self.deadline().map(|deadline| deadline.saturating_since(self.shared().now()))
     }
 
     /// Cancels the job, and gives back what it was to do.
@@ -103,7 +102,7 @@ impl JobHandle {
     /// [`ChangeError::Running`]: it is running; no other run follows. [`Finished`](ChangeError::Finished),
     /// [`Cancelled`](ChangeError::Cancelled), [`Stopped`](ChangeError::Stopped): it was over.
     pub fn cancel(&self) -> Result<Job, ChangeError> {
-        self.shared.cancel(&self.record)
+        self.shared().cancel(&self.record)
     }
 
     /// Moves the next run to `delay` from now, earlier or later. Those that follow it follow from there.
@@ -118,7 +117,7 @@ impl JobHandle {
     /// [`Cancelled`](ChangeError::Cancelled): it was over. [`Stopped`](ChangeError::Stopped): it is given back by the stop.
     /// [`Overflow`](ChangeError::Overflow): there is no such time, and the job stays as it was.
     pub fn refresh(&self, delay: Duration) -> Result<(), ChangeError> {
-        self.shared.reschedule(&self.record, self.shared.now().checked_add(delay))
+        self.shared().reschedule(&self.record, self.shared().now().checked_add(delay))
     }
 
     /// Moves the next run to a moment, as [`refresh`](Self::refresh) does. A moment that is past makes it due at once.
@@ -127,11 +126,11 @@ impl JobHandle {
     ///
     /// Those of [`refresh`](Self::refresh).
     pub fn reschedule(&self, moment: Moment) -> Result<(), ChangeError> {
-        self.shared.reschedule(&self.record, Some(moment))
+        self.shared().reschedule(&self.record, Some(moment))
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.shared
+        &self.record.shared
     }
 
     pub(crate) fn record(&self) -> &Arc<Record> {

@@ -58,7 +58,8 @@ mod tests {
     fn job(number: u64, key: &str) -> Arc<Record> {
         let tags = Tags { name: None, key: Some(key.into()) };
         let work = CallOnce(Some(|_: &crate::Run<'_>| ()));
-        Arc::new(Record::new(number, tags, Due { deadline: Moment::ORIGIN, wall: None }, None, work))
+        let shared = Arc::clone(crate::Scheduler::builder().build().unwrap().shared());
+        Arc::new(Record::new(shared, number, tags, Due { deadline: Moment::ORIGIN, wall: None }, None, work))
     }
 
     fn with_jobs(keys: &[&str]) -> (Keys, Vec<Arc<Record>>) {

@@ -33,6 +33,7 @@
 
 use crate::repeat::Repeat;
 use crate::scheduler::JobIndex;
+use crate::shared::Shared;
 use crate::sync::{Mutex, MutexGuard};
 use crate::work::{Slot, Work};
 use crate::{ChangeError, Clock, Key, Moment, Run};
@@ -62,6 +63,8 @@ impl Phase {
 
 /// One job, in one piece: `W` is what it does.
 pub(crate) struct Record<W: ?Sized = dyn Slot> {
+    /// Here and not beside each reference to the job: a reference to it that comes and goes is counted in a place that all threads write to.
+    pub(crate) shared: Arc<Shared>,
     /// Counts the jobs of a service from 1.
     pub(crate) number: u64,
     /// Few jobs are called anything.
@@ -146,7 +149,7 @@ pub(crate) struct Times {
 }
 
 impl<W: Work> Record<Option<W>> {
-    pub(crate) fn new(number: u64, tags: Tags, due: Due, repeat: Option<Repeat>, work: W) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, number: u64, tags: Tags, due: Due, repeat: Option<Repeat>, work: W) -> Self {
         let state = State {
             phase: Phase::Pending,
             deadline: due.deadline,
@@ -162,7 +165,7 @@ impl<W: Work> Record<Option<W>> {
             repeat: repeat.map(Box::new),
         };
         let tags = (tags.name.is_some() || tags.key.is_some()).then(|| Box::new(tags));
-        Self { number, tags, state: Mutex::new(state), work: parking_lot::Mutex::new(Some(work)) }
+        Self { shared, number, tags, state: Mutex::new(state), work: parking_lot::Mutex::new(Some(work)) }
     }
 }
 

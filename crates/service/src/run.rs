@@ -1,7 +1,7 @@
 //! A run: what the job is told of it, and what an executor gets to carry out.
 
 use crate::record::{Begun, Ended, Record, Times};
-use crate::shared::{Shared, discard, guarded};
+use crate::shared::{discard, guarded};
 use crate::{EventKind, JobHandle, Moment};
 use std::fmt;
 use std::sync::Arc;
@@ -71,7 +71,6 @@ impl Run<'_> {
 /// of running it is reported as [`EventKind::Abandoned`]; a periodic job goes on with its next period.
 #[must_use = "a run that is dropped is reported as abandoned"]
 pub struct DueRun {
-    shared: Arc<Shared>,
     record: Arc<Record>,
     /// The run begins unless this turn is over. `None` when it has begun, or was found to be over.
     turn: Option<u64>,
@@ -79,14 +78,14 @@ pub struct DueRun {
 }
 
 impl DueRun {
-    pub(crate) fn new(shared: &Arc<Shared>, record: &Arc<Record>, turn: u64, brief: bool) -> Self {
-        shared.runs.hand_out();
-        Self { shared: Arc::clone(shared), record: Arc::clone(record), turn: Some(turn), brief }
+    pub(crate) fn new(record: &Arc<Record>, turn: u64, brief: bool) -> Self {
+        record.shared.runs.hand_out();
+        Self { record: Arc::clone(record), turn: Some(turn), brief }
     }
 
     /// The job.
     pub fn job(&self) -> JobHandle {
-        JobHandle::new(Arc::clone(&self.record), Arc::clone(&self.shared))
+        JobHandle::new(Arc::clone(&self.record))
     }
 
     /// Whether it is done in an instant, and needs no worker.
@@ -98,7 +97,7 @@ impl DueRun {
     pub fn run(mut self) {
         if let Some(begun) = self.begin() {
             self.carry_out(begun, |deadline| {
-                self.shared.send(&self.record, deadline);
+                self.record.shared.send(&self.record, deadline);
             });
         }
     }
@@ -111,8 +110,8 @@ impl DueRun {
     }
 
     fn begin(&mut self) -> Option<Begun> {
-        self.shared.runs.enter();
-        self.record.begin(self.turn.take()?, self.shared.now())
+        self.record.shared.runs.enter();
+        self.record.begin(self.turn.take()?, self.record.shared.now())
     }
 
     /// Runs the job. Calls `tell` when the driver is to look at it, with the deadline of the next run if there is one: before
@@ -120,7 +119,7 @@ impl DueRun {
     fn carry_out(&self, begun: Begun, tell: impl Fn(Option<Moment>)) {
         if begun.last {
             // Before it runs, so that it can schedule another job under its own key.
-            self.shared.free_key(&self.record);
+            self.record.shared.free_key(&self.record);
         }
         let goes_on = begun.next.is_some();
         if goes_on {
@@ -128,7 +127,7 @@ impl DueRun {
         }
         let times = self.call(begun);
         if !goes_on {
-            let ended = self.record.end(times, || self.shared.is_over());
+            let ended = self.record.end(times, || self.record.shared.is_over());
             tell(self.follow_up(ended));
         }
     }
@@ -136,7 +135,7 @@ impl DueRun {
     /// Calls the job, and records and reports how that went.
     fn call(&self, begun: Begun) -> Times {
         let Begun { mut fork, deadline, started, number, missed, last, .. } = begun;
-        let shared = &self.shared;
+        let shared = &self.record.shared;
         let job = self.job();
         shared.counters.runs.count();
         shared.counters.missed.add(missed);
@@ -172,7 +171,7 @@ impl DueRun {
         match ended {
             Ended::Again(deadline) => Some(deadline),
             Ended::Over(phase) => {
-                self.shared.retire(&self.record, phase);
+                self.record.shared.retire(&self.record, phase);
                 guarded(|| self.record.drop_work()).unwrap_or_default();
                 None
             }
@@ -180,7 +179,7 @@ impl DueRun {
     }
 
     fn abandon(&self, turn: u64) {
-        let shared = &self.shared;
+        let shared = &self.record.shared;
         let Some(ended) = self.record.abandon(turn, shared.now(), || shared.is_over()) else { return };
         shared.report(&self.job(), EventKind::Abandoned);
         let deadline = self.follow_up(ended);
@@ -192,10 +191,10 @@ impl Drop for DueRun {
     fn drop(&mut self) {
         // If it was carried out, that is when it was entered.
         if let Some(turn) = self.turn.take() {
-            self.shared.runs.enter();
+            self.record.shared.runs.enter();
             self.abandon(turn);
         }
-        self.shared.runs.hand_in();
+        self.record.shared.runs.hand_in();
     }
 }
 

@@ -245,7 +245,7 @@ impl<B: Timer<JobIndex>> Scheduler<B> {
                 entry.timer = Some(self.backend.insert(ticks.not_before(moment), index));
                 None
             }
-            Popped::Due(turn, brief) => Some(DueRun::new(&self.shared, &entry.job, turn, brief)),
+            Popped::Due(turn, brief) => Some(DueRun::new(&entry.job, turn, brief)),
         }
     }
 

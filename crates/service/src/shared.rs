@@ -9,18 +9,21 @@ use crate::stats::{Counters, Distributions};
 use crate::sync::{AtomicBool, Receiver, Sender, fence, unbounded};
 use crate::time::Ticks;
 use crate::{ChangeError, Clock, Event, EventKind, Job, JobHandle, Key, Moment, Reason, Snapshot};
+use crossbeam_utils::CachePadded;
 use parking_lot::Mutex;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
+/// What every producer writes to all the time has lines of the cache to itself, since what lies beside it is fetched anew by each thread
+/// after each write of another.
 pub(crate) struct Shared {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ticks: Ticks,
     pub(crate) signal: Signal,
     pub(crate) keys: Mutex<Keys>,
-    pub(crate) counters: Counters,
+    pub(crate) counters: CachePadded<Counters>,
     pub(crate) distributions: Mutex<Distributions>,
     pub(crate) runs: Runs,
     settings: Settings,
@@ -30,6 +33,12 @@ pub(crate) struct Shared {
     closed: AtomicBool,
     /// And nobody takes back what is pending from here on.
     over: AtomicBool,
+    room: CachePadded<Room>,
+}
+
+/// By how many jobs room is taken.
+#[derive(Default)]
+struct Room {
     /// Jobs that are not over.
     jobs: AtomicUsize,
     /// Jobs that the driver has not let go of, whether or not they are over.
@@ -48,15 +57,14 @@ impl Shared {
             ticks,
             signal: Signal::new(),
             keys: Mutex::default(),
-            counters: Counters::default(),
+            counters: CachePadded::default(),
             distributions: Mutex::new(Distributions::new()),
             runs: Runs::default(),
             settings,
             intake,
             closed: AtomicBool::new(false),
             over: AtomicBool::new(false),
-            held: AtomicUsize::new(0),
-            jobs: AtomicUsize::new(0),
+            room: CachePadded::default(),
         };
         (Arc::new(shared), receiver)
     }
@@ -92,13 +100,13 @@ impl Shared {
             return Err(Reason::Stopped);
         }
         let more = |jobs| (jobs < limit).then_some(jobs + 1);
-        if self.jobs.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_err() {
+        if self.room.jobs.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_err() {
             return Err(Reason::LimitReached(limit));
         }
         // What was cancelled makes room at once, but its record stays until the driver looks: as many of these again, and no more,
         // so that a driver that is held up does not fill the memory.
         let most = limit.saturating_add(limit.max(LEAST_LEFT_OVER));
-        if self.held.fetch_add(1, Ordering::Relaxed) >= most {
+        if self.room.held.fetch_add(1, Ordering::Relaxed) >= most {
             self.give_up();
             return Err(Reason::LimitReached(limit));
         }
@@ -107,23 +115,23 @@ impl Shared {
 
     /// Jobs that are not over.
     pub(crate) fn jobs(&self) -> usize {
-        self.jobs.load(Ordering::Relaxed)
+        self.room.jobs.load(Ordering::Relaxed)
     }
 
     /// Gives back the room of a job that was not scheduled after all.
     pub(crate) fn give_up(&self) {
-        self.jobs.fetch_sub(1, Ordering::Relaxed);
+        self.room.jobs.fetch_sub(1, Ordering::Relaxed);
         self.let_go();
     }
 
     /// The driver lets go of a job that is over.
     pub(crate) fn let_go(&self) {
-        self.held.fetch_sub(1, Ordering::Relaxed);
+        self.room.held.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// A job is over: to be called once, by who made it so.
     pub(crate) fn retire(&self, record: &Record, phase: Phase) {
-        self.jobs.fetch_sub(1, Ordering::Relaxed);
+        self.room.jobs.fetch_sub(1, Ordering::Relaxed);
         self.free_key(record);
         match phase {
             Phase::Cancelled => self.counters.cancelled.count(),
@@ -160,16 +168,16 @@ impl Shared {
         sent
     }
 
-    pub(crate) fn job_of_key(self: &Arc<Self>, key: &str) -> Option<JobHandle> {
+    pub(crate) fn job_of_key(&self, key: &str) -> Option<JobHandle> {
         let record = self.keys.lock().get(key).map(Arc::clone)?;
-        Some(JobHandle::new(record, Arc::clone(self)))
+        Some(JobHandle::new(record))
     }
 
     pub(crate) fn keys_in_order(&self) -> Vec<Key> {
         self.keys.lock().in_order()
     }
 
-    pub(crate) fn cancel(self: &Arc<Self>, record: &Arc<Record>) -> Result<Job, ChangeError> {
+    pub(crate) fn cancel(&self, record: &Arc<Record>) -> Result<Job, ChangeError> {
         match record.cancel() {
             Ok(taken) => {
                 self.retire(record, Phase::Cancelled);
@@ -187,8 +195,8 @@ impl Shared {
     }
 
     /// A job that was taken away, for the user.
-    pub(crate) fn job(self: &Arc<Self>, record: &Arc<Record>, taken: Taken) -> Job {
-        Job::new(JobHandle::new(Arc::clone(record), Arc::clone(self)), taken)
+    pub(crate) fn job(&self, record: &Arc<Record>, taken: Taken) -> Job {
+        Job::new(JobHandle::new(Arc::clone(record)), taken)
     }
 
     /// Moves the next run of a job, because somebody asked for that.
@@ -226,10 +234,10 @@ impl Shared {
 
     /// Tells of runs that go on and take long by now. To be called without a lock, as the observer may do anything, such as stop
     /// the service.
-    pub(crate) fn report_slow(self: &Arc<Self>, slow: Vec<(Arc<Record>, Duration)>) {
+    pub(crate) fn report_slow(&self, slow: Vec<(Arc<Record>, Duration)>) {
         for (record, time) in slow {
             self.counters.slow.count();
-            self.report(&JobHandle::new(record, Arc::clone(self)), EventKind::StillRunning(time));
+            self.report(&JobHandle::new(record), EventKind::StillRunning(time));
         }
     }
 
