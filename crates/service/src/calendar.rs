@@ -91,10 +91,10 @@ impl<R: Rule> OnRule<'_, R> {
     where
         F: FnMut(&Run<'_>) + Send + 'static,
     {
-        let Some(last) = self.first else {
+        if self.first.is_none() {
             return Err(Rejected { reason: Reason::NoOccurrence, job: function });
-        };
-        let scheduled = self.plan.schedule(false, CallOnRule { rule: self.rule, last, function });
+        }
+        let scheduled = self.plan.schedule(false, CallOnRule { rule: self.rule, last: None, function });
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.function })
     }
 }
@@ -108,15 +108,16 @@ impl Handle {
             Some(time) => Periodic::first_at_wall(self, period, time),
             None => Periodic::new(self, period, None),
         };
-        OnRule { plan, rule, first }
+        // A run that was dropped is tried again so long after that, and not once for each period of a stall.
+        OnRule { plan: plan.fixed_delay(), rule, first }
     }
 }
 
 /// A closure, and the rule that says when it is to be called again.
 struct CallOnRule<R, F> {
     rule: R,
-    /// The time of the run that is waited for, or goes on.
-    last: SystemTime,
+    /// The last time that had its run.
+    last: Option<SystemTime>,
     function: F,
 }
 
@@ -124,10 +125,12 @@ impl<R: Rule, F: FnMut(&Run<'_>)> CallOnRule<R, F> {
     /// Moves the next run to where the rule wants it; false if there is none.
     fn plan_next(&mut self, run: &Run<'_>) -> bool {
         let shared = run.job().shared();
-        let after = shared.clock.wall().max(self.last);
+        // A run that was moved to a moment is for no time, and takes none away.
+        self.last = run.time().or(self.last);
+        let wall = shared.clock.wall();
+        let after = self.last.map_or(wall, |last| wall.max(last));
         // A rule that names a time that is past would have the job run for ever.
         let Some(next) = self.rule.next(after).filter(|next| *next > after) else { return false };
-        self.last = next;
         shared.wait_for_wall(run.job().record(), next).is_ok()
     }
 }

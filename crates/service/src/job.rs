@@ -27,7 +27,7 @@ pub enum Status {
     /// It is running; a periodic one may have more runs to come. A job whose runs may overlap is `Pending` while runs
     /// go on, until the last has begun, and then ends with that.
     Running,
-    /// Its last run has ended.
+    /// Its last run has ended: there were to be no more, it [ended itself](Run::end), or its rule named no other time.
     Finished,
     /// It was cancelled, or replaced by another with its key.
     Cancelled,
@@ -79,12 +79,8 @@ impl JobHandle {
     /// When the next run is due; `None` if it is running or over. For a job that waits for a time of the wall clock: where that lies
     /// as things are now.
     pub fn deadline(&self) -> Option<Moment> {
-        let mut state = self.record.lock();
-        let waits = matches!(state.phase, Phase::Pending | Phase::Due);
-        if waits {
-            state.reckon(&*self.shared().clock);
-        }
-        waits.then_some(state.deadline)
+        let state = self.record.lock();
+        matches!(state.phase, Phase::Pending | Phase::Due).then(|| state.reckoned(&*self.shared().clock))
     }
 
     /// How long until the next run is due, zero if it is overdue; `None` if it is running or over.
@@ -168,11 +164,12 @@ pub struct Job {
     handle: JobHandle,
     deadline: Moment,
     runs: u64,
+    awaited: bool,
 }
 
 impl Job {
     pub(crate) fn new(handle: JobHandle, taken: Taken) -> Self {
-        Self { handle, deadline: taken.deadline, runs: taken.runs }
+        Self { handle, deadline: taken.deadline, runs: taken.runs, awaited: taken.awaited }
     }
 
     /// Its handle, for its name, key and number.
@@ -190,6 +187,11 @@ impl Job {
         self.runs
     }
 
+    /// Whether it is one that a future waits for.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.awaited
+    }
+
     pub(crate) fn into_work<W: Work>(self) -> Option<W> {
         self.handle.record.take_work()
     }
@@ -197,8 +199,15 @@ impl Job {
     /// Runs it now, once, on this thread. It is neither counted nor timed, and a panic is passed on.
     pub fn run(self) {
         let started = self.handle.shared().now();
-        let run =
-            Run { job: &self.handle, deadline: self.deadline, started, number: self.runs + 1, missed: 0, last: true };
+        let run = Run {
+            job: &self.handle,
+            deadline: self.deadline,
+            time: None,
+            started,
+            number: self.runs + 1,
+            missed: 0,
+            last: true,
+        };
         self.handle.record.call(&run);
     }
 }

@@ -87,14 +87,16 @@ pub(crate) struct State {
     turn: u64,
     /// While a run goes on: `deadline` is where the next run was moved to.
     moved: bool,
-    /// While a run goes on: it was cancelled.
-    ending: bool,
+    /// While a run goes on: no other follows, and this is what becomes of the job.
+    ending: Option<Phase>,
     /// It is in the intake.
     pub(crate) queued: bool,
     /// The driver has not let go of it: it is in the intake, or among the jobs that were taken in.
     pub(crate) held: bool,
     /// Its runs are done in an instant, see [`Work::is_brief`].
     brief: bool,
+    /// See [`Work::is_awaited`].
+    awaited: bool,
     repeat: Option<Box<Repeat>>,
 }
 
@@ -113,6 +115,8 @@ pub(crate) struct Begun {
     /// What is to be done, if that is not the work in the record but another of the same.
     pub(crate) fork: Option<Box<dyn Work>>,
     pub(crate) deadline: Moment,
+    /// What the wall clock was to show then, if the job waited for that.
+    pub(crate) wall: Option<SystemTime>,
     pub(crate) started: Moment,
     /// The number of the run, counted from 1.
     pub(crate) number: u64,
@@ -138,6 +142,8 @@ pub(crate) struct Taken {
     pub(crate) runs: u64,
     /// The driver has it, and is to be told.
     pub(crate) placed: bool,
+    /// A future waits for it.
+    pub(crate) awaited: bool,
 }
 
 /// When a run was due, and when it began and ended.
@@ -158,10 +164,11 @@ impl<W: Work> Record<Option<W>> {
             runs: 0,
             turn: 0,
             moved: false,
-            ending: false,
+            ending: None,
             queued: false,
             held: true,
             brief: work.is_brief(),
+            awaited: work.is_awaited(),
             repeat: repeat.map(Box::new),
         };
         let tags = (tags.name.is_some() || tags.key.is_some()).then(|| Box::new(tags));
@@ -205,14 +212,15 @@ impl Record {
         state.queued
     }
 
-    /// Cancels the job. The answer of a running job is `Running`, and no run follows.
-    pub(crate) fn cancel(&self) -> Result<Taken, ChangeError> {
+    /// Ends the job: it was cancelled, or is finished as one of its runs says. The answer of a running job is `Running`, and no run
+    /// follows.
+    pub(crate) fn end_as(&self, phase: Phase) -> Result<Taken, ChangeError> {
         let mut state = self.lock();
-        if state.phase == Phase::Running {
-            // The last run is no less finished for having been cancelled too late.
-            state.ending |= state.another_follows();
+        // The last run is no less finished for having been cancelled too late.
+        if state.phase == Phase::Running && state.another_follows() {
+            state.ending = Some(phase);
         }
-        state.take(Phase::Cancelled, true)
+        state.take(phase, true)
     }
 
     /// Takes the job away if it will not be run because the service stops: one that is pending, and with `due` also one
@@ -264,7 +272,7 @@ impl Record {
         if state.phase != Phase::Pending || closed() {
             return Popped::Nothing;
         }
-        state.reckon(clock);
+        state.deadline = state.reckoned(clock);
         if state.deadline > fired {
             return Popped::Moved(state.look_by(now));
         }
@@ -296,8 +304,8 @@ impl Record {
     /// not, it will find the job pending.
     pub(crate) fn end(&self, times: Times, stopped: impl FnOnce() -> bool) -> Ended {
         let mut state = self.lock();
-        if state.ending {
-            return state.over(Phase::Cancelled);
+        if let Some(phase) = state.ending {
+            return state.over(phase);
         }
         if !state.another_follows() {
             return state.over(Phase::Finished);
@@ -365,21 +373,18 @@ impl State {
         look_by(self.deadline, self.wall.is_some(), || now)
     }
 
-    /// Works out anew where the time of the wall clock lies that the job waits for.
-    pub(crate) fn reckon(&mut self, clock: &dyn Clock) {
-        let Some(time) = self.wall.as_deref() else { return };
-        let left = time.duration_since(clock.wall()).unwrap_or_default();
-        self.deadline = if left.is_zero() {
-            // Not later than it was: that it is late is to be seen.
-            self.deadline.min(clock.now())
-        } else {
-            clock.now().saturating_add(left)
-        };
+    /// The deadline; if the job waits for a time of the wall clock, where that lies as things are now.
+    pub(crate) fn reckoned(&self, clock: &dyn Clock) -> Moment {
+        let Some(time) = self.wall.as_deref() else { return self.deadline };
+        match time.duration_since(clock.wall()) {
+            Ok(left) => clock.now().saturating_add(left),
+            Err(past) => clock.now().saturating_sub(past.duration()),
+        }
     }
 
     /// Whether another run follows the one that goes on.
     pub(crate) fn another_follows(&self) -> bool {
-        !self.ending && self.repeat.as_ref().is_some_and(|repeat| !repeat.is_last(self.runs))
+        self.ending.is_none() && self.repeat.as_ref().is_some_and(|repeat| !repeat.is_last(self.runs))
     }
 
     /// Takes the work of a job that waits for its run.
@@ -388,12 +393,12 @@ impl State {
             return Err(refusal(self.phase));
         }
         self.phase = phase;
-        Ok(Taken { deadline: self.deadline, runs: self.runs, placed: self.place.is_some() })
+        Ok(Taken { deadline: self.deadline, runs: self.runs, placed: self.place.is_some(), awaited: self.awaited })
     }
 
     fn over(&mut self, phase: Phase) -> Ended {
         self.phase = phase;
-        self.ending = false;
+        self.ending = None;
         Ended::Over(phase)
     }
 
@@ -401,7 +406,16 @@ impl State {
     fn begun(&mut self, fork: Option<Box<dyn Work>>, started: Moment, next: Option<Moment>) -> Begun {
         let last = !self.another_follows();
         let missed = self.repeat.as_mut().map_or(0, |repeat| std::mem::take(&mut repeat.missed));
-        Begun { fork, deadline: self.deadline, started, number: self.runs, missed, last, next }
+        Begun {
+            fork,
+            deadline: self.deadline,
+            wall: self.wall.as_deref().copied(),
+            started,
+            number: self.runs,
+            missed,
+            last,
+            next,
+        }
     }
 
     /// If the run goes on beside those to come: when the next is due, and how many periods are left out before that. `None` if the

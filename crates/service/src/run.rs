@@ -1,17 +1,18 @@
 //! A run: what the job is told of it, and what an executor gets to carry out.
 
-use crate::record::{Begun, Ended, Record, Times};
+use crate::record::{Begun, Ended, Phase, Record, Times};
 use crate::shared::{discard, guarded};
-use crate::{EventKind, JobHandle, Moment};
+use crate::{EventKind, Handle, JobHandle, Moment};
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// What a job is told about the run it is in.
 #[derive(Debug)]
 pub struct Run<'a> {
     pub(crate) job: &'a JobHandle,
     pub(crate) deadline: Moment,
+    pub(crate) time: Option<SystemTime>,
     pub(crate) started: Moment,
     pub(crate) number: u64,
     pub(crate) missed: u64,
@@ -24,9 +25,20 @@ impl Run<'_> {
         self.job
     }
 
+    /// The service, to schedule other jobs.
+    pub fn timers(&self) -> Handle {
+        Handle::new(Arc::clone(self.job.shared()))
+    }
+
     /// When this run was due.
     pub fn deadline(&self) -> Moment {
         self.deadline
+    }
+
+    /// The time of the wall clock that this run was due at; `None` if it was due at a moment. A run that comes late, after the machine
+    /// was suspended say, so knows which week its report is of.
+    pub fn time(&self) -> Option<SystemTime> {
+        self.time
     }
 
     /// When it began.
@@ -54,10 +66,10 @@ impl Run<'_> {
         self.last
     }
 
-    /// Ends a periodic job: no run follows this one.
+    /// Ends a periodic job: no run follows this one, and with it the job is finished.
     pub fn end(&self) {
         // The answer says that this run goes on, which is known here. Only a job whose runs overlap gives its work back.
-        discard(self.job.cancel());
+        discard(self.job.shared().end_as(Phase::Finished, self.job.record()));
     }
 
     pub(crate) fn undelivered(&self, what: EventKind) {
@@ -134,12 +146,12 @@ impl DueRun {
 
     /// Calls the job, and records and reports how that went.
     fn call(&self, begun: Begun) -> Times {
-        let Begun { mut fork, deadline, started, number, missed, last, .. } = begun;
+        let Begun { mut fork, deadline, wall: time, started, number, missed, last, .. } = begun;
         let shared = &self.record.shared;
         let job = self.job();
         shared.counters.runs.count();
         shared.counters.missed.add(missed);
-        let run = Run { job: &job, deadline, started, number, missed, last };
+        let run = Run { job: &job, deadline, time, started, number, missed, last };
         let key = shared.runs.begin(&self.record, started);
         let outcome = guarded(|| match &mut fork {
             Some(work) => work.call(&run),

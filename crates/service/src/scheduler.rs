@@ -185,10 +185,10 @@ impl<B: Timer<JobIndex>> Scheduler<B> {
     #[must_use = "these jobs did not run"]
     pub fn stop(mut self) -> Vec<Job> {
         self.shared.close();
-        let mut jobs = self.take_back(true);
+        let mut jobs = given_back(self.take_back(true));
         self.runner.close(true);
         self.shared.close_for_good();
-        jobs.extend(self.take_back(true));
+        jobs.extend(given_back(self.take_back(true)));
         in_order(jobs)
     }
 
@@ -298,7 +298,7 @@ impl<B: Timer<JobIndex>> Scheduler<B> {
     }
 
     /// Takes away all jobs that wait for their time, and with `due` those whose runs were handed out and have not
-    /// begun. To be called when closed.
+    /// begun. To be called when closed, and what comes of it to be passed through [`given_back`] when no lock is held.
     pub(crate) fn take_back(&mut self, due: bool) -> Vec<Job> {
         while self.look_at_next() {}
         let records: Vec<_> = self.jobs.iter().map(|(_, entry)| Arc::clone(&entry.job)).collect();
@@ -310,8 +310,16 @@ impl<B: Timer<JobIndex>> Scheduler<B> {
                 self.look_at(record);
             }
         }
-        in_order(jobs)
+        jobs
     }
+}
+
+/// What the user gets of the jobs that were taken back. Those that futures wait for are dropped, by which the futures hear that the
+/// service has been stopped: at once, as one of them may be what a run waits for, which the stop waits for.
+pub(crate) fn given_back(jobs: Vec<Job>) -> Vec<Job> {
+    let (awaited, jobs): (Vec<_>, _) = jobs.into_iter().partition(Job::is_awaited);
+    awaited.into_iter().for_each(discard);
+    jobs
 }
 
 /// In the order of deadlines, and of scheduling.

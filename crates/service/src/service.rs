@@ -1,7 +1,7 @@
 //! The service: a scheduler with a thread of its own.
 
 use crate::executor::{Runner, join};
-use crate::scheduler::{JobIndex, Scheduler, in_order};
+use crate::scheduler::{JobIndex, Scheduler, given_back, in_order};
 use crate::shared::{Shared, discard};
 use crate::sync::thread::{self, JoinHandle};
 use crate::sync::{Mutex, Parker};
@@ -58,7 +58,8 @@ pub enum Stop {
 #[non_exhaustive]
 pub struct Stopped {
     /// Jobs that were still to run, in the order of their deadlines. For a one-shot job: it never ran. Periodic jobs of which a
-    /// run went on during the stop are among them if the service waited for it.
+    /// run went on during the stop are among them if the service waited for it. What futures wait for is not: they hear of the stop before
+    /// it returns.
     pub jobs: Vec<Job>,
     /// Runs that still go on: none, unless the service did not wait for them, or was stopped by one of its own jobs.
     pub running: usize,
@@ -123,7 +124,8 @@ impl Service {
         if how == Stop::Now {
             self.shared.close_for_good();
         }
-        let mut jobs = self.core.lock().take_back(how == Stop::Now);
+        let taken = self.core.lock().take_back(how == Stop::Now);
+        let mut jobs = given_back(taken);
         self.shared.signal.wake();
         let ended = match how {
             Stop::Now => false,
@@ -133,11 +135,11 @@ impl Service {
         if how != Stop::Now {
             // What still waits for a worker, what was moved to a later time while it did, and what waits for its next run.
             self.shared.close_for_good();
-            jobs.extend(self.core.lock().take_back(true));
-            jobs = in_order(jobs);
+            let taken = self.core.lock().take_back(true);
+            jobs.extend(given_back(taken));
         }
         self.end_threads(ended);
-        Stopped { jobs, running: self.shared.runs.count().1 }
+        Stopped { jobs: in_order(jobs), running: self.shared.runs.count().1 }
     }
 
     fn end_threads(&mut self, wait: bool) {

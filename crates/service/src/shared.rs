@@ -178,9 +178,14 @@ impl Shared {
     }
 
     pub(crate) fn cancel(&self, record: &Arc<Record>) -> Result<Job, ChangeError> {
-        match record.cancel() {
+        self.end_as(Phase::Cancelled, record)
+    }
+
+    /// Ends a job, cancelled or finished.
+    pub(crate) fn end_as(&self, phase: Phase, record: &Arc<Record>) -> Result<Job, ChangeError> {
+        match record.end_as(phase) {
             Ok(taken) => {
-                self.retire(record, Phase::Cancelled);
+                self.retire(record, phase);
                 if taken.placed {
                     self.send(record, None);
                 }

@@ -48,6 +48,11 @@ impl Moment {
         self.0.checked_add(nanos(delay)?).map(Self)
     }
 
+    /// The moment so much earlier, or the origin.
+    pub(crate) fn saturating_sub(self, delay: Duration) -> Self {
+        Self(nanos(delay).map_or(0, |nanos| self.0.saturating_sub(nanos)))
+    }
+
     /// The moment so much later, or the last there is.
     pub fn saturating_add(self, delay: Duration) -> Self {
         self.checked_add(delay).unwrap_or(Self::MAX)

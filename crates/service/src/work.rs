@@ -20,6 +20,11 @@ pub(crate) trait Work: Send + 'static {
     fn is_brief(&self) -> bool {
         false
     }
+
+    /// Whether a future waits for it, and hears of it when it is dropped: then it is no job that anybody would want back.
+    fn is_awaited(&self) -> bool {
+        false
+    }
 }
 
 /// Where a job keeps its work: [`Option`] of it, whatever it is, so that it can be dropped or given back where it lies.

@@ -5,7 +5,7 @@ mod common;
 use common::{Log, ms};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
-use wheelhouse_service::{Clock, Handle, ManualClock, Moment, Reason, Run, Scheduler, Status};
+use wheelhouse_service::{Clock, Handle, ManualClock, Moment, Reason, Run, Scheduler, Service, Status};
 
 const HOUR: u64 = 3600;
 
@@ -62,7 +62,7 @@ fn a_rule_says_when() {
     let listed = rig.timers.on(listed([2000, 5000])).run(wall_times(&log, &rig.clock)).unwrap();
     rig.play(Duration::from_secs(10 * HOUR));
     assert_eq!(log.take(), [2000, 3600, 5000, 7200]);
-    assert_eq!((twice.status(), listed.status(), rig.timers.len()), (Status::Finished, Status::Cancelled, 0));
+    assert_eq!((twice.status(), listed.status(), rig.timers.len()), (Status::Finished, Status::Finished, 0));
 }
 
 #[test]
@@ -103,8 +103,8 @@ fn the_job_has_the_last_word() {
         })
         .unwrap();
     rig.play(Duration::from_secs(10 * HOUR));
-    // The run of 2:00 was moved; the next is that of 3:00.
-    assert_eq!(log.take(), [3600, 3700, 3 * HOUR]);
+    // A run that was asked for beside takes none of the rule's away.
+    assert_eq!(log.take(), [3600, 3700, 2 * HOUR]);
 }
 
 /// A rule that names the past would otherwise run for ever.
@@ -113,7 +113,7 @@ fn a_rule_that_goes_nowhere_ends() {
     let mut rig = Rig::starting(seconds(1000));
     let job = rig.timers.on(|_| Some(seconds(2000))).run(|_| ()).unwrap();
     rig.play(Duration::from_secs(HOUR));
-    assert_eq!((job.runs(), job.status()), (1, Status::Cancelled));
+    assert_eq!((job.runs(), job.status()), (1, Status::Finished));
 }
 
 #[test]
@@ -198,6 +198,53 @@ fn a_job_that_is_moved_no_longer_waits_for_the_wall_clock() {
     assert_eq!(log.take(), [9100]);
 }
 
+/// A report that comes days late says of which day it is, and how late it is.
+#[test]
+fn a_run_knows_the_time_that_it_is_for() {
+    let (mut rig, log) = (Rig::starting(seconds(1000)), Log::default());
+    let seen = log.clone();
+    let job = move |run: &Run<'_>| {
+        let time = run.time().map(|time| time.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs());
+        seen.push((time, run.lateness().as_secs()));
+        if run.number() == 2 {
+            run.job().refresh(Duration::from_secs(30)).unwrap();
+        }
+    };
+    rig.timers.on(hourly).run(job).unwrap();
+    rig.play(Duration::from_secs(2600));
+    rig.clock.set_wall(seconds(9000));
+    rig.play(Duration::from_secs(60));
+    rig.play(Duration::from_secs(2000));
+    let late = log.take();
+    assert_eq!((late[0], late[1].0, late[2], late[3]), ((Some(3600), 0), Some(7200), (None, 0), (Some(10_800), 0)));
+    assert!((1800..=1860).contains(&late[1].1), "{late:?}");
+}
+
+/// To ask changes nothing.
+#[test]
+fn a_refresh_is_in_time_after_somebody_asked_when_the_job_is_due() {
+    let (mut rig, log) = (Rig::starting(seconds(0)), Log::default());
+    let job = rig.timers.at_time(seconds(HOUR)).run(wall_times(&log, &rig.clock)).unwrap();
+    rig.play(Duration::from_secs(1));
+    rig.clock.set_wall(seconds(HOUR - 2));
+    assert_eq!(job.remaining(), Some(Duration::from_secs(2)));
+    job.refresh(Duration::from_secs(5)).unwrap();
+    rig.play(Duration::from_secs(5));
+    assert_eq!(log.take(), [HOUR + 3]);
+}
+
+#[test]
+fn a_time_of_the_wall_clock_comes_on_the_real_clock() {
+    let (service, (sender, ran)) = (Service::builder().workers(1).start().unwrap(), crossbeam_channel::unbounded());
+    let (begin, each) = (SystemTime::now(), sender.clone());
+    let job = move |run: &Run<'_>| each.send((run.time().unwrap(), SystemTime::now())).unwrap();
+    service.handle().at_time(begin + ms(20)).run(job.clone()).unwrap();
+    service.handle().on(|after: SystemTime| after.checked_add(ms(10))).times(3).run(job).unwrap();
+    drop(sender);
+    let runs: Vec<_> = (0..4).map(|_| ran.recv_timeout(Duration::from_secs(60)).expect("it comes")).collect();
+    assert!(runs.iter().all(|(time, began)| began >= time), "{runs:?}");
+}
+
 /// A driver that sleeps for hours would look at the wall clock after hours.
 #[test]
 fn a_driver_that_sleeps_is_woken_to_look_at_the_wall_clock() {
@@ -240,7 +287,7 @@ fn a_rule_that_an_executor_drops_is_tried_again() {
     let mut scheduler = Scheduler::builder().clock(clock.clone()).executor(executor).build().unwrap();
     let job = scheduler.handle().on(hourly).run(|_| ()).unwrap();
     scheduler.play(&clock, Moment::ORIGIN.saturating_add(Duration::from_secs(HOUR) + ms(1)));
-    assert_eq!(job.runs(), 0);
+    assert_eq!((job.runs(), job.remaining()), (0, Some(Duration::from_secs(60) - ms(1))));
     scheduler.play(&clock, Moment::ORIGIN.saturating_add(Duration::from_secs(HOUR + 120)));
     assert_eq!((job.runs(), job.remaining()), (1, Some(Duration::from_secs(HOUR - 120))));
 }

@@ -49,5 +49,5 @@ fn a_periodic_job_ends_when_nobody_receives() {
     rig.play(100);
     let told: Vec<_> = events.take().iter().map(ToString::to_string).collect();
     assert_eq!(told, ["beat", "last"].map(|name| format!("job '{name}' found its channel closed, and ends")));
-    assert_eq!((periodic.status(), periodic.runs(), rig.timers.len()), (Status::Cancelled, 2, 0));
+    assert_eq!((periodic.status(), periodic.runs(), rig.timers.len()), (Status::Finished, 2, 0));
 }

@@ -12,7 +12,9 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
 use wheelhouse_service::future::{DelayQueue, TimeoutError};
-use wheelhouse_service::{ChangeError, Missed, Reason, Service, Stop};
+use wheelhouse_service::{ChangeError, Missed, Reason, Run, Service, Stop};
+
+const HOUR: Duration = Duration::from_secs(3600);
 
 /// Counts how often a task was woken.
 #[derive(Default)]
@@ -212,23 +214,98 @@ fn who_waits_for_a_queue_hears_when_nothing_is_left() {
     assert_eq!(rig.play(100), 0);
 
     let mut queue = DelayQueue::new(&rig.timers);
-    let given_back = queue.insert(ms(10), "given back by the service").unwrap();
-    queue.insert(ms(20), "run by hand").unwrap();
+    let stranded = queue.insert(ms(10), "stranded").unwrap();
+    queue.insert(ms(20), "too").unwrap();
     assert!(task.next(&mut queue).is_pending());
     let Rig { scheduler, timers, .. } = rig;
-    let mut jobs = scheduler.stop();
-    assert_eq!((jobs.len(), task.woken(), queue.len()), (2, 0, 2), "they may still be run by hand");
-    assert_eq!(
-        (given_back.remove(), given_back.refresh(ms(1))),
-        (Err(ChangeError::Stopped), Err(ChangeError::Stopped))
-    );
-    jobs.remove(1).run();
-    assert_eq!((task.woken(), task.next(&mut queue)), (1, Poll::Ready(Some("run by hand"))));
-    assert_eq!((task.next(&mut queue), queue.len()), (Poll::Pending, 1));
-    drop(jobs);
-    assert_eq!((task.woken(), task.next(&mut queue)), (1, Poll::Ready(None)));
+    let jobs = scheduler.stop();
+    assert_eq!((jobs.len(), task.woken(), queue.len()), (0, 1, 2), "they are no jobs of the user");
+    assert_eq!((stranded.remove(), stranded.refresh(ms(1))), (Err(ChangeError::Stopped), Err(ChangeError::Stopped)));
+    assert_eq!(task.next(&mut queue), Poll::Ready(None));
+    assert_eq!(queue.into_values(), ["stranded", "too"]);
     let rejected = DelayQueue::new(&timers).insert(ms(1), "back").unwrap_err();
     assert_eq!((rejected.reason, rejected.job), (Reason::Stopped, "back"));
+}
+
+#[test]
+fn all_values_come_out_of_a_queue_that_is_given_up() {
+    let mut rig = Rig::new();
+    let queue = DelayQueue::new(&rig.timers);
+    for (delay, value) in [(30, "c"), (1, "a"), (2, "b"), (20, "d")] {
+        queue.insert(ms(delay), value).unwrap();
+    }
+    let cancelled = queue.insert(ms(5), "e").unwrap();
+    drop(cancelled.job().cancel().unwrap());
+    rig.play(2);
+    assert_eq!((queue.len(), rig.timers.len()), (4, 2));
+    assert_eq!(queue.into_values(), ["a", "b", "c", "d"]);
+    assert!(rig.timers.is_empty());
+}
+
+/// While somebody still holds what the stop gave back.
+#[test]
+fn who_waits_hears_of_the_stop_before_it_returns() {
+    for how in [Stop::Now, Stop::Wait] {
+        let (service, task) = (Service::start().unwrap(), Task::default());
+        let timers = service.handle();
+        let mut sleep = Box::pin(timers.sleep(HOUR));
+        let mut timeout = Box::pin(timers.timeout(HOUR, pending::<()>()));
+        let kept = timers.after(HOUR).run(|_| ()).unwrap();
+        assert!(task.poll(sleep.as_mut()).is_pending() && task.poll(timeout.as_mut()).is_pending());
+        let stopped = service.stop(how);
+        assert_eq!(task.woken(), 2);
+        assert_eq!(task.poll(sleep.as_mut()), Poll::Ready(Err(Reason::Stopped)));
+        assert_eq!(task.poll(timeout.as_mut()), Poll::Ready(Err(TimeoutError::Refused(Reason::Stopped))));
+        assert_eq!(stopped.jobs.iter().map(|job| job.handle().number()).collect::<Vec<_>>(), [kept.number()]);
+    }
+}
+
+/// A job that waits for a future would wait for ever for a stop that waits for the job.
+#[test]
+fn a_job_that_waits_for_a_future_hears_of_the_stop_that_waits_for_it() {
+    let service = Service::builder().workers(1).start().unwrap();
+    let (timers, (begins, begun)) = (service.handle(), crossbeam_channel::bounded(1));
+    let (answers, answer) = crossbeam_channel::bounded(1);
+    let job = move |run: &Run<'_>| {
+        let sleep = run.timers().sleep(HOUR);
+        begins.send(()).unwrap();
+        answers.send(block_on(sleep)).unwrap();
+    };
+    timers.after(ms(0)).run(job).unwrap();
+    begun.recv().unwrap();
+    assert_eq!(service.stop(Stop::Wait).jobs.len(), 0);
+    assert_eq!(answer.recv().unwrap(), Err(Reason::Stopped));
+}
+
+/// The task that a future wakes may begin to wait anew at once.
+#[test]
+fn a_future_that_is_ready_no_longer_counts_for_the_limit() {
+    let service = Service::builder().max_jobs(1).tick(Duration::from_micros(100)).start().unwrap();
+    let timers = service.handle();
+    block_on(async {
+        for _ in 0..200 {
+            timers.sleep(Duration::from_micros(50)).await.unwrap();
+        }
+        let mut interval = timers.every(ms(1)).times(5).interval().unwrap();
+        while let Some(beat) = interval.tick().await {
+            beat.unwrap();
+        }
+        let mut queue = DelayQueue::new(&timers);
+        for value in 0..50 {
+            queue.insert(Duration::from_micros(50), value).unwrap();
+            assert_eq!(queue.next().await, Some(value));
+        }
+    });
+}
+
+/// No limit at all, as callers say it.
+#[test]
+fn a_limit_too_far_away_to_be_named_is_none() {
+    let (rig, task) = (Rig::new(), Task::default());
+    let mut waits = Box::pin(rig.timers.timeout(Duration::MAX, pending::<()>()));
+    assert!(task.poll(waits.as_mut()).is_pending());
+    assert_eq!(task.poll(pin!(rig.timers.timeout(Duration::MAX, ready(7)))), Poll::Ready(Ok(7)));
+    assert_eq!(task.poll(pin!(rig.timers.sleep(Duration::MAX))), Poll::Ready(Err(Reason::Overflow)));
 }
 
 /// What both executors run.

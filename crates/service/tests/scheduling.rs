@@ -242,7 +242,7 @@ fn a_periodic_job_moves_and_ends_itself() {
         .unwrap();
     rig.play(1000);
     assert_eq!(log.take(), [10, 20, 120, 130]);
-    assert_eq!((job.status(), job.runs(), rig.timers.len()), (Status::Cancelled, 4, 0));
+    assert_eq!((job.status(), job.runs(), rig.timers.len()), (Status::Finished, 4, 0));
 }
 
 #[test]

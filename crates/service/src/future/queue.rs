@@ -2,7 +2,7 @@
 
 use crate::shared::discard;
 use crate::work::Work;
-use crate::{ChangeError, Handle, JobHandle, Rejected, Run};
+use crate::{ChangeError, Handle, JobHandle, Rejected, Run, Status};
 use futures_core::Stream;
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
@@ -22,11 +22,10 @@ use std::time::Duration;
 ///
 /// Of the tasks that wait for a value, the one is woken that polled last.
 ///
-/// If the service is stopped, each value that still waits is in one of the [jobs that it gives back](crate::Stopped::jobs), and
-/// counted in the queue as before: whoever [runs](crate::Job::run) such a job has the value come out at once, and whoever drops it
-/// drops the value. So the stream ends when that has been done with all of them.
+/// If the service is stopped, the stream ends with the last value whose time had come. What still waits stays in the queue, for
+/// [`into_values`](Self::into_values).
 ///
-/// Dropping the queue drops the values in it, but for those that a service gave back: they are with their jobs.
+/// Dropping the queue drops the values in it.
 #[must_use = "a queue is of no use unless it is polled"]
 pub struct DelayQueue<T> {
     timers: Handle,
@@ -36,9 +35,10 @@ pub struct DelayQueue<T> {
 struct State<T> {
     /// Values whose time has come and that were not taken yet, the next in front.
     due: VecDeque<T>,
-    /// The jobs that bring the values whose time has not come, by the numbers of the values. A value itself is in its job; it is
-    /// counted here until the job has run or was dropped.
-    waiting: HashMap<u64, JobHandle>,
+    /// The values whose time has not come, by their numbers, and the jobs that bring them.
+    waiting: HashMap<u64, (JobHandle, T)>,
+    /// How many of these wait for ever, as their jobs were taken back by a service that was stopped.
+    stranded: usize,
     /// The task that polled last and was not woken since.
     waker: Option<Waker>,
     /// How many values were put in: the number of the next.
@@ -54,7 +54,7 @@ pub struct Delayed<T> {
 impl<T: Send + 'static> DelayQueue<T> {
     /// An empty queue.
     pub fn new(timers: &Handle) -> Self {
-        let state = State { due: VecDeque::new(), waiting: HashMap::new(), waker: None, inserted: 0 };
+        let state = State { due: VecDeque::new(), waiting: HashMap::new(), stranded: 0, waker: None, inserted: 0 };
         Self { timers: timers.clone(), state: Arc::new(Mutex::new(state)) }
     }
 
@@ -67,19 +67,29 @@ impl<T: Send + 'static> DelayQueue<T> {
         // Held until the value is among those that wait: it may come out at once, on another thread.
         let mut state = self.state.lock();
         let number = state.inserted;
-        let work = Release { number, value: Some(value), state: Arc::clone(&self.state) };
+        let work = Release { number, has_come: false, state: Arc::clone(&self.state) };
         match self.timers.after(delay).schedule(work) {
             Ok(job) => {
                 state.inserted += 1;
-                state.waiting.insert(number, job.clone());
+                state.waiting.insert(number, (job.clone(), value));
                 // A stream that had ended goes on.
                 let waker = state.waker.take();
                 drop(state);
                 waker.into_iter().for_each(Waker::wake);
                 Ok(Delayed { job, value: PhantomData })
             }
-            Err((reason, mut work)) => Err(Rejected { reason, job: work.value.take().expect("it has not come out") }),
+            Err((reason, work)) => {
+                // It looks for its value, under the lock.
+                drop(state);
+                drop(work);
+                Err(Rejected { reason, job: value })
+            }
         }
+    }
+
+    /// All values in the queue: first those whose time has come, then the others, in the order in which they were put in.
+    pub fn into_values(self) -> Vec<T> {
+        self.take_all()
     }
 
     /// How many values are in the queue: those that wait for their time, and those whose time has come and that were not taken yet.
@@ -103,7 +113,7 @@ impl<T: Send + 'static> DelayQueue<T> {
         if let Some(value) = state.due.pop_front() {
             return Poll::Ready(Some(value));
         }
-        if state.waiting.is_empty() {
+        if state.waiting.len() == state.stranded {
             return Poll::Ready(None);
         }
         state.waker = Some(context.waker().clone());
@@ -119,11 +129,26 @@ impl<T: Send + 'static> Stream for DelayQueue<T> {
     }
 }
 
+impl<T> DelayQueue<T> {
+    fn take_all(&self) -> Vec<T> {
+        let mut state = self.state.lock();
+        let mut values: Vec<_> = state.due.drain(..).collect();
+        let mut waiting: Vec<_> = std::mem::take(&mut state.waiting).into_iter().collect();
+        state.stranded = 0;
+        drop(state);
+        waiting.sort_unstable_by_key(|(number, _)| *number);
+        values.extend(waiting.into_iter().map(|(_, (job, value))| {
+            discard(job.cancel());
+            value
+        }));
+        values
+    }
+}
+
 impl<T> Drop for DelayQueue<T> {
     fn drop(&mut self) {
-        let waiting = std::mem::take(&mut self.state.lock().waiting);
         // Each, even if a value panics when it is dropped.
-        waiting.into_values().for_each(|job| discard(job.cancel()));
+        self.take_all().into_iter().for_each(discard);
     }
 }
 
@@ -143,9 +168,9 @@ impl<T: Send + 'static> Delayed<T> {
     /// If its time has come, so that it is to be taken from the queue; if it was removed before, or is given back by a service that was
     /// stopped: see [`JobHandle::cancel`].
     pub fn remove(&self) -> Result<T, ChangeError> {
-        let mut release = self.job.cancel()?.into_work::<Release<T>>().expect("the work of this job");
-        let value = release.value.take().expect("it has not come out");
-        release.forget();
+        let release = self.job.cancel()?.into_work::<Release<T>>().expect("the work of this job");
+        // It is gone if the queue was dropped at the same time.
+        let (_, value) = release.state.lock().waiting.remove(&release.number).ok_or(ChangeError::Cancelled)?;
         Ok(value)
     }
 
@@ -176,48 +201,45 @@ impl<T> fmt::Debug for Delayed<T> {
     }
 }
 
-/// What the job that brings a value does.
+/// The job that brings a value. It does so when it is dropped, which is when it no longer counts for the limit of the service: the task
+/// that is woken may put in another.
 struct Release<T> {
     number: u64,
-    /// `None` when it has come out, or was removed.
-    value: Option<T>,
+    has_come: bool,
     state: Arc<Mutex<State<T>>>,
-}
-
-impl<T> Release<T> {
-    /// The value waits no more. Wakes the task, which may find that there is nothing left to wait for.
-    fn forget(&mut self) {
-        self.leave(|_| ());
-    }
-
-    fn leave(&mut self, then: impl FnOnce(&mut VecDeque<T>)) {
-        let mut state = self.state.lock();
-        state.waiting.remove(&self.number);
-        then(&mut state.due);
-        let waker = state.waker.take();
-        drop(state);
-        waker.into_iter().for_each(Waker::wake);
-    }
 }
 
 impl<T: Send + 'static> Work for Release<T> {
     fn call(&mut self, _: &Run<'_>) {
-        if let Some(value) = self.value.take() {
-            self.leave(|due| due.push_back(value));
-        }
+        self.has_come = true;
     }
 
     fn is_brief(&self) -> bool {
         true
     }
+
+    fn is_awaited(&self) -> bool {
+        true
+    }
 }
 
-/// A value that is dropped with its job, because the service was stopped.
 impl<T> Drop for Release<T> {
     fn drop(&mut self) {
-        if let Some(value) = self.value.take() {
-            self.forget();
-            drop(value);
+        let mut state = self.state.lock();
+        let mut cancelled = None;
+        match state.waiting.get(&self.number) {
+            Some((job, _)) if !self.has_come && job.status() == Status::Stopped => state.stranded += 1,
+            // It was removed, or the queue was dropped.
+            None => {}
+            Some(_) => {
+                let value = state.waiting.remove(&self.number).map(|(_, value)| value);
+                if self.has_come { state.due.extend(value) } else { cancelled = value }
+            }
         }
+        let waker = state.waker.take();
+        drop(state);
+        // The task may find that there is nothing left to wait for.
+        waker.into_iter().for_each(Waker::wake);
+        drop(cancelled);
     }
 }

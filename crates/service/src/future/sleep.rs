@@ -70,7 +70,7 @@ impl Sleep {
     fn begin_wait(&self) -> Result<Wait, Reason> {
         let bell = Arc::new(Bell::default());
         let deadline = self.deadline.ok_or(Reason::Overflow)?;
-        match self.timers.at(deadline).schedule(Striker(Arc::clone(&bell))) {
+        match self.timers.at(deadline).schedule(Striker { bell: Arc::clone(&bell), answer: Err(Reason::Stopped) }) {
             Ok(job) => Ok(Wait { job, bell }),
             Err((reason, _)) => Err(reason),
         }
@@ -152,22 +152,30 @@ impl Bell {
     }
 }
 
-/// The job that rings. At the latest it does so when it is dropped: one that is dropped without being run leaves nobody waiting.
-struct Striker(Arc<Bell>);
+/// The job that rings, when it is dropped: then it no longer counts for the limit of the service, and the task that is woken may wait
+/// again. One that is dropped without being run leaves nobody waiting.
+struct Striker {
+    bell: Arc<Bell>,
+    answer: Result<(), Reason>,
+}
 
 impl Work for Striker {
     fn call(&mut self, _: &Run<'_>) {
-        self.0.ring(Ok(()));
+        self.answer = Ok(());
     }
 
     fn is_brief(&self) -> bool {
+        true
+    }
+
+    fn is_awaited(&self) -> bool {
         true
     }
 }
 
 impl Drop for Striker {
     fn drop(&mut self) {
-        self.0.ring(Err(Reason::Stopped));
+        self.bell.ring(self.answer);
     }
 }
 

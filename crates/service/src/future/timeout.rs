@@ -37,7 +37,7 @@ impl Error for TimeoutError {
 
 impl Handle {
     /// Awaits a future, but no longer than `limit` from now; then the future is dropped. If it is ready at once,
-    /// nothing is scheduled.
+    /// nothing is scheduled. A limit too far away to be named, such as [`Duration::MAX`], is none.
     ///
     /// # Errors
     ///
@@ -56,10 +56,11 @@ impl Handle {
                 if let Poll::Ready(output) = future.as_mut().poll(context) {
                     return Poll::Ready(Ok(output));
                 }
-                sleep.as_mut().poll(context).map(|slept| match slept {
-                    Ok(()) => Err(TimeoutError::Elapsed),
-                    Err(reason) => Err(TimeoutError::Refused(reason)),
-                })
+                match sleep.as_mut().poll(context) {
+                    Poll::Ready(Ok(())) => Poll::Ready(Err(TimeoutError::Elapsed)),
+                    Poll::Pending | Poll::Ready(Err(Reason::Overflow)) => Poll::Pending,
+                    Poll::Ready(Err(reason)) => Poll::Ready(Err(TimeoutError::Refused(reason))),
+                }
             })
             .await
         }
