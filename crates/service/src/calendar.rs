@@ -47,6 +47,12 @@ const RETRY: Duration = Duration::from_secs(60);
 /// stalls, is made up for by one late run; of several, all but the first are left out. No time has two runs: if the
 /// wall clock is set back, the rule is asked for times after the last one only.
 ///
+/// If the clock is set back while a run is waited for, that one stays the next: the rule is not asked for times that lie before it. A run
+/// that was [moved](JobHandle::refresh), to try a report again say, is one more, and takes no time away. Of times that were left out,
+/// none is counted as missed; [`Run::time`] says which one a run is for.
+///
+/// A rule that panics is reported as a panic of the job, its closure is not called, and it is tried again after a minute.
+///
 /// A run waits for the wall clock to show its time, see [`Handle::at_time`]: it never begins before, and if that clock is set forward, or
 /// the machine was suspended, it begins within a minute of that. A run that an executor dropped is tried again after a minute.
 #[must_use = "nothing is scheduled until `run` is called"]
@@ -82,11 +88,11 @@ impl<R: Rule> OnRule<'_, R> {
         self
     }
 
-    /// Schedules a closure. One run at a time. When the rule has no further time, the job ends as by [`Run::end`].
+    /// Schedules a closure. One run at a time. When the rule has no further time, or names one that is not after the last, the job is finished, as by [`Run::end`].
     ///
     /// # Errors
     ///
-    /// [`Rejected`], with the closure in it: [`Reason::NoOccurrence`] if the rule has no time, or see [`Reason`].
+    /// [`Rejected`], with the closure in it and without the rule: [`Reason::NoOccurrence`] if that has no time, or see [`Reason`].
     pub fn run<F>(self, function: F) -> Result<JobHandle, Rejected<F>>
     where
         F: FnMut(&Run<'_>) + Send + 'static,
@@ -103,13 +109,10 @@ impl Handle {
     /// Plans a job for the times that a rule names.
     pub fn on<R: Rule>(&self, mut rule: R) -> OnRule<'_, R> {
         let first = rule.next(self.clock().wall());
-        let period = self.tick().max(RETRY);
-        let plan = match first {
-            Some(time) => Periodic::first_at_wall(self, period, time),
-            None => Periodic::new(self, period, None),
-        };
         // A run that was dropped is tried again so long after that, and not once for each period of a stall.
-        OnRule { plan: plan.fixed_delay(), rule, first }
+        let plan = Periodic::new(self, self.tick().max(RETRY), None).fixed_delay();
+        let plan = if let Some(time) = first { plan.first_at_time(time) } else { plan };
+        OnRule { plan, rule, first }
     }
 }
 

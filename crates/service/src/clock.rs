@@ -20,7 +20,8 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> Moment;
 
     /// The present as a calendar sees it, which may be set, forward and back. Read for jobs that wait for a time of the wall clock:
-    /// when they are scheduled, before they run, and once a minute meanwhile.
+    /// when they are scheduled, before they run, and once a minute meanwhile. It is asked under a lock, as is [`now`](Self::now) then, and
+    /// must not itself ask anything of the service or its jobs.
     fn wall(&self) -> SystemTime {
         SystemTime::now()
     }
@@ -30,14 +31,6 @@ pub trait Clock: Send + Sync {
     fn watch(&self, waker: &Waker) -> bool {
         let _ = waker;
         false
-    }
-}
-
-impl dyn Clock + '_ {
-    /// The moment at which the wall clock shows `time`, if nobody sets it; the present if that is past. `None` if there is no such
-    /// moment.
-    pub(crate) fn moment_of(&self, time: SystemTime) -> Option<Moment> {
-        self.now().checked_add(time.duration_since(self.wall()).unwrap_or_default())
     }
 }
 

@@ -158,7 +158,7 @@ impl Handle {
 
     fn schedule_admitted<W: Work>(&self, plan: Plan, work: W) -> Result<JobHandle, (Reason, W)> {
         let shared = &self.shared;
-        let (due, key) = (plan.due, plan.tags.key.clone());
+        let (look_by, key) = (plan.due.look_by(|| shared.now()), plan.tags.key.clone());
         let create = |work| {
             let number = shared.counters.scheduled.count();
             let record: Arc<Record> =
@@ -181,7 +181,7 @@ impl Handle {
         } else {
             create(work)
         };
-        let sent = shared.send_new(&record, due.look_by(|| shared.now()));
+        let sent = shared.send_new(&record, look_by);
         // After all else, and without a lock: what it holds may do anything when it is dropped, such as panic.
         discard(replaced_job);
         if sent {

@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The handle of a scheduled job: two words, cheap to clone, safe to keep for ever and to use from any thread, from
+/// The handle of a scheduled job: two words, cheap to clone, safe to keep for ever (it keeps the memory of the job, in which the closure lies: a large one is better boxed) and to use from any thread, from
 /// inside the job as well.
 ///
 /// Dropping it does nothing to the job. Every method is O(1), takes the lock of this one job for an instant, and never
@@ -80,7 +80,7 @@ impl JobHandle {
     /// as things are now.
     pub fn deadline(&self) -> Option<Moment> {
         let state = self.record.lock();
-        matches!(state.phase, Phase::Pending | Phase::Due).then(|| state.reckoned(&*self.shared().clock))
+        matches!(state.phase, Phase::Pending | Phase::Due).then(|| state.due.reckoned(&*self.shared().clock))
     }
 
     /// How long until the next run is due, zero if it is overdue; `None` if it is running or over.

@@ -40,26 +40,31 @@ impl Keys {
         }
     }
 
-    /// The keys, in the order in which their jobs were scheduled: O(k log k).
-    pub(crate) fn in_order(&self) -> Vec<Key> {
-        let mut jobs: Vec<_> = self.jobs.iter().map(|(key, record)| (record.number, key)).collect();
-        jobs.sort_unstable_by_key(|(number, _)| *number);
-        jobs.into_iter().map(|(_, key)| Arc::clone(key)).collect()
+    /// The keys with the numbers of their jobs, in any order.
+    pub(crate) fn numbered(&self) -> Vec<(u64, Key)> {
+        self.jobs.iter().map(|(key, record)| (record.number, Arc::clone(key))).collect()
     }
+}
+
+/// The keys in the order in which their jobs were scheduled: O(k log k), and for that reason without the lock that every use of a key wants.
+pub(crate) fn in_order(mut keys: Vec<(u64, Key)>) -> Vec<Key> {
+    keys.sort_unstable_by_key(|(number, _)| *number);
+    keys.into_iter().map(|(_, key)| key).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Moment;
-    use crate::record::{Due, Tags};
+    use crate::due::Due;
+    use crate::record::Tags;
     use crate::work::CallOnce;
 
     fn job(number: u64, key: &str) -> Arc<Record> {
         let tags = Tags { name: None, key: Some(key.into()) };
         let work = CallOnce(Some(|_: &crate::Run<'_>| ()));
         let shared = Arc::clone(crate::Scheduler::builder().build().unwrap().shared());
-        Arc::new(Record::new(shared, number, tags, Due { deadline: Moment::ORIGIN, wall: None }, None, work))
+        Arc::new(Record::new(shared, number, tags, Due::at(Moment::ORIGIN), None, work))
     }
 
     fn with_jobs(keys: &[&str]) -> (Keys, Vec<Arc<Record>>) {
@@ -77,7 +82,7 @@ mod tests {
         index.remove("d", &jobs[0]);
         index.remove("c", &jobs[2]);
         index.insert("c".into(), job(6, "c"));
-        assert_eq!(index.in_order().iter().map(|key| &**key).collect::<Vec<_>>(), ["a", "b", "e", "c"]);
+        assert_eq!(in_order(index.numbered()).iter().map(|key| &**key).collect::<Vec<_>>(), ["a", "b", "e", "c"]);
     }
 
     #[test]

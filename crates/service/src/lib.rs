@@ -78,6 +78,7 @@ mod calendar;
 mod clock;
 #[cfg(feature = "cron")]
 pub mod cron;
+mod due;
 mod error;
 mod event;
 mod executor;

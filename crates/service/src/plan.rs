@@ -1,6 +1,7 @@
 //! Plans: when a job is to run, what it is called, and finally what it is to do.
 
-use crate::record::{Due, Tags};
+use crate::due::Due;
+use crate::record::Tags;
 use crate::repeat::{Missed, Pace, Repeat};
 use crate::time::{Ticks, nanos};
 use crate::work::{CallEach, CallOnce, CallShared, SendEach, SendOnce, Work};
@@ -30,13 +31,13 @@ struct Options<'h> {
 
 impl<'h> Options<'h> {
     fn new(handle: &'h Handle, first: Option<Moment>) -> Self {
-        let first = first.map(|deadline| Due { deadline, wall: None });
+        let first = first.map(Due::at);
         Self { handle, first, tags: Tags::default(), replace: false }
     }
 
     /// The first run is to wait for a time of the wall clock.
     fn at_wall(handle: &'h Handle, time: SystemTime) -> Self {
-        let first = handle.clock().moment_of(time).map(|deadline| Due { deadline, wall: Some(time) });
+        let first = Due::at_time(handle.clock(), time);
         Self { first, ..Self::new(handle, None) }
     }
 
@@ -149,23 +150,24 @@ impl<'h> Periodic<'h> {
         Self { options: Options::new(handle, first), period, times: None, pace: Pace::Rate(Missed::default()) }
     }
 
-    /// A job that is run again and again, and first at a time of the wall clock.
-    pub(crate) fn first_at_wall(handle: &'h Handle, period: Duration, time: SystemTime) -> Self {
-        Self { options: Options::at_wall(handle, time), ..Self::new(handle, period, None) }
-    }
-
     common_methods!();
 
     /// Has the first run `delay` from now, instead of a period from now.
     pub fn first_after(mut self, delay: Duration) -> Self {
         let first = self.options.handle.now().checked_add(delay);
-        self.options.first = first.map(|deadline| Due { deadline, wall: None });
+        self.options.first = first.map(Due::at);
         self
     }
 
     /// Has the first run at a moment. One that is past is due at once.
     pub fn first_at(mut self, moment: Moment) -> Self {
-        self.options.first = Some(Due { deadline: moment, wall: None });
+        self.options.first = Some(Due::at(moment));
+        self
+    }
+
+    /// Has the first run at a time of the wall clock, see [`Handle::at_time`]. Those that follow count from there by the clock of the service.
+    pub fn first_at_time(mut self, time: SystemTime) -> Self {
+        self.options.first = Options::at_wall(self.options.handle, time).first;
         self
     }
 

@@ -1,7 +1,7 @@
 //! What is known of one job: the meeting point of those who hold its handle, the driver, and the worker that runs it.
 //!
 //! All that can happen to a job is a change of its *phase* under its own lock, which is held for a few instructions and
-//! never while code of the user runs. So each question has one answer, given at once and to all: of a cancellation and
+//! never while code of the user runs (but for a [`Clock`] of theirs, where the job waits for a time of the wall clock). So each question has one answer, given at once and to all: of a cancellation and
 //! a run that race, the one that gets the lock first wins, and the other is told.
 //!
 //! ```text
@@ -21,9 +21,6 @@
 //! A job whose runs may overlap waits for its next run from when one begins; the last is as that of any other. So of each job
 //! at most one run waits for a worker, whatever its period, and what can be done to it is the same.
 //!
-//! A job may wait for a time of the wall clock. That clock can be set, and the clock of the service may stand still while the machine
-//! is suspended; so its deadline is a reckoning, which is repeated within a minute and once more when the deadline has come.
-//!
 //! The work of a job lies in its record too, behind a lock of its own that is held while it runs. Nobody ever waits for that lock: the
 //! work is touched by who has the right to it alone, and who that is follows from the phase. It is he who let a run begin, until that has
 //! ended; he who cancelled the job or took it back, for good.
@@ -31,17 +28,15 @@
 //! The driver is told of changes by being sent the record: *look at this*. What it has to do follows from what it
 //! finds, so that messages need no order among themselves and it does not matter if there is one too many.
 
+use crate::due::Due;
 use crate::repeat::Repeat;
 use crate::scheduler::JobIndex;
 use crate::shared::Shared;
 use crate::sync::{Mutex, MutexGuard};
-use crate::work::{Slot, Work};
+use crate::work::{Holder, Work};
 use crate::{ChangeError, Clock, Key, Moment, Run};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
-
-/// How long a job that waits for a time of the wall clock is left alone.
-const LOOK_WITHIN: Duration = Duration::from_secs(60);
+use std::time::SystemTime;
 
 /// Where a job is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +57,7 @@ impl Phase {
 }
 
 /// One job, in one piece: `W` is what it does.
-pub(crate) struct Record<W: ?Sized = dyn Slot> {
+pub(crate) struct Record<W: ?Sized = dyn Holder> {
     /// Here and not beside each reference to the job: a reference to it that comes and goes is counted in a place that all threads write to.
     pub(crate) shared: Arc<Shared>,
     /// Counts the jobs of a service from 1.
@@ -76,16 +71,14 @@ pub(crate) struct Record<W: ?Sized = dyn Slot> {
 pub(crate) struct State {
     pub(crate) phase: Phase,
     /// When the next run is due; while one goes on, when that was, unless `moved`.
-    pub(crate) deadline: Moment,
-    /// What the wall clock is to show at the deadline, if that is what the job waits for.
-    wall: Option<Box<SystemTime>>,
+    pub(crate) due: Due,
     /// Where the driver keeps the job; it alone writes this. `None` until the job has been taken in, and after it was let go.
     pub(crate) place: Option<JobIndex>,
     /// Runs that have begun.
     pub(crate) runs: u64,
     /// Counts how often a run was handed to a worker.
     turn: u64,
-    /// While a run goes on: `deadline` is where the next run was moved to.
+    /// While a run goes on: `due` is where the next run was moved to.
     moved: bool,
     /// While a run goes on: no other follows, and this is what becomes of the job.
     ending: Option<Phase>,
@@ -116,7 +109,7 @@ pub(crate) struct Begun {
     pub(crate) fork: Option<Box<dyn Work>>,
     pub(crate) deadline: Moment,
     /// What the wall clock was to show then, if the job waited for that.
-    pub(crate) wall: Option<SystemTime>,
+    pub(crate) time: Option<SystemTime>,
     pub(crate) started: Moment,
     /// The number of the run, counted from 1.
     pub(crate) number: u64,
@@ -132,7 +125,7 @@ pub(crate) struct Begun {
 pub(crate) enum Ended {
     /// Another, and the driver is to look at it by then.
     Again(Moment),
-    /// Nothing. The work is the caller's, to be dropped without a lock.
+    /// Nothing. The work is the caller's, to be dropped without the lock of the state.
     Over(Phase),
 }
 
@@ -158,8 +151,7 @@ impl<W: Work> Record<Option<W>> {
     pub(crate) fn new(shared: Arc<Shared>, number: u64, tags: Tags, due: Due, repeat: Option<Repeat>, work: W) -> Self {
         let state = State {
             phase: Phase::Pending,
-            deadline: due.deadline,
-            wall: due.wall.map(Box::new),
+            due,
             place: None,
             runs: 0,
             turn: 0,
@@ -243,7 +235,7 @@ impl Record {
             Phase::Pending if closed() => return Err(ChangeError::Stopped),
             // A timer that fires before the new deadline is noticed when it does: a refresh to a later time, which is what
             // sessions do all the time, costs no message.
-            Phase::Pending => due.deadline < state.deadline,
+            Phase::Pending => due.deadline < state.due.deadline,
             Phase::Due => {
                 state.phase = Phase::Pending;
                 true
@@ -254,8 +246,7 @@ impl Record {
             }
             over => return Err(refusal(over)),
         };
-        state.deadline = due.deadline;
-        state.wall = due.wall.map(Box::new);
+        state.due = due;
         Ok(look)
     }
 
@@ -272,9 +263,9 @@ impl Record {
         if state.phase != Phase::Pending || closed() {
             return Popped::Nothing;
         }
-        state.deadline = state.reckoned(clock);
-        if state.deadline > fired {
-            return Popped::Moved(state.look_by(now));
+        state.due.deadline = state.due.reckoned(clock);
+        if state.due.deadline > fired {
+            return Popped::Moved(state.due.look_by(|| now));
         }
         state.phase = Phase::Due;
         state.turn += 1;
@@ -326,28 +317,9 @@ impl Record {
             let phase = if state.repeat.is_none() { Phase::Cancelled } else { Phase::Stopped };
             return Some(state.over(phase));
         }
-        let times = Times { deadline: state.deadline, started: now, ended: now };
+        let times = Times { deadline: state.due.deadline, started: now, ended: now };
         Some(state.arm(times))
     }
-}
-
-/// When a job is due.
-#[derive(Clone, Copy)]
-pub(crate) struct Due {
-    pub(crate) deadline: Moment,
-    /// The time of the wall clock that it waits for, if it does; the deadline then is where that lies as far as is known.
-    pub(crate) wall: Option<SystemTime>,
-}
-
-impl Due {
-    /// When the driver is to look at the job at the latest.
-    pub(crate) fn look_by(self, now: impl FnOnce() -> Moment) -> Moment {
-        look_by(self.deadline, self.wall.is_some(), now)
-    }
-}
-
-fn look_by(deadline: Moment, by_wall: bool, now: impl FnOnce() -> Moment) -> Moment {
-    if by_wall { deadline.min(now().saturating_add(LOOK_WITHIN)) } else { deadline }
 }
 
 /// What a job is called.
@@ -368,20 +340,6 @@ fn refusal(phase: Phase) -> ChangeError {
 }
 
 impl State {
-    /// When the driver is to look at the job at the latest.
-    pub(crate) fn look_by(&self, now: Moment) -> Moment {
-        look_by(self.deadline, self.wall.is_some(), || now)
-    }
-
-    /// The deadline; if the job waits for a time of the wall clock, where that lies as things are now.
-    pub(crate) fn reckoned(&self, clock: &dyn Clock) -> Moment {
-        let Some(time) = self.wall.as_deref() else { return self.deadline };
-        match time.duration_since(clock.wall()) {
-            Ok(left) => clock.now().saturating_add(left),
-            Err(past) => clock.now().saturating_sub(past.duration()),
-        }
-    }
-
     /// Whether another run follows the one that goes on.
     pub(crate) fn another_follows(&self) -> bool {
         self.ending.is_none() && self.repeat.as_ref().is_some_and(|repeat| !repeat.is_last(self.runs))
@@ -393,7 +351,7 @@ impl State {
             return Err(refusal(self.phase));
         }
         self.phase = phase;
-        Ok(Taken { deadline: self.deadline, runs: self.runs, placed: self.place.is_some(), awaited: self.awaited })
+        Ok(Taken { deadline: self.due.deadline, runs: self.runs, placed: self.place.is_some(), awaited: self.awaited })
     }
 
     fn over(&mut self, phase: Phase) -> Ended {
@@ -408,8 +366,8 @@ impl State {
         let missed = self.repeat.as_mut().map_or(0, |repeat| std::mem::take(&mut repeat.missed));
         Begun {
             fork,
-            deadline: self.deadline,
-            wall: self.wall.as_deref().copied(),
+            deadline: self.due.deadline,
+            time: self.due.time(),
             started,
             number: self.runs,
             missed,
@@ -422,28 +380,22 @@ impl State {
     /// job has no such runs, or this is the last.
     fn overlapping(&self, now: Moment) -> Option<(Moment, u64)> {
         let repeat = self.repeat.as_ref().filter(|repeat| repeat.overlapping && !repeat.is_last(self.runs))?;
-        repeat.next(self.deadline, now, now)
+        repeat.next(self.due.deadline, now, now)
     }
 
     /// Makes the job wait for its next run, if there is a moment for it.
     fn arm(&mut self, Times { deadline, started, ended }: Times) -> Ended {
-        let next = if self.moved {
-            Some((self.deadline, 0))
-        } else {
-            self.wall = None;
-            self.repeat.as_ref().and_then(|repeat| repeat.next(deadline, started, ended))
-        };
-        self.moved = false;
-        let Some((deadline, missed)) = next else {
-            return self.over(Phase::Finished);
-        };
+        if !std::mem::take(&mut self.moved) {
+            let next = self.repeat.as_ref().and_then(|repeat| repeat.next(deadline, started, ended));
+            let Some((next, missed)) = next else { return self.over(Phase::Finished) };
+            self.wait_for(next, missed);
+        }
         self.phase = Phase::Pending;
-        self.wait_for(deadline, missed);
-        Ended::Again(self.look_by(ended))
+        Ended::Again(self.due.look_by(|| ended))
     }
 
     fn wait_for(&mut self, deadline: Moment, missed: u64) {
-        self.deadline = deadline;
+        self.due = Due::at(deadline);
         if let Some(repeat) = &mut self.repeat {
             repeat.missed = missed;
         }

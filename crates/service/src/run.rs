@@ -146,7 +146,7 @@ impl DueRun {
 
     /// Calls the job, and records and reports how that went.
     fn call(&self, begun: Begun) -> Times {
-        let Begun { mut fork, deadline, wall: time, started, number, missed, last, .. } = begun;
+        let Begun { mut fork, deadline, time, started, number, missed, last, .. } = begun;
         let shared = &self.record.shared;
         let job = self.job();
         shared.counters.runs.count();

@@ -264,7 +264,7 @@ impl<B: Timer<JobIndex>> Scheduler<B> {
 
     /// Does for a job what its state asks for: starts its timer, moves it, or lets the job go. Doing it twice is harmless.
     fn settle(&mut self, job: &Arc<Record>, state: &mut State) {
-        let tick = self.shared.ticks.not_before(state.look_by(self.now));
+        let tick = self.shared.ticks.not_before(state.due.look_by(|| self.now));
         match state.place {
             Some(index) if state.phase.is_over() => {
                 state.place = None;

@@ -117,7 +117,8 @@ impl Service {
 
     /// Stops, and gives back the jobs that were still to run. From the first instant of the call, handles refuse new jobs.
     ///
-    /// Each job that was scheduled either has begun its run or is among these, and never both. May be called by a job
+    /// A job that is to run once, and was not cancelled, has begun its run or is among these, and never both; a periodic one of which a
+    /// run is still to come is among them, whether or not it ran before. May be called by a job
     /// of the service, or by an observer of its events: it does not wait for that run, nor is the job given back.
     pub fn stop(mut self, how: Stop) -> Stopped {
         self.shared.close();

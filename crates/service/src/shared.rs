@@ -1,8 +1,9 @@
 //! What handles, driver and workers share.
 
 use crate::builder::Settings;
-use crate::keys::Keys;
-use crate::record::{Due, Phase, Record, Taken};
+use crate::due::Due;
+use crate::keys::{Keys, in_order};
+use crate::record::{Phase, Record, Taken};
 use crate::runs::Runs;
 use crate::signal::Signal;
 use crate::stats::{Counters, Distributions};
@@ -174,7 +175,8 @@ impl Shared {
     }
 
     pub(crate) fn keys_in_order(&self) -> Vec<Key> {
-        self.keys.lock().in_order()
+        let keys = self.keys.lock().numbered();
+        in_order(keys)
     }
 
     pub(crate) fn cancel(&self, record: &Arc<Record>) -> Result<Job, ChangeError> {
@@ -206,21 +208,21 @@ impl Shared {
 
     /// Moves the next run of a job, because somebody asked for that.
     pub(crate) fn reschedule(&self, record: &Arc<Record>, deadline: Option<Moment>) -> Result<(), ChangeError> {
-        self.move_to(record, deadline.map(|deadline| Due { deadline, wall: None }))?;
+        self.move_to(record, deadline.map(Due::at))?;
         self.counters.rescheduled.count();
         Ok(())
     }
 
     /// Has a job wait for a time of the wall clock with its next run, because its own rule says so.
     pub(crate) fn wait_for_wall(&self, record: &Arc<Record>, time: SystemTime) -> Result<(), ChangeError> {
-        let deadline = self.clock.moment_of(time);
-        self.move_to(record, deadline.map(|deadline| Due { deadline, wall: Some(time) }))
+        self.move_to(record, Due::at_time(&*self.clock, time))
     }
 
     fn move_to(&self, record: &Arc<Record>, due: Option<Due>) -> Result<(), ChangeError> {
         let due = due.filter(|due| due.deadline <= self.ticks.latest()).ok_or(ChangeError::Overflow)?;
+        let look_by = due.look_by(|| self.now());
         if record.reschedule(due, || self.is_closed())? {
-            self.send(record, Some(due.look_by(|| self.now())));
+            self.send(record, Some(look_by));
         }
         Ok(())
     }

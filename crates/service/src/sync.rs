@@ -2,7 +2,7 @@
 //!
 //! With `--cfg wheelhouse_loom` they are those of `loom`, which runs a test once for every order in which threads can
 //! meet that makes a difference (`model_tests`). What is only counted or looked up, and not part of a protocol, is not
-//! here: such a lock is held for no step that loom looks at.
+//! here: for such a lock nobody waits while its holder does something that loom looks at.
 
 #[cfg(not(wheelhouse_loom))]
 mod real {

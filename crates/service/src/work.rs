@@ -28,7 +28,7 @@ pub(crate) trait Work: Send + 'static {
 }
 
 /// Where a job keeps its work: [`Option`] of it, whatever it is, so that it can be dropped or given back where it lies.
-pub(crate) trait Slot: Send + 'static {
+pub(crate) trait Holder: Send + 'static {
     /// Runs the work, if it is there.
     fn call(&mut self, run: &Run<'_>);
 
@@ -42,7 +42,7 @@ pub(crate) trait Slot: Send + 'static {
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
-impl<W: Work> Slot for Option<W> {
+impl<W: Work> Holder for Option<W> {
     fn call(&mut self, run: &Run<'_>) {
         if let Some(work) = self {
             work.call(run);

@@ -234,6 +234,28 @@ fn a_refresh_is_in_time_after_somebody_asked_when_the_job_is_due() {
 }
 
 #[test]
+fn a_periodic_job_may_begin_at_a_time_of_the_wall_clock() {
+    let (mut rig, log) = (Rig::starting(seconds(0)), Log::default());
+    let hours = rig.timers.every(Duration::from_secs(HOUR)).first_at_time(seconds(200));
+    hours.run(wall_times(&log, &rig.clock)).unwrap();
+    rig.clock.set_wall(seconds(50));
+    rig.play(Duration::from_secs(2 * HOUR));
+    assert_eq!(log.take(), [200, 200 + HOUR]);
+}
+
+#[test]
+fn a_dropped_run_is_tried_again_once_after_a_stall() {
+    let (clock, drops) = (ManualClock::with_wall(seconds(0)), Log::default());
+    let log = drops.clone();
+    let executor = move |run: wheelhouse_service::DueRun| log.push(run.job().number());
+    let mut scheduler = Scheduler::builder().clock(clock.clone()).executor(executor).build().unwrap();
+    scheduler.handle().on(hourly).run(|_| ()).unwrap();
+    clock.set(Moment::ORIGIN.saturating_add(Duration::from_secs(3 * HOUR)));
+    scheduler.play(&clock, clock.now().saturating_add(Duration::from_secs(59)));
+    assert_eq!(drops.len(), 1);
+}
+
+#[test]
 fn a_time_of_the_wall_clock_comes_on_the_real_clock() {
     let (service, (sender, ran)) = (Service::builder().workers(1).start().unwrap(), crossbeam_channel::unbounded());
     let (begin, each) = (SystemTime::now(), sender.clone());

@@ -135,7 +135,7 @@ fn a_slow_job_delays_no_other_while_a_worker_is_free() {
     let timers = service.handle();
     let held = Held::start(&timers);
     let (sender, ran) = unbounded();
-    timers.every(ms(1)).times(20).send(&sender, ()).unwrap();
+    timers.every(ms(1)).times(20).run(move |_| sender.send(()).unwrap()).unwrap();
     for _ in 0..20 {
         arrives(&ran);
     }

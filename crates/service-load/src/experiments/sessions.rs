@@ -45,8 +45,10 @@ fn refreshes(session: u32) -> u64 {
 }
 
 /// What the producer brings back.
-struct Produced {
+struct Produced<S> {
     fates: Vec<Fate>,
+    /// To be dropped when all is over: to let go of so many takes milliseconds that the last expiries would wait for.
+    sessions: Vec<Option<S>>,
     /// When the session is due that was opened or refreshed last.
     last: u64,
     late: u64,
@@ -87,19 +89,20 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     Ok(Ok(figures))
 }
 
-fn produce<F: Facility>(facility: &F, load: &Load, ledger: &Arc<Ledger>) -> Produced {
+fn produce<F: Facility>(facility: &F, load: &Load, ledger: &Arc<Ledger>) -> Produced<F::Session> {
     let ttl = load.ttl.as_nanos() as u64;
     let mut pace = Pace::new(ledger.moment(0));
-    let mut sessions: Vec<Option<F::Session>> = Vec::with_capacity(load.sessions as usize);
-    let mut produced = Produced { fates: Vec::new(), last: 0, late: 0, refused: 0, refreshes_refused: 0 };
+    let mut produced =
+        Produced { fates: Vec::new(), sessions: Vec::new(), last: 0, late: 0, refused: 0, refreshes_refused: 0 };
     produced.fates.reserve_exact(load.sessions as usize);
+    produced.sessions.reserve_exact(load.sessions as usize);
     for number in 0..load.sessions {
         let at = moment(load, number, 0);
         pace.wait_for(at);
         produced.last = at + ttl;
         let session = facility.open(ledger.moment(at + ttl), ledger.job(number));
         produced.refused += u64::from(session.is_none());
-        sessions.push(session);
+        produced.sessions.push(session);
         produced.fates.push(Fate::Runs(at + ttl));
     }
     for round in 1..=ROUNDS {
@@ -107,7 +110,7 @@ fn produce<F: Facility>(facility: &F, load: &Load, ledger: &Arc<Ledger>) -> Prod
             let at = moment(load, number, round);
             pace.wait_for(at);
             produced.last = at + ttl;
-            let Some(session) = &sessions[number as usize] else { continue };
+            let Some(session) = &produced.sessions[number as usize] else { continue };
             let answer = facility.refresh(session, ledger.moment(at + ttl));
             produced.refreshes_refused += u64::from(answer == Answer::TooLate);
             let fate = &mut produced.fates[number as usize];
