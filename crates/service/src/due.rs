@@ -6,16 +6,24 @@
 use crate::{Clock, Moment};
 use std::time::{Duration, SystemTime};
 
-/// How long a job that waits for a time of the wall clock is left alone.
-const LOOK_WITHIN: Duration = Duration::from_secs(60);
+/// How long a job that waits for a time of the wall clock is left alone: from the one to the other, or a million of them that were
+/// scheduled together would be looked at together, each minute, and hold up what is due.
+const LOOK: (Duration, Duration) = (Duration::from_secs(45), Duration::from_secs(60));
 
 /// When a job is due.
 #[derive(Clone, Debug)]
 pub(crate) struct Due {
     /// For a time of the wall clock: where it lies, as far as is known.
     pub(crate) deadline: Moment,
-    /// That time. In a box, as few jobs have one.
-    wall: Option<Box<SystemTime>>,
+    /// In a box, as few jobs have one.
+    wall: Option<Box<Wall>>,
+}
+
+#[derive(Clone, Debug)]
+struct Wall {
+    time: SystemTime,
+    /// How long it is left alone.
+    look: Duration,
 }
 
 impl Due {
@@ -26,13 +34,13 @@ impl Due {
 
     /// At a time of the wall clock, at once if that is past; `None` if it is too far away to be named.
     pub(crate) fn at_time(clock: &dyn Clock, time: SystemTime) -> Option<Self> {
-        let left = time.duration_since(clock.wall()).unwrap_or_default();
-        Some(Self { deadline: clock.now().checked_add(left)?, wall: Some(Box::new(time)) })
+        let (left, now) = (time.duration_since(clock.wall()).unwrap_or_default(), clock.now());
+        Some(Self { deadline: now.checked_add(left)?, wall: Some(Box::new(Wall { time, look: look(now) })) })
     }
 
     /// The time of the wall clock, if it is that.
     pub(crate) fn time(&self) -> Option<SystemTime> {
-        self.wall.as_deref().copied()
+        self.wall.as_ref().map(|wall| wall.time)
     }
 
     /// The deadline as things are now: for a time that has passed, where it was, so that it is seen how late a run is.
@@ -46,11 +54,19 @@ impl Due {
 
     /// When the driver is to look at the job at the latest.
     pub(crate) fn look_by(&self, now: impl FnOnce() -> Moment) -> Moment {
-        match self.wall {
+        match &self.wall {
             None => self.deadline,
-            Some(_) => self.deadline.min(now().saturating_add(LOOK_WITHIN)),
+            Some(wall) => self.deadline.min(now().saturating_add(wall.look)),
         }
     }
+}
+
+/// Spread over what is allowed, by the moment of scheduling: multiplied, so that those a microsecond apart come far apart (Fibonacci
+/// hashing).
+fn look(now: Moment) -> Duration {
+    let share = now.as_nanos().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+    let (least, most) = LOOK;
+    least + (most - least).mul_f64(share as f64 / f64::from(u32::MAX))
 }
 
 #[cfg(test)]
@@ -59,15 +75,23 @@ mod tests {
     use crate::ManualClock;
 
     #[test]
+    fn what_was_scheduled_together_is_not_looked_at_together() {
+        let looks: Vec<_> = (0..1_500).map(|job| look(Moment::from_nanos(1_000_000 + job * 300))).collect();
+        for second in 45..60 {
+            let within = |look: &&Duration| look.as_secs() == second;
+            assert!((50..150).contains(&looks.iter().filter(within).count()), "{second}: {looks:?}");
+        }
+        assert!((LOOK.0..=LOOK.1).contains(&look(Moment::MAX)));
+    }
+
+    #[test]
     fn a_time_lies_where_the_wall_clock_says_and_is_looked_at_within_a_minute() {
         let clock = ManualClock::new();
         clock.advance(Duration::from_secs(1000));
         let seconds = |n| Moment::ORIGIN.saturating_add(Duration::from_secs(n));
         let due = Due::at_time(&clock, clock.wall() + Duration::from_secs(100)).unwrap();
-        assert_eq!(
-            (due.deadline, due.look_by(|| seconds(1030)), due.look_by(|| seconds(1050))),
-            (seconds(1100), seconds(1090), seconds(1100))
-        );
+        assert_eq!((due.deadline, due.look_by(|| seconds(1090))), (seconds(1100), seconds(1100)));
+        assert!((seconds(1045)..=seconds(1060)).contains(&due.look_by(|| seconds(1000))));
         for (wall, reckoned) in [(900, 1200), (1000, 1100), (1100, 1000), (1300, 800), (9000, 0)] {
             clock.set_wall(SystemTime::UNIX_EPOCH + Duration::from_secs(wall));
             assert_eq!(due.reckoned(&clock), seconds(reckoned), "{wall}");

@@ -138,10 +138,9 @@ fn a_wall_clock_that_is_set_forward_is_noticed_within_a_minute() {
     assert_eq!(once.remaining(), Some(Duration::from_secs(2910)));
     rig.clock.set_wall(seconds(3_590));
     assert_eq!(once.remaining(), Some(Duration::from_secs(410)));
-    rig.play(Duration::from_secs(20));
-    assert!(log.take().is_empty() && rig.scheduler.next_wakeup().is_some_and(|wakeup| wakeup <= rig.moment(120)));
-    rig.play(Duration::from_secs(10));
-    assert_eq!(log.take(), [3620], "a time that was set over");
+    rig.play(Duration::from_secs(60));
+    let late = log.take();
+    assert!(late.len() == 1 && (3600..=3650).contains(&late[0]), "{late:?}");
     rig.play(Duration::from_secs(7200));
     assert_eq!(log.take(), [4000, 7200, 10_800]);
     // Looking at the clock is no run, and neither that nor a rule's own next time is a move that somebody asked for.
