@@ -2,19 +2,12 @@
 
 mod common;
 
-use common::{Log, ms};
-use crossbeam_channel::{Receiver, bounded, unbounded};
+use common::{Log, arrives, ms};
+use crossbeam_channel::{bounded, unbounded};
 use std::thread;
 use std::time::Duration;
 use wheelhouse_service::future::DelayQueue;
 use wheelhouse_service::{Handle, ManualClock, Moment, Run, Service, Stop};
-
-/// Longer than anything here can take.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-fn arrives<T>(receiver: &Receiver<T>) -> T {
-    receiver.recv_timeout(PATIENCE).expect("it comes")
-}
 
 /// A service whose only worker is occupied until what comes with it is dropped.
 fn occupied() -> (Service, Handle, impl Sized) {

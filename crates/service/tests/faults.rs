@@ -4,20 +4,12 @@
 
 mod common;
 
-use common::{Log, Rig, at, ms};
+use common::{Bomb, Log, Rig, at, ms};
 use crossbeam_channel::bounded;
 use std::panic::panic_any;
 use wheelhouse_service::{Event, EventKind, Status};
 
 /// A value that panics when it is dropped.
-struct Bomb;
-
-impl Drop for Bomb {
-    fn drop(&mut self) {
-        panic!("dropped");
-    }
-}
-
 #[test]
 fn a_panic_is_caught_counted_and_reported_and_the_schedule_goes_on() {
     let (mut rig, events) = Rig::with_events();

@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::{Log, PATIENCE, ms, wait_until};
-use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use common::{Log, PATIENCE, arrives, ms, returns, wait_until};
+use crossbeam_channel::{Sender, bounded, unbounded};
 use std::env;
 use std::process::Command;
 use std::sync::Arc;
@@ -17,17 +17,6 @@ use wheelhouse_service::{
 };
 
 const HOUR: Duration = Duration::from_secs(3600);
-
-fn arrives<T>(receiver: &Receiver<T>) -> T {
-    receiver.recv_timeout(PATIENCE).expect("it comes")
-}
-
-/// Calls something that might block for ever, and fails if it does.
-fn returns<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
-    let (sender, receiver) = bounded(1);
-    thread::spawn(move || sender.send(call()).unwrap_or_default());
-    arrives(&receiver)
-}
 
 /// Services that run jobs on the driving thread, on workers, and on threads of their own.
 fn all_kinds() -> [(&'static str, Builder); 3] {

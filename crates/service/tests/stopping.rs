@@ -3,24 +3,15 @@
 
 mod common;
 
-use common::{Log, Rig, at, ms};
+use common::{Bomb, Log, PATIENCE, Rig, at, ms, returns};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_service::{Builder, DueRun, Event, EventKind, Handle, Run, Service, Status, Stop, Stopped};
 
-/// Longer than anything here can take.
-const PATIENCE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
 const WAYS: [Stop; 3] = [Stop::Now, Stop::Wait, Stop::WaitFor(PATIENCE)];
-
-/// Calls something that might block for ever, and fails if it does.
-fn returns<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
-    let (sender, receiver) = bounded(1);
-    thread::spawn(move || sender.send(call()).unwrap_or_default());
-    receiver.recv_timeout(PATIENCE).expect("it returns")
-}
 
 /// Stops a service from wherever it is told to, once.
 #[derive(Clone)]
@@ -244,14 +235,6 @@ fn what_a_job_holds_may_stop_the_service_when_it_is_dropped() {
 }
 
 /// A value that panics when it is dropped.
-struct Bomb;
-
-impl Drop for Bomb {
-    fn drop(&mut self) {
-        panic!("dropped");
-    }
-}
-
 fn holds<T: Send + 'static>(value: T) -> impl FnMut(&Run<'_>) + Send + 'static {
     move |_| {
         let _held = &value;

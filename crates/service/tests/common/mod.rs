@@ -1,6 +1,7 @@
 //! What the tests share: a scheduler on a manual clock, and a log of what ran when.
 #![allow(dead_code, unreachable_pub)] // Each test file uses some of it.
 
+use crossbeam_channel::{Receiver, bounded};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,6 +25,27 @@ pub fn wait_until(mut condition: impl FnMut() -> bool) {
     while !condition() {
         assert!(start.elapsed() < PATIENCE, "it never came to that");
         thread::sleep(Duration::from_micros(100));
+    }
+}
+
+/// What comes through a channel; fails if nothing does.
+pub fn arrives<T>(receiver: &Receiver<T>) -> T {
+    receiver.recv_timeout(PATIENCE).expect("it comes")
+}
+
+/// Calls something that might block for ever, and fails if it does.
+pub fn returns<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
+    let (sender, receiver) = bounded(1);
+    thread::spawn(move || sender.send(call()).unwrap_or_default());
+    receiver.recv_timeout(PATIENCE).expect("it returns")
+}
+
+/// Panics when it is dropped.
+pub struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("dropped");
     }
 }
 
