@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Log, PATIENCE, arrives, ms, returns, wait_until};
-use crossbeam_channel::{Sender, bounded, unbounded};
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use std::env;
 use std::process::Command;
 use std::sync::Arc;
