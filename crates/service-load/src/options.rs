@@ -29,31 +29,32 @@ pub enum Form {
 /// What to play, how much of it, and where to put what comes out.
 #[derive(Clone, Debug, Args)]
 pub struct Options {
-    /// Only these experiments: pairs, fires, sessions, audit.
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    /// Only these experiments.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new(), help = experiments())]
     pub experiment: Vec<String>,
     /// Only these facilities, by their names in the tables.
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new(), help = facilities())]
     pub facility: Vec<String>,
-    /// Threads that schedule, in pairs and audit [default: 2].
+    /// Threads that schedule, in pairs and audit: from 1 to 64 [default: 2].
     #[arg(long, value_name = "P")]
     pub producers: Option<usize>,
-    /// Fires a second [default: 100000].
+    /// Fires a second, in fires: from 1 to 10000000, and no more than 20000000 in all [default: 100000].
     #[arg(long, value_name = "PER_SECOND", value_parser = count)]
     pub rate: Option<u32>,
-    /// Jobs that are pending (pairs), sessions, and jobs due at once (audit) [default: 1000000, 500000, 1000000].
+    /// Jobs that are pending (pairs-beside, pairs-window), sessions, and jobs due at once (audit): from 1 to 20000000
+    /// [default: 1000000, 500000, 1000000].
     #[arg(long, value_name = "N", value_parser = count)]
     pub jobs: Option<u32>,
-    /// How long pairs are made, and jobs fire [default: 1 and 3].
+    /// How long pairs are made, and jobs fire (fires): from 0.001 to 60 [default: 1 and 3].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub seconds: Option<Duration>,
-    /// The time to live of sessions, in seconds [default: 2].
+    /// The time to live of sessions, in seconds: from 0.01 to 60 [default: 2].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub ttl: Option<Duration>,
-    /// The tick of wheelhouse, in milliseconds; tokio's is one [default: 1].
+    /// The tick of wheelhouse, in milliseconds: from 0.001 to 1000; tokio's is one [default: 1].
     #[arg(long, value_name = "MS", value_parser = milliseconds)]
     pub tick: Option<Duration>,
-    /// How often everything is played; the median is shown [default: 3; with --quick: 1].
+    /// How often everything is played, once or more; the median is shown [default: 3; with --quick: 1].
     #[arg(long, value_name = "N")]
     pub repetitions: Option<usize>,
     /// A tenth of everything, once: less than a minute.
@@ -98,6 +99,32 @@ impl Options {
         Ok(Settings { contenders, experiments: Experiment::select(&self.experiment)?, load, repetitions })
     }
 
+    /// A line for each option that was given and that nothing of what is to be played uses.
+    fn unused(&self, settings: &Settings) -> Vec<String> {
+        let given = [
+            ("producers", self.producers.is_some()),
+            ("rate", self.rate.is_some()),
+            ("jobs", self.jobs.is_some()),
+            ("seconds", self.seconds.is_some()),
+            ("ttl", self.ttl.is_some()),
+        ];
+        let uses = |experiment: &Experiment, option: &'static str| experiment.options().contains(&option);
+        let unused = |option| !settings.experiments.iter().any(|it| uses(it, option));
+        let line = |option: &'static str| {
+            let users: Vec<_> = Experiment::ALL.iter().filter(|it| uses(it, option)).map(|it| it.name()).collect();
+            format!("--{option} changes nothing: it is used by {} only", users.join(", "))
+        };
+        let mut lines: Vec<_> = given
+            .into_iter()
+            .filter(|(option, is_given)| *is_given && unused(option))
+            .map(|(option, _)| line(option))
+            .collect();
+        if self.tick.is_some() && !settings.contenders.iter().any(|it| it.name().starts_with("wheelhouse")) {
+            lines.push("--tick changes nothing: it is used by the facilities of wheelhouse only".to_owned());
+        }
+        lines
+    }
+
     /// Plays what is asked for, keeps it, and prints it.
     ///
     /// # Errors
@@ -105,6 +132,7 @@ impl Options {
     /// If a name is unknown, a size cannot be played, or results cannot be written.
     pub fn play(&self, tiny: bool) -> Result<ExitCode> {
         let settings = self.settings(tiny)?;
+        self.unused(&settings).into_iter().for_each(say);
         let dir = self.out.as_deref().map(store::create_at).transpose()?;
         let run = run(&settings)?;
         // All that is to be kept is kept before anything is printed that may fail.
@@ -116,6 +144,18 @@ impl Options {
         print(report::render(&run, self.format)?)?;
         Ok(run.exit_code().into())
     }
+}
+
+/// The help of `--experiment`, from the list of them.
+fn experiments() -> String {
+    let names = Experiment::ALL.map(Experiment::name).join(", ");
+    format!("Only these experiments: {names}; pairs is the three that begin so [default: all]")
+}
+
+/// The help of `--facility`, from the list of them.
+fn facilities() -> String {
+    let names: Vec<_> = facilities::all().iter().map(|it| it.name()).collect();
+    format!("Only these facilities: {} [default: all]", names.join(", "))
 }
 
 /// Says what is wrong or missing.
@@ -155,7 +195,7 @@ fn length(text: &str, unit: f64, wanted: &str) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
+    use clap::{CommandFactory, Parser};
 
     #[derive(Debug, Parser)]
     struct Program {
@@ -176,6 +216,83 @@ mod tests {
         assert_eq!((load.tick, load.producers), (Duration::from_micros(250), 2));
         let quick = settings(&["--quick", "--experiment", "pairs,audit"]).unwrap();
         assert_eq!((quick.repetitions, quick.load.burst, quick.experiments.len()), (1, 100_000, 4));
+    }
+
+    /// The help, without the breaks of its lines.
+    fn help() -> String {
+        let help = Program::command().render_help().to_string();
+        help.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn the_help_names_everything_that_can_be_named_and_the_ranges() {
+        let help = help();
+        for name in Experiment::ALL.map(Experiment::name) {
+            assert!(help.contains(name), "{name}: {help}");
+        }
+        for contender in facilities::all() {
+            assert!(help.contains(contender.name()), "{}: {help}", contender.name());
+        }
+        for option in ["--producers", "--rate", "--jobs", "--seconds", "--ttl", "--tick"] {
+            let refusal = format!("{:#}", settings(&[option, "0"]).err().unwrap());
+            let range: String = refusal.split(" is ").nth(1).unwrap().split(' ').take(4).collect::<Vec<_>>().join(" ");
+            let about = help.split(&format!("{option} <")).nth(1).unwrap().split(" --").next().unwrap();
+            assert!(range.starts_with("from ") && about.contains(&range), "{range}: {about}");
+        }
+    }
+
+    /// What is said of these options.
+    fn unused(arguments: &[&str]) -> Vec<String> {
+        let program = Program::try_parse_from(["test"].iter().chain(arguments)).unwrap();
+        program.options.unused(&program.options.settings(false).unwrap())
+    }
+
+    #[test]
+    fn an_option_that_nothing_uses_is_named_with_what_would_use_it() {
+        let rate = "--rate changes nothing: it is used by fires only";
+        assert_eq!(unused(&["--experiment", "pairs", "--rate", "5", "--seconds", "1"]), [rate]);
+        let jobs = "--jobs changes nothing: it is used by pairs-beside, pairs-window, sessions, audit only";
+        assert_eq!(unused(&["--experiment", "pairs-alone,fires", "--jobs", "5", "--rate", "5"]), [jobs]);
+        let tick = "--tick changes nothing: it is used by the facilities of wheelhouse only";
+        assert_eq!(unused(&["--facility", "tokio-sleep", "--tick", "2"]), [tick]);
+        let all = ["--producers", "1", "--rate", "5", "--jobs", "5", "--seconds", "1", "--ttl", "1", "--tick", "2"];
+        assert_eq!(unused(&all), Vec::<String>::new());
+    }
+
+    /// An option is said to be used exactly where another value of it makes another table.
+    #[test]
+    fn what_an_experiment_is_said_to_use_is_what_changes_it() {
+        let whole = Load::whole();
+        for (option, value) in [("producers", "7"), ("rate", "7"), ("jobs", "7"), ("seconds", "7"), ("ttl", "7")] {
+            let changed = settings(&[&format!("--{option}"), value]).unwrap().load;
+            for it in Experiment::ALL {
+                assert_eq!(
+                    it.title(&whole) != it.title(&changed),
+                    it.options().contains(&option),
+                    "{option}, {}",
+                    it.name()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn with_the_options_that_it_is_said_to_need_an_experiment_is_judged() {
+        for usual in
+            [&["--quick"][..], &["--producers", "1", "--rate", "9", "--jobs", "9", "--seconds", "0.5", "--ttl", "60"]]
+        {
+            for it in Experiment::ALL {
+                let load = settings(usual).unwrap().load;
+                let lacks = it.lacks(&load).join(" ");
+                let wanted: Vec<_> = lacks.split_whitespace().collect();
+                let kept = usual.chunks(2).filter(|option| !wanted.contains(&option[0])).flatten();
+                let arguments: Vec<_> = kept.chain(&wanted).copied().collect();
+                assert_eq!(wanted.is_empty(), it.is_judged(&load));
+                assert!(it.is_judged(&settings(&arguments).unwrap().load), "{}: {arguments:?}", it.name());
+            }
+        }
+        assert_eq!(Experiment::PairsBeside.lacks(&Load::quick()).join(" "), "--jobs 1000000 --seconds 1");
+        assert_eq!(Experiment::Sessions.lacks(&Load { ttl: Load::whole().ttl * 2, ..Load::whole() }), ["--ttl 2"]);
     }
 
     #[test]

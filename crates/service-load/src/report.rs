@@ -3,7 +3,6 @@
 use crate::experiments::{Asked, Experiment};
 use crate::figures::Figure;
 use crate::glance;
-use crate::load::Load;
 use crate::options::Form;
 use crate::run::{Row, Run};
 use anyhow::{Context, Result};
@@ -202,9 +201,9 @@ pub(crate) fn verdict(run: &Run, experiment: Experiment) -> Option<String> {
     if judged.is_empty() {
         return None;
     }
-    if !experiment.is_judged(&run.load) {
-        let whole = experiment.title(&Load::whole());
-        return Some(format!("Asked of {OURS}: not judged, as it is asked of another size: {whole}."));
+    let lacks = experiment.lacks(&run.load);
+    if !lacks.is_empty() {
+        return Some(format!("Asked of {OURS}: not judged, as it is asked of more: needs {}.", lacks.join(" ")));
     }
     let sentence = |(bound, is_kept): &(String, bool)| format!("{bound}: {}", if *is_kept { "kept" } else { "MISSED" });
     Some(format!("Asked of {OURS}: {}.", judged.iter().map(sentence).collect::<Vec<_>>().join("; ")))
@@ -223,6 +222,7 @@ pub fn missed(run: &Run) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::experiments::Played;
+    use crate::load::Load;
 
     fn run(plays: Vec<(&'static str, Played)>) -> Run {
         let mut run = Run {
@@ -283,7 +283,8 @@ mod tests {
         let mut run = run(vec![(OURS, figures(10.0, 1e9)), ("other", figures(10.0, 1e9))]);
         run.load.pairs_time /= 2;
         let text = render(&run, Form::Table).unwrap();
-        assert!(text.contains("Asked of wheelhouse: not judged") && !text.contains("MISSED"), "{text}");
+        assert!(text.contains("not judged, as it is asked of more: needs --seconds 1."), "{text}");
+        assert!(!text.contains("MISSED"), "{text}");
         assert_eq!(missed(&run), Vec::<String>::new());
     }
 

@@ -7,6 +7,8 @@ use crate::contender::Contender;
 use crate::experiments::{Experiment, Played};
 use crate::load::Load;
 use anyhow::{Result, bail};
+use std::io::IsTerminal;
+use wheelhouse_harness::console::say;
 use wheelhouse_harness::interrupt;
 use wheelhouse_harness::model::{INTERRUPTED, Provenance};
 use wheelhouse_harness::progress::Progress;
@@ -85,6 +87,10 @@ pub fn run(settings: &Settings) -> Result<Run> {
     let mut progress = Progress::new(round * settings.repetitions as u32);
     for repetition in 1..=settings.repetitions {
         for &experiment in &settings.experiments {
+            // Where the bar shows nothing: a log that stays empty for minutes looks like a program that hangs.
+            if !std::io::stderr().is_terminal() {
+                say(under_way(settings, repetition, experiment));
+            }
             for contender in rotated(&settings.contenders, repetition - 1) {
                 if interrupt::requested() {
                     run.interrupted = true;
@@ -100,6 +106,15 @@ pub fn run(settings: &Settings) -> Result<Run> {
         }
     }
     Ok(run)
+}
+
+/// What begins now, for a log.
+fn under_way(settings: &Settings, repetition: usize, experiment: Experiment) -> String {
+    let (repetitions, facilities) = (settings.repetitions, settings.contenders.len());
+    let about = experiment.expected(&settings.load).as_secs_f64() * facilities as f64;
+    let plural = if facilities == 1 { "y" } else { "ies" };
+    let name = experiment.name();
+    format!("repetition {repetition} of {repetitions}: {name} on {facilities} facilit{plural}, about {about:.1} s")
 }
 
 /// All of them, another one first each time.
@@ -129,6 +144,15 @@ mod tests {
         let order = |by| rotated(&[1, 2, 3], by).copied().collect::<Vec<_>>();
         assert_eq!([0, 1, 2, 3].map(order), [[1, 2, 3], [2, 3, 1], [3, 1, 2], [1, 2, 3]]);
         assert_eq!(rotated::<u8>(&[], 5).count(), 0);
+    }
+
+    #[test]
+    fn a_log_is_told_what_begins_and_how_long_it_takes() {
+        let contenders =
+            select(crate::facilities::all(), &["wheelhouse".to_owned(), "tokio-sleep".to_owned()]).unwrap();
+        let settings = Settings { contenders, experiments: Vec::new(), load: Load::whole(), repetitions: 3 };
+        let line = under_way(&settings, 2, Experiment::PairsAlone);
+        assert_eq!(line, "repetition 2 of 3: pairs-alone on 2 facilities, about 2.0 s");
     }
 
     #[test]

@@ -99,7 +99,8 @@ impl<B> Builder<B> {
     }
 
     /// Runs jobs on so many threads, instead of on the one that drives. Then a slow job delays no other as long as a
-    /// worker is free, and never a future or a value that is sent: these are brought by the thread that drives.
+    /// worker is free, and never a future or a value that is sent: these are brought by the thread that drives. Zero is refused. Of this and
+    /// [`executor`](Self::executor), the one called last holds.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
         self.executor = None;
@@ -107,7 +108,7 @@ impl<B> Builder<B> {
     }
 
     /// Runs closures where this says, instead of on the thread that drives. That one brings what needs no more than an instant:
-    /// values that are sent, and futures.
+    /// values that are sent, and futures. Of this and [`workers`](Self::workers), the one called last holds.
     pub fn executor(mut self, executor: impl Executor + 'static) -> Self {
         self.executor = Some(Box::new(executor));
         self.workers = None;
@@ -115,7 +116,7 @@ impl<B> Builder<B> {
     }
 
     /// How many jobs may be scheduled at a time: pending, due, and running. [`Builder::MOST_JOBS`] by default, which is
-    /// also the most.
+    /// also the most. Zero is refused.
     ///
     /// This bounds the memory too. A job that is over makes room at once, but something of it stays until the driver looks: of
     /// those there may be as many again (1,024 where fewer are allowed), and if a job holds up the driver for so long that there
@@ -144,10 +145,13 @@ impl<B: Timer<JobIndex>> Builder<B> {
     ///
     /// # Errors
     ///
-    /// A tick that cannot be, a pool of no workers, a limit that is too high, runs that are slow after no time, or a thread that
+    /// A tick that cannot be, a pool of no workers, a limit of zero or one that is too high, runs that are slow after no time, or a thread that
     /// cannot be started.
     pub fn build(self) -> Result<Scheduler<B>, BuildError> {
         let ticks = Ticks::new(self.tick).ok_or(BuildError::Tick(self.tick))?;
+        if self.settings.limit == 0 {
+            return Err(BuildError::NoJobs);
+        }
         if self.settings.limit > MOST_JOBS {
             return Err(BuildError::Limit(self.settings.limit));
         }

@@ -21,6 +21,9 @@ use std::{fmt, io};
 /// `Box<dyn Error + Send + Sync>` or that of `anyhow`, takes it only if the job may be, too, which closures often may not: then
 /// `map_err(Reason::from)` drops the job and keeps the reason.
 ///
+/// **Who is to ask for the reason later** passes it on by `.map_err(Reason::from)?`, as below. By `?` alone the box holds
+/// this type with the closure's, which nobody can name: `downcast_ref::<Reason>()` then finds nothing, and only the message is left.
+///
 /// ```
 /// use std::cell::Cell;
 /// use std::error::Error;
@@ -61,45 +64,58 @@ impl<J> fmt::Display for Rejected<J> {
 
 impl<J> Error for Rejected<J> {}
 
+/// What is said of a time that has no name.
+const TOO_FAR: &str = "a time too far away to be named: at most 584 years from the clock's origin";
+
+/// What is said by handles that outlive their service.
+const STOPPED: &str = "the service has been stopped or dropped: keep the `Service` for as long as jobs are to run";
+
 /// Why a job was not scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
-    /// A period of zero: it would run without end.
+    /// A period of zero: it would run without end. For a single run there is [`after`](crate::Handle::after).
     ZeroPeriod,
     /// A period shorter than the tick, which is named here: several runs would be due at the same tick for ever.
     PeriodBelowTick(Duration),
-    /// To be run zero times.
+    /// To be run zero times. Without [`times`](crate::Periodic::times) there is no end.
     ZeroTimes,
     /// The first run would be after the last moment there is, 584 years from the clock's origin.
     Overflow,
     /// The rule names no time in the future, see [`Handle::on`](crate::Handle::on).
     NoOccurrence,
-    /// A key without a character.
+    /// A key without a character. A job without a key is one on which [`key`](crate::OneShot::key) was not called.
     EmptyKey,
     /// A job with this key is pending or periodic, and was not to be replaced.
     DuplicateKey,
     /// As many jobs as are allowed, which is named here, are scheduled, or as many again are over and wait to be cleared away by a
     /// driver that is held up, see [`max_jobs`](crate::Builder::max_jobs).
     LimitReached(usize),
-    /// The service has been stopped.
+    /// The service has been stopped, or dropped: it is kept for as long as jobs are to run.
     Stopped,
 }
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ZeroPeriod => f.write_str("a period of zero"),
+            Self::ZeroPeriod => f.write_str("a period of zero: use `after` for a single run"),
             Self::PeriodBelowTick(tick) => {
                 write!(f, "a period shorter than the tick of {tick:?}: build with a shorter tick")
             }
-            Self::ZeroTimes => f.write_str("a job to be run zero times"),
-            Self::Overflow => f.write_str("a time too far away to be named"),
-            Self::NoOccurrence => f.write_str("a rule that names no time in the future"),
-            Self::EmptyKey => f.write_str("an empty key"),
-            Self::DuplicateKey => f.write_str("a job with this key is scheduled already"),
-            Self::LimitReached(limit) => write!(f, "{limit} jobs are scheduled, and no more are allowed"),
-            Self::Stopped => f.write_str("the service has been stopped"),
+            Self::ZeroTimes => f.write_str("a job to be run zero times: leave `times` out for no end"),
+            Self::Overflow => f.write_str(TOO_FAR),
+            Self::NoOccurrence => f.write_str(
+                "a rule that names no time in the future: its years have passed, or it answers with past times",
+            ),
+            Self::EmptyKey => f.write_str("an empty key: leave `key` out for a job without one"),
+            Self::DuplicateKey => f.write_str(
+                "a job with this key is scheduled already: refresh or cancel that one, or schedule by `replacing`",
+            ),
+            Self::LimitReached(limit) => write!(
+                f,
+                "{limit} jobs are scheduled, and no more are allowed: raise `max_jobs`, or try again when some are over"
+            ),
+            Self::Stopped => f.write_str(STOPPED),
         }
     }
 }
@@ -142,8 +158,8 @@ impl fmt::Display for ChangeError {
             Self::Running => "the job is running",
             Self::Finished => "the job has finished",
             Self::Cancelled => "the job was cancelled before",
-            Self::Stopped => "the service has been stopped",
-            Self::Overflow => "a time too far away to be named",
+            Self::Stopped => STOPPED,
+            Self::Overflow => TOO_FAR,
         })
     }
 }
@@ -160,6 +176,8 @@ pub enum BuildError {
     NoWorkers,
     /// Each run to be reported as slow, [`slow_after`](crate::Builder::slow_after) a time of zero.
     SlowAfterZero,
+    /// No job allowed: [`max_jobs`](crate::Builder::max_jobs) of zero.
+    NoJobs,
     /// More jobs allowed than a backend can hold; [`Builder::MOST_JOBS`](crate::Builder::MOST_JOBS) is the most.
     Limit(usize),
     /// A thread could not be started.
@@ -171,7 +189,12 @@ impl fmt::Display for BuildError {
         match self {
             Self::Tick(tick) => write!(f, "a tick of {tick:?}: it must be above zero and below 584 years"),
             Self::NoWorkers => f.write_str("a pool of zero workers: leave it out to run jobs on the driving thread"),
-            Self::SlowAfterZero => f.write_str("runs that are slow after no time at all: each would be reported"),
+            Self::SlowAfterZero => f.write_str(
+                "a `slow_after` of zero: each run would be reported, so give it a time above zero, such as a second",
+            ),
+            Self::NoJobs => {
+                f.write_str("a limit of zero jobs: each would be refused; leave `max_jobs` out for no limit")
+            }
             Self::Limit(jobs) => {
                 write!(f, "a limit of {jobs} jobs: a backend holds at most {}", crate::builder::MOST_JOBS)
             }

@@ -42,7 +42,12 @@ impl fmt::Display for Event {
             EventKind::Panicked(message) => write!(f, "{job} panicked: {message}"),
             EventKind::StillRunning(time) => write!(f, "{job} has been running for {time:?}, and occupies a worker"),
             EventKind::Slow(took) => {
-                write!(f, "{job} took {took:?}: give it a worker of its own, or raise `slow_after`")
+                // It does not know whether there are workers: what a run holds up depends on that, the remedies hold for both.
+                write!(
+                    f,
+                    "{job} took {took:?}, and held up others unless a worker was free: shorten it, have jobs run on (more) \
+                     workers by `Builder::workers`, or raise `slow_after`"
+                )
             }
             EventKind::ChannelFull => write!(f, "{job} found its channel full: make room for more, or receive faster"),
             EventKind::ChannelClosed => write!(f, "{job} found its channel closed, and ends"),

@@ -68,6 +68,77 @@
 //!    futures and values that are sent wait for none of them.
 //! 6. **Nothing blocks for ever.** No call of a handle waits for the driver, the driver waits for no worker and no receiver.
 //!
+//! # Recipes
+//!
+//! **With tokio.** No call of a handle waits, so tasks may use it as they like, and futures of the [`future`] module run on its
+//! executor as on any. [`stop`](Service::stop) does wait for runs, and so does dropping a service: in a task either would hold up a
+//! thread of the runtime. Give the service to a thread that may wait.
+//!
+//! ```
+//! use std::time::Duration;
+//! use wheelhouse_service::{Service, Stop};
+//!
+//! async fn serve() -> Result<(), Box<dyn std::error::Error>> {
+//!     let service = Service::builder().workers(1).start()?;
+//!     service.handle().sleep(Duration::from_millis(1)).await?;
+//!     service.handle().after(Duration::from_secs(3600)).run(|_| println!("an hour has passed"))?;
+//!     let stopped = tokio::task::spawn_blocking(move || service.stop(Stop::WaitFor(Duration::from_secs(10)))).await?;
+//!     assert_eq!(stopped.jobs.len(), 1);
+//!     Ok(())
+//! }
+//! # tokio::runtime::Builder::new_current_thread().build()?.block_on(serve())?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! **Trying again at growing distances.** A periodic job moves its own next run from inside, and ends itself when it is done. By
+//! [`fixed_delay`](Periodic::fixed_delay) no run follows at once because others were late.
+//!
+//! ```
+//! use std::time::Duration;
+//! use wheelhouse_service::{ManualClock, Moment, Scheduler};
+//!
+//! let clock = ManualClock::new();
+//! let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
+//! let (sender, tries) = crossbeam_channel::unbounded();
+//! let connects = |attempt: u64| attempt == 4; // whatever may fail
+//!
+//! let (mut delay, longest) = (Duration::from_secs(1), Duration::from_secs(60));
+//! scheduler.handle().every(delay).fixed_delay().named("connect").run(move |run| {
+//!     sender.send(run.started().since_origin().as_secs()).ok();
+//!     if connects(run.number()) {
+//!         return run.end();
+//!     }
+//!     delay = longest.min(delay * 2);
+//!     run.job().refresh(delay).ok(); // an error says that somebody has cancelled it meanwhile
+//! })?;
+//! scheduler.play(&clock, Moment::from_nanos(3_600_000_000_000));
+//! assert_eq!(tries.try_iter().collect::<Vec<_>>(), [1, 3, 7, 15]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! **Metrics over HTTP**, for a program that has no server of its own:
+//!
+//! ```no_run
+//! use std::io::{self, BufRead, BufReader, Write};
+//! use std::net::{TcpListener, TcpStream};
+//! use std::time::Duration;
+//! use wheelhouse_service::{Handle, Service};
+//!
+//! fn answer(mut client: TcpStream, timers: &Handle) -> io::Result<()> {
+//!     client.set_read_timeout(Some(Duration::from_secs(5)))?; // one that says nothing keeps nobody waiting
+//!     BufReader::new(&client).lines().take_while(|line| line.as_ref().is_ok_and(|line| !line.is_empty())).for_each(drop);
+//!     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nConnection: close\r\n";
+//!     let text = timers.snapshot().prometheus();
+//!     write!(client, "{head}Content-Length: {}\r\n\r\n{text}", text.len())
+//! }
+//!
+//! let service = Service::start()?;
+//! for client in TcpListener::bind("127.0.0.1:9100")?.incoming() {
+//!     client.and_then(|client| answer(client, &service.handle())).unwrap_or_else(|error| eprintln!("metrics: {error}"));
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # When to take something else
 //!
 //! To drive timeouts inside of one event loop that owns them, a backend alone is smaller and does less: see
@@ -122,6 +193,11 @@ pub use time::Moment;
 
 /// What [`OneShot::send`] and [`Periodic::send`] send to, from the crate of the same name.
 pub use crossbeam_channel;
+
+/// Compiles and runs the program of the page for those who come from elsewhere.
+#[cfg(doctest)]
+#[doc = include_str!("../MIGRATION.md")]
+struct Migration;
 
 /// Compiles and runs the programs of the README. Only with the feature `cron`, which one of them needs: a page for readers has no hidden
 /// line that could make that one depend on it.

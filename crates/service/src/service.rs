@@ -98,6 +98,9 @@ impl<B: Timer<JobIndex> + Send + 'static> Scheduler<B> {
 impl Service {
     /// A service with the defaults: a tick of a millisecond, jobs run on its one thread, no limit.
     ///
+    /// Keep it for as long as jobs are to run: when it is dropped, it stops. So `Service::start()?.handle()` is the handle of a service
+    /// that is over at the end of the statement, and refuses each job.
+    ///
     /// # Errors
     ///
     /// If the thread cannot be started.
@@ -110,7 +113,8 @@ impl Service {
         Builder::new()
     }
 
-    /// A handle to schedule jobs with, from any thread.
+    /// A handle to schedule jobs with, from any thread. It does not keep the service running: once that is stopped or dropped, the
+    /// handle refuses jobs with [`Reason::Stopped`](crate::Reason::Stopped).
     pub fn handle(&self) -> Handle {
         Handle::new(Arc::clone(&self.shared))
     }

@@ -98,7 +98,9 @@ fn a_slow_run_is_named_and_timed() {
     rig.play(3999);
     let events = events.take();
     assert_eq!(events.iter().map(|event| event.kind.clone()).collect::<Vec<_>>(), [EventKind::Slow(ms(101))]);
-    assert!(events[0].to_string().starts_with("job 'report' took 101ms"));
+    let message = events[0].to_string();
+    assert!(message.starts_with("job 'report' took 101ms"), "{message}");
+    assert!(message.contains("`Builder::workers`") && message.ends_with("or raise `slow_after`"), "{message}");
     let snapshot = rig.timers.snapshot();
     assert_eq!((snapshot.counts.slow, snapshot.run_time.max, snapshot.run_time.sum), (1, ms(101), ms(301)));
 }

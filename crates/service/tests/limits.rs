@@ -4,7 +4,7 @@ mod common;
 
 use common::{Log, Rig, at, ms};
 use std::time::Duration;
-use wheelhouse_service::{BuildError, ChangeError, Reason, Scheduler, Status};
+use wheelhouse_service::{BuildError, ChangeError, DueRun, Reason, Scheduler, Service, Status};
 
 #[test]
 fn what_cannot_be_is_refused() {
@@ -19,11 +19,68 @@ fn what_cannot_be_is_refused() {
     assert!(every(ms(1)).times(1).run(|_| ()).is_ok());
 }
 
+/// A rig that takes no more jobs.
+fn full() -> Rig {
+    let rig = Rig::with(|builder| builder.max_jobs(1));
+    rig.timers.after(ms(1000)).run(|_| ()).unwrap();
+    rig
+}
+
+/// What a message says to do about it: after the colon.
+fn remedy(error: impl std::fmt::Display) -> String {
+    let message = error.to_string();
+    message.split_once(": ").unwrap_or_else(|| panic!("no remedy: {message}")).1.to_owned()
+}
+
+#[test]
+fn who_is_refused_is_told_what_to_do_instead() {
+    let rig = Rig::new();
+    let every = |period| rig.timers.every(period);
+    assert_eq!(remedy(every(ms(0)).run(|_| ()).unwrap_err()), "use `after` for a single run");
+    assert_eq!(remedy(every(ms(1)).times(0).run(|_| ()).unwrap_err()), "leave `times` out for no end");
+    let after = |time| rig.timers.after(time);
+    assert_eq!(remedy(after(ms(1)).key("").run(|_| ()).unwrap_err()), "leave `key` out for a job without one");
+    let far = "at most 584 years from the clock's origin";
+    assert_eq!(remedy(after(Duration::MAX).run(|_| ()).unwrap_err()), far);
+    let job = after(ms(1)).key("key").run(|_| ()).unwrap();
+    assert_eq!(remedy(job.refresh(Duration::MAX).unwrap_err()), far);
+    assert!(remedy(after(ms(1)).key("key").run(|_| ()).unwrap_err()).starts_with("refresh or cancel that one"));
+    let past = rig.timers.on(|_| None).run(|_| ()).unwrap_err();
+    assert_eq!(remedy(past), "its years have passed, or it answers with past times");
+    assert!(remedy(full().timers.after(ms(1)).run(|_| ()).unwrap_err()).starts_with("raise `max_jobs`"));
+}
+
+/// As in `Service::start()?.handle()`, which drops the service at once.
+#[test]
+fn who_has_dropped_the_service_is_told_to_keep_it() {
+    let timers = Service::start().unwrap().handle();
+    let stopped = "the service has been stopped or dropped: keep the `Service` for as long as jobs are to run";
+    assert_eq!(timers.after(ms(1)).run(|_| ()).unwrap_err().to_string(), stopped);
+    assert_eq!(timers.refresh("key", ms(1)).unwrap_err().to_string(), stopped);
+}
+
+/// What the documentation of `Rejected` warns of.
+#[test]
+fn the_reason_is_found_again_only_if_it_was_passed_on_alone() {
+    type Boxed = Box<dyn std::error::Error + Send + Sync>;
+    let rig = full();
+    let plain = || -> Result<(), Boxed> {
+        rig.timers.after(ms(1)).run(|_| ())?;
+        Ok(())
+    };
+    let alone = || -> Result<(), Boxed> {
+        rig.timers.after(ms(1)).run(|_| ()).map_err(Reason::from)?;
+        Ok(())
+    };
+    assert_eq!(plain().unwrap_err().downcast_ref::<Reason>(), None);
+    assert_eq!(alone().unwrap_err().downcast_ref(), Some(&Reason::LimitReached(1)));
+}
+
 #[test]
 fn what_is_refused_comes_back_as_it_was() {
     let (sender, receiver) = crossbeam_channel::unbounded();
-    let rig = Rig::with(|builder| builder.max_jobs(0));
-    let full = Reason::LimitReached(0);
+    let rig = full();
+    let full = Reason::LimitReached(1);
     let text = "given back".to_owned();
     let job = move |_: &wheelhouse_service::Run<'_>| drop(text);
     let once = rig.timers.after(ms(1)).run(job).unwrap_err();
@@ -47,14 +104,14 @@ fn what_is_refused_comes_back_as_it_was() {
 fn a_refusal_is_passed_on_without_the_job_where_that_cannot_go() {
     let witness = std::sync::Arc::new(());
     let held = std::cell::Cell::new(Some(witness.clone()));
-    let rig = Rig::with(|builder| builder.max_jobs(0));
+    let rig = full();
     let schedule = || -> Result<(), Reason> {
         rig.timers.after(ms(1)).run(move |_| held.set(None))?;
         Ok(())
     };
     let pass_on = || -> Result<(), Box<dyn std::error::Error + Send + Sync>> { Ok(schedule()?) };
     let error = pass_on().unwrap_err();
-    assert_eq!(error.downcast_ref(), Some(&Reason::LimitReached(0)));
+    assert_eq!(error.downcast_ref(), Some(&Reason::LimitReached(1)));
     assert_eq!(std::sync::Arc::strong_count(&witness), 1, "the job was dropped");
 }
 
@@ -89,8 +146,25 @@ fn a_scheduler_that_cannot_be_is_not_built() {
     assert!(matches!(tick(Duration::MAX), BuildError::Tick(Duration::MAX)));
     assert!(matches!(error(Scheduler::builder().workers(0)), BuildError::NoWorkers));
     assert!(matches!(error(Scheduler::builder().slow_after(Duration::ZERO)), BuildError::SlowAfterZero));
+    assert_eq!(
+        remedy(error(Scheduler::builder().slow_after(ms(0)))).split(',').next(),
+        Some("each run would be reported")
+    );
+    assert!(matches!(error(Scheduler::builder().max_jobs(0)), BuildError::NoJobs));
+    assert!(remedy(BuildError::NoJobs).ends_with("leave `max_jobs` out for no limit"));
     assert!(matches!(error(Scheduler::builder().max_jobs(usize::MAX)), BuildError::Limit(usize::MAX)));
     assert_eq!(tick(Duration::ZERO).to_string(), "a tick of 0ns: it must be above zero and below 584 years");
+}
+
+#[test]
+fn of_workers_and_an_executor_the_one_called_last_holds() {
+    let drops = |run: DueRun| drop(run);
+    let refused = Scheduler::builder().executor(drops).workers(0).build().unwrap_err();
+    assert!(matches!(refused, BuildError::NoWorkers), "workers were called last");
+    let mut rig = Rig::with(|builder| builder.workers(0).executor(drops));
+    rig.timers.after(ms(1)).run(|_| ()).unwrap();
+    rig.play(1);
+    assert_eq!(rig.timers.snapshot().counts.abandoned, 1, "the executor was");
 }
 
 #[test]

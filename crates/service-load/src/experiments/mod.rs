@@ -124,15 +124,46 @@ impl Experiment {
 
     /// Whether as much is played as these bounds are asked of: a service that keeps them with a tenth of it may not with all.
     pub fn is_judged(self, load: &Load) -> bool {
+        self.lacks(load).is_empty()
+    }
+
+    /// The options that make a load as large as these bounds are asked of.
+    pub fn lacks(self, load: &Load) -> Vec<String> {
         let whole = Load::whole();
-        let pairs = load.pairs_time >= whole.pairs_time && load.producers >= whole.producers;
+        let option = |lacks: bool, name: &str, value: f64| lacks.then(|| format!("--{name} {value}"));
+        let producers = || option(load.producers < whole.producers, "producers", whole.producers as f64);
+        let seconds = |time: Duration, asked: Duration| option(time < asked, "seconds", asked.as_secs_f64());
+        let jobs = |jobs: u32, asked: u32| option(jobs < asked, "jobs", asked.into());
+        let pending = || jobs(load.pending, whole.pending);
+        let pairs_time = || seconds(load.pairs_time, whole.pairs_time);
+        // No option makes the window smaller, so none makes it larger: only the load of tests has another.
+        let window = || (load.window < whole.window).then(|| format!("a window of {}", whole.window));
+        let lacks = match self {
+            Self::PairsAlone => vec![producers(), pairs_time()],
+            Self::PairsBeside => vec![producers(), pending(), pairs_time()],
+            Self::PairsWindow => vec![producers(), pending(), window(), pairs_time()],
+            Self::Fires => vec![
+                option(load.rate < whole.rate, "rate", whole.rate.into()),
+                seconds(load.fires_time, whole.fires_time),
+            ],
+            Self::Sessions => {
+                let enough = Load { sessions: load.sessions.max(whole.sessions), ..load.clone() };
+                let lasting = sessions::rate(&enough) < sessions::rate(&whole);
+                vec![jobs(load.sessions, whole.sessions), option(lasting, "ttl", whole.ttl.as_secs_f64())]
+            }
+            Self::Audit => Vec::new(),
+        };
+        lacks.into_iter().flatten().collect()
+    }
+
+    /// The options, of those that change the load, that change what is played.
+    pub(crate) fn options(self) -> &'static [&'static str] {
         match self {
-            Self::PairsAlone => pairs,
-            Self::PairsBeside => pairs && load.pending >= whole.pending,
-            Self::PairsWindow => pairs && load.pending >= whole.pending && load.window >= whole.window,
-            Self::Fires => load.rate >= whole.rate && load.fires_time >= whole.fires_time,
-            Self::Sessions => load.sessions >= whole.sessions && sessions::rate(load) >= sessions::rate(&whole),
-            Self::Audit => true,
+            Self::PairsAlone => &["producers", "seconds"],
+            Self::PairsBeside | Self::PairsWindow => &["producers", "jobs", "seconds"],
+            Self::Fires => &["rate", "seconds"],
+            Self::Sessions => &["jobs", "ttl"],
+            Self::Audit => &["producers", "jobs"],
         }
     }
 
@@ -222,7 +253,7 @@ mod tests {
         asked.map(|it| it.is_judged(load)).collect()
     }
 
-    /// Where nothing is judged, the report says of which size it would be: what makes the difference must be in that.
+    /// Where nothing is judged, a reader compares the head of the table with that of another: what makes the difference is in it.
     #[test]
     fn the_title_tells_less_from_as_much_as_is_asked() {
         for it in Experiment::ALL {
