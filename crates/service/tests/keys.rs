@@ -18,7 +18,10 @@ fn a_second_job_with_a_key_is_refused_and_comes_back() {
     let rejected = rig.timers.after(ms(20)).key("session").run(log.named("second")).unwrap_err();
     assert_eq!(
         (rejected.reason, rejected.to_string().as_str()),
-        (Reason::DuplicateKey, "a job with this key is scheduled already")
+        (
+            Reason::DuplicateKey,
+            "a job with this key is scheduled already: refresh or cancel that one, or schedule by `replacing`"
+        )
     );
     assert_eq!((rig.timers.len(), first.key().map(|key| &**key)), (1, Some("session")));
     rig.timers.after(ms(20)).key("another").run(rejected.job).unwrap();
