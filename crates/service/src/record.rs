@@ -1,8 +1,9 @@
 //! What is known of one job: the meeting point of those who hold its handle, the driver, and the worker that runs it.
 //!
 //! All that can happen to a job is a change of its *phase* under its own lock, which is held for a few instructions and
-//! never while code of the user runs (but for a [`Clock`] of theirs, where the job waits for a time of the wall clock). So each question has one answer, given at once and to all: of a cancellation and
-//! a run that race, the one that gets the lock first wins, and the other is told.
+//! never while code of the user runs (but for a [`Clock`] of theirs, where the job waits for a time of the wall clock). So each
+//! question has one answer, given at once and to all: of a cancellation and a run that race, the one that gets the lock first wins, and
+//! the other is told.
 //!
 //! ```text
 //!            come_due             begin                end, last run
@@ -21,9 +22,8 @@
 //! A job whose runs may overlap waits for its next run from when one begins; the last is as that of any other. So of each job
 //! at most one run waits for a worker, whatever its period, and what can be done to it is the same.
 //!
-//! The work of a job lies in its record too, behind a lock of its own that is held while it runs. Nobody ever waits for that lock: the
-//! work is touched by who has the right to it alone, and who that is follows from the phase. It is he who let a run begin, until that has
-//! ended; he who cancelled the job or took it back, for good.
+//! The work of a job lies in its record too, behind a lock of its own that is held while it runs. Nobody ever waits for that lock, as the
+//! phase says who may touch the work: while a run goes on, that run; once the job was cancelled or taken back, the caller who did that.
 //!
 //! The driver is told of changes by being sent the record: *look at this*. What it has to do follows from what it
 //! finds, so that messages need no order among themselves and it does not matter if there is one too many.
