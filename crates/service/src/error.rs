@@ -108,7 +108,9 @@ impl fmt::Display for Reason {
                 "a rule that names no time in the future: its years have passed, or it answers with past times",
             ),
             Self::EmptyKey => f.write_str("an empty key: leave `key` out for a job without one"),
-            Self::DuplicateKey => f.write_str("a job with this key is scheduled already"),
+            Self::DuplicateKey => f.write_str(
+                "a job with this key is scheduled already: refresh or cancel that one, or schedule by `replacing`",
+            ),
             Self::LimitReached(limit) => write!(
                 f,
                 "{limit} jobs are scheduled, and no more are allowed: raise `max_jobs`, or try again when some are over"

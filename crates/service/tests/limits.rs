@@ -44,6 +44,7 @@ fn who_is_refused_is_told_what_to_do_instead() {
     assert_eq!(remedy(after(Duration::MAX).run(|_| ()).unwrap_err()), far);
     let job = after(ms(1)).key("key").run(|_| ()).unwrap();
     assert_eq!(remedy(job.refresh(Duration::MAX).unwrap_err()), far);
+    assert!(remedy(after(ms(1)).key("key").run(|_| ()).unwrap_err()).starts_with("refresh or cancel that one"));
     let past = rig.timers.on(|_| None).run(|_| ()).unwrap_err();
     assert_eq!(remedy(past), "its years have passed, or it answers with past times");
     assert!(remedy(full().timers.after(ms(1)).run(|_| ()).unwrap_err()).starts_with("raise `max_jobs`"));
