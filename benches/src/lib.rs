@@ -180,7 +180,7 @@ impl<B: Backend> Population<B> {
     }
 }
 
-/// Compiles the program of the workspace's README.
+/// Compiles the programs of the workspace's README.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
