@@ -27,15 +27,7 @@ pub enum Fate {
 impl Fate {
     /// Whether it runs, if all is well.
     pub fn is_to_run(&self) -> bool {
-        self.due().is_some()
-    }
-
-    /// When it runs, if all is well.
-    pub fn due(&self) -> Option<u64> {
-        match *self {
-            Self::Runs(due) | Self::RunsLate { due, .. } => Some(due),
-            Self::Never | Self::Either => None,
-        }
+        matches!(self, Self::Runs(_) | Self::RunsLate { .. })
     }
 }
 

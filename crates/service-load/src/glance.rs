@@ -4,7 +4,7 @@ use crate::experiments::Experiment;
 use crate::report::{Sample, samples, verdict};
 use crate::run::{Row, Run};
 use wheelhouse_harness::report::provenance;
-use wheelhouse_harness::table::{Cell, Column, Mark, Table};
+use wheelhouse_harness::table::{Cell, Column, Table};
 
 /// What is shown: the head of the column, and the figure.
 const SHOWN: [(&str, Experiment, &str); 8] = [
@@ -46,7 +46,7 @@ fn cell(run: &Run, facility: &str, experiment: Experiment, figure: &str) -> Cell
     }
     let samples = samples(&rows);
     let found = samples.iter().find(|sample| sample.figure.name == figure);
-    found.and_then(Sample::cell).unwrap_or_else(Cell::missing).marked(Mark::Plain)
+    found.map_or_else(Cell::missing, Sample::cell)
 }
 
 /// The table as it stands in a README: what was played, where, and when.

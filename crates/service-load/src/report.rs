@@ -12,7 +12,7 @@ use wheelhouse_harness::report::document::{Block, Document};
 use wheelhouse_harness::report::{markdown, provenance};
 use wheelhouse_harness::stats::{median, relative_deviation};
 use wheelhouse_harness::store;
-use wheelhouse_harness::table::{Cell, Column, Mark, Table};
+use wheelhouse_harness::table::{Cell, Column, Table};
 
 /// The name of the service under test, of which something is asked.
 const OURS: &str = "wheelhouse";
@@ -153,10 +153,10 @@ impl Sample {
     }
 
     /// The same as people read it, with the spread.
-    pub(crate) fn cell(&self) -> Option<Cell> {
+    pub(crate) fn cell(&self) -> Cell {
         let has_spread = self.values.len() > 1 && !self.figure.is_worst;
         let spread = has_spread.then(|| relative_deviation(&self.values)).flatten().filter(|share| *share >= 0.005);
-        Some(self.figure.cell(self.value()?, spread))
+        self.value().map_or_else(Cell::missing, |value| self.figure.cell(value, spread))
     }
 }
 
@@ -173,7 +173,7 @@ pub(crate) fn samples(rows: &[&Row]) -> Vec<Sample> {
 }
 
 fn cells(rows: &[&Row]) -> Vec<Cell> {
-    samples(rows).iter().map(|sample| sample.cell().unwrap_or_else(Cell::missing).marked(Mark::Plain)).collect()
+    samples(rows).iter().map(Sample::cell).collect()
 }
 
 /// What our service has played of an experiment, if that was right.

@@ -110,7 +110,7 @@ impl Handle {
     pub fn on<R: Rule>(&self, mut rule: R) -> OnRule<'_, R> {
         let first = rule.next(self.clock().wall());
         // A run that was dropped is tried again so long after that, and not once for each period of a stall.
-        let plan = Periodic::new(self, self.tick().max(RETRY), None).fixed_delay();
+        let plan = Periodic::new(self, self.ticks().length().max(RETRY), None).fixed_delay();
         let plan = if let Some(time) = first { plan.first_at_time(time) } else { plan };
         OnRule { plan, rule, first }
     }

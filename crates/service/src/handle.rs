@@ -3,6 +3,7 @@
 use crate::plan::{OneShot, Periodic, Plan};
 use crate::record::Record;
 use crate::shared::{Shared, discard};
+use crate::time::Ticks;
 use crate::work::Work;
 use crate::{ChangeError, Clock, Job, JobHandle, Key, Moment, Reason, Snapshot};
 use std::fmt;
@@ -59,7 +60,7 @@ impl Handle {
     /// [`MonotonicClock`](crate::MonotonicClock) does on Linux. For that each such job is looked at once a minute. A job that is
     /// [moved](JobHandle::refresh) waits for a moment of the service's clock from then on.
     pub fn at_time(&self, time: SystemTime) -> OneShot<'_> {
-        OneShot::at_wall(self, time)
+        OneShot::at_time(self, time)
     }
 
     /// Plans a job that is run again and again, first a period from now, without end unless [`times`](Periodic::times) says so.
@@ -134,14 +135,9 @@ impl Handle {
         self.shared.snapshot()
     }
 
-    /// What a tick lasts.
-    pub(crate) fn tick(&self) -> Duration {
-        self.shared.ticks.length()
-    }
-
-    /// The latest deadline there can be.
-    pub(crate) fn latest(&self) -> Moment {
-        self.shared.ticks.latest()
+    /// The ticks of the service.
+    pub(crate) fn ticks(&self) -> Ticks {
+        self.shared.ticks
     }
 
     /// Schedules a job, or gives it back.
@@ -159,11 +155,9 @@ impl Handle {
     fn schedule_admitted<W: Work>(&self, plan: Plan, work: W) -> Result<JobHandle, (Reason, W)> {
         let shared = &self.shared;
         let (look_by, key) = (plan.due.look_by(|| shared.now()), plan.tags.key.clone());
-        let create = |work| {
+        let create = |work| -> Arc<Record> {
             let number = shared.counters.scheduled.count();
-            let record: Arc<Record> =
-                Arc::new(Record::new(Arc::clone(shared), number, plan.tags, plan.due, plan.repeat, work));
-            record
+            Arc::new(Record::new(Arc::clone(shared), number, plan.tags, plan.due, plan.repeat, work))
         };
         let mut replaced_job = None;
         let record = if let Some(key) = key {

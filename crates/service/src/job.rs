@@ -164,12 +164,11 @@ pub struct Job {
     handle: JobHandle,
     deadline: Moment,
     runs: u64,
-    awaited: bool,
 }
 
 impl Job {
-    pub(crate) fn new(handle: JobHandle, taken: Taken) -> Self {
-        Self { handle, deadline: taken.deadline, runs: taken.runs, awaited: taken.awaited }
+    pub(crate) fn new(record: &Arc<Record>, taken: Taken) -> Self {
+        Self { handle: JobHandle::new(Arc::clone(record)), deadline: taken.deadline, runs: taken.runs }
     }
 
     /// Its handle, for its name, key and number.
@@ -189,7 +188,7 @@ impl Job {
 
     /// Whether it is one that a future waits for.
     pub(crate) fn is_awaited(&self) -> bool {
-        self.awaited
+        self.handle.record.is_awaited()
     }
 
     pub(crate) fn into_work<W: Work>(self) -> Option<W> {

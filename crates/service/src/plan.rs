@@ -3,7 +3,7 @@
 use crate::due::Due;
 use crate::record::Tags;
 use crate::repeat::{Missed, Pace, Repeat};
-use crate::time::{Ticks, nanos};
+use crate::time::nanos;
 use crate::work::{CallEach, CallOnce, CallShared, SendEach, SendOnce, Work};
 use crate::{Handle, JobHandle, Key, Moment, Reason, Rejected, Run};
 use crossbeam_channel::Sender;
@@ -36,7 +36,7 @@ impl<'h> Options<'h> {
     }
 
     /// The first run is to wait for a time of the wall clock.
-    fn at_wall(handle: &'h Handle, time: SystemTime) -> Self {
+    fn at_time(handle: &'h Handle, time: SystemTime) -> Self {
         let first = Due::at_time(handle.clock(), time);
         Self { first, ..Self::new(handle, None) }
     }
@@ -51,7 +51,7 @@ impl<'h> Options<'h> {
         if tags.key.as_ref().is_some_and(|key| key.is_empty()) {
             return Err(Reason::EmptyKey);
         }
-        let due = first.filter(|first| first.deadline <= handle.latest()).ok_or(Reason::Overflow)?;
+        let due = first.filter(|first| first.deadline <= handle.ticks().latest()).ok_or(Reason::Overflow)?;
         Ok(Plan { due, repeat, tags, replace })
     }
 }
@@ -96,8 +96,8 @@ impl<'h> OneShot<'h> {
         Self { options: Options::new(handle, deadline) }
     }
 
-    pub(crate) fn at_wall(handle: &'h Handle, time: SystemTime) -> Self {
-        Self { options: Options::at_wall(handle, time) }
+    pub(crate) fn at_time(handle: &'h Handle, time: SystemTime) -> Self {
+        Self { options: Options::at_time(handle, time) }
     }
 
     common_methods!();
@@ -167,7 +167,7 @@ impl<'h> Periodic<'h> {
 
     /// Has the first run at a time of the wall clock, see [`Handle::at_time`]. Those that follow count from there by the clock of the service.
     pub fn first_at_time(mut self, time: SystemTime) -> Self {
-        self.options.first = Options::at_wall(self.options.handle, time).first;
+        self.options.first = Options::at_time(self.options.handle, time).first;
         self
     }
 
@@ -252,13 +252,11 @@ impl<'h> Periodic<'h> {
     }
 
     fn repeat(&self, overlapping: bool) -> Result<Repeat, Reason> {
-        let handle = self.options.handle;
+        let ticks = self.options.handle.ticks();
         let period = NonZeroU64::new(nanos(self.period).ok_or(Reason::Overflow)?).ok_or(Reason::ZeroPeriod)?;
-        if self.period < handle.tick() {
-            return Err(Reason::PeriodBelowTick(handle.tick()));
+        if self.period < ticks.length() {
+            return Err(Reason::PeriodBelowTick(ticks.length()));
         }
-        // The service was built with this one, so that it can be.
-        let ticks = Ticks::new(handle.tick()).ok_or(Reason::Overflow)?;
         let times = match self.times {
             None => None,
             Some(runs) => Some(NonZeroU64::new(runs).ok_or(Reason::ZeroTimes)?),

@@ -88,8 +88,6 @@ pub(crate) struct State {
     pub(crate) held: bool,
     /// Its runs are done in an instant, see [`Work::is_brief`].
     brief: bool,
-    /// See [`Work::is_awaited`].
-    awaited: bool,
     repeat: Option<Box<Repeat>>,
 }
 
@@ -135,8 +133,6 @@ pub(crate) struct Taken {
     pub(crate) runs: u64,
     /// The driver has it, and is to be told.
     pub(crate) placed: bool,
-    /// A future waits for it.
-    pub(crate) awaited: bool,
 }
 
 /// When a run was due, and when it began and ended.
@@ -160,7 +156,6 @@ impl<W: Work> Record<Option<W>> {
             queued: false,
             held: true,
             brief: work.is_brief(),
-            awaited: work.is_awaited(),
             repeat: repeat.map(Box::new),
         };
         let tags = (tags.name.is_some() || tags.key.is_some()).then(|| Box::new(tags));
@@ -177,9 +172,14 @@ impl Record {
         self.tags.as_ref()?.key.as_ref()
     }
 
-    /// Runs the work. For who has the right to it, as are the next two.
+    /// Runs the work. For who has the right to it, as are the next three.
     pub(crate) fn call(&self, run: &Run<'_>) {
         self.work.lock().call(run);
+    }
+
+    /// See [`Work::is_awaited`].
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.work.lock().is_awaited()
     }
 
     /// Drops the work. It may panic in that.
@@ -351,7 +351,7 @@ impl State {
             return Err(refusal(self.phase));
         }
         self.phase = phase;
-        Ok(Taken { deadline: self.due.deadline, runs: self.runs, placed: self.place.is_some(), awaited: self.awaited })
+        Ok(Taken { deadline: self.due.deadline, runs: self.runs, placed: self.place.is_some() })
     }
 
     fn over(&mut self, phase: Phase) -> Ended {

@@ -306,7 +306,7 @@ impl<B: Timer<JobIndex>> Scheduler<B> {
         for record in &records {
             if let Some(taken) = record.take_back(due) {
                 self.shared.retire(record, Phase::Stopped);
-                jobs.push(self.shared.job(record, taken));
+                jobs.push(Job::new(record, taken));
                 self.look_at(record);
             }
         }

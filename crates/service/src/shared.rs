@@ -3,7 +3,7 @@
 use crate::builder::Settings;
 use crate::due::Due;
 use crate::keys::{Keys, in_order};
-use crate::record::{Phase, Record, Taken};
+use crate::record::{Phase, Record};
 use crate::runs::Runs;
 use crate::signal::Signal;
 use crate::stats::{Counters, Distributions};
@@ -191,7 +191,7 @@ impl Shared {
                 if taken.placed {
                     self.send(record, None);
                 }
-                Ok(self.job(record, taken))
+                Ok(Job::new(record, taken))
             }
             Err(refused) => {
                 // A periodic job that is running has its last run.
@@ -199,11 +199,6 @@ impl Shared {
                 Err(refused)
             }
         }
-    }
-
-    /// A job that was taken away, for the user.
-    pub(crate) fn job(&self, record: &Arc<Record>, taken: Taken) -> Job {
-        Job::new(JobHandle::new(Arc::clone(record)), taken)
     }
 
     /// Moves the next run of a job, because somebody asked for that.

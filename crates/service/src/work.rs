@@ -35,6 +35,9 @@ pub(crate) trait Holder: Send + 'static {
     /// See [`Work::fork`].
     fn fork(&self) -> Option<Box<dyn Work>>;
 
+    /// See [`Work::is_awaited`]; not, if the work is not there.
+    fn is_awaited(&self) -> bool;
+
     /// Drops the work.
     fn clear(&mut self);
 
@@ -51,6 +54,10 @@ impl<W: Work> Holder for Option<W> {
 
     fn fork(&self) -> Option<Box<dyn Work>> {
         self.as_ref()?.fork()
+    }
+
+    fn is_awaited(&self) -> bool {
+        self.as_ref().is_some_and(Work::is_awaited)
     }
 
     fn clear(&mut self) {

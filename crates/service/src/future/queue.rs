@@ -165,8 +165,8 @@ impl<T: Send + 'static> Delayed<T> {
     ///
     /// # Errors
     ///
-    /// If its time has come, so that it is to be taken from the queue; if it was removed before, or is given back by a service that was
-    /// stopped: see [`JobHandle::cancel`].
+    /// If its time has come, so that it is to be taken from the queue; if it was removed before; or if the service was stopped, where it
+    /// stays in the queue: see [`JobHandle::cancel`].
     pub fn remove(&self) -> Result<T, ChangeError> {
         let release = self.job.cancel()?.into_work::<Release<T>>().expect("the work of this job");
         // It is gone if the queue was dropped at the same time.
