@@ -85,7 +85,9 @@ extern crate alloc;
 
 pub mod arena;
 pub mod backend;
+pub mod bitmap;
 mod builder;
+pub mod geometry;
 mod id;
 pub mod lists;
 pub mod meter;

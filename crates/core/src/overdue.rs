@@ -12,6 +12,19 @@ use alloc::collections::BTreeMap;
 /// Arrivals go up to this, so that the highest bit of a link is left to the wheel.
 const LAST_ARRIVAL: u32 = u32::MAX >> 1;
 
+/// Where the arrival of a timer is kept, for the map to find it by.
+pub trait Arrivals {
+    /// Keeps the arrival of the timer at a place.
+    fn set_arrival(&mut self, index: u32, arrival: Link);
+}
+
+impl<E> Arrivals for Arena<E, Link> {
+    #[inline]
+    fn set_arrival(&mut self, index: u32, arrival: Link) {
+        self.set_link(index, arrival);
+    }
+}
+
 /// A map of timers that are due, by (deadline, arrival). The link of a timer in it is its arrival, less than 2^31.
 ///
 /// Each method is O(log k) for k timers in the map, [`insert`](Self::insert) amortised.
@@ -40,20 +53,26 @@ impl Overdue {
         if self.waiting.is_empty() { None } else { self.waiting.first_key_value().map(|((deadline, _), _)| *deadline) }
     }
 
+    /// The earliest timer: its place. O(1) if there is none.
+    #[inline]
+    pub fn first(&self) -> Option<u32> {
+        if self.waiting.is_empty() { None } else { self.waiting.first_key_value().map(|(_, index)| *index) }
+    }
+
     /// The comparisons that one operation may take, for the meter.
     #[inline]
     pub fn depth(&self) -> u64 {
         bisection(self.waiting.len())
     }
 
-    /// Adds the timer at a place of the arena. Returns its link, which the caller keeps there.
+    /// Adds the timer at a place. Returns its arrival, which the caller keeps there.
     #[inline(never)]
-    pub fn insert<E>(&mut self, arena: &mut Arena<E, Link>, deadline: Tick, index: u32) -> Link {
+    pub fn insert(&mut self, timers: &mut impl Arrivals, deadline: Tick, index: u32) -> Link {
         if self.waiting.is_empty() {
             self.arrivals = 0;
         }
         if self.arrivals == LAST_ARRIVAL {
-            self.renumber(arena);
+            self.renumber(timers);
         }
         self.arrivals += 1;
         let arrival = Link::MIN.saturating_add(self.arrivals - 1);
@@ -74,13 +93,13 @@ impl Overdue {
 
     /// Counts arrivals from the start again, once in two billion.
     #[cold]
-    fn renumber<E>(&mut self, arena: &mut Arena<E, Link>) {
+    fn renumber(&mut self, timers: &mut impl Arrivals) {
         self.arrivals = 0;
         // Order matters only within a deadline; numbering all in the order of the map keeps that.
         for ((deadline, _), index) in core::mem::take(&mut self.waiting) {
             self.arrivals += 1;
             let arrival = Link::MIN.saturating_add(self.arrivals - 1);
-            arena.set_link(index, arrival);
+            timers.set_arrival(index, arrival);
             self.waiting.insert((deadline, arrival), index);
         }
     }

@@ -1,0 +1,111 @@
+//! The occupied slots of a hierarchy of wheels, and the first of them.
+//!
+//! Number the slots of all levels through, the lowest level first. Seen from the hand, every timer
+//! of a lower level is due before every one of a higher, and within a level the digits count up. So
+//! the earliest occupied slot is the one of the lowest number: the lowest bit of the map.
+//!
+//! ```text
+//! summary   0 0 1 0 1 ...          a bit for each word that is not zero
+//!               │   ╰──────────╮
+//! words     0 0 0100100..0  0  10..0      a bit for each slot
+//! ```
+//!
+//! Linux keeps such a map of its timer wheel; a word of words above it is how its bitmaps of
+//! priorities are searched, and van Emde Boas trees carry the idea to any depth.
+
+use crate::meter::{Meter, Work};
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Bits of a word.
+const WORD: u32 = u64::BITS;
+
+/// A set of slots, by their numbers.
+///
+/// ```
+/// use wheelhouse_core::{bitmap::Bitmap, meter::NoMeter};
+///
+/// let mut occupied = Bitmap::new(2_048);
+/// occupied.insert(700);
+/// occupied.insert(65);
+/// assert_eq!(occupied.first(&NoMeter), Some(65));
+/// occupied.remove(65);
+/// assert_eq!(occupied.first(&NoMeter), Some(700));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Bitmap {
+    words: Vec<u64>,
+    /// Bit i: word i is not zero.
+    summary: Vec<u64>,
+}
+
+impl Bitmap {
+    /// An empty set of numbers below `slots`.
+    pub fn new(slots: u32) -> Self {
+        let words = slots.div_ceil(WORD);
+        Self { words: vec![0; words as usize], summary: vec![0; words.div_ceil(WORD) as usize] }
+    }
+
+    /// Adds a slot. O(1).
+    #[inline(always)]
+    pub fn insert(&mut self, slot: u32) {
+        let word = slot / WORD;
+        self.words[word as usize] |= 1 << (slot % WORD);
+        self.summary[(word / WORD) as usize] |= 1 << (word % WORD);
+    }
+
+    /// Takes a slot out. O(1).
+    #[inline(always)]
+    pub fn remove(&mut self, slot: u32) {
+        let at = slot / WORD;
+        let word = &mut self.words[at as usize];
+        *word &= !(1 << (slot % WORD));
+        if *word == 0 {
+            self.summary[(at / WORD) as usize] &= !(1 << (at % WORD));
+        }
+    }
+
+    /// The lowest number. O(s / 4,096) for s slots: two words, up to 4,096 slots.
+    #[inline(always)]
+    pub fn first(&self, meter: &impl Meter) -> Option<u32> {
+        for (at, summary) in self.summary.iter().enumerate() {
+            meter.tally(Work::SlotVisit, 1);
+            if *summary != 0 {
+                meter.tally(Work::SlotVisit, 1);
+                let word = at as u32 * WORD + summary.trailing_zeros();
+                return Some(word * WORD + self.words[word as usize].trailing_zeros());
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::meter::NoMeter;
+    use alloc::collections::BTreeSet;
+
+    #[test]
+    fn knows_its_least_whatever_comes_and_goes() {
+        for slots in [2, 64, 2_048, 1 << 18] {
+            let (mut bitmap, mut expected) = (Bitmap::new(slots), BTreeSet::new());
+            let mut state = 1_u64;
+            for _ in 0..4_000 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let slot = (state >> 33) as u32 % slots;
+                if state >> 63 == 0 {
+                    bitmap.insert(slot);
+                    expected.insert(slot);
+                } else {
+                    let gone = if state >> 62 & 1 == 0 { Some(slot) } else { expected.first().copied() };
+                    gone.into_iter().for_each(|slot| {
+                        bitmap.remove(slot);
+                        expected.remove(&slot);
+                    });
+                }
+                assert_eq!(bitmap.first(&NoMeter), expected.first().copied());
+            }
+        }
+    }
+}
