@@ -1,15 +1,15 @@
 //! A stack that grows without moving what is on it.
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::mem;
 
 /// Elements in a piece of the stack.
 const PIECE: usize = 1024;
 
-type Piece<X> = Box<[X; PIECE]>;
-
-/// A stack in pieces of 1,024. `push` and `pop` are O(1); at worst one of 1,024 pushes fills a new piece, and the table of the pieces doubles: no element is
-/// moved when the stack grows. Of the pieces that it no longer needs it keeps one, so that pushing and popping at a seam does not allocate each time.
+/// A stack in pieces of 1,024. `push` and `pop` are O(1); at worst one of 1,024 pushes asks for a new
+/// piece, and the table of the pieces doubles: no element is moved when the stack grows, but for those
+/// of the first piece, which begins small. Of the pieces that it no longer needs it keeps one, so that
+/// pushing and popping at a seam does not allocate each time.
 ///
 /// ```
 /// use wheelhouse_core::stack::Stack;
@@ -21,13 +21,11 @@ type Piece<X> = Box<[X; PIECE]>;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Stack<X> {
-    /// The piece on top; `None` until something is pushed.
-    top: Option<Piece<X>>,
-    /// How many elements of it are in use.
-    used: usize,
+    /// The piece on top, with fewer than [`PIECE`] elements or exactly as many.
+    top: Vec<X>,
     /// The full pieces under it.
-    full: Vec<Piece<X>>,
-    spare: Option<Piece<X>>,
+    full: Vec<Vec<X>>,
+    spare: Vec<X>,
 }
 
 impl<X: Copy> Default for Stack<X> {
@@ -39,56 +37,54 @@ impl<X: Copy> Default for Stack<X> {
 impl<X: Copy> Stack<X> {
     /// An empty stack. Allocates nothing.
     pub const fn new() -> Self {
-        Self { top: None, used: 0, full: Vec::new(), spare: None }
+        Self { top: Vec::new(), full: Vec::new(), spare: Vec::new() }
     }
 
     /// What is on top.
     #[inline]
     pub fn peek(&self) -> Option<X> {
-        let top = self.top.as_ref()?;
-        if self.used == 0 { self.full.last().map(|piece| piece[PIECE - 1]) } else { top.get(self.used - 1).copied() }
+        self.top.last().or_else(|| self.full.last()?.last()).copied()
     }
 
     /// Puts an element on top.
     #[inline]
     pub fn push(&mut self, element: X) {
-        match &mut self.top {
-            Some(top) if self.used < PIECE => top[self.used] = element,
-            _ => self.push_on_new_piece(element),
+        if self.top.len() == self.top.capacity() {
+            self.make_room();
         }
-        self.used += 1;
+        self.top.push(element);
     }
 
+    /// The piece on top is as long as it may be for now.
     #[cold]
-    fn push_on_new_piece(&mut self, element: X) {
-        let mut piece = self.spare.take().unwrap_or_else(|| Box::new([element; PIECE]));
-        piece[0] = element;
-        self.full.extend(self.top.replace(piece));
-        self.used = 0;
+    fn make_room(&mut self) {
+        if self.top.len() < PIECE {
+            let more = self.top.len().max(8).min(PIECE - self.top.len());
+            self.top.reserve_exact(more);
+            return;
+        }
+        let mut piece = mem::take(&mut self.spare);
+        piece.reserve_exact(PIECE);
+        self.full.push(mem::replace(&mut self.top, piece));
     }
 
     /// Takes the top off.
     #[inline]
     pub fn pop(&mut self) -> Option<X> {
-        if self.used == 0 {
-            self.take_full_piece();
-        }
-        self.used = self.used.checked_sub(1)?;
-        self.top.as_ref()?.get(self.used).copied()
+        self.top.pop().or_else(|| self.pop_full_piece())
     }
 
     #[cold]
-    fn take_full_piece(&mut self) {
-        if let Some(piece) = self.full.pop() {
-            self.spare = self.top.replace(piece);
-            self.used = PIECE;
-        }
+    fn pop_full_piece(&mut self) -> Option<X> {
+        let piece = self.full.pop()?;
+        self.spare = mem::replace(&mut self.top, piece);
+        self.top.pop()
     }
 
     /// The number of elements.
     #[inline]
     pub fn len(&self) -> usize {
-        self.full.len() * PIECE + self.used
+        self.full.len() * PIECE + self.top.len()
     }
 
     /// Whether nothing is on it.

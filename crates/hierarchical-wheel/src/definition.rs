@@ -22,9 +22,16 @@ impl Backend for Definition {
             reschedule: "O(m), worst O(4096 m)",
             fire: "O(1), worst O(4096 m)",
         },
-        // A slot visited for each level that is split, and a move for each timer that was there before the split. Delays below 2^24
-        // cascade at most three times; each move is a read and a write. Now and then an empty tick cascades.
-        bounds: |_| Bounds { insert: 3.0, cancel: 4.0, reschedule: 6.0, fire: 10.0, empty_tick: 2.5, next_wakeup: 0.0 },
+        // A list takes four links in and two out. Delays below 2^24 cascade at most twice; a slot that
+        // has fired is followed by a search over two words.
+        bounds: |_| Bounds {
+            insert: 5.5,
+            cancel: 3.5,
+            reschedule: 8.5,
+            fire: 12.0,
+            empty_tick: 2.5,
+            next_wakeup: 0.0,
+        },
     };
 
     type Timer<T, M: Meter> = HierarchicalWheel<T, M>;

@@ -92,15 +92,17 @@ extern crate alloc;
 
 mod builder;
 mod definition;
-mod geometry;
+mod hierarchical_wheel;
+mod hints;
 mod levels;
-mod queue;
-mod ring;
+mod nodes;
+mod rings;
+mod store;
 mod wheel;
 
 pub use builder::Builder;
 pub use definition::Definition;
-pub use wheel::HierarchicalWheel;
+pub use hierarchical_wheel::HierarchicalWheel;
 pub use wheelhouse_core::{Expired, SlotCountError, Tick, Timer, TimerId, WheelError};
 
 /// Compiles the program of the README.

@@ -1,210 +1,173 @@
-//! The wheel itself: where timers go, how they cascade, how they fire.
+//! The wheel itself: where timers go and how they fire, over either kind of storage.
 
-use crate::builder::{Builder, DEFAULT_SLOTS};
-use crate::levels::{Change, Entries, Entry, Levels, MOVING};
+use crate::levels::Levels;
+use crate::nodes::{Armed, Links, Nodes, OVERDUE};
+use crate::store::Store;
 use wheelhouse_core::arena::Link;
-use wheelhouse_core::meter::{Meter, NoMeter, Work};
-use wheelhouse_core::overdue::Overdue;
-use wheelhouse_core::{Expired, SlotCount, Tick, Timer, TimerId};
+use wheelhouse_core::meter::{Meter, Work};
+use wheelhouse_core::overdue::{Arrivals, Overdue};
+use wheelhouse_core::{Expired, SlotCount, Tick, TimerId};
 
-/// A wheel that never had more timers than this is in the caches of most processors. To move one of these, nothing is to be waited for, and it
-/// is done at once. After a peak the places of the timers lie far apart, so that it is the peak that counts.
-/// (Hardly any in the unit tests, so that they see the other way with few timers.)
-const CACHED: usize = if cfg!(test) { 1 } else { 1 << 16 };
-
-/// A hierarchical timing wheel. See the [crate's page](crate) for what it is and what it costs.
-///
-/// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see [`TimerId`].
+/// All of a wheel but its nodes, of which there are two kinds.
 #[derive(Clone, Debug)]
-pub struct HierarchicalWheel<T, M = NoMeter> {
-    entries: Entries<T>,
-    /// Timers whose deadline is not before the hand. The hand is never after `now`, and behind it only while timers are due.
+pub(crate) struct Wheel<M> {
+    /// The slots. The hand is never after `now`, and behind it only while timers are due.
     levels: Levels,
-    /// Timers whose deadline was before the hand when they were inserted.
+    /// Timers whose deadline was before the hand when they came.
     overdue: Overdue,
-    now: Tick,
-    meter: M,
+    pub(crate) now: Tick,
+    pub(crate) meter: M,
 }
 
-impl<T> HierarchicalWheel<T> {
-    /// An empty wheel with 256 slots a level, its clock at 0.
-    pub fn new() -> Self {
-        Self::with_meter(NoMeter)
+impl<M: Meter> Wheel<M> {
+    pub(crate) fn new<S: Store>(
+        slots: SlotCount,
+        start: Tick,
+        nodes: &mut Nodes<S>,
+        meter: M,
+    ) -> Self {
+        let levels = Levels::new(slots, start, nodes);
+        Self { levels, overdue: Overdue::new(), now: start, meter }
     }
 
-    /// Chooses the number of slots, the first tick, the capacity or a meter.
-    pub fn builder() -> Builder<T> {
-        Builder::new()
-    }
-}
-
-impl<T> Default for HierarchicalWheel<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<T, M: Meter> HierarchicalWheel<T, M> {
-    pub(crate) fn with_meter(meter: M) -> Self {
-        const DEFAULT: SlotCount = match SlotCount::new(DEFAULT_SLOTS) {
-            Ok(slots) => slots,
-            Err(_) => panic!("the default is valid"),
-        };
-        Self::with_parts(DEFAULT, 0, 0, meter)
-    }
-
-    pub(crate) fn with_parts(slots: SlotCount, start: Tick, capacity: usize, meter: M) -> Self {
-        Self {
-            entries: Entries::with_capacity(capacity),
-            levels: Levels::new(slots, start),
-            overdue: Overdue::new(),
-            now: start,
-            meter,
-        }
-    }
-
-    /// What counts the work.
-    pub fn meter(&self) -> &M {
-        &self.meter
-    }
-
-    /// Puts the timer at a place of the arena where its deadline belongs; returns its link.
+    /// Links a timer where its deadline belongs, and has it written there.
     #[inline(always)]
-    fn link(&mut self, index: u32, deadline: Tick) -> Link {
+    fn link<S: Store>(
+        &mut self,
+        nodes: &mut Nodes<S>,
+        at: u32,
+        deadline: Tick,
+        write: impl FnOnce(&mut Nodes<S>, Links, u32),
+    ) {
         if deadline < self.levels.hand() {
-            self.meter.tally(Work::Comparison, self.overdue.depth());
-            return self.overdue.insert(&mut self.entries, deadline, index);
+            write(nodes, Links { prev: 0, next: 0 }, OVERDUE);
+            return self.link_overdue(nodes, at, deadline);
         }
-        self.levels.link(&mut self.entries, index, deadline, &self.meter)
+        self.levels.link(nodes, at, deadline, &self.meter, write);
     }
 
-    /// Takes a timer out of where its deadline put it.
+    #[cold]
+    fn link_overdue<S: Store>(&mut self, nodes: &mut Nodes<S>, at: u32, deadline: Tick) {
+        self.meter.tally(Work::Comparison, self.overdue.depth());
+        let arrival = self.overdue.insert(nodes, deadline, at);
+        nodes.set_arrival(at, arrival);
+    }
+
+    /// Takes a timer out of where it is linked.
     #[inline(always)]
-    fn unlink(&mut self, link: Link, deadline: Tick) {
-        if deadline < self.levels.hand() {
-            self.meter.tally(Work::Comparison, self.overdue.depth());
-            return self.overdue.remove(deadline, link);
+    fn unlink<S: Store>(&mut self, nodes: &mut Nodes<S>, links: Links, slot: u32, deadline: Tick) {
+        if slot == OVERDUE {
+            return self.unlink_overdue(links.prev, deadline);
         }
-        self.levels.unlink(&mut self.entries, link, deadline, &self.meter);
+        self.levels.unlink(nodes, links, slot, &self.meter);
     }
 
-    /// The place of the earliest timer that is due, taken out of its slot. What is left is whole, so that a caller may do
-    /// anything before the next.
+    #[cold]
+    fn unlink_overdue(&mut self, arrival: u32, deadline: Tick) {
+        self.meter.tally(Work::Comparison, self.overdue.depth());
+        if let Some(arrival) = Link::new(arrival) {
+            self.overdue.remove(deadline, arrival);
+        }
+    }
+
+    /// Starts a timer at the place that was reserved for it.
+    #[inline(always)]
+    pub(crate) fn insert<S: Store>(
+        &mut self,
+        nodes: &mut Nodes<S>,
+        id: TimerId,
+        deadline: Tick,
+        value: S::Value,
+    ) -> TimerId {
+        self.link(nodes, id.index(), deadline, |nodes, links, slot| {
+            nodes.put(id, links, slot, (deadline, value));
+        });
+        id
+    }
+
+    /// See [`Timer::cancel`](wheelhouse_core::Timer::cancel), and so on.
+    #[inline(always)]
+    pub(crate) fn cancel<S: Store>(
+        &mut self,
+        nodes: &mut Nodes<S>,
+        id: TimerId,
+    ) -> Option<S::Value> {
+        let (links, armed) = nodes.remove(id)?;
+        self.unlink(nodes, links, armed.slot, armed.deadline);
+        Some(armed.value)
+    }
+
+    #[inline(always)]
+    pub(crate) fn reschedule<S: Store>(
+        &mut self,
+        nodes: &mut Nodes<S>,
+        id: TimerId,
+        deadline: Tick,
+    ) -> bool {
+        let Some((links, armed)) = nodes.get_mut(id) else { return false };
+        let (slot, from) = (armed.slot, core::mem::replace(&mut armed.deadline, deadline));
+        self.unlink(nodes, links, slot, from);
+        let at = id.index();
+        self.link(nodes, at, deadline, |nodes, links, slot| nodes.relink(at, links, slot));
+        true
+    }
+
     #[inline]
-    fn take_due(&mut self) -> Option<u32> {
-        if !self.overdue.is_empty() {
-            self.meter.tally(Work::Comparison, self.overdue.depth());
-            return self.overdue.pop();
-        }
-        while let Some(next) = self.levels.next().filter(|next| next.start <= self.now) {
-            self.levels.settle(&mut self.entries, &self.meter);
-            if next.is_exact() {
-                return self.levels.pop(next, &self.meter);
-            }
-            self.levels.cascade(&mut self.entries, next, &self.meter);
-        }
-        // No occupied slot starts at or before `now`: the hand may follow.
+    pub(crate) fn next_wakeup(&self) -> Option<Tick> {
+        let next = self.levels.is_any_occupied().then(|| self.levels.next_start());
+        self.overdue.earliest().or(next)
+    }
+
+    /// Whether nothing is due at a tick; the clock is moved there in any case.
+    #[inline(always)]
+    pub(crate) fn is_nothing_due(&mut self, now: Tick) -> bool {
+        self.now = self.now.max(now);
         self.meter.tally(Work::Comparison, 1);
+        let is_nothing = self.now < self.levels.next_start() && self.overdue.is_empty();
+        if is_nothing {
+            // No occupied slot starts at or before `now`: the hand may follow.
+            self.levels.set_hand(self.now);
+        }
+        is_nothing
+    }
+
+    #[inline]
+    pub(crate) fn pop_expired<S: Store>(
+        &mut self,
+        nodes: &mut Nodes<S>,
+        now: Tick,
+    ) -> Option<Expired<S::Value>> {
+        if self.is_nothing_due(now) {
+            return None;
+        }
+        let (id, armed) = match self.overdue.first() {
+            Some(at) => self.pop_overdue(nodes, at)?,
+            None => self.pop_due(nodes)?,
+        };
+        Some(Expired { id, deadline: armed.deadline, value: armed.value })
+    }
+
+    #[cold]
+    fn pop_overdue<S: Store>(
+        &mut self,
+        nodes: &mut Nodes<S>,
+        at: u32,
+    ) -> Option<(TimerId, Armed<S::Value>)> {
+        let (id, links, armed) = nodes.remove_at(at)?;
+        self.unlink_overdue(links.prev, armed.deadline);
+        Some((id, armed))
+    }
+
+    #[inline(always)]
+    fn pop_due<S: Store>(&mut self, nodes: &mut Nodes<S>) -> Option<(TimerId, Armed<S::Value>)> {
+        while self.levels.next_start() <= self.now && self.levels.is_any_occupied() {
+            let popped = self.levels.pop(nodes, self.now, &self.meter);
+            if popped.is_some() {
+                return popped;
+            }
+            self.levels.cascade(nodes, &self.meter);
+        }
         self.levels.set_hand(self.now);
         None
     }
 }
-
-// What starts, stops and moves timers is always inlined: at a million timers a call waits for memory, and the fewer instructions there are from one
-// to the next, the more calls wait side by side. Saving and restoring registers alone is a tenth of them (see DECISIONS.md).
-/// [`advance`](Timer::advance): O(1) amortised for each timer that fires and for each call; at worst a limited number of moves a level for each tick with
-/// something due, whether it fires or not.
-impl<T, M: Meter> Timer<T> for HierarchicalWheel<T, M> {
-    #[inline]
-    fn now(&self) -> Tick {
-        self.now
-    }
-
-    #[inline]
-    fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// O(1), and a move to come for each level between the hand and the deadline. Now and then splits a slot of some thousand timers, see the
-    /// [costs](crate#cost).
-    ///
-    /// # Panics
-    ///
-    /// If slots would take 2^27 chunks or more, 16 GiB: with four billion timers in long queues, never with fewer than a hundred million.
-    #[inline(always)]
-    fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
-        if self.levels.is_moving() {
-            self.levels.settle(&mut self.entries, &self.meter);
-        }
-        let index = self.entries.next_id().index();
-        let link = self.link(index, deadline);
-        self.entries.insert_linked(link, Entry { deadline, value })
-    }
-
-    /// O(m) amortised for m levels; at worst the slots of 32 timers are tidied up, each in limited time, see the [costs](crate#cost).
-    #[inline(always)]
-    fn cancel(&mut self, id: TimerId) -> Option<T> {
-        let (link, entry) = self.entries.remove(id)?;
-        if link == MOVING {
-            self.levels.forget(id.index());
-        } else {
-            self.unlink(link, entry.deadline);
-        }
-        Some(entry.value)
-    }
-
-    /// O(m) amortised for m levels; at worst as [`cancel`](Timer::cancel) and [`insert`](Timer::insert) together.
-    #[inline(always)]
-    fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
-        let hand = self.levels.hand();
-        let is_cached = self.entries.peak() < CACHED;
-        let Some((link, entry)) = self.entries.get_mut(id) else { return false };
-        let at_once = is_cached || entry.deadline < hand || deadline < hand;
-        if *link == MOVING || (at_once && self.levels.is_moving()) {
-            // This one, or others that it must not overtake, have yet to arrive. None is on its way then.
-            self.levels.settle(&mut self.entries, &self.meter);
-            return self.reschedule(id, deadline);
-        }
-        let from = core::mem::replace(&mut entry.deadline, deadline);
-        if at_once {
-            let link = *link;
-            self.unlink(link, from);
-            let to = self.link(id.index(), deadline);
-            self.entries.set_link(id.index(), to);
-        } else {
-            let link = core::mem::replace(link, MOVING);
-            self.levels.relink(&mut self.entries, Change { from, link, index: id.index(), to: deadline }, &self.meter);
-        }
-        true
-    }
-
-    /// O(1).
-    #[inline]
-    fn deadline(&self, id: TimerId) -> Option<Tick> {
-        self.entries.get(id).map(|entry| entry.deadline)
-    }
-
-    /// O(1). Exact for the timers of level 0, else the first tick of the slot that the earliest timer is in.
-    #[inline]
-    fn next_wakeup(&self) -> Option<Tick> {
-        self.overdue.earliest().or(self.levels.next().map(|next| next.start))
-    }
-
-    /// O(1) amortised; at worst a limited number of moves a level, whether anything fires or not.
-    #[inline]
-    fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
-        self.now = self.now.max(now);
-        let index = self.take_due()?;
-        let (id, entry) = self.entries.remove_at(index)?;
-        Some(Expired { id, deadline: entry.deadline, value: entry.value })
-    }
-
-    /// O(n + r), with r rings of slots.
-    fn compact(&mut self) {
-        self.levels.compact(&mut self.entries, &self.meter);
-    }
-}
-
-#[cfg(test)]
-#[path = "wheel_tests.rs"]
-mod tests;
