@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::instructions::play::Play;
 use crate::report::instructions::Pair;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -36,7 +37,8 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Measures time per operation, latency of single operations, and memory; writes the results to a new folder.
+    /// Measures time per operation, latency of single operations, and memory; writes the results to
+    /// a new folder.
     #[command(
         after_help = "Examples:\n  wheelhouse bench --quick\n  wheelhouse bench --n 1000000,10000000 --backend hierarchical-wheel,binary-heap --workload uniform"
     )]
@@ -91,7 +93,8 @@ pub(crate) enum Command {
         #[arg(long, requires = "splice")]
         check: bool,
     },
-    /// Decides the claims of five articles on timers by counting operations; fails if one comes out otherwise than on record.
+    /// Decides the claims of five articles on timers by counting operations; fails if one comes out
+    /// otherwise than on record.
     #[command(
         after_help = "Examples:\n  wheelhouse claims\n  wheelhouse claims --id C28\n  wheelhouse claims --id C28 --format html > c28.html\n  wheelhouse claims --out results/claims"
     )]
@@ -112,7 +115,8 @@ pub(crate) enum Command {
         #[arg(long, value_name = "DIR", conflicts_with = "id")]
         out: Option<PathBuf>,
     },
-    /// Puts the timer service under load, beside tokio's time driver and others: pairs of schedule and cancel, fires at a rate, sessions, a burst.
+    /// Puts the timer service under load, beside tokio's time driver and others: pairs of schedule
+    /// and cancel, fires at a rate, sessions, a burst.
     #[command(
         after_help = "Examples:\n  wheelhouse service --quick\n  wheelhouse service --experiment pairs,fires --facility wheelhouse,tokio-sleep\n  wheelhouse service --experiment fires --rate 200000 --seconds 10 --out results/service"
     )]
@@ -120,7 +124,8 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: wheelhouse_service_load::options::Options,
     },
-    /// Plays a pair of operations on a structure: what `claims --instructions` runs under callgrind.
+    /// Plays a pair of operations on a structure: what `claims --instructions` runs under
+    /// callgrind.
     #[command(hide = true)]
     Play {
         #[arg(long)]
@@ -132,6 +137,15 @@ pub(crate) enum Command {
         #[arg(long)]
         seed: u64,
     },
+    /// Counts the instructions of each operation with valgrind's callgrind: free of noise, where
+    /// times swing. A few minutes.
+    #[command(after_help = "Examples:\n  wheelhouse instructions --n 10000 --workload uniform\n  \
+            wheelhouse instructions --out results/instructions\n  \
+            wheelhouse instructions --check results/instructions")]
+    Instructions(Instructions),
+    /// Plays a stream on a structure: what `instructions` runs under callgrind.
+    #[command(hide = true)]
+    PlayStream(Play),
     /// Prints the list of all runs in a folder, as Markdown.
     #[command(after_help = "Example:\n  wheelhouse index results > results/README.md")]
     Index {
@@ -160,6 +174,33 @@ pub(crate) enum Form {
     Markdown,
     /// The report as a page, its plots in it.
     Html,
+}
+
+/// Of what the instructions are counted, and what becomes of the counts.
+#[derive(Debug, Args)]
+pub(crate) struct Instructions {
+    /// Only these backends; `player` is what plays the operations, by itself [default: the wheels
+    /// to choose from, a heap, and the player].
+    #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) backend: Vec<String>,
+    /// Numbers of timers [default: 10000,100000]; traces are as large as they are.
+    #[arg(long, value_delimiter = ',', value_parser = timers)]
+    pub(crate) n: Vec<u32>,
+    /// Only these workloads; traces are called trace:NAME.
+    #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) workload: Vec<String>,
+    /// Seed of the workloads.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Record the counts in this folder, in place of a record that is there.
+    #[arg(long, value_name = "DIR", conflicts_with = "check")]
+    pub(crate) out: Option<PathBuf>,
+    /// Hold the counts against this record, a folder or its file, and fail if an operation takes
+    /// over 5 % more, or is missing on either side.
+    #[arg(long, value_name = "RECORD")]
+    pub(crate) check: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 /// Whom and what to look at.

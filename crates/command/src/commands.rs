@@ -1,12 +1,13 @@
 //! What each subcommand does.
 
 mod claims;
+mod instructions;
 mod service;
 mod summary;
 
 use self::summary::Summary;
 use crate::cli::{Cli, Command, Results, What};
-use crate::report::instructions::{self, Play};
+use crate::report::instructions::{Play, play};
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
 use std::process::ExitCode;
@@ -47,7 +48,8 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
             )
         }
         Command::Replay { file, backend, results, output } => {
-            // First, as it may begin the command anew, and a trace that comes through a pipe can be read once only.
+            // First, as it may begin the command anew, and a trace that comes through a pipe can be
+            // read once only.
             cold::forget_freed_memory();
             let sources = vec![Source::of_file(&file)?];
             let contenders = contender::select(&backend)?;
@@ -72,7 +74,12 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         }
         Command::Service { options } => service::run(&options),
         Command::Play { backend, pair, n, seed } => {
-            instructions::play(&Play { backend, pair, n, seed })?;
+            play(&Play { backend, pair, n, seed })?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Instructions(options) => instructions::run(options),
+        Command::PlayStream(play) => {
+            play.play()?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Report { run, splice, check } => report_on(&run, splice.as_deref(), check),

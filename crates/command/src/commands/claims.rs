@@ -1,5 +1,6 @@
 //! `wheelhouse claims`.
 
+use crate::callgrind;
 use crate::cli::Form;
 use crate::report::{self, instructions, page, tables};
 use anyhow::{Context, Result, bail};
@@ -81,7 +82,7 @@ fn whole_report(judgement: &Judgement, scale: &Scale, instructions: bool) -> Res
 
 /// The instructions, if callgrind is there.
 fn second_opinion() -> Result<Option<Table>> {
-    if !instructions::is_installed() {
+    if !callgrind::is_installed() {
         say("valgrind is not installed: instructions are not counted, which the verdicts do not need");
         return Ok(None);
     }

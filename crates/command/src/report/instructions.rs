@@ -1,14 +1,15 @@
 //! The second opinion: instructions, counted by valgrind's callgrind, where that is installed.
 //!
-//! Steps are what the structures say of themselves; instructions are what the processor is given, whatever they say. This program
-//! runs itself under callgrind, which counts within [`measured_operations`] and nowhere else: a structure is filled with n timers, and then
-//! a pair of operations that leaves n as it is goes on for a while.
+//! Steps are what the structures say of themselves; instructions are what the processor is given,
+//! whatever they say. This program runs itself under callgrind, which counts within
+//! [`measured_operations`] and nowhere else: a structure is filled with n timers, and then a pair
+//! of operations that leaves n as it is goes on for a while.
 
-use anyhow::{Context, Result, bail};
+use crate::callgrind;
+use anyhow::Result;
 use clap::ValueEnum;
 use rand::RngExt;
 use std::hint::black_box;
-use std::process::{Command, Stdio};
 use wheelhouse_claims::count::{LONGEST, random};
 use wheelhouse_claims::growth::Curve;
 use wheelhouse_core::backend::Backend;
@@ -53,7 +54,8 @@ pub(crate) struct Play {
 /// Pairs of operations in a run.
 const PAIRS: u64 = 4_000;
 
-/// Each twice the one before, as the classifier needs it; small, since callgrind takes fifty times as long.
+/// Each twice the one before, as the classifier needs it; small, since callgrind takes fifty times
+/// as long.
 const SIZES: [u64; 5] = [1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13];
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=3;
 
@@ -68,12 +70,6 @@ const BACKENDS: [&str; 8] = [
     "red-black-tree",
     "sorted-list",
 ];
-
-/// Whether callgrind can be run.
-pub(crate) fn is_installed() -> bool {
-    let version = Command::new("valgrind").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    version.is_ok_and(|status| status.success())
-}
 
 /// Counts the instructions of each pair of operations, and says how they grow. A few minutes.
 ///
@@ -111,20 +107,11 @@ pub(crate) fn table() -> Result<Table> {
 
 /// Instructions of one pair.
 fn under_callgrind(play: &Play) -> Result<f64> {
-    let this = std::env::current_exe().context("cannot find this program")?;
-    let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=*measured_operations*"])
-        .arg(this)
-        .args(["play", "--backend", &play.backend, "--pair", play.pair.name()])
-        .args(["--n", &play.n.to_string(), "--seed", &play.seed.to_string()])
-        .output()
-        .context("cannot run valgrind")?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    let collected = said.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse::<u64>().ok());
-    match collected.filter(|_| output.status.success()) {
-        Some(instructions) if instructions > 0 => Ok(instructions as f64 / PAIRS as f64),
-        _ => bail!("callgrind counted nothing for {}: {}", play.backend, said.lines().last().unwrap_or_default()),
-    }
+    let (n, seed) = (play.n.to_string(), play.seed.to_string());
+    let pair = play.pair.name();
+    let arguments = ["play", "--backend", &play.backend, "--pair", pair, "--n", &n, "--seed", &seed];
+    let counted = callgrind::count(FUNCTION, &arguments.map(str::to_owned), &[])?;
+    Ok(counted.calls.iter().sum::<u64>() as f64 / PAIRS as f64)
 }
 
 /// Fills a structure and does the operations: what runs under callgrind.
@@ -153,12 +140,16 @@ fn run<B: Backend>(play: &Play) {
     let mut timer = B::build::<u64, NoMeter>();
     let mut ids: Vec<TimerId> =
         (0..play.n).map(|value| timer.insert(random.random_range(1..=LONGEST), value)).collect();
-    // Drawn beforehand, so that only the structure is counted, and the same few instructions around it.
+    // Drawn beforehand, so that only the structure is counted, and the same few instructions around
+    // it.
     let draws: Vec<(usize, u64)> =
         (0..PAIRS).map(|_| (random.random_range(0..ids.len()), random.random_range(1..=LONGEST))).collect();
     measured_operations(&mut timer, &mut ids, &draws, play.pair);
     black_box(timer.len());
 }
+
+/// The name by which callgrind finds [`measured_operations`].
+const FUNCTION: &str = "instructions::measured_operations";
 
 /// What callgrind counts. Not inlined, for it to be found by its name.
 #[inline(never)]
