@@ -25,9 +25,8 @@ pub(crate) enum Command {
         output: Output,
     },
     /// Plays every workload and trace on every backend and compares all answers with the oracle's.
-    #[command(
-        after_help = "Examples:\n  wheelhouse verify\n  wheelhouse verify --n 1000000 --workload uniform --backend hierarchical-wheel"
-    )]
+    #[command(after_help = "Examples:\n  wheelhouse verify\n  \
+            wheelhouse verify --n 1000000 --workload uniform --backend hierarchical-wheel")]
     Verify {
         /// Number of timers (traces are as large as they are).
         #[arg(long, default_value = "10000", value_parser = timers)]
@@ -39,9 +38,9 @@ pub(crate) enum Command {
     },
     /// Measures time per operation, latency of single operations, and memory; writes the results to
     /// a new folder.
-    #[command(
-        after_help = "Examples:\n  wheelhouse bench --quick\n  wheelhouse bench --n 1000000,10000000 --backend hierarchical-wheel,binary-heap --workload uniform"
-    )]
+    #[command(after_help = "Examples:\n  wheelhouse bench --quick\n  \
+            wheelhouse bench --n 1000000,10000000 --backend hierarchical-wheel,binary-heap \
+            --workload uniform")]
     Bench {
         /// Numbers of timers [default: 1000,10000,100000,1000000; with --quick: 1000,100000].
         #[arg(long, value_delimiter = ',', value_parser = timers)]
@@ -57,7 +56,8 @@ pub(crate) enum Command {
         output: Output,
     },
     /// Replays a recorded trace on every backend: verified, then timed.
-    #[command(after_help = "Example:\n  wheelhouse replay recorded.trace --backend hierarchical-wheel,binary-heap")]
+    #[command(after_help = "Example:\n  \
+            wheelhouse replay recorded.trace --backend hierarchical-wheel,binary-heap")]
     Replay {
         /// A trace file, as scripts/record-kernel-timers writes it.
         file: PathBuf,
@@ -80,9 +80,8 @@ pub(crate) enum Command {
         output: Output,
     },
     /// Writes the report of a run into its folder: HTML, Markdown, plots as SVG.
-    #[command(
-        after_help = "Examples:\n  wheelhouse report results/2026-11-21-xeon-2c-0123456\n  wheelhouse report results/2026-11-21-xeon-2c-0123456 --splice README.md"
-    )]
+    #[command(after_help = "Examples:\n  wheelhouse report results/2026-11-21-xeon-2c-0123456\n  \
+            wheelhouse report results/2026-11-21-xeon-2c-0123456 --splice README.md")]
     Report {
         /// The folder of a run.
         run: PathBuf,
@@ -95,9 +94,9 @@ pub(crate) enum Command {
     },
     /// Decides the claims of five articles on timers by counting operations; fails if one comes out
     /// otherwise than on record.
-    #[command(
-        after_help = "Examples:\n  wheelhouse claims\n  wheelhouse claims --id C28\n  wheelhouse claims --id C28 --format html > c28.html\n  wheelhouse claims --out results/claims"
-    )]
+    #[command(after_help = "Examples:\n  wheelhouse claims\n  wheelhouse claims --id C28\n  \
+            wheelhouse claims --id C28 --format html > c28.html\n  \
+            wheelhouse claims --out results/claims")]
     Claims {
         /// Only these claims; of a single one, everything: experiment, data, plot.
         #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
@@ -117,9 +116,10 @@ pub(crate) enum Command {
     },
     /// Puts the timer service under load, beside tokio's time driver and others: pairs of schedule
     /// and cancel, fires at a rate, sessions, a burst.
-    #[command(
-        after_help = "Examples:\n  wheelhouse service --quick\n  wheelhouse service --experiment pairs,fires --facility wheelhouse,tokio-sleep\n  wheelhouse service --experiment fires --rate 200000 --seconds 10 --out results/service"
-    )]
+    #[command(after_help = "Examples:\n  wheelhouse service --quick\n  \
+            wheelhouse service --experiment pairs,fires --facility wheelhouse,tokio-sleep\n  \
+            wheelhouse service --experiment fires --rate 200000 --seconds 10 \
+            --out results/service")]
     Service {
         #[command(flatten)]
         options: wheelhouse_service_load::options::Options,

@@ -42,7 +42,9 @@ struct Solved {
 pub(crate) fn count(plan: &Plan) -> Result<Vec<Row>> {
     let solved = in_parallel(&plan.streams, |stream| solve(stream, plan.seed))?;
     let each = |solved| plan.backends.iter().map(move |backend| (solved, backend.as_str()));
-    let jobs: Vec<(&Solved, &str)> = solved.iter().flat_map(each).collect();
+    let jobs = solved.iter().flat_map(each);
+    let can_hold = |(solved, backend): &(&Solved, &str)| plan::can_hold(backend, solved.n);
+    let jobs: Vec<_> = jobs.filter(can_hold).collect();
     let rows = in_parallel(&jobs, |(solved, backend)| rows_of(solved, backend, plan.seed))?;
     Ok(rows.into_iter().flatten().collect())
 }
@@ -105,7 +107,12 @@ fn rows(solved: &Solved, backend: &str, calls: &[u64]) -> Vec<Row> {
 
 /// Does the work for each item, on all processors, in the order of the items. After the first error
 /// nothing more is begun.
-fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> Result<R> + Sync) -> Result<Vec<R>> {
+fn in_parallel<T, R, W>(items: &[T], work: W) -> Result<Vec<R>>
+where
+    T: Sync,
+    R: Send,
+    W: Fn(&T) -> Result<R> + Sync,
+{
     let next = AtomicUsize::new(0);
     let part = Duration::from_secs(1);
     let progress = Mutex::new(Progress::new(part * items.len() as u32));
@@ -128,7 +135,8 @@ fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> Result<R> + S
     std::thread::scope(|scope| -> Result<()> {
         let threads: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
         for thread in threads {
-            results.extend(thread.join().map_err(|_| anyhow!("a thread of this program panicked"))?);
+            let done = thread.join().map_err(|_| anyhow!("a thread of this program panicked"))?;
+            results.extend(done);
         }
         Ok(())
     })?;
@@ -149,7 +157,8 @@ mod tests {
     #[test]
     fn work_is_done_side_by_side_and_its_results_come_in_order() -> Result<()> {
         let items: Vec<u32> = (0..100).collect();
-        assert_eq!(in_parallel(&items, |item| Ok(item * 2))?, (0..200).step_by(2).collect::<Vec<_>>());
+        let doubled = in_parallel(&items, |item| Ok(item * 2))?;
+        assert_eq!(doubled, (0..200).step_by(2).collect::<Vec<_>>());
         Ok(())
     }
 

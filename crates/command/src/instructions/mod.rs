@@ -21,6 +21,7 @@ pub(crate) mod check;
 pub(crate) mod count;
 pub(crate) mod plan;
 pub(crate) mod play;
+pub(crate) mod prose;
 pub(crate) mod record;
 pub(crate) mod table;
 

@@ -4,7 +4,7 @@
 //! delays of about a tick for each timer, where that of the table has 2^20 ticks whatever n is. A
 //! wheel's costs depend on the span, so both are shown.
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail};
 use wheelhouse_harness::bench::usual_sources;
 use wheelhouse_harness::idle::PLAYER;
 use wheelhouse_harness::source::Source;
@@ -39,12 +39,16 @@ pub(crate) struct Filter {
 impl Filter {
     /// Whether a row is among what was named. A trace has the n that it has.
     pub(crate) fn covers(&self, row: &Row) -> bool {
-        let named = |names: &[String], name: &str| names.is_empty() || names.iter().any(|it| it == name);
-        let n_named = || self.n.is_empty() || self.n.iter().any(|n| u64::from(*n) == row.n);
-        named(&self.backend, &row.backend)
-            && named(&self.workload, &row.workload)
-            && (row.workload.starts_with(TRACE) || n_named())
+        let n = || self.n.is_empty() || self.n.iter().any(|n| u64::from(*n) == row.n);
+        is_named(&self.backend, &row.backend)
+            && is_named(&self.workload, &row.workload)
+            && (row.workload.starts_with(TRACE) || n())
     }
+}
+
+/// Whether a name is among those of a filter.
+fn is_named(filter: &[String], name: &str) -> bool {
+    filter.is_empty() || filter.iter().any(|it| it == name)
 }
 
 /// What is to be counted.
@@ -61,6 +65,12 @@ pub(crate) struct Plan {
     pub(crate) left_out: Vec<&'static str>,
 }
 
+/// Whether a backend can hold n timers, so that anybody would wait for it.
+pub(crate) fn can_hold(backend: &str, n: u64) -> bool {
+    let infos = wheelhouse_registry::all();
+    infos.iter().find(|info| info.name == backend).is_none_or(|info| n <= u64::from(info.most))
+}
+
 impl Plan {
     /// What a filter chooses.
     ///
@@ -71,13 +81,14 @@ impl Plan {
         let registered: Vec<_> = wheelhouse_registry::all().iter().map(|info| info.name).collect();
         let known: Vec<_> = registered.iter().copied().chain([PLAYER]).collect();
         check_names("backend", &filter.backend, &known)?;
-        let (usual, left_out): (Vec<_>, Vec<_>) = BACKENDS.into_iter().partition(|name| registered.contains(name));
-        let usual = usual.into_iter().chain([PLAYER]).map(str::to_owned);
-        let (backends, left_out) = match filter.backend.is_empty() {
-            true => (usual.collect(), left_out),
-            false => (filter.backend.clone(), Vec::new()),
-        };
         let streams = streams(filter)?;
+        if !filter.backend.is_empty() {
+            let backends = filter.backend.clone();
+            return Ok(Self { backends, streams, seed, left_out: Vec::new() });
+        }
+        let is_there = |name: &&str| registered.contains(name);
+        let (usual, left_out): (Vec<_>, Vec<_>) = BACKENDS.into_iter().partition(is_there);
+        let backends = usual.into_iter().chain([PLAYER]).map(str::to_owned).collect();
         Ok(Self { backends, streams, seed, left_out })
     }
 }
@@ -85,11 +96,12 @@ impl Plan {
 /// The streams that a filter chooses, by name and n.
 fn streams(filter: &Filter) -> Result<Vec<(String, u32)>> {
     let names = workloads();
-    check_names("workload", &filter.workload, &names.iter().map(String::as_str).collect::<Vec<_>>())?;
+    let known: Vec<_> = names.iter().map(String::as_str).collect();
+    check_names("workload", &filter.workload, &known)?;
     let mut sizes = if filter.n.is_empty() { SIZES.to_vec() } else { filter.n.clone() };
     sizes.sort_unstable();
     sizes.dedup();
-    let chosen = |name: &String| filter.workload.is_empty() || filter.workload.contains(name);
+    let chosen = |name: &String| is_named(&filter.workload, name);
     let (traces, scalable): (Vec<_>, Vec<_>) =
         names.into_iter().filter(chosen).partition(|name| name.starts_with(TRACE));
     let mut streams: Vec<_> = traces.into_iter().map(|name| (name, 0)).collect();
@@ -133,8 +145,10 @@ pub(crate) fn dense_span(n: u32) -> u64 {
 }
 
 fn check_names(what: &str, named: &[String], known: &[&str]) -> Result<()> {
-    let unknown = named.iter().find(|name| !known.contains(&name.as_str()));
-    let unknown = unknown.map_or("", String::as_str);
-    ensure!(unknown.is_empty(), "no {what} here is called '{unknown}'; there are: {}", known.join(", "));
-    Ok(())
+    match named.iter().find(|name| !known.contains(&name.as_str())) {
+        Some(unknown) => {
+            bail!("no {what} here is called '{unknown}'; there are: {}", known.join(", "))
+        }
+        None => Ok(()),
+    }
 }

@@ -32,10 +32,9 @@ impl Play {
     /// The arguments that lead here.
     pub(crate) fn arguments(&self) -> Vec<String> {
         let (n, seed) = (self.n.to_string(), self.seed.to_string());
-        let values =
-            [("--backend", self.backend.as_str()), ("--workload", &self.workload), ("--n", &n), ("--seed", &seed)];
-        let options = values.iter().flat_map(|(name, value)| [*name, *value]);
-        std::iter::once("play-stream").chain(options).map(str::to_owned).collect()
+        let what = ["play-stream", "--backend", &self.backend, "--workload", &self.workload];
+        let which = ["--n", &n, "--seed", &seed];
+        what.into_iter().chain(which).map(str::to_owned).collect()
     }
 
     /// Plays, and prints the checksum over all answers.

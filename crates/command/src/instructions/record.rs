@@ -9,7 +9,7 @@
 //! There is one record, and recording anew replaces it: the older ones are in the history of the
 //! repository. That is another rule than for times, of which none replaces another.
 
-use super::{Row, table};
+use super::{Row, prose, table};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -86,12 +86,15 @@ impl Record {
             Err(error) => bail!("cannot read {shown} ({error}); {REMEDY}"),
         };
         let damaged = || {
-            format!("{shown} is no record of instructions, or damaged; take it from version control again, or {REMEDY}")
+            let again = "take it from version control again";
+            format!("{shown} is no record of instructions, or damaged; {again}, or {REMEDY}")
         };
         let version: Version = serde_json::from_str(&text).with_context(damaged)?;
         match version.schema {
             Some(SCHEMA) => serde_json::from_str(&text).with_context(damaged),
-            Some(other) => bail!("{shown} has layout {other}, this program reads {SCHEMA}; {REMEDY}"),
+            Some(other) => {
+                bail!("{shown} has layout {other}, this program reads {SCHEMA}; {REMEDY}")
+            }
             None => bail!(damaged()),
         }
     }
@@ -102,20 +105,17 @@ impl Record {
         facts.retain(|(name, _)| !["pinned", "clock overhead"].contains(name));
         facts.push(("valgrind", self.valgrind.clone()));
         let tables = table::tables(&self.rows, None).into_iter().map(Block::Table);
-        let mut blocks = vec![Block::Text(INTRODUCTION.to_owned())];
+        let mut blocks = vec![Block::Text(prose::INTRODUCTION.to_owned())];
         blocks.extend(tables);
         blocks.push(Block::Heading("How to read this".to_owned()));
-        blocks.push(Block::Points(table::how_to_read()));
+        blocks.push(Block::Points(prose::how_to_read()));
         blocks.push(Block::Heading("Where these figures come from".to_owned()));
         blocks.push(Block::Facts(facts));
+        let title = "Instructions of each operation".to_owned();
         let subtitle = provenance::line(&self.provenance);
-        markdown::render(&Document { title: "Instructions of each operation".to_owned(), subtitle, blocks })
+        markdown::render(&Document { title, subtitle, blocks })
     }
 }
-
-const INTRODUCTION: &str = "Counted by valgrind's callgrind, free of noise. \
-     `wheelhouse instructions --check results/instructions` counts again and fails if an operation \
-     takes more than is tolerated; `wheelhouse instructions --out results/instructions` records anew.";
 
 #[cfg(test)]
 mod tests {
@@ -152,7 +152,9 @@ mod tests {
             assert_eq!(read.provenance.rustc, written.provenance.rustc);
         }
         assert!(page.contains("| list-wheel | 40.0 |"), "{page}");
-        assert!(page.contains(&written.provenance.rustc) && page.contains("valgrind-3.19.0"), "{page}");
+        for part in [&written.provenance.rustc, "valgrind-3.19.0"] {
+            assert!(page.contains(part), "{part} in:\n{page}");
+        }
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! What people read: a table for each n and span, and one of the traces.
 
 use super::Row;
-use super::check::{TOLERANCE, percent};
+use super::check::percent;
 use super::plan::{DENSE, dense_span};
 use wheelhouse_harness::idle::PLAYER;
 use wheelhouse_harness::stream::TRACE;
@@ -61,10 +61,11 @@ fn table(title: String, rows: &[&Row], recorded: Option<&[Row]>) -> Table {
     let heads = distinct(rows.iter().map(|row| head(row)));
     let backends = distinct(rows.iter().map(|row| row.backend.clone()));
     let columns = heads.iter().map(|head| Column::right(head.clone()));
-    let mut table = Table::new(title, std::iter::once(Column::left("structure")).chain(columns).collect());
+    let first = std::iter::once(Column::left("structure"));
+    let mut table = Table::new(title, first.chain(columns).collect());
     for backend in &backends {
-        let own = |head: &String| {
-            let row = rows.iter().find(|row| row.backend == *backend && super::table::head(row) == *head);
+        let own = |column: &String| {
+            let row = rows.iter().find(|row| row.backend == *backend && head(row) == *column);
             row.map_or_else(Cell::missing, |row| cell(row, recorded))
         };
         let name = Cell::text(backend.clone());
@@ -76,10 +77,16 @@ fn table(title: String, rows: &[&Row], recorded: Option<&[Row]>) -> Table {
 fn cell(row: &Row, recorded: Option<&[Row]>) -> Cell {
     let now = row.per_operation();
     let before = recorded.and_then(|rows| rows.iter().find(|it| it.key() == row.key()));
-    let change = before.map(Row::per_operation).filter(|before| *before != now);
-    let change = change.map_or(String::new(), |before| format!("\n{}", percent(before, now)));
+    let before = before.map(Row::per_operation).filter(|before| differs(*before, now));
+    let change = before.map_or(String::new(), |before| format!("\n{}", percent(before, now)));
     let mark = if row.backend == PLAYER { Mark::Muted } else { Mark::Plain };
     Cell::figure(now, units::number(now) + &change).marked(mark)
+}
+
+/// Whether two figures differ by enough to be shown. Where an array happens to lie makes a copy of
+/// it a few instructions longer.
+fn differs(before: f64, now: f64) -> bool {
+    (now / before - 1.0).abs() >= 0.000_5
 }
 
 fn distinct(names: impl Iterator<Item = String>) -> Vec<String> {
@@ -90,29 +97,6 @@ fn distinct(names: impl Iterator<Item = String>) -> Vec<String> {
         }
     }
     seen
-}
-
-/// How to read the tables, and how to distrust them.
-pub(crate) fn how_to_read() -> Vec<String> {
-    let tolerated = TOLERANCE * 100.0;
-    [
-        "The streams, the player and the structures are those of `wheelhouse bench`, and so is the \
-         machine code. An operation is what a time there is divided by.",
-        "The player is in every figure: its row has what it costs by itself, on a structure that does \
-         nothing and is told how many timers fire. Take it off to see the structure alone.",
-        "Workloads of the comparison: insert, cancel, reschedule and fire jump with delays up to 2^20 \
-         ticks whatever n is; fire ticks over n ticks, rounded up to a power of two; steady with delays \
-         up to 2^16 ticks, or 4 n where that is less; hold with increments of 2^16 on average.",
-        "In the other table of an n, all delays are up to n ticks, rounded up to a power of two. Fire \
-         ticks is then the same work as before.",
-        "Not counted is what the kernel does: the first touch of a page costs no instruction here. \
-         Nor does a count know of caches. Read it beside the times.",
-        "Growing an array counts with insert cold, as do the copies that the C library makes.",
-    ]
-    .map(str::to_owned)
-    .into_iter()
-    .chain([format!("A check tolerates {tolerated} %: another compiler may move a count by a little.")])
-    .collect()
 }
 
 #[cfg(test)]
@@ -139,7 +123,8 @@ mod tests {
         let parts = ["n = 10,000, workloads", "10,000, delays up to 2^14", "n = 100,000", "traces"];
         assert_eq!(titles.len(), parts.len());
         assert!(titles.iter().zip(parts).all(|(title, part)| title.contains(part)), "{titles:?}");
-        let shown: Vec<Vec<_>> = tables[0].rows.iter().map(|row| row.iter().map(Cell::line).collect()).collect();
+        let lines = |row: &Vec<Cell>| row.iter().map(Cell::line).collect::<Vec<_>>();
+        let shown: Vec<_> = tables[0].rows.iter().map(lines).collect();
         assert_eq!(shown, [["list-wheel", "40.0", "200"], ["player", "10.0", "-"]]);
         assert_eq!(tables[3].columns[1].name, "nginx");
     }

@@ -51,6 +51,9 @@ pub(crate) struct Play {
     pub(crate) seed: u64,
 }
 
+/// Which timer is stopped, and after how long the next is due.
+type Draw = (usize, u64);
+
 /// Pairs of operations in a run.
 const PAIRS: u64 = 4_000;
 
@@ -77,7 +80,8 @@ const BACKENDS: [&str; 8] = [
 ///
 /// If callgrind fails.
 pub(crate) fn table() -> Result<Table> {
-    let sizes = SIZES.map(|n| Column::right(format!("n = {}", units::count(n))).keyed(n.to_string()));
+    let head = |n| format!("n = {}", units::count(n));
+    let sizes = SIZES.map(|n| Column::right(head(n)).keyed(n.to_string()));
     let columns = [Column::left("structure"), Column::left("operations")].into_iter().chain(sizes);
     let mut table = Table::new(
         "Instructions of a pair of operations, by callgrind",
@@ -96,12 +100,16 @@ pub(crate) fn table() -> Result<Table> {
             if let Some(error) = failed {
                 return Err(error);
             }
-            let figures = curve.points().into_iter().map(|(_, cost)| Cell::figure(cost, format!("{cost:.0}")));
+            let points = curve.points().into_iter();
+            let figures = points.map(|(_, cost)| Cell::figure(cost, format!("{cost:.0}")));
             let names = [Cell::text(backend), Cell::text(pair.name())].into_iter();
-            table.rows.push(names.chain(figures).chain([Cell::text(curve.growth().name())]).collect());
+            let growth = Cell::text(curve.growth().name());
+            table.rows.push(names.chain(figures).chain([growth]).collect());
         }
     }
-    table.notes.push("The classifier is that of the steps: constant here means less than a twentieth of an instruction from n to 2n, which only few structures can meet.".to_owned());
+    let classifier = "The classifier is that of the steps: constant here means less than a \
+                      twentieth of an instruction from n to 2n, which few structures can meet.";
+    table.notes.push(classifier.to_owned());
     Ok(table)
 }
 
@@ -109,8 +117,9 @@ pub(crate) fn table() -> Result<Table> {
 fn under_callgrind(play: &Play) -> Result<f64> {
     let (n, seed) = (play.n.to_string(), play.seed.to_string());
     let pair = play.pair.name();
-    let arguments = ["play", "--backend", &play.backend, "--pair", pair, "--n", &n, "--seed", &seed];
-    let counted = callgrind::count(FUNCTION, &arguments.map(str::to_owned), &[])?;
+    let whom = ["play", "--backend", &play.backend, "--pair", pair].into_iter();
+    let arguments = whom.chain(["--n", &n, "--seed", &seed]).map(str::to_owned);
+    let counted = callgrind::count(FUNCTION, &arguments.collect::<Vec<_>>(), &[])?;
     Ok(counted.calls.iter().sum::<u64>() as f64 / PAIRS as f64)
 }
 
@@ -142,8 +151,8 @@ fn run<B: Backend>(play: &Play) {
         (0..play.n).map(|value| timer.insert(random.random_range(1..=LONGEST), value)).collect();
     // Drawn beforehand, so that only the structure is counted, and the same few instructions around
     // it.
-    let draws: Vec<(usize, u64)> =
-        (0..PAIRS).map(|_| (random.random_range(0..ids.len()), random.random_range(1..=LONGEST))).collect();
+    let mut draw = || (random.random_range(0..ids.len()), random.random_range(1..=LONGEST));
+    let draws: Vec<Draw> = (0..PAIRS).map(|_| draw()).collect();
     measured_operations(&mut timer, &mut ids, &draws, play.pair);
     black_box(timer.len());
 }
@@ -153,7 +162,10 @@ const FUNCTION: &str = "instructions::measured_operations";
 
 /// What callgrind counts. Not inlined, for it to be found by its name.
 #[inline(never)]
-fn measured_operations<T: Timer<u64>>(timer: &mut T, ids: &mut [TimerId], draws: &[(usize, u64)], pair: Pair) {
+fn measured_operations<T>(timer: &mut T, ids: &mut [TimerId], draws: &[Draw], pair: Pair)
+where
+    T: Timer<u64>,
+{
     for &(at, delay) in draws {
         match pair {
             Pair::StopStart => {
