@@ -66,7 +66,7 @@ fn play_timed(stream: &Stream, mut play: impl FnMut(&[Op], bool) -> Checksum) ->
     played
 }
 
-/// The name by which callgrind finds [`play_phase`].
+/// The name by which callgrind finds `play_phase`, the function that plays a phase.
 pub const PLAY_PHASE: &str = "contender::play_phase";
 
 /// Plays a phase; `ends` says that what it measures ends with it.

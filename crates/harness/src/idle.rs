@@ -1,6 +1,6 @@
 //! What the player costs by itself: a timer facility that does nothing.
 //!
-//! The player stands between a stream and a structure, and is counted with it. [`Idle`] holds no
+//! The player stands between a stream and a structure, and is counted with it. `Idle` holds no
 //! timer. It gives out one handle for all, and when the clock moves it hands out as many expiries
 //! as it is told. So what is counted of it is the player: the loop over the operations, the table
 //! of handles, and the checksum. Its answers are wrong, and it is therefore no
