@@ -138,7 +138,7 @@ pub(crate) enum Command {
         seed: u64,
     },
     /// Counts the instructions of each operation with valgrind's callgrind: free of noise, where
-    /// times swing. A few minutes.
+    /// times swing. About a minute on two processors.
     #[command(after_help = "Examples:\n  wheelhouse instructions --n 10000 --workload uniform\n  \
             wheelhouse instructions --out results/instructions\n  \
             wheelhouse instructions --check results/instructions")]
@@ -186,7 +186,8 @@ pub(crate) struct Instructions {
     /// Numbers of timers [default: 10000,100000]; traces are as large as they are.
     #[arg(long, value_delimiter = ',', value_parser = timers)]
     pub(crate) n: Vec<u32>,
-    /// Only these workloads; traces are called trace:NAME.
+    /// Only these workloads; traces are called trace:NAME, and uniform-dense is uniform over about
+    /// n ticks [default: those of the comparison's table, uniform-dense and the traces].
     #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub(crate) workload: Vec<String>,
     /// Seed of the workloads.
