@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::instructions::play::Play;
 use crate::report::instructions::Pair;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -24,9 +25,8 @@ pub(crate) enum Command {
         output: Output,
     },
     /// Plays every workload and trace on every backend and compares all answers with the oracle's.
-    #[command(
-        after_help = "Examples:\n  wheelhouse verify\n  wheelhouse verify --n 1000000 --workload uniform --backend hierarchical-wheel"
-    )]
+    #[command(after_help = "Examples:\n  wheelhouse verify\n  \
+            wheelhouse verify --n 1000000 --workload uniform --backend hierarchical-wheel")]
     Verify {
         /// Number of timers (traces are as large as they are).
         #[arg(long, default_value = "10000", value_parser = timers)]
@@ -36,10 +36,11 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Measures time per operation, latency of single operations, and memory; writes the results to a new folder.
-    #[command(
-        after_help = "Examples:\n  wheelhouse bench --quick\n  wheelhouse bench --n 1000000,10000000 --backend hierarchical-wheel,binary-heap --workload uniform"
-    )]
+    /// Measures time per operation, latency of single operations, and memory; writes the results to
+    /// a new folder.
+    #[command(after_help = "Examples:\n  wheelhouse bench --quick\n  \
+            wheelhouse bench --n 1000000,10000000 --backend hierarchical-wheel,binary-heap \
+            --workload uniform")]
     Bench {
         /// Numbers of timers [default: 1000,10000,100000,1000000; with --quick: 1000,100000].
         #[arg(long, value_delimiter = ',', value_parser = timers)]
@@ -55,7 +56,8 @@ pub(crate) enum Command {
         output: Output,
     },
     /// Replays a recorded trace on every backend: verified, then timed.
-    #[command(after_help = "Example:\n  wheelhouse replay recorded.trace --backend hierarchical-wheel,binary-heap")]
+    #[command(after_help = "Example:\n  \
+            wheelhouse replay recorded.trace --backend hierarchical-wheel,binary-heap")]
     Replay {
         /// A trace file, as scripts/record-kernel-timers writes it.
         file: PathBuf,
@@ -78,9 +80,8 @@ pub(crate) enum Command {
         output: Output,
     },
     /// Writes the report of a run into its folder: HTML, Markdown, plots as SVG.
-    #[command(
-        after_help = "Examples:\n  wheelhouse report results/2026-11-21-xeon-2c-0123456\n  wheelhouse report results/2026-11-21-xeon-2c-0123456 --splice README.md"
-    )]
+    #[command(after_help = "Examples:\n  wheelhouse report results/2026-11-21-xeon-2c-0123456\n  \
+            wheelhouse report results/2026-11-21-xeon-2c-0123456 --splice README.md")]
     Report {
         /// The folder of a run.
         run: PathBuf,
@@ -91,10 +92,11 @@ pub(crate) enum Command {
         #[arg(long, requires = "splice")]
         check: bool,
     },
-    /// Decides the claims of five articles on timers by counting operations; fails if one comes out otherwise than on record.
-    #[command(
-        after_help = "Examples:\n  wheelhouse claims\n  wheelhouse claims --id C28\n  wheelhouse claims --id C28 --format html > c28.html\n  wheelhouse claims --out results/claims"
-    )]
+    /// Decides the claims of five articles on timers by counting operations; fails if one comes out
+    /// otherwise than on record.
+    #[command(after_help = "Examples:\n  wheelhouse claims\n  wheelhouse claims --id C28\n  \
+            wheelhouse claims --id C28 --format html > c28.html\n  \
+            wheelhouse claims --out results/claims")]
     Claims {
         /// Only these claims; of a single one, everything: experiment, data, plot.
         #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
@@ -112,15 +114,18 @@ pub(crate) enum Command {
         #[arg(long, value_name = "DIR", conflicts_with = "id")]
         out: Option<PathBuf>,
     },
-    /// Puts the timer service under load, beside tokio's time driver and others: pairs of schedule and cancel, fires at a rate, sessions, a burst.
-    #[command(
-        after_help = "Examples:\n  wheelhouse service --quick\n  wheelhouse service --experiment pairs,fires --facility wheelhouse,tokio-sleep\n  wheelhouse service --experiment fires --rate 200000 --seconds 10 --out results/service"
-    )]
+    /// Puts the timer service under load, beside tokio's time driver and others: pairs of schedule
+    /// and cancel, fires at a rate, sessions, a burst.
+    #[command(after_help = "Examples:\n  wheelhouse service --quick\n  \
+            wheelhouse service --experiment pairs,fires --facility wheelhouse,tokio-sleep\n  \
+            wheelhouse service --experiment fires --rate 200000 --seconds 10 \
+            --out results/service")]
     Service {
         #[command(flatten)]
         options: wheelhouse_service_load::options::Options,
     },
-    /// Plays a pair of operations on a structure: what `claims --instructions` runs under callgrind.
+    /// Plays a pair of operations on a structure: what `claims --instructions` runs under
+    /// callgrind.
     #[command(hide = true)]
     Play {
         #[arg(long)]
@@ -132,6 +137,15 @@ pub(crate) enum Command {
         #[arg(long)]
         seed: u64,
     },
+    /// Counts the instructions of each operation with valgrind's callgrind: free of noise, where
+    /// times swing. About a minute on two processors.
+    #[command(after_help = "Examples:\n  wheelhouse instructions --n 10000 --workload uniform\n  \
+            wheelhouse instructions --out results/instructions\n  \
+            wheelhouse instructions --check results/instructions")]
+    Instructions(Instructions),
+    /// Plays a stream on a structure: what `instructions` runs under callgrind.
+    #[command(hide = true)]
+    PlayStream(Play),
     /// Prints the list of all runs in a folder, as Markdown.
     #[command(after_help = "Example:\n  wheelhouse index results > results/README.md")]
     Index {
@@ -160,6 +174,34 @@ pub(crate) enum Form {
     Markdown,
     /// The report as a page, its plots in it.
     Html,
+}
+
+/// Of what the instructions are counted, and what becomes of the counts.
+#[derive(Debug, Args)]
+pub(crate) struct Instructions {
+    /// Only these backends; `player` is what plays the operations, by itself [default: the wheels
+    /// to choose from, a heap, and the player].
+    #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) backend: Vec<String>,
+    /// Numbers of timers [default: 10000,100000]; traces are as large as they are.
+    #[arg(long, value_delimiter = ',', value_parser = timers)]
+    pub(crate) n: Vec<u32>,
+    /// Only these workloads; traces are called trace:NAME, and uniform-dense is uniform over about
+    /// n ticks [default: those of the comparison's table, uniform-dense and the traces].
+    #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) workload: Vec<String>,
+    /// Seed of the workloads.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Record the counts in this folder, in place of a record that is there.
+    #[arg(long, value_name = "DIR", conflicts_with = "check")]
+    pub(crate) out: Option<PathBuf>,
+    /// Hold the counts against this record, a folder or its file, and fail if an operation takes
+    /// over 5 % more, or is missing on either side.
+    #[arg(long, value_name = "RECORD")]
+    pub(crate) check: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 /// Whom and what to look at.

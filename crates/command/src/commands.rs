@@ -1,12 +1,13 @@
 //! What each subcommand does.
 
 mod claims;
+mod instructions;
 mod service;
 mod summary;
 
 use self::summary::Summary;
 use crate::cli::{Cli, Command, Results, What};
-use crate::report::instructions::{self, Play};
+use crate::report::instructions::{Play, play};
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
 use std::process::ExitCode;
@@ -35,54 +36,69 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Verify { n, what, output } => verify_all(n, &what, output.format),
         Command::Bench { n, quick, what, results, output } => {
             cold::forget_freed_memory();
-            let sources =
-                if what.workload.is_empty() { bench::usual_sources() } else { Source::select(&what.workload)? };
             let sizes = if n.is_empty() { bench::usual_sizes(quick) } else { n };
             let time = if quick { QUICK } else { WHOLE };
-            let contenders = contender::select(&what.backend)?;
-            measure(
-                Settings { sizes, contenders, sources, seed: what.seed, time, details: true },
-                &results,
-                output.format,
-            )
+            measure(bench_settings(sizes, time, &what)?, &results, output.format)
         }
         Command::Replay { file, backend, results, output } => {
-            // First, as it may begin the command anew, and a trace that comes through a pipe can be read once only.
+            // First, as it may begin the command anew, and a trace that comes through a pipe can be
+            // read once only.
             cold::forget_freed_memory();
-            let sources = vec![Source::of_file(&file)?];
-            let contenders = contender::select(&backend)?;
-            let settings = Settings { sizes: vec![], contenders, sources, seed: 0, time: QUICK, details: true };
-            measure(settings, &results, output.format)
+            measure(replay_settings(&file, &backend)?, &results, output.format)
         }
-        Command::Compare { run_a, run_b, output } => {
-            let (a, b) = (store::load(&run_a)?, store::load(&run_b)?);
-            let comparison = compare::compare(&a, &b);
-            comparison.warnings.iter().for_each(|warning| say(format_args!("warning: {warning}")));
-            ensure!(
-                !comparison.rows.is_empty(),
-                "the runs have no row in common: A has {}; B has {}",
-                compare::contents(&a),
-                compare::contents(&b)
-            );
-            print(comparison.table().render(output.format)?)?;
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::Compare { run_a, run_b, output } => compare_runs(&run_a, &run_b, output.format),
         Command::Claims { id, quick, format, instructions, out } => {
             claims::run(&id, quick, format, instructions, out.as_deref())
         }
         Command::Service { options } => service::run(&options),
         Command::Play { backend, pair, n, seed } => {
-            instructions::play(&Play { backend, pair, n, seed })?;
+            play(&Play { backend, pair, n, seed })?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Instructions(options) => instructions::run(options),
+        Command::PlayStream(play) => {
+            play.play()?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Report { run, splice, check } => report_on(&run, splice.as_deref(), check),
-        Command::Index { folder } => {
-            let index = report::index::render(&folder)?;
-            print(index.text)?;
-            index.broken.iter().for_each(|error| say(format_args!("error: {error:#}")));
-            Ok(if index.broken.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-        }
+        Command::Index { folder } => index(&folder),
     }
+}
+
+fn bench_settings(sizes: Vec<u32>, time: Duration, what: &What) -> Result<Settings> {
+    let all = what.workload.is_empty();
+    let sources = if all { bench::usual_sources() } else { Source::select(&what.workload)? };
+    let contenders = contender::select(&what.backend)?;
+    Ok(Settings { sizes, contenders, sources, seed: what.seed, time, details: true })
+}
+
+fn replay_settings(file: &Path, backend: &[String]) -> Result<Settings> {
+    let sources = vec![Source::of_file(file)?];
+    let contenders = contender::select(backend)?;
+    // A trace has one size, and nothing in it is random.
+    let (sizes, seed) = (Vec::new(), 0);
+    Ok(Settings { sizes, contenders, sources, seed, time: QUICK, details: true })
+}
+
+fn compare_runs(run_a: &Path, run_b: &Path, format: Format) -> Result<ExitCode> {
+    let (a, b) = (store::load(run_a)?, store::load(run_b)?);
+    let comparison = compare::compare(&a, &b);
+    comparison.warnings.iter().for_each(|warning| say(format_args!("warning: {warning}")));
+    ensure!(
+        !comparison.rows.is_empty(),
+        "the runs have no row in common: A has {}; B has {}",
+        compare::contents(&a),
+        compare::contents(&b)
+    );
+    print(comparison.table().render(format)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn index(folder: &Path) -> Result<ExitCode> {
+    let index = report::index::render(folder)?;
+    print(index.text)?;
+    index.broken.iter().for_each(|error| say(format_args!("error: {error:#}")));
+    Ok(u8::from(!index.broken.is_empty()).into())
 }
 
 /// Timers in the structures whose bytes `list` tells.
@@ -97,9 +113,11 @@ fn list(format: Format) -> Result<ExitCode> {
     columns.push(Column::right("bytes/timer").keyed("bytes-per-timer"));
     let mut table = Table::new("Backends", columns);
     table.notes.push(format!(
-        "n live timers, m levels, M slots, k in a slot; amortised. Bytes with a payload of eight, measured at n = {LISTED}."
+        "n live timers, m levels, M slots, k in a slot; amortised. \
+         Bytes with a payload of eight, measured at n = {LISTED}."
     ));
-    table.notes.push("Where an operation passes all timers, n is as large as is worth waiting for.".to_owned());
+    let limit = "Where an operation passes all timers, n is as large as is worth waiting for.";
+    table.notes.push(limit.to_owned());
     for contender in contender::all().into_iter().chain(contender::approximate()) {
         let Some(info) = contender.info() else { continue };
         let Some(memory) = contender.memory(LISTED.min(info.most), 1) else { continue };
@@ -121,12 +139,14 @@ fn lateness_note(info: Info) -> Option<String> {
     let Precision::Late(bound) = info.precision else { return None };
     let (name, thousand, million) = (info.name, bound(1_000), bound(1_000_000));
     Some(format!(
-        "{name} is late by design, after 1000 ticks by up to {thousand}, after 1000000 by up to {million}: in no comparison."
+        "{name} is late by design, after 1000 ticks by up to {thousand}, \
+         after 1000000 by up to {million}: in no comparison."
     ))
 }
 
 fn verify_all(n: u32, what: &What, format: Format) -> Result<ExitCode> {
-    let sources = if what.workload.is_empty() { Source::all() } else { Source::select(&what.workload)? };
+    let all = what.workload.is_empty();
+    let sources = if all { Source::all() } else { Source::select(&what.workload)? };
     let contenders = contender::select(&what.backend)?;
     interrupt::watch();
     let verified = verify::verify(&sources, &contenders, n, what.seed)?;
@@ -158,7 +178,8 @@ fn measure(settings: Settings, results: &Results, format: Format) -> Result<Exit
     }
     // All that is to be kept is kept before anything is printed that may fail.
     let page = report::write(&run, &dir)?;
-    let printed = wheelhouse_harness::summary::at_a_glance(&run, None).render(format).and_then(print);
+    let glance = wheelhouse_harness::summary::at_a_glance(&run, None);
+    let printed = glance.render(format).and_then(print);
     tell(&run, &dir, &page);
     printed?;
     complain(run.failures.len());
@@ -175,7 +196,8 @@ fn tell(run: &Run, dir: &Path, page: &Path) {
 
 /// Says that a file is out of date.
 fn out_of_date(file: &Path) -> ExitCode {
-    say(format_args!("error: {} is out of date; run the same command without --check", file.display()));
+    let shown = file.display();
+    say(format_args!("error: {shown} is out of date; run the same command without --check"));
     ExitCode::FAILURE
 }
 
@@ -184,7 +206,8 @@ fn report_on(dir: &Path, splice: Option<&Path>, check: bool) -> Result<ExitCode>
         return summary.splice(dir, file, check);
     }
     let run = store::load(dir)?;
-    let folder = if dir.is_dir() { dir } else { dir.parent().context("a run is a folder, or run.json in one")? };
+    let parent = || dir.parent().context("a run is a folder, or run.json in one");
+    let folder = if dir.is_dir() { dir } else { parent()? };
     if let Some(file) = splice {
         let up_to_date = report::splice_into(&run, folder, file, check)?;
         if check && !up_to_date {

@@ -1,7 +1,9 @@
 //! The `wheelhouse` command.
 
+mod callgrind;
 mod cli;
 mod commands;
+mod instructions;
 mod report;
 
 use clap::Parser;

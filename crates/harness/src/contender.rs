@@ -36,10 +36,12 @@ pub trait Contender {
     /// Plays a stream on a new structure and times each phase. What cannot play it answers wrong.
     fn play(&self, stream: &Stream, solution: &Solution) -> Played;
 
-    /// Plays a stream on a new structure and times each operation of the phases that measure something, as far as it can play them.
+    /// Plays a stream on a new structure and times each operation of the phases that measure
+    /// something, as far as it can play them.
     fn time_each(&self, stream: &Stream, solution: &Solution, into: &mut Histograms) -> Checksum;
 
-    /// Measures the memory of n timers; `None` for the floor, whose arrays say nothing, and for whom that would take too long.
+    /// Measures the memory of n timers; `None` for the floor, whose arrays say nothing, and for
+    /// whom that would take too long.
     fn memory(&self, n: u32, seed: u64) -> Option<Memory>;
 }
 
@@ -64,6 +66,21 @@ fn play_timed(stream: &Stream, mut play: impl FnMut(&[Op], bool) -> Checksum) ->
     played
 }
 
+/// The name by which callgrind finds `play_phase`, the function that plays a phase.
+pub const PLAY_PHASE: &str = "contender::play_phase";
+
+/// Plays a phase; `ends` says that what it measures ends with it.
+///
+/// What is timed and what callgrind counts is this one piece of machine code. It is never inlined,
+/// so that it has a name to be found by. A call for each phase is nothing beside the phase.
+#[inline(never)]
+pub(crate) fn play_phase<T: Timer<u64>>(player: &mut Player<T>, ops: &[Op], ends: bool) {
+    player.play(ops);
+    if ends {
+        player.timer_mut().compact(); // what was put off is charged to those who put it off
+    }
+}
+
 struct Structure<B>(PhantomData<B>);
 
 impl<B: Backend> Contender for Structure<B> {
@@ -82,10 +99,7 @@ impl<B: Backend> Contender for Structure<B> {
     fn play(&self, stream: &Stream, _: &Solution) -> Played {
         let mut player = Player::new(B::build::<u64, NoMeter>(), stream.labels);
         play_timed(stream, |ops, ends| {
-            player.play(ops);
-            if ends {
-                player.timer_mut().compact(); // what was put off is charged to those who put it off
-            }
+            play_phase(&mut player, ops, ends);
             player.checksum()
         })
     }
@@ -137,6 +151,9 @@ impl Contender for FloorRow {
     }
 }
 
+/// Contenders, in the order of tables and plots.
+type Contenders = Vec<Box<dyn Contender>>;
+
 /// A backend as a contender.
 pub fn contender<B: Backend + 'static>() -> Box<dyn Contender> {
     Box::new(Structure::<B>(PhantomData))
@@ -158,7 +175,8 @@ pub fn all() -> Vec<Box<dyn Contender>> {
     collect.0
 }
 
-/// The structures of the registry that are late by design. They are not among [`all`]: their answers are not those of the others.
+/// The structures of the registry that are late by design. They are not among [`all`]: their
+/// answers are not those of the others.
 pub fn approximate() -> Vec<Box<dyn Contender>> {
     let mut collect = Collect(Vec::new());
     wheelhouse_registry::visit_approximate(&mut collect);
@@ -179,10 +197,11 @@ pub fn select(names: &[String]) -> Result<Vec<Box<dyn Contender>>> {
 /// # Errors
 ///
 /// If a name is unknown; the message lists the known ones.
-pub fn select_from(all: Vec<Box<dyn Contender>>, names: &[String]) -> Result<Vec<Box<dyn Contender>>> {
+pub fn select_from(all: Contenders, names: &[String]) -> Result<Contenders> {
     let known: Vec<_> = all.iter().map(|contender| contender.name()).collect();
     if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
         bail!("no backend is called '{unknown}'; there are: {}", known.join(", "));
     }
-    Ok(all.into_iter().filter(|it| names.is_empty() || names.iter().any(|name| name == it.name())).collect())
+    let is_chosen = |name: &str| names.is_empty() || names.iter().any(|it| it == name);
+    Ok(all.into_iter().filter(|it| is_chosen(it.name())).collect())
 }

@@ -1,8 +1,10 @@
-//! Verifies, measures and compares timer facilities: what is behind the command `wheelhouse` and `cargo bench`.
+//! Verifies, measures and compares timer facilities: what is behind the command `wheelhouse` and
+//! `cargo bench`.
 //!
-//! The way of a figure: a [`source`] makes a [`stream`] of operations; the oracle solves it; every [`contender`] plays it
-//! and is [checked](verify); then [`mod@bench`] plays it again, timed, in interleaved rounds, and [`store`] keeps the [`model::Run`].
-//! What a person reads of it, [`summary`], [`compare`], [`plot`] and [`report`] make.
+//! The way of a figure: a [`source`] makes a [`stream`] of operations; the oracle solves it; every
+//! [`contender`] plays it and is [checked](verify); then [`mod@bench`] plays it again, timed, in
+//! interleaved rounds, and [`store`] keeps the [`model::Run`]. What a person reads of it,
+//! [`summary`], [`compare`], [`plot`] and [`report`] make.
 
 pub mod bench;
 pub mod capacity;
@@ -11,6 +13,7 @@ pub mod compare;
 pub mod console;
 pub mod contender;
 pub mod floor;
+pub mod idle;
 pub mod interrupt;
 pub mod latency;
 pub mod memory;

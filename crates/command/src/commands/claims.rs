@@ -1,5 +1,6 @@
 //! `wheelhouse claims`.
 
+use crate::callgrind;
 use crate::cli::Form;
 use crate::report::{self, instructions, page, tables};
 use anyhow::{Context, Result, bail};
@@ -28,7 +29,8 @@ pub(super) fn run(
 ) -> Result<ExitCode> {
     let scale = if quick { Scale::REDUCED } else { Scale::WHOLE };
     let chosen = chosen(ids)?;
-    let experiments: BTreeSet<_> = chosen.iter().filter_map(|claim| claim.experiment.as_deref()).collect();
+    let experiments = chosen.iter().filter_map(|claim| claim.experiment.as_deref());
+    let experiments: BTreeSet<_> = experiments.collect();
     let part = Duration::from_secs(1);
     let mut progress = Progress::new(part * experiments.len().max(1) as u32);
     let judgement = judge(chosen, &scale, |experiment| {
@@ -44,7 +46,8 @@ pub(super) fn run(
     print(printed(&judgement, whole, format)?)?;
     let unexpected = judgement.unexpected().count();
     if unexpected > 0 {
-        say(format_args!("error: {unexpected} came out otherwise than on record in crates/claims/claims.toml"));
+        let file = "crates/claims/claims.toml";
+        say(format_args!("error: {unexpected} came out otherwise than on record in {file}"));
     }
     Ok(u8::from(unexpected > 0).into())
 }
@@ -57,7 +60,8 @@ fn chosen(ids: &[String]) -> Result<Vec<Claim>> {
         let known: Vec<_> = all.iter().map(|claim| claim.id.as_str()).collect();
         bail!("no claim is called '{unknown}'; there are: {}", known.join(", "));
     }
-    Ok(all.into_iter().filter(|claim| ids.is_empty() || ids.iter().any(|id| is(claim, id))).collect())
+    let is_chosen = |claim: &Claim| ids.is_empty() || ids.iter().any(|id| is(claim, id));
+    Ok(all.into_iter().filter(is_chosen).collect())
 }
 
 fn printed(judgement: &Judgement, whole: Option<Document>, format: Form) -> Result<String> {
@@ -66,7 +70,8 @@ fn printed(judgement: &Judgement, whole: Option<Document>, format: Form) -> Resu
         Form::Table if judgement.judged.len() == 1 => plain::render(&document()),
         Form::Table => tables::verdicts_table(judgement).terminal(),
         Form::Json => {
-            serde_json::to_string_pretty(&tables::verdicts(judgement)).context("cannot write the verdicts")?
+            let verdicts = tables::verdicts(judgement);
+            serde_json::to_string_pretty(&verdicts).context("cannot write the verdicts")?
         }
         Form::Markdown => markdown::render(&document()),
         Form::Html => html::render(&document()),
@@ -81,8 +86,8 @@ fn whole_report(judgement: &Judgement, scale: &Scale, instructions: bool) -> Res
 
 /// The instructions, if callgrind is there.
 fn second_opinion() -> Result<Option<Table>> {
-    if !instructions::is_installed() {
-        say("valgrind is not installed: instructions are not counted, which the verdicts do not need");
+    if !callgrind::is_installed() {
+        say("valgrind is not installed: instructions are not counted; the verdicts do not need it");
         return Ok(None);
     }
     instructions::table().map(Some)

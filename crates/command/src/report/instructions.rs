@@ -1,14 +1,15 @@
 //! The second opinion: instructions, counted by valgrind's callgrind, where that is installed.
 //!
-//! Steps are what the structures say of themselves; instructions are what the processor is given, whatever they say. This program
-//! runs itself under callgrind, which counts within [`measured_operations`] and nowhere else: a structure is filled with n timers, and then
-//! a pair of operations that leaves n as it is goes on for a while.
+//! Steps are what the structures say of themselves; instructions are what the processor is given,
+//! whatever they say. This program runs itself under callgrind, which counts within
+//! [`measured_operations`] and nowhere else: a structure is filled with n timers, and then a pair
+//! of operations that leaves n as it is goes on for a while.
 
-use anyhow::{Context, Result, bail};
+use crate::callgrind;
+use anyhow::Result;
 use clap::ValueEnum;
 use rand::RngExt;
 use std::hint::black_box;
-use std::process::{Command, Stdio};
 use wheelhouse_claims::count::{LONGEST, random};
 use wheelhouse_claims::growth::Curve;
 use wheelhouse_core::backend::Backend;
@@ -50,10 +51,14 @@ pub(crate) struct Play {
     pub(crate) seed: u64,
 }
 
+/// Which timer is stopped, and after how long the next is due.
+type Draw = (usize, u64);
+
 /// Pairs of operations in a run.
 const PAIRS: u64 = 4_000;
 
-/// Each twice the one before, as the classifier needs it; small, since callgrind takes fifty times as long.
+/// Each twice the one before, as the classifier needs it; small, since callgrind takes fifty times
+/// as long.
 const SIZES: [u64; 5] = [1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13];
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=3;
 
@@ -69,19 +74,14 @@ const BACKENDS: [&str; 8] = [
     "sorted-list",
 ];
 
-/// Whether callgrind can be run.
-pub(crate) fn is_installed() -> bool {
-    let version = Command::new("valgrind").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    version.is_ok_and(|status| status.success())
-}
-
 /// Counts the instructions of each pair of operations, and says how they grow. A few minutes.
 ///
 /// # Errors
 ///
 /// If callgrind fails.
 pub(crate) fn table() -> Result<Table> {
-    let sizes = SIZES.map(|n| Column::right(format!("n = {}", units::count(n))).keyed(n.to_string()));
+    let head = |n| format!("n = {}", units::count(n));
+    let sizes = SIZES.map(|n| Column::right(head(n)).keyed(n.to_string()));
     let columns = [Column::left("structure"), Column::left("operations")].into_iter().chain(sizes);
     let mut table = Table::new(
         "Instructions of a pair of operations, by callgrind",
@@ -100,31 +100,27 @@ pub(crate) fn table() -> Result<Table> {
             if let Some(error) = failed {
                 return Err(error);
             }
-            let figures = curve.points().into_iter().map(|(_, cost)| Cell::figure(cost, format!("{cost:.0}")));
+            let points = curve.points().into_iter();
+            let figures = points.map(|(_, cost)| Cell::figure(cost, format!("{cost:.0}")));
             let names = [Cell::text(backend), Cell::text(pair.name())].into_iter();
-            table.rows.push(names.chain(figures).chain([Cell::text(curve.growth().name())]).collect());
+            let growth = Cell::text(curve.growth().name());
+            table.rows.push(names.chain(figures).chain([growth]).collect());
         }
     }
-    table.notes.push("The classifier is that of the steps: constant here means less than a twentieth of an instruction from n to 2n, which only few structures can meet.".to_owned());
+    let classifier = "The classifier is that of the steps: constant here means less than a \
+                      twentieth of an instruction from n to 2n, which few structures can meet.";
+    table.notes.push(classifier.to_owned());
     Ok(table)
 }
 
 /// Instructions of one pair.
 fn under_callgrind(play: &Play) -> Result<f64> {
-    let this = std::env::current_exe().context("cannot find this program")?;
-    let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=*measured_operations*"])
-        .arg(this)
-        .args(["play", "--backend", &play.backend, "--pair", play.pair.name()])
-        .args(["--n", &play.n.to_string(), "--seed", &play.seed.to_string()])
-        .output()
-        .context("cannot run valgrind")?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    let collected = said.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse::<u64>().ok());
-    match collected.filter(|_| output.status.success()) {
-        Some(instructions) if instructions > 0 => Ok(instructions as f64 / PAIRS as f64),
-        _ => bail!("callgrind counted nothing for {}: {}", play.backend, said.lines().last().unwrap_or_default()),
-    }
+    let (n, seed) = (play.n.to_string(), play.seed.to_string());
+    let pair = play.pair.name();
+    let whom = ["play", "--backend", &play.backend, "--pair", pair].into_iter();
+    let arguments = whom.chain(["--n", &n, "--seed", &seed]).map(str::to_owned);
+    let counted = callgrind::count(FUNCTION, &arguments.collect::<Vec<_>>(), &[])?;
+    Ok(counted.calls.iter().sum::<u64>() as f64 / PAIRS as f64)
 }
 
 /// Fills a structure and does the operations: what runs under callgrind.
@@ -153,16 +149,23 @@ fn run<B: Backend>(play: &Play) {
     let mut timer = B::build::<u64, NoMeter>();
     let mut ids: Vec<TimerId> =
         (0..play.n).map(|value| timer.insert(random.random_range(1..=LONGEST), value)).collect();
-    // Drawn beforehand, so that only the structure is counted, and the same few instructions around it.
-    let draws: Vec<(usize, u64)> =
-        (0..PAIRS).map(|_| (random.random_range(0..ids.len()), random.random_range(1..=LONGEST))).collect();
+    // Drawn beforehand, so that only the structure is counted, and the same few instructions around
+    // it.
+    let mut draw = || (random.random_range(0..ids.len()), random.random_range(1..=LONGEST));
+    let draws: Vec<Draw> = (0..PAIRS).map(|_| draw()).collect();
     measured_operations(&mut timer, &mut ids, &draws, play.pair);
     black_box(timer.len());
 }
 
+/// The name by which callgrind finds [`measured_operations`].
+const FUNCTION: &str = "instructions::measured_operations";
+
 /// What callgrind counts. Not inlined, for it to be found by its name.
 #[inline(never)]
-fn measured_operations<T: Timer<u64>>(timer: &mut T, ids: &mut [TimerId], draws: &[(usize, u64)], pair: Pair) {
+fn measured_operations<T>(timer: &mut T, ids: &mut [TimerId], draws: &[Draw], pair: Pair)
+where
+    T: Timer<u64>,
+{
     for &(at, delay) in draws {
         match pair {
             Pair::StopStart => {

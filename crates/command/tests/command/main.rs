@@ -1,7 +1,9 @@
-//! The `wheelhouse` command as its users run it: what it prints, what it leaves behind, and how it refuses.
+//! The `wheelhouse` command as its users run it: what it prints, what it leaves behind, and how it
+//! refuses.
 
 mod claims;
 mod endings;
+mod instructions;
 mod refusals;
 mod service;
 
@@ -13,7 +15,8 @@ struct Scratch(PathBuf);
 
 impl Scratch {
     fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("wheelhouse-test-{}-{name}", std::process::id()));
+        let name = format!("wheelhouse-test-{}-{name}", std::process::id());
+        let path = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
     }
@@ -50,7 +53,8 @@ fn fails(arguments: &[&str]) -> String {
 
 /// The trace that comes with the workload crate, in a file.
 fn trace_file(scratch: &Scratch, change: impl FnOnce(&mut Vec<u8>)) -> String {
-    let shipped = wheelhouse_workload::trace::shipped().iter().find(|trace| trace.name == "redis").unwrap();
+    let mut shipped = wheelhouse_workload::trace::shipped().iter();
+    let shipped = shipped.find(|trace| trace.name == "redis").unwrap();
     let mut bytes = shipped.bytes.to_vec();
     change(&mut bytes);
     let path = scratch.path("recorded.trace");
@@ -84,7 +88,8 @@ const LINEAR: usize = 5;
 #[test]
 fn list_names_every_backend_in_each_format() {
     let table = succeeds(&["list"]);
-    let json: serde_json::Value = serde_json::from_str(&succeeds(&["list", "--format", "json"])).unwrap();
+    let json = succeeds(&["list", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let csv = succeeds(&["list", "--format", "csv"]);
     assert!(table.lines().all(|line| line.chars().count() <= 125), "too wide:\n{table}");
     assert!(json[0]["source"].as_str().unwrap().contains("Varghese") && csv.contains("Varghese"));
@@ -93,27 +98,32 @@ fn list_names_every_backend_in_each_format() {
         assert_eq!(json[row]["backend"], *name);
         assert!(json[row]["bytes-per-timer"].as_f64().unwrap() > 8.0, "at least its payload");
     }
-    assert!(
-        table.contains("linux-wheel is late by design, after 1000 ticks by up to 63,") && csv.contains("linux-wheel")
-    );
+    assert!(table.contains("linux-wheel is late by design, after 1000 ticks by up to 63,"));
+    assert!(csv.contains("linux-wheel"));
 }
 
 #[test]
 fn verify_compares_every_backend_on_every_stream() {
     let json = succeeds(&["verify", "--n", "300", "--format", "json"]);
     let rows: Vec<serde_json::Value> = serde_json::from_str(&json).unwrap();
-    let (workloads, traces) = (wheelhouse_workload::all().len(), wheelhouse_workload::trace::shipped().len());
-    assert_eq!(rows.len(), workloads * (BACKENDS.len() + 1) + traces * (BACKENDS.len() + 1 - LINEAR));
+    let workloads = wheelhouse_workload::all().len();
+    let traces = wheelhouse_workload::trace::shipped().len();
+    let contenders = BACKENDS.len() + 1; // the floor
+    assert_eq!(rows.len(), workloads * contenders + traces * (contenders - LINEAR));
     assert!(rows.iter().all(|row| row["verdict"] == "ok"));
     for workload in rows.chunk_by(|a, b| a["workload"] == b["workload"]) {
         assert!(workload.iter().all(|row| row["checksum"] == workload[0]["checksum"]));
-        assert!(workload.iter().all(|row| row["backend"] != "linux-wheel"), "its answers are others, by design");
+        let is_late = |row: &serde_json::Value| row["backend"] == "linux-wheel";
+        assert!(!workload.iter().any(is_late), "its answers are others, by design");
     }
 }
 
 #[test]
 fn another_seed_gives_other_answers_and_the_same_seed_the_same() {
-    let run = |seed| succeeds(&["verify", "--n", "300", "--workload", "steady", "--seed", seed, "--format", "csv"]);
+    let run = |seed| {
+        let steady = ["verify", "--n", "300", "--workload", "steady", "--format", "csv"];
+        succeeds(&[&steady[..], &["--seed", seed]].concat())
+    };
     assert_eq!(run("1"), run("1"));
     assert_ne!(run("1"), run("2"));
 }
@@ -123,12 +133,14 @@ fn bench_leaves_results_that_report_and_compare_read() {
     let scratch = Scratch::new("bench");
     let run = |name| {
         let out = scratch.path(name);
-        let table = succeeds(&["bench", "--quick", "--n", "200", "--workload", "uniform", "--out", &out]);
+        let uniform = ["bench", "--quick", "--n", "200", "--workload", "uniform"];
+        let table = succeeds(&[&uniform[..], &["--out", &out]].concat());
         assert!(BACKENDS.iter().all(|backend| table.contains(backend)));
         out
     };
     let (a, b) = (run("a"), run("b"));
-    for file in ["run.json", "throughput.csv", "latency.csv", "memory.csv", "report.html", "report.md"] {
+    let data = ["run.json", "throughput.csv", "latency.csv", "memory.csv"];
+    for file in data.into_iter().chain(["report.html", "report.md"]) {
         assert!(scratch.0.join("a").join(file).is_file(), "{file} is missing");
     }
     let rows: Vec<serde_json::Value> =
@@ -152,9 +164,11 @@ fn replay_plays_a_trace_file_and_refuses_a_broken_one() {
     let flipped = trace_file(&scratch, |bytes| bytes[100_000] ^= 1);
     assert!(fails(&["replay", &flipped, "--out", &scratch.path("flipped")]).contains("corrupt"));
     let missing = scratch.path("missing.trace");
-    assert!(fails(&["replay", &missing, "--out", &scratch.path("missing")]).contains("missing.trace"));
+    let message = fails(&["replay", &missing, "--out", &scratch.path("missing")]);
+    assert!(message.contains("missing.trace"), "{message}");
     for name in ["cut", "flipped", "missing"] {
-        assert!(!scratch.0.join(name).exists(), "{name}: no folder is left of what could not begin");
+        let left = scratch.0.join(name).exists();
+        assert!(!left, "{name}: no folder is left of what could not begin");
     }
 }
 
@@ -165,7 +179,8 @@ fn replay_takes_a_trace_from_a_pipe_which_can_be_read_once_only() {
     }
     let scratch = Scratch::new("pipe");
     let piped = "cat \"$1\" | \"$2\" replay /dev/stdin --backend floor --out \"$3\"";
-    let arguments = ["-c", piped, "sh", &trace_file(&scratch, |_| ()), env!("CARGO_BIN_EXE_wheelhouse")];
+    let trace = trace_file(&scratch, |_| ());
+    let arguments = ["-c", piped, "sh", &trace, env!("CARGO_BIN_EXE_wheelhouse")];
     let output = Command::new("sh").args(arguments).arg(scratch.path("out")).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(String::from_utf8(output.stdout).unwrap().contains("floor"));

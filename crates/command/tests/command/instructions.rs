@@ -1,0 +1,100 @@
+//! `wheelhouse instructions`: counts, record and check.
+//!
+//! What needs valgrind is left out where it is not installed; `.ci/run` installs it.
+
+use super::{Scratch, fails, succeeds, wheelhouse};
+use std::process::Command;
+
+/// As little as can be counted: a structure and the player, on few timers.
+const FEW: [&str; 3] = ["--n=200", "--workload=uniform", "--backend=round-wheel,player"];
+
+fn has_valgrind() -> bool {
+    let version = Command::new("valgrind").arg("--version").output();
+    let found = version.is_ok_and(|output| output.status.success());
+    if !found {
+        eprintln!("skipped: valgrind is not installed (apt-get install valgrind)");
+    }
+    found
+}
+
+fn few<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&["instructions"], &FEW[..], more].concat()
+}
+
+#[test]
+fn without_valgrind_the_remedy_is_named() {
+    let scratch = Scratch::new("no-valgrind");
+    let output = Command::new(env!("CARGO_BIN_EXE_wheelhouse"))
+        .args(few(&[]))
+        .env("PATH", &scratch.0) // a folder in which nothing is
+        .output()
+        .unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains("cannot run valgrind"), "{message}");
+    assert!(message.contains("apt-get install valgrind"), "{message}");
+}
+
+#[test]
+fn what_is_unknown_is_answered_with_what_is_known() {
+    let message = fails(&["instructions", "--backend", "splay-tree"]);
+    assert!(message.contains("splay-tree") && message.contains("round-wheel, "), "{message}");
+    assert!(message.contains("player"), "{message}");
+    let message = fails(&["instructions", "--workload", "unifrom"]);
+    assert!(message.contains("uniform-dense") && message.contains("trace:nginx"), "{message}");
+    let message = fails(&["instructions", "--check", "no-such-record"]);
+    assert!(message.contains("wheelhouse instructions --out"), "{message}");
+    let message = fails(&["instructions", "--check", "a", "--out", "b"]);
+    assert!(message.contains("cannot be used with"), "{message}");
+}
+
+#[test]
+fn a_count_passes_the_check_against_itself_and_a_planted_increase_fails_it() {
+    if !has_valgrind() {
+        return;
+    }
+    let scratch = Scratch::new("instructions");
+    let record = scratch.path("record");
+    let table = succeeds(&few(&["--out", &record]));
+    assert!(table.contains("round-wheel") && table.contains("fire ticks"), "{table}");
+    let page = std::fs::read_to_string(scratch.0.join("record/README.md")).unwrap();
+    assert!(page.contains("| round-wheel |") && page.contains("- compiler: "), "{page}");
+    succeeds(&few(&["--check", &record]));
+
+    let file = scratch.0.join("record/instructions.json");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let rows = json["rows"].as_array_mut().unwrap();
+    let cancel = rows.iter_mut().find(|row| row["measure"] == "cancel").unwrap();
+    let counted = cancel["instructions"].as_u64().unwrap();
+    // As if the recorded count had been lower by a tenth.
+    cancel["instructions"] = (counted * 9 / 10).into();
+    let insert = rows.iter_mut().find(|row| row["measure"] == "insert-warm").unwrap();
+    insert["instructions"] = (insert["instructions"].as_u64().unwrap() * 2).into();
+    rows.pop();
+    std::fs::write(&file, json.to_string()).unwrap();
+    let output = wheelhouse(&few(&["--check", &record]));
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    for part in [
+        "error: cancel of round-wheel on uniform at n = 200: ",
+        "less: insert-warm of round-wheel",
+        "error: fire-ticks of player on uniform at n = 200: counted, but not in the record",
+        "--out",
+    ] {
+        assert!(message.contains(part), "{part} in:\n{message}");
+    }
+}
+
+#[test]
+fn programs_get_every_row() {
+    if !has_valgrind() {
+        return;
+    }
+    let json = succeeds(&few(&["--format", "json"]));
+    let rows: Vec<serde_json::Value> = serde_json::from_str(&json).unwrap();
+    assert_eq!(rows.len(), 2 * 6, "six measures for each");
+    let figure = |row: &serde_json::Value, key: &str| row[key].as_u64().unwrap();
+    let is_sane = |row| figure(row, "instructions") > figure(row, "operations");
+    assert!(rows.iter().all(is_sane), "{json}");
+}
