@@ -35,7 +35,7 @@
 //!   counts it.
 
 use crate::hints::STRIDE;
-use crate::nodes::{Armed, Links, Nodes, SPLIT, Slot};
+use crate::nodes::{Armed, Links, Nodes, SPLIT};
 use crate::rings::{CURRENT, Rings, bits};
 use crate::store::Store;
 use wheelhouse_core::bitmap::Bitmap;
@@ -153,22 +153,37 @@ impl Levels {
         let mut slot = base + digit;
         meter.tally(Work::SlotVisit, 1);
         meter.tally(Work::Link, LINKS_IN);
-        let (links, count) = loop {
-            match nodes.append(slot, at) {
-                Ok(appended) => break appended,
-                Err(ring) => {
-                    meter.tally(Work::SlotVisit, 1);
-                    level = self.geometry.below(level);
-                    slot = ring + self.geometry.digit_of(deadline, level);
-                    number = NONE.number;
-                }
+        let links = loop {
+            if let Some(links) = nodes.append(slot, at) {
+                break links;
+            }
+            let Links { prev: last, next: ring } = nodes.links(slot);
+            if last == SPLIT {
+                meter.tally(Work::SlotVisit, 1);
+                level = self.geometry.below(level);
+                slot = ring + self.geometry.digit_of(deadline, level);
+                number = NONE.number;
+            } else {
+                self.look_after(nodes, slot, level, at);
             }
         };
         write(nodes, links, slot);
         if links.prev == slot {
             self.occupy(nodes, slot, number, deadline, level);
-        } else if count.pushed() % STRIDE == 0 {
-            self.look_after(nodes, slot, level, at);
+        }
+    }
+
+    /// Makes room in a slot that has none: remembers where the next timer will be, or splits it.
+    #[inline(never)]
+    fn look_after<S: Store>(&mut self, nodes: &mut Nodes<S>, slot: u32, level: Level, at: u32) {
+        if level.shift > 0 && nodes.slot(slot).len() >= self.limit {
+            return self.split(nodes, slot, level);
+        }
+        let known = nodes.make_room(slot);
+        if S::IS_LARGE {
+            let slots = self.rings.slots();
+            let ring = self.rings.get_mut(known.ring);
+            ring.hints.record(slots, slot - ring.base, known, at);
         }
     }
 
@@ -195,25 +210,12 @@ impl Levels {
         }
     }
 
-    /// Some more timers were appended to a slot, the last of them at this place.
-    #[inline(never)]
-    fn look_after<S: Store>(&mut self, nodes: &mut Nodes<S>, sentinel: u32, level: Level, at: u32) {
-        let Slot { count, ring } = nodes.slot(sentinel);
-        if S::IS_LARGE {
-            let slots = self.rings.slots();
-            let ring = self.rings.get_mut(ring);
-            ring.hints.record(slots, sentinel - ring.base, count.pushed(), at);
-        }
-        if level.shift > 0 && count.len() >= self.limit {
-            self.split(nodes, sentinel, level);
-        }
-    }
-
     /// Gives a slot a ring of its own. The timers that it has become the elders.
     fn split<S: Store>(&mut self, nodes: &mut Nodes<S>, sentinel: u32, level: Level) {
         let base = self.rings.allocate(nodes, self.geometry.below(level), sentinel);
         nodes.hand_on(sentinel, base + self.rings.slots());
         nodes.set_links(sentinel, SPLIT, base);
+        nodes.fill_up(sentinel);
     }
 
     /// Takes a timer out of its list and the slot that counts it.
@@ -266,13 +268,13 @@ impl Levels {
         if occupied % (slots / 8).max(1) != 0 {
             return;
         }
-        let mut left = nodes.slot(ring.parent).count.len();
+        let mut left = nodes.slot(ring.parent).len();
         for digit in ring.words.iter().copied().zip(0..).flat_map(bits) {
             meter.tally(Work::SlotVisit, 1);
             if nodes.links(base + digit).prev == SPLIT {
                 return;
             }
-            left += nodes.slot(base + digit).count.len();
+            left += nodes.slot(base + digit).len();
         }
         if left <= self.limit / JOIN_BELOW {
             self.join(nodes, id, left, meter);
@@ -413,10 +415,10 @@ impl Levels {
     /// Reads the timers of a slot that is about to be emptied, if they are many.
     #[inline]
     fn read_ahead<S: Store>(&self, nodes: &Nodes<S>, sentinel: u32, first: u32) {
-        let Slot { count, ring } = nodes.slot(sentinel);
-        if count.pushed() >= STRIDE && count.len() > STRIDE {
-            let ring = self.rings.get(ring);
-            ring.hints.read(sentinel - ring.base, first, count.len(), nodes);
+        let known = nodes.slot(sentinel);
+        if known.looked_after > 1 && known.len() > 2 * STRIDE {
+            let ring = self.rings.get(known.ring);
+            ring.hints.read(sentinel - ring.base, first, known.len(), nodes);
         }
     }
 

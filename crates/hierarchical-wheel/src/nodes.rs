@@ -13,6 +13,7 @@
 //! fields is the number of its slot, which costs nothing: without it there would be padding. So a
 //! slot knows exactly how many timers it has, whatever becomes of them.
 
+use crate::hints::STRIDE;
 use crate::store::{Flat, Segmented, Store};
 use core::mem;
 use core::num::NonZeroU32;
@@ -30,6 +31,7 @@ pub(crate) const SPLIT: u32 = u32::MAX;
 
 /// A timer, a sentinel, or a free place.
 #[derive(Clone, Debug)]
+#[repr(align(32))]
 pub(crate) struct Node<T> {
     links: Links,
     body: Body<T>,
@@ -65,39 +67,25 @@ pub(crate) struct Armed<T> {
 /// What a slot knows of its timers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
-    pub(crate) count: Count,
+    /// How many there are, and above them the *room*: how many may be appended before somebody looks
+    /// after the slot. One word, so that one subtraction counts both and says when there is no room.
+    count: u64,
     /// Its ring.
     pub(crate) ring: u32,
+    /// How often it was looked after since it was last empty.
+    pub(crate) looked_after: u32,
 }
 
-const VACANT: Slot = Slot { count: Count(0), ring: 0 };
+/// One more place in the room of a slot.
+const ROOM: u64 = 1 << 32;
 
-/// Two counts in one word, which an addition changes together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Count(u64);
+const VACANT: Slot = Slot { count: 0, ring: 0, looked_after: 0 };
 
-impl Count {
-    /// Of so many timers, which count as appended now.
-    pub(crate) fn of(len: u32) -> Self {
-        Self(u64::from(len) << 32 | u64::from(len))
-    }
-
+impl Slot {
     /// How many timers there are.
     #[inline(always)]
-    pub(crate) fn len(self) -> u32 {
-        self.0 as u32
-    }
-
-    /// How many were appended since the slot was last empty. May wrap: no more hangs on it than which
-    /// of them are remembered as hints.
-    #[inline(always)]
-    pub(crate) fn pushed(self) -> u32 {
-        (self.0 >> 32) as u32
-    }
-
-    #[inline(always)]
-    fn push(&mut self) {
-        self.0 = self.0.wrapping_add(1 << 32 | 1);
+    pub(crate) fn len(&self) -> u32 {
+        self.count as u32
     }
 }
 
@@ -151,6 +139,7 @@ impl<S: Store> Nodes<S> {
         for at in first..first + count {
             let (links, body) = (Links { prev: at, next: at }, Body::Slot(Slot { ring, ..VACANT }));
             self.nodes.push(Node { links, body });
+            self.set_len(at, 0);
         }
         self.sentinels += count as usize;
         first
@@ -282,27 +271,40 @@ impl<S: Store> Nodes<S> {
         }
     }
 
-    /// Makes room for a timer behind all others of a slot, and counts it: its links, and how many
-    /// were appended by now. What is at the place has to be given these links. `Err` with the first
-    /// sentinel of its ring if the slot is split.
+    /// Puts a timer behind all others of a slot and counts it: its links, which have to be written to
+    /// it. `None` if there is no room, as in a slot that is split.
     #[inline(always)]
-    pub(crate) fn append(&mut self, slot: u32, at: u32) -> Result<(Links, Count), u32> {
+    pub(crate) fn append(&mut self, slot: u32, at: u32) -> Option<Links> {
         let sentinel = self.nodes.at_mut(slot);
-        let prev = sentinel.links.prev;
-        if prev == SPLIT {
-            return Err(sentinel.links.next);
-        }
-        sentinel.links.prev = at;
-        let count = count_in(&mut sentinel.body);
+        let Body::Slot(known) = &mut sentinel.body else { return None };
+        known.count = known.count.checked_sub(ROOM - 1)?;
+        let prev = mem::replace(&mut sentinel.links.prev, at);
         self.nodes.at_mut(prev).links.next = at;
-        Ok((Links { prev, next: slot }, count))
+        Some(Links { prev, next: slot })
+    }
+
+    /// A slot was looked after: makes room for so many timers more. Returns what it knows now.
+    pub(crate) fn make_room(&mut self, slot: u32) -> Slot {
+        let Body::Slot(known) = &mut self.nodes.at_mut(slot).body else { return VACANT };
+        known.count += u64::from(STRIDE) * ROOM;
+        known.looked_after = known.looked_after.wrapping_add(1);
+        *known
+    }
+
+    /// Takes the room away from a slot that is split.
+    pub(crate) fn fill_up(&mut self, slot: u32) {
+        if let Body::Slot(known) = &mut self.nodes.at_mut(slot).body {
+            known.count %= ROOM;
+        }
     }
 
     /// Links a timer before all others of a slot, or before all of its elders, which stand so far
     /// behind the first sentinel of its ring. Whether it is the first there.
     pub(crate) fn prepend(&mut self, slot: u32, at: u32, elders: u32) -> bool {
         let sentinel = self.nodes.at_mut(slot);
-        count_in(&mut sentinel.body);
+        if let Body::Slot(known) = &mut sentinel.body {
+            known.count += 1;
+        }
         let Links { prev: last, next: base } = sentinel.links;
         let head = if last == SPLIT { base + elders } else { slot };
         let first = mem::replace(&mut self.nodes.at_mut(head).links.next, at);
@@ -315,15 +317,16 @@ impl<S: Store> Nodes<S> {
     #[inline(always)]
     pub(crate) fn count_out(&mut self, slot: u32) {
         if let Body::Slot(slot) = &mut self.nodes.at_mut(slot).body {
-            slot.count.0 -= 1;
+            slot.count -= 1;
         }
     }
 
-    /// A slot has so many timers, which count as appended now.
+    /// A slot has so many timers, and nobody has looked after it yet.
     #[inline(always)]
     pub(crate) fn set_len(&mut self, slot: u32, len: u32) {
         if let Body::Slot(slot) = &mut self.nodes.at_mut(slot).body {
-            slot.count = Count::of(len);
+            slot.count = u64::from(STRIDE - 1) * ROOM + u64::from(len);
+            slot.looked_after = 0;
         }
     }
 
@@ -341,7 +344,7 @@ impl<S: Store> Nodes<S> {
         let sentinel = self.nodes.at_mut(slot);
         sentinel.links.next = next;
         if let Body::Slot(slot) = &mut sentinel.body {
-            slot.count.0 -= 1;
+            slot.count -= 1;
         }
         Some((id, armed, next == slot))
     }
@@ -384,14 +387,6 @@ impl<S: Store> Nodes<S> {
             at = next;
         }
     }
-}
-
-/// A slot has one timer more: its counts.
-#[inline(always)]
-fn count_in<T>(body: &mut Body<T>) -> Count {
-    let Body::Slot(slot) = body else { return VACANT.count };
-    slot.count.push();
-    slot.count
 }
 
 impl<S: Store> Arrivals for Nodes<S> {

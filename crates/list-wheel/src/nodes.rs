@@ -21,6 +21,7 @@ use wheelhouse_core::overdue::Arrivals;
 
 /// A timer with its links, a sentinel, or a free place.
 #[derive(Clone, Debug)]
+#[repr(align(32))]
 struct Node<T> {
     prev: u32,
     next: u32,
