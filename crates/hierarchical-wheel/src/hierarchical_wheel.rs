@@ -106,7 +106,7 @@ impl<T, M: Meter> Timer<T> for HierarchicalWheel<T, M> {
 
     #[inline]
     fn len(&self) -> usize {
-        with!(&self.nodes, nodes => nodes.len())
+        with!(&self.nodes, nodes => nodes.len()) - self.wheel.owed()
     }
 
     /// O(1), and a move to come for each level between the hand and the deadline. Once in some
@@ -169,5 +169,11 @@ impl<T, M: Meter> Timer<T> for HierarchicalWheel<T, M> {
             }
         });
         fired
+    }
+
+    /// O(1): tells the slots of some thirty timers at most.
+    #[inline]
+    fn compact(&mut self) {
+        with!(&mut self.nodes, nodes => self.wheel.settle(nodes));
     }
 }

@@ -34,6 +34,7 @@
 //! * A slot counts the timers of its list or, if it is split, its elders; each names the slot that
 //!   counts it.
 
+use crate::arrears::{Arrears, MOST, Owed};
 use crate::hints::STRIDE;
 use crate::nodes::{Armed, Links, Nodes, SPLIT};
 use crate::rings::{CURRENT, Rings, bits};
@@ -56,15 +57,24 @@ const JOIN_BELOW: u32 = 4;
 
 /// A slot of a current ring that holds timers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Next {
-    pub(crate) start: Tick,
+struct Next {
+    start: Tick,
+    /// Its last tick.
+    end: Tick,
     /// Its number, all current slots being numbered through in the order of time.
     number: u32,
-    pub(crate) sentinel: u32,
+    sentinel: u32,
 }
 
 /// There is none.
-const NONE: Next = Next { start: Tick::MAX, number: u32::MAX, sentinel: 0 };
+const NONE: Next = Next { start: Tick::MAX, end: 0, number: u32::MAX, sentinel: 0 };
+
+impl Next {
+    #[inline(always)]
+    fn new(start: Tick, level: Level, number: u32, sentinel: u32) -> Self {
+        Self { start, end: start | ((1 << level.shift) - 1), number, sentinel }
+    }
+}
 
 /// A level, and the first sentinel of its current ring.
 #[derive(Clone, Copy, Debug, Default)]
@@ -206,7 +216,7 @@ impl Levels {
         // Slots are numbered in the order of time.
         if number < self.next.number {
             let start = deadline >> level.shift << level.shift;
-            self.next = Next { start, number, sentinel };
+            self.next = Next::new(start, level, number, sentinel);
         }
     }
 
@@ -216,6 +226,61 @@ impl Levels {
         nodes.hand_on(sentinel, base + self.rings.slots());
         nodes.set_links(sentinel, SPLIT, base);
         nodes.fill_up(sentinel);
+    }
+
+    /// Whether taking a timer out, with others that the slots have not been told of, could empty the
+    /// next slot, or putting it elsewhere could make another slot the next.
+    #[inline(always)]
+    pub(crate) fn concerns_next<S: Store>(
+        &self,
+        nodes: &Nodes<S>,
+        from: Tick,
+        to: Tick,
+        owed: usize,
+    ) -> bool {
+        to < self.next.start || from <= self.next.end && self.is_nearly_empty(nodes, owed)
+    }
+
+    /// Whether the next slot has no more timers than are owed, or nobody knows.
+    #[inline(never)]
+    fn is_nearly_empty<S: Store>(&self, nodes: &Nodes<S>, owed: usize) -> bool {
+        let slot = self.next.sentinel;
+        nodes.links(slot).prev == SPLIT || nodes.slot(slot).len() as usize <= owed
+    }
+
+    /// Pays what is owed: takes timers out of the lists they are in, and puts those that move where
+    /// their deadlines belong. In three rounds, so that in each of them no timer waits for another.
+    #[inline(never)]
+    pub(crate) fn settle<S: Store>(
+        &mut self,
+        nodes: &mut Nodes<S>,
+        arrears: &mut Arrears,
+        meter: &impl Meter,
+    ) {
+        let all = arrears.take();
+        let (mut emptied, mut count) = ([0; MOST], 0);
+        for Owed { at, slot, cancelled } in all.clone() {
+            meter.tally(Work::Link, LINKS_OUT);
+            let links = nodes.links(at);
+            nodes.count_out(slot);
+            if nodes.unlink(links) {
+                emptied[count] = links.prev;
+                count += 1;
+            }
+            if let Some(id) = cancelled {
+                nodes.release(id);
+            }
+        }
+        for &sentinel in &emptied[..count] {
+            // A ring that was joined on account of another list is not asked again.
+            if self.rings.get(nodes.slot(sentinel).ring).is_in_use() {
+                self.emptied(nodes, sentinel, meter);
+            }
+        }
+        for Owed { at, .. } in all.filter(|owed| owed.cancelled.is_none()) {
+            let deadline = nodes.deadline_at(at);
+            self.link(nodes, at, deadline, meter, |nodes, links, to| nodes.relink(at, links, to));
+        }
     }
 
     /// Takes a timer out of its list and the slot that counts it.
@@ -310,7 +375,7 @@ impl Levels {
         now: Tick,
         meter: &impl Meter,
     ) -> Option<(TimerId, Armed<S::Value>)> {
-        let Next { start, number, sentinel } = self.next;
+        let Next { start, number, sentinel, .. } = self.next;
         if number >= self.geometry.slots() {
             // A lone timer fires from where it stands.
             let Links { prev: last, next: first } = nodes.links(sentinel);
@@ -338,7 +403,7 @@ impl Levels {
     /// Moves the timers of the next slot, one above level 0, closer. The hand moves to the first tick
     /// of the slot, so all of them go to lower levels.
     pub(crate) fn cascade<S: Store>(&mut self, nodes: &mut Nodes<S>, meter: &impl Meter) {
-        let Next { start, number, mut sentinel } = self.next;
+        let Next { start, number, mut sentinel, .. } = self.next;
         self.hand = start;
         self.occupied.remove(number);
         let mut level = self.geometry.level_of_slot(number);
@@ -430,7 +495,8 @@ impl Levels {
             let level = self.geometry.level_of_slot(number);
             let digit = number - level.first;
             let start = self.geometry.start_of(level, digit, self.hand);
-            Next { start, number, sentinel: self.current[level.shift as usize % 64].base + digit }
+            let base = self.current[level.shift as usize % 64].base;
+            Next::new(start, level, number, base + digit)
         });
     }
 }

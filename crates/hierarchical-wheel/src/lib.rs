@@ -90,6 +90,7 @@
 
 extern crate alloc;
 
+mod arrears;
 mod builder;
 mod definition;
 mod hierarchical_wheel;

@@ -26,6 +26,9 @@ use wheelhouse_core::{Tick, TimerId};
 /// arrival.
 pub(crate) const OVERDUE: u32 = u32::MAX;
 
+/// The slot of a timer that is on its way from one to another.
+pub(crate) const MOVING: u32 = u32::MAX - 1;
+
 /// The `prev` of a sentinel whose slot is split: its `next` is the first sentinel of its ring.
 pub(crate) const SPLIT: u32 = u32::MAX;
 
@@ -243,6 +246,13 @@ impl<S: Store> Nodes<S> {
         Some((links, armed))
     }
 
+    /// Takes a timer, which is there, out of its place but not out of its list. The place is not free
+    /// before it is [released](Self::release).
+    #[inline(always)]
+    pub(crate) fn take(&mut self, id: TimerId) -> Option<Armed<S::Value>> {
+        Self::vacate(self.nodes.at_mut(id.index()))
+    }
+
     /// The same for the timer at a place, whichever it is, with the handle it had.
     #[inline(always)]
     pub(crate) fn remove_at(&mut self, at: u32) -> Option<(TimerId, Links, Armed<S::Value>)> {
@@ -264,7 +274,7 @@ impl<S: Store> Nodes<S> {
 
     /// Makes the place of a handle free, unless it was its last.
     #[inline(always)]
-    fn release(&mut self, id: TimerId) {
+    pub(crate) fn release(&mut self, id: TimerId) {
         match id.generation().checked_add(1) {
             Some(next) => self.free.push(TimerId::from_parts(id.index(), next)),
             None => self.retired += 1,

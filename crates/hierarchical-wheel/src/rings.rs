@@ -12,6 +12,9 @@ use wheelhouse_core::stack::Stack;
 /// The parent of a ring that is current.
 pub(crate) const CURRENT: u32 = u32::MAX;
 
+/// The parent of a ring that is in no use.
+const FREE: u32 = u32::MAX - 1;
+
 /// A turn of a level. Its sentinels stand one behind the other; behind those of its slots is one more,
 /// for the elders of the slot that it belongs to.
 #[derive(Clone, Debug)]
@@ -27,6 +30,11 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
+    /// Whether it is current or belongs to a slot.
+    pub(crate) fn is_in_use(&self) -> bool {
+        self.parent != FREE
+    }
+
     /// A slot has its first timer.
     pub(crate) fn occupy(&mut self, digit: u32) {
         self.words[digit as usize / 64] |= 1 << (digit % 64);
@@ -105,6 +113,7 @@ impl Rings {
 
     /// Gives back a ring, all of whose slots are empty.
     pub(crate) fn release(&mut self, ring: u32) {
+        self.get_mut(ring).parent = FREE;
         self.free.push(ring);
     }
 

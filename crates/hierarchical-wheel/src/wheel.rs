@@ -1,7 +1,8 @@
 //! The wheel itself: where timers go and how they fire, over either kind of storage.
 
+use crate::arrears::{Arrears, Owed};
 use crate::levels::Levels;
-use crate::nodes::{Armed, Links, Nodes, OVERDUE};
+use crate::nodes::{Armed, Links, MOVING, Nodes, OVERDUE};
 use crate::store::Store;
 use wheelhouse_core::arena::Link;
 use wheelhouse_core::meter::{Meter, Work};
@@ -13,6 +14,9 @@ use wheelhouse_core::{Expired, SlotCount, Tick, TimerId};
 pub(crate) struct Wheel<M> {
     /// The slots. The hand is never after `now`, and behind it only while timers are due.
     levels: Levels,
+    /// Timers that have left their slots without these knowing. There are none while all timers fit
+    /// the caches.
+    arrears: Arrears,
     /// Timers whose deadline was before the hand when they came.
     overdue: Overdue,
     pub(crate) now: Tick,
@@ -27,7 +31,7 @@ impl<M: Meter> Wheel<M> {
         meter: M,
     ) -> Self {
         let levels = Levels::new(slots, start, nodes);
-        Self { levels, overdue: Overdue::new(), now: start, meter }
+        Self { levels, arrears: Arrears::NONE, overdue: Overdue::new(), now: start, meter }
     }
 
     /// Links a timer where its deadline belongs, and has it written there.
@@ -70,6 +74,20 @@ impl<M: Meter> Wheel<M> {
         }
     }
 
+    /// Tells the slots what they have not been told yet.
+    #[inline(always)]
+    pub(crate) fn settle<S: Store>(&mut self, nodes: &mut Nodes<S>) {
+        if S::IS_LARGE && self.arrears.is_any() {
+            self.levels.settle(nodes, &mut self.arrears, &self.meter);
+        }
+    }
+
+    /// How many timers were cancelled of those that the slots still have.
+    #[inline]
+    pub(crate) fn owed(&self) -> usize {
+        self.arrears.cancelled()
+    }
+
     /// Starts a timer at the place that was reserved for it.
     #[inline(always)]
     pub(crate) fn insert<S: Store>(
@@ -79,24 +97,52 @@ impl<M: Meter> Wheel<M> {
         deadline: Tick,
         value: S::Value,
     ) -> TimerId {
+        if S::IS_LARGE && self.arrears.is_any_moving() {
+            self.settle(nodes);
+        }
         self.link(nodes, id.index(), deadline, |nodes, links, slot| {
             nodes.put(id, links, slot, (deadline, value));
         });
         id
     }
 
-    /// See [`Timer::cancel`](wheelhouse_core::Timer::cancel), and so on.
+    /// See [`Timer::cancel`](wheelhouse_core::Timer::cancel).
     #[inline(always)]
     pub(crate) fn cancel<S: Store>(
         &mut self,
         nodes: &mut Nodes<S>,
         id: TimerId,
     ) -> Option<S::Value> {
+        if S::IS_LARGE {
+            let slot = nodes.get(id)?.slot;
+            if slot < MOVING {
+                return self.cancel_later(nodes, id, slot);
+            }
+            self.settle(nodes);
+        }
         let (links, armed) = nodes.remove(id)?;
         self.unlink(nodes, links, armed.slot, armed.deadline);
         Some(armed.value)
     }
 
+    /// Cancels a timer, and owes it to its slot.
+    #[inline(always)]
+    fn cancel_later<S: Store>(
+        &mut self,
+        nodes: &mut Nodes<S>,
+        id: TimerId,
+        slot: u32,
+    ) -> Option<S::Value> {
+        let armed = nodes.take(id)?;
+        let is_full = self.arrears.owe(Owed { at: id.index(), slot, cancelled: Some(id) });
+        let owed = self.arrears.len();
+        if is_full || self.levels.concerns_next(nodes, armed.deadline, Tick::MAX, owed) {
+            self.settle(nodes);
+        }
+        Some(armed.value)
+    }
+
+    /// See [`Timer::reschedule`](wheelhouse_core::Timer::reschedule).
     #[inline(always)]
     pub(crate) fn reschedule<S: Store>(
         &mut self,
@@ -104,10 +150,25 @@ impl<M: Meter> Wheel<M> {
         id: TimerId,
         deadline: Tick,
     ) -> bool {
+        let hand = self.levels.hand();
         let Some((links, armed)) = nodes.get_mut(id) else { return false };
-        let (slot, from) = (armed.slot, core::mem::replace(&mut armed.deadline, deadline));
-        self.unlink(nodes, links, slot, from);
+        let (slot, from) = (armed.slot, armed.deadline);
         let at = id.index();
+        if S::IS_LARGE && (slot >= MOVING || deadline < hand) && self.arrears.is_any() {
+            self.settle(nodes);
+            return self.reschedule(nodes, id, deadline);
+        }
+        armed.deadline = deadline;
+        if S::IS_LARGE && slot < MOVING && deadline >= hand {
+            armed.slot = MOVING;
+            let is_full = self.arrears.owe(Owed { at, slot, cancelled: None });
+            let owed = self.arrears.len();
+            if is_full || self.levels.concerns_next(nodes, from, deadline, owed) {
+                self.settle(nodes);
+            }
+            return true;
+        }
+        self.unlink(nodes, links, slot, from);
         self.link(nodes, at, deadline, |nodes, links, slot| nodes.relink(at, links, slot));
         true
     }
@@ -140,6 +201,7 @@ impl<M: Meter> Wheel<M> {
         if self.is_nothing_due(now) {
             return None;
         }
+        self.settle(nodes);
         let (id, armed) = match self.overdue.first() {
             Some(at) => self.pop_overdue(nodes, at)?,
             None => self.pop_due(nodes)?,
