@@ -65,6 +65,12 @@ impl Bitmap {
         }
     }
 
+    /// Whether a slot is in it. O(1).
+    #[inline]
+    pub fn contains(&self, slot: u32) -> bool {
+        self.words[(slot / WORD) as usize] >> (slot % WORD) & 1 == 1
+    }
+
     /// The lowest number. O(s / 4,096) for s slots: two words, up to 4,096 slots.
     #[inline(always)]
     pub fn first(&self, meter: &impl Meter) -> Option<u32> {

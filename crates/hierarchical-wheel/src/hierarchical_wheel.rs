@@ -177,3 +177,7 @@ impl<T, M: Meter> Timer<T> for HierarchicalWheel<T, M> {
         with!(&mut self.nodes, nodes => self.wheel.settle(nodes));
     }
 }
+
+#[cfg(test)]
+#[path = "wheel_tests.rs"]
+mod tests;

@@ -506,3 +506,7 @@ impl Levels {
 fn highest_difference(deadline: Tick, hand: Tick) -> usize {
     ((deadline ^ hand) | 1).ilog2() as usize
 }
+
+#[cfg(test)]
+#[path = "levels_check.rs"]
+mod check;

@@ -177,6 +177,15 @@ impl<S: Store> Nodes<S> {
         }
     }
 
+    /// The slot that counts the timer at a place.
+    #[cfg(test)]
+    pub(crate) fn slot_of(&self, at: u32) -> u32 {
+        match &self.nodes.at(at).body {
+            Body::Timer(armed) => armed.slot,
+            Body::Slot(_) => OVERDUE,
+        }
+    }
+
     /// The timer of a handle, unless it is gone.
     #[inline(always)]
     pub(crate) fn get(&self, id: TimerId) -> Option<&Armed<S::Value>> {

@@ -233,3 +233,17 @@ impl<M: Meter> Wheel<M> {
         None
     }
 }
+
+#[cfg(test)]
+impl<M: Meter> Wheel<M> {
+    /// Checks all slots, and that every timer is in one or overdue.
+    pub(crate) fn check<S: Store>(&mut self, nodes: &mut Nodes<S>) {
+        self.settle(nodes);
+        let timers = self.levels.check(nodes);
+        assert!(timers == nodes.len() || !self.overdue.is_empty() && timers < nodes.len());
+    }
+
+    pub(crate) fn rings_in_use(&self) -> usize {
+        self.levels.rings_in_use()
+    }
+}

@@ -88,14 +88,15 @@ fn e12_three_calls_for_350_ticks() {
     assert_eq!(wakeups(&mut by_default).0, [256, 350]);
 }
 
-/// E12, the cost: all 349 empty ticks together visit the two slots that the timer passes through, and move it twice.
+/// E12, the cost: all 349 empty ticks together visit the two slots that the timer passes through, and move it twice. The
+/// five others are words of the map of occupied slots: two for each time the next slot was looked for, one to find none.
 #[test]
 fn e12_empty_ticks_visit_no_slot() {
     let mut wheel = HierarchicalWheel::builder().slots_per_level(8).meter(CountingMeter::default()).build().unwrap();
     wheel.insert(350, ());
     wheel.meter().reset();
     let fired: usize = (1..=350).map(|tick| wheel.advance(tick, |_| ())).sum();
-    assert_eq!((fired, wheel.meter().count(Work::CascadeMove), wheel.meter().count(Work::SlotVisit)), (1, 2, 2));
+    assert_eq!((fired, wheel.meter().count(Work::CascadeMove), wheel.meter().count(Work::SlotVisit)), (1, 2, 2 + 5));
 }
 
 /// E14, Varghese and Lauck's figures 10 and 11: at 11 d 10:24:30 a timer of 50 min 45 s, due at 11 d 11:15:15, waits

@@ -1,0 +1,246 @@
+use super::*;
+use alloc::vec::Vec;
+use wheelhouse_core::WheelError;
+
+impl<T, M: Meter> HierarchicalWheel<T, M> {
+    /// What the comments promise, checked by walking everything.
+    pub(crate) fn check(&mut self) {
+        let owed = self.wheel.owed();
+        let len = self.len();
+        with!(&mut self.nodes, nodes => self.wheel.check(nodes));
+        assert_eq!((self.len(), self.wheel.owed()), (len, 0), "{owed} were owed");
+    }
+
+    fn rings_in_use(&self) -> usize {
+        self.wheel.rings_in_use()
+    }
+
+    fn is_large(&self) -> bool {
+        matches!(self.nodes, Either::Large(_))
+    }
+}
+
+/// A small generator, so that the unit tests need no crate.
+fn random(state: &mut u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    *state >> 33
+}
+
+/// Random operations, of which one in some is a small step of the clock: beside an ordered map.
+fn play(slots: usize, steps: u64, span: u32) -> Result<(), WheelError> {
+    let mut wheel = HierarchicalWheel::<u64>::builder().slots_per_level(slots).build()?;
+    let mut expected = alloc::collections::BTreeMap::new();
+    let (mut keys, mut ids, mut state) = (Vec::new(), Vec::new(), slots as u64);
+    for step in 0..steps {
+        let deadline = wheel.now() + random(&mut state) % (1 << (random(&mut state) as u32 % span));
+        match random(&mut state) % 9 {
+            0..5 => {
+                ids.push(wheel.insert(deadline, ids.len() as u64));
+                keys.push((deadline, step));
+                expected.insert((deadline, step), keys.len() - 1);
+            }
+            kind @ 5..8 if !ids.is_empty() => {
+                let at = random(&mut state) as usize % ids.len();
+                let was_live = expected.remove(&keys[at]).is_some();
+                if kind == 5 {
+                    assert_eq!(wheel.cancel(ids[at]), was_live.then_some(at as u64));
+                } else if wheel.reschedule(ids[at], deadline) {
+                    assert!(was_live);
+                    keys[at] = (deadline, step);
+                    expected.insert(keys[at], at);
+                }
+            }
+            _ => {
+                let now = wheel.now() + random(&mut state) % 40;
+                wheel.advance(now, |expired| {
+                    let first = expected.pop_first();
+                    assert_eq!(first.map(|((deadline, _), at)| (deadline, at as u64)), Some((expired.deadline, expired.value)));
+                });
+                assert!(expected.first_key_value().is_none_or(|((deadline, _), _)| *deadline > now));
+            }
+        }
+        assert_eq!(wheel.len(), expected.len());
+        if step % 97 == 0 {
+            wheel = wheel.clone();
+            wheel.check();
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn stays_whole_and_in_order_under_random_operations() -> Result<(), WheelError> {
+    for slots in [2, 8, 64] {
+        play(slots, 6_000, 14)?;
+    }
+    // So dense that slots split while they are moved into.
+    play(8, 30_000, 10)?;
+    play(4, 30_000, 12)
+}
+
+#[test]
+fn cancelling_the_last_timer_of_a_slot_empties_it() {
+    let mut wheel = HierarchicalWheel::new();
+    let keep = wheel.insert(1 << 40, ());
+    for round in 0..1_000 {
+        let id = wheel.insert(300 + round, ());
+        wheel.cancel(id);
+        assert_eq!(wheel.next_wakeup(), Some(1 << 40), "no wake-up for a cancelled timer");
+    }
+    assert_eq!(wheel.deadline(keep), Some(1 << 40));
+    wheel.check();
+}
+
+#[test]
+fn after_idling_a_short_timer_starts_at_the_lowest_level() {
+    // A clock that moves only with expiries puts such a timer far up and cascades it all the way down.
+    let mut wheel = HierarchicalWheel::new();
+    wheel.advance(3_600_000, |_| ());
+    wheel.insert(3_600_005, ());
+    assert_eq!(wheel.next_wakeup(), Some(3_600_005));
+}
+
+#[test]
+fn a_lone_timer_fires_from_where_it_stands() -> Result<(), WheelError> {
+    use wheelhouse_core::meter::{CountingMeter, Work};
+    let mut wheel = HierarchicalWheel::builder().meter(CountingMeter::default()).build()?;
+    (1..=100_u64).for_each(|n| _ = wheel.insert(n * 70_000, n));
+    let mut fired = Vec::new();
+    wheel.advance(u64::MAX, |expired| fired.push(expired.value));
+    assert!(fired.into_iter().eq(1..=100));
+    assert_eq!(wheel.meter().count(Work::CascadeMove), 0);
+    Ok(())
+}
+
+#[test]
+fn the_default_meter_takes_no_room() {
+    #[allow(dead_code)]
+    struct Doubled([HierarchicalWheel<u64>; 2]);
+    assert_eq!(size_of::<Doubled>(), 2 * size_of::<HierarchicalWheel<u64>>());
+    assert_eq!(size_of::<NoMeter>(), 0);
+}
+
+type Wheel8 = HierarchicalWheel<u32>;
+
+/// A wheel of 8 slots a level, which splits at 128 timers.
+fn small() -> Result<Wheel8, WheelError> {
+    Wheel8::builder().slots_per_level(8).build()
+}
+
+#[test]
+fn a_large_slot_is_split_and_a_small_one_joined() -> Result<(), WheelError> {
+    let mut wheel = small()?;
+    let unsplit = wheel.rings_in_use();
+    let ids: Vec<_> = (0..2_000).map(|n| wheel.insert(4_096 + u64::from(n) % 512, n)).collect();
+    wheel.check();
+    assert!(wheel.is_large() && wheel.rings_in_use() > unsplit + 8);
+    for id in &ids[7..] {
+        assert!(wheel.cancel(*id).is_some());
+    }
+    wheel.check();
+    assert_eq!(wheel.rings_in_use(), unsplit, "seven timers need no rings");
+    let mut fired = Vec::new();
+    wheel.advance(10_000, |expired| fired.push(expired.value));
+    assert_eq!(fired, [0, 1, 2, 3, 4, 5, 6]);
+    Ok(())
+}
+
+#[test]
+fn timers_of_one_deadline_keep_their_order_through_splits_and_joins() -> Result<(), WheelError> {
+    let mut wheel = small()?;
+    let insert = |wheel: &mut Wheel8, n: u64| wheel.insert(4_096 + n % 300, 1_000_000);
+    let other: Vec<_> = (0..500).map(|n| insert(&mut wheel, n)).collect();
+    (0..20).for_each(|n| _ = wheel.insert(4_200, n));
+    other.iter().for_each(|id| _ = wheel.cancel(*id));
+    (20..200).for_each(|n| _ = wheel.insert(4_200, n));
+    wheel.check();
+    let mut fired = Vec::new();
+    wheel.advance(4_200, |expired| fired.push(expired.value));
+    assert!(fired.into_iter().eq(0..200));
+    Ok(())
+}
+
+/// A million timers of one deadline are elders on every level on the way there.
+#[test]
+fn elders_of_all_levels_fire_in_order() -> Result<(), WheelError> {
+    let mut wheel = small()?;
+    let far = 8_u64.pow(6) + 5;
+    (0..2_000).for_each(|n| _ = wheel.insert(far, n));
+    wheel.check();
+    let mut fired = Vec::new();
+    while let Some(tick) = wheel.next_wakeup() {
+        wheel.advance(tick, |expired| fired.push(expired.value));
+        wheel.check();
+    }
+    assert!(fired.into_iter().eq(0..2_000));
+    Ok(())
+}
+
+#[test]
+fn rings_do_not_pile_up() -> Result<(), WheelError> {
+    let mut wheel = small()?;
+    let unsplit = wheel.rings_in_use();
+    for block in 1..500_u64 {
+        let ids: Vec<_> =
+            (0..300).map(|n| wheel.insert(block * 4_096 + u64::from(n), n)).collect();
+        ids[1..].iter().for_each(|id| _ = wheel.cancel(*id));
+    }
+    wheel.check();
+    assert_eq!(wheel.len(), 499);
+    // A ring has at least eight timers, an eighth of that many rings has at least eight rings.
+    assert!(wheel.rings_in_use() <= unsplit + 499 / 8 + 499 / 64);
+    Ok(())
+}
+
+#[test]
+fn a_moving_timer_may_be_cancelled_moved_again_and_overtaken_by_none() {
+    let mut wheel = HierarchicalWheel::new();
+    let many: Vec<_> = (0..400).map(|_| wheel.insert(1 << 30, 'x')).collect();
+    assert!(wheel.is_large());
+    wheel.insert(1, '0');
+    let ids = ['a', 'b', 'c', 'd'].map(|name| wheel.insert(5_000, name));
+    for id in ids {
+        assert!(wheel.reschedule(id, 7_000));
+    }
+    assert_eq!(wheel.cancel(ids[1]), Some('b'));
+    assert!(wheel.reschedule(ids[0], 7_000), "moved again: behind the others");
+    let e = wheel.insert(7_000, 'e'); // may take the place of b
+    assert!(wheel.reschedule(ids[2], 7_001));
+    assert!(wheel.reschedule(e, 3));
+    assert_eq!((wheel.deadline(e), wheel.next_wakeup()), (Some(3), Some(1)));
+    assert_eq!((wheel.cancel(many[7]), wheel.cancel(many[7])), (Some('x'), None));
+    assert_eq!(wheel.len(), 400 + 4 - 1 + 1);
+    wheel.check();
+    let mut fired = Vec::new();
+    wheel.advance(8_000, |expired| fired.push((expired.deadline, expired.value)));
+    let order = [(1, '0'), (3, 'e'), (7_000, 'd'), (7_000, 'a'), (7_001, 'c')];
+    assert_eq!(fired, order);
+}
+
+/// The contract once more, with few enough nodes in a flat array that timers are owed and read ahead.
+mod large {
+    wheelhouse_conformance::suite!(crate::Definition);
+}
+
+/// Of a slot of many timers of one tick that are cancelled in any order, the places serve the next.
+#[test]
+fn a_crowd_that_was_cancelled_in_any_order_leaves_room_for_the_next() {
+    const CROWD: u64 = 1 << 15;
+    const TICK: Tick = 1 << 20;
+    for seed in 1..=3 {
+        let (mut wheel, mut state) = (HierarchicalWheel::new(), seed);
+        let mut ids: Vec<_> = (0..CROWD).map(|n| wheel.insert(TICK, n)).collect();
+        while !ids.is_empty() {
+            let any = random(&mut state) as usize % ids.len();
+            assert!(wheel.cancel(ids.swap_remove(any)).is_some());
+        }
+        wheel.check();
+        (0..CROWD).for_each(|n| _ = wheel.insert(TICK, n));
+        let mut next = 0;
+        wheel.advance(TICK, |expired| {
+            assert_eq!(expired.value, next);
+            next += 1;
+        });
+        assert_eq!((next, wheel.len()), (CROWD, 0));
+    }
+}
