@@ -6,6 +6,7 @@ use wheelhouse_core::meter::CountingMeter;
 use wheelhouse_hashed_wheel::HashedWheel;
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 use wheelhouse_kafka_wheel::KafkaWheel;
+use wheelhouse_list_wheel::ListWheel;
 use wheelhouse_round_wheel::RoundWheel;
 use wheelhouse_single_wheel::SingleWheel;
 
@@ -34,6 +35,13 @@ pub(super) fn hierarchical_wheel(slots: usize, start: Tick) -> Probe<AnyTimer> {
     let wheel =
         HierarchicalWheel::builder().slots_per_level(slots).start(start).meter(CountingMeter::default()).build();
     Probe::new(wheel.expect(VALID), HierarchicalWheel::meter).any()
+}
+
+/// The same as the articles have them: a list in each slot, which cascades as a whole.
+pub(super) fn list_wheel(slots: usize, start: Tick) -> Probe<AnyTimer> {
+    let builder = ListWheel::builder().slots_per_level(slots).start(start);
+    let wheel = builder.meter(CountingMeter::default()).build();
+    Probe::new(wheel.expect(VALID), ListWheel::meter).any()
 }
 
 /// Levels of so many slots each, made on demand, driven by a queue of slots.

@@ -12,13 +12,13 @@ use wheelhouse_core::{Tick, Timer};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "cascade-counts",
-    about: "hierarchical-wheel and kafka-wheel of 2 to 6 levels: moves of a timer, entries read in vain, slots against the span; n timers in one slot of \
+    about: "list-wheel and kafka-wheel of 2 to 6 levels: moves of a timer, entries read in vain, slots against the span; n timers in one slot of \
             the third level: the most moves in one call; and what an advance leaves in upper slots",
     run,
 };
 
 /// The wheels.
-const WHEELS: [(&str, Rule); 2] = [("hierarchical-wheel", Rule::Digits), ("kafka-wheel", Rule::Reach)];
+const WHEELS: [(&str, Rule); 2] = [("list-wheel", Rule::Digits), ("kafka-wheel", Rule::Reach)];
 /// Slots of a level where levels are counted.
 const SLOTS: u64 = 8;
 /// The levels that are counted.
@@ -30,15 +30,15 @@ const ALONE: u64 = 256;
 fn run(scale: &Scale) -> Evidence {
     let mut moves = Vec::new();
     for levels in LEVELS {
-        moves.push(count_moves(WHEELS[0].0, levels, scale, |slots| configured::hierarchical_wheel(slots, 0)));
+        moves.push(count_moves(WHEELS[0].0, levels, scale, |slots| configured::list_wheel(slots, 0)));
         moves.push(count_moves(WHEELS[1].0, levels, scale, |slots| configured::kafka_wheel(slots, 0)));
     }
     let storms = [
-        storm(WHEELS[0].0, scale, || configured::hierarchical_wheel(256, 0)),
+        storm(WHEELS[0].0, scale, || configured::list_wheel(256, 0)),
         storm(WHEELS[1].0, scale, || configured::kafka_wheel(256, 0)),
     ];
     let left = [
-        count_left(WHEELS[0], 16, scale, || configured::hierarchical_wheel(16, 0)),
+        count_left(WHEELS[0], 16, scale, || configured::list_wheel(16, 0)),
         count_left(WHEELS[1], 20, scale, || configured::kafka_wheel(20, 0)),
     ];
     Evidence {
@@ -207,7 +207,7 @@ fn price(moves: &[Moves], storms: &[Storm]) -> Finding {
     let [bounded, unbounded] = [&storms[0], textbook].map(|storm| storm.advance.ends().1);
     let figure = format!(
         "up to {most} moves of a timer in {levels} levels; {unbounded:.0} moves in one advance of kafka-wheel, {bounded:.0} in one of \
-         hierarchical-wheel, which splits such slots"
+         list-wheel, which splits such slots"
     );
     Finding::new("C17", figure, parts)
 }
@@ -302,7 +302,7 @@ mod tests {
     fn no_timer_moves_more_often_than_there_are_levels_below_its_own() {
         for levels in LEVELS {
             let moves = [
-                count_moves("", levels, &Scale::REDUCED, |slots| configured::hierarchical_wheel(slots, 0)),
+                count_moves("", levels, &Scale::REDUCED, |slots| configured::list_wheel(slots, 0)),
                 count_moves("", levels, &Scale::REDUCED, |slots| configured::kafka_wheel(slots, 0)),
             ];
             for it in moves {

@@ -148,7 +148,7 @@ mod tests {
             deadlines.iter().for_each(|deadline| model.insert(*deadline));
             model.wakeups(|_| ())
         };
-        let mut wheel = configured::hierarchical_wheel(64, 0);
+        let mut wheel = configured::list_wheel(64, 0);
         wheel.fill(deadlines.iter().copied());
         assert_eq!(ours::wakeups(&mut wheel, |_, _| ()), model(Rule::Digits, 64));
         let mut wheel = configured::kafka_wheel(20, 0);
