@@ -26,7 +26,7 @@ use wheelhouse_harness::{cold, contender, report, summary};
     after_help = "Examples:\n  cargo bench --bench peers -- --quick\n  cargo bench --bench peers -- --backend grommet-core --backend hierarchical-wheel --n 10_000_000"
 )]
 struct Options {
-    /// At most three minutes: 100,000 timers.
+    /// At most three minutes: 10,000 and 100,000 timers.
     #[arg(long)]
     quick: bool,
     /// Only these, by their names in the table.
@@ -35,7 +35,7 @@ struct Options {
     /// Only these workloads or traces.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     workload: Vec<String>,
-    /// How many timers; 100,000 and a million unless given.
+    /// How many timers; 10,000 and a million unless given.
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = timers)]
     n: Vec<u32>,
     /// How long the timed rounds may take, in seconds.
@@ -71,8 +71,8 @@ fn run(options: &Options) -> Result<ExitCode> {
     let test = options.test || !options.bench;
     let sizes = match options.n.as_slice() {
         [] if test => vec![200],
-        [] if options.quick => vec![100_000],
-        [] => vec![100_000, 1_000_000],
+        [] if options.quick => vec![10_000, 100_000],
+        [] => vec![10_000, 1_000_000],
         named => named.to_vec(),
     };
     let usual = if test {

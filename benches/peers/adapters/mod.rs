@@ -11,7 +11,6 @@ mod ora;
 pub(crate) mod ours;
 mod priority_queue;
 mod skipmap;
-mod textbook;
 mod tokio_clock;
 mod tokio_sleep;
 
@@ -27,13 +26,13 @@ use wheelhouse_harness::model::FLOOR;
 pub(crate) fn all() -> Vec<Box<dyn Contender>> {
     let mut all: Vec<Box<dyn Contender>> = vec![
         Competitor::<ours::Ours<wheelhouse_hierarchical_wheel::Definition>>::boxed(),
+        Competitor::<ours::Ours<wheelhouse_list_wheel::Definition>>::boxed(),
         Competitor::<ours::Ours<wheelhouse_round_wheel::Definition>>::boxed(),
         Competitor::<ours::Ours<wheelhouse_binary_heap::Definition>>::boxed(),
         Competitor::<ours::Ours<wheelhouse_skip_list::Definition>>::boxed(),
         Competitor::<ours::Ours<wheelhouse_binary_heap::Definition<4>>>::boxed(),
         Competitor::<ours::Ours<wheelhouse_binary_heap::Definition<8>>>::boxed(),
         Competitor::<ours::Ours<wheelhouse_binary_heap::LazyDefinition>>::boxed(),
-        Competitor::<ours::Ours<textbook::Definition>>::boxed(),
         Competitor::<grommet::Grommet>::boxed(),
         Competitor::<nexus::Nexus<{ nexus::WHOLE }>>::boxed(),
         Competitor::<nexus::Nexus<{ nexus::CAPPED }>>::boxed(),

@@ -21,10 +21,10 @@ wheel_builder! {
     /// # Ok::<(), WheelError>(())
     /// ```
     Builder of HierarchicalWheel,
-    /// The number of slots of each level, a power of two from 2 to 65,536; 256 by default. There are as many levels as
-    /// it takes to cover all of `u64`. More slots mean fewer cascades, but more memory (16 bytes a slot
-    /// and level), a longer search for the next slot when one is emptied (up to slots / 64 words), and a longer longest tick: a
-    /// cascade moves at most sixteen timers for each slot of a level, or 64.
+    /// The number of slots of each level, a power of two from 2 to 65,536; 256 by default. There are
+    /// as many levels as it takes to cover all of `u64`. More slots mean fewer cascades, but more
+    /// memory (a node of 32 bytes or more for each slot of each level) and a longer longest tick: a
+    /// slot is split at sixteen timers for each slot of a level, or 64.
     slots_per_level: DEFAULT_SLOTS,
     /// Builds the wheel.
     ///

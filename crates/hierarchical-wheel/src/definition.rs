@@ -11,27 +11,20 @@ pub struct Definition;
 impl Backend for Definition {
     const INFO: Info = Info {
         name: "hierarchical-wheel",
-        structure: "levels of wheels, chunked slots, bounded cascades",
+        structure: "levels of wheels, lists that split, bounded cascades",
         source: "Varghese & Lauck scheme 7; Kafka, tokio, Linux before 4.8",
         precision: Precision::Exact,
         vain_wakeups: 7,
         most: u32::MAX,
         costs: Costs {
-            insert: "O(m), worst O(4096 m)",
+            insert: "O(m)",
             cancel: "O(m), worst O(m + 4096)",
-            reschedule: "O(m), worst O(4096 m)",
+            reschedule: "O(m), worst O(m + 4096)",
             fire: "O(1), worst O(4096 m)",
         },
         // A list takes four links in and two out. Delays below 2^24 cascade at most twice; a slot that
         // has fired is followed by a search over two words.
-        bounds: |_| Bounds {
-            insert: 5.5,
-            cancel: 3.5,
-            reschedule: 8.5,
-            fire: 12.0,
-            empty_tick: 2.5,
-            next_wakeup: 0.0,
-        },
+        bounds: |_| Bounds { insert: 5.5, cancel: 3.5, reschedule: 8.5, fire: 12.0, empty_tick: 2.5, next_wakeup: 0.0 },
     };
 
     type Timer<T, M: Meter> = HierarchicalWheel<T, M>;

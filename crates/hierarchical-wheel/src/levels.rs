@@ -199,14 +199,7 @@ impl Levels {
 
     /// A slot has its first timer. Its number is known if it is in a current ring.
     #[inline(always)]
-    fn occupy<S: Store>(
-        &mut self,
-        nodes: &Nodes<S>,
-        sentinel: u32,
-        number: u32,
-        deadline: Tick,
-        level: Level,
-    ) {
+    fn occupy<S: Store>(&mut self, nodes: &Nodes<S>, sentinel: u32, number: u32, deadline: Tick, level: Level) {
         if number == NONE.number {
             let ring = self.rings.get_mut(nodes.slot(sentinel).ring);
             ring.occupy(sentinel - ring.base);
@@ -231,13 +224,7 @@ impl Levels {
     /// Whether taking a timer out, with others that the slots have not been told of, could empty the
     /// next slot, or putting it elsewhere could make another slot the next.
     #[inline(always)]
-    pub(crate) fn concerns_next<S: Store>(
-        &self,
-        nodes: &Nodes<S>,
-        from: Tick,
-        to: Tick,
-        owed: usize,
-    ) -> bool {
+    pub(crate) fn concerns_next<S: Store>(&self, nodes: &Nodes<S>, from: Tick, to: Tick, owed: usize) -> bool {
         to < self.next.start || from <= self.next.end && self.is_nearly_empty(nodes, owed)
     }
 
@@ -251,12 +238,7 @@ impl Levels {
     /// Pays what is owed: takes timers out of the lists they are in, and puts those that move where
     /// their deadlines belong. In three rounds, so that in each of them no timer waits for another.
     #[inline(never)]
-    pub(crate) fn settle<S: Store>(
-        &mut self,
-        nodes: &mut Nodes<S>,
-        arrears: &mut Arrears,
-        meter: &impl Meter,
-    ) {
+    pub(crate) fn settle<S: Store>(&mut self, nodes: &mut Nodes<S>, arrears: &mut Arrears, meter: &impl Meter) {
         let all = arrears.take();
         let (mut emptied, mut count) = ([0; MOST], 0);
         for Owed { at, slot, cancelled } in all.clone() {
@@ -285,13 +267,7 @@ impl Levels {
 
     /// Takes a timer out of its list and the slot that counts it.
     #[inline(always)]
-    pub(crate) fn unlink<S: Store>(
-        &mut self,
-        nodes: &mut Nodes<S>,
-        links: Links,
-        slot: u32,
-        meter: &impl Meter,
-    ) {
+    pub(crate) fn unlink<S: Store>(&mut self, nodes: &mut Nodes<S>, links: Links, slot: u32, meter: &impl Meter) {
         meter.tally(Work::Link, LINKS_OUT);
         nodes.count_out(slot);
         if nodes.unlink(links) {
@@ -443,14 +419,7 @@ impl Levels {
 
     /// Makes the ring of a split slot the current one of its level, and puts the elders of the slot
     /// in front of what is in it.
-    fn promote<S: Store>(
-        &mut self,
-        nodes: &mut Nodes<S>,
-        split: u32,
-        base: u32,
-        level: Level,
-        meter: &impl Meter,
-    ) {
+    fn promote<S: Store>(&mut self, nodes: &mut Nodes<S>, split: u32, base: u32, level: Level, meter: &impl Meter) {
         let before = self.current[level.shift as usize % 64].base;
         self.rings.release(nodes.slot(before).ring);
         self.set_current(level, base);

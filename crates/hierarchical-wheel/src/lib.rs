@@ -1,10 +1,12 @@
-//! A timer facility on hierarchical timing wheels: Varghese and Lauck's scheme 7, exact to the tick over all of `u64`.
+//! A timer facility on hierarchical timing wheels: Varghese and Lauck's scheme 7, exact to the tick
+//! over all of `u64`, for a hundred timers as for a hundred million.
 //!
 //! # The idea
 //!
-//! Think of a clock with hands for seconds, minutes and hours. A timer that is due this minute goes to its second; one due
-//! this hour goes to its minute, and when the minute hand gets there, it *cascades*: it moves to its second. Each level
-//! here is such a wheel of 256 slots (or as many as you choose), and eight levels cover every tick a `u64` can name.
+//! Think of a clock with hands for seconds, minutes and hours. A timer that is due this minute goes to
+//! its second. One that is due this hour goes to its minute, and when the minute hand gets there, it
+//! *cascades*: it moves to its second. Each level here is such a wheel of 256 slots (or as many as you
+//! choose), and eight levels cover every tick a `u64` can name.
 //!
 //! ```text
 //!                 256 slots of one tick each            256 slots of 256 ticks each
@@ -12,60 +14,71 @@
 //!               ▲ hand                                   ▲
 //! ```
 //!
-//! The level of a timer is that of the highest digit in which its deadline differs from the hand (`geometry`). So every
-//! slot holds timers of one turn only, level 0 is exact to the tick, and a timer cascades at most seven times in its life: with a
-//! delay below 256 ticks not at all, or once if it ends in the next turn, below 65,536 at most twice, and so on.
+//! The level of a timer is that of the highest digit in which its deadline differs from the hand
+//! (`wheelhouse_core::geometry`). So every slot holds timers of one turn only, level 0 is exact to the
+//! tick, and a timer cascades at most seven times in its life.
+//!
+//! A slot is a doubly linked list, as in `wheelhouse-list-wheel`, which is the crate to read first. In
+//! the caches nothing takes fewer instructions: to take a timer out of its list is two stores. Lists
+//! have three weaknesses, all at large numbers, and each has its remedy here.
 //!
 //! # What is special
 //!
-//! * **No tick stalls.** A slot that grows beyond 4,096 timers becomes a wheel of its own (`levels`): timers go straight
-//!   to the level below, and when the hand gets there, that wheel takes its place among the levels without any timer being moved. So a
-//!   tick moves a limited number of timers a level, where other wheels move all there are in the slot; and storage grows by pieces
-//!   that are never moved.
-//! * **A slot is no linked list** of timers but a queue of their indices in chunks of two cache lines (`queue`). Cascading and
-//!   firing read memory in order, and the timers behind the indices are fetched side by side, not one after the other.
-//! * **Cancelling overwrites the index** with a hole; no neighbour is touched. Slots are told of it some thirty timers at
-//!   a time, when all it takes has arrived from memory; so are those of timers that move, where there are too many for the caches. Holes
-//!   are skipped, and dropped slot by slot where they are four of five; a slot of many timers of one tick is tidied up a chunk at a time (`queue::merge`).
-//! * **The next slot is remembered.** A tick with nothing due costs a comparison, and a jump over any distance visits
-//!   only slots that hold live timers. A slot whose last live timer is cancelled is empty at once: no wake-up for nothing.
-//! * **Order by (deadline, insertion) comes for free:** each slot is a queue, and a cascade empties it in order into slots that
-//!   are empty. That makes the wheel an incremental, stable radix sort.
+//! * **No tick stalls.** A slot of thousands of timers is *split*: it gets a wheel of its own for
+//!   those that come (`levels`). Those it has stay where they are, so that to split a slot moves
+//!   nothing. A call moves a limited number of timers a level, where other wheels move all of a slot.
+//! * **Lists are read ahead.** A list is a chain of cache misses, each address known only from the
+//!   one before. A slot remembers up to sixteen of its timers, and before it cascades walkers run from
+//!   all of them through the list in step (`hints`): sixteen misses side by side instead of one.
+//! * **Slots are told late.** Where timers are many, a cancellation does only what the caller has to
+//!   see. Thirty-two timers are unlinked together, when all of them have arrived from memory
+//!   (`arrears`).
+//! * **A lone timer fires from where it stands**, without the way down.
+//! * **The array of timers grows without moving them**, in segments, but for its first megabyte; a
+//!   wheel of few timers has them in one piece, which takes fewer instructions (`store`).
+//! * **The next slot is remembered.** A tick with nothing due costs a comparison, and a jump over any
+//!   distance visits only slots that hold live timers. A slot whose last live timer is cancelled is
+//!   empty at once: no wake-up for nothing.
+//! * **Order by (deadline, insertion) comes for free:** each slot is a queue, and a cascade empties
+//!   it in order into slots that are empty. That makes the wheel an incremental, stable radix sort.
 //!
 //! # Cost
 //!
-//! m levels between the hand and a deadline (at most 8 with 256 slots); L = 4,096, sixteen times the slots of a level. Nothing depends on the
-//! number of live timers, nor on how many of them are due at one tick:
+//! m levels between the hand and a deadline (at most 8 with 256 slots); L = 4,096, sixteen times the
+//! slots of a level. Nothing depends on the number of live timers, nor on how many of them are due at
+//! one tick:
 //!
 //! | method | amortised | worst |
 //! |---|---|---|
-//! | [`insert`](Timer::insert) | O(m), for the cascades to come | O(L m), when slots are split |
-//! | [`cancel`](Timer::cancel) | O(m) | O(m + L): 32 timers are accounted for, one slot is tidied up or one ring joined |
-//! | [`reschedule`](Timer::reschedule) | O(m) | O(L m), both |
-//! | [`advance`](Timer::advance), per timer that fires | O(1), its cascades paid for by its insertion | O(L m) in one tick |
-//! | [`advance`](Timer::advance), nothing due | O(1), likewise | O(L m) |
+//! | [`insert`](Timer::insert) | O(m), for the cascades to come | O(m + s), when a slot of s slots a level is split |
+//! | [`cancel`](Timer::cancel), [`reschedule`](Timer::reschedule) | O(m) | O(m + L), when 32 timers are told of and rings are joined |
+//! | [`advance`](Timer::advance), per timer that fires | O(1), its cascades paid for by its insertion | O(L m) for each level that cascades |
+//! | [`advance`](Timer::advance), nothing due | O(1), likewise | likewise |
 //! | [`next_wakeup`](Timer::next_wakeup), [`deadline`](Timer::deadline) | O(1) | O(1) |
 //!
-//! With s slots a level, an emptied slot is followed by a search for the next over at most s / 64 words: four by default.
+//! A slot that is split on m levels has L elders on each, and each cascade moves those of all levels
+//! above: that is the L m. It takes a crowd of one deadline; elsewhere a call moves some L at most.
 //!
-//! Memory, for each timer: 16 bytes and the value; its index, and at most nine holes, of 4 bytes each, mostly fewer than four; 8 for each place that is free. Each slot
-//! in use takes a chunk of 136 bytes at least, and each level, and each slot that has become a wheel, 16 bytes a slot. At a million timers with delays up to
-//! 2^20 ticks that is 20 bytes and the value. A timer that is inserted with a deadline already past goes to an ordered map instead:
-//! O(log j) for j such timers.
+//! Memory, for each timer of the peak: 24 bytes and the value, rounded up to a multiple of 32 so that
+//! few timers are in two cache lines; 8 for each place that is free. Each slot, and each slot of a
+//! ring that a split slot has, takes a node too; such a ring is joined when it is down to some L / 4
+//! timers. A timer that is inserted with a deadline already past goes to an ordered map instead: O(log
+//! j) for j such timers.
 //!
 //! # Source and deviations
 //!
-//! G. Varghese and T. Lauck, *Hashed and hierarchical timing wheels*, SOSP 1987, scheme 7. The paper's wheels turn
-//! independently and keep the remainder of the delay in the timer; here the digits of the absolute deadline are compared
-//! with those of the hand, as tokio's driver and Linux before 4.8 do, so that nothing has to be kept. Chunked slots take the
-//! place of the paper's doubly linked lists, holes that of its unlinking. Slots that split are an idea of burst tries (S. Heinz,
-//! J. Zobel and H. Williams, 2002), turned to time.
+//! G. Varghese and T. Lauck, *Hashed and hierarchical timing wheels*, SOSP 1987, scheme 7. The paper's
+//! wheels turn independently and keep the remainder of the delay in the timer; here the digits of the
+//! absolute deadline are compared with those of the hand, as tokio's driver and Linux before 4.8 do,
+//! so that nothing has to be kept. Slots that split are an idea of burst tries (S. Heinz, J. Zobel and
+//! H. Williams, 2002), turned to time; that elders stay where they are is ours, and so are the hints.
 //!
 //! # When to pick another
 //!
-//! Against a textbook's wheel of linked lists (`cargo bench --bench peers` in the repository) it is ahead at a million timers, but for insertions into
-//! fresh memory, and level in cancelling; at some ten thousand, all in the caches, linked lists do less work for each operation and are ahead: the runs are in
-//! `results/`. Below a few thousand timers a heap is smaller, and faster where a jump fires all (`wheelhouse-binary-heap`).
+//! `wheelhouse-list-wheel` if there will never be more than some ten thousand timers and its code is
+//! to be small: it takes a fifth fewer instructions, and stalls for milliseconds at a million. A heap
+//! (`wheelhouse-binary-heap`) where nearly no timer is cancelled and memory counts. The tables of
+//! `cargo bench --bench peers` say by how much.
 //!
 //! # A program
 //!
@@ -78,7 +91,7 @@
 //! let busy = timeouts.insert(30_000, "connection 2");
 //!
 //! assert!(timeouts.reschedule(busy, 45_000)); // a request came in
-//! assert_eq!(timeouts.next_wakeup(), Some(29_952)); // both move to exact slots then
+//! assert_eq!(timeouts.next_wakeup(), Some(29_952)); // it moves to its exact slot then
 //!
 //! let mut closed = Vec::new();
 //! timeouts.advance(30_000, |expired| closed.push(expired.value));

@@ -24,12 +24,7 @@ pub(crate) struct Wheel<M> {
 }
 
 impl<M: Meter> Wheel<M> {
-    pub(crate) fn new<S: Store>(
-        slots: SlotCount,
-        start: Tick,
-        nodes: &mut Nodes<S>,
-        meter: M,
-    ) -> Self {
+    pub(crate) fn new<S: Store>(slots: SlotCount, start: Tick, nodes: &mut Nodes<S>, meter: M) -> Self {
         let levels = Levels::new(slots, start, nodes);
         Self { levels, arrears: Arrears::NONE, overdue: Overdue::new(), now: start, meter }
     }
@@ -108,11 +103,7 @@ impl<M: Meter> Wheel<M> {
 
     /// See [`Timer::cancel`](wheelhouse_core::Timer::cancel).
     #[inline(always)]
-    pub(crate) fn cancel<S: Store>(
-        &mut self,
-        nodes: &mut Nodes<S>,
-        id: TimerId,
-    ) -> Option<S::Value> {
+    pub(crate) fn cancel<S: Store>(&mut self, nodes: &mut Nodes<S>, id: TimerId) -> Option<S::Value> {
         if S::IS_LARGE {
             let slot = nodes.get(id)?.slot;
             if slot < MOVING {
@@ -127,12 +118,7 @@ impl<M: Meter> Wheel<M> {
 
     /// Cancels a timer, and owes it to its slot.
     #[inline(always)]
-    fn cancel_later<S: Store>(
-        &mut self,
-        nodes: &mut Nodes<S>,
-        id: TimerId,
-        slot: u32,
-    ) -> Option<S::Value> {
+    fn cancel_later<S: Store>(&mut self, nodes: &mut Nodes<S>, id: TimerId, slot: u32) -> Option<S::Value> {
         let armed = nodes.take(id)?;
         let is_full = self.arrears.owe(Owed { at: id.index(), slot, cancelled: Some(id) });
         let owed = self.arrears.len();
@@ -144,12 +130,7 @@ impl<M: Meter> Wheel<M> {
 
     /// See [`Timer::reschedule`](wheelhouse_core::Timer::reschedule).
     #[inline(always)]
-    pub(crate) fn reschedule<S: Store>(
-        &mut self,
-        nodes: &mut Nodes<S>,
-        id: TimerId,
-        deadline: Tick,
-    ) -> bool {
+    pub(crate) fn reschedule<S: Store>(&mut self, nodes: &mut Nodes<S>, id: TimerId, deadline: Tick) -> bool {
         let hand = self.levels.hand();
         let Some((links, armed)) = nodes.get_mut(id) else { return false };
         let (slot, from) = (armed.slot, armed.deadline);
@@ -193,11 +174,7 @@ impl<M: Meter> Wheel<M> {
     }
 
     #[inline]
-    pub(crate) fn pop_expired<S: Store>(
-        &mut self,
-        nodes: &mut Nodes<S>,
-        now: Tick,
-    ) -> Option<Expired<S::Value>> {
+    pub(crate) fn pop_expired<S: Store>(&mut self, nodes: &mut Nodes<S>, now: Tick) -> Option<Expired<S::Value>> {
         if self.is_nothing_due(now) {
             return None;
         }
@@ -210,11 +187,7 @@ impl<M: Meter> Wheel<M> {
     }
 
     #[cold]
-    fn pop_overdue<S: Store>(
-        &mut self,
-        nodes: &mut Nodes<S>,
-        at: u32,
-    ) -> Option<(TimerId, Armed<S::Value>)> {
+    fn pop_overdue<S: Store>(&mut self, nodes: &mut Nodes<S>, at: u32) -> Option<(TimerId, Armed<S::Value>)> {
         let (id, links, armed) = nodes.remove_at(at)?;
         self.unlink_overdue(links.prev, armed.deadline);
         Some((id, armed))

@@ -54,7 +54,10 @@ fn play(slots: usize, steps: u64, span: u32) -> Result<(), WheelError> {
                 let now = wheel.now() + random(&mut state) % 40;
                 wheel.advance(now, |expired| {
                     let first = expected.pop_first();
-                    assert_eq!(first.map(|((deadline, _), at)| (deadline, at as u64)), Some((expired.deadline, expired.value)));
+                    assert_eq!(
+                        first.map(|((deadline, _), at)| (deadline, at as u64)),
+                        Some((expired.deadline, expired.value))
+                    );
                 });
                 assert!(expected.first_key_value().is_none_or(|((deadline, _), _)| *deadline > now));
             }
@@ -181,8 +184,7 @@ fn rings_do_not_pile_up() -> Result<(), WheelError> {
     let mut wheel = small()?;
     let unsplit = wheel.rings_in_use();
     for block in 1..500_u64 {
-        let ids: Vec<_> =
-            (0..300).map(|n| wheel.insert(block * 4_096 + u64::from(n), n)).collect();
+        let ids: Vec<_> = (0..300).map(|n| wheel.insert(block * 4_096 + u64::from(n), n)).collect();
         ids[1..].iter().for_each(|id| _ = wheel.cancel(*id));
     }
     wheel.check();

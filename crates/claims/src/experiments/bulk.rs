@@ -28,9 +28,7 @@ mod tests {
 
     #[test]
     fn a_crowd_of_one_tick_costs_no_more_than_its_links() {
-        let crowd = |n| {
-            start_and_stop(configured::hierarchical_wheel(256, 0), Order::Equal, n, 1)
-        };
+        let crowd = |n| start_and_stop(configured::hierarchical_wheel(256, 0), Order::Equal, n, 1);
         let [few, many] = [1 << 12, 1 << 13].map(crowd);
         assert!(few[1] < 3.0 && many[1] < 3.0, "{few:?} {many:?}");
         let single = start_and_stop(configured::single_wheel(64), Order::Equal, 1 << 10, 1);

@@ -34,7 +34,7 @@ fn run(scale: &Scale) -> Evidence {
         moves.push(count_moves(WHEELS[1].0, levels, scale, |slots| configured::kafka_wheel(slots, 0)));
     }
     let storms = [
-        storm(WHEELS[0].0, scale, || configured::list_wheel(256, 0)),
+        storm("hierarchical-wheel", scale, || configured::hierarchical_wheel(256, 0)),
         storm(WHEELS[1].0, scale, || configured::kafka_wheel(256, 0)),
     ];
     let left = [
