@@ -69,6 +69,8 @@ pub(crate) fn bits((mut word, at): (u64, u32)) -> impl Iterator<Item = u32> {
 /// All rings.
 #[derive(Clone, Debug)]
 pub(crate) struct Rings {
+    /// Each in a piece of memory of its own, so that growing moves none.
+    #[expect(clippy::vec_box)]
     rings: Vec<Box<Ring>>,
     free: Stack<u32>,
     /// Slots of a ring.
