@@ -62,8 +62,9 @@ fn trace_file(scratch: &Scratch, change: impl FnOnce(&mut Vec<u8>)) -> String {
     path
 }
 
-const BACKENDS: [&str; 17] = [
+const BACKENDS: [&str; 18] = [
     "hierarchical-wheel",
+    "list-wheel",
     "round-wheel",
     "binary-heap",
     "skip-list",
