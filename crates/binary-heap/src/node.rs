@@ -23,10 +23,10 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// What nodes are ordered by.
+    /// What nodes are ordered by: one number, so that comparing two takes no branch.
     #[inline]
-    pub(crate) fn key(&self) -> (Tick, u64) {
-        (self.deadline, self.order)
+    pub(crate) fn key(&self) -> u128 {
+        u128::from(self.deadline) << 64 | u128::from(self.order)
     }
 }
 
