@@ -42,8 +42,9 @@ impl HeapNode for Node {
     }
 }
 
-/// A timer in a heap with lazy deletion, 16 bytes: from the highest bits to the lowest its deadline, its order, and its place in
-/// the arena, so that comparing two is comparing two numbers. Orders come round; the heap sees to that.
+/// A timer in a heap with lazy deletion, 16 bytes: from the highest bits to the lowest its
+/// deadline, its order, and its place in the arena, so that comparing two is comparing two numbers.
+/// Orders come round; the heap sees to that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LazyNode(u128);
 
@@ -56,6 +57,11 @@ impl LazyNode {
     #[inline]
     pub(crate) fn order(self) -> u32 {
         (self.0 >> 32) as u32
+    }
+
+    #[inline]
+    pub(crate) fn link(self) -> Link {
+        Link::new(self.order()).unwrap_or(Link::MIN)
     }
 
     #[inline]

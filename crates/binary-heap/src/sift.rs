@@ -1,4 +1,5 @@
-//! The ways up and down the tree. Each moves a *hole* and fills it once at the end, instead of swapping nodes.
+//! The ways up and down the tree. Each moves a *hole* and fills it once at the end, instead of
+//! swapping nodes.
 
 use crate::node::{HeapNode, Places};
 use wheelhouse_core::meter::{Meter, Work};
@@ -72,9 +73,10 @@ pub(crate) fn sink_hole<const ARITY: usize, N: HeapNode>(
 
 /// Moves the hole at `place` down past the earliest children, as long as they are to be passed.
 ///
-/// Nobody can guess which child is the earliest. In the caches a wrong guess costs more than all comparisons of a level, so
-/// it is chosen without a branch. Beyond them a choice waits for one miss after the other, while behind a branch, guessed
-/// right half of the time, the processor already fetches the children's children: at a million timers guessing is faster.
+/// Nobody can guess which child is the earliest. In the caches a wrong guess costs more than all
+/// comparisons of a level, so it is chosen without a branch. Beyond them a choice waits for one
+/// miss after the other, while behind a branch, guessed right half of the time, the processor
+/// already fetches the children's children: at a million timers guessing is faster.
 #[inline(always)]
 fn sink_past<const ARITY: usize, N: HeapNode>(
     nodes: &mut [N],
@@ -108,7 +110,8 @@ fn descend<N: HeapNode>(
     place
 }
 
-/// The place of the earliest child, behind a branch for each: a loop whose length the compiler does not know.
+/// The place of the earliest child, behind a branch for each: a loop whose length the compiler does
+/// not know.
 #[inline(always)]
 fn guess<const ARITY: usize, N: HeapNode>(nodes: &[N], place: usize, meter: &impl Meter) -> Option<usize> {
     let from = place * ARITY + 1;
@@ -146,8 +149,8 @@ fn choose<const ARITY: usize, N: HeapNode>(nodes: &[N], place: usize, meter: &im
 
 /// Reads what the way down may come to some levels below the children at `from`.
 ///
-/// Without a branch nothing is fetched before it is chosen, so all that may come next is fetched before the choice. Safe
-/// Rust has no prefetch instruction; a load that nothing waits for is one.
+/// Without a branch nothing is fetched before it is chosen, so all that may come next is fetched
+/// before the choice. Safe Rust has no prefetch instruction; a load that nothing waits for is one.
 #[inline(always)]
 fn read_ahead<const ARITY: usize, N: HeapNode>(nodes: &[N], from: usize) {
     let (mut first, mut count) = (from, ARITY);
