@@ -1,4 +1,5 @@
-//! The heap as an array, which keeps account of where each timer is if there is somewhere to keep it.
+//! The heap as an array, which keeps account of where each timer is if there is somewhere to keep
+//! it.
 
 use crate::node::{HeapNode, Node, Places};
 use crate::sift;
@@ -7,7 +8,8 @@ use core::cmp::Ordering;
 use wheelhouse_core::Tick;
 use wheelhouse_core::meter::{Meter, Work};
 
-/// Where more than one timer in so many is due, sorting them is faster than taking one after the other off the root.
+/// Where more than one timer in so many is due, sorting them is faster than taking one after the
+/// other off the root.
 const BULK_SHARE: usize = 4;
 
 /// Enough to tell a tenth from a quarter mostly; what is at stake is time only.
@@ -69,6 +71,11 @@ impl<const ARITY: usize, N: HeapNode, P: Places<N>> HeapArray<ARITY, N, P> {
     }
 
     #[inline]
+    pub(crate) fn nodes(&self) -> &[N] {
+        &self.nodes
+    }
+
+    #[inline]
     pub(crate) fn first(&self) -> Option<&N> {
         self.nodes.first()
     }
@@ -81,14 +88,21 @@ impl<const ARITY: usize, N: HeapNode, P: Places<N>> HeapArray<ARITY, N, P> {
         sift::rise::<ARITY, _>(&mut self.nodes, &mut self.places, place, node, meter);
     }
 
+    /// Puts a node that is not before it in the place of the first.
+    #[inline]
+    pub(crate) fn replace_first(&mut self, node: N, meter: &impl Meter) {
+        sift::sink::<ARITY, _>(&mut self.nodes, &mut self.places, 0, node, meter);
+    }
+
     /// Takes the first node out.
     #[inline]
     pub(crate) fn remove_first(&mut self, meter: &impl Meter) {
         self.remove_at(0, meter);
     }
 
-    /// Fills the place with the last node. That one mostly belongs near the leaves again, so the hole sinks all the way
-    /// before the node is put into it and rises: this saves the comparison with it on each level.
+    /// Fills the place with the last node. That one mostly belongs near the leaves again, so the
+    /// hole sinks all the way before the node is put into it and rises: this saves the comparison
+    /// with it on each level.
     #[inline]
     fn remove_at(&mut self, place: usize, meter: &impl Meter) {
         let Some(last) = self.nodes.pop() else { return };
@@ -98,14 +112,16 @@ impl<const ARITY: usize, N: HeapNode, P: Places<N>> HeapArray<ARITY, N, P> {
         }
     }
 
-    /// So many timers must have fired in one call before it looks how many more are due: their cost pays for that.
+    /// So many timers must have fired in one call before it looks how many more are due: their cost
+    /// pays for that.
     #[inline]
     pub(crate) fn enough_to_look(&self) -> usize {
         self.nodes.len() / 32 + 32
     }
 
-    /// Whether so many timers are due at `now` that sorting them is faster than taking one after the other off the root. A sample says whether it is
-    /// worth counting; it can be wrong, and then counting, O(n) in the order of memory, saves the heap from being torn down for little.
+    /// Whether so many timers are due at `now` that sorting them is faster than taking one after
+    /// the other off the root. A sample says whether it is worth counting; it can be wrong, and
+    /// then counting, O(n) in the order of memory, saves the heap from being torn down for little.
     pub(crate) fn is_worth_sorting(&self, now: Tick, meter: &impl Meter) -> bool {
         let sample = self.nodes.iter().step_by((self.nodes.len() / SAMPLE).max(1));
         many_due(sample, now, meter) && many_due(self.nodes.iter(), now, meter)
@@ -129,10 +145,10 @@ impl<const ARITY: usize, N: HeapNode, P: Places<N>> HeapArray<ARITY, N, P> {
         Due { array: self, kept, meter }
     }
 
-    /// Keeps the nodes that `keep` says, and makes a heap of them: O(n).
-    pub(crate) fn retain(&mut self, keep: impl Fn(&N) -> bool, meter: &impl Meter) {
+    /// Keeps the nodes that `keep` says, as it leaves them, and makes a heap of them: O(n).
+    pub(crate) fn retain(&mut self, keep: impl FnMut(&mut N) -> bool, meter: &impl Meter) {
         meter.tally(Work::EntryScan, self.nodes.len() as u64);
-        self.nodes.retain(keep);
+        self.nodes.retain_mut(keep);
         self.order(self.nodes.len(), meter);
     }
 
@@ -144,13 +160,15 @@ impl<const ARITY: usize, N: HeapNode, P: Places<N>> HeapArray<ARITY, N, P> {
         self.order(self.nodes.len(), meter);
     }
 
-    /// Gives each node, the earliest first, what `change` makes of it, which must not change their order: O(n log n).
+    /// Gives each node, the earliest first, what `change` makes of it, which must not change their
+    /// order: O(n log n).
     pub(crate) fn renew(&mut self, mut change: impl FnMut(&N) -> N) {
         self.nodes.sort_unstable_by(|a, b| if a.is_before(b) { Ordering::Less } else { Ordering::Greater });
         self.nodes.iter_mut().for_each(|node| *node = change(node));
     }
 
-    /// Makes a heap of the first `len` nodes, from the leaves to the root (R. W. Floyd, 1964): O(len).
+    /// Makes a heap of the first `len` nodes, from the leaves to the root (R. W. Floyd, 1964):
+    /// O(len).
     fn order(&mut self, len: usize, meter: &impl Meter) {
         for (place, node) in self.nodes[..len].iter().enumerate() {
             self.places.put(node, place);
@@ -170,8 +188,9 @@ fn many_due<'a, N: HeapNode + 'a>(nodes: impl ExactSizeIterator<Item = &'a N>, n
     nodes.filter(|node| node.deadline() <= now).count() > count / BULK_SHARE
 }
 
-/// The timers that are due, the earliest first; those that are not taken go back. They lie in the heap's own array behind
-/// those that are kept, the latest first, so that taking one is taking the last.
+/// The timers that are due, the earliest first; those that are not taken go back. They lie in the
+/// heap's own array behind those that are kept, the latest first, so that taking one is taking the
+/// last.
 pub(crate) struct Due<'a, const ARITY: usize, N: HeapNode, P: Places<N>, M: Meter> {
     array: &'a mut HeapArray<ARITY, N, P>,
     kept: usize,

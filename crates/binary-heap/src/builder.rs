@@ -49,7 +49,8 @@ impl<T, const ARITY: usize, M: Meter> Builder<T, ARITY, M> {
         self
     }
 
-    /// How many timers to make room for at once, 2^32 - 1 at most; 0 by default. The structure grows as needed beyond it.
+    /// How many timers to make room for at once, 2^32 - 1 at most; 0 by default. The structure
+    /// grows as needed beyond it.
     pub fn capacity(mut self, timers: usize) -> Self {
         self.capacity = timers;
         self
@@ -101,7 +102,8 @@ impl<T, M: Meter> LazyBuilder<T, M> {
         Self(self.0.start(tick))
     }
 
-    /// How many timers to make room for at once, 2^32 - 1 at most; 0 by default. The structure grows as needed beyond it.
+    /// How many timers to make room for at once, 2^32 - 1 at most; 0 by default. The structure
+    /// grows as needed beyond it.
     pub fn capacity(self, timers: usize) -> Self {
         Self(self.0.capacity(timers))
     }

@@ -7,10 +7,11 @@ use wheelhouse_core::arena::Arena;
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
-/// An indexed heap of timers with `ARITY` children for each node. See the [crate's page](crate) for what it is and costs.
+/// An indexed heap of timers with `ARITY` children for each node. See the [crate's page](crate) for
+/// what it is and costs.
 ///
-/// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see [`TimerId`]. An arity below two does
-/// not compile.
+/// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see
+/// [`TimerId`]. An arity below two does not compile.
 #[derive(Clone, Debug)]
 pub struct BinaryHeap<T, const ARITY: usize = 2, M = NoMeter> {
     arena: Arena<T>,
@@ -29,8 +30,8 @@ impl<T> BinaryHeap<T> {
         Self::default()
     }
 
-    /// An empty heap with two children for each node and room for so many timers, its clock at 0. It makes no room for more
-    /// than it can hold, 2^32 - 1.
+    /// An empty heap with two children for each node and room for so many timers, its clock at 0.
+    /// It makes no room for more than it can hold, 2^32 - 1.
     pub fn with_capacity(timers: usize) -> Self {
         Self::with_parts(0, timers.min(MAX_TIMERS), NoMeter)
     }
@@ -69,6 +70,23 @@ impl<T, const ARITY: usize, M: Meter> BinaryHeap<T, ARITY, M> {
     fn node(&mut self, deadline: Tick, index: u32) -> Node {
         self.orders += 1;
         Node { deadline, order: self.orders, index }
+    }
+
+    /// Fires all that is due. Out of line, so that a tick at which nothing is due is a comparison
+    /// wherever it stands.
+    #[inline(never)]
+    fn advance_due(&mut self, on_expiry: &mut impl FnMut(Expired<T>)) -> usize {
+        let mut fired = 0;
+        let mut enough = self.array.enough_to_look();
+        while let Some(expired) = self.pop_expired(self.now) {
+            fired += 1;
+            on_expiry(expired);
+            if fired >= enough {
+                fired += self.advance_in_bulk(on_expiry);
+                enough = fired + self.array.enough_to_look();
+            }
+        }
+        fired
     }
 
     /// Fires all that is due if it is a good part of all timers, else nothing. Returns how many.
@@ -146,27 +164,23 @@ impl<T, const ARITY: usize, M: Meter> Timer<T> for BinaryHeap<T, ARITY, M> {
         self.now = self.now.max(now);
         self.meter.tally(Work::Comparison, 1);
         let first = *self.array.first().filter(|first| first.deadline <= self.now)?;
-        // Out of the arena first: that the entry is a cache miss away does not matter while the heap is put in order.
+        // Out of the arena first: that the entry is a cache miss away does not matter while the
+        // heap is put in order.
         let (id, value) = self.arena.remove_at(first.index)?;
         self.array.remove_first(&self.meter);
         Some(Expired { id, deadline: first.deadline, value })
     }
 
-    /// O(log n) for each timer that fires, O(1) if none does. What is due is sorted at once where it is more than a quarter of
-    /// all timers: the same bound, but several times faster.
+    /// O(log n) for each timer that fires, O(1) if none does. What is due is sorted at once where
+    /// it is more than a quarter of all timers: the same bound, but several times faster.
     #[inline]
     fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
-        let mut fired = 0;
-        let mut enough = self.array.enough_to_look();
-        while let Some(expired) = self.pop_expired(now) {
-            fired += 1;
-            on_expiry(expired);
-            if fired >= enough {
-                fired += self.advance_in_bulk(&mut on_expiry);
-                enough = fired + self.array.enough_to_look();
-            }
+        self.now = self.now.max(now);
+        if self.array.first().is_none_or(|first| first.deadline > self.now) {
+            self.meter.tally(Work::Comparison, 1);
+            return 0;
         }
-        fired
+        self.advance_due(&mut on_expiry)
     }
 }
 

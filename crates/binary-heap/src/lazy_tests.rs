@@ -32,19 +32,71 @@ fn firing_leaves_no_more_dead_than_cancelling() {
     assert_eq!(heap.next_wakeup(), Some(1_000_000));
 }
 
+/// A small generator, so that the unit tests need no crate.
+fn random(state: &mut u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    *state >> 33
+}
+
+/// Each timer has one node of its own, not after it, and knows how far before it at least.
+fn check(heap: &LazyHeap<u64>) {
+    let nodes = heap.array.nodes();
+    for (index, link, entry) in heap.timers.iter() {
+        let own: Vec<_> = nodes.iter().filter(|node| (node.index(), node.order()) == (index, link.get())).collect();
+        assert_eq!(own.len(), 1);
+        assert!(own[0].deadline() <= entry.deadline - Tick::from(entry.slack));
+        assert!(*own[0] <= LazyNode::new(entry.deadline, entry.order, index));
+        assert!(heap.moved || own[0].order() == entry.order.get());
+    }
+    assert!(nodes.len() <= 2 * heap.len() + FEW);
+}
+
 #[test]
-fn what_is_dead_at_the_root_is_never_a_wake_up() {
-    let mut heap = LazyHeap::new();
-    let ids: Vec<_> = (0..100).map(|deadline| heap.insert(deadline, ())).collect();
-    for (deadline, id) in ids.into_iter().enumerate() {
-        assert_eq!(heap.next_wakeup(), Some(deadline as Tick));
-        if deadline % 2 == 0 {
-            heap.cancel(id);
-        } else {
-            heap.reschedule(id, 1_000);
+fn every_timer_keeps_a_node_that_is_not_after_it() {
+    let (mut heap, mut ids, mut state) = (LazyHeap::new(), Vec::new(), 1);
+    for step in 0..20_000 {
+        let far = if step % 50 == 0 { 1 << 40 } else { 1 << (random(&mut state) % 12) };
+        let deadline = heap.now() + random(&mut state) % far;
+        match random(&mut state) % 10 {
+            0..3 => ids.push(heap.insert(deadline, step)),
+            3 if !ids.is_empty() => _ = heap.cancel(ids.swap_remove(random(&mut state) as usize % ids.len())),
+            4..8 if !ids.is_empty() => _ = heap.reschedule(ids[random(&mut state) as usize % ids.len()], deadline),
+            8 if step % 97 == 0 => heap.compact(),
+            _ => _ = heap.advance(heap.now() + random(&mut state) % 16, |_| ()),
+        }
+        if step % 20 == 0 {
+            check(&heap);
         }
     }
-    assert_eq!((heap.next_wakeup(), heap.advance(1_000, |_| ())), (Some(1_000), 50));
+}
+
+#[test]
+fn two_calls_in_vain_make_the_wake_up_right() {
+    let mut heap = LazyHeap::new();
+    let ids: Vec<_> = (0..100).map(|deadline| heap.insert(deadline, ())).collect();
+    for (deadline, id) in ids[..98].iter().enumerate() {
+        if deadline % 2 == 0 {
+            heap.cancel(*id);
+        } else {
+            heap.reschedule(*id, 1_000);
+        }
+    }
+    let wakes = core::iter::from_fn(|| heap.next_wakeup().map(|tick| (tick, heap.advance(tick, |_| ()))));
+    assert!(wakes.eq([(0, 0), (1, 0), (98, 1), (99, 1), (1_000, 49)]));
+}
+
+#[test]
+fn a_move_to_no_earlier_than_the_node_does_not_touch_the_heap() {
+    let mut heap = LazyHeap::builder().meter(CountingMeter::default()).build().unwrap();
+    let id = heap.insert(100, 'a');
+    heap.meter().reset();
+    for deadline in [100, 150, 120, 1 << 40, (1 << 40) - 5, u64::MAX] {
+        assert!(heap.reschedule(id, deadline));
+        assert_eq!((heap.deadline(id), heap.next_wakeup()), (Some(deadline), Some(100)));
+    }
+    assert_eq!((heap.meter().total(), heap.array.len()), (0, 1));
+    heap.reschedule(id, 99);
+    assert_eq!((heap.next_wakeup(), heap.advance(98, |_| ()), heap.advance(99, |_| ())), (Some(99), 0, 1));
 }
 
 #[test]

@@ -23,10 +23,10 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// What nodes are ordered by.
+    /// What nodes are ordered by: one number, so that comparing two takes no branch.
     #[inline]
-    pub(crate) fn key(&self) -> (Tick, u64) {
-        (self.deadline, self.order)
+    pub(crate) fn key(&self) -> u128 {
+        u128::from(self.deadline) << 64 | u128::from(self.order)
     }
 }
 
@@ -42,8 +42,9 @@ impl HeapNode for Node {
     }
 }
 
-/// A timer in a heap with lazy deletion, 16 bytes: from the highest bits to the lowest its deadline, its order, and its place in
-/// the arena, so that comparing two is comparing two numbers. Orders come round; the heap sees to that.
+/// A timer in a heap with lazy deletion, 16 bytes: from the highest bits to the lowest its
+/// deadline, its order, and its place in the arena, so that comparing two is comparing two numbers.
+/// Orders come round; the heap sees to that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LazyNode(u128);
 
@@ -56,6 +57,11 @@ impl LazyNode {
     #[inline]
     pub(crate) fn order(self) -> u32 {
         (self.0 >> 32) as u32
+    }
+
+    #[inline]
+    pub(crate) fn link(self) -> Link {
+        Link::new(self.order()).unwrap_or(Link::MIN)
     }
 
     #[inline]

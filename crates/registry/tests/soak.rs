@@ -91,8 +91,7 @@ impl Three {
 
     fn reschedule(&mut self, at: usize, to: Tick) {
         let [a, b, c] = self.ids[at];
-        let moved =
-            [self.wheel.reschedule(a, to), self.lists.reschedule(b, to), self.heap.reschedule(c, to)];
+        let moved = [self.wheel.reschedule(a, to), self.lists.reschedule(b, to), self.heap.reschedule(c, to)];
         assert!(moved == [moved[0]; 3], "{moved:?}");
         assert_eq!(self.wheel.deadline(a), self.heap.deadline(c));
     }

@@ -2,6 +2,7 @@
 
 use crate::RoundWheel;
 use crate::builder::DEFAULT_SLOTS;
+use crate::slots::BLOCK;
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
 use wheelhouse_core::meter::Meter;
 
@@ -9,8 +10,10 @@ use wheelhouse_core::meter::Meter;
 #[derive(Clone, Copy, Debug)]
 pub struct Definition;
 
-/// V&L's cost of scheme 6: what is in a slot is read whenever something in it fires. The slack is for slots that are
-/// fuller than the average and for holes, which are read in vain. A jump of more than a turn sorts what it finds.
+/// V&L's cost of scheme 6: what is in a slot is read whenever something in it fires. The slack is
+/// for slots that are fuller than the average and for holes, which are read in vain. A jump of more
+/// than a turn sorts what it finds. Where the earliest timer was taken out, the next wake-up is
+/// looked for: block by block, some slots, and of those some as a whole.
 fn bounds(n: u64) -> Bounds {
     let per_slot = n as f64 / DEFAULT_SLOTS as f64;
     let sorting = f64::from(n.max(1).ilog2() + 1);
@@ -19,16 +22,9 @@ fn bounds(n: u64) -> Bounds {
         cancel: 4.0,
         reschedule: 6.0,
         fire: 5.0 + sorting + 1.5 * per_slot,
-        empty_tick: 4.0 + per_slot,
-        next_wakeup: next_wakeup(n),
+        empty_tick: 2.0 + per_slot,
+        next_wakeup: (DEFAULT_SLOTS / BLOCK) as f64 + 8.0 * (1.0 + per_slot),
     }
-}
-
-/// The slots ahead are looked into until the hand would get to a slot no earlier than the earliest deadline seen: with delays
-/// uniform up to 2^20, 2^20 / n slots or all of those in use. Some of them are read as a whole.
-fn next_wakeup(n: u64) -> f64 {
-    let per_slot = n as f64 / DEFAULT_SLOTS as f64;
-    (1_048_576.0 / n as f64).min(n as f64) + 8.0 * (1.0 + per_slot)
 }
 
 impl Backend for Definition {

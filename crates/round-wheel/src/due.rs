@@ -14,8 +14,9 @@ const KEEP: usize = 1024;
 /// In the link of a timer that is in line. Links to slots and arrivals are smaller.
 const IN_LINE: u32 = 1 << 31;
 
-/// A line of timers in the order in which they fire: an array, and how much of it has been read. What is cancelled leaves a hole. It holds
-/// at most `2 k + 32` positions for k timers, plus those that have just been collected.
+/// A line of timers in the order in which they fire: an array, and how much of it has been read.
+/// What is cancelled leaves a hole. It holds at most `2 k + 32` positions for k timers, plus those
+/// that have just been collected.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DueLine {
     timers: Vec<Waiting>,

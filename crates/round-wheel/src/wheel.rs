@@ -2,7 +2,7 @@
 
 use crate::builder::{Builder, DEFAULT_SLOTS};
 use crate::due::DueLine;
-use crate::slots::{Slots, Waiting};
+use crate::slots::{BLOCK, Slots, Waiting};
 use wheelhouse_core::arena::{Arena, Link};
 use wheelhouse_core::meter::{Meter, NoMeter, Work, bisection};
 use wheelhouse_core::overdue::Overdue;
@@ -10,16 +10,21 @@ use wheelhouse_core::{Expired, SlotCount, Tick, Timer, TimerId};
 
 /// One timing wheel with rounds. See the [crate's page](crate) for what it is and what it costs.
 ///
-/// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see [`TimerId`].
+/// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see
+/// [`TimerId`].
 #[derive(Clone, Debug)]
 pub struct RoundWheel<T, M = NoMeter> {
-    /// The link of a timer says where it is in its slot or in line, or when it came too late for either.
+    /// The link of a timer says where it is in its slot or in line, or when it came too late for
+    /// either.
     entries: Arena<Entry<T>, Link>,
     /// Timers whose deadline is after `now`.
     slots: Slots,
+    /// No timer in a slot is due before this tick.
+    next: Tick,
     /// Timers that the hand has taken out of their slots.
     due: DueLine,
-    /// Timers that were due already when they were inserted: after those in line, where the deadline is the same.
+    /// Timers that were due already when they were inserted: after those in line, where the
+    /// deadline is the same.
     overdue: Overdue,
     now: Tick,
     meter: M,
@@ -62,6 +67,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
         Self {
             entries: Arena::with_capacity(capacity),
             slots: Slots::new(slots),
+            next: Tick::MAX,
             due: DueLine::new(),
             overdue: Overdue::new(),
             now: start,
@@ -79,6 +85,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
     fn link(&mut self, index: u32, deadline: Tick) -> Link {
         if deadline > self.now {
             self.meter.tally(Work::SlotVisit, 1);
+            self.next = self.next.min(deadline);
             self.slots.push(Waiting { deadline, index })
         } else {
             self.meter.tally(Work::Comparison, self.overdue.depth());
@@ -104,8 +111,8 @@ impl<T, M: Meter> RoundWheel<T, M> {
         self.tidy(at);
     }
 
-    /// Drops the holes of a slot if they outnumber its timers. Reads fewer than three positions for each hole, and writes the
-    /// links of fewer timers than there are holes.
+    /// Drops the holes of a slot if they outnumber its timers. Reads fewer than three positions for
+    /// each hole, and writes the links of fewer timers than there are holes.
     #[inline]
     fn tidy(&mut self, at: usize) {
         let slot = self.slots.get_mut(at);
@@ -125,26 +132,73 @@ impl<T, M: Meter> RoundWheel<T, M> {
         });
     }
 
+    /// Whether nothing is due at `now`, a tick that the hand is not past: known without a look at
+    /// the slots.
+    #[inline]
+    fn is_idle_at(&self, now: Tick) -> bool {
+        self.meter.tally(Work::Comparison, 1);
+        now < self.next && self.due.earliest().is_none() && self.overdue.is_empty()
+    }
+
     /// Moves the hand to `now` and lines up what is due.
     #[inline]
     fn turn(&mut self, now: Tick) {
-        if now <= self.now {
-            return;
+        if now > self.now {
+            self.now = now;
+            if now >= self.next {
+                self.visit();
+            }
         }
-        let distance = now - self.now;
-        let turn = self.slots.count();
-        let mut left = usize::try_from(distance).map_or(turn, |distance| distance.min(turn));
-        let mut from = self.slots.of(self.now.wrapping_add(1));
-        let before = self.due.end();
-        self.now = now;
-        while let Some((at, passed)) = self.slots.next_occupied(from, left) {
-            self.collect(at);
-            left -= passed + 1;
-            from = (at + 1) & (turn - 1);
+    }
+
+    /// Lines up what is due in the slots that the hand has come past, and finds out when it is to
+    /// do that again.
+    #[inline(never)]
+    fn visit(&mut self) {
+        let (turn, before) = (self.slots.count(), self.due.end());
+        let distance = self.now - self.next; // less one
+        let more_than_a_turn = distance >= turn as u64;
+        if more_than_a_turn {
+            self.visit_all();
+        } else {
+            self.visit_passed(distance as usize + 1);
         }
         self.meter.tally(Work::Comparison, 1);
         if self.due.end() > before {
-            self.line_up(before, distance > turn as u64);
+            self.line_up(before, more_than_a_turn);
+        }
+    }
+
+    /// Collects what is due in so many slots from that of `next` on: before it was there, the hand
+    /// came past nothing due.
+    fn visit_passed(&mut self, mut left: usize) {
+        let (mut at, hand) = (self.slots.of(self.next), self.slots.of(self.now.wrapping_add(1)));
+        while left > 0 {
+            let count = self.slots.to_end_of_block(at).min(left);
+            self.meter.tally(Work::SlotVisit, 1);
+            if self.slots.bound(at) <= self.now {
+                self.slots.occupied(at, count).for_each(|slot| self.collect(slot));
+                if at / BLOCK != hand / BLOCK {
+                    self.slots.renew_bound(at, &self.meter);
+                }
+            }
+            left -= count;
+            at = self.slots.of((at + count) as Tick);
+        }
+        self.next = self.slots.next_due(self.now, &self.meter);
+    }
+
+    /// Collects what is due in all slots, in no order.
+    fn visit_all(&mut self) {
+        self.next = Tick::MAX;
+        for at in (0..self.slots.count()).step_by(BLOCK) {
+            self.meter.tally(Work::SlotVisit, 1);
+            let mut bound = self.slots.bound(at);
+            if bound <= self.now {
+                self.slots.occupied(at, self.slots.to_end_of_block(at)).for_each(|slot| self.collect(slot));
+                bound = self.slots.renew_bound(at, &self.meter);
+            }
+            self.next = self.next.min(bound);
         }
     }
 
@@ -160,8 +214,9 @@ impl<T, M: Meter> RoundWheel<T, M> {
         self.tidy(at);
     }
 
-    /// Puts what was collected in order. Within a turn the slots were visited in the order of the deadlines; timers of one
-    /// deadline share a slot, so that a stable sort keeps their order of insertion.
+    /// Puts what was collected in order. Within a turn the slots were visited in the order of the
+    /// deadlines; timers of one deadline share a slot, so that a stable sort keeps their order of
+    /// insertion.
     fn line_up(&mut self, from: usize, more_than_a_turn: bool) {
         if more_than_a_turn {
             let count = self.due.end() - from;
@@ -170,6 +225,13 @@ impl<T, M: Meter> RoundWheel<T, M> {
         }
         self.due.number(from, &mut self.entries);
         self.due.tidy(&mut self.entries);
+    }
+
+    /// Fires all that is due. Out of line, so that a tick at which nothing is due is short wherever
+    /// it stands.
+    #[inline(never)]
+    fn advance_due(&mut self, now: Tick, on_expiry: &mut impl FnMut(Expired<T>)) -> usize {
+        core::iter::from_fn(|| self.pop_expired(now)).map(on_expiry).count()
     }
 
     /// The place of the earliest timer that is due, taken out of where it waits.
@@ -189,7 +251,9 @@ impl<T, M: Meter> RoundWheel<T, M> {
     }
 }
 
-/// [`advance`](Timer::advance): O(1 + n / M) amortised for a tick; O(n + M + k log k) for a jump of more than a turn in which k fire.
+/// [`advance`](Timer::advance): one comparison where nothing is due; O(1 + n / M) amortised for a
+/// timer that fires, and O(M / 64) where few are due; for a jump of more than a turn in which k
+/// fire, O(k log k) besides.
 impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
     #[inline]
     fn now(&self) -> Tick {
@@ -234,39 +298,39 @@ impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
         self.entries.get(id).map(|entry| entry.deadline)
     }
 
-    /// Exact. O(1 + n / M) where a timer is due in most of the ticks ahead; O(n + M) at worst.
+    /// Exact. O(1), but where the timer that was due first was cancelled or moved: O(M / 64 + n /
+    /// M), at worst O(n + M).
     fn next_wakeup(&self) -> Option<Tick> {
         if let Some(due) = self.due.earliest().into_iter().chain(self.overdue.earliest()).min() {
             return Some(due);
         }
-        let turn = self.slots.count();
-        let first = self.slots.of(self.now.wrapping_add(1));
-        let (mut best, mut distance) = (None, 0);
-        while let Some((at, passed)) = self.slots.next_occupied((first + distance) & (turn - 1), turn - distance) {
-            distance += passed;
-            // From here on, no deadline is before the tick at which the hand gets here.
-            if best.is_some_and(|best| best <= self.now.saturating_add(1 + distance as u64)) {
-                break;
-            }
-            let slot = self.slots.get(at);
-            self.meter.tally(Work::SlotVisit, 1);
-            if best.is_none_or(|best| slot.earliest() < best) {
-                self.meter.tally(Work::EntryScan, slot.timers().len() as u64);
-                let live = slot.timers().iter().filter(|timer| timer.is_live());
-                best = best.into_iter().chain(live.map(|timer| timer.deadline)).min();
-            }
-            distance += 1;
+        if self.entries.is_empty() {
+            return None;
         }
-        best
+        self.meter.tally(Work::SlotVisit, 1);
+        let slot = self.slots.get(self.slots.of(self.next));
+        // No timer is before `next`, so that one which is at it is the first.
+        if slot.earliest() == self.next && slot.exact_earliest(&self.meter) == self.next {
+            return Some(self.next);
+        }
+        self.slots.earliest(self.now, &self.meter)
     }
 
-    /// O(1 + n / M) amortised for a tick, O(n) at worst; the jump that comes before a run of calls pays for all of it.
+    /// As [`advance`](Timer::advance); the first of a run of calls pays for all that is due.
     #[inline]
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.turn(now);
         let index = self.take_due()?;
         let (id, entry) = self.entries.remove_at(index)?;
         Some(Expired { id, deadline: entry.deadline, value: entry.value })
+    }
+
+    /// As [`pop_expired`](Self::pop_expired) for each timer that fires; one comparison where
+    /// nothing is due.
+    #[inline]
+    fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
+        self.now = if self.is_idle_at(now) { self.now.max(now) } else { return self.advance_due(now, &mut on_expiry) };
+        0
     }
 
     /// O(n + M).

@@ -1,6 +1,7 @@
 use super::*;
 use crate::slots::link_to;
 use alloc::vec::Vec;
+use wheelhouse_core::meter::CountingMeter;
 
 impl<T, M: Meter> RoundWheel<T, M> {
     /// What the comments promise, checked by walking everything.
@@ -8,7 +9,10 @@ impl<T, M: Meter> RoundWheel<T, M> {
         for at in 0..self.slots.count() {
             let slot = self.slots.get(at);
             let live: Vec<_> = slot.timers().iter().enumerate().filter(|(_, timer)| timer.is_live()).collect();
-            assert_eq!((live.len(), !live.is_empty()), (slot.live(), self.slots.next_occupied(at, 1).is_some()));
+            assert_eq!((live.len(), !live.is_empty()), (slot.live(), self.slots.occupied(at, 1).next().is_some()));
+            let earliest = live.iter().map(|(_, timer)| timer.deadline).min();
+            assert_eq!(slot.exact_earliest(&NoMeter), earliest.unwrap_or(Tick::MAX));
+            assert!(earliest.is_none_or(|earliest| self.next <= earliest && self.slots.bound(at) <= earliest));
             assert!(live.is_empty() && slot.timers().is_empty() || !slot.is_sparse());
             for (position, timer) in live {
                 assert_eq!(self.slots.of(timer.deadline), at);
@@ -55,15 +59,32 @@ fn stays_whole_under_random_operations() {
 }
 
 #[test]
-fn a_timer_waits_its_rounds_and_costs_one_comparison_in_each() {
-    let meter = wheelhouse_core::meter::CountingMeter::default();
-    let mut wheel = RoundWheel::builder().slots(8).meter(meter).build().unwrap();
+fn a_timer_waits_its_rounds_and_is_not_looked_at() {
+    let mut wheel = RoundWheel::builder().slots(8).meter(CountingMeter::default()).build().unwrap();
     wheel.insert(8 * 6 + 2, "in six rounds");
     for tick in 1..50 {
         assert_eq!(wheel.advance(tick, |_| ()), 0, "early at {tick}");
     }
-    assert_eq!(wheel.meter().count(Work::EntryScan), 0, "not looked at while it has rounds to go");
+    let meter = wheel.meter();
+    assert_eq!((meter.count(Work::SlotVisit), meter.count(Work::Comparison), meter.total()), (1, 49, 50));
     assert_eq!(wheel.advance(50, |_| ()), 1);
+}
+
+/// Few timers over a span of many turns: each costs a look at the blocks, not at the slots of all
+/// others.
+#[test]
+fn a_jump_over_many_turns_looks_at_blocks_not_at_slots() {
+    let mut wheel = RoundWheel::builder().slots(16_384).meter(CountingMeter::default()).build().unwrap();
+    let mut state = 1;
+    (0..1_000).for_each(|n| _ = wheel.insert(random(&mut state) << 8, n));
+    wheel.meter().reset();
+    let mut fired = 0;
+    while let Some(tick) = wheel.next_wakeup() {
+        fired += wheel.advance(tick, |_| ());
+    }
+    assert_eq!(fired, 1_000);
+    // 256 blocks, the 64 slots of one at most, and what fires.
+    assert!(wheel.meter().total() < 1_000 * (256 + 64 + 16), "{}", wheel.meter().total());
 }
 
 #[test]

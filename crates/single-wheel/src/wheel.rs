@@ -1,10 +1,11 @@
-//! The wheel itself: slots ahead of the hand, and the list of what lies beyond them.
+//! The wheel itself: slots ahead of the hand, and lists of what lies beyond them.
 
 use crate::builder::{Builder, DEFAULT_SLOTS};
-use core::fmt;
+use crate::out_of_range::OutOfRange;
+use alloc::collections::btree_map::{BTreeMap, Entry as Turn};
 use wheelhouse_core::arena::{Arena, Link};
 use wheelhouse_core::lists::{Ends, LINKS_IN, LINKS_OUT, Lists};
-use wheelhouse_core::meter::{Meter, NoMeter, Work};
+use wheelhouse_core::meter::{Meter, NoMeter, Work, bisection};
 use wheelhouse_core::occupied::Occupied;
 use wheelhouse_core::overdue::Overdue;
 use wheelhouse_core::{Expired, SlotCount, Tick, Timer, TimerId};
@@ -12,12 +13,14 @@ use wheelhouse_core::{Expired, SlotCount, Tick, Timer, TimerId};
 /// The link of a timer in a slot.
 const IN_SLOT: Link = Link::MIN;
 
-/// The link of a timer in the overflow list. One that is overdue has its arrival there; which of the two it is says the deadline.
+/// The link of a timer in an overflow list. One that is overdue has its arrival there; which of the
+/// two it is says the deadline.
 const IN_OVERFLOW: Link = Link::MAX;
 
 /// One timing wheel without rounds. See the [crate's page](crate) for what it is and what it costs.
 ///
-/// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see [`TimerId`].
+/// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see
+/// [`TimerId`].
 #[derive(Clone, Debug)]
 pub struct SingleWheel<T, M = NoMeter> {
     timers: Arena<Entry<T>, Link>,
@@ -25,14 +28,17 @@ pub struct SingleWheel<T, M = NoMeter> {
     /// The timers of each tick from the hand on: one slot, one tick.
     slots: alloc::vec::Vec<Ends>,
     occupied: Occupied,
-    /// Timers that were a turn or more ahead of the hand when they came, in order of insertion.
-    overflow: Ends,
-    /// None of them is due before this tick; the last of all if there are none.
-    overflow_earliest: Tick,
+    /// Timers that were a turn or more ahead of the hand when they came, by the tick at which the
+    /// turn begins that they are due in.
+    overflow: BTreeMap<Tick, Overflow>,
     /// Timers whose deadline was before the hand when they came.
     overdue: Overdue,
-    /// The tick that slots are counted from. No timer in a slot is due before it, and it is never after `now`.
+    /// The tick that slots are counted from. No timer in a slot is due before it, and it is never
+    /// after `now`.
     hand: Tick,
+    /// The hand comes to nothing before this tick: neither to a timer in a slot nor to a turn of
+    /// the overflow.
+    next: Tick,
     now: Tick,
     meter: M,
 }
@@ -43,12 +49,25 @@ struct Entry<T> {
     value: T,
 }
 
+/// The overflow list of one turn.
+#[derive(Clone, Copy, Debug)]
+struct Overflow {
+    /// In order of insertion.
+    timers: Ends,
+    /// None of them is due before this tick.
+    earliest: Tick,
+}
+
+impl Overflow {
+    const EMPTY: Self = Self { timers: Ends::EMPTY, earliest: Tick::MAX };
+}
+
 /// What is next for the hand.
 #[derive(Clone, Copy)]
 enum Next {
     /// Timers due at this tick, in the slot of this number.
     Slot(Tick, usize),
-    /// A turn that begins at this tick, and timers of the overflow list are due in it.
+    /// A turn that begins at this tick, and has an overflow list.
     Turn(Tick),
 }
 
@@ -85,10 +104,10 @@ impl<T, M: Meter> SingleWheel<T, M> {
             lists: Lists::new(),
             slots: alloc::vec![Ends::EMPTY; slots.get()],
             occupied: Occupied::new(slots),
-            overflow: Ends::EMPTY,
-            overflow_earliest: Tick::MAX,
+            overflow: BTreeMap::new(),
             overdue: Overdue::new(),
             hand: start,
+            next: Tick::MAX,
             now: start,
             meter,
         }
@@ -104,9 +123,10 @@ impl<T, M: Meter> SingleWheel<T, M> {
         self.slots.len() as Tick
     }
 
-    /// Starts a timer as [`insert`](Timer::insert) does, but only if its deadline lies in the range of the wheel: less than [`range`](Self::range)
-    /// ticks after [`now`](Timer::now), or, while something due has yet to fire, after the tick of that. So it never waits in the overflow list:
-    /// to start and to stop it is O(1), or O(log j) if it is one of j that are overdue.
+    /// Starts a timer as [`insert`](Timer::insert) does, but only if its deadline lies in the range
+    /// of the wheel: less than [`range`](Self::range) ticks after [`now`](Timer::now), or, while
+    /// something due has yet to fire, after the tick of that. So it never waits in an overflow
+    /// list: to start and to stop it is O(1), or O(log j) if it is one of j that are overdue.
     ///
     /// # Errors
     ///
@@ -147,14 +167,48 @@ impl<T, M: Meter> SingleWheel<T, M> {
         }
         self.meter.tally(Work::Link, LINKS_IN);
         if deadline - self.hand >= self.range() {
-            self.overflow_earliest = self.overflow_earliest.min(deadline);
-            self.lists.push_back(&mut self.overflow, place);
+            self.overflow(place, deadline);
             return IN_OVERFLOW;
         }
+        self.next = self.next.min(deadline);
         let at = self.slot_of(deadline);
         self.occupied.set(at);
         self.lists.push_back(&mut self.slots[at], place);
         IN_SLOT
+    }
+
+    /// Puts a timer that is past the range into the list of its turn.
+    #[inline(never)]
+    fn overflow(&mut self, place: u32, deadline: Tick) {
+        let turn = self.turn_of(deadline);
+        self.next = self.next.min(turn);
+        self.tally_overflow();
+        let overflow = self.overflow.entry(turn).or_insert(Overflow::EMPTY);
+        overflow.earliest = overflow.earliest.min(deadline);
+        self.lists.push_back(&mut overflow.timers, place);
+    }
+
+    /// Takes a timer out of the list of its turn.
+    #[inline(never)]
+    fn leave_overflow(&mut self, place: u32, deadline: Tick) {
+        // Between two others, the ends of the list stay what they are, whichever list it is: it
+        // need not be found.
+        if self.lists.before(place).is_some() && self.lists.behind(place).is_some() {
+            let mut unknown = Ends::EMPTY;
+            return self.lists.remove(&mut unknown, place);
+        }
+        self.tally_overflow();
+        if let Turn::Occupied(mut overflow) = self.overflow.entry(self.turn_of(deadline)) {
+            self.lists.remove(&mut overflow.get_mut().timers, place);
+            if overflow.get().timers.is_empty() {
+                overflow.remove();
+            }
+        }
+    }
+
+    /// A step to a list of the overflow.
+    fn tally_overflow(&self) {
+        self.meter.tally(Work::Comparison, bisection(self.overflow.len()));
     }
 
     /// Takes a timer out of where its deadline put it.
@@ -165,11 +219,7 @@ impl<T, M: Meter> SingleWheel<T, M> {
         }
         self.meter.tally(Work::Link, LINKS_OUT);
         if link == IN_OVERFLOW {
-            self.lists.remove(&mut self.overflow, place);
-            if self.overflow.is_empty() {
-                self.overflow_earliest = Tick::MAX;
-            }
-            return;
+            return self.leave_overflow(place, deadline);
         }
         let at = self.slot_of(deadline);
         self.lists.remove(&mut self.slots[at], place);
@@ -190,34 +240,27 @@ impl<T, M: Meter> SingleWheel<T, M> {
     }
 
     /// What the hand comes to next.
-    fn next(&self) -> Option<Next> {
+    fn find_next(&self) -> Option<Next> {
         let slot = self.next_slot().map(|tick| Next::Slot(tick, self.slot_of(tick)));
-        if self.overflow.is_empty() {
-            return slot;
-        }
-        // The timers of the list come to the slots when the turn begins that the first of them is due in: before any of that turn fires, and after
-        // the last tick at which one of the same deadline could have gone to a slot before them.
-        let turn = self.turn_of(self.overflow_earliest);
+        // The timers of a list come to the slots when their turn begins: before any of that turn
+        // fires, and after the last tick at which one of the same deadline could have gone to a
+        // slot before them.
+        let Some((&turn, _)) = self.overflow.first_key_value() else { return slot };
         slot.filter(|next| next.tick() < turn).or(Some(Next::Turn(turn)))
     }
 
-    /// Moves the hand to the begin of a turn, and to the slots what is due in it of the overflow list.
+    /// Moves the hand to the begin of a turn, and to the slots what is due in it of the overflow.
     fn begin(&mut self, turn: Tick) {
         self.hand = turn;
-        self.overflow_earliest = Tick::MAX;
-        // From the rear, each put before those that are there: all of them came before any timer that went to the slot at once.
-        let mut next = self.overflow.last();
-        while let Some(place) = next {
-            next = self.lists.before(place);
-            self.meter.tally(Work::EntryScan, 1);
-            let deadline = self.timers.at(place).map_or(turn, |entry| entry.deadline);
-            if deadline - turn >= self.range() {
-                self.overflow_earliest = self.overflow_earliest.min(deadline);
-                continue;
-            }
+        self.tally_overflow();
+        let mut list = self.overflow.remove(&turn).map_or(Ends::EMPTY, |overflow| overflow.timers);
+        // From the rear, each put before those that are there: all of them came before any timer
+        // that went to the slot at once.
+        while let Some(place) = list.last() {
             self.meter.tally(Work::CascadeMove, 1);
+            let deadline = self.timers.at(place).map_or(turn, |entry| entry.deadline);
             let at = self.slot_of(deadline);
-            self.lists.remove(&mut self.overflow, place);
+            self.lists.remove(&mut list, place);
             self.lists.push_front(&mut self.slots[at], place);
             self.occupied.set(at);
             self.timers.set_link(place, IN_SLOT);
@@ -230,10 +273,12 @@ impl<T, M: Meter> SingleWheel<T, M> {
             self.meter.tally(Work::Comparison, self.overdue.depth());
             return self.overdue.pop();
         }
-        loop {
-            let next = self.next();
+        self.meter.tally(Work::Comparison, 1);
+        while self.next <= self.now {
+            let next = self.find_next();
             let passed = next.map_or(self.range(), |next| (next.tick() - self.hand).min(self.range()));
             self.meter.tally(Work::SlotVisit, Occupied::words(passed as usize));
+            self.next = next.map_or(Tick::MAX, Next::tick);
             match next.filter(|next| next.tick() <= self.now) {
                 Some(Next::Turn(turn)) => self.begin(turn),
                 Some(Next::Slot(tick, at)) => {
@@ -243,12 +288,18 @@ impl<T, M: Meter> SingleWheel<T, M> {
                     self.vacate(at);
                     return place;
                 }
-                None => {
-                    self.hand = self.now;
-                    return None;
-                }
+                None => break,
             }
         }
+        self.hand = self.now;
+        None
+    }
+
+    /// Fires all that is due. Out of line, so that a tick at which nothing is due is short wherever
+    /// it stands.
+    #[inline(never)]
+    fn advance_due<F: FnMut(Expired<T>)>(&mut self, on_expiry: F) -> usize {
+        core::iter::from_fn(|| self.pop_expired(self.now)).map(on_expiry).count()
     }
 }
 
@@ -259,7 +310,8 @@ impl Next {
     }
 }
 
-/// [`advance`](Timer::advance): O(M / 64) for each timer that fires, and for the call; O(k) for each turn that begins with timers of an overflow list of k due in it.
+/// [`advance`](Timer::advance): O(1) where nothing is due; O(M / 64) for each timer that fires;
+/// O(k) for each turn that begins with an overflow list of k.
 impl<T, M: Meter> Timer<T> for SingleWheel<T, M> {
     fn now(&self) -> Tick {
         self.now
@@ -269,20 +321,20 @@ impl<T, M: Meter> Timer<T> for SingleWheel<T, M> {
         self.timers.len()
     }
 
-    /// O(1); and a step for each turn until it is due, of those in which the overflow list is looked through.
+    /// O(1); past the range O(log t) for t turns that have an overflow list.
     fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
         let link = self.link(self.timers.next_id().index(), deadline);
         self.timers.insert_linked(link, Entry { deadline, value })
     }
 
-    /// O(1); O(log j) if it is one of j that came when they were overdue.
+    /// O(1); past the range O(log t); O(log j) if it is one of j that came when they were overdue.
     fn cancel(&mut self, id: TimerId) -> Option<T> {
         let (link, entry) = self.timers.remove(id)?;
         self.unlink(id.index(), link, entry.deadline);
         Some(entry.value)
     }
 
-    /// O(1), as [`cancel`](Timer::cancel) and [`insert`](Timer::insert).
+    /// As [`cancel`](Timer::cancel) and [`insert`](Timer::insert).
     fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
         let Some((link, entry)) = self.timers.get_mut(id) else { return false };
         let (link, from) = (*link, core::mem::replace(&mut entry.deadline, deadline));
@@ -297,43 +349,35 @@ impl<T, M: Meter> Timer<T> for SingleWheel<T, M> {
         self.timers.get(id).map(|entry| entry.deadline)
     }
 
-    /// O(M / 64). Exact, but where the earliest timer is in the overflow list, and one before it has been cancelled there.
+    /// O(M / 64). Exact, but where the earliest timer is in an overflow list, and one before it has
+    /// been cancelled there.
     fn next_wakeup(&self) -> Option<Tick> {
-        let far = (!self.overflow.is_empty()).then_some(self.overflow_earliest);
+        let far = self.overflow.first_key_value().map(|(_, overflow)| overflow.earliest);
         self.overdue.earliest().or_else(|| self.next_slot().into_iter().chain(far).min())
     }
 
-    /// O(M / 64), and O(k) for each turn that begins with timers of an overflow list of k due in it.
+    /// O(1) where nothing is due, else O(M / 64), and O(k) for each turn that begins with an
+    /// overflow list of k.
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.now = self.now.max(now);
         let place = self.take_due()?;
         let (id, entry) = self.timers.remove_at(place)?;
         Some(Expired { id, deadline: entry.deadline, value: entry.value })
     }
-}
 
-/// A deadline that lies past the range of a wheel, with the value that was to wait for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OutOfRange<T> {
-    /// The deadline.
-    pub deadline: Tick,
-    /// How many ticks the wheel has.
-    pub range: Tick,
-    /// What was to be inserted.
-    pub value: T,
-}
-
-impl<T> fmt::Display for OutOfRange<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "a deadline of {} lies past the {} ticks of the wheel: choose more slots, or `insert`, which keeps it in the overflow list",
-            self.deadline, self.range
-        )
+    /// As [`pop_expired`](Self::pop_expired) for each timer that fires; a comparison where nothing
+    /// is due.
+    #[inline]
+    fn advance(&mut self, now: Tick, on_expiry: impl FnMut(Expired<T>)) -> usize {
+        self.now = self.now.max(now);
+        if self.now >= self.next || !self.overdue.is_empty() {
+            return self.advance_due(on_expiry);
+        }
+        self.meter.tally(Work::Comparison, 1);
+        self.hand = self.now;
+        0
     }
 }
-
-impl<T: fmt::Debug> core::error::Error for OutOfRange<T> {}
 
 #[cfg(test)]
 #[path = "wheel_tests.rs"]

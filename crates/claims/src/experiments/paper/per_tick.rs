@@ -30,8 +30,8 @@ const SIZES: [u64; 5] = [1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14];
 /// The paper's own: no timer, 64, as many as slots, 200 connections of 3 timers, 1,024.
 const PRINTED: [u64; 5] = [0, 64, 256, 600, 1_024];
 
-/// Timers in a slot where the table grows with n.
-const PER_SLOT: u64 = 16;
+/// Timers in a slot where the table grows with n: so few that the smallest has several blocks of slots, as the others have.
+const PER_SLOT: u64 = 4;
 
 /// Revolutions that are counted.
 const REVOLUTIONS: u64 = 8;
