@@ -1,14 +1,15 @@
-//! What starting and stopping costs where nothing is left to be paid by another operation: all of n timers started, half of them stopped, and the structure tidied up.
+//! What starting and stopping costs where nothing is left to be paid by another operation: all of n
+//! timers started, half of them stopped, and the structure tidied up.
 //!
-//! Structures put work off. One that marks what is stopped throws it away later, one that leaves holes closes them when there are many; so the mean of a few operations can
-//! miss all of it.
+//! Structures put work off. One that marks what is stopped throws it away later, one that leaves
+//! holes closes them when there are many; so the mean of a few operations can miss all of it.
 
 use crate::count::{Order, Probe, random};
 use rand::seq::SliceRandom;
 use wheelhouse_core::Timer;
 
-/// No wheel is to take more steps for a start or a stop, on average. The dearest is a stop in a crowded slot of hierarchical-wheel: a chunk of 32 places is read, and
-/// its two neighbours.
+/// No wheel is to take more steps for a start or a stop, on average. The dearest is a stop in a
+/// crowded slot of hierarchical-wheel: a chunk of 32 places is read, and its two neighbours.
 pub(super) const MOST_OF_A_STOP: f64 = 100.0;
 
 /// Mean steps to start one of n timers, and to stop one of the half that are stopped, at random.
@@ -32,7 +33,8 @@ mod tests {
         let [few, many] =
             [1 << 12, 1 << 13].map(|n| start_and_stop(configured::hierarchical_wheel(256, 0), Order::Equal, n, 1));
         assert!(few[1] < 5.0 && (20.0..100.0).contains(&many[1]), "{few:?} {many:?}");
-        // In the overflow: its list is looked for at each start, and for the one of 512 that is at an end of it when it stops.
+        // In the overflow: its list is looked for at each start, and for the one of 512 that is at
+        // an end of it when it stops.
         let overflow = start_and_stop(configured::single_wheel(64), Order::Equal, 1 << 10, 1);
         assert_eq!(overflow, [4.0 + 1.0, 2.0 + 1.0 / 512.0]);
     }
