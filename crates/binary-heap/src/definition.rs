@@ -61,10 +61,13 @@ impl<const ARITY: usize> Backend for Definition<ARITY> {
 pub struct LazyDefinition;
 
 /// Taking the first out as above, and a look whether it is right; a cancellation pays for its part
-/// of a pass over all. What was cancelled or moved comes up in ticks in which nothing fires, too.
+/// of a pass over all. What was cancelled or moved comes up in ticks in which nothing fires, too:
+/// no more nodes than there are timers, with delays up to 2^20.
 fn lazy_bounds(n: u64) -> Bounds {
     let fire = bounds::<4>(n).fire + 2.0;
-    Bounds { insert: 6.5, cancel: 14.0, reschedule: 14.0, fire, empty_tick: 2.5, next_wakeup: 0.0 }
+    let comes_up = n as f64 / f64::from(1 << 20);
+    let empty_tick = 1.5 + 1.5 * fire * comes_up;
+    Bounds { insert: 6.5, cancel: 14.0, reschedule: 14.0, fire, empty_tick, next_wakeup: 0.0 }
 }
 
 impl Backend for LazyDefinition {

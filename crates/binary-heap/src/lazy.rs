@@ -333,8 +333,8 @@ impl<T, M: Meter> Timer<T> for LazyHeap<T, M> {
         None
     }
 
-    /// O(log n) amortised for each timer that fires, O(1) if none is due. What is due is sorted at
-    /// once where it is more than a quarter of all.
+    /// O(log n) amortised for each timer that fires, O(1) where no node is due. What is due is
+    /// sorted at once where it is more than a quarter of all.
     #[inline]
     fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
         self.now = self.now.max(now);

@@ -44,8 +44,8 @@
 //!
 //! [`LazyHeap`] is what most programs make of a heap that cannot remove from its middle: what is
 //! cancelled stays until it comes up, or until the dead outnumber the living and all are dropped in
-//! one pass. What is moved to a later deadline stays too, and sinks when it comes up. To cancel, and
-//! to put a timeout off, is one access to the timer. In return a call takes O(n) now and then,
+//! one pass. What is moved to a later deadline stays too, and sinks when it comes up. To cancel,
+//! and to put a timeout off, is one access to the timer. In return a call takes O(n) now and then,
 //! memory is for twice the timers, and [`next_wakeup`](Timer::next_wakeup) may be early: where the
 //! earliest timer was cancelled or moved, up to two calls fire nothing. Beside others of its kind:
 //! `cargo bench --bench peers` in the repository.
@@ -57,12 +57,12 @@
 //! | [`insert`](Timer::insert) | O(1) | O(log n), O(n) when an array grows |
 //! | [`cancel`](Timer::cancel) | O(1) | O(log n) |
 //! | [`reschedule`](Timer::reschedule) | O(1) | O(log n) |
-//! | [`advance`](Timer::advance), [`pop_expired`](Timer::pop_expired), per timer fired | O(log n) | O(log n) |
+//! | [`advance`](Timer::advance), [`pop_expired`](Timer::pop_expired), each | O(log n) | O(log n) |
 //! | [`advance`](Timer::advance), nothing due | O(1) | O(1) |
 //! | [`next_wakeup`](Timer::next_wakeup), [`deadline`](Timer::deadline) | O(1) | O(1) |
 //!
-//! A [`LazyHeap`] cancels in O(1) amortised and O(n) at worst, moves in O(1) to a later deadline and
-//! in O(1) on average and O(n) at worst to an earlier, fires in O(log n) amortised.
+//! A [`LazyHeap`] cancels in O(1) amortised and O(n) at worst, moves in O(1) to a later deadline
+//! and in O(1) on average and O(n) at worst to an earlier, fires in O(log n) amortised.
 //!
 //! The averages hold where delays have nothing to do with the place in the heap; timers inserted in
 //! descending order of their deadlines rise all the way each time. Counted with two children and

@@ -9,12 +9,15 @@ use wheelhouse_core::occupied::Occupied;
 use wheelhouse_core::overdue::Overdue;
 use wheelhouse_core::{Expired, SlotCount, Tick, Timer, TimerId};
 
-/// The link of a timer in a slot. One that is overdue has its arrival there; which of the two it is says the deadline.
+/// The link of a timer in a slot. One that is overdue has its arrival there; which of the two it is
+/// says the deadline.
 const IN_SLOT: Link = Link::MIN;
 
-/// One timing wheel with sorted slots. See the [crate's page](crate) for what it is and what it costs.
+/// One timing wheel with sorted slots. See the [crate's page](crate) for what it is and what it
+/// costs.
 ///
-/// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see [`TimerId`].
+/// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see
+/// [`TimerId`].
 #[derive(Clone, Debug)]
 pub struct HashedWheel<T, M = NoMeter> {
     timers: Arena<Entry<T>, Link>,
@@ -104,7 +107,8 @@ impl<T, M: Meter> HashedWheel<T, M> {
             self.meter.tally(Work::Comparison, 1);
             self.deadline_at(*other) <= deadline
         };
-        // Behind all others if it can be: so timers of one deadline, or of one length, are not passed each time.
+        // Behind all others if it can be: so timers of one deadline, or of one length, are not
+        // passed each time.
         let last = self.slots[at].last().filter(&is_before);
         let passed = |_: &u32| self.meter.tally(Work::Link, 1);
         let before = last.or_else(|| self.lists.iter(&self.slots[at]).take_while(&is_before).inspect(passed).last());
@@ -134,8 +138,9 @@ impl<T, M: Meter> HashedWheel<T, M> {
         }
     }
 
-    /// The earliest deadline of all slots, and its slot. Seen from the hand, the first slot whose first timer is due in this turn; if there is none in
-    /// the whole turn, the least of all first timers.
+    /// The earliest deadline of all slots, and its slot. Seen from the hand, the first slot whose
+    /// first timer is due in this turn; if there is none in the whole turn, the least of all first
+    /// timers.
     fn find(&self) -> Option<(Tick, usize)> {
         let (from, count) = (self.slot_of(self.hand), self.slots.len());
         let (mut best, mut distance) = (None, 0);
@@ -177,9 +182,17 @@ impl<T, M: Meter> HashedWheel<T, M> {
         self.hand = self.now;
         None
     }
+
+    /// Fires all that is due. Out of line, so that a tick at which nothing is due is short wherever
+    /// it stands.
+    #[inline(never)]
+    fn advance_due<F: FnMut(Expired<T>)>(&mut self, on_expiry: F) -> usize {
+        core::iter::from_fn(|| self.pop_expired(self.now)).map(on_expiry).count()
+    }
 }
 
-/// [`advance`](Timer::advance): O(1) for each timer that fires, where a timer is due in most of the ticks ahead; O(M) at worst.
+/// [`advance`](Timer::advance): O(1) for each timer that fires, where a timer is due in most of the
+/// ticks ahead; O(M) at worst.
 impl<T, M: Meter> Timer<T> for HashedWheel<T, M> {
     fn now(&self) -> Tick {
         self.now
@@ -189,7 +202,8 @@ impl<T, M: Meter> Timer<T> for HashedWheel<T, M> {
         self.timers.len()
     }
 
-    /// O(k) for the k timers of the slot, half of which it passes on average; O(1) if it is later than all of them.
+    /// O(k) for the k timers of the slot, half of which it passes on average; O(1) if it is later
+    /// than all of them.
     fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
         let link = self.link(self.timers.next_id().index(), deadline);
         self.timers.insert_linked(link, Entry { deadline, value })
@@ -219,7 +233,8 @@ impl<T, M: Meter> Timer<T> for HashedWheel<T, M> {
         self.timers.get(id).map(|entry| entry.deadline)
     }
 
-    /// O(1). Exact, but for the first after the earliest timer was cancelled, moved or fired: that may be as early as that was.
+    /// O(1). Exact, but for the first after the earliest timer was cancelled, moved or fired: that
+    /// may be as early as that was.
     fn next_wakeup(&self) -> Option<Tick> {
         if self.timers.is_empty() { None } else { Some(self.overdue.earliest().unwrap_or(self.earliest)) }
     }
@@ -230,6 +245,19 @@ impl<T, M: Meter> Timer<T> for HashedWheel<T, M> {
         let place = self.take_due()?;
         let (id, entry) = self.timers.remove_at(place)?;
         Some(Expired { id, deadline: entry.deadline, value: entry.value })
+    }
+
+    /// As [`pop_expired`](Self::pop_expired) for each timer that fires; a comparison where nothing
+    /// is due.
+    #[inline]
+    fn advance(&mut self, now: Tick, on_expiry: impl FnMut(Expired<T>)) -> usize {
+        self.now = self.now.max(now);
+        if self.now >= self.earliest || !self.overdue.is_empty() {
+            return self.advance_due(on_expiry);
+        }
+        self.meter.tally(Work::Comparison, 1);
+        self.hand = self.now;
+        0
     }
 }
 

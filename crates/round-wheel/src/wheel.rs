@@ -329,7 +329,10 @@ impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
     /// nothing is due.
     #[inline]
     fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
-        self.now = if self.is_idle_at(now) { self.now.max(now) } else { return self.advance_due(now, &mut on_expiry) };
+        if !self.is_idle_at(now) {
+            return self.advance_due(now, &mut on_expiry);
+        }
+        self.now = self.now.max(now);
         0
     }
 

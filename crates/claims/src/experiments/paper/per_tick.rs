@@ -1,8 +1,10 @@
 //! What a tick of scheme 6 costs: a constant for the slot, and a share of the timers.
 //!
-//! Varghese and Lauck count instructions of their implementation on a VAX: 4 for an empty slot, 6 to decrement a timer and go on to the next, 9 to expire one. Even
-//! if every timer expires within one scan of the table, the mean of a tick is then 4 + 15 n/M. The model of their scheme does what they describe and counts
-//! these instructions; ours counts steps, so that the constants differ and only the law can be compared.
+//! Varghese and Lauck count instructions of their implementation on a VAX: 4 for an empty slot, 6
+//! to decrement a timer and go on to the next, 9 to expire one. Even if every timer expires within
+//! one scan of the table, the mean of a tick is then 4 + 15 n/M. The model of their scheme does
+//! what they describe and counts these instructions; ours counts steps, so that the constants
+//! differ and only the law can be compared.
 
 use super::rounds::{Rounds, Visit};
 use super::tools::{exponential, hold, line};
@@ -30,7 +32,8 @@ const SIZES: [u64; 5] = [1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14];
 /// The paper's own: no timer, 64, as many as slots, 200 connections of 3 timers, 1,024.
 const PRINTED: [u64; 5] = [0, 64, 256, 600, 1_024];
 
-/// Timers in a slot where the table grows with n: so few that the smallest has several blocks of slots, as the others have.
+/// Timers in a slot where the table grows with n: so few that the smallest has several blocks of
+/// slots, as the others have.
 const PER_SLOT: u64 = 4;
 
 /// Revolutions that are counted.
@@ -63,7 +66,8 @@ impl Interval {
         }
     }
 
-    /// What a timer that starts has ahead. What is left of exponential intervals is distributed as they are.
+    /// What a timer that starts has ahead. What is left of exponential intervals is distributed as
+    /// they are.
     fn whole(self, slots: u64, random: &mut Pcg64Mcg) -> Tick {
         match self {
             Self::One => slots,

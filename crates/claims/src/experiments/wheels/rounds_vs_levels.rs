@@ -1,4 +1,5 @@
-//! One wheel with rounds or several levels: what a timer costs from its start to its end, against how long that is.
+//! One wheel with rounds or several levels: what a timer costs from its start to its end, against
+//! how long that is.
 
 use super::ours;
 use crate::count::{Probe, random};
@@ -21,11 +22,13 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 const DELAYS: std::ops::RangeInclusive<u32> = 4..=18;
 /// Timers of a sample, one after the other.
 const TIMERS: u64 = 256;
-/// Timers that are due at each tick where wheels are busy, and the largest n there, as a power of two.
+/// Timers that are due at each tick where wheels are busy, and the largest n there, as a power of
+/// two.
 const DUE: u64 = 4;
 const MOST_BUSY: u32 = 16;
 
-/// A wheel with rounds, and levels that have no more slots in all. They reach 2^18 and 2^40 ticks; what lies beyond goes one level higher.
+/// A wheel with rounds, and levels that have no more slots in all. They reach 2^18 and 2^40 ticks;
+/// what lies beyond goes one level higher.
 #[derive(Clone, Copy, Debug)]
 struct Setting {
     slots: usize,
@@ -101,8 +104,8 @@ fn alone(setting: Setting, scale: &Scale) -> Costs {
     Costs { setting, rounds, levels }
 }
 
-/// How often a hand that comes to a slot a tick visits that of a timer until it fires. Scheme 6 does; ours does not look into
-/// a slot in which nothing is due.
+/// How often a hand that comes to a slot a tick visits that of a timer until it fires. Scheme 6
+/// does; ours does not look into a slot in which nothing is due.
 fn visits(slots: Tick, delay: Tick) -> u64 {
     delay.div_ceil(slots)
 }
