@@ -1,5 +1,5 @@
 //! A long comparison of the wheel that is made for many timers with two structures that have nothing
-//! in common with it but the contract: the list wheel and the lazy heap.
+//! in common with it but the contract: the list wheel and the binary heap.
 //!
 //! The conformance suite plays millions of operations on few timers. What the hierarchical wheel does
 //! only where there are many (slots that split on several levels, timers that are owed to their
@@ -16,7 +16,7 @@ use wheelhouse_core::{Tick, Timer, TimerId};
 
 type Wheel = <wheelhouse_hierarchical_wheel::Definition as Backend>::Timer<u64, NoMeter>;
 type Lists = <wheelhouse_list_wheel::Definition as Backend>::Timer<u64, NoMeter>;
-type Heap = <wheelhouse_binary_heap::LazyDefinition as Backend>::Timer<u64, NoMeter>;
+type Heap = <wheelhouse_binary_heap::Definition as Backend>::Timer<u64, NoMeter>;
 
 /// The three, which get the same operations.
 struct Three {
@@ -70,7 +70,7 @@ impl Epoch {
 impl Three {
     fn new() -> Self {
         let (wheel, lists) = (Wheel::default(), Lists::default());
-        let heap = wheelhouse_binary_heap::LazyDefinition::build();
+        let heap = <wheelhouse_binary_heap::Definition as Backend>::build();
         Self { wheel, lists, heap, ids: Vec::new(), now: 0, operations: 0, fired: 0 }
     }
 
