@@ -19,8 +19,6 @@ pub(crate) const MOST: usize = 32;
 pub(crate) struct Owed {
     /// Its place.
     pub(crate) at: u32,
-    /// The slot that counts it.
-    pub(crate) slot: u32,
     /// The handle to be released if it was cancelled; if there is none, it moves to its deadline.
     pub(crate) cancelled: Option<TimerId>,
 }
@@ -35,7 +33,7 @@ pub(crate) struct Arrears {
 }
 
 impl Arrears {
-    pub(crate) const NONE: Self = Self { owed: [Owed { at: 0, slot: 0, cancelled: None }; MOST], len: 0, cancelled: 0 };
+    pub(crate) const NONE: Self = Self { owed: [Owed { at: 0, cancelled: None }; MOST], len: 0, cancelled: 0 };
 
     /// Whether anything is owed.
     #[inline(always)]
@@ -53,12 +51,6 @@ impl Arrears {
     #[inline(always)]
     pub(crate) fn cancelled(&self) -> usize {
         self.cancelled
-    }
-
-    /// How many timers are owed.
-    #[inline(always)]
-    pub(crate) fn len(&self) -> usize {
-        self.len
     }
 
     /// Owes a timer. Whether it is time to pay.

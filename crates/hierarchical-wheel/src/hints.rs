@@ -11,13 +11,13 @@
 //!            ▲       ▲       ▲       ▲           four walkers, four steps each
 //! ```
 //!
-//! At first every 16th timer is remembered. When there are sixteen of them and the list is longer
-//! than they reach, every second one is dropped, and every 32nd is remembered from then on. When the
-//! list is not, because timers leave it as others come, the oldest one is dropped instead: the timers
-//! that are left are mostly those that came last.
+//! At first every 16th timer is remembered. When there are sixteen of them, every second one is
+//! dropped, and every 32nd is remembered from then on. But when the oldest ones have left the slot,
+//! because timers leave as others come, those are dropped instead: the timers that are left are
+//! mostly those that came last.
 //!
-//! A hint may be stale: the timer was cancelled or has moved, and its walker runs through another
-//! list. That costs a few reads in vain and harms nothing, because walkers only read.
+//! A hint whose timer was cancelled or has moved to another slot is passed over. A walker may all the
+//! same get into another list. That costs a few reads in vain and harms nothing: walkers only read.
 
 use crate::nodes::{Nodes, Slot};
 use crate::store::Store;
@@ -30,8 +30,8 @@ const HINTS: usize = 16;
 /// Timers from a hint to the next, at first. A power of two.
 pub(crate) const STRIDE: u32 = 16;
 
-/// So many times their stride is what hints reach back if half of the timers leave as others come.
-const REACH: u32 = HINTS as u32 / 2;
+/// So many are dropped when the oldest have left.
+const OLDEST: usize = 4;
 
 /// Some timers of a slot, evenly spread.
 #[derive(Clone, Copy, Debug)]
@@ -47,23 +47,30 @@ struct Hints {
 impl Hints {
     const NONE: Self = Self { at: [0; HINTS], len: 0, stride: STRIDE, since: 0 };
 
-    /// The slot has `timers`, of which some more were appended, the last of them at this place.
-    fn record(&mut self, timers: u32, at: u32) {
+    /// To the slot some more timers were appended, the last of them at this place.
+    fn record(&mut self, at: u32, is_here: impl Fn(u32) -> bool) {
         self.since += STRIDE;
         if self.since < self.stride {
             return;
         }
         self.since = 0;
-        if self.len as usize == HINTS && self.stride * REACH < timers {
-            (0..HINTS / 2).for_each(|kept| self.at[kept] = self.at[2 * kept + 1]);
-            self.len /= 2;
-            self.stride *= 2;
-        } else if self.len as usize == HINTS {
-            self.at.copy_within(1.., 0);
-            self.len -= 1;
+        if self.len as usize == HINTS {
+            self.thin_out(is_here);
         }
         self.at[self.len as usize] = at;
         self.len += 1;
+    }
+
+    /// Makes room for hints.
+    fn thin_out(&mut self, is_here: impl Fn(u32) -> bool) {
+        if is_here(self.at[0]) & is_here(self.at[2]) {
+            (0..HINTS / 2).for_each(|kept| self.at[kept] = self.at[2 * kept + 1]);
+            self.len /= 2;
+            self.stride *= 2;
+        } else {
+            self.at.copy_within(OLDEST.., 0);
+            self.len -= OLDEST as u32;
+        }
     }
 }
 
@@ -75,8 +82,8 @@ pub(crate) struct RingHints {
 
 impl RingHints {
     /// To a slot, of so many in the ring, some more timers were appended, the last of them at this
-    /// place.
-    pub(crate) fn record(&mut self, slots: u32, digit: u32, known: Slot, at: u32) {
+    /// place. Whether others are still there, the caller can say.
+    pub(crate) fn record(&mut self, slots: u32, digit: u32, known: Slot, at: u32, is_here: impl Fn(u32) -> bool) {
         if self.slots.is_empty() {
             self.slots.resize(slots as usize, Hints::NONE);
         }
@@ -85,19 +92,29 @@ impl RingHints {
             // The slot was empty: all hints are of timers that are gone.
             *hints = Hints::NONE;
         }
-        hints.record(known.len(), at);
+        hints.record(at, is_here);
     }
 
-    /// Reads a list of `len` timers from the first and from all hints of its slot: at most some twice
-    /// as many steps in all.
+    /// Reads the list of a slot, whose timers have the same deadlines but for the lowest `shift` bits,
+    /// from the first and from all hints: each up to the next, or nearly.
     #[inline(never)]
-    pub(crate) fn read<S: Store>(&self, digit: u32, first: u32, len: u32, nodes: &Nodes<S>) {
+    pub(crate) fn read<S: Store>(&self, digit: u32, first: u32, shift: u32, nodes: &Nodes<S>) {
         let Some(hints) = self.slots.get(digit as usize) else { return };
-        let mut walkers = [first; HINTS + 1];
-        walkers[1..].copy_from_slice(&hints.at);
-        let walkers = &mut walkers[..=hints.len as usize];
-        for _ in 0..hints.stride.min(len / REACH + STRIDE) {
-            walkers.iter_mut().for_each(|at| *at = nodes.links(*at).next);
+        let slot_of = |at| nodes.deadline_at(at) >> shift;
+        let (here, sentinel) = (slot_of(first), nodes.links(first).prev);
+        let (mut walkers, mut count) = ([first; HINTS + 2], 1);
+        for &at in &hints.at[..hints.len as usize] {
+            walkers[count] = at;
+            count += usize::from(slot_of(at) == here);
+        }
+        walkers[count] = sentinel;
+        let ends = walkers;
+        for _ in 0..hints.stride {
+            for (at, end) in walkers.iter_mut().zip(&ends[1..=count]) {
+                if at != end {
+                    *at = nodes.links(*at).next;
+                }
+            }
         }
         // Nothing comes of it but what is in the caches now, which the compiler must not know.
         black_box(walkers);

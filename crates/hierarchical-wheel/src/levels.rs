@@ -23,7 +23,7 @@
 //! more than a limited number of timers a level, and most timers move less often than in other wheels.
 //!
 //! When cancellations leave few timers to a slot that is split, it is *joined* to one list again, so
-//! that rings cannot pile up.
+//! that rings cannot pile up: whoever takes a ring looks at two others.
 //!
 //! # Invariants
 //!
@@ -31,14 +31,13 @@
 //!   deadline names, or among the elders of a split slot on the way there.
 //! * Of timers of one deadline, those in the upper of two places came first, and within a list the
 //!   one in front.
-//! * A slot counts the timers of its list or, if it is split, its elders; each names the slot that
-//!   counts it.
+//! * A slot has at most as many timers, or elders if it is split, as it believes.
 
 use crate::arrears::{Arrears, MOST, Owed};
 use crate::hints::STRIDE;
-use crate::nodes::{Armed, Links, Nodes, SPLIT};
+use crate::nodes::{Armed, Links, Nodes, Place, SPLIT};
 use crate::rings::{CURRENT, Rings, bits};
-use crate::store::Store;
+use crate::store::{MANY, Store};
 use wheelhouse_core::bitmap::Bitmap;
 use wheelhouse_core::geometry::{Geometry, Level};
 use wheelhouse_core::lists::{LINKS_IN, LINKS_OUT};
@@ -47,13 +46,16 @@ use wheelhouse_core::{SlotCount, Tick, TimerId};
 
 /// A slot above level 0 is split when this many timers are in it for each slot of a ring. Fewer
 /// would spend more memory on rings, more would make the longest tick longer.
-const SPLIT_AT: u32 = 16;
+const SPLIT_AT: u32 = 32;
+
+/// A slot with no more than this part of the limit has few timers.
+const FEW: u32 = 4;
+
+/// A ring of whose lists no more than this part have timers is sparse.
+const SPARSE: u32 = 4;
 
 /// Lest a ring of few slots be split for a handful of timers.
 const LEAST_LIMIT: u32 = 64;
-
-/// A slot that is split is joined when it is down to this part of the limit.
-const JOIN_BELOW: u32 = 4;
 
 /// A slot of a current ring that holds timers.
 #[derive(Clone, Copy, Debug)]
@@ -96,6 +98,8 @@ pub(crate) struct Levels {
     hand: Tick,
     /// The earliest occupied slot.
     next: Next,
+    /// How many timers have left their slots otherwise than by falling due.
+    departures: u32,
     /// A slot above level 0 with as many timers is split.
     limit: u32,
 }
@@ -107,7 +111,7 @@ impl Levels {
         let occupied = Bitmap::new(geometry.levels() * geometry.slots());
         let limit = LEAST_LIMIT.max(SPLIT_AT * geometry.slots());
         let current = [Current::default(); 64];
-        let mut it = Self { geometry, rings, current, occupied, hand: start, next: NONE, limit };
+        let mut it = Self { geometry, rings, current, occupied, hand: start, next: NONE, departures: 0, limit };
         for number in 0..it.geometry.levels() {
             let level = it.geometry.level(number);
             let base = it.rings.allocate(nodes, level, CURRENT);
@@ -147,7 +151,7 @@ impl Levels {
     }
 
     /// Makes room for a timer, whose deadline is not before the hand, behind all others of its slot,
-    /// and has it written there: into which links, and which slot.
+    /// and has it written there: into which links.
     #[inline(always)]
     pub(crate) fn link<S: Store>(
         &mut self,
@@ -155,7 +159,7 @@ impl Levels {
         at: u32,
         deadline: Tick,
         meter: &impl Meter,
-        write: impl FnOnce(&mut Nodes<S>, Links, u32),
+        write: impl FnOnce(&mut Nodes<S>, Links),
     ) {
         let Current { mut level, base } = self.current[highest_difference(deadline, self.hand)];
         let digit = self.geometry.digit_of(deadline, level);
@@ -174,27 +178,52 @@ impl Levels {
                 slot = ring + self.geometry.digit_of(deadline, level);
                 number = NONE.number;
             } else {
-                self.look_after(nodes, slot, level, at);
+                self.look_after(nodes, slot, level, (at, deadline), meter);
             }
         };
-        write(nodes, links, slot);
+        write(nodes, links);
         if links.prev == slot {
             self.occupy(nodes, slot, number, deadline, level);
         }
     }
 
-    /// Makes room in a slot that has none: remembers where the next timer will be, or splits it.
+    /// Makes room in a slot that has none: remembers which timer comes next, or splits it.
     #[inline(never)]
-    fn look_after<S: Store>(&mut self, nodes: &mut Nodes<S>, slot: u32, level: Level, at: u32) {
-        if level.shift > 0 && nodes.slot(slot).len() >= self.limit {
-            return self.split(nodes, slot, level);
+    fn look_after<S: Store>(
+        &mut self,
+        nodes: &mut Nodes<S>,
+        slot: u32,
+        level: Level,
+        (at, deadline): (u32, Tick),
+        meter: &impl Meter,
+    ) {
+        if level.shift > 0 && nodes.slot(slot).most() >= self.limit {
+            return self.split_if_crowded(nodes, slot, level, meter);
         }
         let known = nodes.make_room(slot);
-        if S::IS_LARGE {
+        if nodes.used() >= MANY {
             let slots = self.rings.slots();
             let ring = self.rings.get_mut(known.ring);
-            ring.hints.record(slots, slot - ring.base, known, at);
+            // Timers of one slot differ in lower digits only.
+            let is_here = |other| (nodes.deadline_at(other) ^ deadline) >> level.shift == 0;
+            ring.hints.record(slots, slot - ring.base, known, at, is_here);
         }
+    }
+
+    /// As many timers came to a slot as it may have: splits it, unless most of them have left. They
+    /// are counted only if so many have left the wheel.
+    fn split_if_crowded<S: Store>(&mut self, nodes: &mut Nodes<S>, slot: u32, level: Level, meter: &impl Meter) {
+        let known = nodes.slot(slot);
+        if self.departures.wrapping_sub(known.departures) > known.most() / FEW {
+            self.read_ahead(nodes, slot, nodes.links(slot).next);
+            let left = nodes.count(slot, self.few());
+            meter.tally(Work::Link, left.into());
+            if left <= self.few() {
+                return nodes.recount(slot, left, self.departures);
+            }
+        }
+        self.split(nodes, slot, level);
+        (0..2).for_each(|_| self.tidy(nodes, meter));
     }
 
     /// A slot has its first timer. Its number is known if it is in a current ring.
@@ -213,26 +242,48 @@ impl Levels {
         }
     }
 
+    /// A slot with so many timers is not worth a ring.
+    fn few(&self) -> u32 {
+        self.limit / FEW
+    }
+
     /// Gives a slot a ring of its own. The timers that it has become the elders.
     fn split<S: Store>(&mut self, nodes: &mut Nodes<S>, sentinel: u32, level: Level) {
         let base = self.rings.allocate(nodes, self.geometry.below(level), sentinel);
-        nodes.hand_on(sentinel, base + self.rings.slots());
-        nodes.set_links(sentinel, SPLIT, base);
+        nodes.append_list(sentinel, base + self.rings.slots());
+        nodes.set_links(sentinel, Links { prev: SPLIT, next: base });
         nodes.fill_up(sentinel);
     }
 
-    /// Whether taking a timer out, with others that the slots have not been told of, could empty the
-    /// next slot, or putting it elsewhere could make another slot the next.
-    #[inline(always)]
-    pub(crate) fn concerns_next<S: Store>(&self, nodes: &Nodes<S>, from: Tick, to: Tick, owed: usize) -> bool {
-        to < self.next.start || from <= self.next.end && self.is_nearly_empty(nodes, owed)
+    /// Looks at the ring whose turn it is, and joins its slot if hardly any timers are left. Two of
+    /// them for each ring that is taken: so more than half of all rings are worth having.
+    fn tidy<S: Store>(&mut self, nodes: &mut Nodes<S>, meter: &impl Meter) {
+        let (slots, few) = (self.rings.slots(), self.few());
+        let ring = self.rings.turn();
+        if !ring.is_of_slot() || ring.occupied() > slots / SPARSE {
+            return;
+        }
+        let base = ring.base;
+        let mut left = nodes.count(base + slots, few);
+        meter.tally(Work::SlotVisit, slots.into());
+        meter.tally(Work::Link, few.into());
+        for digit in ring.words.iter().copied().zip(0..).flat_map(bits) {
+            if left > few || nodes.links(base + digit).prev == SPLIT {
+                return;
+            }
+            left += nodes.count(base + digit, few);
+        }
+        if left <= few {
+            let id = nodes.slot(base).ring;
+            self.join(nodes, id, left);
+        }
     }
 
-    /// Whether the next slot has no more timers than are owed, or nobody knows.
-    #[inline(never)]
-    fn is_nearly_empty<S: Store>(&self, nodes: &Nodes<S>, owed: usize) -> bool {
-        let slot = self.next.sentinel;
-        nodes.links(slot).prev == SPLIT || nodes.slot(slot).len() as usize <= owed
+    /// Whether taking a timer out could empty the next slot, or putting it elsewhere could make
+    /// another slot the next.
+    #[inline(always)]
+    pub(crate) fn concerns_next(&self, from: Tick, to: Tick) -> bool {
+        to < self.next.start || from <= self.next.end
     }
 
     /// Pays what is owed: takes timers out of the lists they are in, and puts those that move where
@@ -241,10 +292,10 @@ impl Levels {
     pub(crate) fn settle<S: Store>(&mut self, nodes: &mut Nodes<S>, arrears: &mut Arrears, meter: &impl Meter) {
         let all = arrears.take();
         let (mut emptied, mut count) = ([0; MOST], 0);
-        for Owed { at, slot, cancelled } in all.clone() {
+        for Owed { at, cancelled } in all.clone() {
             meter.tally(Work::Link, LINKS_OUT);
+            self.departures = self.departures.wrapping_add(1);
             let links = nodes.links(at);
-            nodes.count_out(slot);
             if nodes.unlink(links) {
                 emptied[count] = links.prev;
                 count += 1;
@@ -261,15 +312,16 @@ impl Levels {
         }
         for Owed { at, .. } in all.filter(|owed| owed.cancelled.is_none()) {
             let deadline = nodes.deadline_at(at);
-            self.link(nodes, at, deadline, meter, |nodes, links, to| nodes.relink(at, links, to));
+            nodes.set_place(at, Place::Listed);
+            self.link(nodes, at, deadline, meter, |nodes, links| nodes.set_links(at, links));
         }
     }
 
-    /// Takes a timer out of its list and the slot that counts it.
+    /// Takes a timer out of its list.
     #[inline(always)]
-    pub(crate) fn unlink<S: Store>(&mut self, nodes: &mut Nodes<S>, links: Links, slot: u32, meter: &impl Meter) {
+    pub(crate) fn unlink<S: Store>(&mut self, nodes: &mut Nodes<S>, links: Links, meter: &impl Meter) {
         meter.tally(Work::Link, LINKS_OUT);
-        nodes.count_out(slot);
+        self.departures = self.departures.wrapping_add(1);
         if nodes.unlink(links) {
             self.emptied(nodes, links.prev, meter);
         }
@@ -286,60 +338,46 @@ impl Levels {
             return;
         }
         let number = ring.level.first + digit;
-        nodes.set_len(sentinel, 0);
+        nodes.set_most(sentinel, 0, self.departures);
         self.occupied.remove(number);
         if self.next.number == number {
             self.find_next(meter);
         }
     }
 
-    /// A list of the ring of a split slot has lost its last timer: see whether it is to be joined.
-    /// That is looked at now and then, so that looking is paid for by the timers that went.
+    /// A list of the ring of a split slot has lost its last timer. If it was the last of all, the slot
+    /// needs no ring any more.
     #[cold]
     fn thin_out<S: Store>(&mut self, nodes: &mut Nodes<S>, id: u32, digit: u32, meter: &impl Meter) {
         let slots = self.rings.slots();
         let ring = self.rings.get_mut(id);
-        let base = ring.base;
+        let (base, parent) = (ring.base, ring.parent);
         if digit < slots {
             ring.vacate(digit);
-            nodes.set_len(base + digit, 0);
+            nodes.set_most(base + digit, 0, self.departures);
         }
-        let occupied = ring.occupied();
         meter.tally(Work::SlotVisit, ring.words.len() as u64);
-        if occupied % (slots / 8).max(1) != 0 {
-            return;
-        }
-        let mut left = nodes.slot(ring.parent).len();
-        for digit in ring.words.iter().copied().zip(0..).flat_map(bits) {
-            meter.tally(Work::SlotVisit, 1);
-            if nodes.links(base + digit).prev == SPLIT {
-                return;
-            }
-            left += nodes.slot(base + digit).len();
-        }
-        if left <= self.limit / JOIN_BELOW {
-            self.join(nodes, id, left, meter);
+        if ring.occupied() == 0 && nodes.links(base + slots).next == base + slots {
+            self.join(nodes, id, 0);
+            self.emptied(nodes, parent, meter);
         }
     }
 
-    /// Puts all timers of a ring back into the list of the slot that it belongs to: behind the
-    /// elders, slot by slot. Those of one deadline are in one slot and keep their order.
-    fn join<S: Store>(&mut self, nodes: &mut Nodes<S>, id: u32, left: u32, meter: &impl Meter) {
+    /// Puts all lists of a ring behind the elders of the slot that it belongs to, in order, and all
+    /// that is one list then back into the slot. Those of one deadline are in one list and keep their
+    /// order. No timer is touched but the ends of lists.
+    fn join<S: Store>(&mut self, nodes: &mut Nodes<S>, id: u32, left: u32) {
         let slots = self.rings.slots();
         let ring = self.rings.get_mut(id);
         let (base, parent) = (ring.base, ring.parent);
         for digit in ring.take_occupied() {
-            nodes.append_list(base + digit, base + slots, parent);
-            nodes.set_len(base + digit, 0);
+            nodes.append_list(base + digit, base + slots);
+            nodes.set_most(base + digit, 0, self.departures);
         }
-        meter.tally(Work::CascadeMove, u64::from(left));
-        nodes.set_links(parent, parent, parent);
-        nodes.hand_on(base + slots, parent);
-        nodes.set_len(parent, left);
+        nodes.set_links(parent, Links { prev: parent, next: parent });
+        nodes.append_list(base + slots, parent);
+        nodes.set_most(parent, left, self.departures);
         self.rings.release(id);
-        if left == 0 {
-            self.emptied(nodes, parent, meter);
-        }
     }
 
     /// Takes out the earliest timer of the next slot, which starts at or before `now`. `None` if none
@@ -362,14 +400,14 @@ impl Levels {
             self.hand = deadline;
         } else if self.hand != start {
             self.hand = start;
-            if S::IS_LARGE {
+            if nodes.used() >= MANY {
                 self.read_ahead(nodes, sentinel, nodes.links(sentinel).next);
             }
         }
         meter.tally(Work::Link, LINKS_OUT);
         let (id, armed, is_empty) = nodes.pop(sentinel)?;
         if is_empty {
-            nodes.set_len(sentinel, 0);
+            nodes.set_most(sentinel, 0, self.departures);
             self.occupied.remove(number);
             self.find_next(meter);
         }
@@ -404,15 +442,15 @@ impl Levels {
 
     /// Puts the timers of a slot into lower levels, in order. Nothing is there but what came later.
     fn spread<S: Store>(&mut self, nodes: &mut Nodes<S>, sentinel: u32, first: u32, meter: &impl Meter) {
-        if S::IS_LARGE {
+        if nodes.used() >= MANY {
             self.read_ahead(nodes, sentinel, first);
         }
         let mut at = nodes.take_list(sentinel).next;
-        nodes.set_len(sentinel, 0);
+        nodes.set_most(sentinel, 0, self.departures);
         while at != sentinel {
             let (Links { next, .. }, deadline) = (nodes.links(at), nodes.deadline_at(at));
             meter.tally(Work::CascadeMove, 1);
-            self.link(nodes, at, deadline, &NoMeter, |nodes, links, to| nodes.relink(at, links, to));
+            self.link(nodes, at, deadline, &NoMeter, |nodes, links| nodes.set_links(at, links));
             at = next;
         }
     }
@@ -429,11 +467,11 @@ impl Levels {
             self.occupied.insert(level.first + digit);
         }
         let elders = base + self.rings.slots();
-        if S::IS_LARGE {
+        if nodes.used() >= MANY {
             self.read_ahead(nodes, split, nodes.links(elders).next);
         }
         nodes.take_list(split);
-        nodes.set_len(split, 0);
+        nodes.set_most(split, 0, self.departures);
         let mut at = nodes.take_list(elders).prev;
         while at != elders {
             let (Links { prev, .. }, deadline) = (nodes.links(at), nodes.deadline_at(at));
@@ -450,9 +488,9 @@ impl Levels {
     #[inline]
     fn read_ahead<S: Store>(&self, nodes: &Nodes<S>, sentinel: u32, first: u32) {
         let known = nodes.slot(sentinel);
-        if known.looked_after > 1 && known.len() > 2 * STRIDE {
+        if known.looked_after > 1 && known.most() > 2 * STRIDE {
             let ring = self.rings.get(known.ring);
-            ring.hints.read(sentinel - ring.base, first, known.len(), nodes);
+            ring.hints.read(sentinel - ring.base, first, ring.level.shift.into(), nodes);
         }
     }
 

@@ -40,7 +40,7 @@ impl Levels {
         timers
     }
 
-    /// Checks the list of a sentinel, whose timers a slot counts; how many there are.
+    /// Checks the list of a sentinel, of whose timers a slot knows; how many there are.
     fn check_list<S: Store>(&self, nodes: &Nodes<S>, sentinel: u32, slot: u32) -> usize {
         let (mut at, mut timers) = (sentinel, 0);
         loop {
@@ -49,11 +49,10 @@ impl Levels {
             if next == sentinel {
                 break;
             }
-            assert_eq!(nodes.slot_of(next), slot);
             assert!(nodes.deadline_at(next) >= self.hand);
             (at, timers) = (next, timers + 1);
         }
-        assert_eq!(nodes.slot(slot).len() as usize, timers);
+        assert!(nodes.slot(slot).most() as usize >= timers);
         timers
     }
 

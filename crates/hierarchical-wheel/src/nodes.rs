@@ -9,9 +9,11 @@
 //!        ╰▶ sentinel ⇄ timer 7 ⇄ timer 2 ⇄ timer 9 ◀─╯      an empty slot is its own neighbour
 //! ```
 //!
-//! Links are four bytes, so that a timer with a value of eight bytes takes 32 in all. One of its
-//! fields is the number of its slot, which costs nothing: without it there would be padding. So a
-//! slot knows exactly how many timers it has, whatever becomes of them.
+//! Links are four bytes, so that a timer with a value of eight bytes takes 32 in all.
+//!
+//! A timer does not know its slot, and a slot not how many timers it has: to say so at each
+//! cancellation would cost more than the cancellation. It knows how many came, and that is the most
+//! there can be. Who needs to know better walks the list.
 
 use crate::hints::STRIDE;
 use crate::store::{Flat, Segmented, Store};
@@ -21,13 +23,6 @@ use wheelhouse_core::arena::Link;
 use wheelhouse_core::overdue::Arrivals;
 use wheelhouse_core::stack::Stack;
 use wheelhouse_core::{Tick, TimerId};
-
-/// The slot of a timer that is in none, because it was overdue when it came: its `prev` is its
-/// arrival.
-pub(crate) const OVERDUE: u32 = u32::MAX;
-
-/// The slot of a timer that is on its way from one to another.
-pub(crate) const MOVING: u32 = u32::MAX - 1;
 
 /// The `prev` of a sentinel whose slot is split: its `next` is the first sentinel of its ring.
 pub(crate) const SPLIT: u32 = u32::MAX;
@@ -61,34 +56,44 @@ enum Body<T> {
 pub(crate) struct Armed<T> {
     /// Of its handle. Never zero, which tells a timer from a slot.
     generation: NonZeroU32,
-    /// The sentinel of the slot that counts it, or [`OVERDUE`].
-    pub(crate) slot: u32,
+    pub(crate) place: Place,
     pub(crate) deadline: Tick,
     pub(crate) value: T,
+}
+
+/// Where a live timer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In a list.
+    Listed,
+    /// In the list of its former deadline, and owed to that of the new one.
+    Moving,
+    /// In no list, because it was overdue when it came: its `prev` is its arrival.
+    Overdue,
 }
 
 /// What a slot knows of its timers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
-    /// How many there are, and above them the *room*: how many may be appended before somebody looks
-    /// after the slot. One word, so that one subtraction counts both and says when there is no room.
-    count: u64,
+    /// How many may be appended before somebody looks after the slot.
+    room: u32,
+    /// How many there are at most when there is no room any more.
+    most: u32,
     /// Its ring.
     pub(crate) ring: u32,
     /// How often it was looked after since it was last empty.
     pub(crate) looked_after: u32,
+    /// How many timers had left the wheel by cancellation when nothing more was known than that.
+    pub(crate) departures: u32,
 }
 
-/// One more place in the room of a slot.
-const ROOM: u64 = 1 << 32;
-
-const VACANT: Slot = Slot { count: 0, ring: 0, looked_after: 0 };
+const VACANT: Slot = Slot { room: 0, most: 0, ring: 0, looked_after: 0, departures: 0 };
 
 impl Slot {
-    /// How many timers there are.
+    /// How many timers there are at most: as many as came.
     #[inline(always)]
-    pub(crate) fn len(&self) -> u32 {
-        self.count as u32
+    pub(crate) fn most(&self) -> u32 {
+        self.most - self.room
     }
 }
 
@@ -142,7 +147,7 @@ impl<S: Store> Nodes<S> {
         for at in first..first + count {
             let (links, body) = (Links { prev: at, next: at }, Body::Slot(Slot { ring, ..VACANT }));
             self.nodes.push(Node { links, body });
-            self.set_len(at, 0);
+            self.set_most(at, 0, 0);
         }
         self.sentinels += count as usize;
         first
@@ -155,8 +160,8 @@ impl<S: Store> Nodes<S> {
     }
 
     #[inline(always)]
-    pub(crate) fn set_links(&mut self, at: u32, prev: u32, next: u32) {
-        self.nodes.at_mut(at).links = Links { prev, next };
+    pub(crate) fn set_links(&mut self, at: u32, links: Links) {
+        self.nodes.at_mut(at).links = links;
     }
 
     /// What a slot knows.
@@ -174,15 +179,6 @@ impl<S: Store> Nodes<S> {
         match &self.nodes.at(at).body {
             Body::Timer(armed) => armed.deadline,
             Body::Slot(_) => 0,
-        }
-    }
-
-    /// The slot that counts the timer at a place.
-    #[cfg(test)]
-    pub(crate) fn slot_of(&self, at: u32) -> u32 {
-        match &self.nodes.at(at).body {
-            Body::Timer(armed) => armed.slot,
-            Body::Slot(_) => OVERDUE,
         }
     }
 
@@ -222,22 +218,19 @@ impl<S: Store> Nodes<S> {
 
     /// Puts a timer into the place that was reserved for it.
     #[inline(always)]
-    pub(crate) fn put(&mut self, id: TimerId, links: Links, slot: u32, timer: (Tick, S::Value)) {
-        let (deadline, value) = timer;
-        let generation = id.generation();
-        let body = Body::Timer(Armed { generation, slot, deadline, value });
+    pub(crate) fn put(&mut self, id: TimerId, links: Links, deadline: Tick, value: S::Value) {
+        let (generation, place) = (id.generation(), Place::Listed);
+        let body = Body::Timer(Armed { generation, place, deadline, value });
         let node = Node { links, body };
         // The place is free, and to drop what is in it would be to look at it.
         mem::forget(mem::replace(self.nodes.at_mut(id.index()), node));
     }
 
-    /// A timer that is in a place already has new neighbours and another slot.
+    /// Says where a timer is.
     #[inline(always)]
-    pub(crate) fn relink(&mut self, at: u32, links: Links, to: u32) {
-        let node = self.nodes.at_mut(at);
-        node.links = links;
-        if let Body::Timer(armed) = &mut node.body {
-            armed.slot = to;
+    pub(crate) fn set_place(&mut self, at: u32, place: Place) {
+        if let Body::Timer(armed) = &mut self.nodes.at_mut(at).body {
+            armed.place = place;
         }
     }
 
@@ -290,13 +283,13 @@ impl<S: Store> Nodes<S> {
         }
     }
 
-    /// Puts a timer behind all others of a slot and counts it: its links, which have to be written to
-    /// it. `None` if there is no room, as in a slot that is split.
+    /// Puts a timer behind all others of a slot: its links, which have to be written to it. `None` if
+    /// there is no room, as in a slot that is split.
     #[inline(always)]
     pub(crate) fn append(&mut self, slot: u32, at: u32) -> Option<Links> {
         let sentinel = self.nodes.at_mut(slot);
         let Body::Slot(known) = &mut sentinel.body else { return None };
-        known.count = known.count.checked_sub(ROOM - 1)?;
+        known.room = known.room.checked_sub(1)?;
         let prev = mem::replace(&mut sentinel.links.prev, at);
         self.nodes.at_mut(prev).links.next = at;
         Some(Links { prev, next: slot })
@@ -305,7 +298,8 @@ impl<S: Store> Nodes<S> {
     /// A slot was looked after: makes room for so many timers more. Returns what it knows now.
     pub(crate) fn make_room(&mut self, slot: u32) -> Slot {
         let Body::Slot(known) = &mut self.nodes.at_mut(slot).body else { return VACANT };
-        known.count += u64::from(STRIDE) * ROOM;
+        known.room += STRIDE;
+        known.most += STRIDE;
         known.looked_after = known.looked_after.wrapping_add(1);
         *known
     }
@@ -313,8 +307,33 @@ impl<S: Store> Nodes<S> {
     /// Takes the room away from a slot that is split.
     pub(crate) fn fill_up(&mut self, slot: u32) {
         if let Body::Slot(known) = &mut self.nodes.at_mut(slot).body {
-            known.count %= ROOM;
+            known.most -= mem::take(&mut known.room);
         }
+    }
+
+    /// A slot has at most so many timers, and nobody has looked after it yet.
+    #[inline(always)]
+    pub(crate) fn set_most(&mut self, slot: u32, most: u32, departures: u32) {
+        if let Body::Slot(known) = &mut self.nodes.at_mut(slot).body {
+            let (room, most) = (STRIDE - 1, most + STRIDE - 1);
+            *known = Slot { room, most, looked_after: 0, departures, ..*known };
+        }
+    }
+
+    /// A slot has so many timers: fewer than came.
+    pub(crate) fn recount(&mut self, slot: u32, most: u32, departures: u32) {
+        if let Body::Slot(known) = &mut self.nodes.at_mut(slot).body {
+            *known = Slot { room: 0, most, departures, ..*known };
+        }
+    }
+
+    /// Counts the timers of a list, unless they are more than `limit`.
+    pub(crate) fn count(&self, sentinel: u32, limit: u32) -> u32 {
+        let (mut at, mut timers) = (self.links(sentinel).next, 0);
+        while at != sentinel && timers <= limit {
+            (at, timers) = (self.links(at).next, timers + 1);
+        }
+        timers
     }
 
     /// Links a timer before all others of a slot, or before all of its elders, which stand so far
@@ -322,31 +341,14 @@ impl<S: Store> Nodes<S> {
     pub(crate) fn prepend(&mut self, slot: u32, at: u32, elders: u32) -> bool {
         let sentinel = self.nodes.at_mut(slot);
         if let Body::Slot(known) = &mut sentinel.body {
-            known.count += 1;
+            known.most += 1;
         }
         let Links { prev: last, next: base } = sentinel.links;
         let head = if last == SPLIT { base + elders } else { slot };
         let first = mem::replace(&mut self.nodes.at_mut(head).links.next, at);
         self.nodes.at_mut(first).links.prev = at;
-        self.relink(at, Links { prev: head, next: first }, slot);
+        self.set_links(at, Links { prev: head, next: first });
         last == slot
-    }
-
-    /// A slot has one timer less.
-    #[inline(always)]
-    pub(crate) fn count_out(&mut self, slot: u32) {
-        if let Body::Slot(slot) = &mut self.nodes.at_mut(slot).body {
-            slot.count -= 1;
-        }
-    }
-
-    /// A slot has so many timers, and nobody has looked after it yet.
-    #[inline(always)]
-    pub(crate) fn set_len(&mut self, slot: u32, len: u32) {
-        if let Body::Slot(slot) = &mut self.nodes.at_mut(slot).body {
-            slot.count = u64::from(STRIDE - 1) * ROOM + u64::from(len);
-            slot.looked_after = 0;
-        }
     }
 
     /// Takes the first timer out of the list of a slot and out of its place: it, with the handle it
@@ -360,11 +362,7 @@ impl<S: Store> Nodes<S> {
         let id = TimerId::from_parts(at, armed.generation);
         self.release(id);
         self.nodes.at_mut(next).links.prev = slot;
-        let sentinel = self.nodes.at_mut(slot);
-        sentinel.links.next = next;
-        if let Body::Slot(slot) = &mut sentinel.body {
-            slot.count -= 1;
-        }
+        self.nodes.at_mut(slot).links.next = next;
         Some((id, armed, next == slot))
     }
 
@@ -385,25 +383,14 @@ impl<S: Store> Nodes<S> {
         mem::replace(&mut self.nodes.at_mut(sentinel).links, empty)
     }
 
-    /// Hands the list of a sentinel on to another one, whose list is empty.
-    pub(crate) fn hand_on(&mut self, from: u32, to: u32) {
+    /// Puts the list of a sentinel behind that of another.
+    pub(crate) fn append_list(&mut self, from: u32, to: u32) {
         let Links { prev: last, next: first } = self.take_list(from);
         if first != from {
+            let before = mem::replace(&mut self.nodes.at_mut(to).links.prev, last);
+            self.nodes.at_mut(before).links.next = first;
+            self.nodes.at_mut(first).links.prev = before;
             self.nodes.at_mut(last).links.next = to;
-            self.nodes.at_mut(first).links.prev = to;
-            self.set_links(to, last, first);
-        }
-    }
-
-    /// Puts the list of a sentinel behind that of another. A slot counts them from then on.
-    pub(crate) fn append_list(&mut self, from: u32, to: u32, slot: u32) {
-        let mut at = self.take_list(from).next;
-        while at != from {
-            let next = self.links(at).next;
-            let last = mem::replace(&mut self.nodes.at_mut(to).links.prev, at);
-            self.nodes.at_mut(last).links.next = at;
-            self.relink(at, Links { prev: last, next: to }, slot);
-            at = next;
         }
     }
 }
@@ -411,5 +398,6 @@ impl<S: Store> Nodes<S> {
 impl<S: Store> Arrivals for Nodes<S> {
     fn set_arrival(&mut self, at: u32, arrival: Link) {
         self.nodes.at_mut(at).links.prev = arrival.get();
+        self.set_place(at, Place::Overdue);
     }
 }

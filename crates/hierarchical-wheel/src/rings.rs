@@ -35,6 +35,11 @@ impl Ring {
         self.parent != FREE
     }
 
+    /// Whether it belongs to a slot.
+    pub(crate) fn is_of_slot(&self) -> bool {
+        self.parent < FREE
+    }
+
     /// A slot has its first timer.
     pub(crate) fn occupy(&mut self, digit: u32) {
         self.words[digit as usize / 64] |= 1 << (digit % 64);
@@ -73,13 +78,15 @@ pub(crate) struct Rings {
     #[expect(clippy::vec_box)]
     rings: Vec<Box<Ring>>,
     free: Stack<u32>,
+    /// Whose turn it is to be looked at.
+    turn: usize,
     /// Slots of a ring.
     slots: u32,
 }
 
 impl Rings {
     pub(crate) fn new(slots: u32) -> Self {
-        Self { rings: Vec::new(), free: Stack::new(), slots }
+        Self { rings: Vec::new(), free: Stack::new(), turn: 0, slots }
     }
 
     /// Slots of a ring. So far behind the first sentinel is that of the elders.
@@ -96,6 +103,12 @@ impl Rings {
     #[inline(always)]
     pub(crate) fn get_mut(&mut self, ring: u32) -> &mut Ring {
         &mut self.rings[ring as usize]
+    }
+
+    /// The ring whose turn it is; then it is the next one's.
+    pub(crate) fn turn(&mut self) -> &Ring {
+        self.turn = (self.turn + 1) % self.rings.len();
+        &self.rings[self.turn]
     }
 
     /// A ring of empty slots: its first sentinel. O(s) for s slots.

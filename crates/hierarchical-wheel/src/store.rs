@@ -2,19 +2,23 @@
 //!
 //! While the nodes fit the caches, instructions decide, and a `Vec` takes the fewest: a comparison, a
 //! shift, an addition. But a `Vec` that is full is copied as a whole. So a wheel that outgrows
-//! [`Flat`] goes on with [`Segmented`], which grows without moving anything: its table of segments
-//! costs a load more at each access, which is nothing beside a cache miss.
+//! [`Flat`] is copied once, and goes on with [`Segmented`], which grows without moving anything: its
+//! table of segments costs a load more at each access, which is little beside a cache miss. Who says
+//! at the start that there will be many timers is spared the copy.
 
 use crate::nodes::Node;
 use alloc::vec::Vec;
 use wheelhouse_core::segments::Segments;
 
-/// A [`Flat`] with as many nodes takes no more timers: a megabyte with values of eight bytes, which is
-/// all that is ever copied. (Hardly any in the unit tests, so that they see both ways with few timers.)
+/// A [`Flat`] with as many nodes takes no more timers. (Hardly any in the unit tests, so that they see
+/// both ways with few timers.)
 pub(crate) const FLAT: usize = CAPACITY - CAPACITY / 8;
 
-/// Room for some rings of slots beside the timers.
-const CAPACITY: usize = if cfg!(test) { 1 << 8 } else { 1 << 15 };
+/// Room for some rings of slots beside the timers: four megabytes with values of eight bytes.
+const CAPACITY: usize = if cfg!(test) { 1 << 8 } else { 1 << 17 };
+
+/// From so many nodes on, lists are read ahead.
+pub(crate) const MANY: usize = CAPACITY / 4;
 
 /// Nodes of a segment.
 const SEGMENT: usize = 1 << 11;
@@ -24,7 +28,7 @@ pub(crate) trait Store {
     /// Of a timer.
     type Value;
 
-    /// Whether there are so many nodes that reading them ahead pays.
+    /// Whether there are so many nodes that an operation waits for memory.
     const IS_LARGE: bool;
 
     /// The number of nodes.

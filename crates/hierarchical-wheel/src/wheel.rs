@@ -2,7 +2,7 @@
 
 use crate::arrears::{Arrears, Owed};
 use crate::levels::Levels;
-use crate::nodes::{Armed, Links, MOVING, Nodes, OVERDUE};
+use crate::nodes::{Armed, Links, Nodes, Place};
 use crate::store::Store;
 use wheelhouse_core::arena::Link;
 use wheelhouse_core::meter::{Meter, Work};
@@ -36,10 +36,10 @@ impl<M: Meter> Wheel<M> {
         nodes: &mut Nodes<S>,
         at: u32,
         deadline: Tick,
-        write: impl FnOnce(&mut Nodes<S>, Links, u32),
+        write: impl FnOnce(&mut Nodes<S>, Links),
     ) {
         if deadline < self.levels.hand() {
-            write(nodes, Links { prev: 0, next: 0 }, OVERDUE);
+            write(nodes, Links { prev: 0, next: 0 });
             return self.link_overdue(nodes, at, deadline);
         }
         self.levels.link(nodes, at, deadline, &self.meter, write);
@@ -54,11 +54,11 @@ impl<M: Meter> Wheel<M> {
 
     /// Takes a timer out of where it is linked.
     #[inline(always)]
-    fn unlink<S: Store>(&mut self, nodes: &mut Nodes<S>, links: Links, slot: u32, deadline: Tick) {
-        if slot == OVERDUE {
+    fn unlink<S: Store>(&mut self, nodes: &mut Nodes<S>, links: Links, place: Place, deadline: Tick) {
+        if place == Place::Overdue {
             return self.unlink_overdue(links.prev, deadline);
         }
-        self.levels.unlink(nodes, links, slot, &self.meter);
+        self.levels.unlink(nodes, links, &self.meter);
     }
 
     #[cold]
@@ -95,9 +95,7 @@ impl<M: Meter> Wheel<M> {
         if S::IS_LARGE && self.arrears.is_any_moving() {
             self.settle(nodes);
         }
-        self.link(nodes, id.index(), deadline, |nodes, links, slot| {
-            nodes.put(id, links, slot, (deadline, value));
-        });
+        self.link(nodes, id.index(), deadline, |nodes, links| nodes.put(id, links, deadline, value));
         id
     }
 
@@ -105,24 +103,22 @@ impl<M: Meter> Wheel<M> {
     #[inline(always)]
     pub(crate) fn cancel<S: Store>(&mut self, nodes: &mut Nodes<S>, id: TimerId) -> Option<S::Value> {
         if S::IS_LARGE {
-            let slot = nodes.get(id)?.slot;
-            if slot < MOVING {
-                return self.cancel_later(nodes, id, slot);
+            if nodes.get(id)?.place == Place::Listed {
+                return self.cancel_later(nodes, id);
             }
             self.settle(nodes);
         }
         let (links, armed) = nodes.remove(id)?;
-        self.unlink(nodes, links, armed.slot, armed.deadline);
+        self.unlink(nodes, links, armed.place, armed.deadline);
         Some(armed.value)
     }
 
     /// Cancels a timer, and owes it to its slot.
     #[inline(always)]
-    fn cancel_later<S: Store>(&mut self, nodes: &mut Nodes<S>, id: TimerId, slot: u32) -> Option<S::Value> {
+    fn cancel_later<S: Store>(&mut self, nodes: &mut Nodes<S>, id: TimerId) -> Option<S::Value> {
         let armed = nodes.take(id)?;
-        let is_full = self.arrears.owe(Owed { at: id.index(), slot, cancelled: Some(id) });
-        let owed = self.arrears.len();
-        if is_full || self.levels.concerns_next(nodes, armed.deadline, Tick::MAX, owed) {
+        let is_full = self.arrears.owe(Owed { at: id.index(), cancelled: Some(id) });
+        if is_full || self.levels.concerns_next(armed.deadline, Tick::MAX) {
             self.settle(nodes);
         }
         Some(armed.value)
@@ -133,24 +129,24 @@ impl<M: Meter> Wheel<M> {
     pub(crate) fn reschedule<S: Store>(&mut self, nodes: &mut Nodes<S>, id: TimerId, deadline: Tick) -> bool {
         let hand = self.levels.hand();
         let Some((links, armed)) = nodes.get_mut(id) else { return false };
-        let (slot, from) = (armed.slot, armed.deadline);
-        let at = id.index();
-        if S::IS_LARGE && (slot >= MOVING || deadline < hand) && self.arrears.is_any() {
+        let (place, from) = (armed.place, armed.deadline);
+        let may_wait = place == Place::Listed && deadline >= hand;
+        if S::IS_LARGE && !may_wait && self.arrears.is_any() {
             self.settle(nodes);
             return self.reschedule(nodes, id, deadline);
         }
         armed.deadline = deadline;
-        if S::IS_LARGE && slot < MOVING && deadline >= hand {
-            armed.slot = MOVING;
-            let is_full = self.arrears.owe(Owed { at, slot, cancelled: None });
-            let owed = self.arrears.len();
-            if is_full || self.levels.concerns_next(nodes, from, deadline, owed) {
+        if S::IS_LARGE && may_wait {
+            armed.place = Place::Moving;
+            let is_full = self.arrears.owe(Owed { at: id.index(), cancelled: None });
+            if is_full || self.levels.concerns_next(from, deadline) {
                 self.settle(nodes);
             }
             return true;
         }
-        self.unlink(nodes, links, slot, from);
-        self.link(nodes, at, deadline, |nodes, links, slot| nodes.relink(at, links, slot));
+        armed.place = Place::Listed;
+        self.unlink(nodes, links, place, from);
+        self.link(nodes, id.index(), deadline, |nodes, links| nodes.set_links(id.index(), links));
         true
     }
 

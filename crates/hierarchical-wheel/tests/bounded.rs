@@ -8,7 +8,7 @@ use wheelhouse_workload::{Op, Player, Workload};
 type Wheel = HierarchicalWheel<u64, CountingMeter>;
 
 /// Slots above level 0 are split at this many timers.
-const LIMIT: u64 = 4_096;
+const LIMIT: u64 = 8_192;
 
 /// By this many a slot may be larger: it is looked after once in sixteen timers.
 const MORE: u64 = 16;
@@ -21,8 +21,9 @@ const LEVELS: u64 = 7;
 /// of all. What a call that tells of 32 timers joins is less.
 const MOVES: u64 = LEVELS * (LEVELS + 1) / 2 * (LIMIT + MORE);
 
-/// Steps beside the moves: 32 timers are told of, each may find a ring thin and look at its slots.
-const SETTLED: u64 = 32 * (2 + 4 + 4 + 256 + LEVELS);
+/// Steps beside the moves: 32 timers are told of, each may be the last of a ring, and one or two slots
+/// are split, which looks at the timers there and at two rings.
+const SETTLED: u64 = 32 * (2 + 4 + 4 + LEVELS) + 2 * (LIMIT / 4 + 2 * (256 + LIMIT / 4));
 
 /// Timers in each workload.
 const N: u32 = if cfg!(debug_assertions) { 200_000 } else { 1_000_000 };
@@ -105,7 +106,7 @@ fn a_crowd_of_one_far_deadline_moves_as_elders() {
     }
     println!("at most {most} timers moved by a call");
     assert_eq!(next, N.into());
-    assert!((LIMIT..=LEVELS * (LIMIT + MORE)).contains(&most), "{most} timers moved by a call");
+    assert!((LIMIT..=MOVES).contains(&most), "{most} timers moved by a call");
 }
 
 /// Starts `rate` timers a tick for five minutes, a tick being a millisecond: each is due in 30 seconds, and all but one in a hundred are
@@ -143,7 +144,9 @@ fn network_timeouts_leave_little_behind(rate: u64) {
     let mut most = 0;
     let seen = allocation_counter::measure(|| most = network_timeouts(rate));
     // The queue of this test takes 16 bytes for each of the timers of five ticks, twice while it grows; a wheel of a few levels 64 KiB.
-    let allowed = 60 * most as u64 + 32 * 2 * 8 * rate + (1 << 20);
+    // An array that doubles has three times the room for a moment, as long as it is one array.
+    let bytes = if most < 1 << 17 { 3 * 32 } else { 60 };
+    let allowed = bytes * most as u64 + 32 * 2 * 8 * rate + (1 << 20);
     println!("at most {} bytes, {:.1} for each live timer", seen.bytes_max, seen.bytes_max as f64 / most as f64);
     assert!(seen.bytes_max <= allowed, "{} bytes with at most {most} live timers", seen.bytes_max);
 }
