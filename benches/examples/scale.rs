@@ -18,14 +18,16 @@ use wheelhouse_hierarchical_wheel::{HierarchicalWheel, Tick, Timer, TimerId};
 
 /// Delays are uniform in `1..=LONGEST`, as in the harness.
 const LONGEST: Tick = 1 << 20;
-const COLUMNS: [&str; 7] = ["insert cold", "cancel", "insert warm", "reschedule", "steady", "fire jump", "fire ticks"];
+const COLUMNS: [&str; 7] =
+    ["insert cold", "cancel", "insert warm", "reschedule", "steady", "fire jump", "fire ticks"];
 
 /// A generator, and an order of 0..n that needs no memory.
 struct Random(u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         self.0 >> 29
     }
 
@@ -75,9 +77,12 @@ fn measure(n: u64) -> [f64; COLUMNS.len()] {
     let mut wheel = HierarchicalWheel::<u64>::new();
     let mut ids: Vec<TimerId> = Vec::with_capacity(n as usize);
     let cold = time(n, || (0..n).for_each(|value| ids.push(wheel.insert(random.delay(), value))));
-    let cancel = time(n, || scattered(n).for_each(|at| assert_eq!(wheel.cancel(ids[at]), Some(at as u64))));
-    let warm = time(n, || scattered(n).for_each(|at| ids[at] = wheel.insert(random.delay(), at as u64)));
-    let reschedule = time(n, || scattered(n).for_each(|at| assert!(wheel.reschedule(ids[at], random.delay()))));
+    let cancel =
+        time(n, || scattered(n).for_each(|at| assert_eq!(wheel.cancel(ids[at]), Some(at as u64))));
+    let warm =
+        time(n, || scattered(n).for_each(|at| ids[at] = wheel.insert(random.delay(), at as u64)));
+    let reschedule =
+        time(n, || scattered(n).for_each(|at| assert!(wheel.reschedule(ids[at], random.delay()))));
     let mut now = 0;
     // One tick each time that sixteen times as many timers were replaced as are due in one.
     let steady = time(n, || {
@@ -118,19 +123,27 @@ fn idle() -> (f64, f64) {
     const TICKS: Tick = 1 << 27;
     let mut wheel = HierarchicalWheel::<u64>::new();
     (0..1_000_000).for_each(|n| _ = wheel.insert((1 << 40) + n * 7, n));
-    let tick =
-        time(TICKS, || (1..=TICKS).for_each(|now| assert_eq!(wheel.advance(std::hint::black_box(now), |_| ()), 0)));
-    let ask = time(TICKS, || (0..TICKS).for_each(|_| assert!(std::hint::black_box(&wheel).next_wakeup().is_some())));
+    let tick = time(TICKS, || {
+        (1..=TICKS).for_each(|now| assert_eq!(wheel.advance(std::hint::black_box(now), |_| ()), 0))
+    });
+    let ask = time(TICKS, || {
+        (0..TICKS).for_each(|_| assert!(std::hint::black_box(&wheel).next_wakeup().is_some()))
+    });
     (tick, ask)
 }
 
 fn main() -> anyhow::Result<()> {
-    let sizes: Result<Vec<u64>, _> = std::env::args().skip(1).map(|n| n.replace('_', "").parse()).collect();
-    let mut sizes = sizes.map_err(|_| anyhow::anyhow!("numbers of timers are written as 10_000_000"))?;
+    let sizes: Result<Vec<u64>, _> =
+        std::env::args().skip(1).map(|n| n.replace('_', "").parse()).collect();
+    let mut sizes =
+        sizes.map_err(|_| anyhow::anyhow!("numbers of timers are written as 10_000_000"))?;
     if sizes.is_empty() {
         sizes = vec![10_000_000, 100_000_000];
     }
-    anyhow::ensure!(sizes.iter().all(|n| (2..=1 << 31).contains(n)), "a number of timers is between 2 and 2^31");
+    anyhow::ensure!(
+        sizes.iter().all(|n| (2..=1 << 31).contains(n)),
+        "a number of timers is between 2 and 2^31"
+    );
     let mut rows = Vec::new();
     for &n in &sizes {
         eprintln!("{n} timers");
@@ -148,7 +161,9 @@ fn main() -> anyhow::Result<()> {
         println!("| {n} | {} |", row.map(|ns| format!("{ns:.1}")).join(" | "));
     }
     let (tick, ask) = idle();
-    println!("\nAn empty tick: {tick:.2} ns; `next_wakeup`: {ask:.2} ns, with a million timers far ahead.\n");
+    println!(
+        "\nAn empty tick: {tick:.2} ns; `next_wakeup`: {ask:.2} ns, with a million timers far ahead.\n"
+    );
     println!(
         "{}, {} processors, {}, {}, commit {}, `{}`",
         it.cpu, it.cores, it.kernel, it.rustc, it.commit, it.command

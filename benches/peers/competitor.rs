@@ -113,13 +113,16 @@ impl<P: Peer + 'static> Contender for Competitor<P> {
         let (times, checksums) = play::<P, _>(stream, &right, time);
         // The harness compares with answers in order: those are given where these are right.
         let in_order = checksums.iter().zip(&*right).zip(&solution.checksums);
-        let checksums = in_order.map(|((ours, right), in_order)| if ours == right { *in_order } else { *ours });
+        let checksums =
+            in_order.map(|((ours, right), in_order)| if ours == right { *in_order } else { *ours });
         Played { times, checksums: checksums.collect() }
     }
 
     fn time_each(&self, stream: &Stream, solution: &Solution, into: &mut Histograms) -> Checksum {
         let right = right_answers(stream);
-        let record = |player: &mut Player<P>, phase: &Phase, _| into.record_phase(phase, |op| player.apply(op));
+        let record = |player: &mut Player<P>, phase: &Phase, _| {
+            into.record_phase(phase, |op| player.apply(op))
+        };
         let (_, checksums) = play::<P, _>(stream, &right, record);
         into.end_pass();
         let last = checksums.last().copied().unwrap_or_default();
@@ -135,7 +138,8 @@ impl<P: Peer + 'static> Contender for Competitor<P> {
 /// The version of a package that this program was built with.
 fn version(package: &str) -> String {
     const LOCK: &str = include_str!("../../Cargo.lock");
-    let entry = LOCK.split("[[package]]").find(|entry| entry.contains(&format!("name = \"{package}\"\n")));
+    let entry =
+        LOCK.split("[[package]]").find(|entry| entry.contains(&format!("name = \"{package}\"\n")));
     let version = entry.and_then(|entry| entry.split("version = \"").nth(1)?.split('"').next());
     version.map_or_else(|| package.to_owned(), |version| format!("{package} {version}"))
 }

@@ -83,10 +83,13 @@ fn run(options: &Options) -> Result<ExitCode> {
         300
     };
     let time = Duration::from_secs(options.time.unwrap_or(usual));
-    let (contenders, sources) =
-        (contender::select_from(adapters::all(), &options.backend)?, sources(&options.workload, test)?);
+    let (contenders, sources) = (
+        contender::select_from(adapters::all(), &options.backend)?,
+        sources(&options.workload, test)?,
+    );
     let settings = Settings { sizes, contenders, sources, seed: 1, time, details: !test };
-    let scratch = std::env::temp_dir().join(format!("wheelhouse-peers-test-{}", std::process::id()));
+    let scratch =
+        std::env::temp_dir().join(format!("wheelhouse-peers-test-{}", std::process::id()));
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("results");
     let out = options.out.as_deref().or(test.then_some(scratch.as_path()));
     let dir = bench::folder(&settings, out, &results)?;
@@ -102,7 +105,10 @@ fn run(options: &Options) -> Result<ExitCode> {
         say(format_args!("report: {}", page.display()));
     }
     for &n in &settings.sizes {
-        print(format_args!("{}\n", summary::at_a_glance(&run, Some(u64::from(n))).render(options.format)?))?;
+        print(format_args!(
+            "{}\n",
+            summary::at_a_glance(&run, Some(u64::from(n))).render(options.format)?
+        ))?;
     }
     say(format_args!("done in {} s", start.elapsed().as_secs()));
     Ok(run.exit_code().into())
@@ -111,7 +117,10 @@ fn run(options: &Options) -> Result<ExitCode> {
 /// The workloads and traces of these names; the usual ones if none is named.
 fn sources(names: &[String], test: bool) -> Result<Vec<Source>> {
     if names.is_empty() {
-        return Ok(bench::usual_sources().into_iter().filter(|source| source.is_scalable() || !test).collect());
+        return Ok(bench::usual_sources()
+            .into_iter()
+            .filter(|source| source.is_scalable() || !test)
+            .collect());
     }
     Source::select(names)
 }

@@ -68,6 +68,8 @@ impl Ability {
 /// Whether a phase asks for nothing that a peer lacks. Insertions into places that were used before need timers that were cancelled.
 pub(crate) fn can_play<P: Peer>(phase: &Phase) -> bool {
     let is_warm = phase.measure == Some(Measure::InsertWarm);
-    let needs = |lack: Ability| phase.ops.iter().any(|op| lack.is_needed(op)) || is_warm && lack == Ability::Cancel;
+    let needs = |lack: Ability| {
+        phase.ops.iter().any(|op| lack.is_needed(op)) || is_warm && lack == Ability::Cancel
+    };
     P::LACKS.iter().all(|(lack, _)| !needs(*lack))
 }

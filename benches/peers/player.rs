@@ -62,7 +62,9 @@ impl<P: Peer> Player<P> {
                     self.advance(to - left);
                 }
             }
-            Op::Wake => while self.peer.next_wakeup().is_some_and(|wakeup| self.advance(wakeup) == 0) {},
+            Op::Wake => {
+                while self.peer.next_wakeup().is_some_and(|wakeup| self.advance(wakeup) == 0) {}
+            }
         }
     }
 

@@ -45,7 +45,11 @@ impl<B: Backend> Population<B> {
         let mut random = Pcg64Mcg::seed_from_u64(u64::from(n));
         let mut timer = B::build::<u64, NoMeter>();
         let deadlines: Vec<Tick> = (0..n).map(|_| random.random_range(1..=LONGEST)).collect();
-        let ids = deadlines.iter().zip(0..).map(|(deadline, value)| timer.insert(*deadline, value)).collect();
+        let ids = deadlines
+            .iter()
+            .zip(0..)
+            .map(|(deadline, value)| timer.insert(*deadline, value))
+            .collect();
         let mut order: Vec<u32> = (0..n).collect();
         order.shuffle(&mut random);
         Self { timer, ids, deadlines, order, at: 0, fired: Vec::new(), random }
@@ -70,12 +74,17 @@ impl<B: Backend> Population<B> {
         let n = self.order.len();
         let first = self.at;
         self.at = (first + count as usize) % n;
-        let places: Vec<u32> = (0..count as usize).map(|step| self.order[(first + step) % n]).collect();
+        let places: Vec<u32> =
+            (0..count as usize).map(|step| self.order[(first + step) % n]).collect();
         places.into_iter().map(|place| (place as usize, self.deadline())).collect()
     }
 
     /// Runs blocks until `iterations` operations were timed; a block returns how many it timed and how long they took.
-    fn blocks(&mut self, iterations: u64, mut block: impl FnMut(&mut Self, u64) -> (u64, Duration)) -> Duration {
+    fn blocks(
+        &mut self,
+        iterations: u64,
+        mut block: impl FnMut(&mut Self, u64) -> (u64, Duration),
+    ) -> Duration {
         let (mut done, mut time) = (0, Duration::ZERO);
         while done < iterations {
             let (count, elapsed) = block(self, self.block().min(iterations - done));
@@ -90,7 +99,9 @@ impl<B: Backend> Population<B> {
     pub fn insert(&mut self, iterations: u64) -> Duration {
         self.blocks(iterations, |this, count| {
             let chosen = this.choose(count);
-            chosen.iter().for_each(|(place, _)| assert!(this.timer.cancel(this.ids[*place]).is_some()));
+            chosen
+                .iter()
+                .for_each(|(place, _)| assert!(this.timer.cancel(this.ids[*place]).is_some()));
             let start = Instant::now();
             chosen.iter().for_each(|&(place, deadline)| this.start(place, deadline));
             (count, start.elapsed())
@@ -102,7 +113,10 @@ impl<B: Backend> Population<B> {
         self.blocks(iterations, |this, count| {
             let chosen = this.choose(count);
             let start = Instant::now();
-            let stopped = chosen.iter().filter(|(place, _)| this.timer.cancel(this.ids[*place]).is_some()).count();
+            let stopped = chosen
+                .iter()
+                .filter(|(place, _)| this.timer.cancel(this.ids[*place]).is_some())
+                .count();
             let time = start.elapsed();
             assert_eq!(stopped as u64, count, "all of them were live");
             chosen.iter().for_each(|&(place, deadline)| this.start(place, deadline));
@@ -115,7 +129,10 @@ impl<B: Backend> Population<B> {
         self.blocks(iterations, |this, count| {
             let chosen = this.choose(count);
             let start = Instant::now();
-            let moved = chosen.iter().filter(|(place, to)| this.timer.reschedule(this.ids[*place], *to)).count();
+            let moved = chosen
+                .iter()
+                .filter(|(place, to)| this.timer.reschedule(this.ids[*place], *to))
+                .count();
             let time = start.elapsed();
             assert_eq!(moved as u64, count, "all of them were live");
             chosen.iter().for_each(|&(place, deadline)| this.deadlines[place] = deadline);
@@ -161,7 +178,8 @@ impl<B: Backend> Population<B> {
     /// Time to take the earliest timer and start it again.
     pub fn hold(&mut self, iterations: u64) -> Duration {
         self.blocks(iterations, |this, count| {
-            let delays: Vec<Tick> = (0..count).map(|_| this.random.random_range(1..=LONGEST)).collect();
+            let delays: Vec<Tick> =
+                (0..count).map(|_| this.random.random_range(1..=LONGEST)).collect();
             let mut last = 0;
             let start = Instant::now();
             for delay in &delays {

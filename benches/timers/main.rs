@@ -42,18 +42,25 @@ fn run(options: &Options) -> Result<ExitCode> {
     if !options.only_lists {
         verify_first()?;
         print("1. verified: every backend gives the oracle's answers")?;
-        print(format_args!("2. single operations on n live timers, by criterion{}", how_long(options)))?;
+        print(format_args!(
+            "2. single operations on n live timers, by criterion{}",
+            how_long(options)
+        ))?;
     }
     end_where_criterion_cannot_print();
     operations::run(options);
     let chosen = chosen(options);
-    if let Some(filter) = options.filter.as_deref().filter(|it| chosen.is_none() && !operations::is_known(it)) {
+    if let Some(filter) =
+        options.filter.as_deref().filter(|it| chosen.is_none() && !operations::is_known(it))
+    {
         bail!("nothing is called '{filter}'; there are: {}", names().join(", "));
     }
     if options.only_criterion {
         return Ok(ExitCode::SUCCESS);
     }
-    print("3. whole workloads and recorded traces, in interleaved rounds (see benches/METHODOLOGY.md)")?;
+    print(
+        "3. whole workloads and recorded traces, in interleaved rounds (see benches/METHODOLOGY.md)",
+    )?;
     let Some(chosen) = chosen else {
         print("   left out: it is for whole backends and workloads, and no such thing was named")?;
         return Ok(ExitCode::SUCCESS);
@@ -94,7 +101,8 @@ fn end_where_criterion_cannot_print() {
 fn names() -> Vec<String> {
     let sources = Source::all();
     let measures = Measure::ALL.map(|measure| measure.name().to_owned());
-    let names = operations::names().into_iter().map(str::to_owned).chain(sources.iter().map(Source::name));
+    let names =
+        operations::names().into_iter().map(str::to_owned).chain(sources.iter().map(Source::name));
     let mut names: Vec<_> = names.chain(measures).collect();
     let mut seen = std::collections::HashSet::new();
     names.retain(|name| seen.insert(name.clone())); // `cancel` is an operation and a column
@@ -119,10 +127,16 @@ fn chosen(options: &Options) -> Option<Chosen> {
 
 /// No figure without a right answer.
 fn verify_first() -> Result<()> {
-    let sources = bench::usual_sources().into_iter().filter(Source::is_scalable).collect::<Vec<_>>();
+    let sources =
+        bench::usual_sources().into_iter().filter(Source::is_scalable).collect::<Vec<_>>();
     let verified = verify::verify(&sources, &contender::all(), 2_000, 1)?;
     if let Some(failure) = verified.failures.first() {
-        bail!("{} gives wrong answers on {}: {}", failure.backend, failure.workload, failure.message);
+        bail!(
+            "{} gives wrong answers on {}: {}",
+            failure.backend,
+            failure.workload,
+            failure.message
+        );
     }
     Ok(())
 }
@@ -132,14 +146,24 @@ fn compare(options: &Options, (contenders, sources): Chosen) -> Result<ExitCode>
         (true, _) => (vec![100], 0),
         (_, quick) => (bench::usual_sizes(quick), if quick { 12 } else { 190 }),
     };
-    let settings = Settings { sizes, contenders, sources, seed: 1, time: Duration::from_secs(seconds), details: true };
-    let scratch = std::env::temp_dir().join(format!("wheelhouse-bench-test-{}", std::process::id()));
+    let settings = Settings {
+        sizes,
+        contenders,
+        sources,
+        seed: 1,
+        time: Duration::from_secs(seconds),
+        details: true,
+    };
+    let scratch =
+        std::env::temp_dir().join(format!("wheelhouse-bench-test-{}", std::process::id()));
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("results");
     let dir = bench::folder(&settings, options.test.then_some(scratch.as_path()), &results)?;
     let run = bench::run(&settings, &dir)?;
     // All that is to be kept is kept before anything is printed that may fail.
     let page = report::write(&run, &dir)?;
-    let printed = summary::at_a_glance(&run, None).render(Format::Table).and_then(|table| print(format!("\n{table}")));
+    let printed = summary::at_a_glance(&run, None)
+        .render(Format::Table)
+        .and_then(|table| print(format!("\n{table}")));
     for failure in &run.failures {
         say(format_args!("WRONG: {failure}"));
     }

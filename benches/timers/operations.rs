@@ -52,7 +52,9 @@ impl Visitor for Benches {
             group.bench_function(BenchmarkId::new(B::INFO.name, self.n), |bencher| {
                 population.get_or_init(|| Population::<B>::new(self.n));
                 bencher.iter_custom(|iterations| {
-                    population.get_mut().map_or(Duration::ZERO, |population| operation(population, iterations))
+                    population
+                        .get_mut()
+                        .map_or(Duration::ZERO, |population| operation(population, iterations))
                 });
             });
             group.finish();

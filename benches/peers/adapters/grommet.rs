@@ -19,7 +19,9 @@ impl Peer for Grommet {
 
     #[inline]
     fn insert(&mut self, deadline: Tick, value: u64) -> TimerId {
-        self.0.try_insert_at(deadline, value).unwrap_or_else(|_| panic!("within capacity and range"))
+        self.0
+            .try_insert_at(deadline, value)
+            .unwrap_or_else(|_| panic!("within capacity and range"))
     }
 
     #[inline]

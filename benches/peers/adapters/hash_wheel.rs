@@ -4,7 +4,9 @@
 use super::after;
 use crate::peer::Peer;
 use hierarchical_hash_wheel_timer::wheels::Skip;
-use hierarchical_hash_wheel_timer::wheels::cancellable::{CancellableTimerEntry, QuadWheelWithOverflow};
+use hierarchical_hash_wheel_timer::wheels::cancellable::{
+    CancellableTimerEntry, QuadWheelWithOverflow,
+};
 use std::rc::Rc;
 use std::time::Duration;
 use wheelhouse_core::Tick;

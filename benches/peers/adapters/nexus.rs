@@ -37,8 +37,11 @@ impl<const CAP: usize> Peer for Nexus<CAP> {
 
     fn new(_: usize) -> Self {
         let start = Instant::now();
-        let wheel =
-            WheelBuilder::new().max_rebalances_per_poll(CAP).unbounded(4096).build(start).expect("its own defaults");
+        let wheel = WheelBuilder::new()
+            .max_rebalances_per_poll(CAP)
+            .unbounded(4096)
+            .build(start)
+            .expect("its own defaults");
         Self { wheel, start, now: 0, fired: Vec::new() }
     }
 
@@ -76,7 +79,9 @@ impl<const CAP: usize> Peer for Nexus<CAP> {
     #[inline]
     fn next_wakeup(&mut self) -> Option<Tick> {
         // It may be too early, even past, by what was cancelled: then a tick goes by for nothing.
-        self.wheel.next_deadline().map(|at| ((at - self.start).as_millis() as Tick).max(self.now + 1))
+        self.wheel
+            .next_deadline()
+            .map(|at| ((at - self.start).as_millis() as Tick).max(self.now + 1))
     }
 
     #[inline]

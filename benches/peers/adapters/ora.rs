@@ -27,7 +27,8 @@ impl Peer for Ora {
 
     #[inline]
     fn insert(&mut self, deadline: Tick, value: u64) {
-        let due = self.wheel.insert(value, Duration::from_millis(after(deadline, self.now) - self.now));
+        let due =
+            self.wheel.insert(value, Duration::from_millis(after(deadline, self.now) - self.now));
         assert!(due.is_none(), "it is not due before the clock moves");
     }
 
@@ -43,7 +44,11 @@ impl Peer for Ora {
     fn advance(&mut self, now: Tick, mut fire: impl FnMut(u64)) {
         while self.now < now {
             let left = now - self.now;
-            let skipped = if self.wheel.is_empty() { left } else { Tick::from(self.wheel.can_skip()).min(left) };
+            let skipped = if self.wheel.is_empty() {
+                left
+            } else {
+                Tick::from(self.wheel.can_skip()).min(left)
+            };
             self.wheel.skip(skipped as u32);
             self.now += skipped;
             if self.now < now {

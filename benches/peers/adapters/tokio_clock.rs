@@ -10,7 +10,11 @@ static RUNTIME: OnceLock<Runtime> = OnceLock::new();
 
 fn runtime() -> &'static Runtime {
     RUNTIME.get_or_init(|| {
-        Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime without threads")
+        Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .expect("a runtime without threads")
     })
 }
 

@@ -50,8 +50,10 @@ pub(crate) struct Driver {
 impl Peer for Driver {
     const NAME: &'static str = "tokio-sleep";
     const PACKAGE: Option<&'static str> = Some("tokio");
-    const LACKS: &'static [(Ability, &'static str)] =
-        &[(Ability::Wake, "the driver tells nobody when its next timer is due, so that hold cannot be played")];
+    const LACKS: &'static [(Ability, &'static str)] = &[(
+        Ability::Wake,
+        "the driver tells nobody when its next timer is due, so that hold cannot be played",
+    )];
     type Handle = Timer;
 
     fn new(_: usize) -> Self {
@@ -61,7 +63,9 @@ impl Peer for Driver {
     #[inline]
     fn insert(&mut self, deadline: Tick, value: u64) -> Timer {
         let waker = Waker::from(Arc::new(Note { value, fired: Arc::clone(&self.fired) }));
-        let sleep = Box::pin(tokio::time::sleep_until(self.clock.instant(after(deadline, self.clock.now()))));
+        let sleep = Box::pin(tokio::time::sleep_until(
+            self.clock.instant(after(deadline, self.clock.now())),
+        ));
         let mut timer = Timer { sleep, waker, value };
         timer.register();
         timer
@@ -75,7 +79,9 @@ impl Peer for Driver {
 
     #[inline]
     fn reschedule(&mut self, kept: &mut Option<Timer>, deadline: Tick) -> bool {
-        let Some(handle) = kept.as_mut().filter(|handle| !handle.sleep.is_elapsed()) else { return false };
+        let Some(handle) = kept.as_mut().filter(|handle| !handle.sleep.is_elapsed()) else {
+            return false;
+        };
         handle.sleep.as_mut().reset(self.clock.instant(after(deadline, self.clock.now())));
         handle.register();
         true

@@ -1,6 +1,8 @@
 //! How these structures introduce themselves to the suite and the comparison.
 
-use crate::{HashedMap, Head, OrderedMap, Rear, RedBlackTree, SortedList, SortedSlice, UnorderedList};
+use crate::{
+    HashedMap, Head, OrderedMap, Rear, RedBlackTree, SortedList, SortedSlice, UnorderedList,
+};
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
 use wheelhouse_core::meter::{self, Meter};
 

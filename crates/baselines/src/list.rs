@@ -49,21 +49,27 @@ impl<F: SearchFrom> List<F> {
         };
         let passed = |places| meter.tally(Work::Link, places);
         if F::REAR {
-            let mut from_rear = core::iter::successors(self.ends.last(), |place| self.lists.before(*place));
+            let mut from_rear =
+                core::iter::successors(self.ends.last(), |place| self.lists.before(*place));
             from_rear.find(|place| {
                 let is_found = is_less(*place);
                 passed(u64::from(!is_found));
                 is_found
             })
         } else {
-            let smaller = self.lists.iter(&self.ends).take_while(|place| is_less(*place)).inspect(|_| passed(1));
+            let smaller = self
+                .lists
+                .iter(&self.ends)
+                .take_while(|place| is_less(*place))
+                .inspect(|_| passed(1));
             smaller.last()
         }
     }
 }
 
 impl<F: SearchFrom> Queue for List<F> {
-    const EMPTY: Self = Self { lists: Lists::new(), ends: Ends::EMPTY, keys: Segments::new(), from: PhantomData };
+    const EMPTY: Self =
+        Self { lists: Lists::new(), ends: Ends::EMPTY, keys: Segments::new(), from: PhantomData };
 
     fn insert(&mut self, key: Key, place: u32, meter: &impl Meter) {
         if place as usize >= self.keys.len() {

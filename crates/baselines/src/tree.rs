@@ -273,7 +273,10 @@ mod tests {
             }
             let node = self.nodes[at as usize];
             assert_eq!(node.parent, parent);
-            assert!(!node.is_red || parent != NONE && !self.is_red(parent), "red under red, or a red root");
+            assert!(
+                !node.is_red || parent != NONE && !self.is_red(parent),
+                "red under red, or a red root"
+            );
             let [less, more] = node.children;
             assert!(less == NONE || self.nodes[less as usize].key < node.key);
             assert!(more == NONE || self.nodes[more as usize].key > node.key);
@@ -287,7 +290,9 @@ mod tests {
     fn stays_balanced_under_random_operations() {
         let (mut tree, mut expected, mut state) = (Tree::EMPTY, BTreeMap::new(), 7_u64);
         let mut random = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             state >> 33
         };
         let mut places = [None; 300];

@@ -10,7 +10,8 @@ fn passed<F: wheelhouse_baselines::SearchFrom>() -> [f64; 2] {
     [false, true].map(|falling| {
         let mut list = SortedList::<u64, F, CountingMeter>::with_meter(CountingMeter::default());
         (0..N).for_each(|n| _ = list.insert(if falling { N - n } else { n + 1 }, n));
-        (list.meter().count(Work::Comparison) - list.meter().count(Work::Comparison) % N) as f64 / N as f64
+        (list.meter().count(Work::Comparison) - list.meter().count(Work::Comparison) % N) as f64
+            / N as f64
     })
 }
 

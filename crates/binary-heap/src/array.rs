@@ -128,7 +128,11 @@ impl<const ARITY: usize, N: HeapNode, P: Places<N>> HeapArray<ARITY, N, P> {
     }
 
     /// Sets aside what is due at `now`: O(n) for n timers and a sort of those due.
-    pub(crate) fn set_aside_due<'a, M: Meter>(&'a mut self, now: Tick, meter: &'a M) -> Due<'a, ARITY, N, P, M> {
+    pub(crate) fn set_aside_due<'a, M: Meter>(
+        &'a mut self,
+        now: Tick,
+        meter: &'a M,
+    ) -> Due<'a, ARITY, N, P, M> {
         let mut kept = 0;
         for at in 0..self.nodes.len() {
             if self.nodes[at].deadline() > now {
@@ -163,7 +167,9 @@ impl<const ARITY: usize, N: HeapNode, P: Places<N>> HeapArray<ARITY, N, P> {
     /// Gives each node, the earliest first, what `change` makes of it, which must not change their
     /// order: O(n log n).
     pub(crate) fn renew(&mut self, mut change: impl FnMut(&N) -> N) {
-        self.nodes.sort_unstable_by(|a, b| if a.is_before(b) { Ordering::Less } else { Ordering::Greater });
+        self.nodes.sort_unstable_by(|a, b| {
+            if a.is_before(b) { Ordering::Less } else { Ordering::Greater }
+        });
         self.nodes.iter_mut().for_each(|node| *node = change(node));
     }
 
@@ -182,7 +188,11 @@ impl<const ARITY: usize, N: HeapNode, P: Places<N>> HeapArray<ARITY, N, P> {
 }
 
 /// Whether more than one node in [`BULK_SHARE`] is due at `now`.
-fn many_due<'a, N: HeapNode + 'a>(nodes: impl ExactSizeIterator<Item = &'a N>, now: Tick, meter: &impl Meter) -> bool {
+fn many_due<'a, N: HeapNode + 'a>(
+    nodes: impl ExactSizeIterator<Item = &'a N>,
+    now: Tick,
+    meter: &impl Meter,
+) -> bool {
     let count = nodes.len();
     meter.tally(Work::EntryScan, count as u64);
     nodes.filter(|node| node.deadline() <= now).count() > count / BULK_SHARE

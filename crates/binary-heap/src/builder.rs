@@ -73,7 +73,11 @@ impl<T, const ARITY: usize, M: Meter> Builder<T, ARITY, M> {
     }
 
     fn checked_capacity(&self) -> Result<usize, BuildError> {
-        if self.capacity > MAX_TIMERS { Err(BuildError::Capacity(self.capacity)) } else { Ok(self.capacity) }
+        if self.capacity > MAX_TIMERS {
+            Err(BuildError::Capacity(self.capacity))
+        } else {
+            Ok(self.capacity)
+        }
     }
 }
 

@@ -177,7 +177,9 @@ impl<T, M: Meter> LazyHeap<T, M> {
     fn catch_up(&mut self) {
         let timers = &mut self.timers;
         if timers.peak() <= 2 * self.array.len() {
-            let nodes = timers.iter().map(|(index, _, entry)| LazyNode::new(entry.deadline, entry.order, index));
+            let nodes = timers
+                .iter()
+                .map(|(index, _, entry)| LazyNode::new(entry.deadline, entry.order, index));
             self.array.refill(nodes, &self.meter);
             if self.moved {
                 self.array.nodes().iter().for_each(|node| note_node(timers, node));
@@ -317,7 +319,9 @@ impl<T, M: Meter> Timer<T> for LazyHeap<T, M> {
         self.now = self.now.max(now);
         self.meter.tally(Work::Comparison, 1);
         let mut settled = false;
-        while let Some(first) = self.array.first().copied().filter(|first| first.deadline() <= self.now) {
+        while let Some(first) =
+            self.array.first().copied().filter(|first| first.deadline() <= self.now)
+        {
             if self.settle_first() {
                 settled = true;
                 continue;

@@ -5,7 +5,8 @@ use wheelhouse_core::meter::CountingMeter;
 #[test]
 fn the_dead_never_outnumber_the_living_by_more_than_a_few() {
     let mut heap = LazyHeap::new();
-    let mut ids: Vec<_> = (0..10_000).map(|value| heap.insert(1_000 + value % 977, value)).collect();
+    let mut ids: Vec<_> =
+        (0..10_000).map(|value| heap.insert(1_000 + value % 977, value)).collect();
     let mut step = 0;
     while let Some(id) = ids.get(step * 7_919 % ids.len().max(1)).copied() {
         ids.swap_remove(step * 7_919 % ids.len());
@@ -27,7 +28,12 @@ fn firing_leaves_no_more_dead_than_cancelling() {
     far[1..].iter().for_each(|id| _ = heap.cancel(*id));
     for tick in 0..1_000 {
         assert_eq!(heap.advance(tick, |_| ()), 1);
-        assert!(heap.array.len() <= 2 * heap.len() + FEW, "{} nodes of {}", heap.array.len(), heap.len());
+        assert!(
+            heap.array.len() <= 2 * heap.len() + FEW,
+            "{} nodes of {}",
+            heap.array.len(),
+            heap.len()
+        );
     }
     assert_eq!(heap.next_wakeup(), Some(1_000_000));
 }
@@ -42,7 +48,10 @@ fn random(state: &mut u64) -> u64 {
 fn check(heap: &LazyHeap<u64>) {
     let nodes = heap.array.nodes();
     for (index, link, entry) in heap.timers.iter() {
-        let own: Vec<_> = nodes.iter().filter(|node| (node.index(), node.order()) == (index, link.get())).collect();
+        let own: Vec<_> = nodes
+            .iter()
+            .filter(|node| (node.index(), node.order()) == (index, link.get()))
+            .collect();
         assert_eq!(own.len(), 1);
         assert!(own[0].deadline() <= entry.deadline - Tick::from(entry.slack));
         assert!(*own[0] <= LazyNode::new(entry.deadline, entry.order, index));
@@ -59,8 +68,12 @@ fn every_timer_keeps_a_node_that_is_not_after_it() {
         let deadline = heap.now() + random(&mut state) % far;
         match random(&mut state) % 10 {
             0..3 => ids.push(heap.insert(deadline, step)),
-            3 if !ids.is_empty() => _ = heap.cancel(ids.swap_remove(random(&mut state) as usize % ids.len())),
-            4..8 if !ids.is_empty() => _ = heap.reschedule(ids[random(&mut state) as usize % ids.len()], deadline),
+            3 if !ids.is_empty() => {
+                _ = heap.cancel(ids.swap_remove(random(&mut state) as usize % ids.len()))
+            }
+            4..8 if !ids.is_empty() => {
+                _ = heap.reschedule(ids[random(&mut state) as usize % ids.len()], deadline)
+            }
             8 if step % 97 == 0 => heap.compact(),
             _ => _ = heap.advance(heap.now() + random(&mut state) % 16, |_| ()),
         }
@@ -81,7 +94,8 @@ fn two_calls_in_vain_make_the_wake_up_right() {
             heap.reschedule(*id, 1_000);
         }
     }
-    let wakes = core::iter::from_fn(|| heap.next_wakeup().map(|tick| (tick, heap.advance(tick, |_| ()))));
+    let wakes =
+        core::iter::from_fn(|| heap.next_wakeup().map(|tick| (tick, heap.advance(tick, |_| ()))));
     assert!(wakes.eq([(0, 0), (1, 0), (98, 1), (99, 1), (1_000, 49)]));
 }
 
@@ -96,7 +110,10 @@ fn a_move_to_no_earlier_than_the_node_does_not_touch_the_heap() {
     }
     assert_eq!((heap.meter().total(), heap.array.len()), (0, 1));
     heap.reschedule(id, 99);
-    assert_eq!((heap.next_wakeup(), heap.advance(98, |_| ()), heap.advance(99, |_| ())), (Some(99), 0, 1));
+    assert_eq!(
+        (heap.next_wakeup(), heap.advance(98, |_| ()), heap.advance(99, |_| ())),
+        (Some(99), 0, 1)
+    );
 }
 
 #[test]
@@ -118,7 +135,8 @@ fn orders_that_come_round_keep_the_order_of_insertion() {
 #[test]
 fn a_jump_fires_as_single_steps_do_with_dead_among_the_living() {
     let mut bulk = LazyHeap::new();
-    let ids: Vec<_> = (0..20_000_u64).map(|value| bulk.insert(value * 7_919 % 1_000, value)).collect();
+    let ids: Vec<_> =
+        (0..20_000_u64).map(|value| bulk.insert(value * 7_919 % 1_000, value)).collect();
     ids.iter().step_by(3).for_each(|id| _ = bulk.cancel(*id));
     ids.iter().skip(1).step_by(5).for_each(|id| _ = bulk.reschedule(*id, 700));
     for to in [0, 300, 699, 700, 1_000] {

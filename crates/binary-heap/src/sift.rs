@@ -17,7 +17,13 @@ const AHEAD: usize = 16;
 const LINE: usize = 64;
 
 #[inline]
-fn put<N: HeapNode>(nodes: &mut [N], places: &mut impl Places<N>, place: usize, node: N, meter: &impl Meter) {
+fn put<N: HeapNode>(
+    nodes: &mut [N],
+    places: &mut impl Places<N>,
+    place: usize,
+    node: N,
+    meter: &impl Meter,
+) {
     meter.tally(Work::ElementMove, 1);
     nodes[place] = node;
     places.put(&node, place);
@@ -113,9 +119,14 @@ fn descend<N: HeapNode>(
 /// The place of the earliest child, behind a branch for each: a loop whose length the compiler does
 /// not know.
 #[inline(always)]
-fn guess<const ARITY: usize, N: HeapNode>(nodes: &[N], place: usize, meter: &impl Meter) -> Option<usize> {
+fn guess<const ARITY: usize, N: HeapNode>(
+    nodes: &[N],
+    place: usize,
+    meter: &impl Meter,
+) -> Option<usize> {
     let from = place * ARITY + 1;
-    let children = nodes.get(from..nodes.len().min(from + ARITY)).filter(|children| !children.is_empty())?;
+    let children =
+        nodes.get(from..nodes.len().min(from + ARITY)).filter(|children| !children.is_empty())?;
     meter.tally(Work::Comparison, children.len() as u64 - 1);
     let mut earliest = 0;
     for child in 1..children.len() {
@@ -128,7 +139,11 @@ fn guess<const ARITY: usize, N: HeapNode>(nodes: &[N], place: usize, meter: &imp
 
 /// The same without a branch, where all children are there.
 #[inline(always)]
-fn choose<const ARITY: usize, N: HeapNode>(nodes: &[N], place: usize, meter: &impl Meter) -> Option<usize> {
+fn choose<const ARITY: usize, N: HeapNode>(
+    nodes: &[N],
+    place: usize,
+    meter: &impl Meter,
+) -> Option<usize> {
     let from = place * ARITY + 1;
     let Some(children) = nodes.get(from..).and_then(<[N]>::first_chunk::<ARITY>) else {
         return guess::<ARITY, N>(nodes, place, meter);

@@ -49,7 +49,8 @@ impl Calendar {
     /// Puts a timer on its day, behind all that come before it.
     fn enter(&mut self, key: Key, place: u32, meter: &impl Meter) {
         let day = self.day_of(key.deadline);
-        let from_rear = core::iter::successors(self.days[day].last(), |place| self.lists.before(*place));
+        let from_rear =
+            core::iter::successors(self.days[day].last(), |place| self.lists.before(*place));
         let mut from_rear = from_rear.inspect(|_| {
             meter.tally(Work::Link, 1);
             meter.tally(Work::Comparison, 1);
@@ -67,7 +68,9 @@ impl Calendar {
             meter.tally(Work::SlotVisit, 1);
             let Some(today) = date.checked_add(passed) else { break };
             let first = self.days[(today & (count - 1)) as usize].first();
-            if let Some(place) = first.filter(|place| self.date_of(self.key_at(*place).deadline) == today) {
+            if let Some(place) =
+                first.filter(|place| self.date_of(self.key_at(*place).deadline) == today)
+            {
                 return place;
             }
         }
@@ -93,7 +96,8 @@ impl Calendar {
     /// Three times the average distance between the timers of the first quarter, by a sample.
     fn length_of_day(&self, places: &[u32]) -> Tick {
         let step = (places.len() / SAMPLE).max(1);
-        let mut sample: Vec<Tick> = places.iter().step_by(step).map(|place| self.key_at(*place).deadline).collect();
+        let mut sample: Vec<Tick> =
+            places.iter().step_by(step).map(|place| self.key_at(*place).deadline).collect();
         sample.sort_unstable();
         let quarter = sample.len() / 4;
         let (Some(first), Some(last)) = (sample.first(), sample.get(quarter)) else { return 1 };
@@ -102,8 +106,14 @@ impl Calendar {
 }
 
 impl Queue for Calendar {
-    const EMPTY: Self =
-        Self { days: Vec::new(), lists: Lists::new(), keys: Segments::new(), shift: 0, len: 0, first: NONE };
+    const EMPTY: Self = Self {
+        days: Vec::new(),
+        lists: Lists::new(),
+        keys: Segments::new(),
+        shift: 0,
+        len: 0,
+        first: NONE,
+    };
 
     fn insert(&mut self, key: Key, place: u32, meter: &impl Meter) {
         if place as usize >= self.keys.len() {
@@ -130,7 +140,11 @@ impl Queue for Calendar {
         self.lists.remove(&mut self.days[day], place);
         self.len -= 1;
         if self.first == place {
-            self.first = if self.len == 0 { NONE } else { self.find_first(self.date_of(key.deadline), meter) };
+            self.first = if self.len == 0 {
+                NONE
+            } else {
+                self.find_first(self.date_of(key.deadline), meter)
+            };
         }
         if self.len < self.days.len() / 2 && self.days.len() > LEAST {
             self.renew(self.days.len() / 2, meter);
@@ -166,24 +180,30 @@ mod tests {
                 len += keys.len();
             }
             assert_eq!(len, self.len);
-            assert!(len <= 2 * self.days.len() && (self.days.len() <= LEAST || len >= self.days.len() / 2));
+            assert!(
+                len <= 2 * self.days.len()
+                    && (self.days.len() <= LEAST || len >= self.days.len() / 2)
+            );
         }
     }
 
     /// A small generator, so that the unit tests need no crate.
     fn random(state: &mut u64) -> u64 {
-        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        *state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         *state >> 33
     }
 
     #[test]
     fn is_an_ordered_map_under_random_operations() {
         for spread in [1, 50, 1 << 20, u64::MAX] {
-            let (mut calendar, mut expected, mut state) = (Calendar::EMPTY, BTreeMap::new(), spread);
+            let (mut calendar, mut expected, mut state) =
+                (Calendar::EMPTY, BTreeMap::new(), spread);
             let mut keys = [None; 500];
             for order in 0..20_000 {
                 // By turns it grows and shrinks.
-                let place = random(&mut state) as usize % if order / 2_000 % 2 == 0 { 500 } else { 30 };
+                let place =
+                    random(&mut state) as usize % if order / 2_000 % 2 == 0 { 500 } else { 30 };
                 if let Some(key) = keys[place].take() {
                     calendar.remove(key, place as u32, &NoMeter);
                     assert_eq!(expected.remove(&key), Some(place as u32));
@@ -199,7 +219,10 @@ mod tests {
                     assert_eq!(popped, expected.pop_first().map(|(_, place)| place));
                     popped.inspect(|place| keys[*place as usize] = None);
                 }
-                assert_eq!(calendar.first(), expected.first_key_value().map(|(key, _)| key.deadline));
+                assert_eq!(
+                    calendar.first(),
+                    expected.first_key_value().map(|(key, _)| key.deadline)
+                );
                 if order % 50 == 0 {
                     calendar.check();
                 }

@@ -224,8 +224,11 @@ mod tests {
     #[test]
     fn a_claim_that_nothing_decides_must_name_its_source() {
         let entry = "[[claim]]\nid = 'C1'\narticle = 'S0'\nsays = 'a'\ntest = 'b'\nbecause = 'c'\n";
-        let error = |rest: &str| parse(&format!("{entry}{rest}")).err().map(|error| error.to_string());
-        assert!(error("expected = 'documentation'").is_some_and(|it| it.contains("names no source")));
+        let error =
+            |rest: &str| parse(&format!("{entry}{rest}")).err().map(|error| error.to_string());
+        assert!(
+            error("expected = 'documentation'").is_some_and(|it| it.contains("names no source"))
+        );
         assert!(error("expected = 'confirmed'").is_some_and(|it| it.contains("either decided")));
         assert!(error("expected = 'confirmed'\nexperiment = 'x'").is_none());
     }

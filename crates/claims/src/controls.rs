@@ -25,7 +25,11 @@ const SLOTS: u64 = 64;
 
 /// The planted costs.
 pub const PLANTED: [Planted; 10] = [
-    Planted { name: "O(1): one to nine steps", class: Growth::Constant, cost: |_, random| random.random_range(1..10) },
+    Planted {
+        name: "O(1): one to nine steps",
+        class: Growth::Constant,
+        cost: |_, random| random.random_range(1..10),
+    },
     Planted { name: "O(log n): a bisection", class: Growth::Logarithmic, cost: bisection },
     Planted {
         name: "O(n): a search from the head",
@@ -33,19 +37,31 @@ pub const PLANTED: [Planted; 10] = [
         cost: |n, random| random.random_range(0..n),
     },
     Planted { name: "O(n/M): a slot of 64", class: Growth::Linear, cost: slot },
-    Planted { name: "O(sqrt n)", class: Growth::Undecided, cost: |n, random| random.random_range(0..2 * n.isqrt()) },
+    Planted {
+        name: "O(sqrt n)",
+        class: Growth::Undecided,
+        cost: |n, random| random.random_range(0..2 * n.isqrt()),
+    },
     Planted {
         name: "O(log² n)",
         class: Growth::Undecided,
         cost: |n, random| bisection(n, random) * u64::from(n.ilog2()),
     },
-    Planted { name: "O(1), as much noise", class: Growth::Constant, cost: |_, random| noisy(8.0, random) },
+    Planted {
+        name: "O(1), as much noise",
+        class: Growth::Constant,
+        cost: |_, random| noisy(8.0, random),
+    },
     Planted {
         name: "O(log n), as much noise",
         class: Growth::Logarithmic,
         cost: |n, random| noisy(2.0 * (n as f64).log2(), random),
     },
-    Planted { name: "O(n), as much noise", class: Growth::Linear, cost: |n, random| noisy(n as f64, random) },
+    Planted {
+        name: "O(n), as much noise",
+        class: Growth::Linear,
+        cost: |n, random| noisy(n as f64, random),
+    },
     Planted { name: "noise alone: n steps once in n times", class: Growth::Constant, cost: noise },
 ];
 
@@ -89,7 +105,8 @@ pub struct Confusion {
 }
 
 /// The classes, in the order of the columns.
-pub const CLASSES: [Growth; 4] = [Growth::Constant, Growth::Logarithmic, Growth::Linear, Growth::Undecided];
+pub const CLASSES: [Growth; 4] =
+    [Growth::Constant, Growth::Logarithmic, Growth::Linear, Growth::Undecided];
 
 /// Puts each planted cost through the classifier so many times, with other random numbers each time.
 pub fn confusion(scale: &Scale, times: u64) -> Confusion {
@@ -109,7 +126,8 @@ fn curve(planted: &Planted, scale: &Scale, operations: u64, time: u64) -> Curve 
     let seeds = (0..scale.seeds).map(|seed| time * scale.seeds + seed);
     Curve::sweep(&scale.sizes(), seeds, |n, seed| {
         let mut random = random(seed ^ n << 32);
-        (0..operations).map(|_| (planted.cost)(n, &mut random)).sum::<u64>() as f64 / operations as f64
+        (0..operations).map(|_| (planted.cost)(n, &mut random)).sum::<u64>() as f64
+            / operations as f64
     })
 }
 
@@ -117,8 +135,10 @@ impl Confusion {
     /// How often a class was given to what is of another: the errors that count. Undecided is none.
     pub fn wrong(&self) -> u32 {
         let wrong = |(planted, _, given): &(Planted, u64, [u32; 4])| {
-            let others =
-                CLASSES.iter().zip(given).filter(|(given, _)| ![planted.class, Growth::Undecided].contains(*given));
+            let others = CLASSES
+                .iter()
+                .zip(given)
+                .filter(|(given, _)| ![planted.class, Growth::Undecided].contains(*given));
             others.map(|(_, times)| times).sum::<u32>()
         };
         self.rows.iter().map(wrong).sum()
@@ -126,10 +146,15 @@ impl Confusion {
 
     /// As a table.
     pub fn table(&self) -> Table {
-        let columns = ["planted", "operations a sample", "its class"].into_iter().chain(CLASSES.map(Growth::name));
-        let mut table = Table::new("The classifier on planted costs: how often each class was given", columns);
+        let columns = ["planted", "operations a sample", "its class"]
+            .into_iter()
+            .chain(CLASSES.map(Growth::name));
+        let mut table =
+            Table::new("The classifier on planted costs: how often each class was given", columns);
         for (planted, operations, given) in &self.rows {
-            let cells = [planted.name.to_owned(), operations.to_string(), planted.class.name().to_owned()].into_iter();
+            let cells =
+                [planted.name.to_owned(), operations.to_string(), planted.class.name().to_owned()]
+                    .into_iter();
             table.row(cells.chain(given.iter().map(u32::to_string)));
         }
         table
@@ -153,7 +178,10 @@ mod tests {
             *operations == OPERATIONS[1] && PLANTED[..4].iter().any(|it| it.name == planted.name)
         });
         for (planted, _, given) in clean {
-            let class = CLASSES.iter().position(|class| *class == planted.class).expect("one of the classes");
+            let class = CLASSES
+                .iter()
+                .position(|class| *class == planted.class)
+                .expect("one of the classes");
             assert!(given[class] >= 9, "{}: {given:?}", planted.name);
         }
     }

@@ -64,7 +64,10 @@ impl Probe<AnyTimer> {
     ///
     /// If it does not count its work; all of this workspace do.
     pub fn of<B: Backend + 'static>() -> Self {
-        Probe::new(B::build(), |timer| B::meter(timer).expect("a structure of this workspace counts its work")).any()
+        Probe::new(B::build(), |timer| {
+            B::meter(timer).expect("a structure of this workspace counts its work")
+        })
+        .any()
     }
 }
 
@@ -98,7 +101,9 @@ impl<T: Timer<u64>> Probe<T> {
     pub fn fill(&mut self, delays: impl IntoIterator<Item = Tick>) -> Vec<TimerId> {
         let now = self.timer.now();
         let timers = delays.into_iter().enumerate();
-        timers.map(|(value, delay)| self.timer.insert(now.saturating_add(delay), value as u64)).collect()
+        timers
+            .map(|(value, delay)| self.timer.insert(now.saturating_add(delay), value as u64))
+            .collect()
     }
 
     /// Advances to a tick: what fired as (deadline, value).
@@ -344,7 +349,10 @@ mod tests {
     #[test]
     fn a_tally_has_mean_quantile_and_maximum() {
         let tally: Tally = (1..=100).collect();
-        assert_eq!((tally.mean(), tally.quantile(0.99), tally.quantile(1.0), tally.max()), (50.5, 99, 100, 100));
+        assert_eq!(
+            (tally.mean(), tally.quantile(0.99), tally.quantile(1.0), tally.max()),
+            (50.5, 99, 100, 100)
+        );
         assert_eq!((Tally::default().quantile(0.5), Tally::default().max()), (0, 0));
     }
 
@@ -352,7 +360,9 @@ mod tests {
     fn orders_are_what_they_are_called() {
         assert_eq!(Order::Ascending.delays(4, 1), [1, 2, 3, 4]);
         assert_eq!(Order::Descending.delays(4, 1), [4, 3, 2, 1]);
-        assert!(Order::SameSlot(256).delays(100, 1).iter().all(|delay| delay % 256 == 0 && *delay > 0));
+        assert!(
+            Order::SameSlot(256).delays(100, 1).iter().all(|delay| delay % 256 == 0 && *delay > 0)
+        );
         assert_ne!(Order::Random.delays(4, 1), Order::Random.delays(4, 2));
     }
 }

@@ -60,13 +60,18 @@ impl Part {
 
 impl Finding {
     /// A finding on a claim.
-    pub fn new(claim: &'static str, figure: impl Into<String>, parts: impl Into<Vec<Part>>) -> Self {
+    pub fn new(
+        claim: &'static str,
+        figure: impl Into<String>,
+        parts: impl Into<Vec<Part>>,
+    ) -> Self {
         Self { claim, figure: figure.into(), parts: parts.into() }
     }
 
     /// Confirmed if all parts hold, refuted if none does, nuanced if some do. Undecided if one is, or if there is none.
     pub fn verdict(&self) -> Verdict {
-        let Some(held) = self.parts.iter().map(|part| part.holds).collect::<Option<Vec<bool>>>() else {
+        let Some(held) = self.parts.iter().map(|part| part.holds).collect::<Option<Vec<bool>>>()
+        else {
             return Verdict::Undecided;
         };
         match (held.contains(&true), held.contains(&false)) {
@@ -93,8 +98,16 @@ pub struct Table {
 
 impl Table {
     /// A table without rows.
-    pub fn new<S: Into<String>>(title: impl Into<String>, columns: impl IntoIterator<Item = S>) -> Self {
-        Self { title: title.into(), columns: columns.into_iter().map(Into::into).collect(), rows: Vec::new(), on: None }
+    pub fn new<S: Into<String>>(
+        title: impl Into<String>,
+        columns: impl IntoIterator<Item = S>,
+    ) -> Self {
+        Self {
+            title: title.into(),
+            columns: columns.into_iter().map(Into::into).collect(),
+            rows: Vec::new(),
+            on: None,
+        }
     }
 
     /// Marks it as being of one claim.

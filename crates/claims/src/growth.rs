@@ -80,7 +80,8 @@ impl Curve {
         seeds: impl Iterator<Item = u64> + Clone,
         mut cost: impl FnMut(u64, u64) -> f64,
     ) -> Self {
-        let mut sample = |&n| Sample { n, costs: seeds.clone().map(|seed| cost(n, seed)).collect() };
+        let mut sample =
+            |&n| Sample { n, costs: seeds.clone().map(|seed| cost(n, seed)).collect() };
         Self(sizes.iter().map(&mut sample).collect())
     }
 
@@ -121,7 +122,9 @@ pub fn curves<const K: usize>(
     let mut runs = |n: u64| seeds.clone().map(|seed| costs(n, seed)).collect::<Vec<_>>();
     let runs: Vec<_> = sizes.iter().map(|&n| (n, runs(n))).collect();
     let of = |cost: usize, runs: &[[f64; K]]| runs.iter().map(|costs| costs[cost]).collect();
-    std::array::from_fn(|cost| Curve(runs.iter().map(|(n, runs)| Sample { n: *n, costs: of(cost, runs) }).collect()))
+    std::array::from_fn(|cost| {
+        Curve(runs.iter().map(|(n, runs)| Sample { n: *n, costs: of(cost, runs) }).collect())
+    })
 }
 
 /// Whether all of these are of one class; `None` if one of them is undecided.
@@ -160,8 +163,9 @@ impl Estimate {
 /// The class of a curve. Undecided if it has fewer than four sizes, fewer than two seeds, or sizes that do not double.
 pub fn classify(curve: &Curve) -> Growth {
     let samples = &curve.0;
-    let doubling =
-        samples.windows(2).all(|pair| pair[1].n == 2 * pair[0].n && pair[0].costs.len() == pair[1].costs.len());
+    let doubling = samples
+        .windows(2)
+        .all(|pair| pair[1].n == 2 * pair[0].n && pair[0].costs.len() == pair[1].costs.len());
     let seeds = samples.first().map_or(0, |sample| sample.costs.len());
     if samples.len() < 4 || seeds < 2 || !doubling {
         return Growth::Undecided;
@@ -185,7 +189,9 @@ struct Steps {
 
 impl Steps {
     fn of(samples: &[Sample], seeds: usize) -> Self {
-        let of_seed = |seed: usize| samples.windows(2).map(|pair| pair[1].costs[seed] - pair[0].costs[seed]).collect();
+        let of_seed = |seed: usize| {
+            samples.windows(2).map(|pair| pair[1].costs[seed] - pair[0].costs[seed]).collect()
+        };
         Self { by_seed: (0..seeds).map(of_seed).collect() }
     }
 
@@ -213,7 +219,8 @@ impl Steps {
         let middle = self.count() / 2;
         let earlier = self.estimate(|steps| mean(&steps[..middle]));
         let change = self.estimate(|steps| mean(&steps[middle..]) - mean(&steps[..middle]));
-        let steady = change.mean.abs() < TREND * earlier.mean && change.margin < 2.0 * TREND * earlier.mean;
+        let steady =
+            change.mean.abs() < TREND * earlier.mean && change.margin < 2.0 * TREND * earlier.mean;
         self.estimate(mean).low() > 0.0 && earlier.low() > 0.0 && steady
     }
 }
@@ -263,7 +270,10 @@ mod tests {
     #[test]
     fn one_run_gives_several_curves() {
         let [one, two] = curves(&[2, 4], 1..=2, |n, seed| [n as f64, (n * seed) as f64]);
-        assert_eq!((one.points(), two.points()), (vec![(2.0, 2.0), (4.0, 4.0)], vec![(2.0, 3.0), (4.0, 6.0)]));
+        assert_eq!(
+            (one.points(), two.points()),
+            (vec![(2.0, 2.0), (4.0, 4.0)], vec![(2.0, 3.0), (4.0, 6.0)])
+        );
     }
 
     #[test]
@@ -277,7 +287,10 @@ mod tests {
     #[test]
     fn a_curve_is_told_by_its_ends_its_class_and_its_greatest_mean() {
         let curve = Curve::sweep(&[1, 2, 4, 8], 1..=5, |n, _| if n == 4 { 3.0 } else { 2.0 });
-        assert_eq!((curve.cells(), curve.greatest_mean()), (["2.00", "2.00", "undecided"].map(str::to_owned), 3.0));
+        assert_eq!(
+            (curve.cells(), curve.greatest_mean()),
+            (["2.00", "2.00", "undecided"].map(str::to_owned), 3.0)
+        );
     }
 
     #[test]

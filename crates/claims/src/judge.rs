@@ -35,7 +35,10 @@ impl Judgement {
     /// The evidence on a claim.
     pub fn evidence_on(&self, claim: &Claim) -> Option<&Evidence> {
         let name = claim.experiment.as_deref()?;
-        self.evidence.iter().find(|(experiment, _)| experiment.name == name).map(|(_, evidence)| evidence)
+        self.evidence
+            .iter()
+            .find(|(experiment, _)| experiment.name == name)
+            .map(|(_, evidence)| evidence)
     }
 
     /// Those that came out otherwise than recorded.
@@ -49,7 +52,11 @@ impl Judgement {
 /// # Errors
 ///
 /// If a claim names an experiment that does not exist.
-pub fn judge(claims: Vec<Claim>, scale: &Scale, mut before: impl FnMut(&Experiment)) -> Result<Judgement> {
+pub fn judge(
+    claims: Vec<Claim>,
+    scale: &Scale,
+    mut before: impl FnMut(&Experiment),
+) -> Result<Judgement> {
     let mut evidence: Vec<(Experiment, Evidence)> = Vec::new();
     for name in claims.iter().filter_map(|claim| claim.experiment.as_deref()) {
         if evidence.iter().all(|(ran, _)| ran.name != name) {
@@ -69,6 +76,7 @@ fn judged(claim: Claim, judgement: &Judgement) -> Judged {
         return Judged { claim, verdict: Verdict::Documentation, figure: String::new() };
     }
     let found = judgement.evidence_on(&claim).and_then(|evidence| evidence.finding(&claim.id));
-    let (verdict, figure) = found.map_or((Verdict::Undecided, String::new()), |it| (it.verdict(), it.figure.clone()));
+    let (verdict, figure) =
+        found.map_or((Verdict::Undecided, String::new()), |it| (it.verdict(), it.figure.clone()));
     Judged { claim, verdict, figure }
 }

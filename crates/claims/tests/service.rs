@@ -30,7 +30,8 @@ fn each_fault_of_a_running_service_names_tests_that_exist() -> Result<()> {
         let tests = named(claim);
         ensure!(!tests.is_empty(), "{} names no test", claim.id);
         for (path, name) in tests {
-            let source = fs::read_to_string(root.join(path)).with_context(|| format!("{}: {path}", claim.id))?;
+            let source = fs::read_to_string(root.join(path))
+                .with_context(|| format!("{}: {path}", claim.id))?;
             ensure!(has_test(&source, name), "{}: {path} has no test {name}", claim.id);
         }
     }

@@ -8,8 +8,13 @@ fn every_claim_comes_out_as_recorded() -> anyhow::Result<()> {
     let unexpected: Vec<_> = judgement
         .unexpected()
         .map(|it| {
-            let parts = judgement.evidence_on(&it.claim).and_then(|evidence| evidence.finding(&it.claim.id));
-            format!("{}: {} and not {}: {}\n  {:?}", it.claim.id, it.verdict, it.claim.expected, it.figure, parts)
+            let parts = judgement
+                .evidence_on(&it.claim)
+                .and_then(|evidence| evidence.finding(&it.claim.id));
+            format!(
+                "{}: {} and not {}: {}\n  {:?}",
+                it.claim.id, it.verdict, it.claim.expected, it.figure, parts
+            )
         })
         .collect();
     assert!(unexpected.is_empty(), "{}", unexpected.join("\n"));

@@ -72,7 +72,8 @@ struct Phase {
 
 impl Phase {
     fn new(random: &mut Random) -> Self {
-        let (insert, cancel, reschedule) = [(8, 3, 3), (12, 1, 1), (2, 10, 2), (2, 2, 10), (4, 2, 2)][random.index(5)];
+        let (insert, cancel, reschedule) =
+            [(8, 3, 3), (12, 1, 1), (2, 10, 2), (2, 2, 10), (4, 2, 2)][random.index(5)];
         let deadline_bits = [4, 10, 16, 20, 36, 50][random.index(6)];
         // Jumps that fire little or much, seldom everything.
         let jump_bits = deadline_bits.min(40) * (1 + random.below(3) as u32) / 4;

@@ -21,7 +21,9 @@ use wheelhouse_core::backend::Backend;
 /// At each tick from `from` to `to`, the values that fire: a list of (tick, value). Every tick is a call, as in the
 /// articles, whose wheels are driven by a ticker.
 fn tick_by_tick<T>(timer: &mut impl Timer<T>, from: u64, to: u64) -> Vec<(u64, T)> {
-    (from..=to).flat_map(|tick| fired(timer, tick).into_iter().map(move |(_, value)| (tick, value))).collect()
+    (from..=to)
+        .flat_map(|tick| fired(timer, tick).into_iter().map(move |(_, value)| (tick, value)))
+        .collect()
 }
 
 /// From wake-up to wake-up until no timer is live: how many calls that took, and what fired as (tick, value).
@@ -130,8 +132,10 @@ pub fn golden_e05_daily_and_weekly<B: Backend>() {
     let mut timer = fresh_at::<B, _>(now);
     timer.insert(168 + 9, "Monday");
     timer.insert(57, "Wednesday");
-    let after: Vec<_> =
-        tick_by_tick(&mut timer, now + 1, 400).into_iter().map(|(hour, name)| (hour - now, name)).collect();
+    let after: Vec<_> = tick_by_tick(&mut timer, now + 1, 400)
+        .into_iter()
+        .map(|(hour, name)| (hour - now, name))
+        .collect();
     assert_eq!(after, [(23, "Wednesday"), (143, "Monday")]);
 }
 
@@ -146,8 +150,13 @@ pub fn golden_e05_daily_and_weekly<B: Backend>() {
 pub fn golden_e06_three_timers_at_nine_oclock<B: Backend>() {
     let now = 24 + 10;
     let mut timer = fresh_at::<B, _>(now);
-    for (delay, full_turns, name) in [(167, 6, "Tuesday"), (47, 1, "Thursday"), (23, 0, "the 12th")] {
-        assert_eq!(((now + delay) % 24, delay / 24), (9, full_turns), "{name}: the mark and the full turns to it");
+    for (delay, full_turns, name) in [(167, 6, "Tuesday"), (47, 1, "Thursday"), (23, 0, "the 12th")]
+    {
+        assert_eq!(
+            ((now + delay) % 24, delay / 24),
+            (9, full_turns),
+            "{name}: the mark and the full turns to it"
+        );
         timer.insert(now + delay, name);
     }
     let seen = tick_by_tick(&mut timer, now + 1, 400);
@@ -249,7 +258,11 @@ pub fn golden_e11_five_hundred_seconds<B: Backend>() {
         let mut timer = fresh_at::<B, _>(start);
         timer.insert(start + 500, "500 s");
         for (passed, expected) in [(436, 0), (448, 0), (492, 0), (496, 0), (499, 0), (500, 1)] {
-            assert_eq!(fired(&mut timer, start + passed).len(), expected, "after {passed} s, from {start}");
+            assert_eq!(
+                fired(&mut timer, start + passed).len(),
+                expected,
+                "after {passed} s, from {start}"
+            );
         }
     }
 }
@@ -282,8 +295,15 @@ pub fn golden_e13_fractions_of_a_tick_are_not_early<B: Backend>() {
     assert_eq!(tick_by_tick(&mut timer, 1_001, 2_000), [(1_200, 1_200), (1_500, 1_500)]);
 
     let mut timer = fresh::<B, _>();
-    insert(&mut timer, [1_200_u64, 1_500].map(|millisecond| (millisecond.div_ceil(1_000), millisecond)));
-    assert_eq!(tick_by_tick(&mut timer, 1, 4), [(2, 1_200), (2, 1_500)], "one slot, and not before it ends");
+    insert(
+        &mut timer,
+        [1_200_u64, 1_500].map(|millisecond| (millisecond.div_ceil(1_000), millisecond)),
+    );
+    assert_eq!(
+        tick_by_tick(&mut timer, 1, 4),
+        [(2, 1_200), (2, 1_500)],
+        "one slot, and not before it ends"
+    );
 }
 
 /// E14, the paper: figure 9, a table of 256 and the pointer at 10, a timer whose low 8 bits are 20 goes to index 30,
@@ -303,7 +323,9 @@ pub fn golden_e14_varghese_and_lauck<B: Backend>() {
         assert_eq!(fired(&mut timer, deadline), [(deadline, rounds)]);
     }
 
-    let clock = |day: u64, hour: u64, minute: u64, second: u64| ((day * 24 + hour) * 60 + minute) * 60 + second;
+    let clock = |day: u64, hour: u64, minute: u64, second: u64| {
+        ((day * 24 + hour) * 60 + minute) * 60 + second
+    };
     let now = clock(11, 10, 24, 30);
     let mut timer = fresh_at::<B, _>(now);
     timer.insert(now + clock(0, 0, 50, 45), "figure 10");

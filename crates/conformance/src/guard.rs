@@ -56,7 +56,10 @@ impl Check {
             // Nobody waits any more if the limit has passed.
             let _ = done.send(());
         };
-        let thread = thread::Builder::new().name(self.name.to_owned()).spawn(run).expect("a thread can be started");
+        let thread = thread::Builder::new()
+            .name(self.name.to_owned())
+            .spawn(run)
+            .expect("a thread can be started");
         match wait.recv_timeout(limit) {
             Err(RecvTimeoutError::Timeout) => Err(Failure::Hangs),
             Ok(()) | Err(RecvTimeoutError::Disconnected) => thread.join().map_err(Failure::Panic),
@@ -70,7 +73,9 @@ enum Failure {
 }
 
 fn hangs(name: &str, limit: Duration) -> String {
-    format!("{name} has not ended after {limit:?}: does the structure walk a distance tick by tick (contract 10)?")
+    format!(
+        "{name} has not ended after {limit:?}: does the structure walk a distance tick by tick (contract 10)?"
+    )
 }
 
 /// The text of a panic.

@@ -108,7 +108,9 @@ fn fired<T>(timer: &mut impl Timer<T>, to: u64) -> Vec<(u64, T)> {
 
 /// What `pop_expired` yields until it has no more, as (deadline, value).
 fn popped<T>(timer: &mut impl Timer<T>, to: u64) -> Vec<(u64, T)> {
-    std::iter::from_fn(|| timer.pop_expired(to)).map(|expired| (expired.deadline, expired.value)).collect()
+    std::iter::from_fn(|| timer.pop_expired(to))
+        .map(|expired| (expired.deadline, expired.value))
+        .collect()
 }
 
 /// A size that keeps debug runs short.

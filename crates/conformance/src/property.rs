@@ -26,7 +26,11 @@ pub fn property_any_sequence<B: Backend>() {
 ///
 /// If the backend does not do what the oracle does; the message is the shortest sequence found.
 pub fn property_many_ties<B: Backend>() {
-    let when = prop_oneof![(0..4_u64).prop_map(When::In), (0..4_u64).prop_map(When::Ago), (0..2_u64).prop_map(to_edge)];
+    let when = prop_oneof![
+        (0..4_u64).prop_map(When::In),
+        (0..4_u64).prop_map(When::Ago),
+        (0..2_u64).prop_map(to_edge)
+    ];
     hold::<B>(proptest::collection::vec(step(when.boxed()), 0..200));
 }
 
@@ -42,10 +46,12 @@ pub fn property_end_of_time<B: Backend>() {
         2 => (0..5000_u64).prop_map(When::In),
         2 => (0..300_u64).prop_map(|left| When::At(Tick::MAX - left)),
     ];
-    let steps = (start, proptest::collection::vec(step(near.boxed()), 0..200)).prop_map(|(start, mut steps)| {
-        steps.insert(0, start);
-        steps
-    });
+    let steps = (start, proptest::collection::vec(step(near.boxed()), 0..200)).prop_map(
+        |(start, mut steps)| {
+            steps.insert(0, start);
+            steps
+        },
+    );
     hold::<B>(steps);
 }
 
@@ -94,8 +100,9 @@ fn hold<B: Backend>(steps: impl Strategy<Value = Vec<Step>>) {
     if config.rng_seed == RngSeed::Random {
         config.rng_seed = RngSeed::Fixed(SEED);
     }
-    let outcome = TestRunner::new(config)
-        .run(&steps, |steps| run::<B>(&steps).map_err(|divergence| TestCaseError::fail(divergence.to_string())));
+    let outcome = TestRunner::new(config).run(&steps, |steps| {
+        run::<B>(&steps).map_err(|divergence| TestCaseError::fail(divergence.to_string()))
+    });
     match outcome {
         Ok(()) => {}
         Err(TestError::Fail(_, steps)) => {

@@ -14,7 +14,8 @@ fn every_promise_has_a_check_for_structures_that_are_late_by_design() {
     let checks = approximate_checks::<OracleDefinition>();
     let mut promises: Vec<_> = checks.iter().filter_map(|check| check.contract).collect();
     promises.sort_unstable();
-    let expected: Vec<_> = (1..=11).filter(|number| *number != 8 || cfg!(feature = "memory")).collect();
+    let expected: Vec<_> =
+        (1..=11).filter(|number| *number != 8 || cfg!(feature = "memory")).collect();
     assert_eq!(promises, expected);
     for check in checks {
         let numbered = |kind: &str, number| check.name.starts_with(&format!("{kind}_{number:02}_"));
@@ -29,13 +30,18 @@ fn every_promise_has_a_check_named_after_it() {
     for check in checks::<OracleDefinition>() {
         match check.contract {
             Some(number) => {
-                assert!(check.name.starts_with(&format!("contract_{number:02}_")), "{}", check.name);
+                assert!(
+                    check.name.starts_with(&format!("contract_{number:02}_")),
+                    "{}",
+                    check.name
+                );
                 promises.push(number);
             }
             None => assert!(!check.name.starts_with("contract"), "{}", check.name),
         }
     }
     promises.sort_unstable();
-    let expected: Vec<_> = (1..=11).filter(|number| *number != 8 || cfg!(feature = "memory")).collect();
+    let expected: Vec<_> =
+        (1..=11).filter(|number| *number != 8 || cfg!(feature = "memory")).collect();
     assert_eq!(promises, expected);
 }

@@ -106,7 +106,8 @@ fn loops_over_distance() {
 #[test]
 fn a_failing_sequence_is_short() {
     let message = failure(Fault::LostOnCancel, "property_many_ties").expect("caught");
-    let (_, steps) = message.split_once("shortest sequence found: ").expect("the sequence is printed");
+    let (_, steps) =
+        message.split_once("shortest sequence found: ").expect("the sequence is printed");
     assert_eq!(steps.matches("Insert(").count(), 2, "two timers are enough to lose one: {message}");
     assert_eq!(steps.matches("Cancel(").count(), 1, "{message}");
     assert_eq!(steps.matches("), ").count(), 2, "and no other step: {message}");
@@ -118,11 +119,13 @@ fn bytes_find_a_fault() {
     FAULT.set(Fault::MoveKeepsItsPlace);
     let mut state = 1_u64;
     let mut byte = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 56) as u8
     };
     let mut scripts = (0..1_000).map(|_| decode(&std::array::from_fn::<u8, 300, _>(|_| byte())));
-    let script = scripts.find(|script| run::<Planted>(script).is_err()).expect("the fault is not found");
+    let script =
+        scripts.find(|script| run::<Planted>(script).is_err()).expect("the fault is not found");
     let short = minimise::<Planted>(script);
     assert!(run::<Planted>(&short).is_err(), "made short, it fails still: {short:?}");
     assert!(short.len() <= 4, "two timers, a move and at most an expiry: {short:?}");

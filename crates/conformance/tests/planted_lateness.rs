@@ -92,7 +92,9 @@ impl<T> Rounded<T> {
         match width {
             _ if has(Fault::Early) => deadline - deadline % width,
             8 if has(Fault::BeyondTheBound) => up.saturating_add(16),
-            8 if has(Fault::TiesOutOfOrder) && self.deadlines.len() % 2 == 1 => up.saturating_add(8),
+            8 if has(Fault::TiesOutOfOrder) && self.deadlines.len() % 2 == 1 => {
+                up.saturating_add(8)
+            }
             _ => up,
         }
     }
@@ -127,13 +129,19 @@ impl<T> Timer<T> for Rounded<T> {
     }
 
     fn deadline(&self, id: TimerId) -> Option<Tick> {
-        if has(Fault::ForgetsDeadlines) { self.ends.deadline(id) } else { self.deadlines.get(&id).copied() }
+        if has(Fault::ForgetsDeadlines) {
+            self.ends.deadline(id)
+        } else {
+            self.deadlines.get(&id).copied()
+        }
     }
 
     fn next_wakeup(&self) -> Option<Tick> {
         match self.ends.next_wakeup() {
             Some(tick) if has(Fault::WakeupTooLate) => Some(tick.saturating_add(16)),
-            Some(tick) if has(Fault::WakeupAtEveryTick) => Some(tick.min(self.now().saturating_add(1))),
+            Some(tick) if has(Fault::WakeupAtEveryTick) => {
+                Some(tick.min(self.now().saturating_add(1)))
+            }
             None if has(Fault::WakeupOfNothing) => Some(self.now()),
             wakeup => wakeup,
         }
@@ -170,7 +178,11 @@ mod without_a_fault {
 /// Plants a fault and runs the check whose name starts with `prefix`: its message, if it fails.
 fn failure(fault: Fault, prefix: &str) -> Option<String> {
     let checks = approximate_checks::<Rounding>();
-    let check = checks.iter().find(|check| check.name.starts_with(prefix)).expect("a check has this name").check;
+    let check = checks
+        .iter()
+        .find(|check| check.name.starts_with(prefix))
+        .expect("a check has this name")
+        .check;
     let run = move || {
         FAULT.set(fault);
         check();

@@ -35,7 +35,8 @@ enum Place<E, L> {
     Live { generation: NonZeroU32, link: L, entry: E },
 }
 
-const _: () = assert!(size_of::<Place<[u64; 2], Link>>() == 24 && size_of::<Place<u64, ()>>() == 16);
+const _: () =
+    assert!(size_of::<Place<[u64; 2], Link>>() == 24 && size_of::<Place<u64, ()>>() == 16);
 
 /// Entries behind [`TimerId`]s. All operations are O(1), a segment of storage at times included, if nothing else is said.
 ///
@@ -166,7 +167,9 @@ impl<E, L> Arena<E, L> {
     #[inline]
     pub fn get_mut(&mut self, id: TimerId) -> Option<(&mut L, &mut E)> {
         match self.places.get_mut(id.index() as usize)? {
-            Place::Live { generation, link, entry } if *generation == id.generation() => Some((link, entry)),
+            Place::Live { generation, link, entry } if *generation == id.generation() => {
+                Some((link, entry))
+            }
             _ => None,
         }
     }
@@ -217,7 +220,9 @@ impl<E, L> Arena<E, L> {
     /// Handle and entry of each timer, in the order of memory: O(p), with p the [`peak`](Self::peak).
     pub fn iter_ids(&self) -> impl Iterator<Item = (TimerId, &E)> {
         self.places.iter().zip(0..self.used).filter_map(|(place, index)| match place {
-            Place::Live { generation, entry, .. } => Some((TimerId::from_parts(index, *generation), entry)),
+            Place::Live { generation, entry, .. } => {
+                Some((TimerId::from_parts(index, *generation), entry))
+            }
             Place::Vacant => None,
         })
     }
@@ -246,7 +251,9 @@ impl<E, L> Arena<E, L> {
 
     #[inline]
     fn vacate(place: &mut Place<E, L>) -> Option<(NonZeroU32, L, E)> {
-        let Place::Live { generation, link, entry } = mem::replace(place, Place::Vacant) else { return None };
+        let Place::Live { generation, link, entry } = mem::replace(place, Place::Vacant) else {
+            return None;
+        };
         Some((generation, link, entry))
     }
 

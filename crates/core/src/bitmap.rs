@@ -104,7 +104,8 @@ mod tests {
                     bitmap.insert(slot);
                     expected.insert(slot);
                 } else {
-                    let gone = if state >> 62 & 1 == 0 { Some(slot) } else { expected.first().copied() };
+                    let gone =
+                        if state >> 62 & 1 == 0 { Some(slot) } else { expected.first().copied() };
                     gone.into_iter().for_each(|slot| {
                         bitmap.remove(slot);
                         expected.remove(&slot);

@@ -186,7 +186,9 @@ mod tests {
         for which in 0..2 {
             let order: VecDeque<u32> = lists.iter(&ends[which]).collect();
             assert_eq!(order, expected[which]);
-            assert!(order.iter().zip(order.iter().skip(1)).all(|(a, b)| lists.before(*b) == Some(*a)));
+            assert!(
+                order.iter().zip(order.iter().skip(1)).all(|(a, b)| lists.before(*b) == Some(*a))
+            );
             expected[which].iter().for_each(|_| _ = lists.pop_front(&mut ends[which]));
             assert!(ends[which].is_empty() && ends[which] == Ends::EMPTY);
         }

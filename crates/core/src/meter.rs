@@ -41,8 +41,14 @@ pub enum Work {
 
 impl Work {
     /// All kinds, in the order of declaration.
-    pub const ALL: [Self; 6] =
-        [Self::Comparison, Self::Link, Self::SlotVisit, Self::EntryScan, Self::CascadeMove, Self::ElementMove];
+    pub const ALL: [Self; 6] = [
+        Self::Comparison,
+        Self::Link,
+        Self::SlotVisit,
+        Self::EntryScan,
+        Self::CascadeMove,
+        Self::ElementMove,
+    ];
 
     /// The name used in tables and results.
     pub const fn name(self) -> &'static str {

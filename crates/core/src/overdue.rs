@@ -50,13 +50,21 @@ impl Overdue {
     /// The earliest deadline. O(1) if there is none.
     #[inline]
     pub fn earliest(&self) -> Option<Tick> {
-        if self.waiting.is_empty() { None } else { self.waiting.first_key_value().map(|((deadline, _), _)| *deadline) }
+        if self.waiting.is_empty() {
+            None
+        } else {
+            self.waiting.first_key_value().map(|((deadline, _), _)| *deadline)
+        }
     }
 
     /// The earliest timer: its place. O(1) if there is none.
     #[inline]
     pub fn first(&self) -> Option<u32> {
-        if self.waiting.is_empty() { None } else { self.waiting.first_key_value().map(|(_, index)| *index) }
+        if self.waiting.is_empty() {
+            None
+        } else {
+            self.waiting.first_key_value().map(|(_, index)| *index)
+        }
     }
 
     /// The comparisons that one operation may take, for the meter.
@@ -111,7 +119,12 @@ mod tests {
     use crate::TimerId;
     use alloc::vec::Vec;
 
-    fn insert(overdue: &mut Overdue, arena: &mut Arena<char, Link>, deadline: Tick, name: char) -> TimerId {
+    fn insert(
+        overdue: &mut Overdue,
+        arena: &mut Arena<char, Link>,
+        deadline: Tick,
+        name: char,
+    ) -> TimerId {
         let index = arena.next_id().index();
         let link = overdue.insert(arena, deadline, index);
         arena.insert_linked(link, name)

@@ -66,7 +66,9 @@ impl fmt::Display for SlotCountError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::TooFew(slots) => write!(f, "{slots} slots: a wheel needs at least 2"),
-            Self::TooMany(slots) => write!(f, "{slots} slots: a wheel has at most {}", SlotCount::MAX),
+            Self::TooMany(slots) => {
+                write!(f, "{slots} slots: a wheel has at most {}", SlotCount::MAX)
+            }
             Self::NotPowerOfTwo(slots) => write!(
                 f,
                 "{slots} slots: the number of slots must be a power of two (the next one is {})",

@@ -45,15 +45,19 @@ pub fn usual_sizes(quick: bool) -> Vec<u32> {
 /// The streams that are compared when none are named: those behind the columns of the table, and the recorded traces.
 pub fn usual_sources() -> Vec<Source> {
     const USUAL: [&str; 3] = ["uniform", "steady", "hold-exponential"];
-    let is_usual = |source: &Source| !source.is_scalable() || USUAL.contains(&source.name().as_str());
+    let is_usual =
+        |source: &Source| !source.is_scalable() || USUAL.contains(&source.name().as_str());
     Source::all().into_iter().filter(is_usual).collect()
 }
 
 /// What a filter chooses: the workload or trace of that name; if there is none, those with it in their names; if there are none, those of
 /// the usual ones that have a measure of that name, a column of the table.
 pub fn sources_named(filter: &str) -> Vec<Source> {
-    let chosen = |is_it: &dyn Fn(&Source) -> bool| Source::all().into_iter().filter(is_it).collect::<Vec<_>>();
-    let [exact, part] = [chosen(&|it| it.name() == filter), chosen(&|it| it.name().contains(filter))];
+    let chosen = |is_it: &dyn Fn(&Source) -> bool| {
+        Source::all().into_iter().filter(is_it).collect::<Vec<_>>()
+    };
+    let [exact, part] =
+        [chosen(&|it| it.name() == filter), chosen(&|it| it.name().contains(filter))];
     if !exact.is_empty() || !part.is_empty() {
         return if exact.is_empty() { part } else { exact };
     }
@@ -157,7 +161,12 @@ fn expected(job: &Job<'_>) -> Duration {
     job.time.mul_f64(1.8)
 }
 
-fn measure_stream(settings: &Settings, job: &Job<'_>, run: &mut Run, progress: &Progress) -> Result<()> {
+fn measure_stream(
+    settings: &Settings,
+    job: &Job<'_>,
+    run: &mut Run,
+    progress: &Progress,
+) -> Result<()> {
     let say = |stage: &str| progress.say(format!("{} n={} {stage}", job.source.name(), job.n));
     say("oracle");
     let stream = job.source.load(job.n, settings.seed)?;
@@ -215,7 +224,9 @@ fn verify_all<'a>(
 ) -> (Vec<&'a dyn Contender>, Duration) {
     let mut right = Vec::new();
     let mut time = Duration::ZERO;
-    for contender in settings.contenders.iter().filter(|contender| contender.can_play(stream, solution)) {
+    for contender in
+        settings.contenders.iter().filter(|contender| contender.can_play(stream, solution))
+    {
         if interrupt::requested() {
             return (Vec::new(), time);
         }
@@ -248,7 +259,9 @@ impl Samples {
             operations,
             ns_per_op: Vec::new(),
         };
-        let rows = contenders.iter().flat_map(|contender| measures.iter().map(|&measure| row(*contender, measure)));
+        let rows = contenders
+            .iter()
+            .flat_map(|contender| measures.iter().map(|&measure| row(*contender, measure)));
         Self { rows: rows.collect(), measures }
     }
 
@@ -266,7 +279,8 @@ impl Samples {
         for played in plays {
             note(failures, verify::check(contender, stream, solution, &played).err());
             for (phase, time) in stream.phases.iter().zip(&played.times) {
-                let measure = self.measures.iter().position(|(measure, _)| Some(*measure) == phase.measure);
+                let measure =
+                    self.measures.iter().position(|(measure, _)| Some(*measure) == phase.measure);
                 if let Some((sum, operations)) = measure.map(|measure| &mut sums[measure]) {
                     *sum = sum.zip(*time).map(|(sum, time)| sum + time);
                     *operations += phase.operations;
@@ -275,7 +289,8 @@ impl Samples {
         }
         let rows = self.rows[at * sums.len()..].iter_mut();
         for (row, (time, operations)) in rows.zip(sums) {
-            row.ns_per_op.extend(time.map(|time| time.as_nanos() as f64 / operations.max(1) as f64));
+            row.ns_per_op
+                .extend(time.map(|time| time.as_nanos() as f64 / operations.max(1) as f64));
         }
     }
 }
@@ -283,8 +298,14 @@ impl Samples {
 /// Two passes, so that a stall of the machine in one of them shows up as what it is: a tail that all have.
 const LATENCY_PASSES: usize = 2;
 
-fn time_single_operations(contenders: &[&dyn Contender], stream: &Stream, solution: &Solution, run: &mut Run) {
-    let mut histograms: Vec<Histograms> = contenders.iter().map(|_| Histograms::default()).collect();
+fn time_single_operations(
+    contenders: &[&dyn Contender],
+    stream: &Stream,
+    solution: &Solution,
+    run: &mut Run,
+) {
+    let mut histograms: Vec<Histograms> =
+        contenders.iter().map(|_| Histograms::default()).collect();
     for _ in 0..LATENCY_PASSES {
         for (contender, histograms) in contenders.iter().zip(&mut histograms) {
             if interrupt::requested() {
@@ -313,7 +334,11 @@ fn measure_memory(settings: &Settings, run: &mut Run, progress: &Progress) {
             if interrupt::requested() {
                 return;
             }
-            progress.say(format!("memory of {} at n={n} ({} s)", contender.name(), start.elapsed().as_secs()));
+            progress.say(format!(
+                "memory of {} at n={n} ({} s)",
+                contender.name(),
+                start.elapsed().as_secs()
+            ));
             run.memory.extend(contender.memory(n, settings.seed));
         }
     }

@@ -42,7 +42,9 @@ pub fn timers(text: &str) -> Result<u32, String> {
 ///
 /// If the largest of the sizes takes more than is available, on any of the sources.
 pub fn check(sources: &[Source], sizes: &[u32]) -> Result<()> {
-    let (Some(n), Some((available, whose))) = (sizes.iter().copied().max().filter(|n| *n > SAMPLE), available()) else {
+    let (Some(n), Some((available, whose))) =
+        (sizes.iter().copied().max().filter(|n| *n > SAMPLE), available())
+    else {
         return Ok(());
     };
     for source in sources {
@@ -70,7 +72,8 @@ fn needed(workload: &Workload, n: u32) -> u64 {
 /// The bytes that can be had, and who has them: the machine, or what a limit (`ulimit -v`) leaves to this process, if that is less.
 fn available() -> Option<(u64, &'static str)> {
     let machine = provenance::meminfo("MemAvailable").map(|bytes| (bytes, "the machine has"));
-    let limit = address_space_left().map(|bytes| (bytes, "the limit of this process (ulimit -v) leaves"));
+    let limit =
+        address_space_left().map(|bytes| (bytes, "the limit of this process (ulimit -v) leaves"));
     machine.into_iter().chain(limit).min()
 }
 
@@ -90,9 +93,14 @@ mod tests {
 
     #[test]
     fn the_estimate_holds_the_operations_and_grows_with_n() {
-        let Source::Workload(uniform) = Source::find("uniform").unwrap() else { panic!("uniform is a workload") };
+        let Source::Workload(uniform) = Source::find("uniform").unwrap() else {
+            panic!("uniform is a workload")
+        };
         let per_timer = |n: u32| needed(uniform, n) as f64 / f64::from(n);
-        assert!((per_timer(SAMPLE) - 328.0).abs() < 1.0, "eight operations of 16 bytes, and 200 bytes");
+        assert!(
+            (per_timer(SAMPLE) - 328.0).abs() < 1.0,
+            "eight operations of 16 bytes, and 200 bytes"
+        );
         assert!((per_timer(SAMPLE * 100) - 328.0).abs() < 1.0);
     }
 

@@ -93,7 +93,10 @@ impl Comparison {
             Column::right("95 % interval").keyed("interval"),
             Column::left("verdict"),
         ];
-        let mut table = Table::new("B against A, ns per operation: a ratio below 1 means that B is faster", columns);
+        let mut table = Table::new(
+            "B against A, ns per operation: a ratio below 1 means that B is faster",
+            columns,
+        );
         table.rows = self.rows.iter().map(cells).collect();
         table.notes = self.notes();
         table
@@ -116,18 +119,27 @@ impl Comparison {
                 stats::FEWEST
             ));
         }
-        let ratios: Vec<f64> =
-            self.rows.iter().filter(|r| r.backend != FLOOR && r.a > 0.0).map(|r| r.b / r.a).collect();
-        notes.extend(stats::geometric_mean(&ratios).map(|mean| format!("Geometric mean of B / A: {mean:.3}.")));
+        let ratios: Vec<f64> = self
+            .rows
+            .iter()
+            .filter(|r| r.backend != FLOOR && r.a > 0.0)
+            .map(|r| r.b / r.a)
+            .collect();
+        notes.extend(
+            stats::geometric_mean(&ratios)
+                .map(|mean| format!("Geometric mean of B / A: {mean:.3}.")),
+        );
         notes
     }
 }
 
 /// Compares B with A, row by row.
 pub fn compare(a: &Run, b: &Run) -> Comparison {
-    let in_b: BTreeMap<Key<'_>, &Throughput> = b.throughput.iter().map(|row| (key(row), row)).collect();
+    let in_b: BTreeMap<Key<'_>, &Throughput> =
+        b.throughput.iter().map(|row| (key(row), row)).collect();
     let both = a.throughput.iter().filter_map(|row| Some((row, *in_b.get(&key(row))?)));
-    let rows: Vec<Row> = both.filter_map(|(ours, theirs)| compare_row(ours, theirs, a.provenance.seed)).collect();
+    let rows: Vec<Row> =
+        both.filter_map(|(ours, theirs)| compare_row(ours, theirs, a.provenance.seed)).collect();
     let mut warnings = provenance_warnings(&a.provenance, &b.provenance);
     warnings.extend(row_warnings(a, b));
     warnings.extend(floor_warning(&rows));
@@ -138,10 +150,18 @@ pub fn compare(a: &Run, b: &Run) -> Comparison {
 pub fn contents(run: &Run) -> String {
     let named = |name: fn(&Throughput) -> String| {
         let names: BTreeSet<String> = run.throughput.iter().map(name).collect();
-        if names.is_empty() { "nothing".to_owned() } else { names.into_iter().collect::<Vec<_>>().join(", ") }
+        if names.is_empty() {
+            "nothing".to_owned()
+        } else {
+            names.into_iter().collect::<Vec<_>>().join(", ")
+        }
     };
     let streams = named(|row| format!("{} at n = {}", row.workload, row.n));
-    format!("{} rows (structures: {}; workloads: {streams})", run.throughput.len(), named(|row| row.backend.clone()))
+    format!(
+        "{} rows (structures: {}; workloads: {streams})",
+        run.throughput.len(),
+        named(|row| row.backend.clone())
+    )
 }
 
 type Key<'a> = (&'a str, &'a str, u64, &'a str);
@@ -176,20 +196,43 @@ fn verdict(ratio: Option<Ratio>) -> Verdict {
 
 fn provenance_warnings(a: &Provenance, b: &Provenance) -> Vec<String> {
     let pairs = [
-        ("processor", a.cpu.clone(), b.cpu.clone(), "absolute times do not compare between machines; compare ratios"),
+        (
+            "processor",
+            a.cpu.clone(),
+            b.cpu.clone(),
+            "absolute times do not compare between machines; compare ratios",
+        ),
         ("number of processors", a.cores.to_string(), b.cores.to_string(), "the machines differ"),
-        ("memory", units::bytes(a.memory_bytes), units::bytes(b.memory_bytes), "the machines differ"),
+        (
+            "memory",
+            units::bytes(a.memory_bytes),
+            units::bytes(b.memory_bytes),
+            "the machines differ",
+        ),
         ("host", a.host.clone(), b.host.clone(), "the machines differ"),
         ("kernel", a.kernel.clone(), b.kernel.clone(), "part of a difference may be the kernel's"),
-        ("compiler", a.rustc.clone(), b.rustc.clone(), "part of a difference may be the compiler's"),
+        (
+            "compiler",
+            a.rustc.clone(),
+            b.rustc.clone(),
+            "part of a difference may be the compiler's",
+        ),
         ("profile", a.profile.clone(), b.profile.clone(), "the builds differ"),
-        ("seed", a.seed.to_string(), b.seed.to_string(), "the workloads differ; repeat with the same --seed"),
+        (
+            "seed",
+            a.seed.to_string(),
+            b.seed.to_string(),
+            "the workloads differ; repeat with the same --seed",
+        ),
     ];
     let differing = pairs.into_iter().filter(|(_, a, b, _)| a != b);
-    let mut warnings: Vec<String> =
-        differing.map(|(what, a, b, remedy)| format!("the {what} differs (A: {a}, B: {b}): {remedy}")).collect();
+    let mut warnings: Vec<String> = differing
+        .map(|(what, a, b, remedy)| format!("the {what} differs (A: {a}, B: {b}): {remedy}"))
+        .collect();
     if a.pinned_to.is_some() != b.pinned_to.is_some() {
-        warnings.push("one run was pinned to a processor and the other was not: repeat both alike".to_owned());
+        warnings.push(
+            "one run was pinned to a processor and the other was not: repeat both alike".to_owned(),
+        );
     }
     for (name, provenance) in [("A", a), ("B", b)] {
         if provenance.dirty {
@@ -209,11 +252,20 @@ fn row_warnings(a: &Run, b: &Run) -> Vec<String> {
             warnings.push(format!("{name} was interrupted: rows are missing"));
         }
         if !run.failures.is_empty() {
-            warnings.push(format!("{name} has wrong answers ({}), and no times there", run.failures.len()));
+            warnings.push(format!(
+                "{name} has wrong answers ({}), and no times there",
+                run.failures.len()
+            ));
         }
-        let missing = run.throughput.iter().filter(|row| !other.throughput.iter().any(|o| key(o) == key(row))).count();
+        let missing = run
+            .throughput
+            .iter()
+            .filter(|row| !other.throughput.iter().any(|o| key(o) == key(row)))
+            .count();
         if missing > 0 {
-            warnings.push(format!("rows of {name} that {other_name} does not have, left out here: {missing}"));
+            warnings.push(format!(
+                "rows of {name} that {other_name} does not have, left out here: {missing}"
+            ));
         }
     }
     warnings
@@ -237,8 +289,11 @@ fn cells(row: &Row) -> Vec<Cell> {
         value: serde_json::json!({ "low": r.low, "high": r.high }),
         mark: Mark::Plain,
     });
-    let ratio =
-        if row.a > 0.0 { Cell::figure(row.b / row.a, format!("{:.3}", row.b / row.a)) } else { Cell::missing() };
+    let ratio = if row.a > 0.0 {
+        Cell::figure(row.b / row.a, format!("{:.3}", row.b / row.a))
+    } else {
+        Cell::missing()
+    };
     vec![
         Cell::text(&row.backend),
         Cell::text(&row.workload),

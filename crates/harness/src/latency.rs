@@ -24,7 +24,12 @@ pub struct Histograms {
 
 impl Default for Histograms {
     fn default() -> Self {
-        Self { insert: Times::new(), cancel: Times::new(), tick: Times::new(), advance: Times::new() }
+        Self {
+            insert: Times::new(),
+            cancel: Times::new(),
+            tick: Times::new(),
+            advance: Times::new(),
+        }
     }
 }
 
@@ -43,7 +48,9 @@ impl Histograms {
                 _ if phase.measure.is_none() => apply(op),
                 Op::Insert { .. } => self.insert.time(|| apply(op)),
                 Op::Cancel { .. } => self.cancel.time(|| apply(op)),
-                Op::Ticks { .. } => single_ticks(op).for_each(|tick| self.tick.time(|| apply(tick))),
+                Op::Ticks { .. } => {
+                    single_ticks(op).for_each(|tick| self.tick.time(|| apply(tick)))
+                }
                 // A jump in which everything fires is one operation; its time stands in the other tables.
                 Op::Advance { .. } | Op::Wake if phase.measure != Some(Measure::FireJump) => {
                     self.advance.time(|| apply(op));
@@ -55,13 +62,19 @@ impl Histograms {
 
     /// All phases were recorded.
     pub fn end_pass(&mut self) {
-        [&mut self.insert, &mut self.cancel, &mut self.tick, &mut self.advance].into_iter().for_each(Times::end_pass);
+        [&mut self.insert, &mut self.cancel, &mut self.tick, &mut self.advance]
+            .into_iter()
+            .for_each(Times::end_pass);
     }
 
     /// The rows of the results.
     pub fn rows(&self, backend: &str, workload: &str, n: u64) -> Vec<Latency> {
-        let kinds =
-            [("insert", &self.insert), ("cancel", &self.cancel), ("tick", &self.tick), ("advance", &self.advance)];
+        let kinds = [
+            ("insert", &self.insert),
+            ("cancel", &self.cancel),
+            ("tick", &self.tick),
+            ("advance", &self.advance),
+        ];
         let timed = kinds.into_iter().filter(|(_, times)| !times.all.is_empty());
         timed.map(|(operation, times)| times.row(backend, workload, n, operation)).collect()
     }
@@ -141,7 +154,9 @@ mod tests {
         assert_eq!(rows.len(), 1, "only what was timed gets a row");
         let row = &rows[0];
         assert_eq!((row.operation.as_str(), row.count), ("insert", 10_000));
-        for (value, expected) in [(row.p50, 5_000), (row.p90, 9_000), (row.p9999, 9_999), (row.max, 10_000)] {
+        for (value, expected) in
+            [(row.p50, 5_000), (row.p90, 9_000), (row.p9999, 9_999), (row.max, 10_000)]
+        {
             assert!(value.abs_diff(expected) * 500 <= expected, "{value} is not near {expected}");
         }
         assert!(row.curve.windows(2).all(|pair| pair[0].0 <= pair[1].0 && pair[0].1 <= pair[1].1));

@@ -49,7 +49,12 @@ pub fn measure<B: Backend>(n: u32, seed: u64) -> Memory {
 }
 
 /// Replaces timers at random while the clock goes on; one that has fired is started again. So n stay live.
-fn churn<T: Timer<u64>>(timer: &mut T, ids: &mut [TimerId], mut delay: impl FnMut() -> Tick, seed: u64) {
+fn churn<T: Timer<u64>>(
+    timer: &mut T,
+    ids: &mut [TimerId],
+    mut delay: impl FnMut() -> Tick,
+    seed: u64,
+) {
     let mut random = Pcg64Mcg::seed_from_u64(seed ^ 1);
     let n = ids.len() as u64;
     for step in 0..u64::from(CHURN) * n {

@@ -13,8 +13,13 @@ pub struct Progress {
 impl Progress {
     /// A bar for work that is expected to take this long.
     pub fn new(expected: Duration) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(expected.as_millis() as u64), ProgressDrawTarget::stderr());
-        let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {elapsed} gone, about {eta} left  {msg}");
+        let bar = ProgressBar::with_draw_target(
+            Some(expected.as_millis() as u64),
+            ProgressDrawTarget::stderr(),
+        );
+        let style = ProgressStyle::with_template(
+            "{bar:30} {percent:>3} %  {elapsed} gone, about {eta} left  {msg}",
+        );
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         Self { bar, finished: Duration::ZERO }
     }
@@ -32,7 +37,9 @@ impl Progress {
 
     /// Within a stretch: `share` of `expected` is done.
     pub fn within_part(&self, expected: Duration, share: f64) {
-        self.bar.set_position((self.finished + expected.mul_f64(share.clamp(0.0, 1.0))).as_millis() as u64);
+        self.bar.set_position(
+            (self.finished + expected.mul_f64(share.clamp(0.0, 1.0))).as_millis() as u64,
+        );
     }
 }
 

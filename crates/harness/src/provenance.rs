@@ -20,7 +20,8 @@ pub fn gather(seed: u64) -> Provenance {
         profile: env!("WHEELHOUSE_PROFILE").to_owned(),
         commit: git(&["rev-parse", "HEAD"]).unwrap_or_else(unknown),
         // Files that git does not know, such as the results of earlier runs, change nothing in the build.
-        dirty: git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|changes| !changes.is_empty()),
+        dirty: git(&["status", "--porcelain", "--untracked-files=no"])
+            .is_some_and(|changes| !changes.is_empty()),
         command: command_line(),
         seed,
         pinned_to: None,
@@ -33,7 +34,11 @@ fn unknown() -> String {
 }
 
 fn output(program: &str, arguments: &[&str]) -> Option<String> {
-    let output = Command::new(program).args(arguments).output().ok().filter(|output| output.status.success())?;
+    let output = Command::new(program)
+        .args(arguments)
+        .output()
+        .ok()
+        .filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
@@ -67,9 +72,14 @@ fn host_label(cpu: &str, cores: usize) -> String {
     const SAYS_NOTHING: [&str; 10] =
         ["intel(r)", "amd", "cpu", "processor", "core(tm)", "(r)", "unknown", "apple", "with", "@"];
     let lower = cpu.to_lowercase();
-    let word = lower.split_whitespace().find(|word| !SAYS_NOTHING.contains(word)).unwrap_or("machine");
-    let word: String =
-        word.replace("(r)", "").replace("(tm)", "").chars().filter(char::is_ascii_alphanumeric).collect();
+    let word =
+        lower.split_whitespace().find(|word| !SAYS_NOTHING.contains(word)).unwrap_or("machine");
+    let word: String = word
+        .replace("(r)", "")
+        .replace("(tm)", "")
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect();
     format!("{}-{cores}c", if word.is_empty() { "machine" } else { &word })
 }
 
@@ -77,11 +87,15 @@ fn host_label(cpu: &str, cores: usize) -> String {
 fn command_line() -> String {
     let mut arguments = std::env::args();
     let program = arguments.next().unwrap_or_default();
-    let name = std::path::Path::new(&program).file_stem().map(|name| name.to_string_lossy().into_owned());
+    let name =
+        std::path::Path::new(&program).file_stem().map(|name| name.to_string_lossy().into_owned());
     let (benches, rest): (Vec<_>, Vec<_>) = arguments.partition(|argument| argument == "--bench");
     // Cargo gives `--bench` to what it runs as a bench, and a name with a hash that nobody would type.
-    let (command, separator) =
-        if benches.is_empty() { (name.unwrap_or_default(), " ") } else { ("cargo bench".into(), " -- ") };
+    let (command, separator) = if benches.is_empty() {
+        (name.unwrap_or_default(), " ")
+    } else {
+        ("cargo bench".into(), " -- ")
+    };
     if rest.is_empty() { command } else { format!("{command}{separator}{}", rest.join(" ")) }
 }
 
@@ -97,7 +111,10 @@ mod tests {
     #[test]
     fn the_files_of_the_kernel_are_read_by_name() {
         let file = "MemTotal:       24683524 kB\nMemAvailable:   1 kB\nHugePages: x kB\n";
-        assert_eq!(["MemTotal", "MemAvailable"].map(|name| kilobytes(file, name)), [Some(25_275_928_576), Some(1024)]);
+        assert_eq!(
+            ["MemTotal", "MemAvailable"].map(|name| kilobytes(file, name)),
+            [Some(25_275_928_576), Some(1024)]
+        );
         assert_eq!(["Mem", "HugePages"].map(|name| kilobytes(file, name)), [None, None]);
     }
 

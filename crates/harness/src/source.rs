@@ -29,7 +29,9 @@ impl Source {
     /// If there is none; the message lists the known names.
     pub fn find(name: &str) -> Result<Self> {
         let Some(trace_name) = name.strip_prefix(TRACE) else {
-            return find(name).map(Self::Workload).map_err(|unknown| anyhow!("{unknown}; traces: {}", trace_names()));
+            return find(name)
+                .map(Self::Workload)
+                .map_err(|unknown| anyhow!("{unknown}; traces: {}", trace_names()));
         };
         match trace::shipped().iter().find(|shipped| shipped.name == trace_name) {
             Some(shipped) => Ok(Self::Shipped(shipped)),
@@ -84,5 +86,9 @@ impl Source {
 }
 
 fn trace_names() -> String {
-    trace::shipped().iter().map(|shipped| format!("{TRACE}{}", shipped.name)).collect::<Vec<_>>().join(", ")
+    trace::shipped()
+        .iter()
+        .map(|shipped| format!("{TRACE}{}", shipped.name))
+        .collect::<Vec<_>>()
+        .join(", ")
 }

@@ -62,21 +62,32 @@ pub fn replace(text: &str, name: &str, content: &str) -> Result<String> {
 }
 
 fn spliced(file: &Path, name: &str, content: &str) -> Result<(String, String)> {
-    let old = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let new = replace(&old, name, content).with_context(|| format!("cannot splice into {}", file.display()))?;
+    let old =
+        fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let new = replace(&old, name, content)
+        .with_context(|| format!("cannot splice into {}", file.display()))?;
     Ok((old, new))
 }
 
 /// From the end of the line of the first marker to the start of that of the second.
 fn between_markers(text: &str, name: &str) -> Result<Range<usize>> {
-    let begin = marker_line(text, |line| line.starts_with(&format!("<!-- BEGIN {name}:")), "BEGIN", name)?;
+    let begin =
+        marker_line(text, |line| line.starts_with(&format!("<!-- BEGIN {name}:")), "BEGIN", name)?;
     let end = marker_line(text, |line| line == format!("<!-- END {name} -->"), "END", name)?;
-    ensure!(begin.end < end.start, "the marker END {name} stands before BEGIN {name}; put them in order");
+    ensure!(
+        begin.end < end.start,
+        "the marker END {name} stands before BEGIN {name}; put them in order"
+    );
     Ok(begin.end..end.start)
 }
 
 /// The one line that is the marker, without its line break.
-fn marker_line(text: &str, is_marker: impl Fn(&str) -> bool, which: &str, name: &str) -> Result<Range<usize>> {
+fn marker_line(
+    text: &str,
+    is_marker: impl Fn(&str) -> bool,
+    which: &str,
+    name: &str,
+) -> Result<Range<usize>> {
     let mut found = None;
     let mut start = 0;
     for line in text.split_inclusive('\n') {

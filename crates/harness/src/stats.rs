@@ -80,14 +80,21 @@ pub struct Ratio {
 /// apart once in ten times, two sets of five once in 126. Nor does it know of what changed between the runs as a whole,
 /// for which [`compare`](crate::compare) looks at the floor.
 pub fn ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<Ratio> {
-    let usable = |samples: &[f64]| samples.len() >= FEWEST && samples.iter().all(|s| s.is_finite() && *s > 0.0);
+    let usable = |samples: &[f64]| {
+        samples.len() >= FEWEST && samples.iter().all(|s| s.is_finite() && *s > 0.0)
+    };
     if !usable(a) || !usable(b) {
         return None;
     }
     let mut rng = Pcg64Mcg::seed_from_u64(seed);
     let mut drawn = Vec::with_capacity(a.len().max(b.len()));
     let mut ratios: Vec<f64> = (0..RESAMPLES)
-        .filter_map(|_| Some(resampled_median(a, &mut drawn, &mut rng)? / resampled_median(b, &mut drawn, &mut rng)?))
+        .filter_map(|_| {
+            Some(
+                resampled_median(a, &mut drawn, &mut rng)?
+                    / resampled_median(b, &mut drawn, &mut rng)?,
+            )
+        })
         .collect();
     ratios.sort_unstable_by(f64::total_cmp);
     let at = |share: f64| ratios[((RESAMPLES - 1) as f64 * share).round() as usize];

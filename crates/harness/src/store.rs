@@ -32,8 +32,9 @@ pub const RUN_FILE: &str = "run.json";
 ///
 /// If the folder cannot be made.
 pub fn create(parent: &Path, provenance: &Provenance) -> Result<PathBuf> {
-    fs::create_dir_all(parent)
-        .with_context(|| format!("cannot make the folder {}; name a writable one with --out", parent.display()))?;
+    fs::create_dir_all(parent).with_context(|| {
+        format!("cannot make the folder {}; name a writable one with --out", parent.display())
+    })?;
     let name = folder_name(provenance);
     for attempt in 1..=9999 {
         let suffix = if attempt == 1 { String::new() } else { format!("-{attempt}") };
@@ -43,12 +44,18 @@ pub fn create(parent: &Path, provenance: &Provenance) -> Result<PathBuf> {
             Ok(()) => return Ok(dir),
             Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
             Err(e) => {
-                let message = format!("cannot make the folder {}; name a writable one with --out", dir.display());
+                let message = format!(
+                    "cannot make the folder {}; name a writable one with --out",
+                    dir.display()
+                );
                 return Err(anyhow::Error::new(e).context(message));
             }
         }
     }
-    bail!("{} holds 9999 folders {name}-..; remove some, or name another with --out", parent.display())
+    bail!(
+        "{} holds 9999 folders {name}-..; remove some, or name another with --out",
+        parent.display()
+    )
 }
 
 /// Makes the folder that the caller named, or takes it if it is there and empty.
@@ -59,9 +66,11 @@ pub fn create(parent: &Path, provenance: &Provenance) -> Result<PathBuf> {
 pub fn create_at(out: &Path) -> Result<PathBuf> {
     let shown = out.display();
     ensure!(!out.is_file(), "{shown} is a file; name a folder with --out");
-    fs::create_dir_all(out)
-        .with_context(|| format!("cannot make the folder {shown}; name a writable one with --out"))?;
-    let mut entries = fs::read_dir(out).with_context(|| format!("cannot read the folder {shown}"))?;
+    fs::create_dir_all(out).with_context(|| {
+        format!("cannot make the folder {shown}; name a writable one with --out")
+    })?;
+    let mut entries =
+        fs::read_dir(out).with_context(|| format!("cannot read the folder {shown}"))?;
     ensure!(
         entries.next().is_none(),
         "{shown} is not empty, and results are never written over; name a new folder with --out, or leave --out away"
@@ -101,9 +110,15 @@ pub fn load(path: &Path) -> Result<Run> {
                 "there is no run at {shown}; name a folder that holds a {RUN_FILE}, as `wheelhouse bench` leaves behind"
             )
         }
-        Err(e) => bail!("cannot read {shown} ({e}); name the folder of a run, as `wheelhouse bench` leaves behind"),
+        Err(e) => bail!(
+            "cannot read {shown} ({e}); name the folder of a run, as `wheelhouse bench` leaves behind"
+        ),
     };
-    let damaged = || format!("{shown} is damaged or cut short; take it from version control again, or repeat the run");
+    let damaged = || {
+        format!(
+            "{shown} is damaged or cut short; take it from version control again, or repeat the run"
+        )
+    };
     let version: Version = serde_json::from_str(&text).with_context(damaged)?;
     match version.schema {
         Some(SCHEMA) => {
@@ -115,7 +130,9 @@ pub fn load(path: &Path) -> Result<Run> {
             "{shown} has layout {other} and this program reads layout {SCHEMA}; \
              use the version of wheelhouse that wrote it, or repeat the run"
         ),
-        None => bail!("{shown} is JSON but not a run of wheelhouse; name a folder that holds a {RUN_FILE}"),
+        None => bail!(
+            "{shown} is JSON but not a run of wheelhouse; name a folder that holds a {RUN_FILE}"
+        ),
     }
 }
 
@@ -137,7 +154,9 @@ pub fn write_whole(path: &Path, contents: &[u8]) -> Result<()> {
         // The first error is the one to report; a leftover temporary file does no harm.
         let _ = fs::remove_file(&beside);
     }
-    renamed.with_context(|| format!("cannot write {}; is the disk full, or the folder not writable?", path.display()))
+    renamed.with_context(|| {
+        format!("cannot write {}; is the disk full, or the folder not writable?", path.display())
+    })
 }
 
 /// Only as much as tells whether the rest can be read.
@@ -155,8 +174,10 @@ fn folder_name(provenance: &Provenance) -> String {
 
 /// What is safe in a file name everywhere; empty becomes `unknown`.
 fn plain(text: &str) -> String {
-    let kept: String =
-        text.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' }).collect();
+    let kept: String = text
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' })
+        .collect();
     let kept = kept.trim_matches(['-', '.']);
     if kept.is_empty() { "unknown".to_owned() } else { kept.to_owned() }
 }
@@ -165,13 +186,23 @@ fn plain(text: &str) -> String {
 fn check_figures(run: &Run) -> Result<()> {
     let possible = |figure: &f64| figure.is_finite() && *figure >= 0.0;
     for row in &run.throughput {
-        let at = || format!("{} of {} on {} at n = {}", row.measure, row.backend, row.workload, row.n);
+        let at =
+            || format!("{} of {} on {} at n = {}", row.measure, row.backend, row.workload, row.n);
         ensure!(!row.ns_per_op.is_empty(), "{} has no samples", at());
-        ensure!(row.ns_per_op.iter().all(possible), "{} holds a figure that no measurement gives", at());
+        ensure!(
+            row.ns_per_op.iter().all(possible),
+            "{} holds a figure that no measurement gives",
+            at()
+        );
     }
     for row in &run.memory {
         let are_possible = [row.live, row.peak, row.churned].iter().all(possible);
-        ensure!(are_possible, "memory of {} at n = {} holds a figure that no measurement gives", row.backend, row.n);
+        ensure!(
+            are_possible,
+            "memory of {} at n = {} holds a figure that no measurement gives",
+            row.backend,
+            row.n
+        );
     }
     ensure!(possible(&run.provenance.clock_overhead_ns), "the overhead of the clock is no time");
     Ok(())
@@ -189,7 +220,8 @@ fn csv_of(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Result<
 fn throughput_csv(run: &Run) -> Result<Vec<u8>> {
     let rows = run.throughput.iter().flat_map(|row| {
         row.ns_per_op.iter().enumerate().map(|(k, ns)| {
-            let names = [row.backend.clone(), row.workload.clone(), row.n.to_string(), row.measure.clone()];
+            let names =
+                [row.backend.clone(), row.workload.clone(), row.n.to_string(), row.measure.clone()];
             let figures = [row.operations.to_string(), (k + 1).to_string(), ns.to_string()];
             names.into_iter().chain(figures).collect()
         })
@@ -213,8 +245,10 @@ fn latency_csv(run: &Run) -> Result<Vec<u8>> {
         "worst_ns",
     ];
     let rows = run.latency.iter().map(|row| {
-        let names = [row.backend.clone(), row.workload.clone(), row.n.to_string(), row.operation.clone()];
-        let figures = [row.count, row.p50, row.p90, row.p99, row.p999, row.p9999, row.max, row.worst];
+        let names =
+            [row.backend.clone(), row.workload.clone(), row.n.to_string(), row.operation.clone()];
+        let figures =
+            [row.count, row.p50, row.p90, row.p99, row.p999, row.p9999, row.max, row.worst];
         names.into_iter().chain(figures.iter().map(u64::to_string)).collect()
     });
     csv_of(&head, rows)
@@ -225,18 +259,30 @@ fn memory_csv(run: &Run) -> Result<Vec<u8>> {
         let figures = [row.live, row.peak, row.churned].map(|b| b.to_string());
         [row.backend.clone(), row.n.to_string()].into_iter().chain(figures).collect()
     });
-    csv_of(&["backend", "n", "live_bytes_per_timer", "peak_bytes_per_timer", "churned_bytes_per_timer"], rows)
+    csv_of(
+        &[
+            "backend",
+            "n",
+            "live_bytes_per_timer",
+            "peak_bytes_per_timer",
+            "churned_bytes_per_timer",
+        ],
+        rows,
+    )
 }
 
 fn failures_csv(run: &Run) -> Result<Vec<u8>> {
     let rows = run.failures.iter();
-    let rows = rows.map(|f| vec![f.backend.clone(), f.workload.clone(), f.n.to_string(), f.message.clone()]);
+    let rows = rows
+        .map(|f| vec![f.backend.clone(), f.workload.clone(), f.n.to_string(), f.message.clone()]);
     csv_of(&["backend", "workload", "n", "message"], rows)
 }
 
 fn provenance_text(run: &Run) -> String {
-    let mut lines: Vec<String> =
-        provenance::lines(&run.provenance).into_iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
+    let mut lines: Vec<String> = provenance::lines(&run.provenance)
+        .into_iter()
+        .map(|(name, value)| format!("{name}: {value}\n"))
+        .collect();
     if run.interrupted {
         lines.push("interrupted: yes, rows are missing\n".to_owned());
     }

@@ -43,7 +43,8 @@ impl Stream {
         let reader = trace::Reader::new(bytes)?;
         let labels = reader.header().labels as usize;
         let ops = reader.collect::<Result<Vec<Op>, _>>()?;
-        let starts_nothing = |op: &&Op| !matches!(op, Op::Advance { .. } | Op::Ticks { .. } | Op::Wake);
+        let starts_nothing =
+            |op: &&Op| !matches!(op, Op::Advance { .. } | Op::Ticks { .. } | Op::Wake);
         let operations = ops.iter().filter(starts_nothing).count() as u64;
         let phases = vec![Phase { measure: Some(Measure::Mix), operations, ops }];
         Ok(Self { name: format!("{TRACE}{name}"), n: labels as u64, labels, phases })
@@ -55,10 +56,13 @@ impl Stream {
     ///
     /// If it cannot be read, or is truncated, corrupt or of another version.
     pub fn of_file(path: &Path) -> Result<Self> {
-        let name = path.file_stem().map_or_else(|| "unnamed".into(), |stem| stem.to_string_lossy().into_owned());
+        let name = path
+            .file_stem()
+            .map_or_else(|| "unnamed".into(), |stem| stem.to_string_lossy().into_owned());
         let shown = path.display();
         ensure!(!path.is_dir(), "{shown} is a folder; {REMEDY}");
-        let file = File::open(path).with_context(|| format!("cannot open the trace {shown}; {REMEDY}"))?;
+        let file =
+            File::open(path).with_context(|| format!("cannot open the trace {shown}; {REMEDY}"))?;
         Self::of_trace(&name, file).with_context(|| format!("in {shown}"))
     }
 
@@ -82,7 +86,11 @@ impl Stream {
 
     /// The number of timers that the stream starts.
     pub fn insertions(&self) -> usize {
-        self.phases.iter().flat_map(|phase| &phase.ops).filter(|op| matches!(op, Op::Insert { .. })).count()
+        self.phases
+            .iter()
+            .flat_map(|phase| &phase.ops)
+            .filter(|op| matches!(op, Op::Insert { .. }))
+            .count()
     }
 
     /// Plays the stream on the oracle and notes the right answers.
@@ -103,7 +111,9 @@ impl Stream {
                     Op::Cancel { .. } | Op::Reschedule { .. } => player.apply(op),
                     Op::Advance { .. } | Op::Wake => script.counts.push(fired_by(&mut player, op)),
                     Op::Ticks { .. } => {
-                        script.counts.extend(single_ticks(op).map(|tick| fired_by(&mut player, tick)));
+                        script
+                            .counts
+                            .extend(single_ticks(op).map(|tick| fired_by(&mut player, tick)));
                     }
                 }
             }

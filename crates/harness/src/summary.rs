@@ -23,13 +23,18 @@ pub fn at_a_glance(run: &Run, n: Option<u64>) -> Table {
     };
     let sources: Vec<Source> = sources(run, n);
     let known = sizes(run);
-    let title = format!("At a glance: n = {} timers, ns per operation unless a unit is shown", units::count(n));
+    let title = format!(
+        "At a glance: n = {} timers, ns per operation unless a unit is shown",
+        units::count(n)
+    );
     let mut columns = vec![Column::left("structure")];
     columns.extend(sources.iter().map(|s| Column::right(&s.heading)));
     let mut table = Table::new(title, columns);
-    let measured = |name: &String| sources.iter().any(|source| source.find(run, name) != Found::Missing);
+    let measured =
+        |name: &String| sources.iter().any(|source| source.find(run, name) != Found::Missing);
     let (names, left_out): (Vec<_>, Vec<_>) = backends(run).into_iter().partition(measured);
-    table.rows = names.iter().map(|name| vec![Cell::text(name.clone()).marked(row_mark(name))]).collect();
+    table.rows =
+        names.iter().map(|name| vec![Cell::text(name.clone()).marked(row_mark(name))]).collect();
     for source in &sources {
         let found: Vec<Found> = names.iter().map(|name| source.find(run, name)).collect();
         let best = best(&names, &found);
@@ -39,13 +44,18 @@ pub fn at_a_glance(run: &Run, n: Option<u64>) -> Table {
     }
     table.notes = notes(run, n, &sources);
     if !left_out.is_empty() {
-        table
-            .notes
-            .push(format!("Too slow to be measured with so many timers, and left out: {}.", left_out.join(", ")));
+        table.notes.push(format!(
+            "Too slow to be measured with so many timers, and left out: {}.",
+            left_out.join(", ")
+        ));
     }
     if !known.contains(&n) {
         let known: Vec<String> = known.into_iter().map(units::count).collect();
-        table.notes.push(format!("The run has no rows at n = {}; it has: {}.", units::count(n), known.join("; ")));
+        table.notes.push(format!(
+            "The run has no rows at n = {}; it has: {}.",
+            units::count(n),
+            known.join("; ")
+        ));
     }
     table
 }
@@ -64,7 +74,8 @@ pub fn sizes(run: &Run) -> Vec<u64> {
         let failures = run.failures.iter().map(|r| (r.workload.as_str(), r.n));
         throughput.chain(latency).chain(failures).chain(run.memory.iter().map(|r| ("", r.n)))
     };
-    let mut sizes: Vec<u64> = rows().filter(|(workload, _)| !workload.starts_with(TRACE)).map(|(_, n)| n).collect();
+    let mut sizes: Vec<u64> =
+        rows().filter(|(workload, _)| !workload.starts_with(TRACE)).map(|(_, n)| n).collect();
     if sizes.is_empty() {
         sizes = rows().map(|(_, n)| n).collect();
     }
@@ -76,7 +87,8 @@ pub fn sizes(run: &Run) -> Vec<u64> {
 /// The names of the run's backends in the order of their first rows, the floor last.
 pub fn backends(run: &Run) -> Vec<String> {
     let throughput = run.throughput.iter().map(|r| &r.backend);
-    let others = run.latency.iter().map(|r| &r.backend).chain(run.memory.iter().map(|r| &r.backend));
+    let others =
+        run.latency.iter().map(|r| &r.backend).chain(run.memory.iter().map(|r| &r.backend));
     let all = throughput.chain(others).chain(run.failures.iter().map(|r| &r.backend));
     let mut names: Vec<String> = Vec::new();
     for name in all {
@@ -92,7 +104,10 @@ pub fn backends(run: &Run) -> Vec<String> {
 pub fn workloads(run: &Run) -> Vec<String> {
     let rows = run.throughput.iter().map(|r| &r.workload);
     let mut names: Vec<String> = Vec::new();
-    for name in rows.chain(run.latency.iter().map(|r| &r.workload)).chain(run.failures.iter().map(|r| &r.workload)) {
+    for name in rows
+        .chain(run.latency.iter().map(|r| &r.workload))
+        .chain(run.failures.iter().map(|r| &r.workload))
+    {
         if !names.contains(name) {
             names.push(name.clone());
         }
@@ -138,7 +153,9 @@ pub fn find_throughput(run: &Run, backend: &str, workload: &str, n: u64, measure
         return Found::Wrong;
     }
     let mut rows = run.throughput.iter();
-    let row = rows.find(|r| r.backend == backend && r.workload == workload && r.n == n && r.measure == measure);
+    let row = rows.find(|r| {
+        r.backend == backend && r.workload == workload && r.n == n && r.measure == measure
+    });
     match row.and_then(|row| Some((stats::median(&row.ns_per_op)?, row.ns_per_op.clone()))) {
         Some((median, samples)) => Found::Figure(median, samples),
         None => Found::Missing,
@@ -151,7 +168,12 @@ pub fn is_wrong(run: &Run, backend: &str, workload: &str, n: u64) -> bool {
 }
 
 /// A field: the figure, under it the ratio to the best of its column.
-pub fn ratio_cell(backend: &str, found: &Found, best: Option<f64>, show: fn(f64) -> String) -> Cell {
+pub fn ratio_cell(
+    backend: &str,
+    found: &Found,
+    best: Option<f64>,
+    show: fn(f64) -> String,
+) -> Cell {
     let value = match found {
         Found::Figure(value, _) => *value,
         Found::Wrong => return Cell::wrong(),
@@ -190,7 +212,10 @@ impl Source {
             Kind::WorstTick if is_wrong(run, backend, &self.workload, self.n) => Found::Wrong,
             Kind::WorstTick => {
                 let row = run.latency.iter().find(|r| {
-                    r.backend == backend && r.workload == self.workload && r.n == self.n && r.operation == "tick"
+                    r.backend == backend
+                        && r.workload == self.workload
+                        && r.n == self.n
+                        && r.operation == "tick"
                 });
                 row.map_or(Found::Missing, |r| Found::Figure(r.worst as f64, vec![r.worst as f64]))
             }
@@ -230,7 +255,12 @@ fn sources(run: &Run, n: u64) -> Vec<Source> {
     sources.extend(traces(run));
     let ticks = run.latency.iter().filter(|r| r.n == n && r.operation == "tick");
     if let Some(workload) = choose(ticks.map(|r| r.workload.as_str()), &["uniform", "steady"]) {
-        sources.push(Source { heading: "worst\ntick".to_owned(), workload, n, kind: Kind::WorstTick });
+        sources.push(Source {
+            heading: "worst\ntick".to_owned(),
+            workload,
+            n,
+            kind: Kind::WorstTick,
+        });
     }
     if run.memory.iter().any(|r| r.n == n) {
         sources.push(Source {
@@ -261,7 +291,10 @@ fn choose<'a>(present: impl Iterator<Item = &'a str>, preferred: &[&str]) -> Opt
 }
 
 fn notes(run: &Run, n: u64, sources: &[Source]) -> Vec<String> {
-    let mut notes = vec!["Median, and ×ratio to the best of the column, which is marked. Lower is better.".to_owned()];
+    let mut notes = vec![
+        "Median, and ×ratio to the best of the column, which is marked. Lower is better."
+            .to_owned(),
+    ];
     let floor = "The floor moves only the bytes that no timer facility can avoid, told beforehand what fires; it does not \
                  compete.";
     if backends(run).iter().any(|name| name == FLOOR) {
@@ -272,7 +305,9 @@ fn notes(run: &Run, n: u64, sources: &[Source]) -> Vec<String> {
     notes.extend(guest_notes(run));
     if !run.failures.is_empty() {
         let count = run.failures.len();
-        notes.push(format!("WRONG answers in the run: {count} (not the oracle's, so that they have no times)."));
+        notes.push(format!(
+            "WRONG answers in the run: {count} (not the oracle's, so that they have no times)."
+        ));
     }
     if run.interrupted {
         notes.push("The run was interrupted: rows are missing.".to_owned());
@@ -284,7 +319,11 @@ fn notes(run: &Run, n: u64, sources: &[Source]) -> Vec<String> {
 fn workload_note(n: u64, sources: &[Source]) -> Option<String> {
     let mut parts: Vec<(String, Vec<String>)> = Vec::new();
     for source in sources.iter().filter(|s| !matches!(s.kind, Kind::Bytes)) {
-        let own_n = if source.n == n { String::new() } else { format!(", {} timers", units::count(source.n)) };
+        let own_n = if source.n == n {
+            String::new()
+        } else {
+            format!(", {} timers", units::count(source.n))
+        };
         let workload = format!("{}{own_n}", source.workload);
         let heading = source.heading.replace('\n', " ");
         match parts.iter_mut().find(|(name, _)| *name == workload) {
@@ -292,7 +331,8 @@ fn workload_note(n: u64, sources: &[Source]) -> Option<String> {
             None => parts.push((workload, vec![heading])),
         }
     }
-    let parts: Vec<String> = parts.into_iter().map(|(name, heads)| format!("{name} ({})", heads.join(", "))).collect();
+    let parts: Vec<String> =
+        parts.into_iter().map(|(name, heads)| format!("{name} ({})", heads.join(", "))).collect();
     (!parts.is_empty()).then(|| format!("Workloads: {}.", parts.join("; ")))
 }
 
@@ -300,8 +340,12 @@ fn workload_note(n: u64, sources: &[Source]) -> Option<String> {
 fn guest_notes(run: &Run) -> impl Iterator<Item = String> + '_ {
     let mut versions: Vec<&str> = run.guests.iter().map(|guest| guest.version.as_str()).collect();
     versions.dedup(); // one package may be in the run twice, used in two ways
-    let versions = (!versions.is_empty()).then(|| format!("Not of this workspace: {}.", versions.join(", ")));
-    let reasons = run.guests.iter().flat_map(|guest| guest.cannot.iter().map(|why| format!("{}: {why}.", guest.name)));
+    let versions =
+        (!versions.is_empty()).then(|| format!("Not of this workspace: {}.", versions.join(", ")));
+    let reasons = run
+        .guests
+        .iter()
+        .flat_map(|guest| guest.cannot.iter().map(|why| format!("{}: {why}.", guest.name)));
     versions.into_iter().chain(reasons)
 }
 
@@ -334,7 +378,8 @@ fn spread_note(run: &Run, n: u64, sources: &[Source]) -> Option<String> {
 }
 
 fn nothing(run: &Run) -> Table {
-    let mut table = Table::new("At a glance: nothing was measured", vec![Column::left("structure")]);
+    let mut table =
+        Table::new("At a glance: nothing was measured", vec![Column::left("structure")]);
     table.notes.push(if run.interrupted {
         "The run was interrupted before its first row.".to_owned()
     } else {

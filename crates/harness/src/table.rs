@@ -124,7 +124,9 @@ impl Cell {
         let mut lines: Vec<String> = Vec::new();
         for word in self.shown.split_whitespace() {
             match lines.last_mut() {
-                Some(line) if line.chars().count() + 1 + word.chars().count() <= width => *line += &format!(" {word}"),
+                Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                    *line += &format!(" {word}")
+                }
                 _ => lines.push(word.to_owned()),
             }
         }
@@ -169,9 +171,9 @@ impl Table {
     pub fn render(&self, format: Format) -> Result<String> {
         match format {
             Format::Table => Ok(self.terminal()),
-            Format::Json => {
-                Ok(serde_json::to_string_pretty(&self.json()).context("cannot write the table as JSON")? + "\n")
-            }
+            Format::Json => Ok(serde_json::to_string_pretty(&self.json())
+                .context("cannot write the table as JSON")?
+                + "\n"),
             Format::Csv => self.csv(),
         }
     }
@@ -187,10 +189,14 @@ impl Table {
             Align::Left => CellAlignment::Left,
             Align::Right => CellAlignment::Right,
         };
-        drawn.set_header(self.columns.iter().map(|c| comfy_table::Cell::new(&c.name).set_alignment(side(c))));
+        drawn.set_header(
+            self.columns.iter().map(|c| comfy_table::Cell::new(&c.name).set_alignment(side(c))),
+        );
         for row in &self.rows {
             let cells = self.across(row);
-            drawn.add_row(cells.map(|(c, cell)| comfy_table::Cell::new(starred(cell)).set_alignment(side(c))));
+            drawn.add_row(
+                cells.map(|(c, cell)| comfy_table::Cell::new(starred(cell)).set_alignment(side(c))),
+            );
         }
         for column in drawn.column_iter_mut() {
             column.set_padding((0, if tall { 1 } else { 2 }));
@@ -222,7 +228,11 @@ impl Table {
     /// A list of objects, one per row, under the keys of the columns.
     pub fn json(&self) -> Value {
         let object = |row: &Vec<Cell>| {
-            Value::Object(self.across(row).map(|(c, cell)| (c.key.clone(), cell.value.clone())).collect::<Map<_, _>>())
+            Value::Object(
+                self.across(row)
+                    .map(|(c, cell)| (c.key.clone(), cell.value.clone()))
+                    .collect::<Map<_, _>>(),
+            )
         };
         Value::Array(self.rows.iter().map(object).collect())
     }
@@ -238,7 +248,10 @@ impl Table {
         let heads = self.columns.iter().zip(&fields).flat_map(|(c, parts)| heads(&c.key, parts));
         writer.write_record(heads)?;
         for row in &self.rows {
-            let record = self.across(row).zip(&fields).flat_map(|((_, cell), parts)| values(&cell.value, parts));
+            let record = self
+                .across(row)
+                .zip(&fields)
+                .flat_map(|((_, cell), parts)| values(&cell.value, parts));
             writer.write_record(record)?;
         }
         let bytes = writer.into_inner().context("cannot write the table as CSV")?;
@@ -288,7 +301,9 @@ fn values(value: &Value, parts: &[String]) -> Vec<String> {
     };
     match (parts, value.as_object()) {
         ([], _) => vec![plain(value)],
-        (_, Some(object)) => parts.iter().map(|part| object.get(part).map(plain).unwrap_or_default()).collect(),
+        (_, Some(object)) => {
+            parts.iter().map(|part| object.get(part).map(plain).unwrap_or_default()).collect()
+        }
         (_, None) => {
             let rest = parts.iter().skip(1).map(|_| String::new());
             std::iter::once(plain(value)).chain(rest).collect()

@@ -27,7 +27,11 @@ fn time_unit(ns: f64) -> (f64, &'static str) {
 /// [`number`] without zeros at the end, for axes: `20`, `2.5`.
 pub fn short(value: f64) -> String {
     let full = number(value);
-    if full.contains('.') { full.trim_end_matches('0').trim_end_matches('.').to_owned() } else { full }
+    if full.contains('.') {
+        full.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        full
+    }
 }
 
 /// Three significant digits, thousands apart, no digits after the point from 100 on: `0.512`, `38.2`, `1,235`.
@@ -44,7 +48,8 @@ pub fn number(value: f64) -> String {
         _ => 0,
     };
     let plain = format!("{size:.digits$}");
-    let (whole, fraction) = plain.split_once('.').map_or((plain.as_str(), None), |(w, f)| (w, Some(f)));
+    let (whole, fraction) =
+        plain.split_once('.').map_or((plain.as_str(), None), |(w, f)| (w, Some(f)));
     let sign = if value < 0.0 { "-" } else { "" };
     let fraction = fraction.map(|f| format!(".{f}")).unwrap_or_default();
     format!("{sign}{}{fraction}", group(whole))
@@ -66,8 +71,12 @@ pub fn short_count(value: u64) -> String {
 
 /// Bytes of a machine's memory: `7.8 GiB`.
 pub fn bytes(value: u64) -> String {
-    const UNITS: [(f64, &str); 4] =
-        [((1u64 << 40) as f64, "TiB"), ((1u64 << 30) as f64, "GiB"), ((1u64 << 20) as f64, "MiB"), (1024.0, "KiB")];
+    const UNITS: [(f64, &str); 4] = [
+        ((1u64 << 40) as f64, "TiB"),
+        ((1u64 << 30) as f64, "GiB"),
+        ((1u64 << 20) as f64, "MiB"),
+        (1024.0, "KiB"),
+    ];
     let value = value as f64;
     match UNITS.into_iter().find(|(size, _)| value >= *size) {
         Some((size, unit)) => format!("{:.1} {unit}", value / size),
@@ -92,15 +101,22 @@ mod tests {
 
     #[test]
     fn times_keep_three_digits_across_the_steps() {
-        let shown: Vec<_> = [0.0, 0.5, 9.999, 38.24, 412.4, 999.7, 1e6, 16.53e6, 2.1e9].map(time).into();
-        let wanted = ["0 ns", "0.500 ns", "10.0 ns", "38.2 ns", "412 ns", "1.00 µs", "1.00 ms", "16.5 ms", "2.10 s"];
+        let shown: Vec<_> =
+            [0.0, 0.5, 9.999, 38.24, 412.4, 999.7, 1e6, 16.53e6, 2.1e9].map(time).into();
+        let wanted = [
+            "0 ns", "0.500 ns", "10.0 ns", "38.2 ns", "412 ns", "1.00 µs", "1.00 ms", "16.5 ms",
+            "2.10 s",
+        ];
         assert_eq!(shown, wanted);
     }
 
     #[test]
     fn numbers_are_grouped_and_never_nan() {
         let values = [1234.5, -12.0, f64::NAN, 999_999.6, 99.96, 0.0, -1_234_567.0];
-        assert_eq!(values.map(number), ["1,234", "-12.0", "-", "1,000,000", "100", "0", "-1,234,567"]);
+        assert_eq!(
+            values.map(number),
+            ["1,234", "-12.0", "-", "1,000,000", "100", "0", "-1,234,567"]
+        );
         assert_eq!([0, 999, 1000, 1_048_576].map(count), ["0", "999", "1,000", "1,048,576"]);
         assert_eq!(
             [0, 1000, 250_000, 1_048_576, 3_000_000_000].map(short_count),

@@ -14,8 +14,14 @@ use std::time::Duration;
 /// # Errors
 ///
 /// A failure that names the first phase in which the answers differ.
-pub fn check(contender: &dyn Contender, stream: &Stream, solution: &Solution, played: &Played) -> Result<(), Failure> {
-    let wrong = played.checksums.iter().zip(&solution.checksums).position(|(ours, right)| ours != right);
+pub fn check(
+    contender: &dyn Contender,
+    stream: &Stream,
+    solution: &Solution,
+    played: &Played,
+) -> Result<(), Failure> {
+    let wrong =
+        played.checksums.iter().zip(&solution.checksums).position(|(ours, right)| ours != right);
     let Some(at) = wrong else { return Ok(()) };
     let phase = &stream.phases[at];
     let measure = phase.measure.map_or("preparation", |measure| measure.name());
@@ -47,11 +53,20 @@ pub struct Verified {
 /// # Errors
 ///
 /// If a trace cannot be read, or there is not the memory for `n` timers.
-pub fn verify(sources: &[Source], contenders: &[Box<dyn Contender>], n: u32, seed: u64) -> Result<Verified> {
+pub fn verify(
+    sources: &[Source],
+    contenders: &[Box<dyn Contender>],
+    n: u32,
+    seed: u64,
+) -> Result<Verified> {
     let columns = ["workload", "n", "backend", "fired", "checksum", "verdict"];
-    let columns =
-        columns.map(|name| if matches!(name, "n" | "fired") { Column::right(name) } else { Column::left(name) });
-    let mut table = Table::new(format!("Answers of the backends and of the oracle, seed {seed}"), columns.into());
+    let columns = columns.map(|name| {
+        if matches!(name, "n" | "fired") { Column::right(name) } else { Column::left(name) }
+    });
+    let mut table = Table::new(
+        format!("Answers of the backends and of the oracle, seed {seed}"),
+        columns.into(),
+    );
     let mut failures = Vec::new();
     capacity::check(sources, &[n])?;
     let part = Duration::from_secs(1);
@@ -60,14 +75,17 @@ pub fn verify(sources: &[Source], contenders: &[Box<dyn Contender>], n: u32, see
         progress.say(source.name());
         let stream = source.load(n, seed)?;
         let solution = stream.solve();
-        for contender in contenders.iter().filter(|contender| contender.can_play(&stream, &solution)) {
+        for contender in
+            contenders.iter().filter(|contender| contender.can_play(&stream, &solution))
+        {
             if interrupt::requested() {
                 return Ok(Verified { table, failures });
             }
             let played = contender.play(&stream, &solution);
             let failure = check(contender.as_ref(), &stream, &solution, &played).err();
-            let verdict =
-                failure.as_ref().map_or_else(|| "ok".to_owned(), |failure| format!("WRONG: {}", failure.message));
+            let verdict = failure
+                .as_ref()
+                .map_or_else(|| "ok".to_owned(), |failure| format!("WRONG: {}", failure.message));
             let checksum = played.checksums.last().copied().unwrap_or_default();
             table.rows.push(vec![
                 Cell::text(&stream.name),

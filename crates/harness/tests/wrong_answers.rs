@@ -96,7 +96,9 @@ fn wrong_answers_are_named_and_not_timed() {
     std::fs::create_dir_all(&dir).unwrap();
     let run = bench::run(&settings, &dir).unwrap();
     assert_eq!(run.failures, verified.failures);
-    assert!(run.throughput.iter().all(|row| row.backend == "binary-heap" && row.ns_per_op.len() >= 3));
+    assert!(
+        run.throughput.iter().all(|row| row.backend == "binary-heap" && row.ns_per_op.len() >= 3)
+    );
     assert_eq!(run.throughput.len(), 6);
 
     // Ctrl-C before the first measurement: a whole file that says so, and no half rows.

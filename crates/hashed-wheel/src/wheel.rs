@@ -111,7 +111,9 @@ impl<T, M: Meter> HashedWheel<T, M> {
         // passed each time.
         let last = self.slots[at].last().filter(&is_before);
         let passed = |_: &u32| self.meter.tally(Work::Link, 1);
-        let before = last.or_else(|| self.lists.iter(&self.slots[at]).take_while(&is_before).inspect(passed).last());
+        let before = last.or_else(|| {
+            self.lists.iter(&self.slots[at]).take_while(&is_before).inspect(passed).last()
+        });
         self.meter.tally(Work::Link, LINKS_IN);
         self.lists.insert_behind(&mut self.slots[at], before, place);
         self.occupied.set(at);
@@ -144,7 +146,9 @@ impl<T, M: Meter> HashedWheel<T, M> {
     fn find(&self) -> Option<(Tick, usize)> {
         let (from, count) = (self.slot_of(self.hand), self.slots.len());
         let (mut best, mut distance) = (None, 0);
-        while let Some(passed) = self.occupied.next((from + distance) & (count - 1), count - distance) {
+        while let Some(passed) =
+            self.occupied.next((from + distance) & (count - 1), count - distance)
+        {
             distance += passed;
             let at = (from + distance) & (count - 1);
             self.meter.tally(Work::SlotVisit, Occupied::words(passed));
@@ -236,7 +240,11 @@ impl<T, M: Meter> Timer<T> for HashedWheel<T, M> {
     /// O(1). Exact, but for the first after the earliest timer was cancelled, moved or fired: that
     /// may be as early as that was.
     fn next_wakeup(&self) -> Option<Tick> {
-        if self.timers.is_empty() { None } else { Some(self.overdue.earliest().unwrap_or(self.earliest)) }
+        if self.timers.is_empty() {
+            None
+        } else {
+            Some(self.overdue.earliest().unwrap_or(self.earliest))
+        }
     }
 
     /// O(1) where a timer is due in most of the ticks ahead; O(M) at worst.

@@ -8,9 +8,14 @@ impl<T, M: Meter> HashedWheel<T, M> {
     fn check(&mut self) {
         for at in 0..self.slots.len() {
             assert_eq!(self.occupied.next(at, 1).is_some(), !self.slots[at].is_empty());
-            let deadlines: Vec<Tick> = self.lists.iter(&self.slots[at]).map(|place| self.deadline_at(place)).collect();
+            let deadlines: Vec<Tick> =
+                self.lists.iter(&self.slots[at]).map(|place| self.deadline_at(place)).collect();
             assert!(deadlines.is_sorted());
-            assert!(deadlines.iter().all(|deadline| *deadline >= self.earliest && *deadline >= self.hand));
+            assert!(
+                deadlines
+                    .iter()
+                    .all(|deadline| *deadline >= self.earliest && *deadline >= self.hand)
+            );
             assert!(deadlines.iter().all(|deadline| self.slot_of(*deadline) == at));
         }
         assert!(self.hand <= self.now);
@@ -33,8 +38,12 @@ fn stays_whole_under_random_operations() -> Result<(), WheelError> {
             let deadline = wheel.now() + random(&mut state) % (1 << (random(&mut state) % 12));
             match random(&mut state) % 8 {
                 0..4 => ids.push(wheel.insert(deadline, step)),
-                4 if !ids.is_empty() => _ = wheel.cancel(ids.swap_remove(random(&mut state) as usize % ids.len())),
-                5 if !ids.is_empty() => _ = wheel.reschedule(ids[random(&mut state) as usize % ids.len()], deadline),
+                4 if !ids.is_empty() => {
+                    _ = wheel.cancel(ids.swap_remove(random(&mut state) as usize % ids.len()))
+                }
+                5 if !ids.is_empty() => {
+                    _ = wheel.reschedule(ids[random(&mut state) as usize % ids.len()], deadline)
+                }
                 6 => _ = wheel.pop_expired(deadline),
                 _ => _ = wheel.advance(deadline, |_| ()),
             }
@@ -78,8 +87,13 @@ fn a_period_that_is_a_multiple_of_the_wheel_is_kept() -> Result<(), WheelError> 
             wheel.insert(expired.deadline + expired.value, expired.value);
         }
     }
-    let of =
-        |period: u64| fired.iter().filter(|(_, value)| *value == period).map(|(tick, _)| *tick).collect::<Vec<_>>();
+    let of = |period: u64| {
+        fired
+            .iter()
+            .filter(|(_, value)| *value == period)
+            .map(|(tick, _)| *tick)
+            .collect::<Vec<_>>()
+    };
     assert_eq!((of(16), of(32)), ([16, 32, 48, 64, 80, 96].to_vec(), [32, 64, 96].to_vec()));
     Ok(())
 }

@@ -19,7 +19,8 @@ fn main() {
     let now = || start.elapsed().as_millis() as Tick;
 
     let mut timeouts = HierarchicalWheel::new();
-    let ids: Vec<_> = (0..CONNECTIONS).map(|connection| timeouts.insert(now() + IDLE + 1, connection)).collect();
+    let ids: Vec<_> =
+        (0..CONNECTIONS).map(|connection| timeouts.insert(now() + IDLE + 1, connection)).collect();
     println!("{} timeouts started in {} ms", timeouts.len(), now());
 
     let (mut closed, mut moved, mut latest) = (0, 0, 0);
@@ -32,6 +33,9 @@ fn main() {
             moved += busy.filter(|id| timeouts.reschedule(**id, now() + IDLE + 1)).count();
         }
     }
-    println!("{closed} closed after {} ms, {moved} times one was moved, {latest} ms late at most", now());
+    println!(
+        "{closed} closed after {} ms, {moved} times one was moved, {latest} ms late at most",
+        now()
+    );
     assert_eq!(closed as u64, CONNECTIONS, "each of them times out once");
 }

@@ -33,7 +33,8 @@ pub(crate) struct Arrears {
 }
 
 impl Arrears {
-    pub(crate) const NONE: Self = Self { owed: [Owed { at: 0, cancelled: None }; MOST], len: 0, cancelled: 0 };
+    pub(crate) const NONE: Self =
+        Self { owed: [Owed { at: 0, cancelled: None }; MOST], len: 0, cancelled: 0 };
 
     /// Whether anything is owed.
     #[inline(always)]

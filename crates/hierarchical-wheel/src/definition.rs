@@ -24,7 +24,14 @@ impl Backend for Definition {
         },
         // A list takes four links in and two out, and each level of split slots is a visit. Delays below 2^24 cascade at most twice; a slot that
         // has fired is followed by a search over two words.
-        bounds: |_| Bounds { insert: 6.5, cancel: 3.5, reschedule: 9.5, fire: 12.0, empty_tick: 2.5, next_wakeup: 0.0 },
+        bounds: |_| Bounds {
+            insert: 6.5,
+            cancel: 3.5,
+            reschedule: 9.5,
+            fire: 12.0,
+            empty_tick: 2.5,
+            next_wakeup: 0.0,
+        },
     };
 
     type Timer<T, M: Meter> = HierarchicalWheel<T, M>;

@@ -179,5 +179,4 @@ impl<T, M: Meter> Timer<T> for HierarchicalWheel<T, M> {
 }
 
 #[cfg(test)]
-#[path = "wheel_tests.rs"]
 mod tests;

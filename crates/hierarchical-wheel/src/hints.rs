@@ -83,7 +83,14 @@ pub(crate) struct RingHints {
 impl RingHints {
     /// To a slot, of so many in the ring, some more timers were appended, the last of them at this
     /// place. Whether others are still there, the caller can say.
-    pub(crate) fn record(&mut self, slots: u32, digit: u32, known: Slot, at: u32, is_here: impl Fn(u32) -> bool) {
+    pub(crate) fn record(
+        &mut self,
+        slots: u32,
+        digit: u32,
+        known: Slot,
+        at: u32,
+        is_here: impl Fn(u32) -> bool,
+    ) {
         if self.slots.is_empty() {
             self.slots.resize(slots as usize, Hints::NONE);
         }

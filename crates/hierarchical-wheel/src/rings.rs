@@ -112,7 +112,12 @@ impl Rings {
     }
 
     /// A ring of empty slots: its first sentinel. O(s) for s slots.
-    pub(crate) fn allocate<S: Store>(&mut self, nodes: &mut Nodes<S>, level: Level, parent: u32) -> u32 {
+    pub(crate) fn allocate<S: Store>(
+        &mut self,
+        nodes: &mut Nodes<S>,
+        level: Level,
+        parent: u32,
+    ) -> u32 {
         let ring = self.free.pop().unwrap_or_else(|| {
             let ring = self.rings.len() as u32;
             let base = nodes.add_slots(self.slots + 1, ring);

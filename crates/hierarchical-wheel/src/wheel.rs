@@ -24,7 +24,12 @@ pub(crate) struct Wheel<M> {
 }
 
 impl<M: Meter> Wheel<M> {
-    pub(crate) fn new<S: Store>(slots: SlotCount, start: Tick, nodes: &mut Nodes<S>, meter: M) -> Self {
+    pub(crate) fn new<S: Store>(
+        slots: SlotCount,
+        start: Tick,
+        nodes: &mut Nodes<S>,
+        meter: M,
+    ) -> Self {
         let levels = Levels::new(slots, start, nodes);
         Self { levels, arrears: Arrears::NONE, overdue: Overdue::new(), now: start, meter }
     }
@@ -54,7 +59,13 @@ impl<M: Meter> Wheel<M> {
 
     /// Takes a timer out of where it is linked.
     #[inline(always)]
-    fn unlink<S: Store>(&mut self, nodes: &mut Nodes<S>, links: Links, place: Place, deadline: Tick) {
+    fn unlink<S: Store>(
+        &mut self,
+        nodes: &mut Nodes<S>,
+        links: Links,
+        place: Place,
+        deadline: Tick,
+    ) {
         if place == Place::Overdue {
             return self.unlink_overdue(links.prev, deadline);
         }
@@ -95,13 +106,19 @@ impl<M: Meter> Wheel<M> {
         if S::IS_LARGE && self.arrears.is_any_moving() {
             self.settle(nodes);
         }
-        self.link(nodes, id.index(), deadline, |nodes, links| nodes.put(id, links, deadline, value));
+        self.link(nodes, id.index(), deadline, |nodes, links| {
+            nodes.put(id, links, deadline, value)
+        });
         id
     }
 
     /// See [`Timer::cancel`](wheelhouse_core::Timer::cancel).
     #[inline(always)]
-    pub(crate) fn cancel<S: Store>(&mut self, nodes: &mut Nodes<S>, id: TimerId) -> Option<S::Value> {
+    pub(crate) fn cancel<S: Store>(
+        &mut self,
+        nodes: &mut Nodes<S>,
+        id: TimerId,
+    ) -> Option<S::Value> {
         if S::IS_LARGE {
             if nodes.get(id)?.place == Place::Listed {
                 return self.cancel_later(nodes, id);
@@ -126,7 +143,12 @@ impl<M: Meter> Wheel<M> {
 
     /// See [`Timer::reschedule`](wheelhouse_core::Timer::reschedule).
     #[inline(always)]
-    pub(crate) fn reschedule<S: Store>(&mut self, nodes: &mut Nodes<S>, id: TimerId, deadline: Tick) -> bool {
+    pub(crate) fn reschedule<S: Store>(
+        &mut self,
+        nodes: &mut Nodes<S>,
+        id: TimerId,
+        deadline: Tick,
+    ) -> bool {
         let hand = self.levels.hand();
         let Some((links, armed)) = nodes.get_mut(id) else { return false };
         let (place, from) = (armed.place, armed.deadline);
@@ -170,7 +192,11 @@ impl<M: Meter> Wheel<M> {
     }
 
     #[inline]
-    pub(crate) fn pop_expired<S: Store>(&mut self, nodes: &mut Nodes<S>, now: Tick) -> Option<Expired<S::Value>> {
+    pub(crate) fn pop_expired<S: Store>(
+        &mut self,
+        nodes: &mut Nodes<S>,
+        now: Tick,
+    ) -> Option<Expired<S::Value>> {
         if self.is_nothing_due(now) {
             return None;
         }
@@ -183,7 +209,11 @@ impl<M: Meter> Wheel<M> {
     }
 
     #[cold]
-    fn pop_overdue<S: Store>(&mut self, nodes: &mut Nodes<S>, at: u32) -> Option<(TimerId, Armed<S::Value>)> {
+    fn pop_overdue<S: Store>(
+        &mut self,
+        nodes: &mut Nodes<S>,
+        at: u32,
+    ) -> Option<(TimerId, Armed<S::Value>)> {
         let (id, links, armed) = nodes.remove_at(at)?;
         self.unlink_overdue(links.prev, armed.deadline);
         Some((id, armed))

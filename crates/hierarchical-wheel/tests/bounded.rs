@@ -29,7 +29,10 @@ const SETTLED: u64 = 32 * (2 + 4 + 4 + LEVELS) + 2 * (LIMIT / 4 + 2 * (256 + LIM
 const N: u32 = if cfg!(debug_assertions) { 200_000 } else { 1_000_000 };
 
 fn counting() -> Wheel {
-    HierarchicalWheel::builder().meter(CountingMeter::default()).build().expect("the default number of slots")
+    HierarchicalWheel::builder()
+        .meter(CountingMeter::default())
+        .build()
+        .expect("the default number of slots")
 }
 
 /// Plays one call, and says how many timers it moved. What it does besides is bounded by those, and
@@ -54,11 +57,17 @@ fn most_moved(workload: &Workload) -> u64 {
         match op {
             Op::Ticks { count, to } => {
                 for left in (0..Tick::from(count)).rev() {
-                    most = most.max(moved_by(&mut player, Op::Advance { to: to - left }, workload.name));
+                    most = most.max(moved_by(
+                        &mut player,
+                        Op::Advance { to: to - left },
+                        workload.name,
+                    ));
                 }
             }
             // A jump passes many slots, and moves what is in them.
-            Op::Advance { to } if to > player.timer().now() + 1 => _ = moved_by(&mut player, op, workload.name),
+            Op::Advance { to } if to > player.timer().now() + 1 => {
+                _ = moved_by(&mut player, op, workload.name)
+            }
             _ => most = most.max(moved_by(&mut player, op, workload.name)),
         }
     }
@@ -130,7 +139,10 @@ fn network_timeouts(rate: u64) -> usize {
         most = most.max(wheel.len());
     }
     let left = rate * 30_000 / 100;
-    assert!(fired.abs_diff(rate * (MINUTES - 30_000) / 100) <= rate, "{fired} fired, one in a hundred should");
+    assert!(
+        fired.abs_diff(rate * (MINUTES - 30_000) / 100) <= rate,
+        "{fired} fired, one in a hundred should"
+    );
     assert!((wheel.len() as u64).abs_diff(left) <= 8 * rate);
     // Every timer costs its insertion, its cancellation, and its part of tidying up, whatever is live.
     let steps = wheel.meter().total() as f64 / (rate * MINUTES) as f64;
@@ -147,7 +159,11 @@ fn network_timeouts_leave_little_behind(rate: u64) {
     // An array that doubles has three times the room for a moment, as long as it is one array.
     let bytes = if most < 1 << 17 { 3 * 32 } else { 60 };
     let allowed = bytes * most as u64 + 32 * 2 * 8 * rate + (1 << 20);
-    println!("at most {} bytes, {:.1} for each live timer", seen.bytes_max, seen.bytes_max as f64 / most as f64);
+    println!(
+        "at most {} bytes, {:.1} for each live timer",
+        seen.bytes_max,
+        seen.bytes_max as f64 / most as f64
+    );
     assert!(seen.bytes_max <= allowed, "{} bytes with at most {most} live timers", seen.bytes_max);
 }
 
@@ -169,7 +185,9 @@ fn a_storm_of_cancellations_leaves_nothing_behind() {
         let keep = wheel.insert(1 << 50, 0);
         let full = allocation_counter::measure(|| {
             for round in 0..20 {
-                let ids: Vec<_> = (0..u64::from(N)).map(|n| wheel.insert((30 << 20) + n * 97 + round, n)).collect();
+                let ids: Vec<_> = (0..u64::from(N))
+                    .map(|n| wheel.insert((30 << 20) + n * 97 + round, n))
+                    .collect();
                 wheel.meter().reset();
                 ids.iter().for_each(|id| assert!(wheel.cancel(*id).is_some()));
                 assert!(wheel.meter().total() <= 8 * u64::from(N));

@@ -173,7 +173,9 @@ impl<T, M: Meter> KafkaWheel<T, M> {
             let deadline = self.timers.at(place).map_or(start, |entry| entry.deadline);
             let lowest = self.level_of(deadline);
             let mut between = (lowest + 1..number).rev();
-            let below = between.find(|below| !self.levels[*below].slot(deadline).is_empty()).unwrap_or(lowest);
+            let below = between
+                .find(|below| !self.levels[*below].slot(deadline).is_empty())
+                .unwrap_or(lowest);
             let mut to = *self.slot_for(below, deadline);
             self.lists.push_front(&mut to, place);
             *self.levels[below].slot(deadline) = to;
@@ -188,7 +190,9 @@ impl<T, M: Meter> KafkaWheel<T, M> {
             return self.overdue.pop();
         }
         self.meter.tally(Work::Comparison, 1);
-        while let Some(&(start, Reverse(number))) = self.queue.first().filter(|(start, _)| *start <= self.now) {
+        while let Some(&(start, Reverse(number))) =
+            self.queue.first().filter(|(start, _)| *start <= self.now)
+        {
             self.hand = start;
             if number == 0 {
                 self.meter.tally(Work::Link, LINKS_OUT);

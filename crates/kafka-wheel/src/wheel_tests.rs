@@ -15,8 +15,13 @@ impl<T, M: Meter> KafkaWheel<T, M> {
                 occupied += usize::from(!slot.is_empty());
                 for place in self.lists.iter(&slot) {
                     let deadline = self.timers.at(place).map(|entry| entry.deadline).unwrap();
-                    assert!(deadline >= self.hand && self.levels[number].start_of(deadline) == start);
-                    assert_eq!(self.timers.link_at(place).map(|link| link.get() as usize), Some(number + 1));
+                    assert!(
+                        deadline >= self.hand && self.levels[number].start_of(deadline) == start
+                    );
+                    assert_eq!(
+                        self.timers.link_at(place).map(|link| link.get() as usize),
+                        Some(number + 1)
+                    );
                 }
             }
         }
@@ -40,8 +45,12 @@ fn stays_whole_under_random_operations() -> Result<(), WheelError> {
             let deadline = wheel.now() + random(&mut state) % (1 << (random(&mut state) % 12));
             match random(&mut state) % 8 {
                 0..4 => ids.push(wheel.insert(deadline, step)),
-                4 if !ids.is_empty() => _ = wheel.cancel(ids.swap_remove(random(&mut state) as usize % ids.len())),
-                5 if !ids.is_empty() => _ = wheel.reschedule(ids[random(&mut state) as usize % ids.len()], deadline),
+                4 if !ids.is_empty() => {
+                    _ = wheel.cancel(ids.swap_remove(random(&mut state) as usize % ids.len()))
+                }
+                5 if !ids.is_empty() => {
+                    _ = wheel.reschedule(ids[random(&mut state) as usize % ids.len()], deadline)
+                }
                 6 => _ = wheel.pop_expired(deadline),
                 _ => _ = wheel.advance(deadline, |_| ()),
             }

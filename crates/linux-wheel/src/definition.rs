@@ -16,10 +16,22 @@ impl Backend for Definition {
         precision: Precision::Late(LinuxWheel::<()>::lateness),
         // It wakes when a slot ends, and then all of the slot fires.
         vain_wakeups: 0,
-        costs: Costs { insert: "O(1)", cancel: "O(1)", reschedule: "O(1)", fire: "O(1), O(m) a slot" },
+        costs: Costs {
+            insert: "O(1)",
+            cancel: "O(1)",
+            reschedule: "O(1)",
+            fire: "O(1), O(m) a slot",
+        },
         // Delays up to 2^20 have six levels, all looked at when the clock moves and for each slot that ends. The fewer timers there are, the fewer share
         // a slot: at a thousand, one slot for eight of them.
-        bounds: |_| Bounds { insert: 4.0, cancel: 2.0, reschedule: 6.0, fire: 4.0, empty_tick: 7.0, next_wakeup: 6.0 },
+        bounds: |_| Bounds {
+            insert: 4.0,
+            cancel: 2.0,
+            reschedule: 6.0,
+            fire: 4.0,
+            empty_tick: 7.0,
+            next_wakeup: 6.0,
+        },
         most: u32::MAX,
     };
 

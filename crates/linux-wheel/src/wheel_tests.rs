@@ -6,7 +6,12 @@ use wheelhouse_core::meter::CountingMeter;
 impl<T, M: Meter> LinuxWheel<T, M> {
     /// The tick at which the slot of the timer at a place ends, and the number of its level.
     fn place_of(&self, place: u32) -> (Tick, u32) {
-        let (number, entry) = self.timers.link_at(place).map(|link| link.get() - 1).zip(self.timers.at(place)).unwrap();
+        let (number, entry) = self
+            .timers
+            .link_at(place)
+            .map(|link| link.get() - 1)
+            .zip(self.timers.at(place))
+            .unwrap();
         (end_of(number, entry.deadline), number)
     }
 
@@ -17,7 +22,8 @@ impl<T, M: Meter> LinuxWheel<T, M> {
         for (number, level) in self.levels.iter().enumerate() {
             for (occupied, slot) in level.slots() {
                 assert_eq!(occupied, !slot.is_empty());
-                let places: Vec<_> = self.lists.iter(slot).map(|place| self.place_of(place)).collect();
+                let places: Vec<_> =
+                    self.lists.iter(slot).map(|place| self.place_of(place)).collect();
                 assert!(places.iter().all(|(end, of)| *end > self.now && *of as usize == number));
                 assert!(places.windows(2).all(|pair| pair[0] == pair[1]), "one slot, one end");
                 found += places.len();
@@ -50,8 +56,12 @@ fn stays_whole_under_random_operations() {
             let deadline = wheel.now() + random(&mut state) % (1 << (random(&mut state) % bits));
             match random(&mut state) % 8 {
                 0..4 => ids.push(wheel.insert(deadline, step)),
-                4 if !ids.is_empty() => _ = wheel.cancel(ids.swap_remove(random(&mut state) as usize % ids.len())),
-                5 if !ids.is_empty() => _ = wheel.reschedule(ids[random(&mut state) as usize % ids.len()], deadline),
+                4 if !ids.is_empty() => {
+                    _ = wheel.cancel(ids.swap_remove(random(&mut state) as usize % ids.len()))
+                }
+                5 if !ids.is_empty() => {
+                    _ = wheel.reschedule(ids[random(&mut state) as usize % ids.len()], deadline)
+                }
                 6 => _ = wheel.pop_expired(deadline),
                 _ => _ = wheel.advance(deadline, |_| ()),
             }
@@ -77,7 +87,10 @@ fn levels_and_widths_are_those_of_linux() {
         (16_777_216, 132_120_576),
     ];
     for (number, (ticks, from)) in (0..).zip(table) {
-        assert_eq!((LinuxWheel::<()>::level(from), LinuxWheel::<()>::lateness(from) + 1), (number, ticks));
+        assert_eq!(
+            (LinuxWheel::<()>::level(from), LinuxWheel::<()>::lateness(from) + 1),
+            (number, ticks)
+        );
         assert!(number == 0 || LinuxWheel::<()>::level(from - 1) == number - 1);
     }
     assert_eq!(LinuxWheel::<()>::level(Tick::MAX), 20);
@@ -86,7 +99,9 @@ fn levels_and_widths_are_those_of_linux() {
 #[test]
 fn no_delay_is_late_by_more_than_eight_sixty_thirds_of_it() {
     let edges = (0..64).flat_map(|bit| [1 << bit, 63_u64.checked_shl(bit).unwrap_or(0)]);
-    let around = edges.flat_map(|edge| [edge.saturating_sub(1), edge, edge.saturating_add(1)]).chain([Tick::MAX]);
+    let around = edges
+        .flat_map(|edge| [edge.saturating_sub(1), edge, edge.saturating_add(1)])
+        .chain([Tick::MAX]);
     for delay in around.filter(|delay| *delay > 0) {
         let lateness = u128::from(LinuxWheel::<()>::lateness(delay));
         assert!(lateness * 63 < 8 * u128::from(delay), "{delay}: {lateness}");
@@ -104,7 +119,10 @@ fn the_bound_is_reached_on_each_level() {
         wheel.advance(deadline - delay, |_| ());
         wheel.insert(deadline, ());
         assert_eq!(wheel.next_wakeup(), Some(deadline + bound), "level {number}");
-        assert_eq!((wheel.advance(deadline + bound - 1, |_| ()), wheel.advance(deadline + bound, |_| ())), (0, 1));
+        assert_eq!(
+            (wheel.advance(deadline + bound - 1, |_| ()), wheel.advance(deadline + bound, |_| ())),
+            (0, 1)
+        );
     }
 }
 
@@ -117,8 +135,12 @@ fn nine_minutes_become_more_than_550_seconds() {
         wheel.insert(start + 540_000, ());
         Some(wheel.next_wakeup()? - start)
     });
-    let (least, most) = took.fold((Tick::MAX, 0), |(least, most), took| (least.min(took), most.max(took)));
-    assert!((540_000..541_000).contains(&least) && (572_000..=572_767).contains(&most), "{least} to {most}");
+    let (least, most) =
+        took.fold((Tick::MAX, 0), |(least, most), took| (least.min(took), most.max(took)));
+    assert!(
+        (540_000..541_000).contains(&least) && (572_000..=572_767).contains(&most),
+        "{least} to {most}"
+    );
 }
 
 #[test]

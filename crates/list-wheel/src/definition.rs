@@ -16,10 +16,22 @@ impl Backend for Definition {
         precision: Precision::Exact,
         vain_wakeups: 7,
         most: u32::MAX,
-        costs: Costs { insert: "O(1), worst O(n)", cancel: "O(1)", reschedule: "O(1)", fire: "O(m), worst O(k)" },
+        costs: Costs {
+            insert: "O(1), worst O(n)",
+            cancel: "O(1)",
+            reschedule: "O(1)",
+            fire: "O(m), worst O(k)",
+        },
         // A list takes four links in and two out. Delays below 2^24 cascade at most twice; a slot that
         // has fired is followed by a search over four words at most, in each of the levels.
-        bounds: |_| Bounds { insert: 5.0, cancel: 3.0, reschedule: 8.0, fire: 15.0, empty_tick: 2.5, next_wakeup: 0.0 },
+        bounds: |_| Bounds {
+            insert: 5.0,
+            cancel: 3.0,
+            reschedule: 8.0,
+            fire: 15.0,
+            empty_tick: 2.5,
+            next_wakeup: 0.0,
+        },
     };
 
     type Timer<T, M: Meter> = ListWheel<T, M>;

@@ -106,8 +106,20 @@ impl Backend for OracleDefinition {
         precision: Precision::Exact,
         vain_wakeups: 0,
         most: u32::MAX,
-        costs: Costs { insert: "O(log n)", cancel: "O(log n)", reschedule: "O(log n)", fire: "O(log n)" },
-        bounds: |_| Bounds { insert: 0.0, cancel: 0.0, reschedule: 0.0, fire: 0.0, empty_tick: 0.0, next_wakeup: 0.0 },
+        costs: Costs {
+            insert: "O(log n)",
+            cancel: "O(log n)",
+            reschedule: "O(log n)",
+            fire: "O(log n)",
+        },
+        bounds: |_| Bounds {
+            insert: 0.0,
+            cancel: 0.0,
+            reschedule: 0.0,
+            fire: 0.0,
+            empty_tick: 0.0,
+            next_wakeup: 0.0,
+        },
     };
 
     type Timer<T, M: Meter> = Oracle<T>;

@@ -97,9 +97,9 @@ mod tests {
     fn every_backend_has_a_name_of_its_own_that_a_command_line_takes() {
         let names: Vec<_> = all().iter().chain(&all_approximate()).map(|info| info.name).collect();
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
-        assert!(
-            names.iter().all(|name| name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'))
-        );
+        assert!(names.iter().all(|name| {
+            name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+        }));
     }
 
     /// Who compares answers goes by the first list; what is late by design would be wrong there.
@@ -107,7 +107,10 @@ mod tests {
     fn what_is_late_by_design_is_on_its_own_list_and_nowhere_else() {
         assert!(all().iter().all(|info| matches!(info.precision, Precision::Exact)));
         let late = all_approximate();
-        assert!(!late.is_empty() && late.iter().all(|info| matches!(info.precision, Precision::Late(_))));
+        assert!(
+            !late.is_empty()
+                && late.iter().all(|info| matches!(info.precision, Precision::Late(_)))
+        );
         // Its bound is one that an answer can be held to: nothing at no delay, and less than the delay itself.
         let delays = (0..64).map(|bit| 1_u64 << bit).chain([u64::MAX]);
         let sane = |info: &Info| delays.clone().all(|delay| info.precision.lateness(delay) < delay);
@@ -122,11 +125,20 @@ mod tests {
                 let mut timer = B::build::<u8, CountingMeter>();
                 timer.insert(5, 0);
                 timer.advance(9, |_| ());
-                assert!(B::meter(&timer).is_some_and(|meter| meter.total() > 0), "{}", B::INFO.name);
-                let (counting, plain) = (size_of::<B::Timer<u8, CountingMeter>>(), size_of::<B::Timer<u8, NoMeter>>());
+                assert!(
+                    B::meter(&timer).is_some_and(|meter| meter.total() > 0),
+                    "{}",
+                    B::INFO.name
+                );
+                let (counting, plain) =
+                    (size_of::<B::Timer<u8, CountingMeter>>(), size_of::<B::Timer<u8, NoMeter>>());
                 // But for padding, the whole difference is the meter.
                 let padding = align_of::<B::Timer<u8, NoMeter>>();
-                assert!(plain + size_of::<CountingMeter>() <= counting + padding, "{}", B::INFO.name);
+                assert!(
+                    plain + size_of::<CountingMeter>() <= counting + padding,
+                    "{}",
+                    B::INFO.name
+                );
                 self.0 += 1;
             }
         }

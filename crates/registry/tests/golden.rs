@@ -42,16 +42,23 @@ macro_rules! examples {
                 let mut wheel = wheel(8, 2);
                 wheel.insert(2 + 7, "next turn");
                 wheel.insert(2 + 5, "this turn");
-                assert_eq!(wakeups(&mut wheel), (vec![7, 8, 9], vec![(7, "this turn"), (9, "next turn")]));
+                assert_eq!(
+                    wakeups(&mut wheel),
+                    (vec![7, 8, 9], vec![(7, "this turn"), (9, "next turn")])
+                );
             }
 
             /// E9: the spans of the levels, 10 s and 100 s as printed, here 8 and 64: the last delay from tick 0 that takes no step
             /// down, one, and the first that takes two.
             #[test]
             fn e9_the_spans_of_the_levels() {
-                for (deadline, ticks) in
-                    [(7, vec![7]), (8, vec![8]), (63, vec![56, 63]), (64, vec![64]), (79, vec![64, 72, 79])]
-                {
+                for (deadline, ticks) in [
+                    (7, vec![7]),
+                    (8, vec![8]),
+                    (63, vec![56, 63]),
+                    (64, vec![64]),
+                    (79, vec![64, 72, 79]),
+                ] {
                     let mut wheel = wheel(8, 0);
                     wheel.insert(deadline, "");
                     assert_eq!(wakeups(&mut wheel).0, ticks, "due at {deadline}");
@@ -98,12 +105,20 @@ macro_rules! examples {
             /// five others are words of the map of occupied slots: two for each time the next slot was looked for, one to find none.
             #[test]
             fn e12_empty_ticks_visit_no_slot() {
-                let mut wheel = $wheel::builder().slots_per_level(8).meter(CountingMeter::default()).build().unwrap();
+                let mut wheel = $wheel::builder()
+                    .slots_per_level(8)
+                    .meter(CountingMeter::default())
+                    .build()
+                    .unwrap();
                 wheel.insert(350, ());
                 wheel.meter().reset();
                 let fired: usize = (1..=350).map(|tick| wheel.advance(tick, |_| ())).sum();
                 assert_eq!(
-                    (fired, wheel.meter().count(Work::CascadeMove), wheel.meter().count(Work::SlotVisit)),
+                    (
+                        fired,
+                        wheel.meter().count(Work::CascadeMove),
+                        wheel.meter().count(Work::SlotVisit)
+                    ),
                     (1, 2, 2 + 5)
                 );
             }
@@ -113,12 +128,17 @@ macro_rules! examples {
             /// slots: the digits are those of base 64, and 24:30 + 50:45 carries twice.
             #[test]
             fn e14_hour_then_minute_then_second() {
-                let clock =
-                    |day: u64, hour: u64, minute: u64, second: u64| ((day * 64 + hour) * 64 + minute) * 64 + second;
+                let clock = |day: u64, hour: u64, minute: u64, second: u64| {
+                    ((day * 64 + hour) * 64 + minute) * 64 + second
+                };
                 let mut wheel = wheel(64, clock(11, 10, 24, 30));
                 wheel.insert(clock(11, 10, 24, 30) + clock(0, 0, 50, 45), "figure 10");
-                let way_down = vec![clock(11, 11, 0, 0), clock(11, 11, 11, 0), clock(11, 11, 11, 11)];
-                assert_eq!(wakeups(&mut wheel), (way_down, vec![(clock(11, 11, 11, 11), "figure 10")]));
+                let way_down =
+                    vec![clock(11, 11, 0, 0), clock(11, 11, 11, 0), clock(11, 11, 11, 11)];
+                assert_eq!(
+                    wakeups(&mut wheel),
+                    (way_down, vec![(clock(11, 11, 11, 11), "figure 10")])
+                );
             }
 
             /// E14: 100 days of seconds take the paper 100 + 24 + 60 + 60 = 244 slots instead of 8.64 million. Four levels of 64

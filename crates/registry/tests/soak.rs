@@ -91,7 +91,11 @@ impl Three {
 
     fn reschedule(&mut self, at: usize, to: Tick) {
         let [a, b, c] = self.ids[at];
-        let moved = [self.wheel.reschedule(a, to), self.lists.reschedule(b, to), self.heap.reschedule(c, to)];
+        let moved = [
+            self.wheel.reschedule(a, to),
+            self.lists.reschedule(b, to),
+            self.heap.reschedule(c, to),
+        ];
         assert!(moved == [moved[0]; 3], "{moved:?}");
         assert_eq!(self.wheel.deadline(a), self.heap.deadline(c));
     }
@@ -100,7 +104,12 @@ impl Three {
     fn advance(&mut self, to: Tick, panics_after: Option<usize>) {
         self.now = self.now.max(to);
         let mut fired = [Vec::new(), Vec::new(), Vec::new()];
-        fn play<B: Timer<u64>>(timer: &mut B, to: Tick, most: Option<usize>, into: &mut Vec<(Tick, u64)>) {
+        fn play<B: Timer<u64>>(
+            timer: &mut B,
+            to: Tick,
+            most: Option<usize>,
+            into: &mut Vec<(Tick, u64)>,
+        ) {
             let stopped = catch_unwind(AssertUnwindSafe(|| {
                 timer.advance(to, |expired| {
                     into.push((expired.deadline, expired.value));
@@ -166,7 +175,8 @@ fn three_structures_agree_for_long() {
     let named = std::env::var("WHEELHOUSE_SOAK").ok();
     let usual = if cfg!(debug_assertions) { 1_000_000 } else { 10_000_000 };
     let operations = named.map_or(usual, |count| count.parse().expect("a number of operations"));
-    let (mut random, mut three, mut most, mut epochs) = (Random::seed_from_u64(7), Three::new(), 0, 0);
+    let (mut random, mut three, mut most, mut epochs) =
+        (Random::seed_from_u64(7), Three::new(), 0, 0);
     while three.operations < operations {
         let epoch = Epoch::draw(&mut random);
         let length = 1 << random.random_range(10..20);

@@ -140,7 +140,10 @@ mod tests {
         }
         assert_eq!(line.earliest(), Some(3));
         let order: Vec<u32> = core::iter::from_fn(|| line.pop()).map(|timer| timer.index).collect();
-        assert_eq!((order.as_slice(), line.earliest(), line.end()), ([1, 2, 4].as_slice(), None, 0));
+        assert_eq!(
+            (order.as_slice(), line.earliest(), line.end()),
+            ([1, 2, 4].as_slice(), None, 0)
+        );
     }
 
     #[test]

@@ -245,7 +245,8 @@ impl Slots {
     /// Those of `count` slots of a block that are occupied, from `at` on.
     #[inline]
     pub(crate) fn occupied(&self, at: usize, count: usize) -> impl Iterator<Item = usize> + use<> {
-        let mut left = self.blocks[at / BLOCK].occupied >> (at % BLOCK) & (u64::MAX >> (BLOCK - count));
+        let mut left =
+            self.blocks[at / BLOCK].occupied >> (at % BLOCK) & (u64::MAX >> (BLOCK - count));
         core::iter::from_fn(move || {
             let first = (left != 0).then(|| at + left.trailing_zeros() as usize);
             left &= left.wrapping_sub(1);
@@ -340,11 +341,17 @@ mod tests {
         for count in [2, 8, 64, 256_u64] {
             for only in 1..=3 * count {
                 let mut slots = Slots::new(SlotCount::new(count as usize)?);
-                assert_eq!((slots.next_due(5, &NoMeter), slots.earliest(5, &NoMeter)), (Tick::MAX, None));
+                assert_eq!(
+                    (slots.next_due(5, &NoMeter), slots.earliest(5, &NoMeter)),
+                    (Tick::MAX, None)
+                );
                 slots.push(timer(only));
                 let link = slots.push(timer(only + 2 * count));
                 for now in 0..only {
-                    assert_eq!((slots.next_due(now, &NoMeter), slots.earliest(now, &NoMeter)), (only, Some(only)));
+                    assert_eq!(
+                        (slots.next_due(now, &NoMeter), slots.earliest(now, &NoMeter)),
+                        (only, Some(only))
+                    );
                 }
                 slots.erase(slots.of(only), link);
                 assert_eq!(slots.earliest(0, &NoMeter), Some(only), "the other of its slot");

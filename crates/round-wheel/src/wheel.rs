@@ -195,7 +195,9 @@ impl<T, M: Meter> RoundWheel<T, M> {
             self.meter.tally(Work::SlotVisit, 1);
             let mut bound = self.slots.bound(at);
             if bound <= self.now {
-                self.slots.occupied(at, self.slots.to_end_of_block(at)).for_each(|slot| self.collect(slot));
+                self.slots
+                    .occupied(at, self.slots.to_end_of_block(at))
+                    .for_each(|slot| self.collect(slot));
                 bound = self.slots.renew_bound(at, &self.meter);
             }
             self.next = self.next.min(bound);

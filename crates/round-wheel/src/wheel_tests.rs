@@ -8,16 +8,25 @@ impl<T, M: Meter> RoundWheel<T, M> {
     fn check(&mut self) {
         for at in 0..self.slots.count() {
             let slot = self.slots.get(at);
-            let live: Vec<_> = slot.timers().iter().enumerate().filter(|(_, timer)| timer.is_live()).collect();
-            assert_eq!((live.len(), !live.is_empty()), (slot.live(), self.slots.occupied(at, 1).next().is_some()));
+            let live: Vec<_> =
+                slot.timers().iter().enumerate().filter(|(_, timer)| timer.is_live()).collect();
+            assert_eq!(
+                (live.len(), !live.is_empty()),
+                (slot.live(), self.slots.occupied(at, 1).next().is_some())
+            );
             let earliest = live.iter().map(|(_, timer)| timer.deadline).min();
             assert_eq!(slot.exact_earliest(&NoMeter), earliest.unwrap_or(Tick::MAX));
-            assert!(earliest.is_none_or(|earliest| self.next <= earliest && self.slots.bound(at) <= earliest));
+            assert!(
+                earliest.is_none_or(
+                    |earliest| self.next <= earliest && self.slots.bound(at) <= earliest
+                )
+            );
             assert!(live.is_empty() && slot.timers().is_empty() || !slot.is_sparse());
             for (position, timer) in live {
                 assert_eq!(self.slots.of(timer.deadline), at);
                 assert!(timer.deadline > self.now && timer.deadline >= slot.earliest());
-                let entry = self.entries.at_mut(timer.index).map(|(link, entry)| (*link, entry.deadline));
+                let entry =
+                    self.entries.at_mut(timer.index).map(|(link, entry)| (*link, entry.deadline));
                 assert_eq!(entry, Some((link_to(position), timer.deadline)));
             }
         }
@@ -66,7 +75,10 @@ fn a_timer_waits_its_rounds_and_is_not_looked_at() {
         assert_eq!(wheel.advance(tick, |_| ()), 0, "early at {tick}");
     }
     let meter = wheel.meter();
-    assert_eq!((meter.count(Work::SlotVisit), meter.count(Work::Comparison), meter.total()), (1, 49, 50));
+    assert_eq!(
+        (meter.count(Work::SlotVisit), meter.count(Work::Comparison), meter.total()),
+        (1, 49, 50)
+    );
     assert_eq!(wheel.advance(50, |_| ()), 1);
 }
 
@@ -74,7 +86,8 @@ fn a_timer_waits_its_rounds_and_is_not_looked_at() {
 /// others.
 #[test]
 fn a_jump_over_many_turns_looks_at_blocks_not_at_slots() {
-    let mut wheel = RoundWheel::builder().slots(16_384).meter(CountingMeter::default()).build().unwrap();
+    let mut wheel =
+        RoundWheel::builder().slots(16_384).meter(CountingMeter::default()).build().unwrap();
     let mut state = 1;
     (0..1_000).for_each(|n| _ = wheel.insert(random(&mut state) << 8, n));
     wheel.meter().reset();
@@ -99,7 +112,10 @@ fn a_period_that_is_a_multiple_of_the_wheel_is_kept() {
             wheel.insert(expired.deadline + expired.value, expired.value);
         }
     }
-    assert_eq!(fired, [(16, 16), (32, 32), (32, 16), (48, 16), (64, 32), (64, 16), (80, 16), (96, 32), (96, 16)]);
+    assert_eq!(
+        fired,
+        [(16, 16), (32, 32), (32, 16), (48, 16), (64, 32), (64, 16), (80, 16), (96, 32), (96, 16)]
+    );
 }
 
 #[test]
@@ -117,11 +133,13 @@ fn holes_never_outnumber_the_live_timers() {
 #[test]
 fn what_is_overdue_fires_by_deadline_after_what_was_in_line() {
     let mut wheel = RoundWheel::builder().slots(8).build().unwrap();
-    let ids = [(30, 'b'), (10, 'a'), (40, 'd')].map(|(deadline, name)| wheel.insert(deadline, name));
+    let ids =
+        [(30, 'b'), (10, 'a'), (40, 'd')].map(|(deadline, name)| wheel.insert(deadline, name));
     assert_eq!(wheel.pop_expired(50).map(|expired| expired.value), Some('a'));
     wheel.insert(30, 'c');
     wheel.insert(20, 'x');
     wheel.cancel(ids[2]);
-    let rest: Vec<_> = core::iter::from_fn(|| wheel.pop_expired(50)).map(|expired| expired.value).collect();
+    let rest: Vec<_> =
+        core::iter::from_fn(|| wheel.pop_expired(50)).map(|expired| expired.value).collect();
     assert_eq!(rest, ['x', 'b', 'c']);
 }

@@ -66,7 +66,10 @@ fn e2_delays_of_whole_turns() {
     let mut wheel = wheel(16, 0);
     wheel.insert(16, "one turn");
     wheel.insert(32, "two turns");
-    assert_eq!(tick_by_tick(&mut wheel, 60), (vec![16, 32], vec![(16, "one turn"), (32, "two turns")]));
+    assert_eq!(
+        tick_by_tick(&mut wheel, 60),
+        (vec![16, 32], vec![(16, "one turn"), (32, "two turns")])
+    );
 }
 
 /// E3, *xtimingwheel*: four tasks in slot 3. One visit runs all four; the article's code runs one
@@ -77,7 +80,10 @@ fn e3_one_visit_fires_the_whole_slot() {
     for name in ["a", "b", "c", "d"] {
         wheel.insert(3, name);
     }
-    assert_eq!(tick_by_tick(&mut wheel, 60), (vec![3], vec![(3, "a"), (3, "b"), (3, "c"), (3, "d")]));
+    assert_eq!(
+        tick_by_tick(&mut wheel, 60),
+        (vec![3], vec![(3, "a"), (3, "b"), (3, "c"), (3, "d")])
+    );
 }
 
 /// E6, *day, week and month wheels*: three tasks at the ninth mark of the day, due in this turn, in

@@ -32,7 +32,11 @@ pub struct Entry<F> {
 
 impl<F: Facility + 'static> Entry<F> {
     /// Name, description, and how to start it with a tick.
-    pub fn boxed(name: &'static str, about: &'static str, start: fn(Duration) -> Result<F>) -> Box<dyn Contender> {
+    pub fn boxed(
+        name: &'static str,
+        about: &'static str,
+        start: fn(Duration) -> Result<F>,
+    ) -> Box<dyn Contender> {
         Box::new(Self { name, about, start })
     }
 }

@@ -15,7 +15,8 @@ pub(crate) fn used() -> Option<u64> {
 /// The sum of the 14th and 15th field. The second is the name, in parentheses, and may hold anything.
 fn parse(stat: &str) -> Option<u64> {
     let (_, rest) = stat.rsplit_once(')')?;
-    let ticks: Vec<u64> = rest.split_whitespace().skip(11).take(2).filter_map(|field| field.parse().ok()).collect();
+    let ticks: Vec<u64> =
+        rest.split_whitespace().skip(11).take(2).filter_map(|field| field.parse().ok()).collect();
     (ticks.len() == 2).then(|| ticks.iter().sum::<u64>() * NANOS_PER_TICK)
 }
 

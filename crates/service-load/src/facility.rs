@@ -70,8 +70,9 @@ const LOOK: Duration = Duration::from_micros(200);
 pub(crate) fn wait_for_marker<T>(send: impl FnOnce(mpsc::Sender<T>) -> bool) -> Result<T> {
     let (done, wait) = mpsc::channel();
     ensure!(send(done), "the facility refuses jobs");
-    wait.recv_timeout(PATIENCE)
-        .with_context(|| format!("the facility did not deal with what it was given within {PATIENCE:?}"))
+    wait.recv_timeout(PATIENCE).with_context(|| {
+        format!("the facility did not deal with what it was given within {PATIENCE:?}")
+    })
 }
 
 /// Waits until this has come about.

@@ -33,7 +33,10 @@ impl Fate {
 
 /// Whether every job has run that is to run.
 pub fn all_ran(ledger: &Ledger, fates: &[Fate]) -> bool {
-    fates.iter().enumerate().all(|(number, fate)| !fate.is_to_run() || ledger.began(number).is_some())
+    fates
+        .iter()
+        .enumerate()
+        .all(|(number, fate)| !fate.is_to_run() || ledger.began(number).is_some())
 }
 
 /// What was found.
@@ -60,7 +63,9 @@ struct Faults {
 /// # Errors
 ///
 /// What is wrong, in a sentence.
-pub fn check<'a>(books: impl IntoIterator<Item = (&'a Ledger, &'a [Fate])>) -> Result<Checked, String> {
+pub fn check<'a>(
+    books: impl IntoIterator<Item = (&'a Ledger, &'a [Fate])>,
+) -> Result<Checked, String> {
     let mut checked = Checked { lateness: Distribution::fine(), in_spite: 0 };
     let mut faults = Faults::default();
     let mut jobs = 0;
@@ -111,8 +116,11 @@ impl Faults {
             (self.cancelled, "ran though cancelled"),
             (self.again, "ran more than once"),
         ];
-        let found: Vec<_> =
-            faults.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", count(*n))).collect();
+        let found: Vec<_> = faults
+            .iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, what)| format!("{} {what}", count(*n)))
+            .collect();
         (!found.is_empty()).then(|| format!("of {} jobs, {}", count(jobs), found.join(", ")))
     }
 }
@@ -137,16 +145,27 @@ mod tests {
         let (ledger, now) = ledger(2, &[0, 1]);
         let fates = [Fate::Runs(500), Fate::RunsLate { due: now + 1_000_000_000, or: 500 }];
         let checked = check([(&*ledger, &fates[..])]).unwrap();
-        let latest = [0, 1].map(|number| ledger.began(number).unwrap() - 500).into_iter().max().unwrap();
-        assert_eq!((checked.lateness.len(), checked.lateness.longest(), checked.in_spite), (2, latest as f64, 1));
+        let latest =
+            [0, 1].map(|number| ledger.began(number).unwrap() - 500).into_iter().max().unwrap();
+        assert_eq!(
+            (checked.lateness.len(), checked.lateness.longest(), checked.in_spite),
+            (2, latest as f64, 1)
+        );
     }
 
     #[test]
     fn each_fault_is_counted() {
         let (ledger, now) = ledger(5, &[1, 2, 3, 3, 4]);
-        let fates = [Fate::Runs(0), Fate::Runs(now + 1_000), Fate::Never, Fate::Runs(0), Fate::Either];
+        let fates =
+            [Fate::Runs(0), Fate::Runs(now + 1_000), Fate::Never, Fate::Runs(0), Fate::Either];
         let sentence = check([(&*ledger, &fates[..])]).unwrap_err();
-        for part in ["5 jobs", "1 did not run", "1 began early", "1 ran though cancelled", "1 ran more than once"] {
+        for part in [
+            "5 jobs",
+            "1 did not run",
+            "1 began early",
+            "1 ran though cancelled",
+            "1 ran more than once",
+        ] {
             assert!(sentence.contains(part), "{part}: {sentence}");
         }
     }

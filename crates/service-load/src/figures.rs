@@ -82,7 +82,12 @@ impl Figure {
     }
 
     /// Processor time for each of so many, if the system tells: what was used between two looks at it.
-    pub(crate) fn cpu(name: &'static str, begin: Option<u64>, end: Option<u64>, each: u64) -> Option<Self> {
+    pub(crate) fn cpu(
+        name: &'static str,
+        begin: Option<u64>,
+        end: Option<u64>,
+        each: u64,
+    ) -> Option<Self> {
         let used = end?.checked_sub(begin?)?;
         Some(Self::time(name, used as f64 / each.max(1) as f64))
     }
@@ -122,7 +127,8 @@ impl Distribution {
     }
 
     fn with_digits(digits: u8) -> Self {
-        let histogram = Histogram::new_with_bounds(1, LONGEST, digits).expect("constant bounds, which are valid");
+        let histogram = Histogram::new_with_bounds(1, LONGEST, digits)
+            .expect("constant bounds, which are valid");
         Self { histogram, sum: 0.0, longest: 0 }
     }
 
@@ -158,7 +164,11 @@ impl Distribution {
 
     /// The duration that this share of all does not exceed. Never beyond the longest, to which the last bucket may round.
     pub fn quantile(&self, share: f64) -> f64 {
-        if self.is_empty() { 0.0 } else { self.histogram.value_at_quantile(share).min(self.longest) as f64 }
+        if self.is_empty() {
+            0.0
+        } else {
+            self.histogram.value_at_quantile(share).min(self.longest) as f64
+        }
     }
 
     /// The longest, exactly.
@@ -183,7 +193,9 @@ mod tests {
         (5_001..=10_000).for_each(|n| b.record(n * 1_000));
         a.add(&b);
         assert_eq!((a.len(), a.longest(), a.mean()), (10_000, 10_000_000.0, 5_000_500.0));
-        for (share, exact) in [(0.5, 5_000_000.0), (0.9, 9_000_000.0), (0.99, 9_900_000.0), (0.999, 9_990_000.0)] {
+        for (share, exact) in
+            [(0.5, 5_000_000.0), (0.9, 9_000_000.0), (0.99, 9_900_000.0), (0.999, 9_990_000.0)]
+        {
             let error = a.quantile(share) / exact - 1.0;
             assert!(error.abs() < 0.001, "{share}: {}", a.quantile(share));
         }
@@ -195,7 +207,10 @@ mod tests {
     #[test]
     fn nothing_recorded_is_nothing_shown() {
         let none = Distribution::coarse();
-        assert_eq!((none.mean(), none.quantile(0.5), none.longest(), none.longer_than(0)), (0.0, 0.0, 0.0, 0));
+        assert_eq!(
+            (none.mean(), none.quantile(0.5), none.longest(), none.longer_than(0)),
+            (0.0, 0.0, 0.0, 0)
+        );
         assert_eq!(Figure::rate("x", 5, 0.0).value, 0.0);
         assert_eq!(Figure::rate("x", 5, 2e9).value, 2.5);
         assert_eq!(Figure::time("p99.9", 1.0).key(), "p99_9_ns");

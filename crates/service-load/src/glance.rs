@@ -25,13 +25,18 @@ pub(crate) fn at_a_glance(run: &Run) -> Option<Table> {
         return None;
     }
     let heads = SHOWN.iter().map(|(head, ..)| Column::right(*head));
-    let mut table = Table::new("At a glance", [Column::left("facility")].into_iter().chain(heads).collect());
+    let mut table =
+        Table::new("At a glance", [Column::left("facility")].into_iter().chain(heads).collect());
     for (facility, _) in &run.facilities {
-        let cells = SHOWN.iter().map(|(_, experiment, figure)| cell(run, facility, *experiment, figure));
+        let cells =
+            SHOWN.iter().map(|(_, experiment, figure)| cell(run, facility, *experiment, figure));
         table.rows.push([Cell::text(*facility)].into_iter().chain(cells).collect());
     }
-    for experiment in Experiment::ALL.into_iter().filter(|it| SHOWN.iter().any(|(_, shown, _)| shown == it)) {
-        let verdict = verdict(run, experiment).map_or(String::new(), |verdict| format!(" {verdict}"));
+    for experiment in
+        Experiment::ALL.into_iter().filter(|it| SHOWN.iter().any(|(_, shown, _)| shown == it))
+    {
+        let verdict =
+            verdict(run, experiment).map_or(String::new(), |verdict| format!(" {verdict}"));
         table.notes.push(format!("{}.{verdict}", experiment.title(&run.load)));
     }
     Some(table)
@@ -39,8 +44,11 @@ pub(crate) fn at_a_glance(run: &Run) -> Option<Table> {
 
 /// A figure of a facility: a dash if it has not played, and no figure if it was wrong.
 fn cell(run: &Run, facility: &str, experiment: Experiment, figure: &str) -> Cell {
-    let rows: Vec<&Row> =
-        run.rows.iter().filter(|row| row.experiment == experiment && row.facility == facility).collect();
+    let rows: Vec<&Row> = run
+        .rows
+        .iter()
+        .filter(|row| row.experiment == experiment && row.facility == facility)
+        .collect();
     if rows.iter().any(|row| row.played.is_err()) {
         return Cell::wrong();
     }
@@ -81,13 +89,21 @@ mod tests {
     #[test]
     fn every_figure_that_is_shown_is_there_and_who_is_wrong_has_none() {
         let text = section(&run(&Experiment::ALL)).unwrap();
-        let line = |name: &str| text.lines().find(|line| line.starts_with(&format!("| {name} |"))).unwrap().to_owned();
+        let line = |name: &str| {
+            text.lines().find(|line| line.starts_with(&format!("| {name} |"))).unwrap().to_owned()
+        };
         assert_eq!(
-            (line("wheelhouse").matches("5.00 µs").count(), line("wheelhouse").matches('-').count()),
+            (
+                line("wheelhouse").matches("5.00 µs").count(),
+                line("wheelhouse").matches('-').count()
+            ),
             (SHOWN.len(), 0)
         );
         assert_eq!(line("other").matches("WRONG").count(), SHOWN.len());
-        assert!(text.contains("p99.9 at most 2.00 ms: kept") && text.contains("Measured on"), "{text}");
+        assert!(
+            text.contains("p99.9 at most 2.00 ms: kept") && text.contains("Measured on"),
+            "{text}"
+        );
     }
 
     #[test]

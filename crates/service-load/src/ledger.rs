@@ -112,7 +112,10 @@ mod tests {
         job.clone().run();
         let first = ledger.began(1).unwrap();
         assert!((before..=ledger.now()).contains(&first));
-        assert_eq!((ledger.runs(), ledger.again(), ledger.began(0), ledger.began(9)), (1, 0, None, None));
+        assert_eq!(
+            (ledger.runs(), ledger.again(), ledger.began(0), ledger.began(9)),
+            (1, 0, None, None)
+        );
         job.run();
         assert_eq!((ledger.runs(), ledger.again()), (2, 1));
     }

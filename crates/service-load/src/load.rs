@@ -92,12 +92,18 @@ impl Load {
     pub fn check(&self) -> Result<()> {
         let jobs = [self.pending, self.sessions, self.burst];
         ensure!((1..=64).contains(&self.producers), "--producers is from 1 to 64 threads");
-        ensure!((1..=10_000_000).contains(&self.rate), "--rate is from 1 to 10000000 fires a second");
+        ensure!(
+            (1..=10_000_000).contains(&self.rate),
+            "--rate is from 1 to 10000000 fires a second"
+        );
         ensure!(jobs.iter().all(|n| (1..=MOST).contains(n)), "--jobs is from 1 to {MOST}");
         ensure!(between(self.pairs_time, 1, 60_000), "--seconds is from 0.001 to 60");
         ensure!(between(self.ttl, 10, 60_000), "--ttl is from 0.01 to 60 seconds");
         let tick = self.tick;
-        ensure!(tick >= Duration::from_micros(1) && tick <= Duration::from_secs(1), "--tick is from 0.001 to 1000 ms");
+        ensure!(
+            tick >= Duration::from_micros(1) && tick <= Duration::from_secs(1),
+            "--tick is from 0.001 to 1000 ms"
+        );
         let fires = self.fires();
         ensure!(
             (1..=u64::from(MOST)).contains(&fires),

@@ -96,7 +96,12 @@ impl Options {
         ensure!(self.repetitions != Some(0), "--repetitions is 1 or more");
         let repetitions = self.repetitions.unwrap_or(if tiny || self.quick { 1 } else { 3 });
         let contenders = select(facilities::all(), &self.facility)?;
-        Ok(Settings { contenders, experiments: Experiment::select(&self.experiment)?, load, repetitions })
+        Ok(Settings {
+            contenders,
+            experiments: Experiment::select(&self.experiment)?,
+            load,
+            repetitions,
+        })
     }
 
     /// A line for each option that was given and that nothing of what is to be played uses.
@@ -108,10 +113,12 @@ impl Options {
             ("seconds", self.seconds.is_some()),
             ("ttl", self.ttl.is_some()),
         ];
-        let uses = |experiment: &Experiment, option: &'static str| experiment.options().contains(&option);
+        let uses =
+            |experiment: &Experiment, option: &'static str| experiment.options().contains(&option);
         let unused = |option| !settings.experiments.iter().any(|it| uses(it, option));
         let line = |option: &'static str| {
-            let users: Vec<_> = Experiment::ALL.iter().filter(|it| uses(it, option)).map(|it| it.name()).collect();
+            let users: Vec<_> =
+                Experiment::ALL.iter().filter(|it| uses(it, option)).map(|it| it.name()).collect();
             format!("--{option} changes nothing: it is used by {} only", users.join(", "))
         };
         let mut lines: Vec<_> = given
@@ -119,8 +126,13 @@ impl Options {
             .filter(|(option, is_given)| *is_given && unused(option))
             .map(|(option, _)| line(option))
             .collect();
-        if self.tick.is_some() && !settings.contenders.iter().any(|it| it.name().starts_with("wheelhouse")) {
-            lines.push("--tick changes nothing: it is used by the facilities of wheelhouse only".to_owned());
+        if self.tick.is_some()
+            && !settings.contenders.iter().any(|it| it.name().starts_with("wheelhouse"))
+        {
+            lines.push(
+                "--tick changes nothing: it is used by the facilities of wheelhouse only"
+                    .to_owned(),
+            );
         }
         lines
     }
@@ -174,7 +186,10 @@ fn tell(run: &Run) {
 /// Reads a number, with or without separators. What can be played is for [`Load::check`] to say, of which alone the bounds are known:
 /// so zero is read here, and what 32 bits do not hold becomes what they do, which is too much for anything.
 fn count(text: &str) -> Result<u32, String> {
-    let number = text.replace('_', "").parse::<u64>().map_err(|_| "a whole number, as in 1000000 or 1_000_000")?;
+    let number = text
+        .replace('_', "")
+        .parse::<u64>()
+        .map_err(|_| "a whole number, as in 1000000 or 1_000_000")?;
     Ok(u32::try_from(number).unwrap_or(u32::MAX))
 }
 
@@ -188,7 +203,8 @@ fn milliseconds(text: &str) -> Result<Duration, String> {
 
 /// Reads a length of time. Zero too, for [`Load::check`] to refuse.
 fn length(text: &str, unit: f64, wanted: &str) -> Result<Duration, String> {
-    let length = text.parse::<f64>().ok().and_then(|number| Duration::try_from_secs_f64(number * unit).ok());
+    let length =
+        text.parse::<f64>().ok().and_then(|number| Duration::try_from_secs_f64(number * unit).ok());
     length.ok_or_else(|| wanted.to_owned())
 }
 
@@ -210,9 +226,18 @@ mod tests {
 
     #[test]
     fn options_change_the_load() {
-        let load = settings(&["--jobs", "10_000", "--rate", "50", "--seconds", "0.5", "--tick", "0.25"]).unwrap().load;
-        assert_eq!((load.pending, load.sessions, load.burst, load.rate), (10_000, 10_000, 10_000, 50));
-        assert_eq!((load.fires_time, load.pairs_time), (Duration::from_millis(500), Duration::from_millis(500)));
+        let load =
+            settings(&["--jobs", "10_000", "--rate", "50", "--seconds", "0.5", "--tick", "0.25"])
+                .unwrap()
+                .load;
+        assert_eq!(
+            (load.pending, load.sessions, load.burst, load.rate),
+            (10_000, 10_000, 10_000, 50)
+        );
+        assert_eq!(
+            (load.fires_time, load.pairs_time),
+            (Duration::from_millis(500), Duration::from_millis(500))
+        );
         assert_eq!((load.tick, load.producers), (Duration::from_micros(250), 2));
         let quick = settings(&["--quick", "--experiment", "pairs,audit"]).unwrap();
         assert_eq!((quick.repetitions, quick.load.burst, quick.experiments.len()), (1, 100_000, 4));
@@ -235,8 +260,16 @@ mod tests {
         }
         for option in ["--producers", "--rate", "--jobs", "--seconds", "--ttl", "--tick"] {
             let refusal = format!("{:#}", settings(&[option, "0"]).err().unwrap());
-            let range: String = refusal.split(" is ").nth(1).unwrap().split(' ').take(4).collect::<Vec<_>>().join(" ");
-            let about = help.split(&format!("{option} <")).nth(1).unwrap().split(" --").next().unwrap();
+            let range: String = refusal
+                .split(" is ")
+                .nth(1)
+                .unwrap()
+                .split(' ')
+                .take(4)
+                .collect::<Vec<_>>()
+                .join(" ");
+            let about =
+                help.split(&format!("{option} <")).nth(1).unwrap().split(" --").next().unwrap();
             assert!(range.starts_with("from ") && about.contains(&range), "{range}: {about}");
         }
     }
@@ -252,10 +285,26 @@ mod tests {
         let rate = "--rate changes nothing: it is used by fires only";
         assert_eq!(unused(&["--experiment", "pairs", "--rate", "5", "--seconds", "1"]), [rate]);
         let jobs = "--jobs changes nothing: it is used by pairs-beside, pairs-window, sessions, audit only";
-        assert_eq!(unused(&["--experiment", "pairs-alone,fires", "--jobs", "5", "--rate", "5"]), [jobs]);
+        assert_eq!(
+            unused(&["--experiment", "pairs-alone,fires", "--jobs", "5", "--rate", "5"]),
+            [jobs]
+        );
         let tick = "--tick changes nothing: it is used by the facilities of wheelhouse only";
         assert_eq!(unused(&["--facility", "tokio-sleep", "--tick", "2"]), [tick]);
-        let all = ["--producers", "1", "--rate", "5", "--jobs", "5", "--seconds", "1", "--ttl", "1", "--tick", "2"];
+        let all = [
+            "--producers",
+            "1",
+            "--rate",
+            "5",
+            "--jobs",
+            "5",
+            "--seconds",
+            "1",
+            "--ttl",
+            "1",
+            "--tick",
+            "2",
+        ];
         assert_eq!(unused(&all), Vec::<String>::new());
     }
 
@@ -263,7 +312,9 @@ mod tests {
     #[test]
     fn what_an_experiment_is_said_to_use_is_what_changes_it() {
         let whole = Load::whole();
-        for (option, value) in [("producers", "7"), ("rate", "7"), ("jobs", "7"), ("seconds", "7"), ("ttl", "7")] {
+        for (option, value) in
+            [("producers", "7"), ("rate", "7"), ("jobs", "7"), ("seconds", "7"), ("ttl", "7")]
+        {
             let changed = settings(&[&format!("--{option}"), value]).unwrap().load;
             for it in Experiment::ALL {
                 assert_eq!(
@@ -278,9 +329,10 @@ mod tests {
 
     #[test]
     fn with_the_options_that_it_is_said_to_need_an_experiment_is_judged() {
-        for usual in
-            [&["--quick"][..], &["--producers", "1", "--rate", "9", "--jobs", "9", "--seconds", "0.5", "--ttl", "60"]]
-        {
+        for usual in [
+            &["--quick"][..],
+            &["--producers", "1", "--rate", "9", "--jobs", "9", "--seconds", "0.5", "--ttl", "60"],
+        ] {
             for it in Experiment::ALL {
                 let load = settings(usual).unwrap().load;
                 let lacks = it.lacks(&load).join(" ");
@@ -288,11 +340,21 @@ mod tests {
                 let kept = usual.chunks(2).filter(|option| !wanted.contains(&option[0])).flatten();
                 let arguments: Vec<_> = kept.chain(&wanted).copied().collect();
                 assert_eq!(wanted.is_empty(), it.is_judged(&load));
-                assert!(it.is_judged(&settings(&arguments).unwrap().load), "{}: {arguments:?}", it.name());
+                assert!(
+                    it.is_judged(&settings(&arguments).unwrap().load),
+                    "{}: {arguments:?}",
+                    it.name()
+                );
             }
         }
-        assert_eq!(Experiment::PairsBeside.lacks(&Load::quick()).join(" "), "--jobs 1000000 --seconds 1");
-        assert_eq!(Experiment::Sessions.lacks(&Load { ttl: Load::whole().ttl * 2, ..Load::whole() }), ["--ttl 2"]);
+        assert_eq!(
+            Experiment::PairsBeside.lacks(&Load::quick()).join(" "),
+            "--jobs 1000000 --seconds 1"
+        );
+        assert_eq!(
+            Experiment::Sessions.lacks(&Load { ttl: Load::whole().ttl * 2, ..Load::whole() }),
+            ["--ttl 2"]
+        );
     }
 
     #[test]

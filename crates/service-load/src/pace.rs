@@ -57,6 +57,10 @@ mod tests {
         assert!(Instant::now() >= origin + Duration::from_millis(3));
         thread::sleep(Duration::from_millis(10));
         pace.wait_for(4_000_000);
-        assert!(pace.latest() >= 9_000_000, "ten milliseconds after three is nine after four: {}", pace.latest());
+        assert!(
+            pace.latest() >= 9_000_000,
+            "ten milliseconds after three is nine after four: {}",
+            pace.latest()
+        );
     }
 }

@@ -88,9 +88,13 @@ pub fn document(run: &Run) -> Document {
     blocks.extend(missed(run).into_iter().map(Block::Warning));
     blocks.extend(glance::at_a_glance(run).into_iter().chain(tables(run)).map(Block::Table));
     blocks.push(Block::Heading("Who took part".to_owned()));
-    blocks.push(Block::Points(run.facilities.iter().map(|(name, about)| format!("{name}: {about}")).collect()));
+    blocks.push(Block::Points(
+        run.facilities.iter().map(|(name, about)| format!("{name}: {about}")).collect(),
+    ));
     blocks.push(Block::Heading("Where these figures come from".to_owned()));
-    blocks.push(Block::Text("How they come about, and how to distrust them: benches/SERVICE.md.".to_owned()));
+    blocks.push(Block::Text(
+        "How they come about, and how to distrust them: benches/SERVICE.md.".to_owned(),
+    ));
     blocks.push(Block::Facts(provenance::lines(&run.provenance)));
     Document {
         title: "The service under load, beside others".to_owned(),
@@ -108,7 +112,9 @@ pub fn tables(run: &Run) -> Vec<Table> {
 fn table(run: &Run, experiment: Experiment) -> Table {
     let rows: Vec<_> = run.rows.iter().filter(|row| row.experiment == experiment).collect();
     let names = rows.iter().find_map(|row| row.played.as_ref().ok()).into_iter().flatten();
-    let columns = [Column::left("facility")].into_iter().chain(names.map(|figure| Column::right(figure.name)));
+    let columns = [Column::left("facility")]
+        .into_iter()
+        .chain(names.map(|figure| Column::right(figure.name)));
     let mut table = Table::new(experiment.title(&run.load), columns.collect());
     for (facility, _) in &run.facilities {
         let of: Vec<_> = rows.iter().filter(|row| row.facility == *facility).copied().collect();
@@ -129,12 +135,20 @@ fn table(run: &Run, experiment: Experiment) -> Table {
     let repetitions = rows.iter().map(|row| row.repetition).max().unwrap_or(0);
     if repetitions > 1 {
         let spread = "±: median absolute deviation, as a share";
-        let worst: Vec<_> =
-            samples(&rows).iter().map(|it| it.figure).filter(|it| it.is_worst).map(|it| it.name).collect();
-        let worst = if worst.is_empty() { String::new() } else { format!("; {}: the worst of all", worst.join(", ")) };
-        table
-            .notes
-            .push(format!("Medians of {repetitions} repetitions, all facilities in turn in each{worst}; {spread}."));
+        let worst: Vec<_> = samples(&rows)
+            .iter()
+            .map(|it| it.figure)
+            .filter(|it| it.is_worst)
+            .map(|it| it.name)
+            .collect();
+        let worst = if worst.is_empty() {
+            String::new()
+        } else {
+            format!("; {}: the worst of all", worst.join(", "))
+        };
+        table.notes.push(format!(
+            "Medians of {repetitions} repetitions, all facilities in turn in each{worst}; {spread}."
+        ));
     }
     table.notes.extend(experiment.notes().iter().map(|note| (*note).to_owned()));
     table
@@ -149,13 +163,20 @@ pub(crate) struct Sample {
 impl Sample {
     /// What the values are taken to say: their median, or the highest, as the figure wants it.
     fn value(&self) -> Option<f64> {
-        if self.figure.is_worst { self.values.iter().copied().reduce(f64::max) } else { median(&self.values) }
+        if self.figure.is_worst {
+            self.values.iter().copied().reduce(f64::max)
+        } else {
+            median(&self.values)
+        }
     }
 
     /// The same as people read it, with the spread.
     pub(crate) fn cell(&self) -> Cell {
         let has_spread = self.values.len() > 1 && !self.figure.is_worst;
-        let spread = has_spread.then(|| relative_deviation(&self.values)).flatten().filter(|share| *share >= 0.005);
+        let spread = has_spread
+            .then(|| relative_deviation(&self.values))
+            .flatten()
+            .filter(|share| *share >= 0.005);
         self.value().map_or_else(Cell::missing, |value| self.figure.cell(value, spread))
     }
 }
@@ -178,7 +199,8 @@ fn cells(rows: &[&Row]) -> Vec<Cell> {
 
 /// What our service has played of an experiment, if that was right.
 fn ours(run: &Run, experiment: Experiment) -> Vec<&Row> {
-    let is_ours = |row: &&Row| row.experiment == experiment && row.facility == OURS && row.played.is_ok();
+    let is_ours =
+        |row: &&Row| row.experiment == experiment && row.facility == OURS && row.played.is_ok();
     run.rows.iter().filter(is_ours).collect()
 }
 
@@ -203,17 +225,27 @@ pub(crate) fn verdict(run: &Run, experiment: Experiment) -> Option<String> {
     }
     let lacks = experiment.lacks(&run.load);
     if !lacks.is_empty() {
-        return Some(format!("Asked of {OURS}: not judged, as it is asked of more: needs {}.", lacks.join(" ")));
+        return Some(format!(
+            "Asked of {OURS}: not judged, as it is asked of more: needs {}.",
+            lacks.join(" ")
+        ));
     }
-    let sentence = |(bound, is_kept): &(String, bool)| format!("{bound}: {}", if *is_kept { "kept" } else { "MISSED" });
-    Some(format!("Asked of {OURS}: {}.", judged.iter().map(sentence).collect::<Vec<_>>().join("; ")))
+    let sentence = |(bound, is_kept): &(String, bool)| {
+        format!("{bound}: {}", if *is_kept { "kept" } else { "MISSED" })
+    };
+    Some(format!(
+        "Asked of {OURS}: {}.",
+        judged.iter().map(sentence).collect::<Vec<_>>().join("; ")
+    ))
 }
 
 /// The bounds that our service was to keep and has not: a line for each.
 pub fn missed(run: &Run) -> Vec<String> {
     let of = |experiment: Experiment| {
         let judged = judged(&experiment.asked(&run.load), &ours(run, experiment)).into_iter();
-        judged.filter(|(_, is_kept)| !is_kept).map(move |(bound, _)| format!("MISSED: {}: {bound}", experiment.name()))
+        judged
+            .filter(|(_, is_kept)| !is_kept)
+            .map(move |(bound, _)| format!("MISSED: {}: {bound}", experiment.name()))
     };
     Experiment::ALL.into_iter().filter(|it| it.is_judged(&run.load)).flat_map(of).collect()
 }
@@ -255,9 +287,13 @@ mod tests {
             ("other", figures(20.0, 3.0)),
         ]);
         let text = render(&run, Form::Table).unwrap();
-        for part in
-            ["2,000,000", "± 50 %", "10.2 µs", "pairs/s at least 1,000,000: kept", "mean at most 10.0 µs: MISSED"]
-        {
+        for part in [
+            "2,000,000",
+            "± 50 %",
+            "10.2 µs",
+            "pairs/s at least 1,000,000: kept",
+            "mean at most 10.0 µs: MISSED",
+        ] {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert_eq!((run.exit_code(), run.wrong().count()), (0, 0));
@@ -267,9 +303,20 @@ mod tests {
 
     #[test]
     fn of_what_is_never_to_be_exceeded_the_worst_counts() {
-        let late = |nanos| Ok(vec![Figure::time("p50", 1_000.0), Figure::time("max", nanos).worst()]);
-        let mut run = run(vec![(OURS, late(1e6)), ("other", late(1e6)), (OURS, late(2e6)), ("other", late(1e6))]);
-        run.rows.push(Row { experiment: Experiment::Sessions, facility: OURS, repetition: 3, played: late(2e8) });
+        let late =
+            |nanos| Ok(vec![Figure::time("p50", 1_000.0), Figure::time("max", nanos).worst()]);
+        let mut run = run(vec![
+            (OURS, late(1e6)),
+            ("other", late(1e6)),
+            (OURS, late(2e6)),
+            ("other", late(1e6)),
+        ]);
+        run.rows.push(Row {
+            experiment: Experiment::Sessions,
+            facility: OURS,
+            repetition: 3,
+            played: late(2e8),
+        });
         run.rows.iter_mut().for_each(|row| row.experiment = Experiment::Sessions);
         let text = render(&run, Form::Table).unwrap();
         for part in ["200 ms", "max: the worst of all", "max at most 100 ms: MISSED"] {
@@ -290,9 +337,13 @@ mod tests {
 
     #[test]
     fn who_is_wrong_has_no_figures() {
-        let run = run(vec![(OURS, figures(3e6, 500.0)), ("other", Err("1 did not run".to_owned()))]);
+        let run =
+            run(vec![(OURS, figures(3e6, 500.0)), ("other", Err("1 did not run".to_owned()))]);
         let text = render(&run, Form::Markdown).unwrap();
-        assert!(text.contains("WRONG: other: 1 did not run") && text.contains("3,000,000"), "{text}");
+        assert!(
+            text.contains("WRONG: other: 1 did not run") && text.contains("3,000,000"),
+            "{text}"
+        );
         let json: Value = serde_json::from_str(&render(&run, Form::Json).unwrap()).unwrap();
         assert_eq!(json["rows"][1]["wrong"], "1 did not run");
         assert_eq!(json["rows"][0]["pairs_s_per_s"], 3e6);

@@ -83,7 +83,8 @@ pub fn run(settings: &Settings) -> Result<Run> {
         interrupted: false,
     };
     let one = |experiment: &Experiment| experiment.expected(&settings.load);
-    let round = settings.experiments.iter().map(one).sum::<std::time::Duration>() * settings.contenders.len() as u32;
+    let round = settings.experiments.iter().map(one).sum::<std::time::Duration>()
+        * settings.contenders.len() as u32;
     let mut progress = Progress::new(round * settings.repetitions as u32);
     for repetition in 1..=settings.repetitions {
         for &experiment in &settings.experiments {
@@ -114,7 +115,9 @@ fn under_way(settings: &Settings, repetition: usize, experiment: Experiment) -> 
     let about = experiment.expected(&settings.load).as_secs_f64() * facilities as f64;
     let plural = if facilities == 1 { "y" } else { "ies" };
     let name = experiment.name();
-    format!("repetition {repetition} of {repetitions}: {name} on {facilities} facilit{plural}, about {about:.1} s")
+    format!(
+        "repetition {repetition} of {repetitions}: {name} on {facilities} facilit{plural}, about {about:.1} s"
+    )
 }
 
 /// All of them, another one first each time.
@@ -132,7 +135,10 @@ pub fn select(all: Vec<Box<dyn Contender>>, names: &[String]) -> Result<Vec<Box<
         let known: Vec<_> = all.iter().map(|it| it.name()).collect();
         bail!("no facility is called '{unknown}'; there are: {}", known.join(", "));
     }
-    Ok(all.into_iter().filter(|it| names.is_empty() || names.iter().any(|name| name == it.name())).collect())
+    Ok(all
+        .into_iter()
+        .filter(|it| names.is_empty() || names.iter().any(|name| name == it.name()))
+        .collect())
 }
 
 #[cfg(test)]
@@ -149,17 +155,25 @@ mod tests {
     #[test]
     fn a_log_is_told_what_begins_and_how_long_it_takes() {
         let contenders =
-            select(crate::facilities::all(), &["wheelhouse".to_owned(), "tokio-sleep".to_owned()]).unwrap();
-        let settings = Settings { contenders, experiments: Vec::new(), load: Load::whole(), repetitions: 3 };
+            select(crate::facilities::all(), &["wheelhouse".to_owned(), "tokio-sleep".to_owned()])
+                .unwrap();
+        let settings =
+            Settings { contenders, experiments: Vec::new(), load: Load::whole(), repetitions: 3 };
         let line = under_way(&settings, 2, Experiment::PairsAlone);
         assert_eq!(line, "repetition 2 of 3: pairs-alone on 2 facilities, about 2.0 s");
     }
 
     #[test]
     fn an_unknown_name_is_answered_with_those_that_are_known() {
-        let message = select(crate::facilities::all(), &["netty".to_owned()]).err().unwrap().to_string();
+        let message =
+            select(crate::facilities::all(), &["netty".to_owned()]).err().unwrap().to_string();
         assert!(message.contains("netty") && message.contains("tokio-delay-queue"), "{message}");
-        let chosen = select(crate::facilities::all(), &["tokio-sleep".to_owned(), "wheelhouse".to_owned()]).unwrap();
-        assert_eq!(chosen.iter().map(|it| it.name()).collect::<Vec<_>>(), ["wheelhouse", "tokio-sleep"]);
+        let chosen =
+            select(crate::facilities::all(), &["tokio-sleep".to_owned(), "wheelhouse".to_owned()])
+                .unwrap();
+        assert_eq!(
+            chosen.iter().map(|it| it.name()).collect::<Vec<_>>(),
+            ["wheelhouse", "tokio-sleep"]
+        );
     }
 }

@@ -16,9 +16,13 @@ fn every_facility_passes_every_experiment() {
     for contender in facilities::all() {
         for experiment in Experiment::ALL {
             let played = contender.play(experiment, &Load::tiny()).unwrap();
-            let figures =
-                played.unwrap_or_else(|wrong| panic!("{} on {}: {wrong}", experiment.name(), contender.name()));
-            assert!(figures.iter().all(|figure| figure.value.is_finite() && figure.value >= 0.0), "{figures:?}");
+            let figures = played.unwrap_or_else(|wrong| {
+                panic!("{} on {}: {wrong}", experiment.name(), contender.name())
+            });
+            assert!(
+                figures.iter().all(|figure| figure.value.is_finite() && figure.value >= 0.0),
+                "{figures:?}"
+            );
             let count = figures.iter().find(|figure| matches!(figure.name, "runs" | "expired"));
             let expected = if experiment == Experiment::Fires { 500.0 } else { 300.0 };
             // More, if the machine stalled: what is cancelled too late, and is said to be, runs.
@@ -137,7 +141,10 @@ fn a_facility_that_loses_a_job_is_found_out() {
     }
     for experiment in [Experiment::PairsBeside, Experiment::PairsWindow] {
         let wrong = wrong(&*lossy, experiment);
-        assert!(wrong.contains("jobs were gone though pending") && wrong.contains("own count"), "{wrong}");
+        assert!(
+            wrong.contains("jobs were gone though pending") && wrong.contains("own count"),
+            "{wrong}"
+        );
     }
 }
 
@@ -153,7 +160,11 @@ fn a_facility_that_runs_a_job_early_is_found_out() {
 fn a_facility_that_runs_a_job_twice_is_found_out() {
     let eager = Faulty::boxed("eager", |_| Faulty::with(Fault::RunsTwice));
     for experiment in [Experiment::Fires, Experiment::Audit] {
-        assert!(wrong(&*eager, experiment).contains("1 ran more than once"), "{}", experiment.name());
+        assert!(
+            wrong(&*eager, experiment).contains("1 ran more than once"),
+            "{}",
+            experiment.name()
+        );
     }
 }
 
@@ -167,10 +178,16 @@ fn a_facility_that_refuses_cancels_nothing_or_refreshes_nothing_is_found_out() {
     assert!(wrong(&*deaf, Experiment::Fires).contains("50 ran though cancelled"));
     for experiment in [Experiment::PairsAlone, Experiment::PairsBeside, Experiment::PairsWindow] {
         let wrong = wrong(&*deaf, experiment);
-        assert!(wrong.contains("cancelled jobs were still there") && wrong.contains("own count"), "{wrong}");
+        assert!(
+            wrong.contains("cancelled jobs were still there") && wrong.contains("own count"),
+            "{wrong}"
+        );
     }
     let forgetful = Faulty::boxed("forgetful", |_| Faulty::with(Fault::RefreshesNothing));
     assert!(wrong(&*forgetful, Experiment::Sessions).contains("began early"));
     let silent = Faulty::boxed("silent", |_| Faulty::with(Fault::SendsNothing));
-    assert!(wrong(&*silent, Experiment::Sessions).contains("200 sessions that were refreshed, none was kept"));
+    assert!(
+        wrong(&*silent, Experiment::Sessions)
+            .contains("200 sessions that were refreshed, none was kept")
+    );
 }

@@ -69,7 +69,10 @@ impl Server {
                     Due::End => return Ok(()),
                 }
             }
-            let timeout = self.scheduler.next_wakeup().map(|wakeup| wakeup.saturating_since(self.timers.now()));
+            let timeout = self
+                .scheduler
+                .next_wakeup()
+                .map(|wakeup| wakeup.saturating_since(self.timers.now()));
             self.wait(&mut events, timeout)?;
             if events.iter().any(|event| event.token() == SOCKET) {
                 self.echo_all()?;
@@ -132,7 +135,8 @@ fn talk(server: SocketAddr) -> io::Result<Vec<String>> {
 /// Runs a server and a client. What the client heard, and how often the server echoed and said good-bye.
 pub(crate) fn conversation() -> Result<(Vec<String>, usize, usize), Box<dyn Error>> {
     let mut server = Server::bind()?;
-    let (address, timers, end) = (server.socket.local_addr()?, server.timers.clone(), server.sender.clone());
+    let (address, timers, end) =
+        (server.socket.local_addr()?, server.timers.clone(), server.sender.clone());
     let client = thread::spawn(move || {
         let heard = talk(address);
         // From another thread, while the server has no timer and sleeps without a limit: this wakes it.
@@ -145,6 +149,8 @@ pub(crate) fn conversation() -> Result<(Vec<String>, usize, usize), Box<dyn Erro
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let (heard, echoed, said_good_bye) = conversation()?;
-    println!("the client heard {heard:?}; the server echoed {echoed} times and said good-bye {said_good_bye} times");
+    println!(
+        "the client heard {heard:?}; the server echoed {echoed} times and said good-bye {said_good_bye} times"
+    );
     Ok(())
 }

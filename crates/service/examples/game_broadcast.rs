@@ -54,7 +54,12 @@ pub(crate) struct Outcome {
 }
 
 /// Tells all players at that moment. The handles are in the order of the players.
-fn announce(timers: &Handle, at: Moment, news: News, players: &[Player]) -> Result<Vec<JobHandle>, Box<dyn Error>> {
+fn announce(
+    timers: &Handle,
+    at: Moment,
+    news: News,
+    players: &[Player],
+) -> Result<Vec<JobHandle>, Box<dyn Error>> {
     let job = |player: &Player| timers.at(at).named(news.0).send(&player.mailbox, news);
     Ok(players.iter().map(job).collect::<Result<_, _>>()?)
 }
@@ -73,7 +78,8 @@ pub(crate) fn broadcast(players: usize, others: usize) -> Result<Outcome, Box<dy
     let players: Vec<_> = (0..players).map(|_| Player::log_in()).collect();
     let jobs = announce(&timers, timers.now().saturating_add(MARCH), news, &players)?;
     // One of a hundred logs out while the army marches: the answer says whether that was in time.
-    let logged_out: Vec<bool> = (0..).zip(&jobs).map(|(n, job)| n % 100 == 99 && job.cancel().is_ok()).collect();
+    let logged_out: Vec<bool> =
+        (0..).zip(&jobs).map(|(n, job)| n % 100 == 99 && job.cancel().is_ok()).collect();
 
     let mut told = 0;
     for (player, _) in players.iter().zip(&logged_out).filter(|(_, out)| !**out) {
@@ -81,7 +87,10 @@ pub(crate) fn broadcast(players: usize, others: usize) -> Result<Outcome, Box<dy
     }
     // The runs have ended then, and all that was measured of them is on record. The other tasks have not begun.
     drop(service.stop(Stop::Wait));
-    assert!(players.iter().all(|player| player.connection.is_empty()), "nobody hears it twice or after logging out");
+    assert!(
+        players.iter().all(|player| player.connection.is_empty()),
+        "nobody hears it twice or after logging out"
+    );
     let snapshot = timers.snapshot();
     Ok(Outcome {
         told,

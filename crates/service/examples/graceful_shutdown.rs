@@ -69,12 +69,16 @@ pub(crate) fn send_mails() -> Result<Outcome, Box<dyn Error>> {
     finish.send(())?;
 
     let stopped = stopping.join().map_err(|_| "stopping does not panic")?;
-    let kept = stopped.jobs.iter().filter_map(|job| job.handle().name().map(str::to_owned)).collect();
+    let kept =
+        stopped.jobs.iter().filter_map(|job| job.handle().name().map(str::to_owned)).collect();
     Ok(Outcome { sent: sent.load(Ordering::SeqCst), kept, refused })
 }
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let outcome = send_mails()?;
-    println!("sent: {}, kept for the next start: {:?}, refused: {}", outcome.sent, outcome.kept, outcome.refused);
+    println!(
+        "sent: {}, kept for the next start: {:?}, refused: {}",
+        outcome.sent, outcome.kept, outcome.refused
+    );
     Ok(())
 }

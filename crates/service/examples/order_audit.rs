@@ -47,12 +47,18 @@ pub(crate) fn audit(orders: u64) -> Result<Outcome, Box<dyn Error>> {
     assert_eq!(cancelled.load(Ordering::Relaxed), 0, "not a millisecond early");
     scheduler.play(&clock, Moment::ORIGIN.saturating_add(TIME_TO_PAY));
     assert!(timers.is_empty());
-    Ok(Outcome { paid, cancelled: cancelled.load(Ordering::Relaxed), polls: timers.snapshot().counts.polls })
+    Ok(Outcome {
+        paid,
+        cancelled: cancelled.load(Ordering::Relaxed),
+        polls: timers.snapshot().counts.polls,
+    })
 }
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let orders = std::env::args().nth(1).map_or(Ok(1_000_000), |number| number.parse())?;
     let Outcome { paid, cancelled, polls } = audit(orders)?;
-    println!("{orders} orders: {paid} paid, {cancelled} cancelled after 30 minutes, {polls} polls in all that time");
+    println!(
+        "{orders} orders: {paid} paid, {cancelled} cancelled after 30 minutes, {polls} polls in all that time"
+    );
     Ok(())
 }

@@ -18,8 +18,11 @@ use wheelhouse_service::crossbeam_channel::{Sender, unbounded};
 use wheelhouse_service::{Handle, ManualClock, Moment, Run, Scheduler};
 
 /// Name and time of each of the jobs.
-pub(crate) const PLAN: [(&str, &str); 3] =
-    [("weekly report", "0 9 * * MON"), ("monthly report", "0 9 12 * *"), ("nightly backup", "30 2 * * *")];
+pub(crate) const PLAN: [(&str, &str); 3] = [
+    ("weekly report", "0 9 * * MON"),
+    ("monthly report", "0 9 12 * *"),
+    ("nightly backup", "30 2 * * *"),
+];
 
 /// Something that was done, and what the clock on the wall showed.
 #[derive(Clone, Debug)]
@@ -75,7 +78,10 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         // What is shown is where the clocks were changed.
         for pair in times.windows(2).filter(|pair| pair[0].0.offset() != pair[1].0.offset()) {
             for (at, distance) in pair {
-                println!("    {}, {distance:#} after the one before", at.strftime("%a %F %H:%M %z"));
+                println!(
+                    "    {}, {distance:#} after the one before",
+                    at.strftime("%a %F %H:%M %z")
+                );
             }
         }
     }

@@ -62,7 +62,11 @@ pub(crate) fn silent_peer() -> Result<Vec<Act>, Box<dyn Error>> {
         connection.acknowledged()?;
     }
     scheduler.play(&clock, Moment::ORIGIN.saturating_add(Duration::from_secs(3600)));
-    assert_eq!(connection.acknowledged(), Err(ChangeError::Finished), "it is told that it comes too late");
+    assert_eq!(
+        connection.acknowledged(),
+        Err(ChangeError::Finished),
+        "it is told that it comes too late"
+    );
     Ok(connection.acts.try_iter().collect())
 }
 

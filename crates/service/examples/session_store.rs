@@ -42,7 +42,12 @@ impl SessionStore {
     }
 
     /// Begins a session. An error if there is one with this token.
-    pub(crate) fn begin(&self, token: &str, user: u64, time_to_live: Duration) -> Result<(), Box<dyn Error>> {
+    pub(crate) fn begin(
+        &self,
+        token: &str,
+        user: u64,
+        time_to_live: Duration,
+    ) -> Result<(), Box<dyn Error>> {
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let (store, expired) = (Arc::clone(&self.sessions), token.to_owned());
         let job = self.timers.after(time_to_live).key(token).run(move |run| {
@@ -71,7 +76,11 @@ impl SessionStore {
 
     /// The user of a session.
     pub(crate) fn user(&self, token: &str) -> Option<u64> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).get(token).map(|session| session.user)
+        self.sessions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(token)
+            .map(|session| session.user)
     }
 
     /// How many there are.
@@ -114,7 +123,8 @@ pub(crate) fn worked_example() -> Result<(Vec<bool>, Vec<bool>), Box<dyn Error>>
 /// and the others are forgotten. Returns how many are left after 29, 31 and 89 minutes.
 pub(crate) fn an_hour_of(sessions: u64) -> Result<[usize; 3], Box<dyn Error>> {
     let clock = ManualClock::new();
-    let mut scheduler = Scheduler::builder().clock(clock.clone()).max_jobs(sessions as usize).build()?;
+    let mut scheduler =
+        Scheduler::builder().clock(clock.clone()).max_jobs(sessions as usize).build()?;
     let store = SessionStore::new(scheduler.handle());
     let time_to_live = Duration::from_secs(30 * 60);
     let token = |n: u64| format!("session {n}");
@@ -127,7 +137,10 @@ pub(crate) fn an_hour_of(sessions: u64) -> Result<[usize; 3], Box<dyn Error>> {
     for minute in 1..=89 {
         scheduler.play(&clock, second(minute * 60));
         if minute < 60 {
-            assert!((0..sessions).step_by(10).all(|n| store.touch(&token(n), time_to_live)), "none of these expires");
+            assert!(
+                (0..sessions).step_by(10).all(|n| store.touch(&token(n), time_to_live)),
+                "none of these expires"
+            );
         }
         match minute {
             2 => assert!((1..sessions).step_by(10).all(|n| store.end(&token(n)))),

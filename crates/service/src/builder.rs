@@ -72,7 +72,11 @@ impl Builder {
             clock: Arc::new(MonotonicClock::new()),
             workers: None,
             executor: None,
-            settings: Settings { limit: MOST_JOBS, slow_after: Duration::from_secs(1), observer: None },
+            settings: Settings {
+                limit: MOST_JOBS,
+                slow_after: Duration::from_secs(1),
+                observer: None,
+            },
         }
     }
 }

@@ -100,7 +100,8 @@ impl<R: Rule> OnRule<'_, R> {
         if self.first.is_none() {
             return Err(Rejected { reason: Reason::NoOccurrence, job: function });
         }
-        let scheduled = self.plan.schedule(false, CallOnRule { rule: self.rule, last: None, function });
+        let scheduled =
+            self.plan.schedule(false, CallOnRule { rule: self.rule, last: None, function });
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.function })
     }
 }

@@ -103,7 +103,9 @@ impl ManualClock {
     /// A clock at the origin, where the wall clock shows `wall`.
     pub fn with_wall(wall: SystemTime) -> Self {
         let wall = Mutex::new((Moment::ORIGIN, wall));
-        Self { inner: Arc::new(Inner { nanos: AtomicU64::new(0), wall, watchers: Mutex::default() }) }
+        Self {
+            inner: Arc::new(Inner { nanos: AtomicU64::new(0), wall, watchers: Mutex::default() }),
+        }
     }
 
     /// Moves the clock on.
@@ -120,7 +122,10 @@ impl ManualClock {
     pub fn set(&self, moment: Moment) {
         self.inner.nanos.fetch_max(moment.as_nanos(), Ordering::SeqCst);
         let mut wakers = Vec::new();
-        self.inner.watchers.lock().retain(|watcher| watcher.upgrade().map(|waker| wakers.push(waker)).is_some());
+        self.inner
+            .watchers
+            .lock()
+            .retain(|watcher| watcher.upgrade().map(|waker| wakers.push(waker)).is_some());
         wakers.iter().for_each(|wake| wake());
     }
 }

@@ -80,7 +80,8 @@ impl Cron {
     ///
     /// If it cannot be understood or never matches.
     pub fn new(line: &str, zone: TimeZone) -> Result<Self, CronError> {
-        let invalid = |error| CronError::Invalid { line: line.to_owned(), reason: reason(line, error) };
+        let invalid =
+            |error| CronError::Invalid { line: line.to_owned(), reason: reason(line, error) };
         let pattern = croner::Cron::from_str(line).map_err(invalid)?;
         let mut cron = Self { line: line.into(), pattern, zone };
         match cron.next(SystemTime::UNIX_EPOCH) {
@@ -98,7 +99,10 @@ impl Cron {
 /// The line and the zone. What `croner` makes of the line is a page for each field.
 impl fmt::Debug for Cron {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cron").field("line", &self.line).field("zone", &self.zone).finish_non_exhaustive()
+        f.debug_struct("Cron")
+            .field("line", &self.line)
+            .field("zone", &self.zone)
+            .finish_non_exhaustive()
     }
 }
 
@@ -111,7 +115,9 @@ fn reason(line: &str, error: croner::errors::CronError) -> String {
         Fault::InvalidPattern(_) if !(5..=7).contains(&fields) => {
             format!("it has {fields}, not between 5 and 7 fields")
         }
-        Fault::InvalidPattern(reason) | Fault::IllegalCharacters(reason) | Fault::ComponentError(reason) => reason,
+        Fault::InvalidPattern(reason)
+        | Fault::IllegalCharacters(reason)
+        | Fault::ComponentError(reason) => reason,
         other => other.to_string(),
     };
     reason.trim_end_matches('.').to_owned()
@@ -152,8 +158,11 @@ impl Cron {
         let end = offset.to_datetime(instant);
         let skipped = offset.seconds() - self.zone.to_offset(before).seconds();
         // Looked for where nothing is skipped: the same clock times in UTC.
-        let just_before = begin.checked_sub(SignedDuration::from_secs(1)).and_then(|time| time.to_zoned(TimeZone::UTC));
-        let next = just_before.ok().and_then(|time| self.pattern.find_next_occurrence(&time, false).ok());
+        let just_before = begin
+            .checked_sub(SignedDuration::from_secs(1))
+            .and_then(|time| time.to_zoned(TimeZone::UTC));
+        let next =
+            just_before.ok().and_then(|time| self.pattern.find_next_occurrence(&time, false).ok());
         skipped > GAP && next.is_some_and(|next| next.datetime() < end)
     }
 }

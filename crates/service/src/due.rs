@@ -35,7 +35,10 @@ impl Due {
     /// At a time of the wall clock, at once if that is past; `None` if it is too far away to be named.
     pub(crate) fn at_time(clock: &dyn Clock, time: SystemTime) -> Option<Self> {
         let (left, now) = (time.duration_since(clock.wall()).unwrap_or_default(), clock.now());
-        Some(Self { deadline: now.checked_add(left)?, wall: Some(Box::new(Wall { time, look: look(now) })) })
+        Some(Self {
+            deadline: now.checked_add(left)?,
+            wall: Some(Box::new(Wall { time, look: look(now) })),
+        })
     }
 
     /// The time of the wall clock, if it is that.
@@ -76,10 +79,14 @@ mod tests {
 
     #[test]
     fn what_was_scheduled_together_is_not_looked_at_together() {
-        let looks: Vec<_> = (0..1_500).map(|job| look(Moment::from_nanos(1_000_000 + job * 300))).collect();
+        let looks: Vec<_> =
+            (0..1_500).map(|job| look(Moment::from_nanos(1_000_000 + job * 300))).collect();
         for second in 45..60 {
             let within = |look: &&Duration| look.as_secs() == second;
-            assert!((50..150).contains(&looks.iter().filter(within).count()), "{second}: {looks:?}");
+            assert!(
+                (50..150).contains(&looks.iter().filter(within).count()),
+                "{second}: {looks:?}"
+            );
         }
         assert!((LOOK.0..=LOOK.1).contains(&look(Moment::MAX)));
     }
@@ -97,7 +104,10 @@ mod tests {
             assert_eq!(due.reckoned(&clock), seconds(reckoned), "{wall}");
         }
         let past = Due::at_time(&clock, SystemTime::UNIX_EPOCH).unwrap();
-        assert_eq!((past.deadline, Due::at(seconds(7)).reckoned(&clock)), (seconds(1000), seconds(7)));
+        assert_eq!(
+            (past.deadline, Due::at(seconds(7)).reckoned(&clock)),
+            (seconds(1000), seconds(7))
+        );
         assert!(Due::at_time(&clock, clock.wall() + Duration::from_nanos(u64::MAX)).is_none());
     }
 }

@@ -68,7 +68,8 @@ impl<J> Error for Rejected<J> {}
 const TOO_FAR: &str = "a time too far away to be named: at most 584 years from the clock's origin";
 
 /// What is said by handles that outlive their service.
-const STOPPED: &str = "the service has been stopped or dropped: keep the `Service` for as long as jobs are to run";
+const STOPPED: &str =
+    "the service has been stopped or dropped: keep the `Service` for as long as jobs are to run";
 
 /// Why a job was not scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -40,7 +40,9 @@ impl fmt::Display for Event {
         let job = &self.job;
         match &self.kind {
             EventKind::Panicked(message) => write!(f, "{job} panicked: {message}"),
-            EventKind::StillRunning(time) => write!(f, "{job} has been running for {time:?}, and occupies a worker"),
+            EventKind::StillRunning(time) => {
+                write!(f, "{job} has been running for {time:?}, and occupies a worker")
+            }
             EventKind::Slow(took) => {
                 // It does not know whether there are workers: what a run holds up depends on that, the remedies hold for both.
                 write!(
@@ -49,9 +51,13 @@ impl fmt::Display for Event {
                      workers by `Builder::workers`, or raise `slow_after`"
                 )
             }
-            EventKind::ChannelFull => write!(f, "{job} found its channel full: make room for more, or receive faster"),
+            EventKind::ChannelFull => {
+                write!(f, "{job} found its channel full: make room for more, or receive faster")
+            }
             EventKind::ChannelClosed => write!(f, "{job} found its channel closed, and ends"),
-            EventKind::Abandoned => write!(f, "{job} was dropped by its executor instead of being run"),
+            EventKind::Abandoned => {
+                write!(f, "{job} was dropped by its executor instead of being run")
+            }
         }
     }
 }

@@ -115,7 +115,9 @@ impl Pool {
                     run.run();
                 }
             };
-            threads.push(thread::Builder::new().name(format!("wheelhouse-worker-{number}")).spawn(worker)?);
+            threads.push(
+                thread::Builder::new().name(format!("wheelhouse-worker-{number}")).spawn(worker)?,
+            );
         }
         Ok(Self { queue: Mutex::new(Some(queue)), threads: Mutex::new(threads), workers })
     }

@@ -101,7 +101,8 @@ impl Handle {
     /// The job that has the key, or why there is none to be changed. A stop takes the keys away with the jobs, so that by the key
     /// alone nobody could tell it from the end of the job.
     fn job_to_change(&self, key: &str) -> Result<JobHandle, ChangeError> {
-        let missing = || if self.is_stopped() { ChangeError::Stopped } else { ChangeError::UnknownKey };
+        let missing =
+            || if self.is_stopped() { ChangeError::Stopped } else { ChangeError::UnknownKey };
         self.job(key).ok_or_else(missing)
     }
 
@@ -141,7 +142,11 @@ impl Handle {
     }
 
     /// Schedules a job, or gives it back.
-    pub(crate) fn schedule<W: Work>(&self, plan: Result<Plan, Reason>, work: W) -> Result<JobHandle, (Reason, W)> {
+    pub(crate) fn schedule<W: Work>(
+        &self,
+        plan: Result<Plan, Reason>,
+        work: W,
+    ) -> Result<JobHandle, (Reason, W)> {
         let scheduled = match plan.and_then(|plan| self.shared.admit().map(|()| plan)) {
             Ok(plan) => self.schedule_admitted(plan, work),
             Err(reason) => Err((reason, work)),
@@ -157,7 +162,14 @@ impl Handle {
         let (look_by, key) = (plan.due.look_by(|| shared.now()), plan.tags.key.clone());
         let create = |work| -> Arc<Record> {
             let number = shared.counters.scheduled.count();
-            Arc::new(Record::new(Arc::clone(shared), number, plan.tags, plan.due, plan.repeat, work))
+            Arc::new(Record::new(
+                Arc::clone(shared),
+                number,
+                plan.tags,
+                plan.due,
+                plan.repeat,
+                work,
+            ))
         };
         let mut replaced_job = None;
         let record = if let Some(key) = key {
@@ -187,6 +199,9 @@ impl Handle {
 
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handle").field("jobs", &self.len()).field("stopped", &self.is_stopped()).finish()
+        f.debug_struct("Handle")
+            .field("jobs", &self.len())
+            .field("stopped", &self.is_stopped())
+            .finish()
     }
 }

@@ -80,7 +80,8 @@ impl JobHandle {
     /// as things are now.
     pub fn deadline(&self) -> Option<Moment> {
         let state = self.record.lock();
-        matches!(state.phase, Phase::Pending | Phase::Due).then(|| state.due.reckoned(&*self.shared().clock))
+        matches!(state.phase, Phase::Pending | Phase::Due)
+            .then(|| state.due.reckoned(&*self.shared().clock))
     }
 
     /// How long until the next run is due, zero if it is overdue; `None` if it is running or over.
@@ -168,7 +169,11 @@ pub struct Job {
 
 impl Job {
     pub(crate) fn new(record: &Arc<Record>, taken: Taken) -> Self {
-        Self { handle: JobHandle::new(Arc::clone(record)), deadline: taken.deadline, runs: taken.runs }
+        Self {
+            handle: JobHandle::new(Arc::clone(record)),
+            deadline: taken.deadline,
+            runs: taken.runs,
+        }
     }
 
     /// Its handle, for its name, key and number.

@@ -82,7 +82,10 @@ mod tests {
         index.remove("d", &jobs[0]);
         index.remove("c", &jobs[2]);
         index.insert("c".into(), job(6, "c"));
-        assert_eq!(in_order(index.numbered()).iter().map(|key| &**key).collect::<Vec<_>>(), ["a", "b", "e", "c"]);
+        assert_eq!(
+            in_order(index.numbered()).iter().map(|key| &**key).collect::<Vec<_>>(),
+            ["a", "b", "e", "c"]
+        );
     }
 
     #[test]

@@ -112,13 +112,14 @@ fn a_job_that_is_scheduled_while_the_service_stops_is_refused_or_given_back() {
         let timers = scheduler.handle();
         // The intake stays while there is a handle.
         let kept = timers.clone();
-        let producer = thread::spawn(move || match timers.after(Duration::from_secs(1)).run(|_| ()) {
-            Ok(job) => Some(job),
-            Err(rejected) => {
-                assert_eq!(rejected.reason, Reason::Stopped);
-                None
-            }
-        });
+        let producer =
+            thread::spawn(move || match timers.after(Duration::from_secs(1)).run(|_| ()) {
+                Ok(job) => Some(job),
+                Err(rejected) => {
+                    assert_eq!(rejected.reason, Reason::Stopped);
+                    None
+                }
+            });
         let mut jobs = scheduler.stop();
         let scheduled = producer.join().unwrap();
         assert_eq!(jobs.len(), usize::from(scheduled.is_some()), "one of the two has it");
@@ -167,7 +168,10 @@ fn of_a_refresh_and_a_run_one_wins_and_both_know() {
         scheduler.poll(Moment::ORIGIN);
         assert!(held.lock().unwrap().is_empty(), "nothing more is due");
         match moved {
-            Ok(()) => assert_eq!((ran(), handle.status(), scheduler.next_wakeup()), (0, Status::Pending, Some(later))),
+            Ok(()) => assert_eq!(
+                (ran(), handle.status(), scheduler.next_wakeup()),
+                (0, Status::Pending, Some(later))
+            ),
             Err(ChangeError::Running | ChangeError::Finished) => {
                 assert_eq!((ran(), scheduler.next_wakeup()), (1, None))
             }
@@ -181,7 +185,8 @@ fn a_periodic_job_that_ends_a_run_while_the_service_stops_is_given_back_or_over(
     check(3, || {
         let (mut scheduler, held) = scheduler();
         let timers = scheduler.handle();
-        let handle = timers.every(Duration::from_secs(1)).first_after(Duration::ZERO).run(|_| ()).unwrap();
+        let handle =
+            timers.every(Duration::from_secs(1)).first_after(Duration::ZERO).run(|_| ()).unwrap();
         scheduler.poll(Moment::ORIGIN);
         let due = held.lock().unwrap().pop().unwrap();
         let worker = thread::spawn(move || due.run());

@@ -51,7 +51,9 @@ impl<'h> Options<'h> {
         if tags.key.as_ref().is_some_and(|key| key.is_empty()) {
             return Err(Reason::EmptyKey);
         }
-        let due = first.filter(|first| first.deadline <= handle.ticks().latest()).ok_or(Reason::Overflow)?;
+        let due = first
+            .filter(|first| first.deadline <= handle.ticks().latest())
+            .ok_or(Reason::Overflow)?;
         Ok(Plan { due, repeat, tags, replace })
     }
 }
@@ -112,7 +114,8 @@ impl<'h> OneShot<'h> {
         F: FnOnce(&Run<'_>) + Send + 'static,
     {
         let scheduled = self.schedule(CallOnce(Some(function)));
-        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0.expect("it has not run") })
+        scheduled
+            .map_err(|(reason, work)| Rejected { reason, job: work.0.expect("it has not run") })
     }
 
     /// Schedules the sending of a value, by the driving thread, so that no slow job holds it up. If the channel is full then,
@@ -121,9 +124,14 @@ impl<'h> OneShot<'h> {
     /// # Errors
     ///
     /// [`Rejected`], with the value in it: see [`Reason`].
-    pub fn send<T: Send + 'static>(self, sender: &Sender<T>, value: T) -> Result<JobHandle, Rejected<T>> {
+    pub fn send<T: Send + 'static>(
+        self,
+        sender: &Sender<T>,
+        value: T,
+    ) -> Result<JobHandle, Rejected<T>> {
         let scheduled = self.schedule(SendOnce { sender: sender.clone(), value: Some(value) });
-        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value.expect("it has not run") })
+        scheduled
+            .map_err(|(reason, work)| Rejected { reason, job: work.value.expect("it has not run") })
     }
 
     pub(crate) fn schedule<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
@@ -147,7 +155,12 @@ pub struct Periodic<'h> {
 
 impl<'h> Periodic<'h> {
     pub(crate) fn new(handle: &'h Handle, period: Duration, first: Option<Moment>) -> Self {
-        Self { options: Options::new(handle, first), period, times: None, pace: Pace::Rate(Missed::default()) }
+        Self {
+            options: Options::new(handle, first),
+            period,
+            times: None,
+            pace: Pace::Rate(Missed::default()),
+        }
     }
 
     common_methods!();
@@ -218,7 +231,8 @@ impl<'h> Periodic<'h> {
     {
         let scheduled = self.schedule(true, CallShared(Arc::new(function)));
         scheduled.map_err(|(reason, work)| {
-            let job = Arc::into_inner(work.0).expect("it has not run, so that there is no other copy");
+            let job =
+                Arc::into_inner(work.0).expect("it has not run, so that there is no other copy");
             Rejected { reason, job }
         })
     }
@@ -230,12 +244,20 @@ impl<'h> Periodic<'h> {
     /// # Errors
     ///
     /// [`Rejected`], with the value in it: see [`Reason`].
-    pub fn send<T: Clone + Send + 'static>(self, sender: &Sender<T>, value: T) -> Result<JobHandle, Rejected<T>> {
+    pub fn send<T: Clone + Send + 'static>(
+        self,
+        sender: &Sender<T>,
+        value: T,
+    ) -> Result<JobHandle, Rejected<T>> {
         let scheduled = self.schedule(false, SendEach { sender: sender.clone(), value });
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value })
     }
 
-    pub(crate) fn schedule<W: Work>(self, overlapping: bool, work: W) -> Result<JobHandle, (Reason, W)> {
+    pub(crate) fn schedule<W: Work>(
+        self,
+        overlapping: bool,
+        work: W,
+    ) -> Result<JobHandle, (Reason, W)> {
         let handle = self.options.handle;
         let plan = self.repeat(overlapping).and_then(|repeat| self.options.check(Some(repeat)));
         handle.schedule(plan, work)
@@ -253,7 +275,8 @@ impl<'h> Periodic<'h> {
 
     fn repeat(&self, overlapping: bool) -> Result<Repeat, Reason> {
         let ticks = self.options.handle.ticks();
-        let period = NonZeroU64::new(nanos(self.period).ok_or(Reason::Overflow)?).ok_or(Reason::ZeroPeriod)?;
+        let period = NonZeroU64::new(nanos(self.period).ok_or(Reason::Overflow)?)
+            .ok_or(Reason::ZeroPeriod)?;
         if self.period < ticks.length() {
             return Err(Reason::PeriodBelowTick(ticks.length()));
         }

@@ -25,7 +25,13 @@ impl Snapshot {
             metric(&mut text, &format!("{name}_total"), "counter", help, value);
         }
         let gauge = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
-        metric(&mut text, "wheelhouse_jobs", "gauge", "Jobs scheduled and not over.", gauge(self.jobs));
+        metric(
+            &mut text,
+            "wheelhouse_jobs",
+            "gauge",
+            "Jobs scheduled and not over.",
+            gauge(self.jobs),
+        );
         metric(&mut text, "wheelhouse_keys", "gauge", "Jobs that have a key.", gauge(self.keys));
         metric(
             &mut text,
@@ -34,7 +40,13 @@ impl Snapshot {
             "Runs handed out and not ended.",
             gauge(self.in_flight),
         );
-        metric(&mut text, "wheelhouse_runs_running", "gauge", "Runs begun and not ended.", gauge(self.running));
+        metric(
+            &mut text,
+            "wheelhouse_runs_running",
+            "gauge",
+            "Runs begun and not ended.",
+            gauge(self.running),
+        );
         summary(
             &mut text,
             "wheelhouse_lateness_seconds",
@@ -81,7 +93,10 @@ fn summary(text: &mut String, name: &str, help: &str, summary: &Summary) {
     for (quantile, duration) in quantiles {
         put(text, format_args!("{name}{{quantile=\"{quantile}\"}} {}\n", duration.as_secs_f64()));
     }
-    put(text, format_args!("{name}_sum {}\n{name}_count {}\n", summary.sum.as_secs_f64(), summary.count));
+    put(
+        text,
+        format_args!("{name}_sum {}\n{name}_count {}\n", summary.sum.as_secs_f64(), summary.count),
+    );
 }
 
 fn put(text: &mut String, line: std::fmt::Arguments<'_>) {

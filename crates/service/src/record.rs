@@ -144,7 +144,14 @@ pub(crate) struct Times {
 }
 
 impl<W: Work> Record<Option<W>> {
-    pub(crate) fn new(shared: Arc<Shared>, number: u64, tags: Tags, due: Due, repeat: Option<Repeat>, work: W) -> Self {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        number: u64,
+        tags: Tags,
+        due: Due,
+        repeat: Option<Repeat>,
+        work: W,
+    ) -> Self {
         let state = State {
             phase: Phase::Pending,
             due,
@@ -159,7 +166,13 @@ impl<W: Work> Record<Option<W>> {
             repeat: repeat.map(Box::new),
         };
         let tags = (tags.name.is_some() || tags.key.is_some()).then(|| Box::new(tags));
-        Self { shared, number, tags, state: Mutex::new(state), work: parking_lot::Mutex::new(Some(work)) }
+        Self {
+            shared,
+            number,
+            tags,
+            state: Mutex::new(state),
+            work: parking_lot::Mutex::new(Some(work)),
+        }
     }
 }
 
@@ -229,7 +242,11 @@ impl Record {
 
     /// Moves the next run. Answers whether the driver is to look at the job. `closed` is asked under the lock, as by
     /// [`come_due`](Self::come_due): what is pending when the service has been stopped has no run and is given back.
-    pub(crate) fn reschedule(&self, due: Due, closed: impl FnOnce() -> bool) -> Result<bool, ChangeError> {
+    pub(crate) fn reschedule(
+        &self,
+        due: Due,
+        closed: impl FnOnce() -> bool,
+    ) -> Result<bool, ChangeError> {
         let mut state = self.lock();
         let look = match state.phase {
             Phase::Pending if closed() => return Err(ChangeError::Stopped),
@@ -308,7 +325,12 @@ impl Record {
     }
 
     /// A run was dropped before it began. A periodic job goes on, any other is over. `None` if the turn was over already.
-    pub(crate) fn abandon(&self, turn: u64, now: Moment, stopped: impl FnOnce() -> bool) -> Option<Ended> {
+    pub(crate) fn abandon(
+        &self,
+        turn: u64,
+        now: Moment,
+        stopped: impl FnOnce() -> bool,
+    ) -> Option<Ended> {
         let mut state = self.lock();
         if state.phase != Phase::Due || state.turn != turn {
             return None;
@@ -342,7 +364,8 @@ fn refusal(phase: Phase) -> ChangeError {
 impl State {
     /// Whether another run follows the one that goes on.
     pub(crate) fn another_follows(&self) -> bool {
-        self.ending.is_none() && self.repeat.as_ref().is_some_and(|repeat| !repeat.is_last(self.runs))
+        self.ending.is_none()
+            && self.repeat.as_ref().is_some_and(|repeat| !repeat.is_last(self.runs))
     }
 
     /// Takes the work of a job that waits for its run.
@@ -361,7 +384,12 @@ impl State {
     }
 
     /// The run that begins, `runs` being its number.
-    fn begun(&mut self, fork: Option<Box<dyn Work>>, started: Moment, next: Option<Moment>) -> Begun {
+    fn begun(
+        &mut self,
+        fork: Option<Box<dyn Work>>,
+        started: Moment,
+        next: Option<Moment>,
+    ) -> Begun {
         let last = !self.another_follows();
         let missed = self.repeat.as_mut().map_or(0, |repeat| std::mem::take(&mut repeat.missed));
         Begun {
@@ -379,14 +407,18 @@ impl State {
     /// If the run goes on beside those to come: when the next is due, and how many periods are left out before that. `None` if the
     /// job has no such runs, or this is the last.
     fn overlapping(&self, now: Moment) -> Option<(Moment, u64)> {
-        let repeat = self.repeat.as_ref().filter(|repeat| repeat.overlapping && !repeat.is_last(self.runs))?;
+        let repeat = self
+            .repeat
+            .as_ref()
+            .filter(|repeat| repeat.overlapping && !repeat.is_last(self.runs))?;
         repeat.next(self.due.deadline, now, now)
     }
 
     /// Makes the job wait for its next run, if there is a moment for it.
     fn arm(&mut self, Times { deadline, started, ended }: Times) -> Ended {
         if !std::mem::take(&mut self.moved) {
-            let next = self.repeat.as_ref().and_then(|repeat| repeat.next(deadline, started, ended));
+            let next =
+                self.repeat.as_ref().and_then(|repeat| repeat.next(deadline, started, ended));
             let Some((next, missed)) = next else { return self.over(Phase::Finished) };
             self.wait_for(next, missed);
         }

@@ -60,7 +60,12 @@ impl Repeat {
 
     /// The next deadline after a run, and how many periods are left out before it. `None` if there is no such moment.
     /// A period is missed if its moment lies before `ended`.
-    pub(crate) fn next(&self, deadline: Moment, started: Moment, ended: Moment) -> Option<(Moment, u64)> {
+    pub(crate) fn next(
+        &self,
+        deadline: Moment,
+        started: Moment,
+        ended: Moment,
+    ) -> Option<(Moment, u64)> {
         let Pace::Rate(policy) = self.pace else { return Some((self.after(ended, 1)?, 0)) };
         let next = self.after(deadline, 1)?;
         match policy {
@@ -104,14 +109,20 @@ mod tests {
     /// The next deadline and the number of missed periods after a run from `started` to `ended` that was due at 100.
     fn next(pace: Pace, started: u64, ended: u64) -> Option<(u64, u64)> {
         let [deadline, started, ended] = [100, started, ended].map(Moment::from_nanos);
-        every_10(pace).next(deadline, started, ended).map(|(next, missed)| (next.as_nanos(), missed))
+        every_10(pace)
+            .next(deadline, started, ended)
+            .map(|(next, missed)| (next.as_nanos(), missed))
     }
 
     #[test]
     fn a_run_in_time_is_followed_by_the_next_period_whatever_the_policy() {
         for missed in [Missed::Burst, Missed::Skip, Missed::Delay] {
             for (started, ended) in [(100, 100), (100, 109), (100, 110)] {
-                assert_eq!(next(Pace::Rate(missed), started, ended), Some((110, 0)), "{missed:?} {started} {ended}");
+                assert_eq!(
+                    next(Pace::Rate(missed), started, ended),
+                    Some((110, 0)),
+                    "{missed:?} {started} {ended}"
+                );
             }
         }
     }
@@ -121,7 +132,11 @@ mod tests {
         assert_eq!(next(Pace::Rate(Missed::Burst), 100, 125), Some((110, 0)));
         assert_eq!(next(Pace::Rate(Missed::Skip), 100, 125), Some((130, 2)));
         assert_eq!(next(Pace::Rate(Missed::Skip), 111, 111), Some((120, 1)));
-        assert_eq!(next(Pace::Rate(Missed::Skip), 100, 130), Some((130, 2)), "what is due now is not missed");
+        assert_eq!(
+            next(Pace::Rate(Missed::Skip), 100, 130),
+            Some((130, 2)),
+            "what is due now is not missed"
+        );
         assert_eq!(next(Pace::Rate(Missed::Delay), 100, 125), Some((110, 0)));
         assert_eq!(next(Pace::Rate(Missed::Delay), 125, 126), Some((135, 0)));
     }
@@ -135,8 +150,13 @@ mod tests {
         }
         // The deadline of 100 has the tick at 104 where a tick lasts 8: 111 is in time, and no drift comes of it; 112 is late.
         let plan = Repeat { ticks: ticks(8), ..every_10(Pace::Rate(Missed::Delay)) };
-        let next = |started| plan.next(Moment::from_nanos(100), started, started).map(|(next, _)| next.as_nanos());
-        assert_eq!([104, 111, 112].map(|started| next(Moment::from_nanos(started))), [Some(110), Some(110), Some(122)]);
+        let next = |started| {
+            plan.next(Moment::from_nanos(100), started, started).map(|(next, _)| next.as_nanos())
+        };
+        assert_eq!(
+            [104, 111, 112].map(|started| next(Moment::from_nanos(started))),
+            [Some(110), Some(110), Some(122)]
+        );
     }
 
     #[test]
@@ -151,7 +171,10 @@ mod tests {
             assert_eq!(every_10(pace).next(far, far, far), None);
         }
         let ended = Moment::from_nanos(u64::MAX - 1);
-        assert_eq!(every_10(Pace::Rate(Missed::Skip)).next(Moment::from_nanos(9), far, ended), None);
+        assert_eq!(
+            every_10(Pace::Rate(Missed::Skip)).next(Moment::from_nanos(9), far, ended),
+            None
+        );
         // The last tick of this length ends with time, and there is no later deadline than its instant.
         let plan = Repeat { ticks: ticks(1 << 63), ..every_10(Pace::Delay) };
         let ended = |before: u64| Moment::from_nanos((1 << 63) - before);

@@ -192,7 +192,9 @@ impl DueRun {
 
     fn abandon(&self, turn: u64) {
         let shared = &self.record.shared;
-        let Some(ended) = self.record.abandon(turn, shared.now(), || shared.is_over()) else { return };
+        let Some(ended) = self.record.abandon(turn, shared.now(), || shared.is_over()) else {
+            return;
+        };
         shared.report(&self.job(), EventKind::Abandoned);
         let deadline = self.follow_up(ended);
         shared.send(&self.record, deadline);

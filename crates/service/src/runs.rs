@@ -61,7 +61,11 @@ impl Runs {
 
     /// A run begins.
     pub(crate) fn begin(&self, record: &Arc<Record>, since: Moment) -> RunKey {
-        RunKey(self.state.lock().running.insert(Running { record: Arc::clone(record), since, told: false }))
+        RunKey(self.state.lock().running.insert(Running {
+            record: Arc::clone(record),
+            since,
+            told: false,
+        }))
     }
 
     /// It ends. Whether it was told that it takes long.

@@ -86,7 +86,12 @@ impl Scheduler {
 }
 
 impl<B: Timer<JobIndex>> Scheduler<B> {
-    pub(crate) fn with_parts(shared: Arc<Shared>, intake: Receiver<Arc<Record>>, backend: B, runner: Runner) -> Self {
+    pub(crate) fn with_parts(
+        shared: Arc<Shared>,
+        intake: Receiver<Arc<Record>>,
+        backend: B,
+        runner: Runner,
+    ) -> Self {
         Self {
             shared,
             intake,
@@ -152,7 +157,8 @@ impl<B: Timer<JobIndex>> Scheduler<B> {
             let since = runs.oldest_untold().unwrap_or(self.now);
             // A tick more than that: at the very moment it has not taken longer.
             let look = since.checked_add(self.shared.slow_after());
-            self.look_for_slow.set(look.and_then(|look| look.checked_add(self.shared.ticks.length())));
+            self.look_for_slow
+                .set(look.and_then(|look| look.checked_add(self.shared.ticks.length())));
         }
         self.look_for_slow.get()
     }
@@ -169,7 +175,11 @@ impl<B: Timer<JobIndex>> Scheduler<B> {
         while let Some(wakeup) = self.next_wakeup().filter(|wakeup| *wakeup <= until) {
             let now = clock.now();
             rounds = if wakeup > now { 0 } else { rounds + 1 };
-            let next = if rounds < ROUNDS { wakeup } else { now.saturating_add(self.shared.ticks.length()) };
+            let next = if rounds < ROUNDS {
+                wakeup
+            } else {
+                now.saturating_add(self.shared.ticks.length())
+            };
             if next > until {
                 break;
             }
@@ -239,7 +249,8 @@ impl<B: Timer<JobIndex>> Scheduler<B> {
         let (ticks, clock) = (self.shared.ticks, &*self.shared.clock);
         let entry = &mut self.jobs[index.get()];
         entry.timer = None;
-        match entry.job.come_due(ticks.instant(fired), self.now, clock, || self.shared.is_closed()) {
+        match entry.job.come_due(ticks.instant(fired), self.now, clock, || self.shared.is_closed())
+        {
             Popped::Nothing => None,
             Popped::Moved(moment) => {
                 entry.timer = Some(self.backend.insert(ticks.not_before(moment), index));
@@ -342,6 +353,9 @@ impl<B: Timer<JobIndex>> Drop for Scheduler<B> {
 
 impl<B: Timer<JobIndex>> fmt::Debug for Scheduler<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scheduler").field("jobs", &self.jobs.len()).field("now", &self.now).finish_non_exhaustive()
+        f.debug_struct("Scheduler")
+            .field("jobs", &self.jobs.len())
+            .field("now", &self.now)
+            .finish_non_exhaustive()
     }
 }

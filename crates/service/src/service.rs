@@ -89,8 +89,14 @@ impl<B: Timer<JobIndex> + Send + 'static> Scheduler<B> {
     pub fn start(self) -> Result<Service, BuildError> {
         let (shared, runner) = (Arc::clone(self.shared()), Arc::clone(self.runner()));
         let core = Arc::new(Mutex::new(self));
-        let driver = Driver { core: Arc::clone(&core), shared: Arc::clone(&shared), runner: Arc::clone(&runner) };
-        let driver = thread::Builder::new().name("wheelhouse-driver".to_owned()).spawn(move || driver.run())?;
+        let driver = Driver {
+            core: Arc::clone(&core),
+            shared: Arc::clone(&shared),
+            runner: Arc::clone(&runner),
+        };
+        let driver = thread::Builder::new()
+            .name("wheelhouse-driver".to_owned())
+            .spawn(move || driver.run())?;
         Ok(Service { shared, core, runner, driver: Some(driver) })
     }
 }

@@ -51,7 +51,11 @@ const LEAST_LEFT_OVER: usize = 1024;
 
 impl Shared {
     /// With the receiving end of the intake.
-    pub(crate) fn new(clock: Arc<dyn Clock>, ticks: Ticks, settings: Settings) -> (Arc<Self>, Receiver<Arc<Record>>) {
+    pub(crate) fn new(
+        clock: Arc<dyn Clock>,
+        ticks: Ticks,
+        settings: Settings,
+    ) -> (Arc<Self>, Receiver<Arc<Record>>) {
         let (intake, receiver) = unbounded();
         let shared = Self {
             clock,
@@ -202,19 +206,28 @@ impl Shared {
     }
 
     /// Moves the next run of a job, because somebody asked for that.
-    pub(crate) fn reschedule(&self, record: &Arc<Record>, deadline: Option<Moment>) -> Result<(), ChangeError> {
+    pub(crate) fn reschedule(
+        &self,
+        record: &Arc<Record>,
+        deadline: Option<Moment>,
+    ) -> Result<(), ChangeError> {
         self.move_to(record, deadline.map(Due::at))?;
         self.counters.rescheduled.count();
         Ok(())
     }
 
     /// Has a job wait for a time of the wall clock with its next run, because its own rule says so.
-    pub(crate) fn wait_for_wall(&self, record: &Arc<Record>, time: SystemTime) -> Result<(), ChangeError> {
+    pub(crate) fn wait_for_wall(
+        &self,
+        record: &Arc<Record>,
+        time: SystemTime,
+    ) -> Result<(), ChangeError> {
         self.move_to(record, Due::at_time(&*self.clock, time))
     }
 
     fn move_to(&self, record: &Arc<Record>, due: Option<Due>) -> Result<(), ChangeError> {
-        let due = due.filter(|due| due.deadline <= self.ticks.latest()).ok_or(ChangeError::Overflow)?;
+        let due =
+            due.filter(|due| due.deadline <= self.ticks.latest()).ok_or(ChangeError::Overflow)?;
         let look_by = due.look_by(|| self.now());
         if record.reschedule(due, || self.is_closed())? {
             self.send(record, Some(look_by));
@@ -264,7 +277,8 @@ impl Shared {
     pub(crate) fn snapshot(&self) -> Snapshot {
         // Copied first: every run wants this lock, and quantiles take a while.
         let distributions = self.distributions.lock().clone();
-        let (lateness, run_time) = (distributions.lateness.summary(), distributions.run_time.summary());
+        let (lateness, run_time) =
+            (distributions.lateness.summary(), distributions.run_time.summary());
         let (in_flight, running) = self.runs.count();
         Snapshot {
             counts: self.counters.read(),

@@ -93,7 +93,8 @@ pub(crate) struct Distribution {
 
 impl Distribution {
     pub(crate) fn new() -> Self {
-        let histogram = Histogram::new_with_bounds(1, LONGEST, DIGITS).expect("constant bounds, which are valid");
+        let histogram = Histogram::new_with_bounds(1, LONGEST, DIGITS)
+            .expect("constant bounds, which are valid");
         Self { histogram, sum: Duration::ZERO, longest: Duration::ZERO }
     }
 
@@ -159,7 +160,9 @@ impl Summary {
     pub fn mean(&self) -> Duration {
         match self.count {
             0 => Duration::ZERO,
-            count => Duration::from_nanos(u64::try_from(self.sum.as_nanos() / u128::from(count)).unwrap_or(u64::MAX)),
+            count => Duration::from_nanos(
+                u64::try_from(self.sum.as_nanos() / u128::from(count)).unwrap_or(u64::MAX),
+            ),
         }
     }
 }
@@ -197,7 +200,9 @@ mod tests {
         let summary = distribution.summary();
         assert_eq!((summary.count, summary.max), (1000, Duration::from_micros(1000)));
         assert_eq!(summary.mean(), Duration::from_nanos(500_500));
-        for (quantile, exact) in [(summary.p50, 500), (summary.p90, 900), (summary.p99, 990), (summary.p999, 999)] {
+        for (quantile, exact) in
+            [(summary.p50, 500), (summary.p90, 900), (summary.p99, 990), (summary.p999, 999)]
+        {
             let error = quantile.as_secs_f64() / Duration::from_micros(exact).as_secs_f64() - 1.0;
             assert!(error.abs() < 0.01, "{quantile:?} for {exact} us");
         }

@@ -118,7 +118,10 @@ mod tests {
             let latest = ticks.latest();
             assert!(ticks.not_before(latest) <= ticks.reached(Moment::MAX), "{nanos}");
             assert_eq!(ticks.instant(ticks.not_before(latest)), latest);
-            assert!(u128::from(latest.0) + u128::from(nanos) > u128::from(u64::MAX), "a later one would not fit");
+            assert!(
+                u128::from(latest.0) + u128::from(nanos) > u128::from(u64::MAX),
+                "a later one would not fit"
+            );
         }
     }
 
@@ -126,6 +129,9 @@ mod tests {
     fn a_tick_lasts_something_that_can_be_counted() {
         assert!(Ticks::new(Duration::ZERO).is_none());
         assert!(Ticks::new(Duration::MAX).is_none());
-        assert_eq!(Ticks::new(Duration::from_millis(1)).unwrap().length(), Duration::from_millis(1));
+        assert_eq!(
+            Ticks::new(Duration::from_millis(1)).unwrap().length(),
+            Duration::from_millis(1)
+        );
     }
 }

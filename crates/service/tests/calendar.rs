@@ -5,7 +5,9 @@ mod common;
 use common::{Log, ms};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
-use wheelhouse_service::{Clock, Handle, ManualClock, Moment, Reason, Run, Scheduler, Service, Status};
+use wheelhouse_service::{
+    Clock, Handle, ManualClock, Moment, Reason, Run, Scheduler, Service, Status,
+};
 
 const HOUR: u64 = 3600;
 
@@ -62,7 +64,10 @@ fn a_rule_says_when() {
     let listed = rig.timers.on(listed([2000, 5000])).run(wall_times(&log, &rig.clock)).unwrap();
     rig.play(Duration::from_secs(10 * HOUR));
     assert_eq!(log.take(), [2000, 3600, 5000, 7200]);
-    assert_eq!((twice.status(), listed.status(), rig.timers.len()), (Status::Finished, Status::Finished, 0));
+    assert_eq!(
+        (twice.status(), listed.status(), rig.timers.len()),
+        (Status::Finished, Status::Finished, 0)
+    );
 }
 
 #[test]
@@ -120,7 +125,10 @@ fn a_rule_that_goes_nowhere_ends() {
 fn no_time_has_two_runs_when_the_wall_clock_is_set_back() {
     let (mut rig, log) = (Rig::starting(seconds(0)), Log::default());
     let moments = log.clone();
-    rig.timers.on(hourly).run(move |run| moments.push(run.started().since_origin().as_secs())).unwrap();
+    rig.timers
+        .on(hourly)
+        .run(move |run| moments.push(run.started().since_origin().as_secs()))
+        .unwrap();
     rig.play(Duration::from_secs(5000));
     rig.clock.set_wall(seconds(1400));
     rig.play(Duration::from_secs(15_000));
@@ -175,9 +183,11 @@ fn a_run_is_in_time_by_a_wall_clock_that_drifts() {
     }
     for speed in [999_500, 999_999, 1_000_001, 1_000_500] {
         let (clock, log) = (ManualClock::new(), Log::default());
-        let mut scheduler = Scheduler::builder().clock(Drifting(clock.clone(), speed)).build().unwrap();
+        let mut scheduler =
+            Scheduler::builder().clock(Drifting(clock.clone(), speed)).build().unwrap();
         let (wall, seen) = (Drifting(clock.clone(), speed), log.clone());
-        let late = move |_: &Run<'_>| seen.push(wall.wall().duration_since(seconds(50_000)).unwrap());
+        let late =
+            move |_: &Run<'_>| seen.push(wall.wall().duration_since(seconds(50_000)).unwrap());
         scheduler.handle().at_time(seconds(50_000)).run(late).unwrap();
         scheduler.play(&clock, Moment::ORIGIN.saturating_add(Duration::from_secs(50_100)));
         let late = log.take();
@@ -203,7 +213,8 @@ fn a_run_knows_the_time_that_it_is_for() {
     let (mut rig, log) = (Rig::starting(seconds(1000)), Log::default());
     let seen = log.clone();
     let job = move |run: &Run<'_>| {
-        let time = run.time().map(|time| time.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs());
+        let time =
+            run.time().map(|time| time.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs());
         seen.push((time, run.lateness().as_secs()));
         if run.number() == 2 {
             run.job().refresh(Duration::from_secs(30)).unwrap();
@@ -215,7 +226,10 @@ fn a_run_knows_the_time_that_it_is_for() {
     rig.play(Duration::from_secs(60));
     rig.play(Duration::from_secs(2000));
     let late = log.take();
-    assert_eq!((late[0], late[1].0, late[2], late[3]), ((Some(3600), 0), Some(7200), (None, 0), (Some(10_800), 0)));
+    assert_eq!(
+        (late[0], late[1].0, late[2], late[3]),
+        ((Some(3600), 0), Some(7200), (None, 0), (Some(10_800), 0))
+    );
     assert!((1800..=1860).contains(&late[1].1), "{late:?}");
 }
 
@@ -247,7 +261,8 @@ fn a_dropped_run_is_tried_again_once_after_a_stall() {
     let (clock, drops) = (ManualClock::with_wall(seconds(0)), Log::default());
     let log = drops.clone();
     let executor = move |run: wheelhouse_service::DueRun| log.push(run.job().number());
-    let mut scheduler = Scheduler::builder().clock(clock.clone()).executor(executor).build().unwrap();
+    let mut scheduler =
+        Scheduler::builder().clock(clock.clone()).executor(executor).build().unwrap();
     scheduler.handle().on(hourly).run(|_| ()).unwrap();
     clock.set(Moment::ORIGIN.saturating_add(Duration::from_secs(3 * HOUR)));
     scheduler.play(&clock, clock.now().saturating_add(Duration::from_secs(59)));
@@ -256,13 +271,15 @@ fn a_dropped_run_is_tried_again_once_after_a_stall() {
 
 #[test]
 fn a_time_of_the_wall_clock_comes_on_the_real_clock() {
-    let (service, (sender, ran)) = (Service::builder().workers(1).start().unwrap(), crossbeam_channel::unbounded());
+    let (service, (sender, ran)) =
+        (Service::builder().workers(1).start().unwrap(), crossbeam_channel::unbounded());
     let (begin, each) = (SystemTime::now(), sender.clone());
     let job = move |run: &Run<'_>| each.send((run.time().unwrap(), SystemTime::now())).unwrap();
     service.handle().at_time(begin + ms(20)).run(job.clone()).unwrap();
     service.handle().on(|after: SystemTime| after.checked_add(ms(10))).times(3).run(job).unwrap();
     drop(sender);
-    let runs: Vec<_> = (0..4).map(|_| ran.recv_timeout(Duration::from_secs(60)).expect("it comes")).collect();
+    let runs: Vec<_> =
+        (0..4).map(|_| ran.recv_timeout(Duration::from_secs(60)).expect("it comes")).collect();
     assert!(runs.iter().all(|(time, began)| began >= time), "{runs:?}");
 }
 
@@ -280,7 +297,10 @@ fn a_driver_that_sleeps_is_woken_to_look_at_the_wall_clock() {
     rig.timers.at_time(seconds(9 * HOUR)).run(|_| ()).unwrap();
     assert_eq!(woken.len(), 1);
     rig.scheduler.poll(rig.clock.now());
-    assert!(near.is_pending() && rig.scheduler.next_wakeup().is_some_and(|wakeup| wakeup <= rig.moment(60)));
+    assert!(
+        near.is_pending()
+            && rig.scheduler.next_wakeup().is_some_and(|wakeup| wakeup <= rig.moment(60))
+    );
 }
 
 #[test]
@@ -305,7 +325,8 @@ fn a_rule_that_an_executor_drops_is_tried_again() {
             run.run();
         }
     };
-    let mut scheduler = Scheduler::builder().clock(clock.clone()).executor(executor).build().unwrap();
+    let mut scheduler =
+        Scheduler::builder().clock(clock.clone()).executor(executor).build().unwrap();
     let job = scheduler.handle().on(hourly).run(|_| ()).unwrap();
     scheduler.play(&clock, Moment::ORIGIN.saturating_add(Duration::from_secs(HOUR) + ms(1)));
     assert_eq!((job.runs(), job.remaining()), (0, Some(Duration::from_secs(60) - ms(1))));
@@ -349,27 +370,56 @@ mod cron {
     #[test]
     fn weekly_and_monthly_reports_come_on_their_days() {
         let now = "2018-09-11T10:00:00";
-        assert_eq!(runs("0 9 * * MON", now, 14), ["Mon 2018-09-17 09:00 +0200", "Mon 2018-09-24 09:00 +0200"]);
-        assert_eq!(runs("0 9 * * TUE", now, 14), ["Tue 2018-09-18 09:00 +0200", "Tue 2018-09-25 09:00 +0200"]);
+        assert_eq!(
+            runs("0 9 * * MON", now, 14),
+            ["Mon 2018-09-17 09:00 +0200", "Mon 2018-09-24 09:00 +0200"]
+        );
+        assert_eq!(
+            runs("0 9 * * TUE", now, 14),
+            ["Tue 2018-09-18 09:00 +0200", "Tue 2018-09-25 09:00 +0200"]
+        );
         assert_eq!(runs("0 9 * * WED", now, 7), ["Wed 2018-09-12 09:00 +0200"]);
-        let monthly = ["Wed 2018-09-12 09:00 +0200", "Fri 2018-10-12 09:00 +0200", "Mon 2018-11-12 09:00 +0100"];
+        let monthly = [
+            "Wed 2018-09-12 09:00 +0200",
+            "Fri 2018-10-12 09:00 +0200",
+            "Mon 2018-11-12 09:00 +0100",
+        ];
         assert_eq!(runs("0 9 12 * *", now, 70), monthly);
-        assert_eq!(runs("0 0 L * *", now, 60), ["Sun 2018-09-30 00:00 +0200", "Wed 2018-10-31 00:00 +0100"]);
+        assert_eq!(
+            runs("0 0 L * *", now, 60),
+            ["Sun 2018-09-30 00:00 +0200", "Wed 2018-10-31 00:00 +0100"]
+        );
     }
 
     #[test]
     fn nine_in_the_morning_is_nine_in_the_morning_when_the_clocks_are_changed() {
-        let spring = ["Sat 2026-03-28 09:00 +0100", "Sun 2026-03-29 09:00 +0200", "Mon 2026-03-30 09:00 +0200"];
+        let spring = [
+            "Sat 2026-03-28 09:00 +0100",
+            "Sun 2026-03-29 09:00 +0200",
+            "Mon 2026-03-30 09:00 +0200",
+        ];
         assert_eq!(runs("0 9 * * *", "2026-03-28T00:00:00", 3), spring);
-        let autumn = ["Sat 2026-10-24 09:00 +0200", "Sun 2026-10-25 09:00 +0100", "Mon 2026-10-26 09:00 +0100"];
+        let autumn = [
+            "Sat 2026-10-24 09:00 +0200",
+            "Sun 2026-10-25 09:00 +0100",
+            "Mon 2026-10-26 09:00 +0100",
+        ];
         assert_eq!(runs("0 9 * * *", "2026-10-24T00:00:00", 3), autumn);
     }
 
     #[test]
     fn a_time_that_is_skipped_or_comes_twice_has_one_run() {
-        let spring = ["Sat 2026-03-28 02:30 +0100", "Sun 2026-03-29 03:00 +0200", "Mon 2026-03-30 02:30 +0200"];
+        let spring = [
+            "Sat 2026-03-28 02:30 +0100",
+            "Sun 2026-03-29 03:00 +0200",
+            "Mon 2026-03-30 02:30 +0200",
+        ];
         assert_eq!(runs("30 2 * * *", "2026-03-28T00:00:00", 3), spring);
-        let autumn = ["Sat 2026-10-24 02:30 +0200", "Sun 2026-10-25 02:30 +0200", "Mon 2026-10-26 02:30 +0100"];
+        let autumn = [
+            "Sat 2026-10-24 02:30 +0200",
+            "Sun 2026-10-25 02:30 +0200",
+            "Mon 2026-10-26 02:30 +0100",
+        ];
         assert_eq!(runs("30 2 * * *", "2026-10-24T00:00:00", 3), autumn);
     }
 
@@ -378,7 +428,11 @@ mod cron {
     fn a_gap_of_many_hours_ends_no_job() {
         let zone = TimeZone::posix("AAA0BBB-5,M3.5.0,M10.5.0").unwrap();
         let local = |time: SystemTime| {
-            Timestamp::try_from(time).unwrap().to_zoned(zone.clone()).strftime("%F %H:%M").to_string()
+            Timestamp::try_from(time)
+                .unwrap()
+                .to_zoned(zone.clone())
+                .strftime("%F %H:%M")
+                .to_string()
         };
         let from = |line: &str, runs| {
             let mut cron = Cron::new(line, zone.clone()).unwrap();
@@ -389,10 +443,17 @@ mod cron {
                 .map(local)
                 .collect::<Vec<_>>()
         };
-        assert_eq!(from("0 3 * * *", 3), ["2026-03-29 07:00", "2026-03-30 03:00", "2026-03-31 03:00"]);
+        assert_eq!(
+            from("0 3 * * *", 3),
+            ["2026-03-29 07:00", "2026-03-30 03:00", "2026-03-31 03:00"]
+        );
         assert_eq!(from("0 3 29 3 *", 2), ["2026-03-29 07:00", "2027-03-29 03:00"]);
         assert_eq!(from("0 0 3 29 3 * 2026", 5), ["2026-03-29 07:00"], "and then there is none");
-        assert_eq!(from("0 1 * * *", 2), ["2026-03-29 01:00", "2026-03-30 01:00"], "a time beside the gap");
+        assert_eq!(
+            from("0 1 * * *", 2),
+            ["2026-03-29 01:00", "2026-03-30 01:00"],
+            "a time beside the gap"
+        );
     }
 
     #[test]
@@ -406,9 +467,15 @@ mod cron {
         let refused = |line| Cron::new(line, TimeZone::UTC).unwrap_err();
         for line in ["", "nonsense", "61 * * * *", "* * * *", "* 25 * * *", "* * ! * *"] {
             let error = refused(line);
-            assert!(matches!(&error, CronError::Invalid { line: named, .. } if named == line), "{error:?}");
+            assert!(
+                matches!(&error, CronError::Invalid { line: named, .. } if named == line),
+                "{error:?}"
+            );
         }
-        assert_eq!(refused("0 0 30 2 *"), CronError::NeverMatches { line: "0 0 30 2 *".to_owned() });
+        assert_eq!(
+            refused("0 0 30 2 *"),
+            CronError::NeverMatches { line: "0 0 30 2 *".to_owned() }
+        );
     }
 
     #[test]
@@ -422,15 +489,27 @@ mod cron {
         for (line, fault) in said {
             let message = Cron::new(line, TimeZone::UTC).unwrap_err().to_string();
             let (head, rest) = message.split_once("; expected are ").unwrap();
-            let reason = head.strip_prefix(&format!("the cron line '{line}' cannot be read: ")).unwrap();
-            assert!(reason.contains(fault) && !reason.contains(": ") && !reason.ends_with('.'), "{message}");
+            let reason =
+                head.strip_prefix(&format!("the cron line '{line}' cannot be read: ")).unwrap();
+            assert!(
+                reason.contains(fault) && !reason.contains(": ") && !reason.ends_with('.'),
+                "{message}"
+            );
             assert!(rest.starts_with("five fields: minute 0-59, hour 0-23, day "), "{message}");
         }
         // The bounds that it names are those that there are.
         for line in ["0 0 1 1 0", "59 23 31 12 7", "* * * JAN SUN", "* * * DEC SAT"] {
             assert!(Cron::new(line, TimeZone::UTC).is_ok(), "{line}");
         }
-        for line in ["60 * * * *", "* 24 * * *", "* * 0 * *", "* * 32 * *", "* * * 0 *", "* * * 13 *", "* * * * 8"] {
+        for line in [
+            "60 * * * *",
+            "* 24 * * *",
+            "* * 0 * *",
+            "* * 32 * *",
+            "* * * 0 *",
+            "* * * 13 *",
+            "* * * * 8",
+        ] {
             assert!(Cron::new(line, TimeZone::UTC).is_err(), "{line}");
         }
         let never = Cron::new("0 0 30 2 *", TimeZone::UTC).unwrap_err().to_string();

@@ -36,7 +36,10 @@ fn the_names_of_periods_stand_for_all_fields() {
 fn days_can_be_named_by_their_place_in_the_month() {
     assert_eq!(times("0 9 L * ?"), ["Sat 2026-01-31 09:00:00", "Sat 2026-02-28 09:00:00"]);
     // The 15th of February and of March are Sundays, that of August a Saturday; so is the 1st of August.
-    assert_eq!(times("0 9 15W 2,3,8 *"), ["Mon 2026-02-16", "Mon 2026-03-16", "Fri 2026-08-14"].map(at_nine));
+    assert_eq!(
+        times("0 9 15W 2,3,8 *"),
+        ["Mon 2026-02-16", "Mon 2026-03-16", "Fri 2026-08-14"].map(at_nine)
+    );
     assert_eq!(times("0 9 1W 8 *"), ["Mon 2026-08-03 09:00:00"], "in the same month");
     assert_eq!(times("0 9 ? * FRI#2"), ["Fri 2026-01-09", "Fri 2026-02-13"].map(at_nine));
     assert_eq!(times("0 9 * * FRI#L"), ["Fri 2026-01-30", "Fri 2026-02-27"].map(at_nine));
@@ -48,8 +51,14 @@ fn at_nine(day: &str) -> String {
 
 #[test]
 fn of_two_days_either_will_do_and_with_a_plus_only_both() {
-    assert_eq!(times("0 9 13 * FRI"), ["Fri 2026-01-02", "Fri 2026-01-09", "Tue 2026-01-13"].map(at_nine));
-    assert_eq!(times("0 9 13 * +FRI"), ["Fri 2026-02-13", "Fri 2026-03-13", "Fri 2026-11-13"].map(at_nine));
+    assert_eq!(
+        times("0 9 13 * FRI"),
+        ["Fri 2026-01-02", "Fri 2026-01-09", "Tue 2026-01-13"].map(at_nine)
+    );
+    assert_eq!(
+        times("0 9 13 * +FRI"),
+        ["Fri 2026-02-13", "Fri 2026-03-13", "Fri 2026-11-13"].map(at_nine)
+    );
 }
 
 #[test]
@@ -76,17 +85,23 @@ fn what_is_shown_of_a_line_is_the_line_and_the_zone() {
     let cron = Cron::new("0 9 * * mon", berlin).unwrap();
     assert_eq!(cron.line(), "0 9 * * mon");
     let shown = format!("{cron:?}");
-    assert!(shown.contains("\"0 9 * * mon\"") && shown.contains("CET-1CEST") && shown.len() < 120, "{shown}");
+    assert!(
+        shown.contains("\"0 9 * * mon\"") && shown.contains("CET-1CEST") && shown.len() < 120,
+        "{shown}"
+    );
 }
 
 #[test]
 fn a_line_whose_years_have_passed_is_read_and_refused_when_it_is_scheduled() {
     let passed = Cron::new("0 0 9 * * MON 2020", TimeZone::UTC).unwrap();
     let refused_at = |wall: &str| {
-        let scheduler = Scheduler::builder().clock(ManualClock::with_wall(instant(wall))).build().unwrap();
+        let scheduler =
+            Scheduler::builder().clock(ManualClock::with_wall(instant(wall))).build().unwrap();
         scheduler.handle().on(passed.clone()).run(|_| ()).err().map(|rejected| rejected.reason)
     };
     assert_eq!(refused_at("2026-01-01T00:00:00Z"), Some(Reason::NoOccurrence));
     assert_eq!(refused_at("2020-12-28T08:59:00Z"), None, "a minute before the last");
-    assert!(passed.clone().next(instant("2020-12-28T09:00:00Z") + Duration::from_millis(1)).is_none());
+    assert!(
+        passed.clone().next(instant("2020-12-28T09:00:00Z") + Duration::from_millis(1)).is_none()
+    );
 }

@@ -35,7 +35,10 @@ fn a_receiver_that_is_slow_holds_up_nobody() {
     assert_eq!(told, [EventKind::ChannelFull, EventKind::ChannelFull]);
     receiver.recv().unwrap();
     rig.play(40);
-    assert_eq!((receiver.len(), periodic.runs(), rig.timers.snapshot().counts.undelivered), (1, 4, 2));
+    assert_eq!(
+        (receiver.len(), periodic.runs(), rig.timers.snapshot().counts.undelivered),
+        (1, 4, 2)
+    );
 }
 
 #[test]
@@ -48,6 +51,9 @@ fn a_periodic_job_ends_when_nobody_receives() {
     drop(receiver);
     rig.play(100);
     let told: Vec<_> = events.take().iter().map(ToString::to_string).collect();
-    assert_eq!(told, ["beat", "last"].map(|name| format!("job '{name}' found its channel closed, and ends")));
+    assert_eq!(
+        told,
+        ["beat", "last"].map(|name| format!("job '{name}' found its channel closed, and ends"))
+    );
     assert_eq!((periodic.status(), periodic.runs(), rig.timers.len()), (Status::Finished, 2, 0));
 }

@@ -32,7 +32,11 @@ fn a_loop_that_sleeps_is_woken_for_what_is_due_earlier_and_for_nothing_else() {
     let (mut rig, woken) = with_waker();
     let far = rig.timers.after(ms(100)).run(|_| ()).unwrap();
     rig.scheduler.poll(at(0));
-    assert_eq!(woken.take().len(), 0, "before it has said that it is going to sleep, it has no need to be woken");
+    assert_eq!(
+        woken.take().len(),
+        0,
+        "before it has said that it is going to sleep, it has no need to be woken"
+    );
 
     assert_eq!(rig.scheduler.next_wakeup(), Some(at(100)));
     rig.timers.after(ms(100)).run(|_| ()).unwrap();

@@ -139,7 +139,8 @@ mod cron {
             assert_eq!(distance, SignedDuration::from_hours(hours), "{at}");
         }
         let monthly = times_of(&done, "monthly report");
-        let days: Vec<_> = monthly.iter().map(|(at, _)| (at.month(), at.day(), at.time())).collect();
+        let days: Vec<_> =
+            monthly.iter().map(|(at, _)| (at.month(), at.day(), at.time())).collect();
         assert_eq!(days, (2..=12).map(|month| (month, 12, time(9, 0, 0, 0))).collect::<Vec<_>>());
         let offsets: Vec<_> = monthly.iter().map(|(at, _)| at.offset().seconds() / 3600).collect();
         assert_eq!(offsets, [1, 1, 2, 2, 2, 2, 2, 2, 2, 1, 1]);

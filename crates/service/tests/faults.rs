@@ -53,7 +53,10 @@ fn whatever_is_thrown_is_survived() {
     ];
     assert_eq!(messages, expected);
     let snapshot = rig.timers.snapshot();
-    assert_eq!((snapshot.counts.finished, snapshot.jobs, snapshot.running, snapshot.in_flight), (5, 0, 0, 0));
+    assert_eq!(
+        (snapshot.counts.finished, snapshot.jobs, snapshot.running, snapshot.in_flight),
+        (5, 0, 0, 0)
+    );
 }
 
 #[test]
@@ -79,11 +82,15 @@ fn a_callback_for_events_that_panics_harms_nobody() {
 
 #[test]
 fn an_executor_that_panics_harms_nobody() {
-    let mut rig =
-        Rig::with(|builder| builder.executor(|run: wheelhouse_service::DueRun| panic!("no room for {run:?}")));
+    let mut rig = Rig::with(|builder| {
+        builder.executor(|run: wheelhouse_service::DueRun| panic!("no room for {run:?}"))
+    });
     let job = rig.timers.every(ms(10)).run(|_| ()).unwrap();
     rig.play(30);
-    assert_eq!((job.runs(), job.status(), rig.timers.snapshot().counts.abandoned), (0, Status::Pending, 3));
+    assert_eq!(
+        (job.runs(), job.status(), rig.timers.snapshot().counts.abandoned),
+        (0, Status::Pending, 3)
+    );
 }
 
 #[test]
@@ -97,12 +104,21 @@ fn a_slow_run_is_named_and_timed() {
         .unwrap();
     rig.play(3999);
     let events = events.take();
-    assert_eq!(events.iter().map(|event| event.kind.clone()).collect::<Vec<_>>(), [EventKind::Slow(ms(101))]);
+    assert_eq!(
+        events.iter().map(|event| event.kind.clone()).collect::<Vec<_>>(),
+        [EventKind::Slow(ms(101))]
+    );
     let message = events[0].to_string();
     assert!(message.starts_with("job 'report' took 101ms"), "{message}");
-    assert!(message.contains("`Builder::workers`") && message.ends_with("or raise `slow_after`"), "{message}");
+    assert!(
+        message.contains("`Builder::workers`") && message.ends_with("or raise `slow_after`"),
+        "{message}"
+    );
     let snapshot = rig.timers.snapshot();
-    assert_eq!((snapshot.counts.slow, snapshot.run_time.max, snapshot.run_time.sum), (1, ms(101), ms(301)));
+    assert_eq!(
+        (snapshot.counts.slow, snapshot.run_time.max, snapshot.run_time.sum),
+        (1, ms(101), ms(301))
+    );
 }
 
 #[test]
@@ -110,7 +126,8 @@ fn a_run_that_does_not_end_is_named_while_it_goes_on() {
     let events = Log::default();
     let log = events.clone();
     let observe = move |event: &Event| log.push(event.kind.clone());
-    let (mut rig, held) = Rig::with_held_runs_and(|builder| builder.slow_after(ms(100)).on_event(observe));
+    let (mut rig, held) =
+        Rig::with_held_runs_and(|builder| builder.slow_after(ms(100)).on_event(observe));
     let ((begins, begun), (release, released)) = (bounded(1), bounded(1));
     let job = move |_: &wheelhouse_service::Run<'_>| {
         begins.send(()).unwrap();
@@ -129,7 +146,10 @@ fn a_run_that_does_not_end_is_named_while_it_goes_on() {
     assert_eq!(rig.scheduler.next_wakeup(), None, "once is enough");
     release.send(()).unwrap();
     worker.join().unwrap();
-    assert_eq!((events.take(), rig.timers.snapshot().counts.slow), (vec![EventKind::Slow(ms(990))], 1));
+    assert_eq!(
+        (events.take(), rig.timers.snapshot().counts.slow),
+        (vec![EventKind::Slow(ms(990))], 1)
+    );
 }
 
 /// A worker that is stuck is told of once; what waits for it is no reason to look again, until the worker is free.
@@ -137,7 +157,8 @@ fn a_run_that_does_not_end_is_named_while_it_goes_on() {
 fn what_waits_behind_a_run_that_does_not_end_wakes_nobody_and_is_watched_when_it_begins() {
     let (begins, begun) = bounded(1);
     let (tells, told) = bounded(8);
-    let observe = move |event: &Event| tells.send((event.job.number(), event.kind.clone())).unwrap();
+    let observe =
+        move |event: &Event| tells.send((event.job.number(), event.kind.clone())).unwrap();
     let mut rig = Rig::with(|builder| builder.workers(1).slow_after(ms(100)).on_event(observe));
     let releases = [(); 2].map(|()| {
         let (begins, (release, released)) = (begins.clone(), bounded::<()>(1));
@@ -155,7 +176,11 @@ fn what_waits_behind_a_run_that_does_not_end_wakes_nobody_and_is_watched_when_it
     assert_eq!(rig.scheduler.next_wakeup(), Some(at(111)));
     rig.play(111);
     assert_eq!(told.try_recv(), Ok((1, EventKind::StillRunning(ms(101)))));
-    assert_eq!((rig.scheduler.next_wakeup(), wakes.len()), (None, 0), "one is stuck, one waits for the same worker");
+    assert_eq!(
+        (rig.scheduler.next_wakeup(), wakes.len()),
+        (None, 0),
+        "one is stuck, one waits for the same worker"
+    );
     let [first, second] = releases;
     drop(first);
     begun.recv().unwrap();

@@ -66,7 +66,10 @@ fn block_on<F: Future>(future: F) -> F::Output {
 fn a_sleep_is_ready_at_its_time_and_wakes_its_task_once() {
     let (mut rig, task) = (Rig::new(), Task::default());
     let mut sleep = pin!(rig.timers.sleep(Duration::from_micros(4_500)));
-    assert_eq!((sleep.deadline(), rig.timers.len()), (Some(at(0).saturating_add(Duration::from_micros(4_500))), 0));
+    assert_eq!(
+        (sleep.deadline(), rig.timers.len()),
+        (Some(at(0).saturating_add(Duration::from_micros(4_500))), 0)
+    );
     assert_eq!(task.poll(sleep.as_mut()), Poll::Pending);
     assert_eq!(task.poll(sleep.as_mut()), Poll::Pending);
     rig.play(4);
@@ -115,7 +118,10 @@ fn it_is_the_last_task_that_polled_which_is_woken() {
 #[test]
 fn what_cannot_be_waited_for_is_an_error_and_not_a_wait_for_ever() {
     let (rig, task) = (Rig::with(|builder| builder.max_jobs(1)), Task::default());
-    assert_eq!(task.poll(pin!(rig.timers.sleep(Duration::MAX))), Poll::Ready(Err(Reason::Overflow)));
+    assert_eq!(
+        task.poll(pin!(rig.timers.sleep(Duration::MAX))),
+        Poll::Ready(Err(Reason::Overflow))
+    );
     let mut waits = pin!(rig.timers.sleep(ms(5)));
     assert_eq!(task.poll(waits.as_mut()), Poll::Pending);
     assert_eq!(task.poll(pin!(rig.timers.sleep(ms(5)))), Poll::Ready(Err(Reason::LimitReached(1))));
@@ -141,7 +147,11 @@ fn a_timeout_gives_up_in_time_and_not_before() {
     assert_eq!(task.woken(), 0);
     rig.play(10);
     assert_eq!(task.poll(never.as_mut()), Poll::Ready(Err(TimeoutError::Elapsed)));
-    assert_eq!(task.poll(both.as_mut()), Poll::Ready(Ok(Ok(()))), "what is ready in time is not given up");
+    assert_eq!(
+        task.poll(both.as_mut()),
+        Poll::Ready(Ok(Ok(()))),
+        "what is ready in time is not given up"
+    );
 }
 
 #[test]
@@ -156,7 +166,10 @@ fn an_interval_beats_without_drift_and_ends() {
             beats.push((now, beat.number, beat.deadline, beat.missed));
         }
     }
-    assert_eq!(beats, [(10, 1, at(10), 0), (25, 2, at(20), 0), (52, 3, at(30), 0), (60, 4, at(60), 2)]);
+    assert_eq!(
+        beats,
+        [(10, 1, at(10), 0), (25, 2, at(20), 0), (52, 3, at(30), 0), (60, 4, at(60), 2)]
+    );
     assert_eq!(task.next(&mut interval), Poll::Ready(None));
     assert!(rig.timers.is_empty());
     assert_eq!(rig.timers.every(ms(0)).interval().unwrap_err(), Reason::ZeroPeriod);
@@ -192,7 +205,10 @@ fn values_come_out_of_a_delay_queue_at_their_times() {
         }
     }
     assert_eq!(out, [(15, "in time"), (20, "refreshed"), (30, "late")]);
-    assert_eq!((late.remove(), late.refresh(ms(1))), (Err(ChangeError::Finished), Err(ChangeError::Finished)));
+    assert_eq!(
+        (late.remove(), late.refresh(ms(1))),
+        (Err(ChangeError::Finished), Err(ChangeError::Finished))
+    );
     assert_eq!(task.next(&mut queue), Poll::Ready(None));
     queue.insert(ms(1), "again").unwrap();
     rig.play(40);
@@ -220,7 +236,10 @@ fn who_waits_for_a_queue_hears_when_nothing_is_left() {
     let Rig { scheduler, timers, .. } = rig;
     let jobs = scheduler.stop();
     assert_eq!((jobs.len(), task.woken(), queue.len()), (0, 1, 2), "they are no jobs of the user");
-    assert_eq!((stranded.remove(), stranded.refresh(ms(1))), (Err(ChangeError::Stopped), Err(ChangeError::Stopped)));
+    assert_eq!(
+        (stranded.remove(), stranded.refresh(ms(1))),
+        (Err(ChangeError::Stopped), Err(ChangeError::Stopped))
+    );
     assert_eq!(task.next(&mut queue), Poll::Ready(None));
     assert_eq!(queue.into_values(), ["stranded", "too"]);
     let rejected = DelayQueue::new(&timers).insert(ms(1), "back").unwrap_err();
@@ -255,8 +274,14 @@ fn who_waits_hears_of_the_stop_before_it_returns() {
         let stopped = service.stop(how);
         assert_eq!(task.woken(), 2);
         assert_eq!(task.poll(sleep.as_mut()), Poll::Ready(Err(Reason::Stopped)));
-        assert_eq!(task.poll(timeout.as_mut()), Poll::Ready(Err(TimeoutError::Refused(Reason::Stopped))));
-        assert_eq!(stopped.jobs.iter().map(|job| job.handle().number()).collect::<Vec<_>>(), [kept.number()]);
+        assert_eq!(
+            task.poll(timeout.as_mut()),
+            Poll::Ready(Err(TimeoutError::Refused(Reason::Stopped)))
+        );
+        assert_eq!(
+            stopped.jobs.iter().map(|job| job.handle().number()).collect::<Vec<_>>(),
+            [kept.number()]
+        );
     }
 }
 
@@ -305,7 +330,10 @@ fn a_limit_too_far_away_to_be_named_is_none() {
     let mut waits = Box::pin(rig.timers.timeout(Duration::MAX, pending::<()>()));
     assert!(task.poll(waits.as_mut()).is_pending());
     assert_eq!(task.poll(pin!(rig.timers.timeout(Duration::MAX, ready(7)))), Poll::Ready(Ok(7)));
-    assert_eq!(task.poll(pin!(rig.timers.sleep(Duration::MAX))), Poll::Ready(Err(Reason::Overflow)));
+    assert_eq!(
+        task.poll(pin!(rig.timers.sleep(Duration::MAX))),
+        Poll::Ready(Err(Reason::Overflow))
+    );
 }
 
 /// What both executors run.

@@ -50,10 +50,14 @@ fn of_many_who_want_a_key_at_once_exactly_one_gets_it() {
         racers.into_iter().map(|racer| racer.join().unwrap()).collect()
     });
     for round in 0..ROUNDS {
-        let (won, lost): (Vec<_>, Vec<_>) = answers.iter().map(|answers| answers[round]).partition(Result::is_ok);
+        let (won, lost): (Vec<_>, Vec<_>) =
+            answers.iter().map(|answers| answers[round]).partition(Result::is_ok);
         let holder = rig.timers.job(&format!("key {round}")).map(|job| job.number());
         assert_eq!((won.len(), holder), (1, won[0].ok()), "round {round}");
-        assert!(lost.iter().all(|answer| *answer == Err(Reason::DuplicateKey)), "round {round}: {lost:?}");
+        assert!(
+            lost.iter().all(|answer| *answer == Err(Reason::DuplicateKey)),
+            "round {round}: {lost:?}"
+        );
     }
     assert_eq!((rig.timers.len(), rig.play(10)), (ROUNDS, ROUNDS));
 }
@@ -62,7 +66,10 @@ fn of_many_who_want_a_key_at_once_exactly_one_gets_it() {
 fn an_empty_key_is_refused() {
     let rig = Rig::new();
     assert_eq!(rig.timers.after(ms(10)).key("").run(|_| ()).unwrap_err().reason, Reason::EmptyKey);
-    assert_eq!(rig.timers.every(ms(10)).replacing("").run(|_| ()).unwrap_err().reason, Reason::EmptyKey);
+    assert_eq!(
+        rig.timers.every(ms(10)).replacing("").run(|_| ()).unwrap_err().reason,
+        Reason::EmptyKey
+    );
     assert!(rig.timers.is_empty() && rig.timers.keys().is_empty());
 }
 
@@ -70,8 +77,12 @@ fn an_empty_key_is_refused() {
 fn a_job_replaces_another_on_request() {
     let (mut rig, log) = (Rig::new(), Log::default());
     let first = rig.timers.after(ms(10)).replacing("session").run(log.named("first")).unwrap();
-    let second = rig.timers.every(ms(15)).times(2).replacing("session").run(log.named("second")).unwrap();
-    assert_eq!((first.status(), second.status(), rig.timers.len()), (Status::Cancelled, Status::Pending, 1));
+    let second =
+        rig.timers.every(ms(15)).times(2).replacing("session").run(log.named("second")).unwrap();
+    assert_eq!(
+        (first.status(), second.status(), rig.timers.len()),
+        (Status::Cancelled, Status::Pending, 1)
+    );
     assert_eq!(rig.timers.job("session").map(|job| job.number()), Some(second.number()));
     rig.play(100);
     assert_eq!(log.take(), [(15, "second"), (30, "second")]);
@@ -109,7 +120,8 @@ fn keys_are_listed_in_the_order_of_scheduling_whatever_goes() {
     }
     rig.timers.after(ms(2000)).key("50").run(|_| ()).unwrap();
     rig.timers.after(ms(2000)).replacing("3").run(|_| ()).unwrap();
-    let expected: Vec<_> = (0..100).filter(|n| n % 3 == 0 && *n != 3).chain([50, 3]).map(|n| n.to_string()).collect();
+    let expected: Vec<_> =
+        (0..100).filter(|n| n % 3 == 0 && *n != 3).chain([50, 3]).map(|n| n.to_string()).collect();
     assert_eq!(keys(&rig), expected);
     assert_eq!(rig.timers.snapshot().keys, expected.len());
     rig.play(1500);

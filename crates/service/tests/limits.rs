@@ -11,7 +11,10 @@ fn what_cannot_be_is_refused() {
     let rig = Rig::new();
     let every = |period| rig.timers.every(period).first_after(ms(1));
     assert_eq!(every(ms(0)).run(|_| ()).unwrap_err().reason, Reason::ZeroPeriod);
-    assert_eq!(every(Duration::from_micros(999)).run(|_| ()).unwrap_err().reason, Reason::PeriodBelowTick(ms(1)));
+    assert_eq!(
+        every(Duration::from_micros(999)).run(|_| ()).unwrap_err().reason,
+        Reason::PeriodBelowTick(ms(1))
+    );
     assert_eq!(every(ms(1)).times(0).run(|_| ()).unwrap_err().reason, Reason::ZeroTimes);
     assert_eq!(every(ms(0)).run_overlapping(|_| ()).unwrap_err().reason, Reason::ZeroPeriod);
     assert_eq!(rig.timers.snapshot().counts.rejected, 4);
@@ -37,17 +40,28 @@ fn who_is_refused_is_told_what_to_do_instead() {
     let rig = Rig::new();
     let every = |period| rig.timers.every(period);
     assert_eq!(remedy(every(ms(0)).run(|_| ()).unwrap_err()), "use `after` for a single run");
-    assert_eq!(remedy(every(ms(1)).times(0).run(|_| ()).unwrap_err()), "leave `times` out for no end");
+    assert_eq!(
+        remedy(every(ms(1)).times(0).run(|_| ()).unwrap_err()),
+        "leave `times` out for no end"
+    );
     let after = |time| rig.timers.after(time);
-    assert_eq!(remedy(after(ms(1)).key("").run(|_| ()).unwrap_err()), "leave `key` out for a job without one");
+    assert_eq!(
+        remedy(after(ms(1)).key("").run(|_| ()).unwrap_err()),
+        "leave `key` out for a job without one"
+    );
     let far = "at most 584 years from the clock's origin";
     assert_eq!(remedy(after(Duration::MAX).run(|_| ()).unwrap_err()), far);
     let job = after(ms(1)).key("key").run(|_| ()).unwrap();
     assert_eq!(remedy(job.refresh(Duration::MAX).unwrap_err()), far);
-    assert!(remedy(after(ms(1)).key("key").run(|_| ()).unwrap_err()).starts_with("refresh or cancel that one"));
+    assert!(
+        remedy(after(ms(1)).key("key").run(|_| ()).unwrap_err())
+            .starts_with("refresh or cancel that one")
+    );
     let past = rig.timers.on(|_| None).run(|_| ()).unwrap_err();
     assert_eq!(remedy(past), "its years have passed, or it answers with past times");
-    assert!(remedy(full().timers.after(ms(1)).run(|_| ()).unwrap_err()).starts_with("raise `max_jobs`"));
+    assert!(
+        remedy(full().timers.after(ms(1)).run(|_| ()).unwrap_err()).starts_with("raise `max_jobs`")
+    );
 }
 
 /// As in `Service::start()?.handle()`, which drops the service at once.
@@ -118,8 +132,9 @@ fn a_refusal_is_passed_on_without_the_job_where_that_cannot_go() {
 #[test]
 fn no_more_jobs_than_allowed_and_each_that_is_over_makes_room() {
     let mut rig = Rig::with(|builder| builder.max_jobs(2));
-    let after =
-        |timers: &wheelhouse_service::Handle, n| timers.after(ms(n)).run(|_| ()).map_err(|rejected| rejected.reason);
+    let after = |timers: &wheelhouse_service::Handle, n| {
+        timers.after(ms(n)).run(|_| ()).map_err(|rejected| rejected.reason)
+    };
     let first = after(&rig.timers, 10).unwrap();
     after(&rig.timers, 20).unwrap();
     assert_eq!(after(&rig.timers, 30).unwrap_err(), Reason::LimitReached(2));
@@ -132,7 +147,10 @@ fn no_more_jobs_than_allowed_and_each_that_is_over_makes_room() {
     rig.play(1000);
     rig.timers.after(ms(1)).key("key").run(|_| ()).unwrap();
     for _ in 0..3 {
-        assert_eq!(rig.timers.after(ms(1)).key("key").run(|_| ()).unwrap_err().reason, Reason::DuplicateKey);
+        assert_eq!(
+            rig.timers.after(ms(1)).key("key").run(|_| ()).unwrap_err().reason,
+            Reason::DuplicateKey
+        );
     }
     after(&rig.timers, 1).unwrap();
     assert_eq!(rig.timers.len(), 2);
@@ -145,15 +163,24 @@ fn a_scheduler_that_cannot_be_is_not_built() {
     assert!(matches!(tick(Duration::ZERO), BuildError::Tick(Duration::ZERO)));
     assert!(matches!(tick(Duration::MAX), BuildError::Tick(Duration::MAX)));
     assert!(matches!(error(Scheduler::builder().workers(0)), BuildError::NoWorkers));
-    assert!(matches!(error(Scheduler::builder().slow_after(Duration::ZERO)), BuildError::SlowAfterZero));
+    assert!(matches!(
+        error(Scheduler::builder().slow_after(Duration::ZERO)),
+        BuildError::SlowAfterZero
+    ));
     assert_eq!(
         remedy(error(Scheduler::builder().slow_after(ms(0)))).split(',').next(),
         Some("each run would be reported")
     );
     assert!(matches!(error(Scheduler::builder().max_jobs(0)), BuildError::NoJobs));
     assert!(remedy(BuildError::NoJobs).ends_with("leave `max_jobs` out for no limit"));
-    assert!(matches!(error(Scheduler::builder().max_jobs(usize::MAX)), BuildError::Limit(usize::MAX)));
-    assert_eq!(tick(Duration::ZERO).to_string(), "a tick of 0ns: it must be above zero and below 584 years");
+    assert!(matches!(
+        error(Scheduler::builder().max_jobs(usize::MAX)),
+        BuildError::Limit(usize::MAX)
+    ));
+    assert_eq!(
+        tick(Duration::ZERO).to_string(),
+        "a tick of 0ns: it must be above zero and below 584 years"
+    );
 }
 
 #[test]
@@ -181,11 +208,15 @@ fn stopping_gives_back_what_did_not_run_in_the_order_of_deadlines() {
 
     let Rig { scheduler, timers, .. } = rig;
     let jobs = scheduler.stop();
-    let left: Vec<_> = jobs.iter().map(|job| (job.handle().name().unwrap(), job.deadline(), job.runs())).collect();
+    let left: Vec<_> =
+        jobs.iter().map(|job| (job.handle().name().unwrap(), job.deadline(), job.runs())).collect();
     assert_eq!(left, [("first", at(13), 0), ("second", at(20), 1), ("third", at(30), 0)]);
     assert!(jobs.iter().all(|job| job.handle().status() == Status::Stopped));
     let counts = timers.snapshot().counts;
-    assert_eq!((counts.scheduled, counts.finished, counts.cancelled, counts.stopped, timers.len()), (5, 1, 1, 3, 0));
+    assert_eq!(
+        (counts.scheduled, counts.finished, counts.cancelled, counts.stopped, timers.len()),
+        (5, 1, 1, 3, 0)
+    );
     jobs.into_iter().for_each(|job| job.run());
     assert_eq!(log.take(), [(12, "first"), (12, "second"), (12, "third")]);
 }
@@ -224,7 +255,10 @@ fn runs_that_were_handed_out_are_given_back_too() {
     // One of the two has begun and ended, so that it waits for the next period.
     runs.remove(1).run();
     let jobs = scheduler.stop();
-    assert_eq!(jobs.iter().map(|job| (job.deadline(), job.runs())).collect::<Vec<_>>(), [(at(10), 0), (at(20), 1)]);
+    assert_eq!(
+        jobs.iter().map(|job| (job.deadline(), job.runs())).collect::<Vec<_>>(),
+        [(at(10), 0), (at(20), 1)]
+    );
     runs.into_iter().for_each(|run| run.run());
     assert_eq!((log.take(), periodic.status()), (vec![10], Status::Stopped));
 }

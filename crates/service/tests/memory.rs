@@ -38,7 +38,10 @@ fn of_each(jobs: usize, schedule: fn(&Handle, usize) -> JobHandle) -> (f64, f64)
                 rig.scheduler.poll(at(0));
             }
         });
-        assert!(-cancelled.count_current > pending.count_current - 1_000, "{cancelled:?} after {pending:?}");
+        assert!(
+            -cancelled.count_current > pending.count_current - 1_000,
+            "{cancelled:?} after {pending:?}"
+        );
     });
     assert_eq!((all.bytes_current, all.count_current), (0, 0), "all of it comes back");
     (pending.bytes_current as f64 / jobs as f64, pending.count_current as f64 / jobs as f64)
@@ -46,12 +49,20 @@ fn of_each(jobs: usize, schedule: fn(&Handle, usize) -> JobHandle) -> (f64, f64)
 
 /// Holds jobs of a kind to what the documentation of the crate says of them: bytes, which are fewer the fuller the arrays are, and
 /// allocations.
-fn takes(kind: &str, bytes: RangeInclusive<f64>, allocations: f64, schedule: fn(&Handle, usize) -> JobHandle) {
+fn takes(
+    kind: &str,
+    bytes: RangeInclusive<f64>,
+    allocations: f64,
+    schedule: fn(&Handle, usize) -> JobHandle,
+) {
     let seen = NUMBERS.map(|jobs| of_each(jobs, schedule));
     println!("{kind}: {seen:.1?}");
     for (jobs, (each, count)) in NUMBERS.into_iter().zip(seen) {
         assert!(bytes.contains(&each), "{kind}: {each} bytes each of {jobs}, {bytes:?} documented");
-        assert!((count - allocations).abs() < 0.1, "{kind}: {count} allocations each, {allocations} documented");
+        assert!(
+            (count - allocations).abs() < 0.1,
+            "{kind}: {count} allocations each, {allocations} documented"
+        );
     }
 }
 
@@ -84,15 +95,21 @@ fn kept_of_each(jobs: usize, schedule: fn(&Handle, usize) -> JobHandle) -> (f64,
 
 #[test]
 fn what_is_kept_when_jobs_are_over_is_used_again() {
-    let one_shot = |timers: &Handle, n: usize| timers.after(HOUR + ms(n as u64)).run(|_| ()).unwrap();
+    let one_shot =
+        |timers: &Handle, n: usize| timers.after(HOUR + ms(n as u64)).run(|_| ()).unwrap();
     let keyed = |timers: &Handle, n: usize| {
         timers.after(HOUR + ms(n as u64)).key(format!("session {n:08}")).run(|_| ()).unwrap()
     };
-    for (schedule, bytes) in [(one_shot as fn(&Handle, usize) -> JobHandle, 60.0..=90.0), (keyed, 145.0..=180.0)] {
+    for (schedule, bytes) in
+        [(one_shot as fn(&Handle, usize) -> JobHandle, 60.0..=90.0), (keyed, 145.0..=180.0)]
+    {
         for jobs in NUMBERS {
             let (left, more) = kept_of_each(jobs, schedule);
             assert!(bytes.contains(&left), "{left} bytes for each of {jobs}, {bytes:?} documented");
-            assert!(more.unsigned_abs() < 100_000, "{more} bytes more or less the second time, of {jobs}");
+            assert!(
+                more.unsigned_abs() < 100_000,
+                "{more} bytes more or less the second time, of {jobs}"
+            );
         }
     }
 }
@@ -139,12 +156,16 @@ fn what_comes_and_goes_while_the_driver_is_held_up_takes_bounded_memory() {
 
 #[test]
 fn a_one_shot_job_takes_as_much_as_documented() {
-    takes("one-shot", 165.0..=195.0, 1.0, |timers, n| timers.after(HOUR + ms(n as u64)).run(|_| ()).unwrap());
+    takes("one-shot", 165.0..=195.0, 1.0, |timers, n| {
+        timers.after(HOUR + ms(n as u64)).run(|_| ()).unwrap()
+    });
 }
 
 #[test]
 fn a_periodic_job_takes_as_much_as_documented() {
-    takes("periodic", 205.0..=235.0, 2.0, |timers, n| timers.every(HOUR + ms(n as u64)).run(|_| ()).unwrap());
+    takes("periodic", 205.0..=235.0, 2.0, |timers, n| {
+        timers.every(HOUR + ms(n as u64)).run(|_| ()).unwrap()
+    });
 }
 
 #[test]
@@ -176,7 +197,12 @@ fn schedule_all_kinds(timers: &Handle) -> Vec<JobHandle> {
         timers.after(ms(0)).run(|_| ()).unwrap(),
         timers.every(ms(1)).key("beat").run(|_| ()).unwrap(),
         timers.every(ms(1)).run_overlapping(|_| std::thread::sleep(ms(2))).unwrap(),
-        timers.every(ms(1)).times(2).key("twice").run(|run| run.job().refresh(ms(3)).unwrap_or_default()).unwrap(),
+        timers
+            .every(ms(1))
+            .times(2)
+            .key("twice")
+            .run(|run| run.job().refresh(ms(3)).unwrap_or_default())
+            .unwrap(),
         timers.at_time(SystemTime::now() + HOUR).key("wall").run(|_| ()).unwrap(),
     ]
 }
@@ -184,7 +210,8 @@ fn schedule_all_kinds(timers: &Handle) -> Vec<JobHandle> {
 /// Jobs and service hold each other: it must come to an end.
 #[test]
 fn what_a_service_holds_is_gone_with_it() {
-    let builder = |token: &Arc<()>| Service::builder().clock(Held(MonotonicClock::new(), Arc::clone(token)));
+    let builder =
+        |token: &Arc<()>| Service::builder().clock(Held(MonotonicClock::new(), Arc::clone(token)));
     let ends: [fn(Service); 4] = [
         |service| drop(service),
         |service| drop(service.stop(Stop::Now)),
@@ -194,7 +221,11 @@ fn what_a_service_holds_is_gone_with_it() {
     for (workers, end) in [0, 2].into_iter().flat_map(|workers| ends.map(|end| (workers, end))) {
         let token = Arc::new(());
         let builder = builder(&token);
-        let service = if workers > 0 { builder.workers(workers).start().unwrap() } else { builder.start().unwrap() };
+        let service = if workers > 0 {
+            builder.workers(workers).start().unwrap()
+        } else {
+            builder.start().unwrap()
+        };
         let timers = service.handle();
         let jobs = schedule_all_kinds(&timers);
         std::thread::sleep(ms(5));

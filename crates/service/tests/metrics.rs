@@ -21,7 +21,10 @@ fn a_snapshot_accounts_for_every_job() {
     assert_eq!((counts.scheduled, counts.finished, counts.cancelled, counts.stopped), (4, 2, 1, 0));
     assert_eq!((counts.rejected, counts.rescheduled, counts.runs), (1, 1, 3));
     assert_eq!((snapshot.jobs, snapshot.keys, snapshot.in_flight, snapshot.running), (1, 1, 0, 0));
-    assert_eq!((snapshot.lateness.count, snapshot.lateness.max, snapshot.lateness.sum), (3, ms(5), ms(5)));
+    assert_eq!(
+        (snapshot.lateness.count, snapshot.lateness.max, snapshot.lateness.sum),
+        (3, ms(5), ms(5))
+    );
     assert_eq!((snapshot.run_time.count, snapshot.run_time.max), (3, ms(2)));
     assert_eq!(snapshot.run_time.mean(), Duration::from_nanos(666_666));
 }
@@ -49,9 +52,14 @@ fn the_text_for_prometheus_has_every_metric_once_with_its_type() {
     ] {
         assert_eq!(text.lines().filter(|other| *other == line).count(), 1, "{line}\nin\n{text}");
     }
-    let (comments, samples): (Vec<_>, Vec<_>) = text.lines().partition(|line| line.starts_with('#'));
+    let (comments, samples): (Vec<_>, Vec<_>) =
+        text.lines().partition(|line| line.starts_with('#'));
     assert_eq!(comments.len(), 2 * (13 + 4 + 2), "help and type of each");
     assert_eq!(samples.len(), 13 + 4 + 2 * 7);
-    assert!(samples.iter().all(|line| line.split_once(' ').is_some_and(|(_, value)| value.parse::<f64>().is_ok())));
+    assert!(
+        samples.iter().all(|line| line
+            .split_once(' ')
+            .is_some_and(|(_, value)| value.parse::<f64>().is_ok()))
+    );
     assert!(text.ends_with('\n'));
 }

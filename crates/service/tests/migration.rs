@@ -30,8 +30,11 @@ fn the_page_has_as_many_systems_as_it_says() {
 fn each_test_that_the_page_names_exists() {
     let root = env!("CARGO_MANIFEST_DIR");
     let page = page();
-    let named: Vec<_> =
-        page.split('`').filter(|text| text.starts_with("tests/")).filter(|text| text.contains("::")).collect();
+    let named: Vec<_> = page
+        .split('`')
+        .filter(|text| text.starts_with("tests/"))
+        .filter(|text| text.contains("::"))
+        .collect();
     assert!(named.len() >= 20, "{named:?}");
     for test in named {
         let (file, name) = test.split_once("::").unwrap();
@@ -112,7 +115,10 @@ fn the_calls_of_tokio_have_the_counterparts_that_the_page_names() {
     let timers = service.handle();
     drop(service);
     assert_eq!(runtime.block_on(timers.sleep(ms(1))), Err(Reason::Stopped));
-    assert_eq!(runtime.block_on(timers.timeout(ms(1), pending::<()>())), Err(TimeoutError::Refused(Reason::Stopped)));
+    assert_eq!(
+        runtime.block_on(timers.timeout(ms(1), pending::<()>())),
+        Err(TimeoutError::Refused(Reason::Stopped))
+    );
 }
 
 /// When a beat is due that is waited for from now on, in milliseconds.
@@ -131,7 +137,8 @@ fn beat(rig: &mut Rig, interval: &mut Interval) -> u64 {
 /// The four beats after the first, at 0, of which the first is taken no sooner than at `taken`: ours.
 fn beats(missed: Missed, period: u64, taken: u64) -> [u64; 4] {
     let mut rig = Rig::new();
-    let mut interval = rig.timers.every(ms(period)).first_after(Duration::ZERO).missed(missed).interval().unwrap();
+    let mut interval =
+        rig.timers.every(ms(period)).first_after(Duration::ZERO).missed(missed).interval().unwrap();
     assert_eq!(beat(&mut rig, &mut interval), 0);
     rig.play(taken);
     [(); 4].map(|()| beat(&mut rig, &mut interval))
@@ -139,7 +146,11 @@ fn beats(missed: Missed, period: u64, taken: u64) -> [u64; 4] {
 
 /// The same of tokio, on a clock that stands still while it is not waited for.
 fn beats_of_tokio(missed: MissedTickBehavior, period: u64, taken: u64) -> [u64; 4] {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
     runtime.block_on(async {
         // From here on, whole milliseconds are those of tokio's driver, too.
         tokio::time::sleep(ms(1)).await;
@@ -159,8 +170,10 @@ fn beats_of_tokio(missed: MissedTickBehavior, period: u64, taken: u64) -> [u64; 
 #[test]
 fn beats_that_are_missed_differ_from_those_of_tokio_as_the_page_says() {
     let both = |period, taken| {
-        let ours = [Missed::Burst, Missed::Skip, Missed::Delay].map(|missed| beats(missed, period, taken));
-        let theirs = [MissedTickBehavior::Burst, MissedTickBehavior::Skip, MissedTickBehavior::Delay];
+        let ours =
+            [Missed::Burst, Missed::Skip, Missed::Delay].map(|missed| beats(missed, period, taken));
+        let theirs =
+            [MissedTickBehavior::Burst, MissedTickBehavior::Skip, MissedTickBehavior::Delay];
         (ours, theirs.map(|missed| beats_of_tokio(missed, period, taken)))
     };
     // More than 5 ms late, and no beat due just then: no difference.
@@ -187,7 +200,10 @@ fn a_value_that_is_due_comes_out_of_a_delay_queue_and_is_neither_put_off_nor_tak
     assert_eq!(due.job().deadline(), Some(at(10)));
     rig.play(10);
     assert_eq!((due.job().deadline(), queue.len()), (None, 3));
-    assert_eq!((due.refresh(ms(5)), due.remove()), (Err(ChangeError::Finished), Err(ChangeError::Finished)));
+    assert_eq!(
+        (due.refresh(ms(5)), due.remove()),
+        (Err(ChangeError::Finished), Err(ChangeError::Finished))
+    );
     assert_eq!((later.remove().ok(), later.remove().ok()), (Some("later"), None));
     let mut next = || pin!(queue.next()).poll(&mut Context::from_waker(Waker::noop()));
     assert_eq!([next(), next(), next()], [Some("due"), Some("due too"), None].map(Poll::Ready));
@@ -202,7 +218,8 @@ fn a_job_may_start_a_task_of_tokio() {
         let sender = sender.clone();
         async move { sender.send("from a task").unwrap() }
     };
-    let job = service.handle().every(ms(1)).times(1).run(move |_| drop(spawner.spawn(task()))).unwrap();
+    let job =
+        service.handle().every(ms(1)).times(1).run(move |_| drop(spawner.spawn(task()))).unwrap();
     common::wait_until(|| job.status() == Status::Finished);
     runtime.block_on(tokio::task::yield_now());
     assert_eq!(answer.try_recv(), Ok("from a task"));
@@ -218,10 +235,16 @@ fn a_day_and_a_weekday_are_either_or_with_a_plus_both() {
     use wheelhouse_service::cron::jiff::civil::date;
     use wheelhouse_service::cron::jiff::tz::TimeZone;
 
-    let midnight = |month, day| SystemTime::from(date(2026, month, day).to_zoned(TimeZone::UTC).unwrap().timestamp());
+    let midnight = |month, day| {
+        SystemTime::from(date(2026, month, day).to_zoned(TimeZone::UTC).unwrap().timestamp())
+    };
     let next = |line| Cron::new(line, TimeZone::UTC).unwrap().next(midnight(3, 14)).unwrap();
     let nine = Duration::from_secs(9 * 3600);
     assert_eq!(next("0 9 13 * FRI"), midnight(3, 20) + nine, "a Friday");
     assert_eq!(next("0 9 13 * +FRI"), midnight(11, 13) + nine, "the next Friday that is a 13th");
-    assert_eq!(next("30 0 9 13 * +FRI"), midnight(11, 13) + nine + Duration::from_secs(30), "with seconds in front");
+    assert_eq!(
+        next("30 0 9 13 * +FRI"),
+        midnight(11, 13) + nine + Duration::from_secs(30),
+        "with seconds in front"
+    );
 }

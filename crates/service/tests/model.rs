@@ -58,7 +58,12 @@ struct ModelJob {
 
 impl Model {
     fn schedule(&mut self, first: u64, period: u64, times: u64) {
-        self.jobs.push(ModelJob { deadline: Some(self.now + first), period, left: times, cancelled: false });
+        self.jobs.push(ModelJob {
+            deadline: Some(self.now + first),
+            period,
+            left: times,
+            cancelled: false,
+        });
     }
 
     fn play(&mut self, by: u64, stalls: bool) {
@@ -90,7 +95,8 @@ fn check(ops: Vec<Op>) -> Result<(), TestCaseError> {
         let number = handles.len();
         let runs = log.clone();
         let body = move |run: &wheelhouse_service::Run<'_>| {
-            let [started, deadline] = [run.started(), run.deadline()].map(|moment| moment.as_nanos() / 1000);
+            let [started, deadline] =
+                [run.started(), run.deadline()].map(|moment| moment.as_nanos() / 1000);
             runs.push((started, deadline.next_multiple_of(1000), number));
         };
         match op {
@@ -132,8 +138,16 @@ fn check(ops: Vec<Op>) -> Result<(), TestCaseError> {
     compare(&rig, &handles, &model, log.take())
 }
 
-fn compare(rig: &Rig, handles: &[JobHandle], model: &Model, mut runs: Vec<RunOf>) -> Result<(), TestCaseError> {
-    prop_assert!(runs.is_sorted_by_key(|(time, tick, _)| (*time, *tick)), "in the order of time, and of deadlines");
+fn compare(
+    rig: &Rig,
+    handles: &[JobHandle],
+    model: &Model,
+    mut runs: Vec<RunOf>,
+) -> Result<(), TestCaseError> {
+    prop_assert!(
+        runs.is_sorted_by_key(|(time, tick, _)| (*time, *tick)),
+        "in the order of time, and of deadlines"
+    );
     prop_assert_eq!(rig.clock.now(), Moment::from_nanos(model.now * 1000));
     let mut expected = model.runs.clone();
     expected.sort_unstable();
@@ -146,9 +160,15 @@ fn compare(rig: &Rig, handles: &[JobHandle], model: &Model, mut runs: Vec<RunOf>
             None => Status::Finished,
         };
         prop_assert_eq!(handle.status(), status);
-        prop_assert_eq!(handle.deadline(), job.deadline.map(|deadline| Moment::from_nanos(deadline * 1000)));
+        prop_assert_eq!(
+            handle.deadline(),
+            job.deadline.map(|deadline| Moment::from_nanos(deadline * 1000))
+        );
     }
-    prop_assert_eq!(rig.timers.len(), model.jobs.iter().filter(|job| job.deadline.is_some()).count());
+    prop_assert_eq!(
+        rig.timers.len(),
+        model.jobs.iter().filter(|job| job.deadline.is_some()).count()
+    );
     let counts = rig.timers.snapshot().counts;
     prop_assert_eq!(counts.scheduled, rig.timers.len() as u64 + counts.finished + counts.cancelled);
     Ok(())

@@ -91,7 +91,11 @@ fn a_session_is_kept_or_known_to_be_gone_and_its_successor_is_another() {
     assert_eq!(rig.timers.refresh("token", ms(5)), Ok(()), "before its time");
     rig.play(9);
     let stale = held.one();
-    assert_eq!(rig.timers.refresh("token", ms(5)), Ok(()), "its time has come, and its end has not begun");
+    assert_eq!(
+        rig.timers.refresh("token", ms(5)),
+        Ok(()),
+        "its time has come, and its end has not begun"
+    );
     stale.run();
     rig.play(13);
     assert_eq!((log.take(), held.take().len()), (vec![], 0));
@@ -119,7 +123,10 @@ fn a_session_is_kept_or_known_to_be_gone_and_its_successor_is_another() {
 fn a_session_without_a_time_to_live_ends_at_once() {
     let (mut rig, log) = (Rig::new(), Log::default());
     let session = rig.timers.after(ms(0)).key("token").run(log.times()).unwrap();
-    assert_eq!((rig.scheduler.poll(at(0)), log.take(), session.status()), (1, vec![0], Status::Finished));
+    assert_eq!(
+        (rig.scheduler.poll(at(0)), log.take(), session.status()),
+        (1, vec![0], Status::Finished)
+    );
     assert!(rig.timers.job("token").is_none());
 }
 
@@ -197,7 +204,10 @@ fn a_session_that_is_refreshed_all_the_time_never_ends() {
     rig.play(20_000);
     assert_eq!(log.take(), [10_030]);
     let polls = rig.timers.snapshot().counts.polls;
-    assert!(polls < 2000, "{polls} polls: one for each step of the test, and one for each time to live that passed");
+    assert!(
+        polls < 2000,
+        "{polls} polls: one for each step of the test, and one for each time to live that passed"
+    );
 }
 
 #[test]
@@ -211,7 +221,8 @@ fn runs_overlap_only_where_that_was_asked_for() {
         }
     };
     let alone = rig.timers.every(ms(10)).run(waits(begins.clone(), released.clone())).unwrap();
-    let beside = rig.timers.every(ms(10)).times(3).run_overlapping(waits(begins, released)).unwrap();
+    let beside =
+        rig.timers.every(ms(10)).times(3).run_overlapping(waits(begins, released)).unwrap();
     let mut threads = Vec::new();
     for (now, runs) in [(10, 2), (20, 1), (30, 1)] {
         rig.play(now);
@@ -227,7 +238,11 @@ fn runs_overlap_only_where_that_was_asked_for() {
     threads.into_iter().for_each(|thread| thread.join().unwrap());
     assert_eq!((alone.status(), beside.status()), (Status::Pending, Status::Finished));
     rig.play(30);
-    assert_eq!((held.one().job().number(), rig.timers.len()), (alone.number(), 1), "its period of 20, in a burst");
+    assert_eq!(
+        (held.one().job().number(), rig.timers.len()),
+        (alone.number(), 1),
+        "its period of 20, in a burst"
+    );
 }
 
 /// Where no worker is free, runs that may overlap must not pile up in front of it.
@@ -238,7 +253,11 @@ fn of_a_job_whose_runs_overlap_one_waits_for_a_worker_and_can_be_moved_and_cance
     let job = rig.timers.every(ms(10)).run_overlapping(log.times()).unwrap();
     rig.play(35);
     let first = held.one();
-    assert_eq!((job.runs(), job.status(), job.deadline()), (0, Status::Pending, Some(at(10))), "none has begun");
+    assert_eq!(
+        (job.runs(), job.status(), job.deadline()),
+        (0, Status::Pending, Some(at(10))),
+        "none has begun"
+    );
     job.refresh(ms(10)).unwrap();
     first.run();
     rig.play(44);
@@ -249,12 +268,19 @@ fn of_a_job_whose_runs_overlap_one_waits_for_a_worker_and_can_be_moved_and_cance
     held.one().run();
     rig.play(75);
     let third = held.one();
-    assert_eq!((log.take(), job.runs(), job.deadline()), (vec![45, 75], 2, Some(at(65))), "each period has its run");
+    assert_eq!(
+        (log.take(), job.runs(), job.deadline()),
+        (vec![45, 75], 2, Some(at(65))),
+        "each period has its run"
+    );
     let cancelled = job.cancel().unwrap();
     third.run();
     rig.play(100);
     assert_eq!((log.take(), held.take().len(), cancelled.runs()), (vec![], 0, 2), "cancelled");
-    assert_eq!((job.status(), rig.timers.snapshot().in_flight, rig.timers.len()), (Status::Cancelled, 0, 0));
+    assert_eq!(
+        (job.status(), rig.timers.snapshot().in_flight, rig.timers.len()),
+        (Status::Cancelled, 0, 0)
+    );
 }
 
 #[test]
@@ -276,16 +302,24 @@ fn runs_that_overlap_leave_periods_out_if_they_are_to() {
 fn a_run_that_the_executor_drops_is_reported_and_a_periodic_job_goes_on() {
     let events = Log::default();
     let log = events.clone();
-    let (mut rig, held) = Rig::with_held_runs_and(|builder| builder.on_event(move |event| log.push(event.clone())));
+    let (mut rig, held) =
+        Rig::with_held_runs_and(|builder| builder.on_event(move |event| log.push(event.clone())));
     let runs = Log::default();
     let once = rig.timers.after(ms(10)).named("once").run(runs.named("once")).unwrap();
     let periodic = rig.timers.every(ms(10)).named("periodic").run(runs.named("periodic")).unwrap();
-    let beside = rig.timers.every(ms(10)).named("beside").run_overlapping(runs.named("beside")).unwrap();
+    let beside =
+        rig.timers.every(ms(10)).named("beside").run_overlapping(runs.named("beside")).unwrap();
     rig.play(10);
     drop(held.take());
-    let told: Vec<_> =
-        events.take().iter().map(|event| (event.job.name().unwrap().to_owned(), event.kind.clone())).collect();
-    assert_eq!(told, ["once", "periodic", "beside"].map(|name| (name.to_owned(), EventKind::Abandoned)));
+    let told: Vec<_> = events
+        .take()
+        .iter()
+        .map(|event| (event.job.name().unwrap().to_owned(), event.kind.clone()))
+        .collect();
+    assert_eq!(
+        told,
+        ["once", "periodic", "beside"].map(|name| (name.to_owned(), EventKind::Abandoned))
+    );
     rig.play(20);
     held.take().into_iter().for_each(|run| run.run());
     assert_eq!(runs.take(), [(20, "periodic"), (20, "beside")]);

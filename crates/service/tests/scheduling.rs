@@ -23,7 +23,10 @@ fn a_job_runs_once_at_its_time() {
     assert_eq!(log.take(), []);
     rig.play(100);
     assert_eq!(log.take(), [5]);
-    assert_eq!((job.status(), job.runs(), job.remaining(), job.deadline()), (Status::Finished, 1, None, None));
+    assert_eq!(
+        (job.status(), job.runs(), job.remaining(), job.deadline()),
+        (Status::Finished, 1, None, None)
+    );
     assert!(rig.timers.is_empty() && rig.scheduler.next_wakeup().is_none());
 }
 
@@ -51,10 +54,18 @@ fn a_moment_a_time_of_day_and_a_delay_are_the_same_thing() {
 fn a_periodic_job_runs_as_often_as_it_should() {
     let (mut rig, log) = (Rig::new(), Log::default());
     let endless = rig.timers.every(ms(10)).run(log.named("endless")).unwrap();
-    let twice = rig.timers.every(ms(10)).first_after(ms(3)).times(2).run(log.named("twice")).unwrap();
+    let twice =
+        rig.timers.every(ms(10)).first_after(ms(3)).times(2).run(log.named("twice")).unwrap();
     let once = rig.timers.every(ms(10)).first_at(at(12)).times(1).run(log.named("once")).unwrap();
     rig.play(32);
-    let expected = [(3, "twice"), (10, "endless"), (12, "once"), (13, "twice"), (20, "endless"), (30, "endless")];
+    let expected = [
+        (3, "twice"),
+        (10, "endless"),
+        (12, "once"),
+        (13, "twice"),
+        (20, "endless"),
+        (30, "endless"),
+    ];
     assert_eq!(log.take(), expected);
     assert_eq!([&endless, &twice, &once].map(|job| job.runs()), [3, 2, 1]);
     assert_eq!(
@@ -89,7 +100,8 @@ fn a_run_is_told_where_it_stands() {
 /// Bugs B3 and B9 of the articles' code, and their example of 1.2 s and 1.5 s in one slot: all of them fire up to a tick early.
 #[test]
 fn nothing_runs_before_its_time_whatever_the_tick() {
-    let (mut rig, log) = (Rig::with(|builder| builder.tick(Duration::from_secs(1))), Log::default());
+    let (mut rig, log) =
+        (Rig::with(|builder| builder.tick(Duration::from_secs(1))), Log::default());
     for delay in [1, 999, 1000, 1001, 1200, 1500, 1999, 2000] {
         rig.timers.after(ms(delay)).run(log.times()).unwrap();
     }
@@ -219,7 +231,12 @@ fn jobs_schedule_cancel_and_refresh_from_inside() {
     rig.play(100);
     assert_eq!(
         log.take(),
-        [(10, "master"), (10, "at once"), (25, "again under its own key"), (40, "moved by another")]
+        [
+            (10, "master"),
+            (10, "at once"),
+            (25, "again under its own key"),
+            (40, "moved by another")
+        ]
     );
     assert_eq!(victim.status(), Status::Cancelled);
 }
@@ -267,7 +284,11 @@ fn time_has_an_end_and_nothing_overflows_there() {
     let beyond = Moment::from_nanos(last.as_nanos() + 1);
     rig.timers.at(last).run(log.named("last")).unwrap();
     rig.timers.every(ms(10)).first_at(last).run(log.named("first of many")).unwrap();
-    rig.timers.every(Duration::from_nanos(u64::MAX / 2)).first_after(ms(1)).run(log.named("twice a time")).unwrap();
+    rig.timers
+        .every(Duration::from_nanos(u64::MAX / 2))
+        .first_after(ms(1))
+        .run(log.named("twice a time"))
+        .unwrap();
     for rejected in [
         rig.timers.at(beyond).run(|_| ()).unwrap_err().reason,
         rig.timers.after(Duration::MAX).run(|_| ()).unwrap_err().reason,
@@ -291,16 +312,26 @@ fn every_backend_runs_the_same_jobs_at_the_same_times() {
         fn visit<B: Backend + 'static>(&mut self) {
             let (clock, log) = (ManualClock::new(), Log::default());
             let backend = B::build::<wheelhouse_service::JobIndex, NoMeter>();
-            let mut scheduler = Scheduler::builder().clock(clock.clone()).backend(backend).build().unwrap();
+            let mut scheduler =
+                Scheduler::builder().clock(clock.clone()).backend(backend).build().unwrap();
             let timers = scheduler.handle();
             for n in 0..500 {
                 let delay = ms(n * n % 701);
                 let job = match n % 3 {
                     0 => timers.after(delay).run(log.times()).unwrap(),
-                    1 => timers.every(ms(50 + n)).first_after(delay).times(3).run(log.times()).unwrap(),
-                    _ => {
-                        timers.every(ms(97)).first_after(delay).missed(Missed::Skip).times(2).run(log.times()).unwrap()
-                    }
+                    1 => timers
+                        .every(ms(50 + n))
+                        .first_after(delay)
+                        .times(3)
+                        .run(log.times())
+                        .unwrap(),
+                    _ => timers
+                        .every(ms(97))
+                        .first_after(delay)
+                        .missed(Missed::Skip)
+                        .times(2)
+                        .run(log.times())
+                        .unwrap(),
                 };
                 match n % 7 {
                     0 => drop(job.cancel().unwrap()),

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_service::{
-    BuildError, Builder, ChangeError, DueRun, Handle, ManualClock, Reason, Run, Scheduler, Service, Status, Stop,
-    Stopped,
+    BuildError, Builder, ChangeError, DueRun, Handle, ManualClock, Reason, Run, Scheduler, Service,
+    Status, Stop, Stopped,
 };
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -59,16 +59,22 @@ fn jobs_run_by_themselves_and_never_early() {
         let timers = service.handle();
         let (sender, ran) = unbounded();
         for n in 0..100 {
-            let (sender, asked, delay) = (sender.clone(), Instant::now(), Duration::from_micros(n * 317 % 20_000));
-            let job =
-                move |run: &Run<'_>| sender.send((asked.elapsed() >= delay, run.started() >= run.deadline())).unwrap();
+            let (sender, asked, delay) =
+                (sender.clone(), Instant::now(), Duration::from_micros(n * 317 % 20_000));
+            let job = move |run: &Run<'_>| {
+                sender.send((asked.elapsed() >= delay, run.started() >= run.deadline())).unwrap()
+            };
             timers.after(delay).run(job).unwrap();
         }
         for _ in 0..100 {
             assert_eq!(arrives(&ran), (true, true), "{kind}");
         }
         let stopped = service.stop(Stop::Wait);
-        assert_eq!((stopped.jobs.len(), stopped.running, timers.snapshot().counts.finished), (0, 0, 100), "{kind}");
+        assert_eq!(
+            (stopped.jobs.len(), stopped.running, timers.snapshot().counts.finished),
+            (0, 0, 100),
+            "{kind}"
+        );
     }
 }
 
@@ -135,7 +141,9 @@ fn a_slow_job_delays_no_other_while_a_worker_is_free() {
 
 #[test]
 fn stopping_waits_for_runs_that_have_begun_or_wait_for_a_worker() {
-    for (kind, builder) in [("inline", Service::builder()), ("one worker", Service::builder().workers(1))] {
+    for (kind, builder) in
+        [("inline", Service::builder()), ("one worker", Service::builder().workers(1))]
+    {
         let service = builder.start().unwrap();
         let timers = service.handle();
         let held = Held::start(&timers);
@@ -148,13 +156,18 @@ fn stopping_waits_for_runs_that_have_begun_or_wait_for_a_worker() {
         let Stopped { jobs, running, .. } = returns(move || stopping.join().unwrap());
         let names: Vec<_> = jobs.iter().map(|job| job.handle().name()).collect();
         assert_eq!((names, running), (vec![Some("far")], 0), "{kind}");
-        assert_eq!((timers.snapshot().counts.finished, timers.snapshot().in_flight), (1, 0), "{kind}");
+        assert_eq!(
+            (timers.snapshot().counts.finished, timers.snapshot().in_flight),
+            (1, 0),
+            "{kind}"
+        );
     }
 }
 
 #[test]
 fn what_waits_for_a_worker_is_run_or_given_back() {
-    for (how, given_back) in [(Stop::Wait, false), (Stop::Now, true), (Stop::WaitFor(ms(20)), true)] {
+    for (how, given_back) in [(Stop::Wait, false), (Stop::Now, true), (Stop::WaitFor(ms(20)), true)]
+    {
         let service = Service::builder().workers(1).start().unwrap();
         let timers = service.handle();
         let held = Held::start(&timers);
@@ -170,12 +183,20 @@ fn what_waits_for_a_worker_is_run_or_given_back() {
         });
         let stopped = returns(move || service.stop(how));
         helper.join().unwrap();
-        assert_eq!((stopped.jobs.len(), stopped.running), if given_back { (1, 1) } else { (0, 0) }, "{how:?}");
+        assert_eq!(
+            (stopped.jobs.len(), stopped.running),
+            if given_back { (1, 1) } else { (0, 0) },
+            "{how:?}"
+        );
         let status = if given_back { Status::Stopped } else { Status::Finished };
         assert_eq!((waiting.status(), waiting.runs()), (status, u64::from(!given_back)), "{how:?}");
         drop(held);
         wait_until(|| timers.snapshot().in_flight == 0);
-        assert_eq!(waiting.runs(), u64::from(!given_back), "what was given back does not run afterwards");
+        assert_eq!(
+            waiting.runs(),
+            u64::from(!given_back),
+            "what was given back does not run afterwards"
+        );
     }
 }
 
@@ -218,12 +239,17 @@ fn a_periodic_job_that_runs_at_the_stop_has_no_further_run() {
     let stopped = service.stop(Stop::Now);
     drop(held);
     wait_until(|| timers.snapshot().in_flight == 0);
-    assert_eq!((job.status(), job.runs(), stopped.jobs.len(), timers.len()), (Status::Stopped, 1, 0, 0));
+    assert_eq!(
+        (job.status(), job.runs(), stopped.jobs.len(), timers.len()),
+        (Status::Stopped, 1, 0, 0)
+    );
 }
 
 #[test]
 fn dropping_waits_for_the_threads() {
-    for (kind, builder) in [("inline", Service::builder()), ("workers", Service::builder().workers(2))] {
+    for (kind, builder) in
+        [("inline", Service::builder()), ("workers", Service::builder().workers(2))]
+    {
         let service = builder.start().unwrap();
         let (done, witness) = (Arc::new(AtomicBool::new(false)), Arc::new(()));
         let (held, mut job) = Held::job();
@@ -242,7 +268,11 @@ fn dropping_waits_for_the_threads() {
         });
         returns(move || drop(service));
         assert!(done.load(Ordering::SeqCst), "{kind}: the run has ended");
-        assert_eq!(Arc::strong_count(&witness), 1, "{kind}: the job was dropped, so that its thread has let go of it");
+        assert_eq!(
+            Arc::strong_count(&witness),
+            1,
+            "{kind}: the job was dropped, so that its thread has let go of it"
+        );
         helper.join().unwrap();
     }
 }
@@ -275,7 +305,11 @@ fn a_job_that_panics_ends_no_thread() {
         let events = Log::default();
         let log = events.clone();
         // A panic writes a backtrace where that is wanted, which may take long and is not what is told of here.
-        let service = builder.slow_after(PATIENCE).on_event(move |event| log.push(event.to_string())).start().unwrap();
+        let service = builder
+            .slow_after(PATIENCE)
+            .on_event(move |event| log.push(event.to_string()))
+            .start()
+            .unwrap();
         let (sender, ran) = unbounded();
         let timers = service.handle();
         let job = move |run: &Run<'_>| {
@@ -310,7 +344,8 @@ fn a_scheduler_whose_thread_cannot_be_started_drops_its_jobs_and_says_so() {
     }
     if env::var_os(INSIDE).is_none() {
         // Stacks for which no machine has the room, in a process where that harms no other test.
-        let arguments = ["--exact", "a_scheduler_whose_thread_cannot_be_started_drops_its_jobs_and_says_so"];
+        let arguments =
+            ["--exact", "a_scheduler_whose_thread_cannot_be_started_drops_its_jobs_and_says_so"];
         let mut child = Command::new(env::current_exe().unwrap());
         child.args(arguments).env("RUST_MIN_STACK", (1_u64 << 60).to_string()).env(INSIDE, "");
         let output = String::from_utf8(returns(move || child.output()).unwrap().stdout).unwrap();

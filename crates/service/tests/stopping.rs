@@ -8,7 +8,9 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
-use wheelhouse_service::{Builder, DueRun, Event, EventKind, Handle, Run, Service, Status, Stop, Stopped};
+use wheelhouse_service::{
+    Builder, DueRun, Event, EventKind, Handle, Run, Service, Status, Stop, Stopped,
+};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const WAYS: [Stop; 3] = [Stop::Now, Stop::Wait, Stop::WaitFor(PATIENCE)];
@@ -46,7 +48,11 @@ impl Stopper {
 
 /// Has an observer stop the service at the first event of the kind: whatever the way, it returns, and gives back the job that
 /// was not due.
-fn an_observer_stops(builder: impl Fn() -> Builder, expected: fn(&EventKind) -> bool, schedule: impl Fn(&Handle)) {
+fn an_observer_stops(
+    builder: impl Fn() -> Builder,
+    expected: fn(&EventKind) -> bool,
+    schedule: impl Fn(&Handle),
+) {
     for how in WAYS {
         let (stopper, stopped) = Stopper::new(how);
         let observer = stopper.clone();
@@ -57,7 +63,8 @@ fn an_observer_stops(builder: impl Fn() -> Builder, expected: fn(&EventKind) -> 
         };
         let timers = stopper.start(builder().on_event(observe));
         schedule(&timers);
-        let stopped = stopped.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{how:?} does not return"));
+        let stopped =
+            stopped.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{how:?} does not return"));
         assert_eq!(stopped.jobs.len(), 1, "{how:?}");
         while timers.snapshot().in_flight > 0 {
             thread::sleep(ms(1));
@@ -82,7 +89,9 @@ fn threads() -> Builder {
 fn an_observer_may_stop_the_service_when_a_job_panics() {
     for builder in [inline, workers, threads] {
         let panicked = |kind: &EventKind| matches!(kind, EventKind::Panicked(_));
-        an_observer_stops(builder, panicked, |timers| drop(timers.after(ms(0)).run(|_| panic!("stop it")).unwrap()));
+        an_observer_stops(builder, panicked, |timers| {
+            drop(timers.after(ms(0)).run(|_| panic!("stop it")).unwrap())
+        });
     }
 }
 
@@ -91,7 +100,11 @@ fn an_observer_may_stop_the_service_when_a_run_was_slow() {
     for builder in [inline, workers, threads] {
         let slow = |kind: &EventKind| matches!(kind, EventKind::Slow(_));
         let job = |_: &Run<'_>| thread::sleep(ms(5));
-        an_observer_stops(|| builder().slow_after(ms(1)), slow, |timers| drop(timers.after(ms(0)).run(job).unwrap()));
+        an_observer_stops(
+            || builder().slow_after(ms(1)),
+            slow,
+            |timers| drop(timers.after(ms(0)).run(job).unwrap()),
+        );
     }
 }
 
@@ -120,10 +133,14 @@ fn an_observer_may_stop_the_service_when_a_value_cannot_be_delivered() {
     for builder in [inline, workers, threads] {
         let (sender, receiver) = bounded(0);
         let full = |kind: &EventKind| *kind == EventKind::ChannelFull;
-        an_observer_stops(builder, full, |timers| drop(timers.after(ms(0)).send(&sender, ()).unwrap()));
+        an_observer_stops(builder, full, |timers| {
+            drop(timers.after(ms(0)).send(&sender, ()).unwrap())
+        });
         drop(receiver);
         let closed = |kind: &EventKind| *kind == EventKind::ChannelClosed;
-        an_observer_stops(builder, closed, |timers| drop(timers.after(ms(0)).send(&sender, ()).unwrap()));
+        an_observer_stops(builder, closed, |timers| {
+            drop(timers.after(ms(0)).send(&sender, ()).unwrap())
+        });
     }
 }
 
@@ -133,7 +150,9 @@ fn an_observer_may_stop_the_service_when_a_run_is_dropped() {
     let elsewhere = || Service::builder().executor(|run: DueRun| drop(thread::spawn(|| drop(run))));
     for builder in [drops, elsewhere] {
         let abandoned = |kind: &EventKind| *kind == EventKind::Abandoned;
-        an_observer_stops(builder, abandoned, |timers| drop(timers.after(ms(0)).run(|_| ()).unwrap()));
+        an_observer_stops(builder, abandoned, |timers| {
+            drop(timers.after(ms(0)).run(|_| ()).unwrap())
+        });
     }
 }
 
@@ -171,7 +190,8 @@ fn an_executor_may_stop_the_service_when_it_holds_no_run() {
 }
 
 #[test]
-fn an_executor_that_stops_the_service_while_it_holds_a_run_waits_for_that_as_long_as_it_was_told_to() {
+fn an_executor_that_stops_the_service_while_it_holds_a_run_waits_for_that_as_long_as_it_was_told_to()
+ {
     let act: fn(&Stopper, DueRun) = |stopper, run| {
         stopper.stop();
         run.run();
@@ -179,7 +199,11 @@ fn an_executor_that_stops_the_service_while_it_holds_a_run_waits_for_that_as_lon
     for how in [Stop::Now, Stop::WaitFor(ms(20))] {
         let start = Instant::now();
         let stopped = an_executor_stops(how, act);
-        assert_eq!((stopped.jobs.len(), stopped.running), (2, 0), "{how:?}: the one of this run too");
+        assert_eq!(
+            (stopped.jobs.len(), stopped.running),
+            (2, 0),
+            "{how:?}: the one of this run too"
+        );
         assert!(how == Stop::Now || start.elapsed() >= ms(20));
     }
 }
@@ -228,7 +252,9 @@ fn what_a_job_holds_may_stop_the_service_when_it_is_dropped() {
                 let _held = &held;
             };
             timers.every(ms(1)).times(1).run(job).unwrap();
-            let stopped = stopped.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{how:?} does not return"));
+            let stopped = stopped
+                .recv_timeout(PATIENCE)
+                .unwrap_or_else(|_| panic!("{how:?} does not return"));
             assert_eq!(stopped.jobs.len(), 1, "{how:?}");
         }
     }
@@ -246,7 +272,8 @@ fn dropping_a_service_drops_each_job_and_ends_its_threads_even_if_one_panics_in_
     for builder in [inline, workers] {
         let witness = Arc::new(());
         let (held_by_observer, held_by_job) = (Arc::clone(&witness), Arc::clone(&witness));
-        let service = builder().on_event(move |_| drop(Arc::clone(&held_by_observer))).start().unwrap();
+        let service =
+            builder().on_event(move |_| drop(Arc::clone(&held_by_observer))).start().unwrap();
         let timers = service.handle();
         timers.after(HOUR).run(holds(Bomb)).unwrap();
         timers.after(HOUR).run(holds(Bomb)).unwrap();
@@ -274,7 +301,10 @@ fn a_job_takes_the_place_of_one_that_panics_when_it_is_dropped() {
     let (mut rig, log) = (Rig::new(), Log::default());
     let first = rig.timers.after(ms(5)).key("key").run(holds(Bomb)).unwrap();
     let second = rig.timers.after(ms(10)).replacing("key").run(log.times()).unwrap();
-    assert_eq!((first.status(), second.status(), rig.timers.len()), (Status::Cancelled, Status::Pending, 1));
+    assert_eq!(
+        (first.status(), second.status(), rig.timers.len()),
+        (Status::Cancelled, Status::Pending, 1)
+    );
     rig.play(100);
     assert_eq!((log.take(), rig.timers.is_empty()), (vec![10], true));
 }
@@ -297,7 +327,8 @@ fn a_periodic_job_that_runs_while_a_stop_waits_is_given_back_like_one_that_does_
         }
         drop(release);
         let stopped = returns(move || stopping.join().unwrap());
-        let jobs: Vec<_> = stopped.jobs.iter().map(|job| (job.handle().name(), job.runs())).collect();
+        let jobs: Vec<_> =
+            stopped.jobs.iter().map(|job| (job.handle().name(), job.runs())).collect();
         assert_eq!(jobs, [(Some("running"), 1)]);
         assert_eq!((running.status(), running.runs(), timers.len()), (Status::Stopped, 1, 0));
     }
@@ -321,8 +352,14 @@ fn a_periodic_job_that_runs_on_a_worker_while_a_scheduler_stops_is_given_back() 
     assert_eq!(running.refresh(ms(5)), Ok(()), "its next run is moved");
     drop(release);
     let jobs = returns(move || stopping.join().unwrap());
-    assert_eq!(jobs.iter().map(|job| (job.deadline(), job.runs())).collect::<Vec<_>>(), [(at(15), 1)]);
-    assert_eq!((running.status(), running.refresh(ms(5)).is_err(), timers.len()), (Status::Stopped, true, 0));
+    assert_eq!(
+        jobs.iter().map(|job| (job.deadline(), job.runs())).collect::<Vec<_>>(),
+        [(at(15), 1)]
+    );
+    assert_eq!(
+        (running.status(), running.refresh(ms(5)).is_err(), timers.len()),
+        (Status::Stopped, true, 0)
+    );
 }
 
 /// What is done about a job whose runs overlap: `None` is to cancel it. How many of them begin after all.
@@ -337,7 +374,11 @@ fn ends_overlapping(how: Option<Stop>, expected: u64) {
     let job = timers.every(ms(1)).run_overlapping(body).unwrap();
     begun.recv_timeout(PATIENCE).unwrap();
     thread::sleep(ms(20));
-    assert_eq!((timers.snapshot().in_flight, job.runs()), (2, 1), "one waits for the worker, and no more");
+    assert_eq!(
+        (timers.snapshot().in_flight, job.runs()),
+        (2, 1),
+        "one waits for the worker, and no more"
+    );
     let (until, ends) = (timers.clone(), job.clone());
     let ending = thread::spawn(move || match how {
         None => (ends.cancel().map(|_| 1).unwrap(), Some(service)),

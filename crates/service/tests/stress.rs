@@ -112,7 +112,11 @@ fn check(job: &Owned, given_back: bool) {
     }
     if job.one_shot && runs > 0 {
         let began = Moment::from_nanos(job.began.load(Ordering::SeqCst));
-        assert!(began >= job.not_before, "{handle:?} began at {began:?}, not to be before {:?}", job.not_before);
+        assert!(
+            began >= job.not_before,
+            "{handle:?} began at {began:?}, not to be before {:?}",
+            job.not_before
+        );
     }
 }
 
@@ -124,7 +128,8 @@ fn each_runs_as_often_as_it_should(service: Service) {
             thread::spawn(move || produce(&timers, producer))
         })
         .collect();
-    let jobs: Vec<Owned> = producers.into_iter().flat_map(|producer| producer.join().unwrap()).collect();
+    let jobs: Vec<Owned> =
+        producers.into_iter().flat_map(|producer| producer.join().unwrap()).collect();
     let stopped = service.stop(Stop::Wait);
     let given_back: HashSet<u64> = stopped.jobs.iter().map(|job| job.handle().number()).collect();
 
@@ -133,10 +138,16 @@ fn each_runs_as_often_as_it_should(service: Service) {
     }
     let snapshot = timers.snapshot();
     let counts = snapshot.counts;
-    assert_eq!((snapshot.jobs, snapshot.keys, snapshot.in_flight, counts.scheduled), (0, 0, 0, PRODUCERS * JOBS));
+    assert_eq!(
+        (snapshot.jobs, snapshot.keys, snapshot.in_flight, counts.scheduled),
+        (0, 0, 0, PRODUCERS * JOBS)
+    );
     assert_eq!(counts.scheduled, counts.finished + counts.cancelled + counts.stopped);
     assert_eq!(counts.runs, jobs.iter().map(|job| job.runs.load(Ordering::SeqCst)).sum::<u64>());
-    assert!(counts.cancelled > 1_000 && counts.finished > 1_000 && counts.rescheduled > 1_000, "{counts:?}");
+    assert!(
+        counts.cancelled > 1_000 && counts.finished > 1_000 && counts.rescheduled > 1_000,
+        "{counts:?}"
+    );
 }
 
 #[test]
@@ -178,7 +189,11 @@ fn race(timers: &Handle, random: &mut Random, races: &mut Races) {
     match told {
         Ok(()) => {
             races.won += 1;
-            assert!(began[0] >= not_before, "began at {:?}, not to be before {not_before:?}", began[0]);
+            assert!(
+                began[0] >= not_before,
+                "began at {:?}, not to be before {not_before:?}",
+                began[0]
+            );
         }
         Err(ChangeError::Running) => races.lost_to_a_run_that_went_on += 1,
         Err(ChangeError::Finished) => races.lost_to_one_that_had_ended += 1,
@@ -191,7 +206,8 @@ fn of_a_refresh_and_the_run_one_wins_and_the_caller_is_told_which() {
     let service = Service::builder().workers(3).start().unwrap();
     let refreshers: Vec<_> = (0..PRODUCERS)
         .map(|seed| {
-            let (timers, mut races, mut random) = (service.handle(), Races::default(), Random(seed + 1));
+            let (timers, mut races, mut random) =
+                (service.handle(), Races::default(), Random(seed + 1));
             thread::spawn(move || {
                 (0..300).for_each(|_| race(&timers, &mut random, &mut races));
                 races
@@ -200,7 +216,11 @@ fn of_a_refresh_and_the_run_one_wins_and_the_caller_is_told_which() {
         .collect();
     let races: Vec<_> = refreshers.into_iter().map(|refresher| refresher.join().unwrap()).collect();
     let sum = |of: fn(&Races) -> usize| races.iter().map(of).sum::<usize>();
-    let counts = [sum(|it| it.won), sum(|it| it.lost_to_a_run_that_went_on), sum(|it| it.lost_to_one_that_had_ended)];
+    let counts = [
+        sum(|it| it.won),
+        sum(|it| it.lost_to_a_run_that_went_on),
+        sum(|it| it.lost_to_one_that_had_ended),
+    ];
     assert!(counts.iter().all(|count| *count > 0), "not all three have happened: {counts:?}");
     assert_eq!(counts.iter().sum::<usize>(), 300 * PRODUCERS as usize);
 }
@@ -236,7 +256,8 @@ fn add(timers: &Handle, meeting: &Meeting, seed: u64) -> Vec<Added> {
     for poll in 1..=POLLS {
         wait_for(&meeting.expiring, poll);
         for n in 0..50 {
-            let (ran, deadline) = (Log::default(), meeting.polls.load(Ordering::SeqCst) - 1 + random.below(4));
+            let (ran, deadline) =
+                (Log::default(), meeting.polls.load(Ordering::SeqCst) - 1 + random.below(4));
             timers.at(at(deadline)).run(ran.times()).unwrap();
             jobs.push(Added { deadline, after: meeting.polls.load(Ordering::SeqCst), ran });
             meeting.arrived.fetch_add(u64::from(n == 0), Ordering::SeqCst);
@@ -269,7 +290,8 @@ fn jobs_that_are_added_while_their_slot_expires_run_once_and_in_time() {
         timers.at(at(number)).run(in_the_middle).unwrap();
         poll(number);
     }
-    let added: Vec<_> = producers.into_iter().flat_map(|producer| producer.join().unwrap()).collect();
+    let added: Vec<_> =
+        producers.into_iter().flat_map(|producer| producer.join().unwrap()).collect();
     // The last are due two ticks after the last poll.
     (1..=2).for_each(|n| _ = poll(POLLS + n));
 
@@ -277,7 +299,11 @@ fn jobs_that_are_added_while_their_slot_expires_run_once_and_in_time() {
     for Added { deadline, after, ran } in added {
         let ran = ran.take();
         let in_time = deadline..=deadline.max(after + 1);
-        assert!(ran.len() == 1 && in_time.contains(&ran[0]), "due at {deadline}, known to poll {}: {ran:?}", after + 1);
+        assert!(
+            ran.len() == 1 && in_time.contains(&ran[0]),
+            "due at {deadline}, known to poll {}: {ran:?}",
+            after + 1
+        );
     }
     assert!(rig.timers.is_empty());
 }

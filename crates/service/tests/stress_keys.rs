@@ -40,7 +40,10 @@ fn schedule(timers: &Handle, known: &Known, key: u64, random: &mut Random) -> Op
         counter.fetch_add(1, Ordering::SeqCst);
         if leaves_another {
             let refused = schedule(&again, &inner, key, &mut seed);
-            assert!(refused.is_none_or(|reason| matches!(reason, Reason::DuplicateKey | Reason::Stopped)));
+            assert!(
+                refused
+                    .is_none_or(|reason| matches!(reason, Reason::DuplicateKey | Reason::Stopped))
+            );
         }
     };
     let plan = timers.after(delay);
@@ -84,13 +87,20 @@ fn check(timers: &Handle, known: &Known, given_back: &HashSet<u64>) {
             Status::Stopped => (0, false, true),
             other => panic!("{handle:?} is {other:?}"),
         };
-        assert_eq!((runs, cancelled.contains(&number), given_back.contains(&number)), expected, "{handle:?}");
+        assert_eq!(
+            (runs, cancelled.contains(&number), given_back.contains(&number)),
+            expected,
+            "{handle:?}"
+        );
     }
     let snapshot = timers.snapshot();
     let counts = snapshot.counts;
     assert_eq!((snapshot.jobs, snapshot.keys, snapshot.in_flight), (0, 0, 0));
     assert_eq!(counts.scheduled, counts.finished + counts.cancelled + counts.stopped);
-    assert!(counts.scheduled >= jobs.len() as u64, "one that was refused for the stop may have been counted");
+    assert!(
+        counts.scheduled >= jobs.len() as u64,
+        "one that was refused for the stop may have been counted"
+    );
 }
 
 fn numbers(jobs: &[wheelhouse_service::Job]) -> HashSet<u64> {
@@ -127,20 +137,26 @@ fn of_many_threads_at_few_keys_each_is_told_the_truth() {
     let given_back = numbers(&service.stop(Stop::Wait).jobs);
     let counts = timers.snapshot().counts;
     check(&timers, &known, &given_back);
-    assert!(counts.cancelled > 300 && counts.finished > 300 && counts.rescheduled > 300, "{counts:?}");
+    assert!(
+        counts.cancelled > 300 && counts.finished > 300 && counts.rescheduled > 300,
+        "{counts:?}"
+    );
     assert!(refused.load(Ordering::SeqCst) > 100, "nobody met another's key");
 }
 
 /// Stops a service while producers go on, who end only when they are refused.
 fn stop_in_the_middle(how: Stop, workers: usize) {
-    let service = Service::builder().workers(workers).tick(Duration::from_micros(100)).start().unwrap();
+    let service =
+        Service::builder().workers(workers).tick(Duration::from_micros(100)).start().unwrap();
     let (timers, known) = (service.handle(), Known::default());
     let given_back = thread::scope(|scope| {
         for seed in 1..=THREADS {
             let (timers, known) = (timers.clone(), known.clone());
             scope.spawn(move || {
                 let mut random = Random(seed);
-                while schedule(&timers, &known, random.below(1_000), &mut random) != Some(Reason::Stopped) {
+                while schedule(&timers, &known, random.below(1_000), &mut random)
+                    != Some(Reason::Stopped)
+                {
                     wait_until(|| timers.len() < 500 || timers.is_stopped());
                 }
             });

@@ -276,7 +276,8 @@ impl<T, M: Meter> SingleWheel<T, M> {
         self.meter.tally(Work::Comparison, 1);
         while self.next <= self.now {
             let next = self.find_next();
-            let passed = next.map_or(self.range(), |next| (next.tick() - self.hand).min(self.range()));
+            let passed =
+                next.map_or(self.range(), |next| (next.tick() - self.hand).min(self.range()));
             self.meter.tally(Work::SlotVisit, Occupied::words(passed as usize));
             self.next = next.map_or(Tick::MAX, Next::tick);
             match next.filter(|next| next.tick() <= self.now) {

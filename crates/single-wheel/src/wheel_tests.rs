@@ -11,8 +11,13 @@ impl<T, M: Meter> SingleWheel<T, M> {
             assert_eq!(self.occupied.next(at, 1).is_some(), !self.slots[at].is_empty());
             for place in self.lists.iter(&self.slots[at]) {
                 let deadline = self.timers.at(place).map(|entry| entry.deadline).unwrap();
-                assert_eq!((self.slot_of(deadline), self.timers.link_at(place)), (at, Some(&IN_SLOT)));
-                assert!(deadline >= self.hand.max(self.next) && deadline - self.hand < self.range());
+                assert_eq!(
+                    (self.slot_of(deadline), self.timers.link_at(place)),
+                    (at, Some(&IN_SLOT))
+                );
+                assert!(
+                    deadline >= self.hand.max(self.next) && deadline - self.hand < self.range()
+                );
             }
         }
         let end = self.turn_of(self.hand).saturating_add(self.range());
@@ -44,8 +49,12 @@ fn stays_whole_under_random_operations() -> Result<(), WheelError> {
             let deadline = wheel.now() + random(&mut state) % (1 << (random(&mut state) % 12));
             match random(&mut state) % 8 {
                 0..4 => ids.push(wheel.insert(deadline, step)),
-                4 if !ids.is_empty() => _ = wheel.cancel(ids.swap_remove(random(&mut state) as usize % ids.len())),
-                5 if !ids.is_empty() => _ = wheel.reschedule(ids[random(&mut state) as usize % ids.len()], deadline),
+                4 if !ids.is_empty() => {
+                    _ = wheel.cancel(ids.swap_remove(random(&mut state) as usize % ids.len()))
+                }
+                5 if !ids.is_empty() => {
+                    _ = wheel.reschedule(ids[random(&mut state) as usize % ids.len()], deadline)
+                }
                 6 => _ = wheel.pop_expired(deadline),
                 _ => _ = wheel.advance(deadline, |_| ()),
             }
@@ -58,7 +67,8 @@ fn stays_whole_under_random_operations() -> Result<(), WheelError> {
 }
 
 #[test]
-fn timers_of_one_deadline_keep_their_order_whether_they_came_by_the_list_or_not() -> Result<(), WheelError> {
+fn timers_of_one_deadline_keep_their_order_whether_they_came_by_the_list_or_not()
+-> Result<(), WheelError> {
     let mut wheel = SingleWheel::builder().slots(8).build()?;
     wheel.insert(20, 'a');
     wheel.insert(21, 'z');
@@ -73,7 +83,8 @@ fn timers_of_one_deadline_keep_their_order_whether_they_came_by_the_list_or_not(
 }
 
 #[test]
-fn a_timer_of_the_overflow_is_moved_once_and_ticks_before_it_cost_a_comparison() -> Result<(), WheelError> {
+fn a_timer_of_the_overflow_is_moved_once_and_ticks_before_it_cost_a_comparison()
+-> Result<(), WheelError> {
     let mut wheel = SingleWheel::builder().slots(8).meter(CountingMeter::default()).build()?;
     (0..100).for_each(|n| _ = wheel.insert(8_000 + n, n));
     wheel.meter().reset();
@@ -81,7 +92,10 @@ fn a_timer_of_the_overflow_is_moved_once_and_ticks_before_it_cost_a_comparison()
     assert_eq!((wheel.meter().total(), wheel.next_wakeup()), (7_999, Some(8_000)));
     assert_eq!(wheel.advance(8_007, |_| ()), 8);
     assert_eq!(wheel.meter().count(Work::CascadeMove), 8);
-    assert_eq!((wheel.advance(Tick::MAX, |_| ()), wheel.meter().count(Work::CascadeMove)), (92, 100));
+    assert_eq!(
+        (wheel.advance(Tick::MAX, |_| ()), wheel.meter().count(Work::CascadeMove)),
+        (92, 100)
+    );
     Ok(())
 }
 

@@ -36,7 +36,14 @@ pub struct Builder<T, M = NoMeter> {
 impl<T> Builder<T> {
     pub(crate) const fn new() -> Self {
         let seed = Heights::DEFAULT_SEED;
-        Self { start: 0, capacity: 0, seed, max_height: MAX_HEIGHT, meter: NoMeter, value: PhantomData }
+        Self {
+            start: 0,
+            capacity: 0,
+            seed,
+            max_height: MAX_HEIGHT,
+            meter: NoMeter,
+            value: PhantomData,
+        }
     }
 }
 

@@ -44,7 +44,10 @@ mod tests {
             let mut left = 1 << 20;
             for (height, count) in counts.iter().enumerate().skip(1).take(6) {
                 let expected = left / 4 * 3;
-                assert!(count.abs_diff(expected) < expected / 10, "height {height}: {count}, not about {expected}");
+                assert!(
+                    count.abs_diff(expected) < expected / 10,
+                    "height {height}: {count}, not about {expected}"
+                );
                 left /= 4;
             }
         }

@@ -47,7 +47,8 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    pub(crate) const UNUSED: Self = Self { deadlines: [0; 2], links: [NONE; 2], prev: NONE, other: NONE };
+    pub(crate) const UNUSED: Self =
+        Self { deadlines: [0; 2], links: [NONE; 2], prev: NONE, other: NONE };
 
     /// To the next node.
     #[inline]
@@ -111,7 +112,13 @@ impl Level {
 
     /// The last node that is due at `deadline` or before, looked for from `at` on.
     #[inline]
-    pub(crate) fn search(&self, nodes: &[Node], mut at: u32, deadline: Tick, meter: &impl Meter) -> u32 {
+    pub(crate) fn search(
+        &self,
+        nodes: &[Node],
+        mut at: u32,
+        deadline: Tick,
+        meter: &impl Meter,
+    ) -> u32 {
         let mut node = self.node(nodes, at);
         let mut strides = 0;
         while node.second().reaches(deadline) {
@@ -127,7 +134,14 @@ impl Level {
 
     /// Puts a node behind another.
     #[inline]
-    pub(crate) fn put_in(&mut self, nodes: &mut [Node], behind: u32, link: Link, other: u32, meter: &impl Meter) {
+    pub(crate) fn put_in(
+        &mut self,
+        nodes: &mut [Node],
+        behind: u32,
+        link: Link,
+        other: u32,
+        meter: &impl Meter,
+    ) {
         let before = self.node_mut(nodes, behind);
         let (next, second, first) = (before.next(), before.second(), before.prev);
         before.set_next(link);

@@ -48,7 +48,8 @@ impl Levels {
         }
         let (behind, path) = self.search(deadline, meter);
         let link = Link { deadline, at: index };
-        let tower = if height > 1 { self.towers.build(&path, height - 1, link, meter) } else { NONE };
+        let tower =
+            if height > 1 { self.towers.build(&path, height - 1, link, meter) } else { NONE };
         self.base.put_in(&mut self.nodes, behind, link, tower, meter);
     }
 

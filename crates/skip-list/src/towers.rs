@@ -59,7 +59,13 @@ impl Towers {
     /// Builds a tower of so many floors, one at least, each node behind that of the path; `link.at` is the timer's index.
     /// Returns where it is.
     #[inline]
-    pub(crate) fn build(&mut self, path: &Path, floors: usize, link: Link, meter: &impl Meter) -> u32 {
+    pub(crate) fn build(
+        &mut self,
+        path: &Path,
+        floors: usize,
+        link: Link,
+        meter: &impl Meter,
+    ) -> u32 {
         let tower = self.allocate(floors);
         for (floor, level) in self.floors.iter_mut().enumerate().take(floors) {
             let at = tower + floor as u32;
@@ -107,17 +113,24 @@ impl Towers {
         let mut used = 0;
         for (floor, level) in self.floors.iter().enumerate() {
             let owner = |tower: u32| self.nodes.get(tower as usize + floor).map(|node| node.other);
-            let mut expected = base.iter().filter(|(timer, tower)| *tower != NONE && owner(*tower) == Some(timer.at));
+            let mut expected = base
+                .iter()
+                .filter(|(timer, tower)| *tower != NONE && owner(*tower) == Some(timer.at));
             let passed = level.check(&self.nodes);
             for link in &passed {
                 let (timer, tower) = expected.next().expect("a node for each timer of the floor");
                 assert_eq!(*link, Link { at: tower + floor as u32, ..*timer });
             }
             assert!(expected.next().is_none());
-            assert_eq!(floor >= self.height, passed.is_empty(), "floors in use are those below `height`");
+            assert_eq!(
+                floor >= self.height,
+                passed.is_empty(),
+                "floors in use are those below `height`"
+            );
             used += passed.len();
         }
-        let unused: usize = self.free.iter().enumerate().map(|(class, towers)| (class + 1) * towers.len()).sum();
+        let unused: usize =
+            self.free.iter().enumerate().map(|(class, towers)| (class + 1) * towers.len()).sum();
         assert_eq!(used + unused, self.nodes.len());
     }
 }

@@ -202,7 +202,12 @@ pub(crate) const WORKLOADS: &[Workload] = &[
         story: "Next to nothing to do: one timer in 350 s; two within a month of 720 hours; an hour of nothing, then one due \
                 in 5 ms. A tick is 1 ms. The number of timers counts the insertions; two are live at most. What a \
                 structure does while nothing happens is all there is to see.",
-        pattern: Pattern::Sparse { alone: 350_000, pair_within: 2_592_000_000, idle: 3_600_000, soon: 5 },
+        pattern: Pattern::Sparse {
+            alone: 350_000,
+            pair_within: 2_592_000_000,
+            idle: 3_600_000,
+            soon: 5,
+        },
     },
     Workload {
         name: "same-slot",

@@ -270,18 +270,22 @@ fn bounded(n: u32) -> u32 {
 impl Pattern {
     fn phases(self, n: u32, random: Random) -> Phases {
         use crate::patterns::{
-            adversarial, burst, connections, hold, messages, periodic, refresh, requests, sparse, start_stop, steady,
-            uniform,
+            adversarial, burst, connections, hold, messages, periodic, refresh, requests, sparse,
+            start_stop, steady, uniform,
         };
         match self {
             Self::Uniform { longest } => uniform::phases(longest, n, random),
             Self::Steady { longest, laps } => steady::phases(longest, laps, n, random),
             Self::Hold { increment, laps } => hold::phases(increment, laps, n, random),
-            Self::StartStop { background, delay, laps, ticks } => start_stop::phases(background, delay, laps, ticks, n),
+            Self::StartStop { background, delay, laps, ticks } => {
+                start_stop::phases(background, delay, laps, ticks, n)
+            }
             Self::Requests { timeout, completion, mean_wait, laps } => {
                 requests::phases(timeout, completion, mean_wait, laps, n, random)
             }
-            Self::Refresh { ttl, gap, silent, laps } => refresh::phases(ttl, gap, silent, laps, n, random),
+            Self::Refresh { ttl, gap, silent, laps } => {
+                refresh::phases(ttl, gap, silent, laps, n, random)
+            }
             Self::Connections { tcp, laps } => connections::phases(tcp, laps, n, random),
             Self::MessagePairs { messages, laps } => messages::phases(messages, laps, n, random),
             Self::Burst { delay, cancelled } => burst::phases(delay, cancelled, n, random),
@@ -289,10 +293,16 @@ impl Pattern {
             Self::Sparse { alone, pair_within, idle, soon } => {
                 sparse::phases(alone, pair_within, idle, soon, n, random)
             }
-            Self::SameSlot { offset, modulus, laps } => adversarial::same_slot(offset, modulus, laps, n, random),
+            Self::SameSlot { offset, modulus, laps } => {
+                adversarial::same_slot(offset, modulus, laps, n, random)
+            }
             Self::Descending => adversarial::descending(n),
-            Self::CascadeStorm { start, width } => adversarial::cascade_storm(start, width, n, random),
-            Self::CancelStorm { far, pause, rounds } => adversarial::cancel_storm(far, pause, rounds, n, random),
+            Self::CascadeStorm { start, width } => {
+                adversarial::cascade_storm(start, width, n, random)
+            }
+            Self::CancelStorm { far, pause, rounds } => {
+                adversarial::cancel_storm(far, pause, rounds, n, random)
+            }
         }
     }
 }
@@ -308,7 +318,10 @@ pub fn all() -> &'static [Workload] {
 ///
 /// If there is none; the error says which there are, and which was probably meant.
 pub fn find(name: &str) -> Result<&'static Workload, UnknownWorkload> {
-    all().iter().find(|workload| workload.name == name).ok_or_else(|| UnknownWorkload { name: name.to_owned() })
+    all()
+        .iter()
+        .find(|workload| workload.name == name)
+        .ok_or_else(|| UnknownWorkload { name: name.to_owned() })
 }
 
 /// No workload has this name. Shown, it suggests the nearest and lists them all.

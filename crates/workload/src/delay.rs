@@ -113,7 +113,11 @@ mod tests {
         assert_close(mean(Delay::Constant(9)), 9.0, 1e-9);
         assert_close(mean(Delay::Uniform { least: 1, most: 99 }), 50.0, 0.01);
         assert_close(mean(Delay::Exponential { mean: 5000.0 }), 5000.0, 0.01);
-        assert_close(mean(Delay::Pareto { shape: 3.0, least: 1000.0, most: Tick::MAX }), 1500.0, 0.01);
+        assert_close(
+            mean(Delay::Pareto { shape: 3.0, least: 1000.0, most: Tick::MAX }),
+            1500.0,
+            0.01,
+        );
         let parts = &[(900, Delay::Constant(10)), (100, Delay::Constant(110))];
         assert_close(mean(Delay::Mixture(parts)), 20.0, 0.01);
     }
@@ -136,6 +140,8 @@ mod tests {
         assert_eq!(Delay::Constant(0).draw(&mut random), 1);
         assert_eq!(Delay::Mixture(&[]).draw(&mut random), 1);
         assert_eq!(Delay::Exponential { mean: 0.0 }.draw(&mut random), 1);
-        assert!((0..1000).all(|_| (1..=8).contains(&Delay::Constant(8).draw_remaining(&mut random))));
+        assert!(
+            (0..1000).all(|_| (1..=8).contains(&Delay::Constant(8).draw_remaining(&mut random)))
+        );
     }
 }

@@ -69,7 +69,9 @@ mod random;
 mod script;
 pub mod trace;
 
-pub use definition::{MAX_TIMERS, Messages, Pattern, Period, Tcp, UnknownWorkload, Workload, all, find};
+pub use definition::{
+    MAX_TIMERS, Messages, Pattern, Period, Tcp, UnknownWorkload, Workload, all, find,
+};
 pub use delay::Delay;
 pub use op::{Measure, Op, Phase};
 pub use player::{Checksum, Player};

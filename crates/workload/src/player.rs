@@ -66,7 +66,13 @@ pub struct Player<B> {
 impl<B: Timer<u64>> Player<B> {
     /// A player for streams whose labels are below `labels`.
     pub fn new(timer: B, labels: usize) -> Self {
-        Self { timer, ids: vec![NO_TIMER; labels], inserted: 0, fired: 0, checksum: Checksum::default() }
+        Self {
+            timer,
+            ids: vec![NO_TIMER; labels],
+            inserted: 0,
+            fired: 0,
+            checksum: Checksum::default(),
+        }
     }
 
     /// The backend.
@@ -140,7 +146,9 @@ impl<B: Timer<u64>> Player<B> {
                     self.advance(to - left);
                 }
             }
-            Op::Wake => while self.timer.next_wakeup().is_some_and(|wakeup| self.advance(wakeup) == 0) {},
+            Op::Wake => {
+                while self.timer.next_wakeup().is_some_and(|wakeup| self.advance(wakeup) == 0) {}
+            }
         }
     }
 

@@ -91,7 +91,11 @@ impl<S> Stage<S> {
     }
 
     /// Timed, and divided by the number of insertions, cancellations and reschedules.
-    pub(crate) fn timer_ops(measure: Measure, steps: u64, step: fn(&mut S, u64, &mut Sink)) -> Self {
+    pub(crate) fn timer_ops(
+        measure: Measure,
+        steps: u64,
+        step: fn(&mut S, u64, &mut Sink),
+    ) -> Self {
         Self { measure: Some(measure), count: Count::TimerOps, steps, step }
     }
 

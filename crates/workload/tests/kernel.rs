@@ -37,7 +37,8 @@ fn ops(lines: &[String]) -> Vec<Op> {
 
 #[test]
 fn starts_cancels_and_the_clock() {
-    let found = ops(&[start(0, "aa", 0, 50), start(1, "bb", 2, 10), cancel(0, "aa"), start(0, "aa", 3, 7)]);
+    let found =
+        ops(&[start(0, "aa", 0, 50), start(1, "bb", 2, 10), cancel(0, "aa"), start(0, "aa", 3, 7)]);
     let expected = [
         Op::Insert { label: 0, deadline: 50 },
         Op::Advance { to: 2 },
@@ -51,17 +52,24 @@ fn starts_cancels_and_the_clock() {
 
 #[test]
 fn a_cancel_is_one_if_another_event_of_its_cpu_comes_between() {
-    let found = ops(&[start(0, "aa", 0, 50), cancel(0, "aa"), start(0, "bb", 0, 9), start(0, "aa", 0, 50)]);
+    let found =
+        ops(&[start(0, "aa", 0, 50), cancel(0, "aa"), start(0, "bb", 0, 9), start(0, "aa", 0, 50)]);
     assert_eq!(found[1], Op::Cancel { label: 0 });
     assert_eq!(found[3], Op::Insert { label: 0, deadline: 50 });
-    let other_cpu = ops(&[start(0, "aa", 0, 50), cancel(0, "aa"), start(1, "bb", 0, 9), start(0, "aa", 0, 50)]);
+    let other_cpu =
+        ops(&[start(0, "aa", 0, 50), cancel(0, "aa"), start(1, "bb", 0, 9), start(0, "aa", 0, 50)]);
     assert_eq!(other_cpu[2], Op::Reschedule { label: 0, deadline: 50 });
 }
 
 #[test]
 fn an_expiry_is_the_clocks_doing() {
-    let lines =
-        [start(0, "aa", 0, 5), cancel(1, "aa"), start(1, "bb", 6, 100), expire(1, "aa", 6), start(0, "aa", 6, 5)];
+    let lines = [
+        start(0, "aa", 0, 5),
+        cancel(1, "aa"),
+        start(1, "bb", 6, 100),
+        expire(1, "aa", 6),
+        start(0, "aa", 6, 5),
+    ];
     let recording = convert(lines.concat().as_bytes(), &options()).expect("a good text");
     let expected = [
         Op::Insert { label: 0, deadline: 5 },
@@ -75,7 +83,13 @@ fn an_expiry_is_the_clocks_doing() {
 
 #[test]
 fn what_is_cancelled_late_or_unknown_is_left_out_and_counted() {
-    let lines = [start(0, "aa", 0, 5), cancel(0, "cc"), start(0, "bb", 9, 1), cancel(0, "aa"), start(0, "aa", 9, 1)];
+    let lines = [
+        start(0, "aa", 0, 5),
+        cancel(0, "cc"),
+        start(0, "bb", 9, 1),
+        cancel(0, "aa"),
+        start(0, "aa", 9, 1),
+    ];
     let recording = convert(lines.concat().as_bytes(), &options()).expect("a good text");
     assert_eq!(recording.counts.cancels_unknown, 1);
     // Fired here at 5, moved there at 9: inserted again.
@@ -90,7 +104,8 @@ fn what_is_cancelled_late_or_unknown_is_left_out_and_counted() {
 #[test]
 fn a_timer_moved_unseen_is_cancelled_when_it_expires() {
     let recording =
-        convert([start(0, "aa", 0, 50), expire(0, "aa", 6)].concat().as_bytes(), &options()).expect("a good text");
+        convert([start(0, "aa", 0, 50), expire(0, "aa", 6)].concat().as_bytes(), &options())
+            .expect("a good text");
     assert_eq!(recording.ops.last(), Some(&Op::Cancel { label: 0 }));
     assert_eq!(recording.counts.expiries_early, 1);
 }
@@ -111,15 +126,20 @@ fn the_length_of_a_jiffy_is_measured() {
     let text = [start(0, "aa", 0, 9), start(0, "aa", 500, 9)].concat();
     assert_eq!(convert(text.as_bytes(), &Options::default()).expect("long enough").hz, 250);
     let short = start(0, "aa", 0, 9);
-    let error = convert(short.as_bytes(), &Options::default()).expect_err("one event has no length");
-    assert!(matches!(error, KernelError::Hz { .. }) && error.to_string().contains("--hz"), "{error}");
+    let error =
+        convert(short.as_bytes(), &Options::default()).expect_err("one event has no length");
+    assert!(
+        matches!(error, KernelError::Hz { .. }) && error.to_string().contains("--hz"),
+        "{error}"
+    );
 }
 
 #[test]
 fn recordings_can_be_cut() {
     let mut options = options();
     options.at_most_starts = Some(2);
-    let text = [start(0, "aa", 0, 9), start(0, "bb", 0, 9), cancel(0, "aa"), start(0, "cc", 0, 9)].concat();
+    let text = [start(0, "aa", 0, 9), start(0, "bb", 0, 9), cancel(0, "aa"), start(0, "cc", 0, 9)]
+        .concat();
     let recording = convert(text.as_bytes(), &options).expect("a good text");
     assert_eq!((recording.counts.starts, recording.labels, recording.ops.len()), (2, 2, 3));
 }
@@ -132,7 +152,10 @@ fn bad_lines_are_named_by_number() {
     assert!(error.to_string().contains("line 3"), "{error}");
 
     let endless = "x".repeat(10_000);
-    assert!(matches!(convert(endless.as_bytes(), &options()), Err(KernelError::Line { number: 1, .. })));
+    assert!(matches!(
+        convert(endless.as_bytes(), &options()),
+        Err(KernelError::Line { number: 1, .. })
+    ));
     assert!(matches!(convert(&b"# nothing\n"[..], &options()), Err(KernelError::Empty)));
 }
 
@@ -148,12 +171,16 @@ fn lost_events_are_counted_and_names_may_be_any_bytes() {
 #[test]
 fn a_recording_is_written_with_its_provenance() {
     let recording =
-        convert([start(0, "aa", 0, 9), cancel(0, "aa")].concat().as_bytes(), &options()).expect("a good text");
+        convert([start(0, "aa", 0, 9), cancel(0, "aa")].concat().as_bytes(), &options())
+            .expect("a good text");
     let mut file = Vec::new();
     recording.write(&mut file, "tiny", "by hand").expect("memory takes it");
     let reader = trace::Reader::new(&file[..]).expect("it is whole");
     let header = reader.header().clone();
-    assert_eq!((header.name.as_str(), header.tick_ns, header.labels, header.operations), ("tiny", 4_000_000, 1, 2));
+    assert_eq!(
+        (header.name.as_str(), header.tick_ns, header.labels, header.operations),
+        ("tiny", 4_000_000, 1, 2)
+    );
     assert!(
         header.provenance.starts_with("by hand; HZ=250; kernel events: 1 starts, 1 cancels"),
         "{}",

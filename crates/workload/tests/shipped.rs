@@ -37,7 +37,12 @@ fn shipped_traces_are_coherent() {
         reader.by_ref().for_each(|op| player.apply(op.expect("it is whole")));
         let totals = reader.totals().expect("the end was reached");
         let map = player.timer();
-        assert_eq!((map.cancelled, map.moved), (totals.cancels, totals.reschedules), "{}", shipped.name);
+        assert_eq!(
+            (map.cancelled, map.moved),
+            (totals.cancels, totals.reschedules),
+            "{}",
+            shipped.name
+        );
         assert_eq!(totals.inserts, player.fired() + totals.cancels + map.len() as u64);
         assert!(map.peak > 2000, "{}: {} live", shipped.name, map.peak);
     }

@@ -41,8 +41,11 @@ fn op() -> impl Strategy<Value = Op> {
 
 /// A file small enough to damage in every way, of more than one block.
 fn small() -> (Vec<Op>, Vec<u8>) {
-    let mut ops =
-        vec![Op::Insert { label: 3, deadline: 7 }, Op::Advance { to: 5 }, Op::Reschedule { label: 3, deadline: 9 }];
+    let mut ops = vec![
+        Op::Insert { label: 3, deadline: 7 },
+        Op::Advance { to: 5 },
+        Op::Reschedule { label: 3, deadline: 9 },
+    ];
     ops.extend((0..40_000).map(|i| Op::Insert { label: i % 2, deadline: 9 }));
     ops.extend([Op::Ticks { count: 3, to: 8 }, Op::Cancel { label: 3 }, Op::Wake]);
     let file = write(&ops);
@@ -142,7 +145,9 @@ fn bytes_after_the_end_and_foreign_blocks_are_errors() {
 fn nothing_is_allocated_for_what_a_header_claims() {
     let header = Header { labels: u32::MAX, operations: 1 << 60, ..Header::default() };
     let writer = Writer::new(Vec::new(), header.clone()).expect("a claim is no crime");
-    assert!(matches!(writer.finish(), Err(TraceError::Operations { announced, written: 0 }) if announced == 1 << 60));
+    assert!(
+        matches!(writer.finish(), Err(TraceError::Operations { announced, written: 0 }) if announced == 1 << 60)
+    );
 
     let mut file = Vec::new();
     drop(Writer::new(&mut file, header).expect("a claim is no crime"));
@@ -158,9 +163,12 @@ fn lengths_beyond_their_bounds_are_refused_before_anything_is_read() {
     let header_length = 8 + 2;
     let block = 8 + 2 + 4 + 28 + "test".len() + "made up".len() + 4;
     assert_eq!(file[block], b'B');
-    for (at, what) in
-        [(header_length, "its length"), (block + 1, "operations"), (block + 5, "deflated"), (block + 9, "number")]
-    {
+    for (at, what) in [
+        (header_length, "its length"),
+        (block + 1, "operations"),
+        (block + 5, "deflated"),
+        (block + 9, "number"),
+    ] {
         let mut damaged = file.clone();
         damaged[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
         let error = read(&damaged).expect_err("it is too long");
@@ -196,13 +204,20 @@ fn errors_name_their_remedy() {
 fn a_writer_holds_to_its_header() {
     let header = Header { labels: 1, operations: 1, ..Header::default() };
     let mut writer = Writer::new(Vec::new(), header).expect("a good header");
-    assert!(matches!(writer.write(Op::Cancel { label: 1 }), Err(TraceError::Label { label: 1, labels: 1 })));
+    assert!(matches!(
+        writer.write(Op::Cancel { label: 1 }),
+        Err(TraceError::Label { label: 1, labels: 1 })
+    ));
     writer.write(Op::Cancel { label: 0 }).expect("there is room for it");
-    assert!(matches!(writer.write(Op::Wake), Err(TraceError::Operations { announced: 1, written: 2 })));
+    assert!(matches!(
+        writer.write(Op::Wake),
+        Err(TraceError::Operations { announced: 1, written: 2 })
+    ));
     assert!(writer.finish().is_ok(), "what was refused was not counted");
 
     let provenance = "x".repeat(70_000);
-    let error = Writer::new(Vec::new(), Header { provenance, ..Header::default() }).expect_err("it is too long");
+    let error = Writer::new(Vec::new(), Header { provenance, ..Header::default() })
+        .expect_err("it is too long");
     assert!(matches!(error, TraceError::TooLong { .. }));
 }
 
@@ -223,13 +238,22 @@ fn a_full_disk_is_an_error() {
 #[test]
 fn phases_hold_what_the_trace_does() {
     let (ops, file) = small();
-    let phases: Vec<_> =
-        Reader::new(&file[..]).expect("it is whole").phases().map(|phase| phase.expect("it is whole")).collect();
+    let phases: Vec<_> = Reader::new(&file[..])
+        .expect("it is whole")
+        .phases()
+        .map(|phase| phase.expect("it is whole"))
+        .collect();
     assert_eq!(phases.len(), 1);
-    assert_eq!((phases[0].measure, phases[0].operations), (Some(Measure::Mix), ops.len() as u64 - 3));
+    assert_eq!(
+        (phases[0].measure, phases[0].operations),
+        (Some(Measure::Mix), ops.len() as u64 - 3)
+    );
     assert_eq!(phases[0].ops, ops);
 
     let mut cut = Reader::new(&file[..file.len() - 1]).expect("its header is whole").phases();
-    assert!(cut.next().is_some_and(|phase| phase.is_err()), "no phase is handed on before its end is read");
+    assert!(
+        cut.next().is_some_and(|phase| phase.is_err()),
+        "no phase is handed on before its end is read"
+    );
     assert!(cut.next().is_none());
 }

@@ -68,7 +68,11 @@ fn every_workload_plays_with_the_labels_and_timers_it_announces() {
         let peak = player.timer().peak;
         let announced = if workload.name == "sparse" { 2..=2 } else { 1000..=1120 };
         assert!(announced.contains(&peak), "{}: {peak} live at a time", workload.name);
-        assert!(player.fired() > 0 || workload.name == "cancel-storm", "{} fires nothing", workload.name);
+        assert!(
+            player.fired() > 0 || workload.name == "cancel-storm",
+            "{} fires nothing",
+            workload.name
+        );
     }
 }
 
@@ -111,7 +115,8 @@ fn operations_are_what_the_measure_counts() {
 #[test]
 fn measured_operations_are_a_small_multiple_of_the_timers() {
     for workload in all() {
-        let measured: u64 = workload.phases(N, 1).filter(|p| p.measure.is_some()).map(|p| p.operations).sum();
+        let measured: u64 =
+            workload.phases(N, 1).filter(|p| p.measure.is_some()).map(|p| p.operations).sum();
         assert!((1..=9).contains(&(measured / u64::from(N))), "{}: {measured}", workload.name);
     }
 }
@@ -133,8 +138,12 @@ fn no_deadline_is_near_the_end_of_time() {
 #[test]
 fn uniform_does_each_operation_on_every_timer() {
     let played = play(named("uniform"), N);
-    assert_eq!((played.inserted, played.cancelled, played.moved, played.fired), (3000, 1000, 4000, 2000));
-    let measures: Vec<Option<Measure>> = named("uniform").phases(N, 1).map(|phase| phase.measure).collect();
+    assert_eq!(
+        (played.inserted, played.cancelled, played.moved, played.fired),
+        (3000, 1000, 4000, 2000)
+    );
+    let measures: Vec<Option<Measure>> =
+        named("uniform").phases(N, 1).map(|phase| phase.measure).collect();
     let expected = [
         Some(Measure::InsertCold),
         Some(Measure::Cancel),
@@ -151,7 +160,10 @@ fn uniform_does_each_operation_on_every_timer() {
 fn uniform_goes_two_to_the_twentieth_ticks_at_a_million() {
     let last = |n| named("uniform").phases(n, 1).last().map(|phase| phase.ops);
     let mut longest = 0;
-    for phase in named("uniform").phases(1_000_000, 1).filter(|phase| phase.measure == Some(Measure::InsertCold)) {
+    for phase in named("uniform")
+        .phases(1_000_000, 1)
+        .filter(|phase| phase.measure == Some(Measure::InsertCold))
+    {
         for op in phase.ops {
             let Op::Insert { deadline, .. } = op else { panic!("{op:?} is no insertion") };
             longest = longest.max(deadline);
@@ -159,7 +171,10 @@ fn uniform_goes_two_to_the_twentieth_ticks_at_a_million() {
     }
     assert!((1 << 20) - 100 < longest && longest <= 1 << 20, "{longest}");
     let after_jump = (1 << 20) + 1;
-    assert_eq!(last(1_000_000), Some(vec![Op::Ticks { count: 1 << 20, to: after_jump + (1 << 20) }]));
+    assert_eq!(
+        last(1_000_000),
+        Some(vec![Op::Ticks { count: 1 << 20, to: after_jump + (1 << 20) }])
+    );
     assert_eq!(last(10), Some(vec![Op::Ticks { count: 1024, to: after_jump + 1024 }]));
 }
 
@@ -168,7 +183,9 @@ fn steady_takes_four_steps_a_timer_and_as_many_ticks_as_its_longest_delay() {
     for (n, ticks) in [(100, 400), (1000, 4000), (16_384, 65_536), (1_000_000, 65_573)] {
         let mut clock = 0;
         let mut steps = 0;
-        for phase in named("steady").phases(n, 1).filter(|phase| phase.measure == Some(Measure::Steady)) {
+        for phase in
+            named("steady").phases(n, 1).filter(|phase| phase.measure == Some(Measure::Steady))
+        {
             steps += phase.operations;
             clock = phase
                 .ops
@@ -192,15 +209,24 @@ fn steady_fires_the_same_share_at_every_size() {
 fn hold_takes_two_steps_a_timer_with_all_of_them_live() {
     for workload in all().iter().filter(|workload| workload.name.starts_with("hold-")) {
         let played = play(workload, N);
-        assert_eq!((played.inserted, played.fired, played.peak), (3000, 2000, 1000), "{}", workload.name);
+        assert_eq!(
+            (played.inserted, played.fired, played.peak),
+            (3000, 2000, 1000),
+            "{}",
+            workload.name
+        );
     }
 }
 
 #[test]
 fn hold_increments_have_their_mean() {
-    for (name, tolerance) in
-        [("exponential", 0.01), ("uniform", 0.01), ("constant", 1e-9), ("bimodal", 0.02), ("pareto", 0.2)]
-    {
+    for (name, tolerance) in [
+        ("exponential", 0.01),
+        ("uniform", 0.01),
+        ("constant", 1e-9),
+        ("bimodal", 0.02),
+        ("pareto", 0.2),
+    ] {
         let mut player = Player::new(Map::default(), 20_000);
         let (mut sum, mut count) = (0, 0);
         for phase in named(&format!("hold-{name}")).phases(20_000, 1) {
@@ -220,7 +246,11 @@ fn hold_increments_have_their_mean() {
 fn purgatories_cancel_the_share_that_was_published() {
     for (name, cancelled) in [("kafka-low", 0.9213), ("kafka-high", 0.50)] {
         let played = play(named(name), 20_000);
-        assert_about(played.cancelled as f64 / (played.cancelled + played.fired) as f64, cancelled, 0.01);
+        assert_about(
+            played.cancelled as f64 / (played.cancelled + played.fired) as f64,
+            cancelled,
+            0.01,
+        );
         // And about as many are under way at the end as at the start: the rate belongs to the waits.
         let live = played.inserted - played.cancelled - played.fired;
         assert_about(live as f64 / 20_000.0, 1.0, 0.05);
@@ -259,8 +289,10 @@ fn descending_timers_each_come_first() {
 fn adversarial_deadlines_lie_where_they_hurt() {
     let deadlines = |name: &str| {
         let ops = named(name).phases(N, 1).flat_map(|phase| phase.ops);
-        ops.filter_map(|op| if let Op::Insert { deadline, .. } = op { Some(deadline) } else { None })
-            .collect::<Vec<_>>()
+        ops.filter_map(
+            |op| if let Op::Insert { deadline, .. } = op { Some(deadline) } else { None },
+        )
+        .collect::<Vec<_>>()
     };
     assert!(deadlines("same-slot").iter().all(|deadline| deadline % 4096 == 17));
     let storm = deadlines("cascade-storm");
@@ -272,7 +304,12 @@ fn the_same_name_number_and_seed_give_the_same_operations() {
     for workload in all() {
         assert_eq!(digest(workload, N, 7), digest(workload, N, 7), "{}", workload.name);
         let nothing_random = ["start-stop", "descending"].contains(&workload.name);
-        assert_eq!(digest(workload, N, 7) == digest(workload, N, 8), nothing_random, "{}", workload.name);
+        assert_eq!(
+            digest(workload, N, 7) == digest(workload, N, 8),
+            nothing_random,
+            "{}",
+            workload.name
+        );
         assert_ne!(digest(workload, N, 7), digest(workload, N + 4, 7), "{}", workload.name);
     }
 }
@@ -283,17 +320,23 @@ fn streams_are_what_they_always_were() {
     let golden: BTreeMap<&str, u64> = include_str!("golden.txt")
         .lines()
         .filter_map(|line| line.split_once(' '))
-        .map(|(name, digest)| (name, u64::from_str_radix(digest, 16).expect("a hexadecimal number")))
+        .map(|(name, digest)| {
+            (name, u64::from_str_radix(digest, 16).expect("a hexadecimal number"))
+        })
         .collect();
-    let found: BTreeMap<&str, u64> = all().iter().map(|workload| (workload.name, digest(workload, N, 1))).collect();
-    let lines: Vec<String> = found.iter().map(|(name, digest)| format!("{name} {digest:016x}")).collect();
+    let found: BTreeMap<&str, u64> =
+        all().iter().map(|workload| (workload.name, digest(workload, N, 1))).collect();
+    let lines: Vec<String> =
+        found.iter().map(|(name, digest)| format!("{name} {digest:016x}")).collect();
     assert_eq!(found, golden, "now they are:\n{}", lines.join("\n"));
 }
 
 #[test]
 fn long_phases_come_in_parts() {
-    let parts: Vec<(u64, usize)> =
-        named("descending").phases(5_000_000, 1).map(|phase| (phase.operations, phase.ops.len())).collect();
+    let parts: Vec<(u64, usize)> = named("descending")
+        .phases(5_000_000, 1)
+        .map(|phase| (phase.operations, phase.ops.len()))
+        .collect();
     assert!(parts.len() > 3 && parts.iter().all(|&(_, ops)| ops <= (1 << 22) + 8), "{parts:?}");
     assert_eq!(parts.iter().map(|part| part.0).sum::<u64>(), 10_000_000);
 }
@@ -308,10 +351,16 @@ fn names_are_found_and_others_corrected() {
     let error = find("hold-exponentail").expect_err("it is misspelt");
     assert_eq!(error.nearest(), "hold-exponential");
     let shown = error.to_string();
-    assert!(shown.contains("did you mean `hold-exponential`") && shown.contains("cancel-storm"), "{shown}");
+    assert!(
+        shown.contains("did you mean `hold-exponential`") && shown.contains("cancel-storm"),
+        "{shown}"
+    );
 }
 
 #[track_caller]
 fn assert_about(found: f64, expected: f64, tolerance: f64) {
-    assert!((found - expected).abs() <= tolerance, "{found} is not within {tolerance} of {expected}");
+    assert!(
+        (found - expected).abs() <= tolerance,
+        "{found} is not within {tolerance} of {expected}"
+    );
 }

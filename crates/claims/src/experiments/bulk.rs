@@ -11,7 +11,12 @@ use wheelhouse_core::Timer;
 pub(super) const MOST_OF_A_STOP: f64 = 100.0;
 
 /// Mean steps to start one of n timers, and to stop one of the half that are stopped, at random.
-pub(super) fn start_and_stop<T: Timer<u64>>(mut probe: Probe<T>, order: Order, n: u64, seed: u64) -> [f64; 2] {
+pub(super) fn start_and_stop<T: Timer<u64>>(
+    mut probe: Probe<T>,
+    order: Order,
+    n: u64,
+    seed: u64,
+) -> [f64; 2] {
     let mut ids = probe.fill(order.delays(n, seed));
     let start = probe.steps();
     ids.shuffle(&mut random(seed));

@@ -32,8 +32,11 @@ pub(super) fn round_wheel(slots: usize) -> Probe<AnyTimer> {
 
 /// Levels of so many slots each, all made at the start.
 pub(super) fn hierarchical_wheel(slots: usize, start: Tick) -> Probe<AnyTimer> {
-    let wheel =
-        HierarchicalWheel::builder().slots_per_level(slots).start(start).meter(CountingMeter::default()).build();
+    let wheel = HierarchicalWheel::builder()
+        .slots_per_level(slots)
+        .start(start)
+        .meter(CountingMeter::default())
+        .build();
     Probe::new(wheel.expect(VALID), HierarchicalWheel::meter).any()
 }
 
@@ -46,6 +49,7 @@ pub(super) fn list_wheel(slots: usize, start: Tick) -> Probe<AnyTimer> {
 
 /// Levels of so many slots each, made on demand, driven by a queue of slots.
 pub(super) fn kafka_wheel(slots: usize, start: Tick) -> Probe<KafkaWheel<u64, CountingMeter>> {
-    let wheel = KafkaWheel::builder().slots(slots).start(start).meter(CountingMeter::default()).build();
+    let wheel =
+        KafkaWheel::builder().slots(slots).start(start).meter(CountingMeter::default()).build();
     Probe::new(wheel.expect(VALID), KafkaWheel::meter)
 }

@@ -37,7 +37,10 @@ impl Experiment {
 
 /// All experiments, in the order of the report.
 pub fn all() -> impl Iterator<Item = Experiment> {
-    [ordered::ALL, wheels::ALL, models::ALL, paper::ALL, bugs::ALL, examples::ALL].into_iter().flatten().copied()
+    [ordered::ALL, wheels::ALL, models::ALL, paper::ALL, bugs::ALL, examples::ALL]
+        .into_iter()
+        .flatten()
+        .copied()
 }
 
 /// The experiment of a name.
@@ -46,7 +49,9 @@ pub fn all() -> impl Iterator<Item = Experiment> {
 ///
 /// If there is none.
 pub fn find(name: &str) -> Result<Experiment> {
-    all().find(|experiment| experiment.name == name).with_context(|| format!("there is no experiment '{name}'"))
+    all()
+        .find(|experiment| experiment.name == name)
+        .with_context(|| format!("there is no experiment '{name}'"))
 }
 
 #[cfg(test)]

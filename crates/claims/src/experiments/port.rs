@@ -255,11 +255,15 @@ mod tests {
                 wheel.timer.insert(deadline, 0);
             }
             while let Some(tick) = port.next_expiry() {
-                assert_eq!((wheel.timer.next_wakeup(), wheel.timer.occupied_slots()), (Some(tick), port.queue.len()));
+                assert_eq!(
+                    (wheel.timer.next_wakeup(), wheel.timer.occupied_slots()),
+                    (Some(tick), port.queue.len())
+                );
                 let (mut ran, mut taken_down) = (0, 0);
                 while let Some(poll) = port.poll(tick, ClockRule::SlotExpiry) {
                     ran += poll.ran.len();
-                    taken_down += if poll.from.level > 1 { poll.ran.len() + poll.moved.len() } else { 0 };
+                    taken_down +=
+                        if poll.from.level > 1 { poll.ran.len() + poll.moved.len() } else { 0 };
                 }
                 let before = wheel.steps();
                 assert_eq!(wheel.fired(tick).len(), ran);
@@ -284,9 +288,13 @@ mod tests {
         assert_eq!(port.add(2, 0), Some(Place { level: 1, slot: 2 }));
         assert_eq!(port.add(15, 1), Some(Place { level: 2, slot: 1 }));
         assert_eq!(port.spans(), [(1, 10), (10, 100)]);
-        let polls: Vec<_> = port.drain().into_iter().map(|poll| (poll.expiry, poll.ran, poll.moved)).collect();
+        let polls: Vec<_> =
+            port.drain().into_iter().map(|poll| (poll.expiry, poll.ran, poll.moved)).collect();
         let down = (15, 1, Place { level: 1, slot: 5 });
-        assert_eq!(polls, [(2, vec![(2, 0)], vec![]), (10, vec![], vec![down]), (15, vec![(15, 1)], vec![])]);
+        assert_eq!(
+            polls,
+            [(2, vec![(2, 0)], vec![]), (10, vec![], vec![down]), (15, vec![(15, 1)], vec![])]
+        );
         assert_eq!(port.offers(), 3);
     }
 
@@ -294,7 +302,9 @@ mod tests {
     fn after_an_idle_hour_five_milliseconds_take_four_offers() {
         let mut port = Port::new(1, 20, 0);
         let mut levels = vec![port.add(3_600_005, 0).map(|place| place.level)];
-        levels.extend(port.drain().iter().map(|poll| poll.moved.first().map(|(.., place)| place.level)));
+        levels.extend(
+            port.drain().iter().map(|poll| poll.moved.first().map(|(.., place)| place.level)),
+        );
         assert_eq!(levels, [Some(6), Some(5), Some(4), Some(1), None]);
         assert_eq!(port.offers(), 4);
     }
@@ -309,7 +319,8 @@ mod tests {
 
     #[test]
     fn ticks_are_cut_to_milliseconds() {
-        let ticks = [999, 1_000, 1_500, 3_000].map(|microseconds| tick_of(Duration::from_micros(microseconds)));
+        let ticks = [999, 1_000, 1_500, 3_000]
+            .map(|microseconds| tick_of(Duration::from_micros(microseconds)));
         assert_eq!(ticks, [None, Some(1), Some(1), Some(3)]);
     }
 }

@@ -38,7 +38,8 @@ pub(super) fn run(
         progress.finish_part(part);
     })?;
     drop(progress);
-    let whole = ids.is_empty().then(|| whole_report(&judgement, &scale, instructions)).transpose()?;
+    let whole =
+        ids.is_empty().then(|| whole_report(&judgement, &scale, instructions)).transpose()?;
     if let (Some(dir), Some(document)) = (out, &whole) {
         let made = report::write(&judgement, document, dir)?;
         say(format_args!("report:  {}", made.display()));

@@ -21,8 +21,11 @@ const CLAIMS: Summary = Summary {
     rest: ("All claims, with data and plots", claims::MARKDOWN),
 };
 
-const SERVICE: Summary =
-    Summary { file: service::SUMMARY, section: "service", rest: ("All tables of this run", service::REPORT) };
+const SERVICE: Summary = Summary {
+    file: service::SUMMARY,
+    section: "service",
+    rest: ("All tables of this run", service::REPORT),
+};
 
 impl Summary {
     /// Of which kind the report in a folder is, if it has a summary.
@@ -34,10 +37,12 @@ impl Summary {
     /// Puts the summary into a README.
     pub(super) fn splice(&self, dir: &Path, file: &Path, check: bool) -> Result<ExitCode> {
         let path = dir.join(self.file);
-        let summary = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let summary = std::fs::read_to_string(&path)
+            .with_context(|| format!("cannot read {}", path.display()))?;
         let (text, page) = self.rest;
         let section = format!("{summary}\n[{text}](<{}/{page}>).\n", dir.display());
-        let outcome = if check { splice::check } else { splice::splice }(file, self.section, &section)?;
+        let outcome =
+            if check { splice::check } else { splice::splice }(file, self.section, &section)?;
         Ok(if check && outcome == Outcome::Changed { out_of_date(file) } else { ExitCode::SUCCESS })
     }
 }

@@ -34,14 +34,15 @@ pub(crate) const SECTION: &str = "claims";
 /// If a file cannot be written.
 pub(crate) fn write(judgement: &Judgement, document: &Document, dir: &Path) -> Result<PathBuf> {
     let plots = dir.join(report::PLOTS);
-    fs::create_dir_all(&plots).with_context(|| format!("cannot make the folder {}", plots.display()))?;
+    fs::create_dir_all(&plots)
+        .with_context(|| format!("cannot make the folder {}", plots.display()))?;
     let pictures = pictures_of(&document.blocks);
     for picture in &pictures {
         store::write_whole(&plots.join(&picture.file), picture.svg.as_bytes())?;
     }
     remove_others(&plots, |name| pictures.iter().any(|picture| picture.file == name))?;
-    let verdicts =
-        serde_json::to_string_pretty(&tables::verdicts(judgement)).context("cannot write the verdicts as JSON")?;
+    let verdicts = serde_json::to_string_pretty(&tables::verdicts(judgement))
+        .context("cannot write the verdicts as JSON")?;
     store::write_whole(&dir.join(VERDICTS), (verdicts + "\n").as_bytes())?;
     store::write_whole(&dir.join(MARKDOWN), markdown::render(document).as_bytes())?;
     store::write_whole(&dir.join(SUMMARY), page::summary_section(judgement)?.as_bytes())?;
@@ -52,13 +53,15 @@ pub(crate) fn write(judgement: &Judgement, document: &Document, dir: &Path) -> R
 
 /// Removes the plots that an earlier report has left and this one does not show.
 fn remove_others(plots: &Path, is_shown: impl Fn(&str) -> bool) -> Result<()> {
-    let cannot = || format!("cannot look through the plots of an earlier report in {}", plots.display());
+    let cannot =
+        || format!("cannot look through the plots of an earlier report in {}", plots.display());
     for entry in fs::read_dir(plots).with_context(cannot)? {
         let entry = entry.with_context(cannot)?;
         let name = entry.file_name();
         let is_plot = entry.path().extension().is_some_and(|it| it == "svg");
         if is_plot && !name.to_str().is_some_and(&is_shown) {
-            fs::remove_file(entry.path()).with_context(|| format!("cannot remove {}", entry.path().display()))?;
+            fs::remove_file(entry.path())
+                .with_context(|| format!("cannot remove {}", entry.path().display()))?;
         }
     }
     Ok(())
@@ -88,7 +91,8 @@ mod tests {
             fs::write(dir.join(name), "")?;
         }
         remove_others(&dir, |name| name == "kept.svg")?;
-        let mut left: Vec<_> = fs::read_dir(&dir)?.map(|it| Ok(it?.file_name())).collect::<Result<_>>()?;
+        let mut left: Vec<_> =
+            fs::read_dir(&dir)?.map(|it| Ok(it?.file_name())).collect::<Result<_>>()?;
         left.sort();
         fs::remove_dir_all(&dir)?;
         assert_eq!(left, ["kept.svg", "notes.txt"]);

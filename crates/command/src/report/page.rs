@@ -23,8 +23,7 @@ pub(crate) fn whole(
 ) -> Result<Document> {
     let mut blocks = unexpected(judgement);
     if *scale != Scale::WHOLE {
-        let on =
-            "Counted on a reduced range of n; the summary and what is said of each claim describe the whole range.";
+        let on = "Counted on a reduced range of n; the summary and what is said of each claim describe the whole range.";
         blocks.push(Block::Warning(on.to_owned()));
     }
     blocks.push(Block::Heading("In twelve lines".to_owned()));
@@ -35,7 +34,8 @@ pub(crate) fn whole(
     for article in Article::ALL {
         blocks.push(Block::Heading(format!("{}: {}", article.name(), article.title())));
         blocks.push(Block::Text(article.source().to_owned()));
-        let mut of: Vec<_> = judgement.judged.iter().filter(|judged| judged.claim.article == article).collect();
+        let mut of: Vec<_> =
+            judgement.judged.iter().filter(|judged| judged.claim.article == article).collect();
         // As a reader of the article comes to them.
         of.sort_by_key(|judged| judged.claim.line.unwrap_or(u32::MAX));
         blocks.extend(of.into_iter().flat_map(|judged| section(judged, judgement)));
@@ -52,7 +52,9 @@ pub(crate) fn whole(
     blocks.push(Block::Facts(provenance::lines(made)));
     Ok(Document {
         title: "What the articles claim, and what holds".to_owned(),
-        subtitle: "Decided by counting operations on a virtual clock; every figure can be made again".to_owned(),
+        subtitle:
+            "Decided by counting operations on a virtual clock; every figure can be made again"
+                .to_owned(),
         blocks,
     })
 }
@@ -64,9 +66,13 @@ pub(crate) fn some(judgement: &Judgement) -> Document {
         several => (format!("{} claims", several.len()), tables::tally(judgement)),
     };
     let on_each = judgement.judged.iter().flat_map(|judged| {
-        let heading = Block::Heading(format!("{} · {} · {}", judged.claim.id, judged.verdict, place(judged)));
+        let heading =
+            Block::Heading(format!("{} · {} · {}", judged.claim.id, judged.verdict, place(judged)));
         let heading = (judgement.judged.len() > 1).then_some(heading);
-        heading.into_iter().chain([Block::Text(judged.claim.says.clone())]).chain(explained(judged, judgement))
+        heading
+            .into_iter()
+            .chain([Block::Text(judged.claim.says.clone())])
+            .chain(explained(judged, judgement))
     });
     Document { title, subtitle, blocks: on_each.collect() }
 }
@@ -106,7 +112,10 @@ const INSTRUCTIONS: &str = "Steps are what the structures say of themselves. Ins
 fn unexpected(judgement: &Judgement) -> Vec<Block> {
     let warning = |judged: &Judged| {
         let id = &judged.claim.id;
-        Block::Warning(format!("{id} came out {}; on record is {}.", judged.verdict, judged.claim.expected))
+        Block::Warning(format!(
+            "{id} came out {}; on record is {}.",
+            judged.verdict, judged.claim.expected
+        ))
     };
     judgement.unexpected().map(warning).collect()
 }
@@ -119,8 +128,13 @@ fn summary_lines(judgement: &Judgement) -> Result<Vec<String>> {
             judged.with_context(|| format!("the summary names {id}, which was not judged"))
         };
         let rests_on = line.claims.iter().map(of).collect::<Result<Vec<_>>>()?;
-        let verdicts: Vec<_> = rests_on.iter().map(|it| format!("{} {}", it.claim.id, it.verdict)).collect();
-        let taken_back = if rests_on.iter().all(|it| it.as_expected()) { "" } else { "No longer as on record: " };
+        let verdicts: Vec<_> =
+            rests_on.iter().map(|it| format!("{} {}", it.claim.id, it.verdict)).collect();
+        let taken_back = if rests_on.iter().all(|it| it.as_expected()) {
+            ""
+        } else {
+            "No longer as on record: "
+        };
         Ok(format!("{taken_back}{} ({})", line.says, verdicts.join(", ")))
     };
     summary()?.into_iter().map(line).collect()
@@ -135,8 +149,14 @@ fn section(judged: &Judged, judgement: &Judgement) -> Vec<Block> {
     let mut blocks = vec![Block::Subheading(heading), Block::Text(claim.says.clone())];
     let Some((experiment, evidence)) = ran(judged, judgement) else {
         blocks.push(Block::Text(claim.because.clone()));
-        blocks.extend(claim.figure.as_ref().map(|figure| Block::Text(format!("The article's figure: {figure}."))));
-        blocks.extend(claim.source.as_ref().map(|source| Block::Text(format!("Source: {source}."))));
+        blocks.extend(
+            claim
+                .figure
+                .as_ref()
+                .map(|figure| Block::Text(format!("The article's figure: {figure}."))),
+        );
+        blocks
+            .extend(claim.source.as_ref().map(|source| Block::Text(format!("Source: {source}."))));
         return blocks;
     };
     blocks.push(Block::Text(format!("{}. {}", judged.figure.trim_end_matches('.'), claim.because)));
@@ -144,7 +164,10 @@ fn section(judged: &Judged, judgement: &Judgement) -> Vec<Block> {
     folded.extend(parts(judged, evidence));
     match evidence.findings.first().filter(|found| found.claim != claim.id) {
         Some(first) => {
-            folded.extend(set(evidence.tables.iter().filter(|table| table.on == Some(claim.id.as_str()))));
+            folded.extend(set(evidence
+                .tables
+                .iter()
+                .filter(|table| table.on == Some(claim.id.as_str()))));
             folded.push(Block::Text(format!("What else was counted stands with {}.", first.claim)));
         }
         None => {
@@ -180,7 +203,10 @@ fn facts(judged: &Judged, experiment: Option<&Experiment>) -> Vec<Block> {
         ("what would decide", Some(claim.test.clone())),
         ("why", Some(claim.because.clone())),
         ("source", claim.source.clone()),
-        ("experiment", experiment.map(|experiment| format!("{}: {}", experiment.name, experiment.about))),
+        (
+            "experiment",
+            experiment.map(|experiment| format!("{}: {}", experiment.name, experiment.about)),
+        ),
     ];
     vec![Block::Facts(all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())]
 }
@@ -190,7 +216,9 @@ fn parts(judged: &Judged, evidence: &Evidence) -> Option<Block> {
     Some(Block::Points(found.parts.iter().map(told).collect()))
 }
 
-fn set<'a>(counted: impl Iterator<Item = &'a wheelhouse_claims::Table>) -> impl Iterator<Item = Block> {
+fn set<'a>(
+    counted: impl Iterator<Item = &'a wheelhouse_claims::Table>,
+) -> impl Iterator<Item = Block> {
     counted.map(|table| Block::Table(tables::counted(table)))
 }
 
@@ -204,7 +232,10 @@ fn told(part: &wheelhouse_claims::Part) -> String {
 }
 
 fn drawn(experiment: &Experiment, evidence: &Evidence) -> Vec<Block> {
-    pictures::of(experiment, evidence).into_iter().map(|(picture, caption)| Block::Picture(picture, caption)).collect()
+    pictures::of(experiment, evidence)
+        .into_iter()
+        .map(|(picture, caption)| Block::Picture(picture, caption))
+        .collect()
 }
 
 /// The experiment on a claim, and what it gave.

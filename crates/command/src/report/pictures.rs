@@ -9,12 +9,18 @@ use wheelhouse_harness::report::document::Picture;
 /// The pictures of an experiment, each with what its figures are. A chart without a point that can be shown gives none.
 pub(crate) fn of(experiment: &Experiment, evidence: &Evidence) -> Vec<(Picture, String)> {
     let numbered = evidence.charts.iter().enumerate();
-    numbered.filter_map(|(at, chart)| Some((picture(experiment, at, chart)?, chart.subtitle.clone()))).collect()
+    numbered
+        .filter_map(|(at, chart)| Some((picture(experiment, at, chart)?, chart.subtitle.clone())))
+        .collect()
 }
 
 fn picture(experiment: &Experiment, at: usize, chart: &Chart) -> Option<Picture> {
     let number = if at == 0 { String::new() } else { format!("-{}", at + 1) };
-    Some(Picture { file: format!("{}{number}.svg", experiment.name), title: chart.title.clone(), svg: draw(chart)? })
+    Some(Picture {
+        file: format!("{}{number}.svg", experiment.name),
+        title: chart.title.clone(),
+        svg: draw(chart)?,
+    })
 }
 
 fn draw(chart: &Chart) -> Option<String> {
@@ -36,5 +42,8 @@ fn draw(chart: &Chart) -> Option<String> {
         whiskers: Vec::new(),
     });
     let (title, subtitle) = (chart.title.clone(), chart.subtitle.clone());
-    Some(chart::Chart { title, subtitle, x, y, series: series.collect(), level: None, aside: 0 }.svg())
+    Some(
+        chart::Chart { title, subtitle, x, y, series: series.collect(), level: None, aside: 0 }
+            .svg(),
+    )
 }

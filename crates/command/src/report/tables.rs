@@ -7,8 +7,10 @@ use wheelhouse_harness::table::{Align, Cell, Column, Mark, Table};
 
 /// A row for each claim: what came out, what decides it, what the article gives.
 pub(crate) fn verdicts_table(judgement: &Judgement) -> Table {
-    let columns = ["id", "verdict", "what is claimed", "what decides it", "the article's figure"].map(Column::left);
-    let mut table = Table::new("The claims of five articles, and what came of them", columns.into());
+    let columns = ["id", "verdict", "what is claimed", "what decides it", "the article's figure"]
+        .map(Column::left);
+    let mut table =
+        Table::new("The claims of five articles, and what came of them", columns.into());
     for judged in &judgement.judged {
         let (claim, figure) = (&judged.claim, decisive(judged));
         table.rows.push(vec![
@@ -33,7 +35,8 @@ pub(crate) fn verdict(judged: &Judged) -> Cell {
     if judged.as_expected() {
         return Cell::text(judged.verdict.name());
     }
-    Cell::text(format!("{}, on record: {}", judged.verdict, judged.claim.expected)).marked(Mark::Wrong)
+    Cell::text(format!("{}, on record: {}", judged.verdict, judged.claim.expected))
+        .marked(Mark::Wrong)
 }
 
 /// How many of each verdict there are, in a line.
@@ -42,7 +45,8 @@ pub(crate) fn tally(judgement: &Judgement) -> String {
     for judged in &judgement.judged {
         *counts.entry(judged.verdict).or_default() += 1;
     }
-    let counts: Vec<_> = counts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();
+    let counts: Vec<_> =
+        counts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();
     let unexpected = judgement.unexpected().count();
     let record = match unexpected {
         0 => "all as on record".to_owned(),
@@ -53,13 +57,23 @@ pub(crate) fn tally(judgement: &Judgement) -> String {
 
 /// Verdicts by article.
 pub(crate) fn by_article(judgement: &Judgement) -> Table {
-    const VERDICTS: [Verdict; 5] =
-        [Verdict::Confirmed, Verdict::Nuanced, Verdict::Refuted, Verdict::Undecided, Verdict::Documentation];
-    let columns = [Column::left("article")].into_iter().chain(VERDICTS.map(|verdict| Column::right(verdict.name())));
+    const VERDICTS: [Verdict; 5] = [
+        Verdict::Confirmed,
+        Verdict::Nuanced,
+        Verdict::Refuted,
+        Verdict::Undecided,
+        Verdict::Documentation,
+    ];
+    let columns = [Column::left("article")]
+        .into_iter()
+        .chain(VERDICTS.map(|verdict| Column::right(verdict.name())));
     let mut table = Table::new("Verdicts by article", columns.collect());
     for article in Article::ALL {
         let count = |verdict| {
-            let of = judgement.judged.iter().filter(|it| it.claim.article == article && it.verdict == verdict);
+            let of = judgement
+                .judged
+                .iter()
+                .filter(|it| it.claim.article == article && it.verdict == verdict);
             Cell::count(of.count() as u64)
         };
         let name = Cell::text(format!("{}: {}", article.name(), article.title()));
@@ -72,7 +86,8 @@ pub(crate) fn by_article(judgement: &Judgement) -> Table {
 pub(crate) fn verdicts(judgement: &Judgement) -> Value {
     let entry = |judged: &Judged| {
         let claim = &judged.claim;
-        let evidence = judgement.evidence_on(claim).and_then(|evidence| evidence.finding(&claim.id));
+        let evidence =
+            judgement.evidence_on(claim).and_then(|evidence| evidence.finding(&claim.id));
         json!({
             "id": claim.id, "article": claim.article.name(), "line": claim.line, "says": claim.says, "test": claim.test,
             "experiment": claim.experiment, "verdict": judged.verdict.name(), "expected": claim.expected.name(),
@@ -97,6 +112,7 @@ pub(crate) fn counted(table: &wheelhouse_claims::Table) -> Table {
 
 /// Whether a column holds words and no figures.
 fn is_words(table: &wheelhouse_claims::Table, at: usize) -> bool {
-    let starts_as_figure = |cell: &String| cell.starts_with(|c: char| c.is_ascii_digit() || "-+.".contains(c));
+    let starts_as_figure =
+        |cell: &String| cell.starts_with(|c: char| c.is_ascii_digit() || "-+.".contains(c));
     !table.rows.iter().filter_map(|row| row.get(at)).any(starts_as_figure)
 }

@@ -19,9 +19,15 @@ fn a_claim_is_explained_with_experiment_data_and_parts() {
 #[test]
 fn a_claim_is_a_page_with_its_plot_in_it() {
     let page = succeeds(&["claims", "--quick", "--id", "c28", "--format", "html"]);
-    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<svg") && page.contains("heap-4"), "{page}");
+    assert!(
+        page.starts_with("<!DOCTYPE html>") && page.contains("<svg") && page.contains("heap-4"),
+        "{page}"
+    );
     let markdown = succeeds(&["claims", "--quick", "--id", "C28,C01", "--format", "markdown"]);
-    assert!(markdown.contains("## C01 · documentation") && markdown.contains("## C28 · nuanced"), "{markdown}");
+    assert!(
+        markdown.contains("## C01 · documentation") && markdown.contains("## C28 · nuanced"),
+        "{markdown}"
+    );
 }
 
 #[test]

@@ -4,7 +4,8 @@ use crate::{Scratch, succeeds};
 use std::process::{Command, Output, Stdio};
 
 /// A command of no great length that leaves results.
-const SHORT: [&str; 8] = ["bench", "--quick", "--n", "100", "--workload", "steady", "--backend", "floor"];
+const SHORT: [&str; 8] =
+    ["bench", "--quick", "--n", "100", "--workload", "steady", "--backend", "floor"];
 
 /// Runs a command whose output, or whose remarks, go to a disk that is full; `None` where the system has no device that is one.
 fn on_a_full_disk(arguments: &[&str], is_output: bool) -> Option<Output> {
@@ -25,13 +26,20 @@ fn a_full_disk_behind_the_output_is_an_error_and_costs_no_results() {
     let out = scratch.path("out");
     let bench = [&SHORT[..], &["--out", &out]].concat();
     let verify = ["verify", "--n", "100", "--workload", "steady"];
-    let commands = [&bench[..], &verify, &["list"], &["compare", &out, &out], &["index", &scratch.path("")]];
+    let commands =
+        [&bench[..], &verify, &["list"], &["compare", &out, &out], &["index", &scratch.path("")]];
     for arguments in commands {
         let Some(output) = on_a_full_disk(arguments, true) else { return };
         let message = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {message}");
-        assert!(message.contains("error: cannot write to standard output: No space"), "{arguments:?}: {message}");
-        assert!(arguments[0] != "bench" || message.contains("report.html"), "says where the results are: {message}");
+        assert!(
+            message.contains("error: cannot write to standard output: No space"),
+            "{arguments:?}: {message}"
+        );
+        assert!(
+            arguments[0] != "bench" || message.contains("report.html"),
+            "says where the results are: {message}"
+        );
     }
     for file in ["run.json", "report.html", "report.md"] {
         assert!(scratch.0.join("out").join(file).is_file(), "{file} is missing");
@@ -53,11 +61,17 @@ fn remarks_that_nobody_takes_are_no_error() {
 /// Starts a command, presses Ctrl-C as soon as it listens for that, and returns with what it ended.
 fn interrupted(arguments: &[&str]) -> Option<i32> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_wheelhouse"));
-    let mut child = command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child =
+        command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let id = child.id().to_string();
     let listens = || {
         let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
-        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or("0").trim().to_owned();
+        let caught = status
+            .lines()
+            .find_map(|line| line.strip_prefix("SigCgt:"))
+            .unwrap_or("0")
+            .trim()
+            .to_owned();
         u64::from_str_radix(&caught, 16).unwrap() & 2 != 0 // bit 1: signal 2
     };
     while !listens() {
@@ -75,8 +89,14 @@ fn what_ctrl_c_ended_says_so_and_its_report_is_none_the_worse() {
     }
     let scratch = Scratch::new("interrupted");
     let out = scratch.path("out");
-    assert_eq!(interrupted(&["verify", "--n", "30000", "--workload", "uniform,steady,tcp"]), Some(130));
-    assert_eq!(interrupted(&["bench", "--n", "30000", "--workload", "uniform,tcp", "--out", &out]), Some(130));
+    assert_eq!(
+        interrupted(&["verify", "--n", "30000", "--workload", "uniform,steady,tcp"]),
+        Some(130)
+    );
+    assert_eq!(
+        interrupted(&["bench", "--n", "30000", "--workload", "uniform,tcp", "--out", &out]),
+        Some(130)
+    );
     succeeds(&["report", &out]);
 }
 
@@ -93,6 +113,10 @@ fn an_index_lists_the_runs_that_can_be_read_and_names_the_others() {
     std::fs::write(scratch.0.join("broken/run.json"), "{").unwrap();
     let both = index();
     assert_eq!(both.status.code(), Some(1));
-    assert!(String::from_utf8(both.stdout).unwrap().contains("| [a_run/report.md](<a_run/report.md>) |"));
+    assert!(
+        String::from_utf8(both.stdout)
+            .unwrap()
+            .contains("| [a_run/report.md](<a_run/report.md>) |")
+    );
     assert!(String::from_utf8(both.stderr).unwrap().contains("broken/run.json is damaged"));
 }

@@ -6,7 +6,10 @@ use std::process::Command;
 #[test]
 fn what_is_unknown_is_answered_with_what_is_known() {
     let message = fails(&["verify", "--backend", "splay-tree"]);
-    assert!(message.contains("splay-tree") && BACKENDS.iter().all(|backend| message.contains(backend)), "{message}");
+    assert!(
+        message.contains("splay-tree") && BACKENDS.iter().all(|backend| message.contains(backend)),
+        "{message}"
+    );
     let message = fails(&["verify", "--workload", "unifrom"]);
     assert!(message.contains("uniform") && message.contains("trace:redis"), "{message}");
     assert!(fails(&["verify", "--workload", "trace:none"]).contains("trace:nginx"));
@@ -20,7 +23,9 @@ fn a_folder_that_cannot_be_made_is_an_error() {
     let file = scratch.path("file");
     std::fs::write(&file, "in the way").unwrap();
     let below = format!("{file}/out");
-    assert!(fails(&["bench", "--n", "100", "--workload", "steady", "--out", &below]).contains("out"));
+    assert!(
+        fails(&["bench", "--n", "100", "--workload", "steady", "--out", &below]).contains("out")
+    );
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "in the way");
 }
 
@@ -29,7 +34,10 @@ fn messages_name_the_remedy_and_say_things_once() {
     let scratch = Scratch::new("messages");
     let (folder, out) = (scratch.path(""), scratch.path("out"));
     let message = fails(&["replay", &folder, "--out", &out]);
-    assert!(message.contains("is a folder; name a trace file") && !message.contains("os error"), "{message}");
+    assert!(
+        message.contains("is a folder; name a trace file") && !message.contains("os error"),
+        "{message}"
+    );
     let message = fails(&["replay", "nosuch.trace", "--out", &out]);
     assert!(message.contains("nosuch.trace; name a trace file"), "{message}");
     assert!(!scratch.0.join("out").exists(), "no folder is left of what could not begin");
@@ -49,7 +57,8 @@ fn more_timers_than_there_is_memory_for_are_refused_before_anything_is_measured(
     }
     let scratch = Scratch::new("memory");
     let out = scratch.path("out");
-    let commands = [vec!["verify", "--n", "200000000"], vec!["bench", "--n", "100,200000000", "--out", &out]];
+    let commands =
+        [vec!["verify", "--n", "200000000"], vec!["bench", "--n", "100,200000000", "--out", &out]];
     for arguments in commands {
         let limited = Command::new("sh")
             .args(["-c", "ulimit -v 3000000; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_wheelhouse")])
@@ -59,7 +68,10 @@ fn more_timers_than_there_is_memory_for_are_refused_before_anything_is_measured(
             .unwrap();
         let message = String::from_utf8_lossy(&limited.stderr);
         assert_eq!(limited.status.code(), Some(1), "{arguments:?}: {message}");
-        assert!(message.contains("n = 200000000") && message.contains("use a smaller --n"), "{message}");
+        assert!(
+            message.contains("n = 200000000") && message.contains("use a smaller --n"),
+            "{message}"
+        );
     }
     assert!(!scratch.0.join("out").exists());
 }
@@ -69,7 +81,18 @@ fn runs_without_a_common_row_cannot_be_compared() {
     let scratch = Scratch::new("nothing-common");
     let run = |workload| {
         let out = scratch.path(workload);
-        succeeds(&["bench", "--quick", "--n", "100", "--workload", workload, "--backend", "floor", "--out", &out]);
+        succeeds(&[
+            "bench",
+            "--quick",
+            "--n",
+            "100",
+            "--workload",
+            workload,
+            "--backend",
+            "floor",
+            "--out",
+            &out,
+        ]);
         out
     };
     let message = fails(&["compare", &run("steady"), &run("same-slot")]);

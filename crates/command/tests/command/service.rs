@@ -3,7 +3,8 @@
 use crate::{Scratch, fails, succeeds, wheelhouse};
 
 /// As little as can be played.
-const SHORT: [&str; 9] = ["service", "--jobs", "200", "--rate", "2000", "--seconds", "0.05", "--repetitions", "1"];
+const SHORT: [&str; 9] =
+    ["service", "--jobs", "200", "--rate", "2000", "--seconds", "0.05", "--repetitions", "1"];
 
 fn short<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&SHORT[..], more].concat()
@@ -19,9 +20,19 @@ fn each_form_has_the_same_rows() {
     let rows = json["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 4 * 2, "four experiments on two facilities");
     assert!(rows.iter().all(|row| row["wrong"].is_null() && row["repetition"] == 1));
-    assert!(rows[0]["pairs_s_per_s"].as_f64().unwrap() > 0.0 && json["provenance"]["commit"].is_string());
+    assert!(
+        rows[0]["pairs_s_per_s"].as_f64().unwrap() > 0.0
+            && json["provenance"]["commit"].is_string()
+    );
     for text in [&table, &markdown] {
-        for part in ["pairs-window", "pairs-beside", "audit", "tokio-delay-queue", "bytes/job", "Asked of wheelhouse"] {
+        for part in [
+            "pairs-window",
+            "pairs-beside",
+            "audit",
+            "tokio-delay-queue",
+            "bytes/job",
+            "Asked of wheelhouse",
+        ] {
             assert!(text.contains(part), "{part}: {text}");
         }
     }
@@ -40,7 +51,8 @@ fn a_folder_gets_the_report_and_every_play() {
     let report = std::fs::read_to_string(scratch.0.join("out/report.md")).unwrap();
     assert!(report.contains("2,000 jobs a second") && report.contains("processor"), "{report}");
     let rows: serde_json::Value =
-        serde_json::from_str(&std::fs::read_to_string(scratch.0.join("out/rows.json")).unwrap()).unwrap();
+        serde_json::from_str(&std::fs::read_to_string(scratch.0.join("out/rows.json")).unwrap())
+            .unwrap();
     assert!(rows["rows"][0]["runs"].as_f64().unwrap() >= 100.0);
     assert!(fails(&arguments).contains("not empty"), "results are never written over");
 }
@@ -59,6 +71,10 @@ fn what_cannot_be_played_is_refused_with_the_remedy() {
     for (arguments, part) in refused {
         let message = fails(&[&["service"], &arguments[..]].concat());
         assert!(message.contains(part), "{arguments:?}: {message}");
-        assert_eq!(wheelhouse(&[&["service"], &arguments[..]].concat()).stdout, b"", "{arguments:?}");
+        assert_eq!(
+            wheelhouse(&[&["service"], &arguments[..]].concat()).stdout,
+            b"",
+            "{arguments:?}"
+        );
     }
 }

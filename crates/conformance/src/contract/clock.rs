@@ -19,9 +19,15 @@ pub fn contract_06_time_does_not_run_back<B: Backend>() {
 fn now_is_the_latest_tick_named<B: Backend>() {
     let mut timer = fresh::<B, ()>();
     assert_eq!(timer.now(), 0, "a backend is built with its clock at 0");
-    for (to, now) in
-        [(0, 0), (7, 7), (7, 7), (3, 7), (1 << 40, 1 << 40), (u64::MAX >> 1, u64::MAX >> 1), (0, u64::MAX >> 1)]
-    {
+    for (to, now) in [
+        (0, 0),
+        (7, 7),
+        (7, 7),
+        (3, 7),
+        (1 << 40, 1 << 40),
+        (u64::MAX >> 1, u64::MAX >> 1),
+        (0, u64::MAX >> 1),
+    ] {
         timer.advance(to, |_| ());
         assert_eq!(timer.now(), now, "contract 6: after advance({to}), with no timers");
     }
@@ -42,12 +48,28 @@ fn a_call_back_is_a_call_with_now<B: Backend>() {
             timer.insert(now, 'b');
             timer.insert(now + 1, 'c');
             let expected = [(now - 1, 'a'), (now, 'b')];
-            assert_eq!(fired(&mut timer, to), expected, "contract 6: advance({to}) at {now} is one to {now}");
+            assert_eq!(
+                fired(&mut timer, to),
+                expected,
+                "contract 6: advance({to}) at {now} is one to {now}"
+            );
             timer.insert(now, 'd');
-            assert_eq!(popped(&mut timer, to), [(now, 'd')], "contract 6: pop_expired({to}) at {now} is one to {now}");
-            assert_eq!((timer.now(), timer.len()), (now, 1), "contract 6: now stays, and what is not due waits");
+            assert_eq!(
+                popped(&mut timer, to),
+                [(now, 'd')],
+                "contract 6: pop_expired({to}) at {now} is one to {now}"
+            );
+            assert_eq!(
+                (timer.now(), timer.len()),
+                (now, 1),
+                "contract 6: now stays, and what is not due waits"
+            );
             let tick = latest::<B>(now, now + 1);
-            assert_eq!(fired(&mut timer, tick), [(now + 1, 'c')], "contract 2: it fires at its deadline");
+            assert_eq!(
+                fired(&mut timer, tick),
+                [(now + 1, 'c')],
+                "contract 2: it fires at its deadline"
+            );
         }
     }
 }
@@ -61,12 +83,23 @@ fn deadlines_after_a_call_back_hold<B: Backend>() {
             let deadline = now + delay;
             let tick = latest::<B>(now, deadline);
             timer.insert(deadline, ());
-            timer.advance(now.saturating_sub(back), |_| panic!("contract 2, never early: due at {deadline}"));
+            timer.advance(now.saturating_sub(back), |_| {
+                panic!("contract 2, never early: due at {deadline}")
+            });
             let before = fired(&mut timer, deadline - 1);
-            assert_eq!(before, [], "contract 2, never early: after a call {back} back, due at {deadline}");
-            timer
-                .advance((deadline - 1).saturating_sub(back), |_| panic!("contract 2, never early: due at {deadline}"));
-            assert_eq!(fired(&mut timer, tick), [(deadline, ())], "contract 2, never late: after a call {back} back");
+            assert_eq!(
+                before,
+                [],
+                "contract 2, never early: after a call {back} back, due at {deadline}"
+            );
+            timer.advance((deadline - 1).saturating_sub(back), |_| {
+                panic!("contract 2, never early: due at {deadline}")
+            });
+            assert_eq!(
+                fired(&mut timer, tick),
+                [(deadline, ())],
+                "contract 2, never late: after a call {back} back"
+            );
         }
     }
 }

@@ -24,14 +24,25 @@ pub fn contract_02_never_early_never_late<B: Backend>() {
 fn at_every_distance<B: Backend>() {
     for start in STARTS {
         for distance in edges() {
-            let Some(deadline) = start.checked_add(distance).filter(|_| distance > 0) else { continue };
+            let Some(deadline) = start.checked_add(distance).filter(|_| distance > 0) else {
+                continue;
+            };
             let mut timer = fresh_at::<B, ()>(start);
             let id = timer.insert(deadline, ());
             let before = fired(&mut timer, deadline - 1);
-            assert_eq!(before, [], "contract 2, never early: inserted at {start}, fired at {}", deadline - 1);
+            assert_eq!(
+                before,
+                [],
+                "contract 2, never early: inserted at {start}, fired at {}",
+                deadline - 1
+            );
             assert_eq!(timer.deadline(id), Some(deadline), "contract 2: it keeps its deadline");
             let at = fired(&mut timer, deadline);
-            assert_eq!(at, [(deadline, ())], "contract 2, never late: inserted at {start}, fired at its deadline");
+            assert_eq!(
+                at,
+                [(deadline, ())],
+                "contract 2, never late: inserted at {start}, fired at its deadline"
+            );
         }
     }
 }
@@ -46,10 +57,18 @@ fn on_a_way_of_many_stops<B: Backend>() {
             let mut now = start;
             while now < deadline - 1 {
                 now += (deadline - now) / 2;
-                assert_eq!(popped(&mut timer, now), [], "contract 2, never early: due at {deadline}, fired at {now}");
+                assert_eq!(
+                    popped(&mut timer, now),
+                    [],
+                    "contract 2, never early: due at {deadline}, fired at {now}"
+                );
             }
             let at = popped(&mut timer, deadline);
-            assert_eq!(at, [(deadline, ())], "contract 2, never late: after a way of many stops from {start}");
+            assert_eq!(
+                at,
+                [(deadline, ())],
+                "contract 2, never late: after a way of many stops from {start}"
+            );
         }
     }
 }
@@ -69,7 +88,10 @@ fn tick_by_tick<B: Backend>() {
             let tick = start + delay as u64;
             let at = fired(&mut timer, tick);
             let expected = vec![(tick, ()); due];
-            assert_eq!(at, expected, "contract 2: in a call at each tick, what fires at {tick} is what is due at it");
+            assert_eq!(
+                at, expected,
+                "contract 2: in a call at each tick, what fires at {tick} is what is due at it"
+            );
         }
     }
 }
@@ -87,8 +109,12 @@ fn in_jumps_of_any_size<B: Backend>() {
         while !left.is_empty() {
             now += 1 + random.of_any_scale(bits - 2);
             let (due, later) = left.split_at(left.partition_point(|deadline| *deadline <= now));
-            let at: Vec<_> = fired(&mut timer, now).into_iter().map(|(deadline, ())| deadline).collect();
-            assert_eq!(at, due, "contract 2: in a jump to {now}, what fires is what is due up to it");
+            let at: Vec<_> =
+                fired(&mut timer, now).into_iter().map(|(deadline, ())| deadline).collect();
+            assert_eq!(
+                at, due,
+                "contract 2: in a jump to {now}, what fires is what is due up to it"
+            );
             left = later;
         }
     }
@@ -98,17 +124,27 @@ fn in_jumps_of_any_size<B: Backend>() {
 fn all_distances_at_once<B: Backend>() {
     for start in STARTS {
         let mut timer = fresh_at::<B, ()>(start);
-        let mut deadlines: Vec<_> = edges().filter_map(|distance| start.checked_add(distance)).collect();
+        let mut deadlines: Vec<_> =
+            edges().filter_map(|distance| start.checked_add(distance)).collect();
         insert(&mut timer, deadlines.iter().map(|deadline| (*deadline, ())));
         deadlines.sort_unstable();
         for run in deadlines.chunk_by(|one, next| one == next) {
             let deadline = run[0];
             if deadline > timer.now() {
                 let before = fired(&mut timer, deadline - 1);
-                assert_eq!(before, [], "contract 2, never early: inserted at {start}, seen at {}", deadline - 1);
+                assert_eq!(
+                    before,
+                    [],
+                    "contract 2, never early: inserted at {start}, seen at {}",
+                    deadline - 1
+                );
             }
             let at = fired(&mut timer, deadline);
-            assert_eq!(at, vec![(deadline, ()); run.len()], "contract 2, never late: inserted at {start}");
+            assert_eq!(
+                at,
+                vec![(deadline, ()); run.len()],
+                "contract 2, never late: inserted at {start}"
+            );
         }
     }
 }

@@ -25,10 +25,20 @@ pub fn contract_05_stale_handles_are_harmless<B: Backend>() {
 fn assert_stale<T: std::fmt::Debug>(timer: &mut impl Timer<T>, id: TimerId, why: &str) {
     let before = (timer.len(), timer.next_wakeup());
     assert_eq!(timer.deadline(id), None, "contract 5: deadline of a handle whose timer {why}");
-    assert!(!timer.reschedule(id, timer.now() + 5), "contract 5: reschedule of a handle whose timer {why}");
-    assert!(!timer.reschedule(id, 0), "contract 5: reschedule into the past of a handle whose timer {why}");
+    assert!(
+        !timer.reschedule(id, timer.now() + 5),
+        "contract 5: reschedule of a handle whose timer {why}"
+    );
+    assert!(
+        !timer.reschedule(id, 0),
+        "contract 5: reschedule into the past of a handle whose timer {why}"
+    );
     assert!(timer.cancel(id).is_none(), "contract 5: cancel of a handle whose timer {why}");
-    assert_eq!((timer.len(), timer.next_wakeup()), before, "contract 5: a stale handle changes nothing");
+    assert_eq!(
+        (timer.len(), timer.next_wakeup()),
+        before,
+        "contract 5: a stale handle changes nothing"
+    );
 }
 
 /// A handle stays the same through moves, and is the one that the expiry names.
@@ -37,7 +47,11 @@ fn handles_of_a_life<B: Backend>() {
     let id = timer.insert(70_000, ());
     for deadline in [3, 1 << 40, 500] {
         assert!(timer.reschedule(id, deadline), "contract 5: the handle of a live timer is good");
-        assert_eq!(timer.deadline(id), Some(deadline), "contract 5: after a move, the handle names the new deadline");
+        assert_eq!(
+            timer.deadline(id),
+            Some(deadline),
+            "contract 5: after a move, the handle names the new deadline"
+        );
     }
     let expired = timer.pop_expired(latest::<B>(0, 500)).expect("contract 2: it is due");
     assert_eq!(expired.id, id, "contract 5: the expiry names the handle that insert returned");
@@ -52,14 +66,24 @@ fn after_cancel_fire_and_reuse<B: Backend>() {
         assert_stale(&mut timer, cancelled, "was cancelled");
         let fired = timer.insert(deadline, 'b'); // in the place of the first, it may be
         assert_stale(&mut timer, cancelled, "was cancelled, and its place used again");
-        assert_eq!(timer.deadline(fired), Some(deadline), "contract 5: the old handle did not reach the new timer");
+        assert_eq!(
+            timer.deadline(fired),
+            Some(deadline),
+            "contract 5: the old handle did not reach the new timer"
+        );
         let tick = latest::<B>(0, deadline);
-        timer.advance(tick, |expired| assert_eq!(expired.id, fired, "contract 5: the expiry names its own handle"));
+        timer.advance(tick, |expired| {
+            assert_eq!(expired.id, fired, "contract 5: the expiry names its own handle")
+        });
         let live = timer.insert(deadline + 1, 'c');
         for (stale, why) in [(cancelled, "was cancelled"), (fired, "has fired")] {
             assert_stale(&mut timer, stale, why);
         }
-        assert_eq!(timer.cancel(live), Some('c'), "contract 5: the old handles did not reach the new timer");
+        assert_eq!(
+            timer.cancel(live),
+            Some('c'),
+            "contract 5: the old handles did not reach the new timer"
+        );
     }
 }
 
@@ -80,7 +104,9 @@ fn over_many_reuses<B: Backend>() {
         }
         if value % 3 == 0 {
             let tick = latest::<B>(timer.now(), deadline);
-            timer.advance(tick, |expired| assert_eq!(expired.value, value, "contract 1: its own value"));
+            timer.advance(tick, |expired| {
+                assert_eq!(expired.value, value, "contract 1: its own value")
+            });
         } else {
             assert_eq!(timer.cancel(id), Some(value), "contract 1: its own value");
         }
@@ -90,7 +116,11 @@ fn over_many_reuses<B: Backend>() {
     for id in old {
         assert!(timer.cancel(id).is_none(), "contract 5: {id:?} is stale and reaches no timer");
     }
-    assert_eq!(timer.cancel(live), Some(0), "contract 5: the live one is reached by its own handle");
+    assert_eq!(
+        timer.cancel(live),
+        Some(0),
+        "contract 5: the live one is reached by its own handle"
+    );
 }
 
 /// Many live timers between many stale handles: each live handle reaches its own timer.
@@ -104,8 +134,16 @@ fn among_many_timers<B: Backend>() {
         live.push((timer.insert(deadline, value), value, deadline));
         if live.len() > 500 {
             let (id, value, deadline) = live.swap_remove(random.index(live.len()));
-            assert_eq!(timer.deadline(id), Some(deadline), "contract 5: each handle reaches its own timer");
-            assert_eq!(timer.cancel(id), Some(value), "contract 5: each handle reaches its own timer");
+            assert_eq!(
+                timer.deadline(id),
+                Some(deadline),
+                "contract 5: each handle reaches its own timer"
+            );
+            assert_eq!(
+                timer.cancel(id),
+                Some(value),
+                "contract 5: each handle reaches its own timer"
+            );
             stale.push(id);
         }
         if let Some(id) = stale.get(random.index(stale.len().max(1))) {
@@ -126,9 +164,15 @@ fn of_an_empty_structure<B: Backend>() {
             let id = timer.insert(9, ());
             timer.cancel(id);
         }
-        for (index, generation) in [(0, 0), (0, 1), (1, 1), (0, u32::MAX), (1 << 20, 3), (u32::MAX, u32::MAX)] {
+        for (index, generation) in
+            [(0, 0), (0, 1), (1, 1), (0, u32::MAX), (1 << 20, 3), (u32::MAX, u32::MAX)]
+        {
             let generation = NonZeroU32::MIN.saturating_add(generation);
-            assert_stale(&mut timer, TimerId::from_parts(index, generation), "is none of this structure");
+            assert_stale(
+                &mut timer,
+                TimerId::from_parts(index, generation),
+                "is none of this structure",
+            );
         }
     }
 }

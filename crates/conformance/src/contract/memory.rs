@@ -23,7 +23,11 @@ struct Size {
 
 const fn size<B: Backend>() -> Size {
     let share = if B::INFO.most == u32::MAX { 1 } else { 16 };
-    Size { peak: 20_000 / share, operations: sized(2_000_000, 1_000_000) / share, slack: (1 << 20) / share as u64 }
+    Size {
+        peak: 20_000 / share,
+        operations: sized(2_000_000, 1_000_000) / share,
+        slack: (1 << 20) / share as u64,
+    }
 }
 
 /// Contract 8: after any number of insertions and cancellations, memory stays within a constant factor of what the peak

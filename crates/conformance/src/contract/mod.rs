@@ -16,9 +16,10 @@ mod wakeup;
 mod work;
 
 pub use approximate::{
-    approximate_02_never_early_late_within_the_bound, approximate_03_order_of_what_comes_at_one_tick,
-    approximate_04_overdue_is_due_at_once, approximate_07_wakeup_never_after_a_bound,
-    approximate_09_a_panic_loses_nothing_else, approximate_10_the_whole_range_of_u64, approximate_long_run,
+    approximate_02_never_early_late_within_the_bound,
+    approximate_03_order_of_what_comes_at_one_tick, approximate_04_overdue_is_due_at_once,
+    approximate_07_wakeup_never_after_a_bound, approximate_09_a_panic_loses_nothing_else,
+    approximate_10_the_whole_range_of_u64, approximate_long_run,
 };
 pub use clock::contract_06_time_does_not_run_back;
 pub use exact::contract_02_never_early_never_late;
@@ -42,5 +43,17 @@ fn edges() -> impl Iterator<Item = u64> {
 
 /// Ticks at which the digits of the clock stand in ways that matter to wheels: at zero, before and after a turn,
 /// anywhere.
-const STARTS: [u64; 12] =
-    [0, 1, 7, 63, 64, 255, 256, 1_000, (1 << 16) - 1, 1_234_567, (1 << 32) - 1, 0x0123_4567_89ab_cdef];
+const STARTS: [u64; 12] = [
+    0,
+    1,
+    7,
+    63,
+    64,
+    255,
+    256,
+    1_000,
+    (1 << 16) - 1,
+    1_234_567,
+    (1 << 32) - 1,
+    0x0123_4567_89ab_cdef,
+];

@@ -26,7 +26,8 @@ fn each_timer_ends_once<B: Backend>() {
     const COUNT: usize = 5_000;
     let mut random = Random::new(1);
     let mut timer = fresh::<B, usize>();
-    let ids: Vec<_> = (0..COUNT).map(|value| timer.insert(random.of_any_scale(24), value)).collect();
+    let ids: Vec<_> =
+        (0..COUNT).map(|value| timer.insert(random.of_any_scale(24), value)).collect();
     let mut ends = vec![0; COUNT];
     assert_eq!(timer.len(), COUNT, "contract 1: all are live");
     let mut ended = 0;
@@ -35,7 +36,10 @@ fn each_timer_ends_once<B: Backend>() {
         for _ in 0..100 {
             let value = random.index(COUNT);
             if let Some(back) = timer.cancel(ids[value]) {
-                assert_eq!(back, value, "contract 1: cancel gives back the value of the timer it was asked for");
+                assert_eq!(
+                    back, value,
+                    "contract 1: cancel gives back the value of the timer it was asked for"
+                );
                 ends[value] += 1;
                 ended += 1;
             }
@@ -44,7 +48,11 @@ fn each_timer_ends_once<B: Backend>() {
             ends[value] += 1;
             ended += 1;
         }
-        assert_eq!(timer.len(), COUNT - ended, "contract 1: len counts the live timers at tick {tick}");
+        assert_eq!(
+            timer.len(),
+            COUNT - ended,
+            "contract 1: len counts the live timers at tick {tick}"
+        );
     }
     assert!(timer.is_empty(), "contract 1: no timer is left after the last deadline");
     assert_eq!(ends, vec![1; COUNT], "contract 1: how often each timer fired or was cancelled");
@@ -57,10 +65,22 @@ fn a_timer_that_fired_does_not_fire_again<B: Backend>() {
         let tick = latest::<B>(0, deadline);
         assert_eq!(fired(&mut timer, tick).len(), 1, "contract 1: a timer due at {deadline} fires");
         for later in [0, 1, 64, 256, 1 << 16, 1 << 34, 1 << 60] {
-            assert_eq!(fired(&mut timer, tick + later), [], "contract 1: it fired at {tick} already");
-            assert_eq!(popped(&mut timer, tick + later), [], "contract 1: it fired at {tick} already");
+            assert_eq!(
+                fired(&mut timer, tick + later),
+                [],
+                "contract 1: it fired at {tick} already"
+            );
+            assert_eq!(
+                popped(&mut timer, tick + later),
+                [],
+                "contract 1: it fired at {tick} already"
+            );
         }
-        assert_eq!((timer.len(), timer.next_wakeup()), (0, None), "contract 1: nothing is left of it");
+        assert_eq!(
+            (timer.len(), timer.next_wakeup()),
+            (0, None),
+            "contract 1: nothing is left of it"
+        );
     }
 }
 
@@ -69,11 +89,19 @@ fn a_cancelled_timer_does_not_fire<B: Backend>() {
     for deadline in [0, 1, 64, 300, 70_000, 1 << 33] {
         let ids: Vec<_> = (0..10).map(|value| timer.insert(deadline, value)).collect();
         for odd in (1..10).step_by(2) {
-            assert_eq!(timer.cancel(ids[odd]), Some(odd), "contract 1: cancel gives the value back");
+            assert_eq!(
+                timer.cancel(ids[odd]),
+                Some(odd),
+                "contract 1: cancel gives the value back"
+            );
         }
         let tick = latest::<B>(timer.now(), deadline);
         let values: Vec<_> = fired(&mut timer, tick).into_iter().map(|(_, value)| value).collect();
-        assert_eq!(values, [0, 2, 4, 6, 8], "contract 1: those due at {deadline} that were not cancelled");
+        assert_eq!(
+            values,
+            [0, 2, 4, 6, 8],
+            "contract 1: those due at {deadline} that were not cancelled"
+        );
     }
 }
 
@@ -87,7 +115,11 @@ fn a_moved_timer_fires_once<B: Backend>() {
     for tick in [3, 5, 64, 300, 499] {
         assert_eq!(fired(&mut timer, tick), [], "contract 1: moved away from {tick}, to 500");
     }
-    assert_eq!(fired(&mut timer, 1 << 41), [(500, ())], "contract 1: a moved timer fires once, at its last deadline");
+    assert_eq!(
+        fired(&mut timer, 1 << 41),
+        [(500, ())],
+        "contract 1: a moved timer fires once, at its last deadline"
+    );
 }
 
 /// A value that enters its number in a book when it is dropped.
@@ -109,7 +141,9 @@ fn values_are_dropped_once<B: Backend>() {
     let mut random = Random::new(2);
     let mut timer = fresh::<B, Booked>();
     let ids: Vec<_> = (0..COUNT)
-        .map(|number| timer.insert(random.of_any_scale(40), Booked { number, drops: Rc::clone(&drops) }))
+        .map(|number| {
+            timer.insert(random.of_any_scale(40), Booked { number, drops: Rc::clone(&drops) })
+        })
         .collect();
     for id in ids.iter().skip(3).step_by(7) {
         timer.reschedule(*id, 1 << random.below(40));
@@ -117,14 +151,30 @@ fn values_are_dropped_once<B: Backend>() {
     assert_eq!(dropped(), 0, "contract 1: no value is dropped while its timer is live");
     for (number, id) in ids.iter().enumerate().step_by(5) {
         let value = timer.cancel(*id).expect("contract 1: a live timer can be cancelled");
-        assert_eq!((value.number, drops.borrow()[number]), (number, 0), "contract 1: the value itself comes back");
+        assert_eq!(
+            (value.number, drops.borrow()[number]),
+            (number, 0),
+            "contract 1: the value itself comes back"
+        );
     }
     let mut gone = COUNT.div_ceil(5);
-    assert_eq!(dropped(), gone, "contract 1: the caller dropped what was cancelled, nobody anything else");
+    assert_eq!(
+        dropped(),
+        gone,
+        "contract 1: the caller dropped what was cancelled, nobody anything else"
+    );
     gone += timer.advance(1 << 12, drop);
     // A run of pops that is broken off, so that some timers are due and not yet fired.
     gone += (0..20).filter_map(|_| timer.pop_expired(1 << 24)).count();
-    assert_eq!((dropped(), timer.len()), (gone, COUNT - gone), "contract 1: fired values are the caller's to drop");
+    assert_eq!(
+        (dropped(), timer.len()),
+        (gone, COUNT - gone),
+        "contract 1: fired values are the caller's to drop"
+    );
     drop(timer);
-    assert_eq!(*drops.borrow(), vec![1; COUNT], "contract 1: how often each value was dropped in the end");
+    assert_eq!(
+        *drops.borrow(),
+        vec![1; COUNT],
+        "contract 1: how often each value was dropped in the end"
+    );
 }

@@ -28,9 +28,15 @@ fn ties_in_order_of_insertion<B: Backend>() {
         for value in 0..900 {
             timer.insert(deadline(value), value);
         }
-        let expected: Vec<_> =
-            (0..3).flat_map(|first| (first..900).step_by(3)).map(|value| (deadline(value), value)).collect();
-        assert_eq!(fired(&mut timer, u64::MAX), expected, "contract 3: timers of one deadline in order of insertion");
+        let expected: Vec<_> = (0..3)
+            .flat_map(|first| (first..900).step_by(3))
+            .map(|value| (deadline(value), value))
+            .collect();
+        assert_eq!(
+            fired(&mut timer, u64::MAX),
+            expected,
+            "contract 3: timers of one deadline in order of insertion"
+        );
     }
 }
 
@@ -50,14 +56,20 @@ fn ties_inserted_on_the_way<B: Backend>() {
             while timer.now() < deadline - 1 {
                 insert(&mut timer);
                 let half = timer.now() + (deadline - timer.now()) / 2;
-                assert_eq!(fired(&mut timer, half), [], "contract 2, never early: due at {deadline}, fired at {half}");
+                assert_eq!(
+                    fired(&mut timer, half),
+                    [],
+                    "contract 2, never early: due at {deadline}, fired at {half}"
+                );
             }
             insert(&mut timer);
             // Once more when the first of them has fired.
             let first = timer.pop_expired(deadline).map(|expired| expired.value);
             insert(&mut timer);
-            let values: Vec<_> =
-                first.into_iter().chain(popped(&mut timer, deadline).into_iter().map(|(_, value)| value)).collect();
+            let values: Vec<_> = first
+                .into_iter()
+                .chain(popped(&mut timer, deadline).into_iter().map(|(_, value)| value))
+                .collect();
             let expected: Vec<_> = (0..inserted).collect();
             assert_eq!(
                 values, expected,
@@ -75,8 +87,16 @@ fn earlier_deadlines_first<B: Backend>() {
             timer.insert(value * step, value);
         }
         let expected: Vec<_> = (1..=500).map(|value| (value * step, value)).collect();
-        assert_eq!(fired(&mut timer, 200 * step), expected[..200], "contract 3: in order of deadline");
-        assert_eq!(fired(&mut timer, u64::MAX), expected[200..], "contract 3: in order of deadline, between calls too");
+        assert_eq!(
+            fired(&mut timer, 200 * step),
+            expected[..200],
+            "contract 3: in order of deadline"
+        );
+        assert_eq!(
+            fired(&mut timer, u64::MAX),
+            expected[200..],
+            "contract 3: in order of deadline, between calls too"
+        );
     }
 }
 
@@ -84,15 +104,26 @@ fn a_move_counts_as_an_insertion<B: Backend>() {
     for deadline in [5, 64, 300, 70_000, 1 << 33] {
         let mut timer = fresh::<B, char>();
         let ids = ['a', 'b', 'c', 'd'].map(|value| timer.insert(deadline, value));
-        assert!(timer.reschedule(ids[1], deadline), "contract 3: a live timer can be moved to the deadline it has");
-        assert_eq!(names(&mut timer, deadline), "acdb", "contract 3: moved to the same deadline, b is the newest");
+        assert!(
+            timer.reschedule(ids[1], deadline),
+            "contract 3: a live timer can be moved to the deadline it has"
+        );
+        assert_eq!(
+            names(&mut timer, deadline),
+            "acdb",
+            "contract 3: moved to the same deadline, b is the newest"
+        );
 
         let ids = ['a', 'b', 'c', 'd'].map(|value| timer.insert(2 * deadline, value));
         timer.reschedule(ids[0], 9 * deadline);
         timer.reschedule(ids[2], 2 * deadline);
         timer.reschedule(ids[0], 2 * deadline);
         timer.insert(2 * deadline, 'e');
-        assert_eq!(names(&mut timer, 2 * deadline), "bdcae", "contract 3: moved away and back, a comes after c");
+        assert_eq!(
+            names(&mut timer, 2 * deadline),
+            "bdcae",
+            "contract 3: moved away and back, a comes after c"
+        );
 
         let ids = ['a', 'b', 'c'].map(|value| timer.insert(4 * deadline, value));
         timer.reschedule(ids[2], 3 * deadline);
@@ -115,9 +146,13 @@ fn a_cancel_leaves_the_order<B: Backend>() {
         });
         // These take the places of those that were cancelled.
         insert(&mut timer, (1_000..1_500).map(|value| (deadline, value)));
-        let values: Vec<_> = fired(&mut timer, deadline).into_iter().map(|(_, value)| value).collect();
+        let values: Vec<_> =
+            fired(&mut timer, deadline).into_iter().map(|(_, value)| value).collect();
         let expected: Vec<_> = (0..1_000).filter(kept).chain(1_000..1_500).collect();
-        assert_eq!(values, expected, "contract 3: places used again do not change the order of insertion");
+        assert_eq!(
+            values, expected,
+            "contract 3: places used again do not change the order of insertion"
+        );
     }
 }
 
@@ -130,7 +165,11 @@ fn pops_and_advances_agree<B: Backend>() {
     let (mut one, mut two, mut mixed) = (fresh::<B, u64>(), fresh::<B, u64>(), fresh::<B, u64>());
     [&mut one, &mut two, &mut mixed].into_iter().for_each(fill);
     let all = fired(&mut one, 10_007);
-    assert_eq!(popped(&mut two, 10_007), all, "contract 3: pop_expired yields what advance does, in the same order");
+    assert_eq!(
+        popped(&mut two, 10_007),
+        all,
+        "contract 3: pop_expired yields what advance does, in the same order"
+    );
     let mut parts = Vec::new();
     for tick in (0..11_000).step_by(500) {
         let few = (0..tick / 100).map_while(|_| mixed.pop_expired(tick));

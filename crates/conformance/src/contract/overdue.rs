@@ -25,31 +25,52 @@ fn fires_in_the_next_call<B: Backend>() {
             for to in [now, now + 1, now + 1_000, 0] {
                 let mut timer = fresh_at::<B, ()>(now);
                 let id = timer.insert(deadline, ());
-                assert_eq!((timer.len(), timer.deadline(id)), (1, Some(deadline)), "contract 4: {ago} ago is accepted");
+                assert_eq!(
+                    (timer.len(), timer.deadline(id)),
+                    (1, Some(deadline)),
+                    "contract 4: {ago} ago is accepted"
+                );
                 let wakeup = timer.next_wakeup();
                 assert!(
                     wakeup.is_some_and(|tick| tick <= deadline),
                     "contract 7: overdue since {deadline}: {wakeup:?}"
                 );
                 let at = fired(&mut timer, to);
-                assert_eq!(at, [(deadline, ())], "contract 4: inserted {ago} too late at {now}, next call to {to}");
+                assert_eq!(
+                    at,
+                    [(deadline, ())],
+                    "contract 4: inserted {ago} too late at {now}, next call to {to}"
+                );
             }
             let mut timer = fresh_at::<B, ()>(now);
             let id = timer.insert(now + 70_000, ());
-            assert!(timer.reschedule(id, deadline), "contract 4: a move to a deadline already past is accepted");
+            assert!(
+                timer.reschedule(id, deadline),
+                "contract 4: a move to a deadline already past is accepted"
+            );
             assert_eq!(timer.deadline(id), Some(deadline), "contract 4: its handle stays valid");
-            assert_eq!(popped(&mut timer, now), [(deadline, ())], "contract 4: moved {ago} before {now}");
+            assert_eq!(
+                popped(&mut timer, now),
+                [(deadline, ())],
+                "contract 4: moved {ago} before {now}"
+            );
         }
     }
 }
 
 fn takes_its_place_by_deadline<B: Backend>() {
     let mut timer = fresh_at::<B, char>(1_000);
-    for (deadline, value) in [(1_001, 'z'), (1_000, 'e'), (400, 'b'), (0, 'a'), (700, 'd'), (400, 'c'), (1_000, 'f')] {
+    for (deadline, value) in
+        [(1_001, 'z'), (1_000, 'e'), (400, 'b'), (0, 'a'), (700, 'd'), (400, 'c'), (1_000, 'f')]
+    {
         timer.insert(deadline, value);
     }
     let in_order = [(0, 'a'), (400, 'b'), (400, 'c'), (700, 'd'), (1_000, 'e'), (1_000, 'f')];
-    assert_eq!(fired(&mut timer, 1_000), in_order, "contract 4: overdue timers fire by (deadline, insertion)");
+    assert_eq!(
+        fired(&mut timer, 1_000),
+        in_order,
+        "contract 4: overdue timers fire by (deadline, insertion)"
+    );
     assert_eq!(fired(&mut timer, 1_001), [(1_001, 'z')], "contract 4: what is not due waits");
 
     // Overdue by insertion and due by a jump of the clock, mixed, over several levels of a wheel.
@@ -61,7 +82,10 @@ fn takes_its_place_by_deadline<B: Backend>() {
     let mut expected: Vec<_> = (0..400).map(|value| (value * 7_919) % 200_000).collect();
     expected.sort_unstable();
     let values: Vec<_> = fired(&mut timer, 200_000).into_iter().map(|(_, value)| value).collect();
-    assert_eq!(values, expected, "contract 4: before all that was due later, whichever way it became due");
+    assert_eq!(
+        values, expected,
+        "contract 4: before all that was due later, whichever way it became due"
+    );
 }
 
 /// What `pop_expired` yields next, as (deadline, value).
@@ -77,7 +101,11 @@ fn in_the_middle_of_a_run<B: Backend>() {
         timer.insert(20 * unit, "20");
         timer.insert(30 * unit, "30");
         timer.insert(101 * unit, "101");
-        assert_eq!(next(&mut timer, now), Some((10 * unit, "10")), "contract 4: the run starts with the earliest");
+        assert_eq!(
+            next(&mut timer, now),
+            Some((10 * unit, "10")),
+            "contract 4: the run starts with the earliest"
+        );
         assert_eq!(timer.now(), now, "between two pops of a run, now is the tick of the run");
         timer.insert(20 * unit, "20 again");
         timer.insert(5 * unit, "5");
@@ -90,10 +118,18 @@ fn in_the_middle_of_a_run<B: Backend>() {
             "contract 7: in a run, wake-up {wakeup:?} after a deadline"
         );
         let run = popped(&mut timer, now);
-        let expected = [(5, "5"), (20, "20"), (20, "20 again"), (25, "25"), (30, "30"), (100, "100")];
+        let expected =
+            [(5, "5"), (20, "20"), (20, "20 again"), (25, "25"), (30, "30"), (100, "100")];
         let expected = expected.map(|(deadline, value)| (deadline * unit, value));
-        assert_eq!(run, expected, "contract 4: what is inserted in a run takes its place by deadline, unit {unit}");
-        assert_eq!(popped(&mut timer, 101 * unit), [(101 * unit, "101")], "contract 4: what is not due waits");
+        assert_eq!(
+            run, expected,
+            "contract 4: what is inserted in a run takes its place by deadline, unit {unit}"
+        );
+        assert_eq!(
+            popped(&mut timer, 101 * unit),
+            [(101 * unit, "101")],
+            "contract 4: what is not due waits"
+        );
     }
 }
 
@@ -101,18 +137,45 @@ fn what_is_pending_can_be_changed<B: Backend>() {
     for unit in [1, 64, 1_000, 1 << 20] {
         let now = 100 * unit;
         let mut timer = fresh::<B, u64>();
-        let ids: Vec<TimerId> = (1..=9).map(|value| timer.insert(value * 10 * unit, value)).collect();
-        assert_eq!(next(&mut timer, now), Some((10 * unit, 1)), "contract 4: the run starts with the earliest");
-        assert_eq!(timer.deadline(ids[4]), Some(50 * unit), "contract 5: due and not yet fired is live");
-        assert_eq!(timer.cancel(ids[1]), Some(2), "contract 4: what is due and not yet fired can be cancelled");
-        assert!(timer.reschedule(ids[2], 85 * unit), "contract 4: or moved, to be due later in the run");
+        let ids: Vec<TimerId> =
+            (1..=9).map(|value| timer.insert(value * 10 * unit, value)).collect();
+        assert_eq!(
+            next(&mut timer, now),
+            Some((10 * unit, 1)),
+            "contract 4: the run starts with the earliest"
+        );
+        assert_eq!(
+            timer.deadline(ids[4]),
+            Some(50 * unit),
+            "contract 5: due and not yet fired is live"
+        );
+        assert_eq!(
+            timer.cancel(ids[1]),
+            Some(2),
+            "contract 4: what is due and not yet fired can be cancelled"
+        );
+        assert!(
+            timer.reschedule(ids[2], 85 * unit),
+            "contract 4: or moved, to be due later in the run"
+        );
         assert!(timer.reschedule(ids[6], 15 * unit), "contract 4: or to be due earlier");
-        assert!(timer.reschedule(ids[3], now + 1), "contract 4: or not to be due in the run at all");
+        assert!(
+            timer.reschedule(ids[3], now + 1),
+            "contract 4: or not to be due in the run at all"
+        );
         assert!(timer.reschedule(ids[7], 80 * unit), "contract 4: or to the deadline it has");
         assert_eq!(timer.len(), 7, "contract 1: seven are live");
         let run: Vec<_> = popped(&mut timer, now).into_iter().map(|(_, value)| value).collect();
-        assert_eq!(run, [7, 5, 6, 8, 3, 9], "contract 4: the rest of the run after those changes, unit {unit}");
-        assert_eq!(popped(&mut timer, now + 1), [(now + 1, 4)], "contract 4: moved out of the run, it fires later");
+        assert_eq!(
+            run,
+            [7, 5, 6, 8, 3, 9],
+            "contract 4: the rest of the run after those changes, unit {unit}"
+        );
+        assert_eq!(
+            popped(&mut timer, now + 1),
+            [(now + 1, 4)],
+            "contract 4: moved out of the run, it fires later"
+        );
     }
 }
 
@@ -128,8 +191,10 @@ fn a_period_is_caught_up_in_order<B: Backend>() {
             timer.insert(expired.deadline + expired.value, expired.value);
         }
     }
-    let mut expected: Vec<_> =
-        [7, 10].iter().flat_map(|period| (1..=1_000 / period).map(move |n| (n * period, *period))).collect();
+    let mut expected: Vec<_> = [7, 10]
+        .iter()
+        .flat_map(|period| (1..=1_000 / period).map(move |n| (n * period, *period)))
+        .collect();
     // At a tick where both are due, the one that was started again first fires first: the one with the longer period.
     expected.sort_unstable_by_key(|(deadline, period)| (*deadline, std::cmp::Reverse(*period)));
     assert_eq!(seen, expected, "contract 4: each period once, in order");

@@ -39,14 +39,19 @@ pub(super) fn the_others_fire_in_the_next_call<B: Backend>() {
         for nth in [0, 1, 10, 38, 39] {
             let mut timer = fresh::<B, u64>();
             // Twenty deadlines with two timers each, and one that is not due.
-            let ids: Vec<_> = (0..40).map(|value| timer.insert((1 + value / 2) * unit, value)).collect();
+            let ids: Vec<_> =
+                (0..40).map(|value| timer.insert((1 + value / 2) * unit, value)).collect();
             timer.insert(1_000 * unit, 99);
             let all: Vec<_> = (0..40).map(|value| ((1 + value / 2) * unit, value)).collect();
             let to = latest::<B>(0, 20 * unit);
             let seen = panic_at(&mut timer, to, nth);
             assert_eq!(seen, all[..=nth], "contract 9: up to the panic, in order");
             assert_eq!(timer.now(), to, "after a panic, now is the tick of the call");
-            assert_eq!(timer.len(), 40 - nth, "contract 9: what the callback was given is gone, all others are live");
+            assert_eq!(
+                timer.len(),
+                40 - nth,
+                "contract 9: what the callback was given is gone, all others are live"
+            );
             for (value, id) in ids.iter().enumerate() {
                 let deadline = timer.deadline(*id);
                 assert_eq!(
@@ -58,9 +63,16 @@ pub(super) fn the_others_fire_in_the_next_call<B: Backend>() {
             let wakeup = timer.next_wakeup();
             let earliest = all.get(nth + 1).map_or(1_000 * unit, |(deadline, _)| *deadline);
             let last = latest::<B>(0, earliest);
-            assert!(wakeup.is_some_and(|tick| tick <= last), "contract 9: wake-up {wakeup:?} for {earliest}");
+            assert!(
+                wakeup.is_some_and(|tick| tick <= last),
+                "contract 9: wake-up {wakeup:?} for {earliest}"
+            );
             let rest = if nth % 2 == 0 { fired(&mut timer, to) } else { popped(&mut timer, to) };
-            assert_eq!(rest, all[nth + 1..], "contract 9: the others fire in the next call, in order");
+            assert_eq!(
+                rest,
+                all[nth + 1..],
+                "contract 9: the others fire in the next call, in order"
+            );
             let last = fired(&mut timer, latest::<B>(0, 1_000 * unit));
             assert_eq!(last, [(1_000 * unit, 99)], "contract 9: and later ones at their time");
         }
@@ -85,14 +97,26 @@ fn the_structure_can_be_used_after_it<B: Backend>() {
         let ids = [(1, 'a'), (2, 'b'), (3, 'c'), (4, 'd'), (5, 'e'), (90, 'z')]
             .map(|(deadline, value)| timer.insert(deadline * unit, value));
         panic_at(&mut timer, 10 * unit, 0);
-        assert_eq!(timer.cancel(ids[0]), None, "contract 9: the timer whose callback panicked is gone");
-        assert_eq!(timer.cancel(ids[1]), Some('b'), "contract 9: one that was due can be cancelled");
+        assert_eq!(
+            timer.cancel(ids[0]),
+            None,
+            "contract 9: the timer whose callback panicked is gone"
+        );
+        assert_eq!(
+            timer.cancel(ids[1]),
+            Some('b'),
+            "contract 9: one that was due can be cancelled"
+        );
         assert!(timer.reschedule(ids[2], 11 * unit), "contract 9: or moved");
         timer.insert(3 * unit, 'f');
         timer.insert(11 * unit, 'g');
         panic_at(&mut timer, 10 * unit, 1);
-        let rest: String = fired(&mut timer, 100 * unit).into_iter().map(|(_, value)| value).collect();
-        assert_eq!(rest, "ecgz", "contract 9: after two panics, a cancel, a move and insertions, unit {unit}");
+        let rest: String =
+            fired(&mut timer, 100 * unit).into_iter().map(|(_, value)| value).collect();
+        assert_eq!(
+            rest, "ecgz",
+            "contract 9: after two panics, a cancel, a move and insertions, unit {unit}"
+        );
     }
 }
 
@@ -103,7 +127,11 @@ pub(super) fn values_survive_or_are_dropped<B: Backend>() {
         timer.insert(deadline * 100, Rc::clone(&value));
     }
     drop(panic_at(&mut timer, latest::<B>(0, 500), 1));
-    assert_eq!(Rc::strong_count(&value), 9, "contract 9: two values were given to the callback, eight are held");
+    assert_eq!(
+        Rc::strong_count(&value),
+        9,
+        "contract 9: two values were given to the callback, eight are held"
+    );
     drop(timer);
     assert_eq!(Rc::strong_count(&value), 1, "contract 1: the structure drops what it held");
 }

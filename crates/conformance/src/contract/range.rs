@@ -28,7 +28,11 @@ fn the_last_ticks_from_the_first<B: Backend>() {
         let id = timer.insert(deadline, value);
         assert_eq!(timer.deadline(id), Some(deadline), "contract 10: any tick is a valid deadline");
     }
-    assert_eq!(fired(&mut timer, MAX - 2), [(0, 'a'), (1, 'b')], "contract 10: one call over the whole range");
+    assert_eq!(
+        fired(&mut timer, MAX - 2),
+        [(0, 'a'), (1, 'b')],
+        "contract 10: one call over the whole range"
+    );
     assert_eq!(fired(&mut timer, MAX - 1), [(MAX - 1, 'c')], "contract 10: the last tick but one");
     assert_eq!(fired(&mut timer, MAX), [(MAX, 'd'), (MAX, 'e')], "contract 10: the last tick");
     assert_eq!(timer.now(), MAX, "contract 10: the clock can stand at the last tick");
@@ -43,7 +47,11 @@ fn the_last_ticks_one_by_one<B: Backend>() {
         }
         for ticks in (0..=last).rev() {
             let tick = MAX - ticks;
-            assert_eq!(fired(&mut timer, tick), [(tick, ticks)], "contract 10: {ticks} ticks before the last");
+            assert_eq!(
+                fired(&mut timer, tick),
+                [(tick, ticks)],
+                "contract 10: {ticks} ticks before the last"
+            );
         }
         assert!(timer.is_empty(), "contract 10: none is left");
     }
@@ -76,7 +84,10 @@ fn every_tick_of_a_scale<B: Backend>() {
         let mut timer = fresh::<B, ()>();
         insert(&mut timer, deadlines.iter().rev().map(|deadline| (*deadline, ())));
         let mut all = fired(&mut timer, stop);
-        assert!(all.iter().all(|(deadline, ())| *deadline <= stop), "contract 2, never early: at {stop}");
+        assert!(
+            all.iter().all(|(deadline, ())| *deadline <= stop),
+            "contract 2, never early: at {stop}"
+        );
         all.extend(fired(&mut timer, MAX));
         let all: Vec<_> = all.into_iter().map(|(deadline, ())| deadline).collect();
         assert_eq!(all, deadlines, "contract 10: every scale in order, with a stop at {stop}");
@@ -90,7 +101,10 @@ pub(super) fn wakeups_over_the_whole_range<B: Backend>() {
     while let Some(tick) = timer.next_wakeup() {
         let now = timer.now();
         let fired = timer.advance(tick, |_| ());
-        assert!(fired > 0 || tick > now, "contract 7: a wake-up at {tick}, at {now}, leads nowhere");
+        assert!(
+            fired > 0 || tick > now,
+            "contract 7: a wake-up at {tick}, at {now}, leads nowhere"
+        );
         calls += 1;
         assert!(calls < 100_000, "contract 10: wake-ups walk the range");
     }
@@ -101,7 +115,10 @@ pub(super) fn moved_from_end_to_end<B: Backend>() {
     let mut timer = fresh::<B, ()>();
     let id = timer.insert(MAX, ());
     for bit in 0..64 {
-        assert!(timer.reschedule(id, 1 << bit) && timer.reschedule(id, MAX - (1 << bit)), "contract 10: moved");
+        assert!(
+            timer.reschedule(id, 1 << bit) && timer.reschedule(id, MAX - (1 << bit)),
+            "contract 10: moved"
+        );
         assert_eq!(timer.deadline(id), Some(MAX - (1 << bit)), "contract 10: moved");
     }
     assert!(timer.reschedule(id, MAX), "contract 10: moved to the last tick");

@@ -24,8 +24,15 @@ pub fn contract_07_wakeup_never_after_a_deadline<B: Backend>() {
 /// The wake-up, held to what is promised of it.
 fn wakeup<T>(timer: &impl Timer<T>, earliest: Option<u64>) -> Option<u64> {
     let wakeup = timer.next_wakeup();
-    assert_eq!(wakeup.is_some(), earliest.is_some(), "contract 7: None if and only if nothing is live: {wakeup:?}");
-    assert!(wakeup <= earliest, "contract 7: wake-up {wakeup:?} is after the earliest deadline, {earliest:?}");
+    assert_eq!(
+        wakeup.is_some(),
+        earliest.is_some(),
+        "contract 7: None if and only if nothing is live: {wakeup:?}"
+    );
+    assert!(
+        wakeup <= earliest,
+        "contract 7: wake-up {wakeup:?} is after the earliest deadline, {earliest:?}"
+    );
     wakeup
 }
 
@@ -39,7 +46,9 @@ fn wake<B: Backend, T>(timer: &mut impl Timer<T>, earliest: u64) -> (usize, u64)
         }
     }
     let levels = B::INFO.vain_wakeups;
-    panic!("contract 7: more than {levels} wake-ups in vain, one per level, on the way to {earliest}");
+    panic!(
+        "contract 7: more than {levels} wake-ups in vain, one per level, on the way to {earliest}"
+    );
 }
 
 fn none_if_and_only_if_empty<B: Backend>() {
@@ -66,7 +75,11 @@ fn one_timer_at_every_distance<B: Backend>() {
             let mut timer = fresh_at::<B, ()>(start);
             timer.insert(deadline, ());
             let outcome = wake::<B, ()>(&mut timer, deadline);
-            assert_eq!(outcome, (1, deadline), "contract 7: from {start}, wake-ups lead to the deadline");
+            assert_eq!(
+                outcome,
+                (1, deadline),
+                "contract 7: from {start}, wake-ups lead to the deadline"
+            );
         }
     }
 }
@@ -82,7 +95,10 @@ fn from_wakeup_to_wakeup<B: Backend>() {
         for run in deadlines.chunk_by(|one, next| one == next) {
             let outcome = wake::<B, ()>(&mut timer, run[0]);
             let expected = (run.len(), run[0].max(start));
-            assert_eq!(outcome, expected, "contract 7: wake-ups lead to every deadline, and fire at no other tick");
+            assert_eq!(
+                outcome, expected,
+                "contract 7: wake-ups lead to every deadline, and fire at no other tick"
+            );
         }
         wakeup(&timer, None);
     }
@@ -118,7 +134,11 @@ fn after_cancels_and_moves<B: Backend>() {
                         let now = timer.now();
                         let before = live.len();
                         live.retain(|(deadline, _), _| *deadline > now);
-                        assert_eq!(fired, before - live.len(), "contract 2: what was due at {now} fired");
+                        assert_eq!(
+                            fired,
+                            before - live.len(),
+                            "contract 2: what was due at {now} fired"
+                        );
                     }
                 }
                 _ => {
@@ -136,7 +156,8 @@ fn one_left_of_many<B: Backend>() {
         let mut random = Random::new(bits);
         let mut timer = fresh::<B, ()>();
         let last = (1 << bits) + 12_345;
-        let ids: Vec<_> = (0..5_000).map(|_| timer.insert(1 + random.below(last - 1), ())).collect();
+        let ids: Vec<_> =
+            (0..5_000).map(|_| timer.insert(1 + random.below(last - 1), ())).collect();
         timer.insert(last, ());
         for (cancelled, id) in ids.into_iter().enumerate() {
             // Some are moved before they go.

@@ -34,7 +34,10 @@ const HUGE_JUMP: u64 = 64 * 8;
 /// If the backend does not keep that promise.
 pub fn contract_11_bounded_work<B: Backend>() {
     if B::meter(&B::build::<u64, CountingMeter>()).is_none() {
-        println!("contract 11: {} does not count its work, so there is nothing to hold it to", B::INFO.name);
+        println!(
+            "contract 11: {} does not count its work, so there is nothing to hold it to",
+            B::INFO.name
+        );
         return;
     }
     let sizes = SIZES.iter().map(|bits| 1 << bits).filter(|n| *n <= u64::from(B::INFO.most));
@@ -89,7 +92,9 @@ impl<B: Backend> Counted<B> {
             ("next wake-up", ask.0, ask.1, bounds.next_wakeup),
         ]
         .into_iter()
-        .map(|(operation, work, count, bound)| (operation, work as f64 / count.max(1) as f64, bound))
+        .map(|(operation, work, count, bound)| {
+            (operation, work as f64 / count.max(1) as f64, bound)
+        })
         .filter(|(_, average, bound)| average > bound)
         .map(|(operation, average, bound)| {
             format!("{operation} at n = {n}: {average:.3} steps on average, bound {bound:.3}")

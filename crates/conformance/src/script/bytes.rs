@@ -51,7 +51,9 @@ impl Reader<'_> {
             7 => When::In(self.number(4)),
             8 => When::In(self.number(8)),
             // Around the powers of two.
-            9..11 => When::In((1_u64 << (self.byte() % 64)).wrapping_add(self.number(1)).wrapping_sub(128)),
+            9..11 => When::In(
+                (1_u64 << (self.byte() % 64)).wrapping_add(self.number(1)).wrapping_sub(128),
+            ),
             11 => When::In(0),
             12 => When::Ago(self.number(1)),
             13 => When::Ago(self.number(3)),
@@ -83,7 +85,8 @@ mod tests {
 
     #[test]
     fn any_bytes_are_a_script() {
-        let bytes: Vec<u8> = (0..=255).flat_map(|one| (0..=255).step_by(5).map(move |two| one ^ two)).collect();
+        let bytes: Vec<u8> =
+            (0..=255).flat_map(|one| (0..=255).step_by(5).map(move |two| one ^ two)).collect();
         for start in 0..32 {
             let steps = decode(&bytes[start..]);
             assert!(steps.len() > bytes.len() / 11 && steps.len() < bytes.len());

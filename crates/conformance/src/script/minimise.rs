@@ -60,7 +60,8 @@ fn numbered(mut steps: Vec<Step>) -> Vec<Step> {
 
 /// The script without a step and, if that starts a timer, without what is done to it. Others keep their timers.
 fn without(steps: &[Step], at: usize) -> Vec<Step> {
-    let inserts = |steps: &[Step]| steps.iter().filter(|step| matches!(step, Step::Insert(_))).count() as u16;
+    let inserts =
+        |steps: &[Step]| steps.iter().filter(|step| matches!(step, Step::Insert(_))).count() as u16;
     let gone = matches!(steps[at], Step::Insert(_)).then(|| inserts(&steps[..at]));
     let others = steps.iter().enumerate().filter(|(index, _)| *index != at).map(|(_, step)| *step);
     let renumbered = others.filter_map(|mut step| match (timer(&mut step), gone) {

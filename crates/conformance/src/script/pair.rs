@@ -34,13 +34,23 @@ impl<B: Backend> Default for Pair<B> {
 impl<B: Backend> fmt::Debug for Pair<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { oracle, inserted, played, .. } = self;
-        write!(f, "{} after {played} steps: {} live of {inserted}, now {}", B::INFO.name, oracle.len(), oracle.now())
+        write!(
+            f,
+            "{} after {played} steps: {} live of {inserted}, now {}",
+            B::INFO.name,
+            oracle.len(),
+            oracle.now()
+        )
     }
 }
 
 /// `Ok` if both did the same, else both answers.
 fn same<A: PartialEq + fmt::Debug>(what: &str, backend: A, oracle: A) -> Result<(), String> {
-    if backend == oracle { Ok(()) } else { Err(format!("{what}: {backend:?}, but by the contract {oracle:?}")) }
+    if backend == oracle {
+        Ok(())
+    } else {
+        Err(format!("{what}: {backend:?}, but by the contract {oracle:?}"))
+    }
 }
 
 /// What an expiry was and what it should have been, in the same terms.
@@ -48,7 +58,9 @@ fn sides(expired: Expired<u64>) -> (TimerId, Tick, u64) {
     (expired.id, expired.deadline, expired.value)
 }
 
-fn oracle_side(Expired { deadline, value: (id, value), .. }: Expired<(TimerId, u64)>) -> (TimerId, Tick, u64) {
+fn oracle_side(
+    Expired { deadline, value: (id, value), .. }: Expired<(TimerId, u64)>,
+) -> (TimerId, Tick, u64) {
     (id, deadline, value)
 }
 
@@ -81,7 +93,8 @@ impl<B: Backend> Pair<B> {
     /// What differs.
     pub fn play(&mut self, step: Step) -> Result<(), Divergence> {
         let outcome = catch_unwind(AssertUnwindSafe(|| self.apply(step)));
-        let outcome = outcome.unwrap_or_else(|payload| Err(format!("panics: {}", crate::guard::message(&*payload))));
+        let outcome = outcome
+            .unwrap_or_else(|payload| Err(format!("panics: {}", crate::guard::message(&*payload))));
         let compared = outcome.and_then(|()| {
             same("len", self.timer.len(), self.oracle.len())?;
             same("is_empty", self.timer.is_empty(), self.oracle.is_empty())?;
@@ -101,7 +114,9 @@ impl<B: Backend> Pair<B> {
         let what = match (self.timer.next_wakeup(), self.oracle.next_wakeup()) {
             (None, None) => return Ok(()),
             (Some(wakeup), Some(deadline)) if wakeup <= deadline => return Ok(()),
-            (wakeup, deadline) => format!("next_wakeup: {wakeup:?}, but the earliest deadline is {deadline:?}"),
+            (wakeup, deadline) => {
+                format!("next_wakeup: {wakeup:?}, but the earliest deadline is {deadline:?}")
+            }
         };
         Err(Divergence { at: self.played.saturating_sub(1), step, what })
     }
@@ -114,7 +129,11 @@ impl<B: Backend> Pair<B> {
     pub fn finish(&mut self) -> Result<(), Divergence> {
         let last = Step::Advance(When::At(Tick::MAX));
         for index in 0..self.handles.len() {
-            self.compare_deadline(index).map_err(|what| Divergence { at: self.played, step: last, what })?;
+            self.compare_deadline(index).map_err(|what| Divergence {
+                at: self.played,
+                step: last,
+                what,
+            })?;
         }
         self.play(last)
     }
@@ -128,7 +147,11 @@ impl<B: Backend> Pair<B> {
             Step::Advance(when) => self.advance(when.tick(now)).map(|_| ()),
             Step::Pop(when) => {
                 let popped = self.timer.pop_expired(when.tick(now)).map(sides);
-                same("pop_expired", popped, self.oracle.pop_expired(when.tick(now)).map(oracle_side))
+                same(
+                    "pop_expired",
+                    popped,
+                    self.oracle.pop_expired(when.tick(now)).map(oracle_side),
+                )
             }
             Step::Wake => self.wake(),
             Step::Compact => {
@@ -155,7 +178,11 @@ impl<B: Backend> Pair<B> {
     fn cancel(&mut self, timer: u16) -> Result<(), String> {
         let Some(index) = self.index(timer) else { return Ok(()) };
         let (id, oracle_id) = self.handles[index];
-        same("cancel", self.timer.cancel(id), self.oracle.cancel(oracle_id).map(|(_, value)| value))?;
+        same(
+            "cancel",
+            self.timer.cancel(id),
+            self.oracle.cancel(oracle_id).map(|(_, value)| value),
+        )?;
         self.compare_deadline(index)
     }
 
@@ -187,12 +214,17 @@ impl<B: Backend> Pair<B> {
 
     fn wake(&mut self) -> Result<(), String> {
         for _ in 0..=B::INFO.vain_wakeups {
-            let Some(wakeup) = self.timer.next_wakeup() else { return same("live", 0, self.oracle.len()) };
+            let Some(wakeup) = self.timer.next_wakeup() else {
+                return same("live", 0, self.oracle.len());
+            };
             if self.advance(wakeup)? > 0 {
                 return Ok(());
             }
         }
-        Err(format!("more than {} wake-ups in vain on the way to one deadline", B::INFO.vain_wakeups))
+        Err(format!(
+            "more than {} wake-ups in vain on the way to one deadline",
+            B::INFO.vain_wakeups
+        ))
     }
 
     /// The callback panics at expiry `nth`. Those up to it are gone from both; the others are compared later.
@@ -218,10 +250,17 @@ impl<B: Backend> Pair<B> {
 }
 
 /// Compares two runs of expiries, naming the first difference.
-fn compare_runs(ours: &[(TimerId, Tick, u64)], theirs: &[(TimerId, Tick, u64)]) -> Result<(), String> {
+fn compare_runs(
+    ours: &[(TimerId, Tick, u64)],
+    theirs: &[(TimerId, Tick, u64)],
+) -> Result<(), String> {
     if ours == theirs {
         return Ok(());
     }
     let first = ours.iter().zip(theirs).take_while(|(ours, theirs)| ours == theirs).count();
-    same(&format!("expiry {first} of the call (handle, deadline, value)"), ours.get(first), theirs.get(first))
+    same(
+        &format!("expiry {first} of the call (handle, deadline, value)"),
+        ours.get(first),
+        theirs.get(first),
+    )
 }

@@ -89,7 +89,12 @@ impl Backend for Planted {
         precision: Precision::Exact,
         vain_wakeups: 0,
         most: u32::MAX,
-        costs: Costs { insert: "O(log n)", cancel: "O(log n)", reschedule: "O(log n)", fire: "O(log n)" },
+        costs: Costs {
+            insert: "O(log n)",
+            cancel: "O(log n)",
+            reschedule: "O(log n)",
+            fire: "O(log n)",
+        },
         bounds: |n| {
             let log = n.ilog2() as f64 + 2.0;
             Bounds {
@@ -259,8 +264,11 @@ impl<T, M: Meter> Faulty<T, M> {
         let place = &mut self.places[index as usize];
         let last = if eight_bits { 256 } else { u32::MAX };
         if !aliasing {
-            place.generation =
-                place.generation.checked_add(1).filter(|next| next.get() <= last).unwrap_or(NonZeroU32::MIN);
+            place.generation = place
+                .generation
+                .checked_add(1)
+                .filter(|next| next.get() <= last)
+                .unwrap_or(NonZeroU32::MIN);
         }
         TimerId::from_parts(index, place.generation)
     }
@@ -292,7 +300,8 @@ impl<T, M: Meter> Timer<T> for Faulty<T, M> {
         let Entry { deadline, value, .. } = self.take(key)?;
         if has(Fault::LostOnCancel) {
             // Unlinks its neighbour as well.
-            let neighbour = self.timers.range(key..).next().map(|(key, _)| *key).filter(|next| next.0 == key.0);
+            let neighbour =
+                self.timers.range(key..).next().map(|(key, _)| *key).filter(|next| next.0 == key.0);
             neighbour.and_then(|neighbour| self.take(neighbour));
         }
         if has(Fault::LazyCancelWithoutBound) && deadline > self.now {

@@ -76,7 +76,9 @@ impl Axis {
     /// the title says which; `None` without one.
     pub fn amount(title: &str, values: impl Iterator<Item = f64>) -> Option<Self> {
         let values: Vec<f64> = values.filter(|v| v.is_finite() && *v >= 0.0).collect();
-        if let Some((low, high)) = positive_range(values.iter().copied()).filter(|(low, high)| *high > *low * WIDE) {
+        if let Some((low, high)) =
+            positive_range(values.iter().copied()).filter(|(low, high)| *high > *low * WIDE)
+        {
             return Some(Self::steps(&format!("{title} (log scale)"), low, high, brief));
         }
         let most = values.into_iter().max_by(f64::total_cmp)?;
@@ -93,7 +95,8 @@ impl Axis {
     /// The same axis to go across, where labels stand side by side: those that would run into each other are left out, powers of ten the last.
     pub fn across(mut self) -> Self {
         const APART: f64 = 0.11;
-        let places: Vec<f64> = self.ticks.iter().filter(|tick| !tick.label.is_empty()).map(|tick| tick.at).collect();
+        let places: Vec<f64> =
+            self.ticks.iter().filter(|tick| !tick.label.is_empty()).map(|tick| tick.at).collect();
         if places.windows(2).all(|pair| pair[1] - pair[0] >= APART) {
             return self;
         }
@@ -114,9 +117,15 @@ impl Axis {
     pub fn percentiles(title: &str, finest: f64) -> Self {
         let last = nines(finest.clamp(99.99, 99.999_999));
         let mut axis = Self::empty(title, Scale::Nines, 0.0, last + 0.75);
-        for (percentile, label) in
-            [(0.0, "0"), (50.0, "50"), (90.0, "90"), (99.0, "99"), (99.9, "99.9"), (99.99, "99.99"), (99.999, "99.999")]
-        {
+        for (percentile, label) in [
+            (0.0, "0"),
+            (50.0, "50"),
+            (90.0, "90"),
+            (99.0, "99"),
+            (99.9, "99.9"),
+            (99.99, "99.99"),
+            (99.999, "99.999"),
+        ] {
             if nines(percentile) <= last + 0.01 {
                 axis.tick(percentile, label.to_owned());
             }
@@ -175,7 +184,11 @@ fn positive_range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
 fn step_below(value: f64) -> f64 {
     let decade = 10f64.powf(value.log10().floor());
     // Rounding may have put the decade one off on either side.
-    [10.0, 5.0, 2.0, 1.0, 0.5].into_iter().map(|m| m * decade).find(|s| *s <= value * (1.0 + 1e-9)).unwrap_or(decade)
+    [10.0, 5.0, 2.0, 1.0, 0.5]
+        .into_iter()
+        .map(|m| m * decade)
+        .find(|s| *s <= value * (1.0 + 1e-9))
+        .unwrap_or(decade)
 }
 
 /// The least of ..., 0.5, 1, 2, 5, 10, ... that is not below the value.
@@ -213,7 +226,10 @@ mod tests {
         let axis = Axis::time("t", [0.0, -1.0, f64::NAN, 12.0, 340.0].into_iter()).unwrap();
         assert_eq!(labels(&axis), ["10 ns", "20 ns", "50 ns", "100 ns", "200 ns", "500 ns"]);
         assert_eq!((axis.ticks[0].at, axis.ticks[5].at), (0.0, 1.0));
-        assert_eq!((axis.place(10.0), axis.place(0.0), axis.place(1e9)), (Some(0.0), None, Some(1.0)));
+        assert_eq!(
+            (axis.place(10.0), axis.place(0.0), axis.place(1e9)),
+            (Some(0.0), None, Some(1.0))
+        );
         assert_eq!(Axis::time("t", [0.0].into_iter()), None);
     }
 
@@ -258,7 +274,13 @@ mod tests {
         assert_eq!(labels(&wide(1e6)).len(), 10);
         assert_eq!(labels(&wide(1e6).across()), ["1,000", "10k", "100k", "1M"]);
         assert_eq!(labels(&wide(10_000.0).across()), ["1,000", "2,000", "5,000", "10k"]);
-        let places: Vec<f64> = wide(1e12).across().ticks.iter().filter(|t| !t.label.is_empty()).map(|t| t.at).collect();
+        let places: Vec<f64> = wide(1e12)
+            .across()
+            .ticks
+            .iter()
+            .filter(|t| !t.label.is_empty())
+            .map(|t| t.at)
+            .collect();
         assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= 0.11), "{places:?}");
     }
 

@@ -109,7 +109,8 @@ impl Chart {
 
     fn draw_whiskers(&self, pen: &mut Pen<'_>, series: &Series, place: i32) -> Drawn {
         let width = (self.aside * self.series.len() as i32).min(WIDEST_ASIDE);
-        let aside = width * (2 * place - self.series.len() as i32 + 1) / (2 * self.series.len().max(1) as i32);
+        let aside = width * (2 * place - self.series.len() as i32 + 1)
+            / (2 * self.series.len().max(1) as i32);
         for (x, low, high) in &series.whiskers {
             if let (Some(low), Some(high)) = (self.point(*x, *low), self.point(*x, *high)) {
                 let x = low.0 + aside;
@@ -136,13 +137,19 @@ impl Chart {
 
     /// Names stand in a column to the right of the plot, each as near to the end of its line as the others let it.
     fn draw_names(&self, pen: &mut Pen<'_>) -> Drawn {
-        let ends: Vec<(Point, &Series)> = self.series.iter().filter_map(|s| Some((self.end(s)?, s))).collect();
+        let ends: Vec<(Point, &Series)> =
+            self.series.iter().filter_map(|s| Some((self.end(s)?, s))).collect();
         let wanted: Vec<i32> = ends.iter().map(|((_, y), _)| *y).collect();
         let places = labels::spread(&wanted, 22, TOP + 4, BOTTOM - 4);
         for ((end, series), y) in ends.into_iter().zip(places) {
             let colour = series.style.light;
             let mark = (self.right() + 38, y);
-            let bend = [(end.0 + 7, end.1), (self.right() + 9, end.1), (self.right() + 24, y), (mark.0 - 8, y)];
+            let bend = [
+                (end.0 + 7, end.1),
+                (self.right() + 9, end.1),
+                (self.right() + 24, y),
+                (mark.0 - 8, y),
+            ];
             pen.line(&bend, colour, 1, 0.55)?;
             pen.mark(mark, series.style)?;
             pen.text(&fitting(&series.name), (mark.0 + 12, y), NAME)?;
@@ -160,7 +167,8 @@ impl Chart {
 
     /// The right end of the plot: leaves room for the longest name.
     fn right(&self) -> i32 {
-        let longest = self.series.iter().map(|s| fitting(&s.name).chars().count()).max().unwrap_or(0);
+        let longest =
+            self.series.iter().map(|s| fitting(&s.name).chars().count()).max().unwrap_or(0);
         WIDTH - (60 + (longest as f64 * NAME_LETTER) as i32).max(120)
     }
 

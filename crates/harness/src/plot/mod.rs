@@ -74,7 +74,8 @@ pub fn all(run: &Run) -> Vec<Plot> {
 /// The one picture that stands for the run: the steady mix against n, else the first there is.
 pub fn emblem(run: &Run) -> Option<Plot> {
     let mut pictures = all(run);
-    let steady = |p: &Plot| matches!(&p.subject, Subject::Time { measure, .. } if measure == "steady");
+    let steady =
+        |p: &Plot| matches!(&p.subject, Subject::Time { measure, .. } if measure == "steady");
     let chosen = pictures.iter().position(steady).unwrap_or(0);
     (chosen < pictures.len()).then(|| pictures.swap_remove(chosen))
 }
@@ -94,7 +95,9 @@ pub fn title(subject: &Subject) -> String {
         Subject::Time { workload, measure } if measure == workload => {
             format!("{}: time per operation", spoken(measure))
         }
-        Subject::Time { workload, measure } => format!("{} ({workload}): time per operation", spoken(measure)),
+        Subject::Time { workload, measure } => {
+            format!("{} ({workload}): time per operation", spoken(measure))
+        }
         Subject::Latency { workload, n, operation } => {
             format!("Latency of one {operation} ({workload}), n = {}", units::count(*n))
         }
@@ -107,18 +110,23 @@ pub fn file_name(subject: &Subject) -> String {
     let words = match subject {
         Subject::Time { workload, measure } if measure == workload => format!("time {measure}"),
         Subject::Time { workload, measure } => format!("time {measure} {workload}"),
-        Subject::Latency { workload, n, operation } => format!("latency {operation} {workload} {n}"),
+        Subject::Latency { workload, n, operation } => {
+            format!("latency {operation} {workload} {n}")
+        }
         Subject::Memory => "memory".to_owned(),
     };
-    let plain: String =
-        words.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+    let plain: String = words
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
+        .collect();
     format!("{plain}.svg")
 }
 
 fn subjects(run: &Run) -> Vec<Subject> {
     let mut subjects: Vec<Subject> = Vec::new();
     let times = run.throughput.iter();
-    let times = times.map(|r| Subject::Time { workload: r.workload.clone(), measure: r.measure.clone() });
+    let times =
+        times.map(|r| Subject::Time { workload: r.workload.clone(), measure: r.measure.clone() });
     let latencies = run.latency.iter().map(|r| {
         let (workload, operation) = (r.workload.clone(), r.operation.clone());
         Subject::Latency { workload, n: r.n, operation }
@@ -167,7 +175,11 @@ fn time(run: &Run, workload: &str, measure: &str) -> Option<String> {
             let median = stats::median(&row.ns_per_op).filter(|ns| *ns > 0.0);
             if let (Some(median), Some((least, most))) = (median, stats::range(&row.ns_per_op)) {
                 points.line.push((row.n as f64, median));
-                points.whiskers.extend((row.ns_per_op.len() > 1 && least > 0.0).then_some((row.n as f64, least, most)));
+                points.whiskers.extend((row.ns_per_op.len() > 1 && least > 0.0).then_some((
+                    row.n as f64,
+                    least,
+                    most,
+                )));
             }
         }
         points.line.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -183,29 +195,52 @@ fn time(run: &Run, workload: &str, measure: &str) -> Option<String> {
     });
     let x = Axis::sizes("timers n (log scale)", &sizes.into_iter().collect::<Vec<_>>())?;
     let y = Axis::time("time per operation", values)?;
-    let title = title(&Subject::Time { workload: workload.to_owned(), measure: measure.to_owned() });
-    let subtitle = format!("median, whiskers from least to greatest repetition; lower is better · {}", origin(run));
+    let title =
+        title(&Subject::Time { workload: workload.to_owned(), measure: measure.to_owned() });
+    let subtitle = format!(
+        "median, whiskers from least to greatest repetition; lower is better · {}",
+        origin(run)
+    );
     Some(Chart { title, subtitle, x, y, series, level: None, aside: 0 }.svg())
 }
 
 /// The distribution of single operations: how many percent took no longer than that.
 fn latency(run: &Run, workload: &str, n: u64, operation: &str) -> Option<String> {
-    let rows = || run.latency.iter().filter(|r| r.workload == workload && r.n == n && r.operation == operation);
-    let series = series(run, |backend| rows().find(|r| r.backend == backend).map(curve).unwrap_or_default());
-    let finest = rows().flat_map(|r| &r.curve).map(|p| p.0).filter(|p| *p < 100.0).fold(0.0, f64::max);
+    let rows = || {
+        run.latency
+            .iter()
+            .filter(|r| r.workload == workload && r.n == n && r.operation == operation)
+    };
+    let series =
+        series(run, |backend| rows().find(|r| r.backend == backend).map(curve).unwrap_or_default());
+    let finest =
+        rows().flat_map(|r| &r.curve).map(|p| p.0).filter(|p| *p < 100.0).fold(0.0, f64::max);
     let clock = run.provenance.clock_overhead_ns;
     let values = series.iter().flat_map(|s| s.line.iter().chain(&s.marks)).map(|p| p.1);
     let y = Axis::time("time of one operation", values)?;
-    let x = Axis::percentiles("share of operations that took no longer, % (every further nine equally wide)", finest);
-    let title = title(&Subject::Latency { workload: workload.to_owned(), n, operation: operation.to_owned() });
+    let x = Axis::percentiles(
+        "share of operations that took no longer, % (every further nine equally wide)",
+        finest,
+    );
+    let title = title(&Subject::Latency {
+        workload: workload.to_owned(),
+        n,
+        operation: operation.to_owned(),
+    });
     let subtitle = format!("each includes the clock's overhead; lower is better · {}", origin(run));
     let level = (clock > 0.0 && y.spans(clock)).then(|| (clock, "reading the clock".to_owned()));
     Some(Chart { title, subtitle, x, y, series, level, aside: 0 }.svg())
 }
 
 fn curve(row: &Latency) -> Points {
-    let named =
-        [(50.0, row.p50), (90.0, row.p90), (99.0, row.p99), (99.9, row.p999), (99.99, row.p9999), (100.0, row.max)];
+    let named = [
+        (50.0, row.p50),
+        (90.0, row.p90),
+        (99.0, row.p99),
+        (99.9, row.p999),
+        (99.99, row.p9999),
+        (100.0, row.max),
+    ];
     // What a histogram of so many values can tell: beyond that, a percentile is the maximum by another name.
     let told = |p: f64| p >= 100.0 || (row.count as f64) * (1.0 - p / 100.0) >= 0.999;
     let visible = |(p, ns): (f64, u64)| (ns > 0 && told(p)).then_some((p, ns as f64));
@@ -226,12 +261,15 @@ fn memory(run: &Run) -> Option<String> {
         rows.sort_by_key(|r| r.n);
         let line: Vec<(f64, f64)> = rows.iter().map(|r| (r.n as f64, r.live)).collect();
         let ends = |r: &&Memory| Some((r.n as f64, stats::range(&[r.live, r.peak, r.churned])?));
-        let whiskers = rows.iter().filter_map(ends).map(|(n, (least, most))| (n, least, most)).collect();
+        let whiskers =
+            rows.iter().filter_map(ends).map(|(n, (least, most))| (n, least, most)).collect();
         Points { marks: line.clone(), line, whiskers }
     });
     let x = Axis::sizes("live timers n (log scale)", &sizes.into_iter().collect::<Vec<_>>())?;
-    let y =
-        Axis::amount("bytes per live timer", series.iter().flat_map(|s| s.whiskers.iter().flat_map(|w| [w.1, w.2])))?;
+    let y = Axis::amount(
+        "bytes per live timer",
+        series.iter().flat_map(|s| s.whiskers.iter().flat_map(|w| [w.1, w.2])),
+    )?;
     let title = title(&Subject::Memory);
     let subtitle = format!(
         "after n insertions; whiskers include the peak while growing and the state after churn · {}",
@@ -243,5 +281,9 @@ fn memory(run: &Run) -> Option<String> {
 /// Machine and commit, short enough for a line beneath the title.
 fn origin(run: &Run) -> String {
     let dirty = if run.provenance.dirty { "+" } else { "" };
-    format!("{}, {}{dirty}", run.provenance.host, crate::report::provenance::short(&run.provenance.commit))
+    format!(
+        "{}, {}{dirty}",
+        run.provenance.host,
+        crate::report::provenance::short(&run.provenance.commit)
+    )
 }

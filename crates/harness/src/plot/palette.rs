@@ -57,8 +57,15 @@ const COLOURS: [(Rgb, Rgb); 8] = [
     ((0x9E, 0x1F, 0x2F), (0xFF, 0x8B, 0x93)), // crimson
 ];
 
-const SHAPES: [Shape; 7] =
-    [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond, Shape::Wedge, Shape::Plus, Shape::Cross];
+const SHAPES: [Shape; 7] = [
+    Shape::Circle,
+    Shape::Square,
+    Shape::Triangle,
+    Shape::Diamond,
+    Shape::Wedge,
+    Shape::Plus,
+    Shape::Cross,
+];
 
 const GREY: (Rgb, Rgb) = ((0x6E, 0x77, 0x81), (0x9D, 0xA7, 0xB1));
 

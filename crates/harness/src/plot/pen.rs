@@ -1,6 +1,8 @@
 //! The drawing library, in the few words that a chart needs.
 
-use plotters::prelude::{DrawingBackend, FontTransform, IntoFont, SVGBackend, ShapeStyle, TextStyle};
+use plotters::prelude::{
+    DrawingBackend, FontTransform, IntoFont, SVGBackend, ShapeStyle, TextStyle,
+};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontStyle};
 
@@ -47,9 +49,13 @@ pub(super) struct Pen<'a> {
 
 impl Pen<'_> {
     /// The picture that `draw` makes.
-    pub(super) fn drawing((width, height): Point, draw: impl FnOnce(&mut Pen<'_>) -> Drawn) -> String {
+    pub(super) fn drawing(
+        (width, height): Point,
+        draw: impl FnOnce(&mut Pen<'_>) -> Drawn,
+    ) -> String {
         let mut drawing = String::new();
-        let mut pen = Pen { backend: SVGBackend::with_string(&mut drawing, (width as u32, height as u32)) };
+        let mut pen =
+            Pen { backend: SVGBackend::with_string(&mut drawing, (width as u32, height as u32)) };
         // If it ever failed, what was drawn until then is still a picture.
         let _ = draw(&mut pen);
         drop(pen);
@@ -63,9 +69,16 @@ impl Pen<'_> {
     }
 
     /// A line through all points.
-    pub(super) fn line(&mut self, points: &[Point], colour: Rgb, width: u32, opacity: f64) -> Drawn {
+    pub(super) fn line(
+        &mut self,
+        points: &[Point],
+        colour: Rgb,
+        width: u32,
+        opacity: f64,
+    ) -> Drawn {
         if points.len() > 1 {
-            let style = ShapeStyle { color: rgb(colour).mix(opacity), filled: false, stroke_width: width };
+            let style =
+                ShapeStyle { color: rgb(colour).mix(opacity), filled: false, stroke_width: width };
             self.backend.draw_path(points.iter().copied(), &style)?;
         }
         Ok(())
@@ -97,7 +110,10 @@ impl Pen<'_> {
             Side::Right => HPos::Right,
         };
         let weight = if set.bold { FontStyle::Bold } else { FontStyle::Normal };
-        let font = ("sans-serif", f64::from(set.size) * FONT_SCALE).into_font().style(weight).transform(turn);
+        let font = ("sans-serif", f64::from(set.size) * FONT_SCALE)
+            .into_font()
+            .style(weight)
+            .transform(turn);
         let colour = rgb(set.colour);
         let style = TextStyle::from(font).color(&colour).pos(Pos::new(side, VPos::Center));
         self.backend.draw_text(text, &style, at)?;
@@ -111,12 +127,19 @@ impl Pen<'_> {
                 self.backend.draw_circle((x, y), reach as u32, &filled, true)?;
                 return Ok(());
             }
-            Shape::Square => vec![(-reach, -reach), (reach, -reach), (reach, reach), (-reach, reach)],
+            Shape::Square => {
+                vec![(-reach, -reach), (reach, -reach), (reach, reach), (-reach, reach)]
+            }
             Shape::Triangle => vec![(0, -reach - 1), (reach + 1, reach), (-reach - 1, reach)],
             Shape::Wedge => vec![(0, reach + 1), (reach + 1, -reach), (-reach - 1, -reach)],
-            Shape::Diamond => vec![(0, -reach - 2), (reach + 2, 0), (0, reach + 2), (-reach - 2, 0)],
+            Shape::Diamond => {
+                vec![(0, -reach - 2), (reach + 2, 0), (0, reach + 2), (-reach - 2, 0)]
+            }
             Shape::Plus => plus(reach + 1),
-            Shape::Cross => plus(reach + 1).into_iter().map(|(x, y)| ((x - y) * 7 / 10, (x + y) * 7 / 10)).collect(),
+            Shape::Cross => plus(reach + 1)
+                .into_iter()
+                .map(|(x, y)| ((x - y) * 7 / 10, (x + y) * 7 / 10))
+                .collect(),
         };
         self.backend.fill_polygon(corners.into_iter().map(|(dx, dy)| (x + dx, y + dy)), &filled)?;
         Ok(())

@@ -31,7 +31,12 @@ pub(super) fn finish(drawing: &str, title: &str) -> String {
         return drawing.to_owned();
     };
     let head = head.replacen("<svg", "<svg class=\"wheelhouse-plot\" role=\"img\"", 1);
-    format!("{head}>\n<title>{}</title>\n<style>\n{}</style>{}", escape(title), style_sheet(), broken(body))
+    format!(
+        "{head}>\n<title>{}</title>\n<style>\n{}</style>{}",
+        escape(title),
+        style_sheet(),
+        broken(body)
+    )
 }
 
 /// Breaks the lines of the floor's colour: an attribute and no style, so that it shows everywhere.

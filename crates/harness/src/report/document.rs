@@ -66,8 +66,10 @@ pub fn of(run: &Run, pictures: Vec<Plot>) -> Document {
     blocks.push(Block::Table(picks::picks(run)));
     blocks.extend(other_sizes(run));
     blocks.extend(wrong(run));
-    let (times, rest): (Vec<_>, Vec<_>) = pictures.into_iter().partition(|p| matches!(p.subject, Subject::Time { .. }));
-    let (latencies, memory): (Vec<_>, Vec<_>) = rest.into_iter().partition(|p| p.subject != Subject::Memory);
+    let (times, rest): (Vec<_>, Vec<_>) =
+        pictures.into_iter().partition(|p| matches!(p.subject, Subject::Time { .. }));
+    let (latencies, memory): (Vec<_>, Vec<_>) =
+        rest.into_iter().partition(|p| p.subject != Subject::Memory);
     blocks.extend(time_section(run, times));
     blocks.extend(latency_section(run, latencies));
     blocks.extend(memory_section(run, memory));
@@ -85,7 +87,11 @@ pub fn of(run: &Run, pictures: Vec<Plot>) -> Document {
 
 fn warnings(run: &Run) -> Vec<Block> {
     let mut warnings = Vec::new();
-    if run.throughput.is_empty() && run.latency.is_empty() && run.memory.is_empty() && run.failures.is_empty() {
+    if run.throughput.is_empty()
+        && run.latency.is_empty()
+        && run.memory.is_empty()
+        && run.failures.is_empty()
+    {
         warnings.push("Nothing was measured: this run holds no rows.".to_owned());
     }
     if run.interrupted {
@@ -93,11 +99,15 @@ fn warnings(run: &Run) -> Vec<Block> {
     }
     if !run.failures.is_empty() {
         let count = run.failures.len();
-        warnings.push(format!("Wrong answers: {count}. The structures concerned have no figures there; see below."));
+        warnings.push(format!(
+            "Wrong answers: {count}. The structures concerned have no figures there; see below."
+        ));
     }
     if run.provenance.dirty {
         let commit = provenance::short(&run.provenance.commit);
-        warnings.push(format!("The source had uncommitted changes: commit {commit} does not say what was measured."));
+        warnings.push(format!(
+            "The source had uncommitted changes: commit {commit} does not say what was measured."
+        ));
     }
     warnings.into_iter().map(Block::Warning).collect()
 }
@@ -108,7 +118,8 @@ fn other_sizes(run: &Run) -> Option<Block> {
     let others: Vec<u64> = summary::sizes(run).into_iter().filter(|n| *n != usual).collect();
     let tables = others.iter().map(|n| Block::Table(summary::at_a_glance(run, Some(*n)))).collect();
     let named: Vec<String> = others.iter().map(|n| units::count(*n)).collect();
-    (!others.is_empty()).then(|| Block::Folded(format!("The same at n = {}", named.join("; ")), tables))
+    (!others.is_empty())
+        .then(|| Block::Folded(format!("The same at n = {}", named.join("; ")), tables))
 }
 
 fn wrong(run: &Run) -> Vec<Block> {
@@ -122,7 +133,8 @@ fn time_section(run: &Run, pictures: Vec<Plot>) -> Vec<Block> {
     if run.throughput.is_empty() {
         return Vec::new();
     }
-    let mut blocks = vec![Block::Heading("Time per operation".to_owned()), Block::Text(prose::TIME.to_owned())];
+    let mut blocks =
+        vec![Block::Heading("Time per operation".to_owned()), Block::Text(prose::TIME.to_owned())];
     blocks.extend(pictures.into_iter().map(pictured));
     for (workload, table) in tables::times(run) {
         let title = format!("All figures: {}", table.title);
@@ -137,8 +149,10 @@ fn latency_section(run: &Run, pictures: Vec<Plot>) -> Vec<Block> {
     if run.latency.is_empty() {
         return Vec::new();
     }
-    let mut blocks =
-        vec![Block::Heading("Latency of single operations".to_owned()), Block::Text(prose::LATENCY.to_owned())];
+    let mut blocks = vec![
+        Block::Heading("Latency of single operations".to_owned()),
+        Block::Text(prose::LATENCY.to_owned()),
+    ];
     let usual = summary::usual_n(run);
     let at_usual = |p: &Plot| matches!(&p.subject, Subject::Latency { n, .. } if Some(*n) == usual);
     let (open, folded): (Vec<_>, Vec<_>) = pictures.into_iter().partition(at_usual);
@@ -150,7 +164,10 @@ fn latency_section(run: &Run, pictures: Vec<Plot>) -> Vec<Block> {
         ));
     }
     for table in tables::latencies(run) {
-        blocks.push(Block::Folded(format!("All figures: {}", table.title), vec![Block::Table(table)]));
+        blocks.push(Block::Folded(
+            format!("All figures: {}", table.title),
+            vec![Block::Table(table)],
+        ));
     }
     blocks
 }
@@ -159,7 +176,8 @@ fn memory_section(run: &Run, pictures: Vec<Plot>) -> Vec<Block> {
     let Some(table) = tables::memory(run) else {
         return Vec::new();
     };
-    let mut blocks = vec![Block::Heading("Memory".to_owned()), Block::Text(prose::MEMORY.to_owned())];
+    let mut blocks =
+        vec![Block::Heading("Memory".to_owned()), Block::Text(prose::MEMORY.to_owned())];
     blocks.extend(pictures.into_iter().map(pictured));
     blocks.push(Block::Folded("All figures: memory".to_owned(), vec![Block::Table(table)]));
     blocks

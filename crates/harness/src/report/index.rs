@@ -23,7 +23,8 @@ pub struct Index {
 ///
 /// If the folder cannot be read, or there is no run in it.
 pub fn render(folder: &Path) -> Result<Index> {
-    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read the folder {}", folder.display()))?;
+    let entries = std::fs::read_dir(folder)
+        .with_context(|| format!("cannot read the folder {}", folder.display()))?;
     let (mut runs, mut broken) = (Vec::new(), Vec::new());
     for entry in entries {
         let path = entry?.path();

@@ -6,7 +6,11 @@ use crate::table::markdown_escape;
 
 /// The report as GitHub shows it, pictures by their files in `plots/`.
 pub fn render(document: &Document) -> String {
-    let mut out = format!("# {}\n\n{}\n\n", markdown_escape(&document.title), markdown_escape(&document.subtitle));
+    let mut out = format!(
+        "# {}\n\n{}\n\n",
+        markdown_escape(&document.title),
+        markdown_escape(&document.subtitle)
+    );
     for block in &document.blocks {
         out += &set(block);
         out.push('\n');
@@ -25,16 +29,19 @@ fn set(block: &Block) -> String {
         Block::Heading(text) => format!("## {}\n", markdown_escape(text)),
         Block::Subheading(text) => format!("### {}\n", markdown_escape(text)),
         Block::Text(text) => format!("{}\n", markdown_escape(text)),
-        Block::Points(points) => points.iter().map(|p| format!("- {}\n", markdown_escape(p))).collect(),
+        Block::Points(points) => {
+            points.iter().map(|p| format!("- {}\n", markdown_escape(p))).collect()
+        }
         Block::Warning(text) => format!("> **Warning:** {}\n", markdown_escape(text)),
         Block::Table(table) => table.markdown(),
         Block::Picture(picture, caption) => {
             let image = image(&picture.title, &format!("{PLOTS}/{}", picture.file));
             format!("{image}\n\n*{}*\n", markdown_escape(caption))
         }
-        Block::Facts(facts) => {
-            facts.iter().map(|(name, value)| format!("- {name}: {}\n", markdown_escape(value))).collect()
-        }
+        Block::Facts(facts) => facts
+            .iter()
+            .map(|(name, value)| format!("- {name}: {}\n", markdown_escape(value)))
+            .collect(),
         Block::Folded(title, blocks) => {
             let inner: Vec<String> = blocks.iter().map(set).collect();
             let title = markdown_escape(title);

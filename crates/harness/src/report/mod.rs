@@ -49,7 +49,8 @@ pub const PEERS: &str = "peers";
 pub fn write(run: &Run, dir: &Path) -> Result<PathBuf> {
     let pictures = plot::all(run);
     let folder = dir.join(PLOTS);
-    fs::create_dir_all(&folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    fs::create_dir_all(&folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     for picture in &pictures {
         store::write_whole(&folder.join(&picture.file), picture.svg.as_bytes())?;
     }
@@ -77,7 +78,11 @@ pub fn splice_into(run: &Run, dir: &Path, file: &Path, check: bool) -> Result<bo
     };
     let mut up_to_date = true;
     for (name, section) in sections {
-        let outcome = if check { splice::check(file, name, &section) } else { splice::splice(file, name, &section) };
+        let outcome = if check {
+            splice::check(file, name, &section)
+        } else {
+            splice::splice(file, name, &section)
+        };
         up_to_date &= outcome? == Outcome::UpToDate;
     }
     Ok(up_to_date)
@@ -97,12 +102,17 @@ fn table_section(run: &Run, folder: &str, picture: &str) -> String {
     let mut table = summary::at_a_glance(run, None);
     table.notes.push(format!("Measured on {}.", provenance::line(&run.provenance)));
     let name = folder.rsplit('/').next().unwrap_or(folder);
-    format!("{}{picture}\nAll tables and plots of this run: [{name}](<{folder}/{MARKDOWN}>).\n", table.markdown())
+    format!(
+        "{}{picture}\nAll tables and plots of this run: [{name}](<{folder}/{MARKDOWN}>).\n",
+        table.markdown()
+    )
 }
 
 /// The way from the folder of a file to another folder, with `/` whatever the system.
 fn link_from(file: &Path, dir: &Path) -> Result<String> {
-    let whole = |path: &Path| fs::canonicalize(path).with_context(|| format!("cannot find {}", path.display()));
+    let whole = |path: &Path| {
+        fs::canonicalize(path).with_context(|| format!("cannot find {}", path.display()))
+    };
     let (file, dir) = (whole(file)?, whole(dir)?);
     let base: Vec<_> = file.parent().unwrap_or(Path::new("")).components().collect();
     let goal: Vec<_> = dir.components().collect();

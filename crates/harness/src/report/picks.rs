@@ -33,7 +33,10 @@ const USES: [Use; 7] = [
         what: "A steady mix of starting, cancelling and firing",
         by: By::Time { workload: "steady", measure: "steady" },
     },
-    Use { what: "All fire, the clock goes tick by tick", by: By::Time { workload: "uniform", measure: "fire-ticks" } },
+    Use {
+        what: "All fire, the clock goes tick by tick",
+        by: By::Time { workload: "uniform", measure: "fire-ticks" },
+    },
     Use {
         what: "A simulation: take the earliest, start another",
         by: By::Time { workload: "hold-exponential", measure: "hold" },
@@ -42,7 +45,10 @@ const USES: [Use; 7] = [
         what: "Few timers, whatever is done: mean of insert warm, cancel, reschedule, fire ticks, steady and hold",
         by: By::Few,
     },
-    Use { what: "No call may stall: the longest insert, cancel or tick of the workload uniform", by: By::Tail },
+    Use {
+        what: "No call may stall: the longest insert, cancel or tick of the workload uniform",
+        by: By::Tail,
+    },
     Use { what: "Least memory, after churn", by: By::Memory },
 ];
 
@@ -67,9 +73,18 @@ pub fn picks(run: &Run) -> Table {
         let mut found = figures(run, &by, at);
         found.sort_by(|a, b| a.1.total_cmp(&b.1));
         let [(best, figure), rest @ ..] = found.as_slice() else { continue };
-        let next = rest.first().map_or_else(|| "-".to_owned(), |(name, next)| format!("{name}, ×{:.2}", next / figure));
-        let place = at.filter(|_| at != n).map_or_else(String::new, |at| format!(" (n = {})", units::count(at)));
-        let shown = if matches!(by, By::Memory) { format!("{figure:.1} bytes") } else { units::time(*figure) };
+        let next = rest.first().map_or_else(
+            || "-".to_owned(),
+            |(name, next)| format!("{name}, ×{:.2}", next / figure),
+        );
+        let place = at
+            .filter(|_| at != n)
+            .map_or_else(String::new, |at| format!(" (n = {})", units::count(at)));
+        let shown = if matches!(by, By::Memory) {
+            format!("{figure:.1} bytes")
+        } else {
+            units::time(*figure)
+        };
         table.rows.push(vec![
             Cell::text(format!("{what}{place}")),
             Cell::text(best.clone()),
@@ -97,16 +112,24 @@ fn figure(run: &Run, name: &str, by: &By, n: Option<u64>) -> Option<f64> {
         By::Time { workload, measure } => time(run, name, workload, measure, n),
         By::Few => {
             // Who lacks one is left out: a mean of others would not compare.
-            let times = EACH.iter().map(|(workload, measure)| time(run, name, workload, measure, n));
+            let times =
+                EACH.iter().map(|(workload, measure)| time(run, name, workload, measure, n));
             stats::geometric_mean(&times.collect::<Option<Vec<_>>>()?)
         }
         By::Traces => {
-            let rows = run.throughput.iter().filter(|row| row.backend == name && row.workload.starts_with(TRACE));
-            stats::geometric_mean(&rows.filter_map(|row| stats::median(&row.ns_per_op)).collect::<Vec<_>>())
+            let rows = run
+                .throughput
+                .iter()
+                .filter(|row| row.backend == name && row.workload.starts_with(TRACE));
+            stats::geometric_mean(
+                &rows.filter_map(|row| stats::median(&row.ns_per_op)).collect::<Vec<_>>(),
+            )
         }
         By::Tail => {
-            let rows =
-                run.latency.iter().filter(|row| row.backend == name && row.workload == "uniform" && Some(row.n) == n);
+            let rows = run
+                .latency
+                .iter()
+                .filter(|row| row.backend == name && row.workload == "uniform" && Some(row.n) == n);
             rows.map(|row| row.worst as f64).max_by(f64::total_cmp)
         }
         By::Memory => {

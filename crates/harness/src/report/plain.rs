@@ -24,9 +24,15 @@ fn set(block: &Block) -> String {
         Block::Points(points) => points.iter().map(|point| filled(point, "- ", "  ")).collect(),
         Block::Warning(text) => filled(text, "warning: ", "  "),
         Block::Table(table) => table.terminal(),
-        Block::Picture(picture, caption) => filled(&format!("[plot: {}] {caption}", picture.title), "", "  "),
-        Block::Facts(facts) => facts.iter().map(|(name, value)| filled(value, &format!("{name}: "), "    ")).collect(),
-        Block::Folded(title, blocks) => format!("{title}\n{}", blocks.iter().map(set).collect::<String>()),
+        Block::Picture(picture, caption) => {
+            filled(&format!("[plot: {}] {caption}", picture.title), "", "  ")
+        }
+        Block::Facts(facts) => {
+            facts.iter().map(|(name, value)| filled(value, &format!("{name}: "), "    ")).collect()
+        }
+        Block::Folded(title, blocks) => {
+            format!("{title}\n{}", blocks.iter().map(set).collect::<String>())
+        }
     }
 }
 

@@ -43,13 +43,21 @@ fn measured(measure: &str) -> &'static str {
         "insert-cold" => {
             "Starting timers in memory that the structure has not used before: the first touch is included."
         }
-        "insert-warm" => "Starting timers in memory that the structure has used before, in scattered places.",
+        "insert-warm" => {
+            "Starting timers in memory that the structure has used before, in scattered places."
+        }
         "cancel" => "Stopping live timers by their handles, in random order.",
         "reschedule" => "Moving live timers to new deadlines by their handles, in random order.",
         "fire-jump" => "Firing all timers in one jump of the clock.",
-        "fire-ticks" => "Firing all timers while the clock goes tick by tick; empty ticks are included.",
-        "steady" => "Each step stops a timer at random and starts another, while the clock goes on and some fire.",
-        "hold" => "The hold model: the earliest timer fires and is started again later, n live all the time.",
+        "fire-ticks" => {
+            "Firing all timers while the clock goes tick by tick; empty ticks are included."
+        }
+        "steady" => {
+            "Each step stops a timer at random and starts another, while the clock goes on and some fire."
+        }
+        "hold" => {
+            "The hold model: the earliest timer fires and is started again later, n live all the time."
+        }
         "mix" => "The operations as the workload or trace has them, time divided by their number.",
         _ => "Time divided by the number of operations.",
     }
@@ -85,9 +93,15 @@ pub fn doubts(run: &Run) -> Vec<String> {
         units::time(p.clock_overhead_ns)
     ));
     if p.pinned_to.is_none() {
-        points.push("The measuring thread was not pinned to a processor: it may have moved between them.".to_owned());
+        points.push(
+            "The measuring thread was not pinned to a processor: it may have moved between them."
+                .to_owned(),
+        );
     }
-    points.push("Synthetic workloads are nobody's program. Replay a trace of your own before you choose.".to_owned());
+    points.push(
+        "Synthetic workloads are nobody's program. Replay a trace of your own before you choose."
+            .to_owned(),
+    );
     points.push(format!(
         "To repeat it: check out commit {}, run the command named below, and compare the two runs.",
         p.commit
@@ -99,10 +113,12 @@ pub fn doubts(run: &Run) -> Vec<String> {
 fn spread(run: &Run) -> Option<String> {
     let counts: Vec<f64> = run.throughput.iter().map(|r| r.ns_per_op.len() as f64).collect();
     let (fewest, most) = stats::range(&counts)?;
-    let spreads: Vec<f64> = run.throughput.iter().filter_map(|r| stats::relative_deviation(&r.ns_per_op)).collect();
+    let spreads: Vec<f64> =
+        run.throughput.iter().filter_map(|r| stats::relative_deviation(&r.ns_per_op)).collect();
     let typical = stats::median(&spreads)? * 100.0;
     let noisy = spreads.iter().filter(|s| **s > 0.1).count();
-    let repetitions = if fewest == most { format!("{fewest}") } else { format!("{fewest} to {most}") };
+    let repetitions =
+        if fewest == most { format!("{fewest}") } else { format!("{fewest} to {most}") };
     Some(format!(
         "This run: {} rows of {repetitions} repetitions, median absolute deviation typically {typical:.1} % of the median, \
          above 10 % in {noisy} rows.",

@@ -23,7 +23,9 @@ fn times_of(run: &Run, workload: &str) -> Table {
     let measures = distinct(rows().map(|r| r.measure.as_str()));
     let sizes: BTreeSet<u64> = rows().map(|r| r.n).collect();
     let heads = [Column::right("n"), Column::left("structure")];
-    let heads = heads.into_iter().chain(measures.iter().map(|m| Column::right(m.replace('-', "\n")).keyed(*m)));
+    let heads = heads
+        .into_iter()
+        .chain(measures.iter().map(|m| Column::right(m.replace('-', "\n")).keyed(*m)));
     let mut table = Table::new(format!("{workload}, ns per operation"), heads.collect());
     let names = summary::backends(run);
     for n in sizes {
@@ -32,20 +34,29 @@ fn times_of(run: &Run, workload: &str) -> Table {
         for (i, name) in names.iter().enumerate() {
             let fields: Vec<Cell> = columns.iter().map(|column| column[i].clone()).collect();
             if fields.iter().any(|field| !field.value.is_null()) {
-                let head = [Cell::count(n), Cell::text(name.clone()).marked(summary::row_mark(name))];
+                let head =
+                    [Cell::count(n), Cell::text(name.clone()).marked(summary::row_mark(name))];
                 table.rows.push(head.into_iter().chain(fields).collect());
             }
         }
     }
-    table.notes.push("Median of the repetitions, and ×ratio to the best at that n, which is marked.".to_owned());
+    table.notes.push(
+        "Median of the repetitions, and ×ratio to the best at that n, which is marked.".to_owned(),
+    );
     table
 }
 
 fn column(run: &Run, names: &[String], workload: &str, n: u64, measure: &str) -> Vec<Cell> {
-    let found: Vec<Found> =
-        names.iter().map(|name| summary::find_throughput(run, name, workload, n, measure)).collect();
+    let found: Vec<Found> = names
+        .iter()
+        .map(|name| summary::find_throughput(run, name, workload, n, measure))
+        .collect();
     let best = summary::best(names, &found);
-    names.iter().zip(&found).map(|(name, found)| summary::ratio_cell(name, found, best, units::number)).collect()
+    names
+        .iter()
+        .zip(&found)
+        .map(|(name, found)| summary::ratio_cell(name, found, best, units::number))
+        .collect()
 }
 
 /// One table per workload and operation: percentiles of the time of single operations.
@@ -55,14 +66,19 @@ pub fn latencies(run: &Run) -> Vec<Table> {
 }
 
 fn latencies_of(run: &Run, workload: &str, operation: &str) -> Table {
-    let figures = ["timed", "p50", "p90", "p99", "p99.9", "p99.99", "max", "worst"].map(Column::right);
+    let figures =
+        ["timed", "p50", "p90", "p99", "p99.9", "p99.99", "max", "worst"].map(Column::right);
     let heads = [Column::right("n"), Column::left("structure")];
     let title = format!("{operation} ({workload}), time of one operation");
     let mut table = Table::new(title, heads.into_iter().chain(figures).collect());
-    let mut rows: Vec<_> = run.latency.iter().filter(|r| r.workload == workload && r.operation == operation).collect();
+    let mut rows: Vec<_> =
+        run.latency.iter().filter(|r| r.workload == workload && r.operation == operation).collect();
     rows.sort_by_key(|r| (r.n, r.backend == FLOOR));
     for row in rows {
-        let mut cells = vec![Cell::count(row.n), Cell::text(&row.backend).marked(summary::row_mark(&row.backend))];
+        let mut cells = vec![
+            Cell::count(row.n),
+            Cell::text(&row.backend).marked(summary::row_mark(&row.backend)),
+        ];
         cells.push(Cell::count(row.count));
         let times = [row.p50, row.p90, row.p99, row.p999, row.p9999, row.max, row.worst];
         cells.extend(times.map(|ns| Cell::figure(ns as f64, units::time(ns as f64))));
@@ -80,23 +96,41 @@ pub fn memory(run: &Run) -> Option<Table> {
     let mut rows: Vec<_> = run.memory.iter().collect();
     rows.sort_by_key(|r| r.n);
     for row in rows {
-        let mut cells = vec![Cell::count(row.n), Cell::text(&row.backend).marked(summary::row_mark(&row.backend))];
-        cells.extend([row.live, row.peak, row.churned].map(|bytes| Cell::figure(bytes, units::number(bytes))));
+        let mut cells = vec![
+            Cell::count(row.n),
+            Cell::text(&row.backend).marked(summary::row_mark(&row.backend)),
+        ];
+        cells.extend(
+            [row.live, row.peak, row.churned]
+                .map(|bytes| Cell::figure(bytes, units::number(bytes))),
+        );
         table.rows.push(cells);
     }
     table.notes.push("live: after n insertions; peak: the most on the way there.".to_owned());
-    table.notes.push("churned: with n live again after every timer was replaced several times.".to_owned());
+    table.notes.push(
+        "churned: with n live again after every timer was replaced several times.".to_owned(),
+    );
     (!table.rows.is_empty()).then_some(table)
 }
 
 /// What was answered wrongly; `None` if nothing was.
 pub fn failures(run: &Run) -> Option<Table> {
-    let columns =
-        vec![Column::left("structure"), Column::left("workload"), Column::right("n"), Column::left("what was wrong")];
+    let columns = vec![
+        Column::left("structure"),
+        Column::left("workload"),
+        Column::right("n"),
+        Column::left("what was wrong"),
+    ];
     let mut table = Table::new("Answers that did not match the oracle's", columns);
     for failure in &run.failures {
-        let names = [Cell::text(&failure.backend).marked(Mark::Wrong), Cell::text(&failure.workload)];
-        table.rows.push(names.into_iter().chain([Cell::count(failure.n), Cell::text(&failure.message)]).collect());
+        let names =
+            [Cell::text(&failure.backend).marked(Mark::Wrong), Cell::text(&failure.workload)];
+        table.rows.push(
+            names
+                .into_iter()
+                .chain([Cell::count(failure.n), Cell::text(&failure.message)])
+                .collect(),
+        );
     }
     (!table.rows.is_empty()).then_some(table)
 }

@@ -13,12 +13,18 @@ fn pick(run: &Run, part: &str) -> (String, String) {
 #[test]
 fn few_timers_are_decided_by_all_operations_together() {
     let mut run = synthetic::run();
-    let rows = run.throughput.iter_mut().filter(|row| row.backend == "binary-heap" && row.n == 1_000);
+    let rows =
+        run.throughput.iter_mut().filter(|row| row.backend == "binary-heap" && row.n == 1_000);
     rows.filter(|row| row.workload == "steady").for_each(|row| row.ns_per_op.fill(45.0));
     let (text, best) = pick(&run, "Few timers");
-    assert_eq!(best, "round-wheel", "the heap is best in one column, the round wheel in the five others");
+    assert_eq!(
+        best, "round-wheel",
+        "the heap is best in one column, the round wheel in the five others"
+    );
     assert!(
-        text.contains("mean of insert warm, cancel, reschedule, fire ticks, steady and hold (n = 1,000)"),
+        text.contains(
+            "mean of insert warm, cancel, reschedule, fire ticks, steady and hold (n = 1,000)"
+        ),
         "{text}"
     );
     run.throughput.retain(|row| !(row.backend == "round-wheel" && row.measure == "hold"));

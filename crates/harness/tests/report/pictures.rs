@@ -12,9 +12,11 @@ fn steady(run: &Run) -> String {
 
 /// The points of every line of two units' width: those of the structures.
 fn lines(svg: &str) -> Vec<Vec<(i32, i32)>> {
-    let wide = svg.lines().filter(|l| l.starts_with("<polyline") && l.contains("stroke-width=\"2\""));
+    let wide =
+        svg.lines().filter(|l| l.starts_with("<polyline") && l.contains("stroke-width=\"2\""));
     let points = wide.map(|l| l.split("points=\"").nth(1).unwrap().split('"').next().unwrap());
-    let pair = |p: &str| p.split_once(',').map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap())).unwrap();
+    let pair =
+        |p: &str| p.split_once(',').map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap())).unwrap();
     points.map(|p| p.split_whitespace().map(pair).collect()).collect()
 }
 
@@ -25,19 +27,26 @@ fn every_subject_with_data_has_a_picture_under_a_name_of_its_own() {
     assert_eq!(pictures.len(), 8 + 3 * 4 + 1, "traces with one n have none");
     let names: BTreeSet<&str> = pictures.iter().map(|p| p.file.as_str()).collect();
     assert_eq!(names.len(), pictures.len());
-    assert!(names.contains("time-steady.svg") && names.contains("latency-tick-steady-1000000.svg"), "{names:?}");
+    assert!(
+        names.contains("time-steady.svg") && names.contains("latency-tick-steady-1000000.svg"),
+        "{names:?}"
+    );
     assert_eq!(plot::emblem(&run).unwrap().file, "time-steady.svg");
 }
 
 #[test]
 fn names_that_meet_are_kept_apart() {
     let mut run = synthetic::run();
-    let mut other: Vec<_> = run.throughput.iter().filter(|r| r.workload == "hold-exponential").cloned().collect();
+    let mut other: Vec<_> =
+        run.throughput.iter().filter(|r| r.workload == "hold-exponential").cloned().collect();
     other.iter_mut().for_each(|r| r.workload = "hold:exponential".to_owned());
     run.throughput.extend(other);
     let pictures = plot::all(&run);
     let names: BTreeSet<&str> = pictures.iter().map(|p| p.file.as_str()).collect();
-    assert!(names.contains("time-hold-hold-exponential.svg") && names.contains("time-hold-hold-exponential-2.svg"));
+    assert!(
+        names.contains("time-hold-hold-exponential.svg")
+            && names.contains("time-hold-hold-exponential-2.svg")
+    );
 }
 
 #[test]
@@ -46,7 +55,10 @@ fn lines_rise_with_what_they_show() {
     assert_eq!(lines.len(), 5);
     for line in lines {
         assert_eq!(line.len(), 4);
-        assert!(line.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 > pair[1].1), "{line:?}");
+        assert!(
+            line.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 > pair[1].1),
+            "{line:?}"
+        );
     }
 }
 
@@ -59,10 +71,21 @@ fn pictures_are_whole_xml_and_carry_both_themes() {
             "{}",
             picture.file
         );
-        assert!(svg.contains("xmlns=\"http://www.w3.org/2000/svg\"") && svg.contains("prefers-color-scheme: dark"));
-        assert!(svg.contains("<title>") && !svg.contains("<script") && !svg.contains("NaN") && !svg.contains("inf"));
+        assert!(
+            svg.contains("xmlns=\"http://www.w3.org/2000/svg\"")
+                && svg.contains("prefers-color-scheme: dark")
+        );
+        assert!(
+            svg.contains("<title>")
+                && !svg.contains("<script")
+                && !svg.contains("NaN")
+                && !svg.contains("inf")
+        );
         for tag in ["svg", "text", "style", "title"] {
-            let (open, close) = (svg.matches(&format!("<{tag}")).count(), svg.matches(&format!("</{tag}>")).count());
+            let (open, close) = (
+                svg.matches(&format!("<{tag}")).count(),
+                svg.matches(&format!("</{tag}>")).count(),
+            );
             assert_eq!(open, close, "{tag} in {}", picture.file);
         }
     }
@@ -73,7 +96,11 @@ fn every_colour_has_a_dark_counterpart() {
     for picture in plot::all(&synthetic::run()) {
         let parts = picture.svg.split(['"', '\n']).filter(|p| p.len() == 7 && p.starts_with('#'));
         for colour in parts.collect::<BTreeSet<_>>() {
-            assert!(picture.svg.contains(&format!("[fill=\"{colour}\"] {{ fill: #")), "{colour} in {}", picture.file);
+            assert!(
+                picture.svg.contains(&format!("[fill=\"{colour}\"] {{ fill: #")),
+                "{colour} in {}",
+                picture.file
+            );
         }
     }
 }
@@ -84,7 +111,8 @@ fn a_structure_has_its_colour_whoever_else_is_there() {
     let (r, g, b) = palette::style_of("round-wheel", &names).light;
     let mark = format!("#{r:02X}{g:02X}{b:02X}");
     let mut run = synthetic::run();
-    let drawn = |run: &Run| steady(run).split("</style>").nth(1).unwrap().contains(&format!("\"{mark}\""));
+    let drawn =
+        |run: &Run| steady(run).split("</style>").nth(1).unwrap().contains(&format!("\"{mark}\""));
     assert!(drawn(&run));
     run.throughput.retain(|r| r.backend == "round-wheel");
     assert!(drawn(&run), "alone");

@@ -15,7 +15,10 @@ fn the_geometric_mean_is_the_same_from_either_side() {
     let inverse: Vec<f64> = ratios.iter().map(|r| 1.0 / r).collect();
     let product = geometric_mean(&ratios).unwrap() * geometric_mean(&inverse).unwrap();
     assert!((product - 1.0).abs() < 1e-12);
-    assert_eq!((geometric_mean(&[]), geometric_mean(&[1.0, 0.0]), geometric_mean(&[f64::NAN])), (None, None, None));
+    assert_eq!(
+        (geometric_mean(&[]), geometric_mean(&[1.0, 0.0]), geometric_mean(&[f64::NAN])),
+        (None, None, None)
+    );
 }
 
 #[test]

@@ -10,11 +10,22 @@ fn folders_are_named_after_date_machine_and_commit_and_never_used_twice() {
     let results = scratch("create").join("results");
     let mut provenance = synthetic::provenance();
     let names: Vec<String> = (0..3)
-        .map(|_| store::create(&results, &provenance).unwrap().file_name().unwrap().to_string_lossy().into_owned())
+        .map(|_| {
+            store::create(&results, &provenance)
+                .unwrap()
+                .file_name()
+                .unwrap()
+                .to_string_lossy()
+                .into_owned()
+        })
         .collect();
     assert_eq!(
         names,
-        ["2026-11-21-xeon-2c-02ff5b6a", "2026-11-21-xeon-2c-02ff5b6a-2", "2026-11-21-xeon-2c-02ff5b6a-3"]
+        [
+            "2026-11-21-xeon-2c-02ff5b6a",
+            "2026-11-21-xeon-2c-02ff5b6a-2",
+            "2026-11-21-xeon-2c-02ff5b6a-3"
+        ]
     );
     (provenance.host, provenance.commit) = ("a b/../c".to_owned(), String::new());
     let odd = store::create(&results, &provenance).unwrap();
@@ -51,10 +62,19 @@ fn saving_again_replaces_and_leaves_no_other_files() {
     store::save(&dir, &synthetic::empty()).unwrap();
     store::save(&dir, &synthetic::run()).unwrap();
     assert!(!store::load(&dir).unwrap().throughput.is_empty());
-    let mut names: Vec<String> =
-        fs::read_dir(&dir).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<String> = fs::read_dir(&dir)
+        .unwrap()
+        .map(|e| e.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
     names.sort();
-    let wanted = ["failures.csv", "latency.csv", "memory.csv", "provenance.txt", "run.json", "throughput.csv"];
+    let wanted = [
+        "failures.csv",
+        "latency.csv",
+        "memory.csv",
+        "provenance.txt",
+        "run.json",
+        "throughput.csv",
+    ];
     assert_eq!(names, wanted);
 }
 
@@ -71,7 +91,9 @@ fn a_save_that_fails_leaves_the_old_file_whole() {
     fs::create_dir_all(dir.join("occupied").join("in the way")).unwrap();
     assert!(store::write_whole(&dir.join("occupied"), b"x").is_err());
     assert_eq!(fs::read(dir.join("run.json")).unwrap(), before);
-    let leftover = fs::read_dir(&dir).unwrap().any(|e| e.unwrap().file_name().to_string_lossy().ends_with(".tmp"));
+    let leftover = fs::read_dir(&dir)
+        .unwrap()
+        .any(|e| e.unwrap().file_name().to_string_lossy().ends_with(".tmp"));
     assert!(!leftover, "a temporary file was left behind");
 }
 
@@ -80,7 +102,9 @@ fn csv_files_hold_every_sample_and_row() {
     let dir = scratch("csv");
     let run = synthetic::run();
     store::save(&dir, &run).unwrap();
-    let lines = |name: &str| csv::Reader::from_path(dir.join(name)).unwrap().records().map(Result::unwrap).count();
+    let lines = |name: &str| {
+        csv::Reader::from_path(dir.join(name)).unwrap().records().map(Result::unwrap).count()
+    };
     let samples: usize = run.throughput.iter().map(|r| r.ns_per_op.len()).sum();
     assert_eq!(lines("throughput.csv"), samples);
     assert_eq!(lines("latency.csv"), run.latency.len());
@@ -89,14 +113,21 @@ fn csv_files_hold_every_sample_and_row() {
     let record = failures.records().next().unwrap().unwrap();
     assert_eq!(&record[3], run.failures[0].message);
     let provenance = fs::read_to_string(dir.join("provenance.txt")).unwrap();
-    assert!(provenance.contains("commit: 02ff5b6a9d0c\n") && provenance.contains("seed: 1\n"), "{provenance}");
+    assert!(
+        provenance.contains("commit: 02ff5b6a9d0c\n") && provenance.contains("seed: 1\n"),
+        "{provenance}"
+    );
 }
 
 #[test]
 fn what_cannot_be_loaded_says_what_to_do() {
     let dir = scratch("errors");
     let error = |path: &Path| format!("{:#}", store::load(path).unwrap_err());
-    assert!(error(&dir.join("nowhere")).contains("there is no run"), "{}", error(&dir.join("nowhere")));
+    assert!(
+        error(&dir.join("nowhere")).contains("there is no run"),
+        "{}",
+        error(&dir.join("nowhere"))
+    );
     assert!(error(&dir).contains("name a folder that holds a run.json"));
     store::save(&dir, &synthetic::run()).unwrap();
     let file = dir.join("run.json");
@@ -104,7 +135,11 @@ fn what_cannot_be_loaded_says_what_to_do() {
     fs::write(&file, &text[..text.len() / 2]).unwrap();
     assert!(error(&dir).contains("damaged or cut short"), "{}", error(&dir));
     fs::write(&file, text.replace("\"schema\": 1", "\"schema\": 99")).unwrap();
-    assert!(error(&dir).contains("has layout 99 and this program reads layout 1"), "{}", error(&dir));
+    assert!(
+        error(&dir).contains("has layout 99 and this program reads layout 1"),
+        "{}",
+        error(&dir)
+    );
     fs::write(&file, "{}").unwrap();
     assert!(error(&dir).contains("not a run of wheelhouse"), "{}", error(&dir));
     fs::write(&file, "{\"schema\": 1}").unwrap();
@@ -118,10 +153,19 @@ fn figures_that_no_measurement_gives_are_damage() {
     let dir = scratch("figures");
     store::save(&dir, &synthetic::run()).unwrap();
     let file = dir.join("run.json");
-    let whole: serde_json::Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let whole: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
     let cases = [
-        ("/throughput/3/ns_per_op/0", serde_json::json!(-1.0), "reschedule of floor on uniform at n = 1000"),
-        ("/throughput/3/ns_per_op", serde_json::json!([]), "reschedule of floor on uniform at n = 1000"),
+        (
+            "/throughput/3/ns_per_op/0",
+            serde_json::json!(-1.0),
+            "reschedule of floor on uniform at n = 1000",
+        ),
+        (
+            "/throughput/3/ns_per_op",
+            serde_json::json!([]),
+            "reschedule of floor on uniform at n = 1000",
+        ),
         ("/memory/0/peak", serde_json::json!(-1.0), "memory of hierarchical-wheel at n = 1000"),
         ("/provenance/clock_overhead_ns", serde_json::json!(-1.0), "the overhead of the clock"),
     ];

@@ -1,6 +1,8 @@
 //! Runs that nobody measured, shaped like those that are.
 
-use wheelhouse_harness::model::{FLOOR, Failure, Latency, Memory, Provenance, Run, SCHEMA, Throughput};
+use wheelhouse_harness::model::{
+    FLOOR, Failure, Latency, Memory, Provenance, Run, SCHEMA, Throughput,
+};
 
 pub(crate) const SIZES: [u64; 4] = [1_000, 10_000, 100_000, 1_000_000];
 
@@ -32,10 +34,23 @@ pub(crate) fn run() -> Run {
         for n in SIZES {
             let growth = (n as f64 / 1_000.0).log2() * slope;
             for (k, (measure, workload, factor)) in MEASURES.into_iter().enumerate() {
-                run.throughput.push(throughput(backend, workload, n, measure, (base + growth) * factor, k as u64 + n));
+                run.throughput.push(throughput(
+                    backend,
+                    workload,
+                    n,
+                    measure,
+                    (base + growth) * factor,
+                    k as u64 + n,
+                ));
             }
             for (operation, factor) in [("insert", 1.0), ("cancel", 0.8), ("tick", 3.0)] {
-                run.latency.push(latency(backend, "steady", n, operation, (base + growth) * factor + 30.0));
+                run.latency.push(latency(
+                    backend,
+                    "steady",
+                    n,
+                    operation,
+                    (base + growth) * factor + 30.0,
+                ));
             }
             if backend != FLOOR {
                 run.memory.push(memory(backend, n, base));
@@ -83,8 +98,16 @@ pub(crate) fn provenance() -> Provenance {
 }
 
 /// A row with five samples around `ns`.
-pub(crate) fn throughput(backend: &str, workload: &str, n: u64, measure: &str, ns: f64, seed: u64) -> Throughput {
-    let samples = (0..5).map(|k| ns * (1.0 + 0.08 * noise(seed * 31 + k + backend.len() as u64))).collect();
+pub(crate) fn throughput(
+    backend: &str,
+    workload: &str,
+    n: u64,
+    measure: &str,
+    ns: f64,
+    seed: u64,
+) -> Throughput {
+    let samples =
+        (0..5).map(|k| ns * (1.0 + 0.08 * noise(seed * 31 + k + backend.len() as u64))).collect();
     Throughput {
         backend: backend.to_owned(),
         workload: workload.to_owned(),
@@ -101,12 +124,28 @@ pub(crate) fn latency(backend: &str, workload: &str, n: u64, operation: &str, ns
         let nines = if p >= 100.0 { 5.6 } else { -(1.0 - p / 100.0).log10() };
         (ns * (1.0 + 0.1 * nines + (nines / 2.4).powf(2.0 * tail))) as u64
     };
-    let mut curve: Vec<(f64, u64)> =
-        (0..=60).map(|k| 100.0 * (1.0 - 10f64.powf(-f64::from(k) / 12.0))).map(|p| (p, at(p))).collect();
+    let mut curve: Vec<(f64, u64)> = (0..=60)
+        .map(|k| 100.0 * (1.0 - 10f64.powf(-f64::from(k) / 12.0)))
+        .map(|p| (p, at(p)))
+        .collect();
     curve.push((100.0, at(100.0)));
     let [p50, p90, p99, p999, p9999, max] = [50.0, 90.0, 99.0, 99.9, 99.99, 100.0].map(at);
     let [backend, workload, operation] = [backend, workload, operation].map(str::to_owned);
-    Latency { backend, workload, n, operation, count: 200_000, p50, p90, p99, p999, p9999, max, worst: max, curve }
+    Latency {
+        backend,
+        workload,
+        n,
+        operation,
+        count: 200_000,
+        p50,
+        p90,
+        p99,
+        p999,
+        p9999,
+        max,
+        worst: max,
+        curve,
+    }
 }
 
 pub(crate) fn memory(backend: &str, n: u64, base: f64) -> Memory {
@@ -120,7 +159,12 @@ fn spoil(run: &mut Run) {
     run.throughput.retain(|r| !(skip_list(r, 1_000_000) && r.measure == "hold"));
     run.throughput.retain(|r| !(skip_list(r, 100_000) && r.workload == "uniform"));
     let message = "fired timer 17 at tick 40 & not <41>; checksum 1 | 2".to_owned();
-    run.failures.push(Failure { backend: "skip-list".to_owned(), workload: "uniform".to_owned(), n: 100_000, message });
+    run.failures.push(Failure {
+        backend: "skip-list".to_owned(),
+        workload: "uniform".to_owned(),
+        n: 100_000,
+        message,
+    });
     for row in &mut run.throughput {
         match (row.backend.as_str(), row.n, row.measure.as_str()) {
             ("binary-heap", 10_000, "cancel") => row.ns_per_op.truncate(1),

@@ -7,7 +7,8 @@ use wheelhouse_harness::table::{Cell, Column, Format, Mark, Table};
 use crate::synthetic;
 
 fn field<'a>(table: &'a Table, structure: &str, key: &str) -> &'a Cell {
-    let row = table.rows.iter().find(|row| row[0].shown == structure).expect("the structure has a row");
+    let row =
+        table.rows.iter().find(|row| row[0].shown == structure).expect("the structure has a row");
     let column = table.columns.iter().position(|c| c.key == key).expect("the column is there");
     &row[column]
 }
@@ -33,7 +34,10 @@ fn the_glance_has_a_column_per_operation_and_trace() {
     ];
     assert_eq!(keys, wanted);
     let structures: Vec<&str> = table.rows.iter().map(|row| row[0].shown.as_str()).collect();
-    assert_eq!(structures, ["hierarchical-wheel", "round-wheel", "binary-heap", "skip-list", FLOOR]);
+    assert_eq!(
+        structures,
+        ["hierarchical-wheel", "round-wheel", "binary-heap", "skip-list", FLOOR]
+    );
 }
 
 #[test]
@@ -56,7 +60,11 @@ fn wrong_answers_and_missing_rows_have_no_figures() {
     let run = synthetic::run();
     let table = at_a_glance(&run, Some(100_000));
     assert_eq!(field(&table, "skip-list", "cancel").shown, "WRONG");
-    assert_eq!(field(&table, "skip-list", "steady").mark, Mark::Plain, "another workload is not concerned");
+    assert_eq!(
+        field(&table, "skip-list", "steady").mark,
+        Mark::Plain,
+        "another workload is not concerned"
+    );
     assert_eq!(field(&at_a_glance(&run, None), "skip-list", "hold").shown, "-");
     assert_eq!(field(&at_a_glance(&run, None), FLOOR, "bytes-after-churn").shown, "-");
 }
@@ -65,13 +73,19 @@ fn wrong_answers_and_missing_rows_have_no_figures() {
 fn who_has_no_figure_at_a_size_is_named_below_the_table() {
     let mut run = synthetic::run();
     let slow = "skip-list";
-    run.throughput.retain(|row| row.backend != slow || row.n < 1_000_000 && !row.workload.starts_with("trace"));
+    run.throughput.retain(|row| {
+        row.backend != slow || row.n < 1_000_000 && !row.workload.starts_with("trace")
+    });
     run.latency.retain(|row| row.backend != slow);
     run.memory.retain(|row| row.backend != slow);
     run.failures.retain(|row| row.backend != slow);
     let table = at_a_glance(&run, Some(1_000_000));
     assert!(table.rows.iter().all(|row| row[0].shown != slow));
-    assert!(table.notes.iter().any(|note| note.contains("left out: skip-list")), "{:?}", table.notes);
+    assert!(
+        table.notes.iter().any(|note| note.contains("left out: skip-list")),
+        "{:?}",
+        table.notes
+    );
 }
 
 #[test]
@@ -80,7 +94,11 @@ fn a_wrong_answer_outranks_a_figure() {
     run.failures[0].n = 1_000;
     let table = at_a_glance(&run, Some(1_000));
     assert_eq!(field(&table, "skip-list", "insert-warm").mark, Mark::Wrong);
-    assert!(run.throughput.iter().any(|r| r.backend == "skip-list" && r.n == 1_000 && r.measure == "insert-warm"));
+    assert!(
+        run.throughput
+            .iter()
+            .any(|r| r.backend == "skip-list" && r.n == 1_000 && r.measure == "insert-warm")
+    );
 }
 
 #[test]
@@ -100,9 +118,12 @@ fn a_million_is_usual_and_traces_do_not_decide() {
 #[test]
 fn notes_name_unit_n_repetitions_and_spread() {
     let notes = at_a_glance(&synthetic::run(), None).notes.join("\n");
-    for part in
-        ["n = 1,000,000, 5 repetitions", "Spread (median absolute deviation", "uniform (insert cold,", "183,204 timers"]
-    {
+    for part in [
+        "n = 1,000,000, 5 repetitions",
+        "Spread (median absolute deviation",
+        "uniform (insert cold,",
+        "183,204 timers",
+    ] {
         assert!(notes.contains(part), "{part} is missing in: {notes}");
     }
     let mut single = synthetic::run();
@@ -128,14 +149,16 @@ fn odd_runs_give_a_table_that_says_so() {
 fn forms_for_programs_carry_full_figures() {
     let run = synthetic::run();
     let table = at_a_glance(&run, None);
-    let objects: serde_json::Value = serde_json::from_str(&table.render(Format::Json).unwrap()).unwrap();
+    let objects: serde_json::Value =
+        serde_json::from_str(&table.render(Format::Json).unwrap()).unwrap();
     assert_eq!(objects.as_array().unwrap().len(), 5);
     assert_eq!(objects[0]["structure"], "hierarchical-wheel");
     assert_eq!(objects[0]["steady"], field(&table, "hierarchical-wheel", "steady").value);
     let text = table.render(Format::Csv).unwrap();
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let heads = reader.headers().unwrap().clone();
-    let at = heads.iter().position(|h| h == "hold.figure").expect("the figure has a column of its own");
+    let at =
+        heads.iter().position(|h| h == "hold.figure").expect("the figure has a column of its own");
     let records: Vec<_> = reader.records().map(Result::unwrap).collect();
     assert_eq!(records.len(), 5);
     let exact = field(&table, "round-wheel", "hold").value["figure"].as_f64().unwrap();
@@ -146,14 +169,19 @@ fn forms_for_programs_carry_full_figures() {
 #[test]
 fn text_is_escaped_in_every_form() {
     let mut table = Table::new("a | b <c>", vec![Column::left("x|y"), Column::right("two\nlines")]);
-    table.rows = vec![vec![Cell::text("p|q \"r\", s\n<t>")], vec![Cell::wrong(), Cell::count(1_234_567)]];
+    table.rows =
+        vec![vec![Cell::text("p|q \"r\", s\n<t>")], vec![Cell::wrong(), Cell::count(1_234_567)]];
     table.notes = vec!["*n*".to_owned()];
     let markdown = table.markdown();
     assert!(
-        markdown.contains("| p\\|q \"r\", s &lt;t&gt; |  |\n| **WRONG** | 1,234,567 |\n\n- \\*n\\*\n"),
+        markdown
+            .contains("| p\\|q \"r\", s &lt;t&gt; |  |\n| **WRONG** | 1,234,567 |\n\n- \\*n\\*\n"),
         "{markdown}"
     );
-    assert!(markdown.starts_with("**a \\| b &lt;c&gt;**\n\n| x\\|y | two lines |\n| :--- | ---: |\n"), "{markdown}");
+    assert!(
+        markdown.starts_with("**a \\| b &lt;c&gt;**\n\n| x\\|y | two lines |\n| :--- | ---: |\n"),
+        "{markdown}"
+    );
     let text = table.csv().unwrap();
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     assert_eq!(reader.headers().unwrap(), &csv::StringRecord::from(vec!["x|y", "two-lines"]));
@@ -175,5 +203,8 @@ fn full_tables_hold_every_row() {
     assert_eq!(latencies, run.latency.len());
     assert_eq!(full::memory(&run).unwrap().rows.len(), run.memory.len());
     assert_eq!(full::failures(&run).unwrap().rows.len(), 1);
-    assert_eq!((full::memory(&synthetic::empty()), full::failures(&synthetic::empty())), (None, None));
+    assert_eq!(
+        (full::memory(&synthetic::empty()), full::failures(&synthetic::empty())),
+        (None, None)
+    );
 }

@@ -44,8 +44,10 @@ fn attempt<F: Facility>(facility: F, load: &Load, ahead: Duration) -> Result<Opt
     let called = Instant::now();
     let refused: u64 = thread::scope(|scope| {
         let facility = &facility;
-        let threads: Vec<_> =
-            ledgers.iter().map(|ledger| scope.spawn(move || produce(facility, ledger, instant))).collect();
+        let threads: Vec<_> = ledgers
+            .iter()
+            .map(|ledger| scope.spawn(move || produce(facility, ledger, instant)))
+            .collect();
         // A producer that panicked has refused; the missing runs are found out too.
         threads.into_iter().map(|thread| thread.join().unwrap_or(1)).sum()
     });
@@ -59,7 +61,8 @@ fn attempt<F: Facility>(facility: F, load: &Load, ahead: Duration) -> Result<Opt
     }
     let due = Fate::Runs(ahead.as_nanos() as u64);
     let fates: Vec<_> = ledgers.iter().map(|ledger| vec![due; ledger.len()]).collect();
-    let books: Vec<_> = ledgers.iter().map(|ledger| &**ledger).zip(fates.iter().map(Vec::as_slice)).collect();
+    let books: Vec<_> =
+        ledgers.iter().map(|ledger| &**ledger).zip(fates.iter().map(Vec::as_slice)).collect();
     wait_for_runs(&books, instant, load.patience);
     facility.settle(0)?;
     let left = facility.count()?;
@@ -69,9 +72,9 @@ fn attempt<F: Facility>(facility: F, load: &Load, ahead: Duration) -> Result<Opt
     }
     let all_pending = |checked: Checked| {
         let pending = taken_in == load.burst as usize;
-        pending
-            .then_some(checked)
-            .ok_or_else(|| format!("{taken_in} were pending by the facility's own count, of {}", load.burst))
+        pending.then_some(checked).ok_or_else(|| {
+            format!("{taken_in} were pending by the facility's own count, of {}", load.burst)
+        })
     };
     let checked = check(&books, left).and_then(all_pending);
     Ok(Some(checked.map(|checked| figures(&checked.lateness, scheduled, bytes))))

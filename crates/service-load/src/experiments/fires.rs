@@ -52,7 +52,8 @@ impl Plan {
     fn new(load: &Load) -> Self {
         let mut random = Pcg64Mcg::seed_from_u64(load.seed);
         let run = load.fires() as usize;
-        let begin = |slot: usize| MOST + (slot as u128 * 1_000_000_000 / u128::from(load.rate)) as u64;
+        let begin =
+            |slot: usize| MOST + (slot as u128 * 1_000_000_000 / u128::from(load.rate)) as u64;
         // Somewhere within its slot: at whole ones, a rate that a tick divides would be late by the same share of a tick each time.
         let due_at = |slot: usize| random.random_range(begin(slot)..begin(slot + 1));
         // The cancelled ones are due about when every tenth of the others is.
@@ -153,11 +154,17 @@ mod tests {
         let load = Load { rate: 1_000, fires_time: Duration::from_millis(500), ..Load::tiny() };
         let plan = Plan::new(&load);
         assert_eq!((plan.run, plan.due.len()), (500, 550));
-        let slots = |due: &[u64]| due.iter().map(|due| (due - MOST) / 1_000_000).collect::<Vec<_>>();
-        assert_eq!(slots(&plan.due[..500]), (0..500).collect::<Vec<_>>(), "one in each millisecond");
+        let slots =
+            |due: &[u64]| due.iter().map(|due| (due - MOST) / 1_000_000).collect::<Vec<_>>();
+        assert_eq!(
+            slots(&plan.due[..500]),
+            (0..500).collect::<Vec<_>>(),
+            "one in each millisecond"
+        );
         assert_eq!(slots(&plan.due[500..]), (0..500).step_by(10).collect::<Vec<_>>());
         assert!(plan.events.is_sorted_by_key(|event| event.at));
-        let (cancels, schedules): (Vec<Event>, Vec<Event>) = plan.events.iter().partition(|event| event.cancels);
+        let (cancels, schedules): (Vec<Event>, Vec<Event>) =
+            plan.events.iter().partition(|event| event.cancels);
         assert_eq!((schedules.len(), cancels.len()), (550, 50));
         for event in schedules {
             assert!(DELAYS.contains(&(plan.due[event.number as usize] - event.at)));

@@ -37,8 +37,14 @@ pub enum Experiment {
 
 impl Experiment {
     /// All of them, in the order of the report.
-    pub const ALL: [Self; 6] =
-        [Self::PairsAlone, Self::PairsBeside, Self::PairsWindow, Self::Fires, Self::Sessions, Self::Audit];
+    pub const ALL: [Self; 6] = [
+        Self::PairsAlone,
+        Self::PairsBeside,
+        Self::PairsWindow,
+        Self::Fires,
+        Self::Sessions,
+        Self::Audit,
+    ];
 
     /// What it is called on the command line.
     pub fn name(self) -> &'static str {
@@ -80,7 +86,9 @@ impl Experiment {
                 load.ttl,
                 units::count(sessions::rate(load))
             ),
-            Self::Audit => format!("audit: {} jobs due at one instant, {producers}", count(load.burst)),
+            Self::Audit => {
+                format!("audit: {} jobs due at one instant, {producers}", count(load.burst))
+            }
         }
     }
 
@@ -130,14 +138,18 @@ impl Experiment {
     /// The options that make a load as large as these bounds are asked of.
     pub fn lacks(self, load: &Load) -> Vec<String> {
         let whole = Load::whole();
-        let option = |lacks: bool, name: &str, value: f64| lacks.then(|| format!("--{name} {value}"));
-        let producers = || option(load.producers < whole.producers, "producers", whole.producers as f64);
-        let seconds = |time: Duration, asked: Duration| option(time < asked, "seconds", asked.as_secs_f64());
+        let option =
+            |lacks: bool, name: &str, value: f64| lacks.then(|| format!("--{name} {value}"));
+        let producers =
+            || option(load.producers < whole.producers, "producers", whole.producers as f64);
+        let seconds =
+            |time: Duration, asked: Duration| option(time < asked, "seconds", asked.as_secs_f64());
         let jobs = |jobs: u32, asked: u32| option(jobs < asked, "jobs", asked.into());
         let pending = || jobs(load.pending, whole.pending);
         let pairs_time = || seconds(load.pairs_time, whole.pairs_time);
         // No option makes the window smaller, so none makes it larger: only the load of tests has another.
-        let window = || (load.window < whole.window).then(|| format!("a window of {}", whole.window));
+        let window =
+            || (load.window < whole.window).then(|| format!("a window of {}", whole.window));
         let lacks = match self {
             Self::PairsAlone => vec![producers(), pairs_time()],
             Self::PairsBeside => vec![producers(), pending(), pairs_time()],
@@ -149,7 +161,10 @@ impl Experiment {
             Self::Sessions => {
                 let enough = Load { sessions: load.sessions.max(whole.sessions), ..load.clone() };
                 let lasting = sessions::rate(&enough) < sessions::rate(&whole);
-                vec![jobs(load.sessions, whole.sessions), option(lasting, "ttl", whole.ttl.as_secs_f64())]
+                vec![
+                    jobs(load.sessions, whole.sessions),
+                    option(lasting, "ttl", whole.ttl.as_secs_f64()),
+                ]
             }
             Self::Audit => Vec::new(),
         };
@@ -189,12 +204,16 @@ impl Experiment {
     ///
     /// If a name is unknown; the message has those that are known.
     pub fn select(names: &[String]) -> Result<Vec<Self>> {
-        let is = |it: &Self, name: &str| it.name() == name || it.name().split('-').next() == Some(name);
+        let is =
+            |it: &Self, name: &str| it.name() == name || it.name().split('-').next() == Some(name);
         if let Some(unknown) = names.iter().find(|name| !Self::ALL.iter().any(|it| is(it, name))) {
             let known = Self::ALL.map(Self::name).join(", ");
             bail!("no experiment is called '{unknown}'; there are: pairs, {known}");
         }
-        Ok(Self::ALL.into_iter().filter(|it| names.is_empty() || names.iter().any(|name| is(it, name))).collect())
+        Ok(Self::ALL
+            .into_iter()
+            .filter(|it| names.is_empty() || names.iter().any(|name| is(it, name)))
+            .collect())
     }
 }
 

@@ -53,7 +53,9 @@ impl<F: Facility> Producer<F> {
     fn new(seed: u64, window: usize) -> Self {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         Self {
-            delays: (0..DELAYS).map(|_| Duration::from_millis(random.random_range(DELAY_MS))).collect(),
+            delays: (0..DELAYS)
+                .map(|_| Duration::from_millis(random.random_range(DELAY_MS)))
+                .collect(),
             ledger: Ledger::new(Instant::now(), 1),
             outstanding: VecDeque::with_capacity(window + 1),
             window,
@@ -123,7 +125,11 @@ struct Faults {
 
 impl Faults {
     /// Compares what a facility that has settled has in its hands with what it should have.
-    fn count<F: Facility>(&mut self, facility: &F, ledgers: &[(&Arc<Ledger>, usize)]) -> Result<()> {
+    fn count<F: Facility>(
+        &mut self,
+        facility: &F,
+        ledgers: &[(&Arc<Ledger>, usize)],
+    ) -> Result<()> {
         let pending = ledgers.iter().map(|(_, pending)| pending).sum::<usize>();
         self.miscounted += facility.count()?.abs_diff(pending);
         for (ledger, pending) in ledgers {
@@ -143,20 +149,27 @@ impl Faults {
             (self.lost as u64, "jobs were gone though pending"),
             (self.miscounted as u64, "jobs too many or too few by the facility's own count"),
         ];
-        let found: Vec<_> = faults.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+        let found: Vec<_> =
+            faults.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
         (!found.is_empty()).then(|| found.join(", "))
     }
 }
 
 /// Beside so many jobs that are pending, and with so many outstanding for each producer.
-pub(super) fn play<F: Facility>(facility: F, load: &Load, pending: u32, window: usize) -> Result<Played> {
+pub(super) fn play<F: Facility>(
+    facility: F,
+    load: &Load,
+    pending: u32,
+    window: usize,
+) -> Result<Played> {
     let mut faults = Faults::default();
     let standing = Ledger::new(Instant::now(), pending as usize);
     let before = allocated();
     faults.refused += stand(&facility, &standing, load.seed);
     facility.settle(pending as usize)?;
     let bytes = allocated().saturating_sub(before);
-    let mut producers: Vec<_> = (1..=load.producers as u64).map(|n| Producer::new(load.seed + n, window)).collect();
+    let mut producers: Vec<_> =
+        (1..=load.producers as u64).map(|n| Producer::new(load.seed + n, window)).collect();
     producers.iter_mut().for_each(|producer| producer.fill(&facility));
     let outstanding = pending as usize + window * load.producers;
     facility.settle(outstanding)?;
@@ -201,7 +214,11 @@ fn stand<F: Facility>(facility: &F, standing: &Arc<Ledger>, seed: u64) -> u64 {
 }
 
 /// Those that did not panic come back.
-fn produce_all<F: Facility>(facility: &F, producers: Vec<Producer<F>>, until: Instant) -> Vec<Producer<F>> {
+fn produce_all<F: Facility>(
+    facility: &F,
+    producers: Vec<Producer<F>>,
+    until: Instant,
+) -> Vec<Producer<F>> {
     thread::scope(|scope| {
         let spawn = |producer: Producer<F>| scope.spawn(move || producer.produce(facility, until));
         let threads: Vec<_> = producers.into_iter().map(spawn).collect();

@@ -92,8 +92,14 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
 fn produce<F: Facility>(facility: &F, load: &Load, ledger: &Arc<Ledger>) -> Produced<F::Session> {
     let ttl = load.ttl.as_nanos() as u64;
     let mut pace = Pace::new(ledger.moment(0));
-    let mut produced =
-        Produced { fates: Vec::new(), sessions: Vec::new(), last: 0, late: 0, refused: 0, refreshes_refused: 0 };
+    let mut produced = Produced {
+        fates: Vec::new(),
+        sessions: Vec::new(),
+        last: 0,
+        late: 0,
+        refused: 0,
+        refreshes_refused: 0,
+    };
     produced.fates.reserve_exact(load.sessions as usize);
     produced.sessions.reserve_exact(load.sessions as usize);
     for number in 0..load.sessions {
@@ -134,7 +140,8 @@ fn refreshed(fate: Fate, answer: Answer, due: u64) -> Fate {
 
 /// Facilities that promise nothing of a refresh must have heeded one at least, or they could leave out all of them.
 fn heeded(checked: Checked, fates: &[Fate]) -> Result<Checked, String> {
-    let promised_nothing = fates.iter().filter(|fate| matches!(fate, Fate::RunsLate { .. })).count() as u64;
+    let promised_nothing =
+        fates.iter().filter(|fate| matches!(fate, Fate::RunsLate { .. })).count() as u64;
     if promised_nothing > 0 && checked.in_spite == promised_nothing {
         return Err(format!("of {promised_nothing} sessions that were refreshed, none was kept"));
     }
@@ -152,7 +159,10 @@ mod tests {
             .flat_map(|round| (0..100).map(move |n| (n, round)))
             .map(|(n, r)| moment(&load, n, r))
             .collect();
-        assert!(moments.windows(2).all(|pair| pair[1] - pair[0] == 1_000_000), "100 in half of 200 ms");
+        assert!(
+            moments.windows(2).all(|pair| pair[1] - pair[0] == 1_000_000),
+            "100 in half of 200 ms"
+        );
         assert_eq!(rate(&load), 1_000);
         assert_eq!((0..6).map(refreshes).collect::<Vec<_>>(), [0, 1, 2, 0, 1, 2]);
     }

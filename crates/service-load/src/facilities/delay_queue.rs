@@ -48,8 +48,10 @@ impl Queue {
         let (commands, receiver) = unbounded_channel();
         let runtime = Builder::new_current_thread().enable_time().build()?;
         let run = move || runtime.block_on(Owner::new(receiver).run());
-        let thread =
-            thread::Builder::new().name("delay-queue".to_owned()).spawn(run).context("cannot start a thread")?;
+        let thread = thread::Builder::new()
+            .name("delay-queue".to_owned())
+            .spawn(run)
+            .context("cannot start a thread")?;
         Ok(Self { commands, next: AtomicU64::new(0), thread })
     }
 
@@ -110,7 +112,12 @@ struct Owner {
 
 impl Owner {
     fn new(commands: UnboundedReceiver<Command>) -> Self {
-        Self { commands, batch: Vec::with_capacity(BATCH), queue: DelayQueue::new(), keys: FxHashMap::default() }
+        Self {
+            commands,
+            batch: Vec::with_capacity(BATCH),
+            queue: DelayQueue::new(),
+            keys: FxHashMap::default(),
+        }
     }
 
     async fn run(mut self) {

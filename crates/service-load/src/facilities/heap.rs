@@ -134,7 +134,11 @@ impl Shared {
             };
             let wait = first.due.saturating_duration_since(Instant::now());
             if !wait.is_zero() {
-                state = self.changed.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0;
+                state = self
+                    .changed
+                    .wait_timeout(state, wait)
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .0;
                 continue;
             }
             let Some(Reverse(entry)) = state.heap.pop() else { continue };
@@ -202,6 +206,8 @@ pub struct Session(Arc<Mutex<Task>>);
 
 impl fmt::Debug for HeapAndCondvar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HeapAndCondvar").field("jobs", &lock(&self.shared.state).heap.len()).finish()
+        f.debug_struct("HeapAndCondvar")
+            .field("jobs", &lock(&self.shared.state).heap.len())
+            .finish()
     }
 }

@@ -37,7 +37,11 @@ impl TokioSleep {
     /// If threads cannot be started.
     pub fn many_threads(_: Duration) -> Result<Self> {
         let runtime = Builder::new_multi_thread().enable_time().build()?;
-        Ok(Self { handle: runtime.handle().clone(), runs: Runs::OnMany(runtime), origin: Instant::now() })
+        Ok(Self {
+            handle: runtime.handle().clone(),
+            runs: Runs::OnMany(runtime),
+            origin: Instant::now(),
+        })
     }
 
     /// The runtime that runs on one thread.
@@ -50,7 +54,10 @@ impl TokioSleep {
         let handle = runtime.handle().clone();
         let (end, ended) = oneshot::channel();
         let run = move || drop(runtime.block_on(ended));
-        let thread = thread::Builder::new().name("tokio-one".to_owned()).spawn(run).context("cannot start a thread")?;
+        let thread = thread::Builder::new()
+            .name("tokio-one".to_owned())
+            .spawn(run)
+            .context("cannot start a thread")?;
         Ok(Self { handle, runs: Runs::OnOne(end, thread), origin: Instant::now() })
     }
 
@@ -114,11 +121,16 @@ impl Facility for TokioSleep {
         })?;
         // What was aborted is gone when its task is; several workers may be at that, in any order.
         let metrics = self.handle.metrics();
-        wait_until("tasks that were aborted are still there", || metrics.num_alive_tasks() <= pending)?;
+        wait_until("tasks that were aborted are still there", || {
+            metrics.num_alive_tasks() <= pending
+        })?;
         // A task that has not been polled has no timer. It waits in the runtime's queue or in that of a worker, and a worker
         // parks when it has found nothing in any. (The number of parkings is odd while it is parked; it is written before
         // the worker takes anything from the queue, so that it is to be read after the length of that.)
-        let all_parked = || (0..metrics.num_workers()).all(|worker| metrics.worker_park_unpark_count(worker) % 2 == 1);
+        let all_parked = || {
+            (0..metrics.num_workers())
+                .all(|worker| metrics.worker_park_unpark_count(worker) % 2 == 1)
+        };
         wait_until("tasks have not begun", || metrics.global_queue_depth() == 0 && all_parked())
     }
 

@@ -84,7 +84,8 @@ impl<K> Wheelhouse<K> {
     /// As [`start`](Self::start).
     pub fn on_heap(tick: Duration) -> Result<Self> {
         let clock = MonotonicClock::new();
-        let service = Service::builder().tick(tick).clock(clock).backend(BinaryHeap::new()).start()?;
+        let service =
+            Service::builder().tick(tick).clock(clock).backend(BinaryHeap::new()).start()?;
         Ok(Self::of(service, clock))
     }
 
@@ -120,7 +121,9 @@ impl<K: Keeping> Facility for Wheelhouse<K> {
     fn settle(&self, pending: usize) -> Result<()> {
         // The intake is in order: when a job that was given last has run, all before it has been taken in. Its time is past; one
         // that was due now would be rounded up to the next tick, and that would be counted as backlog.
-        wait_for_marker(|done| self.timers.at(Moment::ORIGIN).run(move |_| done.send(()).unwrap_or_default()).is_ok())?;
+        wait_for_marker(|done| {
+            self.timers.at(Moment::ORIGIN).run(move |_| done.send(()).unwrap_or_default()).is_ok()
+        })?;
         // That job itself, and others whose runs go on, are over a moment after they have done what they were to do.
         wait_until("jobs that are over are still there", || self.timers.len() <= pending)
     }

@@ -60,7 +60,8 @@ impl Interval {
         self.beats += 1;
         let beat = Beat { number: self.beats, deadline, missed: self.repeat.missed };
         let now = self.sleep.now();
-        let next = self.repeat.next(deadline, now, now).filter(|_| !self.repeat.is_last(self.beats));
+        let next =
+            self.repeat.next(deadline, now, now).filter(|_| !self.repeat.is_last(self.beats));
         self.next = next.map(|(next, _)| next);
         self.repeat.missed = next.map_or(0, |(_, missed)| missed);
         if self.next.is_some() {
@@ -80,7 +81,10 @@ impl Stream for Interval {
 
 impl fmt::Debug for Interval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Interval").field("next", &self.next).field("beats", &self.beats).finish_non_exhaustive()
+        f.debug_struct("Interval")
+            .field("next", &self.next)
+            .field("beats", &self.beats)
+            .finish_non_exhaustive()
     }
 }
 

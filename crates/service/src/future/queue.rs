@@ -54,7 +54,13 @@ pub struct Delayed<T> {
 impl<T: Send + 'static> DelayQueue<T> {
     /// An empty queue.
     pub fn new(timers: &Handle) -> Self {
-        let state = State { due: VecDeque::new(), waiting: HashMap::new(), stranded: 0, waker: None, inserted: 0 };
+        let state = State {
+            due: VecDeque::new(),
+            waiting: HashMap::new(),
+            stranded: 0,
+            waker: None,
+            inserted: 0,
+        };
         Self { timers: timers.clone(), state: Arc::new(Mutex::new(state)) }
     }
 
@@ -156,7 +162,10 @@ impl<T> fmt::Debug for DelayQueue<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = self.state.lock();
         let (due, waiting) = (state.due.len(), state.waiting.len());
-        f.debug_struct("DelayQueue").field("due", &due).field("waiting", &waiting).finish_non_exhaustive()
+        f.debug_struct("DelayQueue")
+            .field("due", &due)
+            .field("waiting", &waiting)
+            .finish_non_exhaustive()
     }
 }
 
@@ -170,7 +179,8 @@ impl<T: Send + 'static> Delayed<T> {
     pub fn remove(&self) -> Result<T, ChangeError> {
         let release = self.job.cancel()?.into_work::<Release<T>>().expect("the work of this job");
         // It is gone if the queue was dropped at the same time.
-        let (_, value) = release.state.lock().waiting.remove(&release.number).ok_or(ChangeError::Cancelled)?;
+        let (_, value) =
+            release.state.lock().waiting.remove(&release.number).ok_or(ChangeError::Cancelled)?;
         Ok(value)
     }
 
@@ -228,7 +238,9 @@ impl<T> Drop for Release<T> {
         let mut state = self.state.lock();
         let mut cancelled = None;
         match state.waiting.get(&self.number) {
-            Some((job, _)) if !self.has_come && job.status() == Status::Stopped => state.stranded += 1,
+            Some((job, _)) if !self.has_come && job.status() == Status::Stopped => {
+                state.stranded += 1
+            }
             // It was removed, or the queue was dropped.
             None => {}
             Some(_) => {

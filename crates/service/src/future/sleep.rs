@@ -70,7 +70,11 @@ impl Sleep {
     fn begin_wait(&self) -> Result<Wait, Reason> {
         let bell = Arc::new(Bell::default());
         let deadline = self.deadline.ok_or(Reason::Overflow)?;
-        match self.timers.at(deadline).schedule(Striker { bell: Arc::clone(&bell), answer: Err(Reason::Stopped) }) {
+        match self
+            .timers
+            .at(deadline)
+            .schedule(Striker { bell: Arc::clone(&bell), answer: Err(Reason::Stopped) })
+        {
             Ok(job) => Ok(Wait { job, bell }),
             Err((reason, _)) => Err(reason),
         }

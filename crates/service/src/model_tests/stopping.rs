@@ -3,7 +3,9 @@
 
 use super::{check, counted};
 use crate::sync::{Sender, unbounded};
-use crate::{ChangeError, Handle, JobHandle, ManualClock, Reason, Run, Service, Status, Stop, Stopped};
+use crate::{
+    ChangeError, Handle, JobHandle, ManualClock, Reason, Run, Service, Status, Stop, Stopped,
+};
 use loom::thread;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -31,7 +33,10 @@ fn ran_or_came_back(stopped: &Stopped, job: &JobHandle, runs: usize) {
 /// Nothing is left of the service.
 fn all_over(timers: &Handle, stopped: &Stopped) {
     let snapshot = timers.snapshot();
-    assert_eq!((stopped.running, snapshot.in_flight, snapshot.running, snapshot.jobs), (0, 0, 0, 0));
+    assert_eq!(
+        (stopped.running, snapshot.in_flight, snapshot.running, snapshot.jobs),
+        (0, 0, 0, 0)
+    );
     let counts = snapshot.counts;
     assert_eq!(counts.scheduled, counts.finished + counts.cancelled + counts.stopped);
     assert_eq!((counts.stopped, counts.abandoned), (stopped.jobs.len() as u64, 0));
@@ -99,12 +104,21 @@ fn a_job_that_is_cancelled_or_moved_meanwhile_has_one_end() {
             let timers = service.handle();
             let (job, ran) = due_at_once(&timers);
             let other = job.clone();
-            let owner = thread::spawn(move || if refresh { other.refresh(HOUR) } else { other.cancel().map(drop) });
+            let owner =
+                thread::spawn(
+                    move || if refresh { other.refresh(HOUR) } else { other.cancel().map(drop) },
+                );
             let stopped = service.stop(Stop::Wait);
             match owner.join().unwrap() {
-                Ok(()) if refresh => assert_eq!((ran(), stopped.jobs.len()), (0, 1), "moved, and then given back"),
-                Ok(()) => assert_eq!((ran(), stopped.jobs.len(), job.status()), (0, 0, Status::Cancelled)),
-                Err(ChangeError::Running | ChangeError::Finished) => assert_eq!((ran(), stopped.jobs.len()), (1, 0)),
+                Ok(()) if refresh => {
+                    assert_eq!((ran(), stopped.jobs.len()), (0, 1), "moved, and then given back")
+                }
+                Ok(()) => {
+                    assert_eq!((ran(), stopped.jobs.len(), job.status()), (0, 0, Status::Cancelled))
+                }
+                Err(ChangeError::Running | ChangeError::Finished) => {
+                    assert_eq!((ran(), stopped.jobs.len()), (1, 0))
+                }
                 Err(ChangeError::Stopped) => assert_eq!((ran(), stopped.jobs.len()), (0, 1)),
                 Err(other) => panic!("{other}"),
             }
@@ -156,9 +170,12 @@ fn a_periodic_job_comes_back_or_is_over_when_stopping_does_not_wait_for_its_run(
             let timers = service.handle();
             let (sender, runs) = unbounded();
             let mut told = Told(0, sender);
-            let job = timers.every(HOUR).first_after(Duration::ZERO).run(move |_| told.run()).unwrap();
+            let job =
+                timers.every(HOUR).first_after(Duration::ZERO).run(move |_| told.run()).unwrap();
             let given_back = service.stop(how).jobs.len();
-            assert!(runs.recv() == Ok(job.runs() as usize) && given_back + job.runs() as usize >= 1);
+            assert!(
+                runs.recv() == Ok(job.runs() as usize) && given_back + job.runs() as usize >= 1
+            );
             assert_eq!((job.status(), timers.len()), (Status::Stopped, 0));
         });
     }

@@ -49,7 +49,11 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
 pub(crate) struct Condvar(loom::sync::Condvar);
 
 impl Condvar {
-    pub(crate) fn wait_while<T>(&self, guard: &mut MutexGuard<'_, T>, mut condition: impl FnMut(&mut T) -> bool) {
+    pub(crate) fn wait_while<T>(
+        &self,
+        guard: &mut MutexGuard<'_, T>,
+        mut condition: impl FnMut(&mut T) -> bool,
+    ) {
         while condition(guard) {
             guard.0 = guard.0.take().map(|held| self.0.wait(held).expect(POISONED));
         }
@@ -119,7 +123,8 @@ pub(crate) struct Receiver<T>(Arc<Channel<T>>);
 
 pub(crate) fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
     let queue = Mutex::new(Queue { messages: VecDeque::new(), closed: false });
-    let channel = Arc::new(Channel { queue, changed: Condvar::default(), len: AtomicUsize::new(0) });
+    let channel =
+        Arc::new(Channel { queue, changed: Condvar::default(), len: AtomicUsize::new(0) });
     (Sender(Arc::clone(&channel)), Receiver(channel))
 }
 

@@ -5,7 +5,9 @@ use crossbeam_channel::{Receiver, bounded};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
-use wheelhouse_service::{Builder, Clock, DueRun, Event, Handle, ManualClock, Moment, Run, Scheduler};
+use wheelhouse_service::{
+    Builder, Clock, DueRun, Event, Handle, ManualClock, Moment, Run, Scheduler,
+};
 
 pub fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
@@ -54,7 +56,8 @@ pub struct Random(pub u64);
 
 impl Random {
     pub fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % n
     }
 }
@@ -132,7 +135,8 @@ impl Rig {
     pub fn with_held_runs_and(configure: impl FnOnce(Builder) -> Builder) -> (Self, Held) {
         let held = Held::default();
         let keep = held.clone();
-        let rig = Self::with(|builder| configure(builder.executor(move |run: DueRun| keep.0.push(run))));
+        let rig =
+            Self::with(|builder| configure(builder.executor(move |run: DueRun| keep.0.push(run))));
         (rig, held)
     }
 
@@ -140,7 +144,9 @@ impl Rig {
     pub fn with_events() -> (Self, Log<Event>) {
         let events = Log::default();
         let log = events.clone();
-        let rig = Self::with(|builder| builder.slow_after(ms(100)).on_event(move |event| log.push(event.clone())));
+        let rig = Self::with(|builder| {
+            builder.slow_after(ms(100)).on_event(move |event| log.push(event.clone()))
+        });
         (rig, events)
     }
 

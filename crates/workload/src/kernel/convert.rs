@@ -95,9 +95,9 @@ impl fmt::Display for KernelError {
                 "line {number} of the recording: {what}. Give the text of ftrace's `trace` or of `perf script`, with the \
                  events timer_start, timer_cancel and timer_expire_entry"
             ),
-            Self::Empty => {
-                f.write_str("the recording has no timer_start: was the event enabled while the command ran?")
-            }
+            Self::Empty => f.write_str(
+                "the recording has no timer_start: was the event enabled while the command ran?",
+            ),
             Self::Hz { measured } => write!(
                 f,
                 "the recording has {measured:.0} jiffies in a second, which is no setting of the kernel: record for a second or \
@@ -159,7 +159,12 @@ impl Recording {
     /// # Errors
     ///
     /// If writing fails, or `provenance` is too long for a header.
-    pub fn write(&self, output: impl Write, name: &str, provenance: &str) -> Result<(), TraceError> {
+    pub fn write(
+        &self,
+        output: impl Write,
+        name: &str,
+        provenance: &str,
+    ) -> Result<(), TraceError> {
         let mut totals = Totals::default();
         self.ops.iter().for_each(|&op| totals.add(op));
         let header = Header {
@@ -190,7 +195,11 @@ impl fmt::Display for Counts {
     }
 }
 
-fn read_events(mut input: impl BufRead, options: &Options, counts: &mut Counts) -> Result<Vec<Event>, KernelError> {
+fn read_events(
+    mut input: impl BufRead,
+    options: &Options,
+    counts: &mut Counts,
+) -> Result<Vec<Event>, KernelError> {
     let (mut events, mut bytes) = (Vec::new(), Vec::new());
     for number in 1.. {
         bytes.clear();
@@ -201,11 +210,15 @@ fn read_events(mut input: impl BufRead, options: &Options, counts: &mut Counts) 
             return Err(KernelError::Line { number, what: "it is too long for a line of ftrace" });
         }
         // Names of processes are bytes of any kind.
-        match parse(&String::from_utf8_lossy(&bytes)).map_err(|what| KernelError::Line { number, what })? {
+        match parse(&String::from_utf8_lossy(&bytes))
+            .map_err(|what| KernelError::Line { number, what })?
+        {
             Line::Other => {}
             Line::Lost(lost) => counts.lost = counts.lost.saturating_add(lost),
             Line::Event(event) => {
-                if matches!(event.kind, Kind::Start { .. }) && Some(counts.starts) == options.at_most_starts {
+                if matches!(event.kind, Kind::Start { .. })
+                    && Some(counts.starts) == options.at_most_starts
+                {
                     break;
                 }
                 counts.add(event.kind);
@@ -238,7 +251,9 @@ impl Event {
 fn measure_hz(events: &[Event]) -> Result<u32, KernelError> {
     let mut clock = events.iter().filter_map(|event| Some((event.at, event.now()?)));
     let measured = match (clock.next(), clock.next_back()) {
-        (Some((from, first)), Some((to, last))) if to > from => last.saturating_sub(first) as f64 / (to - from),
+        (Some((from, first)), Some((to, last))) if to > from => {
+            last.saturating_sub(first) as f64 / (to - from)
+        }
         _ => 0.0,
     };
     let near = |hz: &u32| (measured / f64::from(*hz) - 1.0).abs() < HZ_TOLERANCE;
@@ -266,7 +281,8 @@ fn fates(events: &[Event]) -> Vec<Fate> {
         if event.kind == Kind::Cancel {
             if matches!(next_of_timer.get(&event.timer), Some(Kind::Expire { .. })) {
                 *fate = Fate::Expired;
-            } else if next_on_cpu.get(&event.cpu).is_some_and(|next| next.is_start_of(event.timer)) {
+            } else if next_on_cpu.get(&event.cpu).is_some_and(|next| next.is_start_of(event.timer))
+            {
                 *fate = Fate::Moved;
             }
         }
@@ -310,7 +326,9 @@ impl Model {
             self.advance(now.saturating_sub(self.origin));
         }
         match event.kind {
-            Kind::Start { expires, .. } => self.start(event.timer, expires.saturating_sub(self.origin)),
+            Kind::Start { expires, .. } => {
+                self.start(event.timer, expires.saturating_sub(self.origin))
+            }
             Kind::Cancel => match fate {
                 Fate::Moved => self.counts.cancels_by_move += 1,
                 Fate::Expired => self.counts.cancels_by_expiry += 1,
@@ -333,7 +351,11 @@ impl Model {
         let label = match self.timers.get(&timer).copied() {
             Some(known) => {
                 let (label, live) = (known.label, self.is_live(known));
-                self.ops.push(if live { Op::Reschedule { label, deadline } } else { Op::Insert { label, deadline } });
+                self.ops.push(if live {
+                    Op::Reschedule { label, deadline }
+                } else {
+                    Op::Insert { label, deadline }
+                });
                 label
             }
             None => {
@@ -360,7 +382,9 @@ impl Model {
 
     fn expire(&mut self, timer: u64) {
         let known = self.timers.get(&timer).copied();
-        if let Some(known) = known.filter(|known| known.deadline > self.clock && self.is_live(*known)) {
+        if let Some(known) =
+            known.filter(|known| known.deadline > self.clock && self.is_live(*known))
+        {
             self.counts.expiries_early += 1;
             self.stop(timer, known);
         }

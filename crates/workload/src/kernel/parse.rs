@@ -38,13 +38,16 @@ pub(super) fn parse(line: &str) -> Result<Line, &'static str> {
         return Ok(Line::Lost(lost));
     }
     // From the right, because the name of the process comes first and may hold anything.
-    let Some((at, name)) = EVENTS.iter().filter_map(|name| line.rfind(name).map(|at| (at, *name))).max() else {
+    let Some((at, name)) =
+        EVENTS.iter().filter_map(|name| line.rfind(name).map(|at| (at, *name))).max()
+    else {
         return other(line);
     };
     let (before, fields) = (&line[..at], &line[at + name.len()..]);
     let before = before.strip_suffix("timer:").unwrap_or(before); // as perf prints it
     let before = before.trim_end().strip_suffix(':').ok_or("there is no time before the event")?;
-    let (before, time) = before.rsplit_once(char::is_whitespace).ok_or("there is no time before the event")?;
+    let (before, time) =
+        before.rsplit_once(char::is_whitespace).ok_or("there is no time before the event")?;
     let at = time.parse().map_err(|_| "the time before the event is no number of seconds")?;
     let cpu = cpu(before).ok_or("there is no CPU, as in [001], before the event")?;
     let timer = hexadecimal(fields, "timer=").ok_or("there is no address after timer=")?;
@@ -54,12 +57,16 @@ pub(super) fn parse(line: &str) -> Result<Line, &'static str> {
 fn kind(name: &str, fields: &str) -> Result<Kind, &'static str> {
     match name {
         "timer_start:" => {
-            let expires: u64 = number(fields, "expires=").ok_or("there is no number after expires=")?;
-            let timeout: i64 = number(fields, "[timeout=").ok_or("there is no number after [timeout=")?;
+            let expires: u64 =
+                number(fields, "expires=").ok_or("there is no number after expires=")?;
+            let timeout: i64 =
+                number(fields, "[timeout=").ok_or("there is no number after [timeout=")?;
             Ok(Kind::Start { expires, now: expires.wrapping_sub(timeout as u64) })
         }
         "timer_cancel:" => Ok(Kind::Cancel),
-        _ => Ok(Kind::Expire { now: number(fields, "now=").ok_or("there is no number after now=")? }),
+        _ => {
+            Ok(Kind::Expire { now: number(fields, "now=").ok_or("there is no number after now=")? })
+        }
     }
 }
 
@@ -83,11 +90,17 @@ fn lost(line: &str) -> Option<u64> {
 
 /// The last `[001]`.
 fn cpu(before: &str) -> Option<u32> {
-    before.split_whitespace().rev().find_map(|word| word.strip_prefix('[')?.strip_suffix(']')?.parse().ok())
+    before
+        .split_whitespace()
+        .rev()
+        .find_map(|word| word.strip_prefix('[')?.strip_suffix(']')?.parse().ok())
 }
 
 fn field<'a>(fields: &'a str, key: &str) -> Option<&'a str> {
-    fields.split_whitespace().find_map(|word| word.strip_prefix(key)).map(|value| value.trim_end_matches(']'))
+    fields
+        .split_whitespace()
+        .find_map(|word| word.strip_prefix(key))
+        .map(|value| value.trim_end_matches(']'))
 }
 
 fn number<N: std::str::FromStr>(fields: &str, key: &str) -> Option<N> {
@@ -117,9 +130,15 @@ mod tests {
     #[test]
     fn the_three_events() {
         let kind = Kind::Start { expires: 4_295_403_489, now: 4_295_403_479 };
-        assert_eq!(event(START), Event { at: 2_044.960_865, cpu: 1, timer: 0xffff_8881_3c9d_4e78, kind });
+        assert_eq!(
+            event(START),
+            Event { at: 2_044.960_865, cpu: 1, timer: 0xffff_8881_3c9d_4e78, kind }
+        );
         let line = "          <idle>-0       [000] d.s2.  2044.500033: timer_cancel: timer=ffffc9000007fdf8";
-        assert_eq!(event(line), Event { at: 2_044.500_033, cpu: 0, timer: 0xffff_c900_0007_fdf8, kind: Kind::Cancel });
+        assert_eq!(
+            event(line),
+            Event { at: 2_044.500_033, cpu: 0, timer: 0xffff_c900_0007_fdf8, kind: Kind::Cancel }
+        );
         let line = "<idle>-0 [000] ..s1. 2044.500051: timer_expire_entry: timer=1f function=f now=429 baseclk=428";
         assert_eq!(event(line).kind, Kind::Expire { now: 429 });
     }
@@ -133,7 +152,10 @@ mod tests {
     #[test]
     fn perf_prints_them_a_little_differently() {
         let line = "redis-server 812 [001] 93.170: timer:timer_cancel: timer=0xffff888627d28f90";
-        assert_eq!(event(line), Event { at: 93.17, cpu: 1, timer: 0xffff_8886_27d2_8f90, kind: Kind::Cancel });
+        assert_eq!(
+            event(line),
+            Event { at: 93.17, cpu: 1, timer: 0xffff_8886_27d2_8f90, kind: Kind::Cancel }
+        );
     }
 
     #[test]

@@ -66,7 +66,10 @@ pub(crate) fn cascade_storm(start: Tick, width: Tick, n: u32, random: Random) ->
         sink.ticks(state.width as u32);
     }
     let state = CascadeStorm { random, start, width };
-    let stages = vec![Stage::timer_ops(Measure::Mix, u64::from(n), insert), Stage::fire(Measure::Mix, 0, storm)];
+    let stages = vec![
+        Stage::timer_ops(Measure::Mix, u64::from(n), insert),
+        Stage::fire(Measure::Mix, 0, storm),
+    ];
     Box::new(Script::new(state, stages))
 }
 
@@ -78,7 +81,13 @@ struct CancelStorm {
 }
 
 /// All timers far ahead are started and, before any is due, all cancelled; again and again.
-pub(crate) fn cancel_storm(far: Tick, pause: Tick, rounds: u32, n: u32, mut random: Random) -> Phases {
+pub(crate) fn cancel_storm(
+    far: Tick,
+    pause: Tick,
+    rounds: u32,
+    n: u32,
+    mut random: Random,
+) -> Phases {
     fn insert(state: &mut CancelStorm, step: u64, sink: &mut Sink) {
         let delay = state.random.between(state.far, 2 * state.far);
         sink.insert_after(step as u32, delay);

@@ -46,8 +46,10 @@ pub(crate) fn phases(tcp: Tcp, laps: u32, n: u32, random: Random) -> Phases {
     let connections = connections(n);
     let state = State { random, tcp, connections, events: Queue::new(), time_waits: 0 };
     let steps = u64::from(n) * u64::from(laps);
-    let stages =
-        vec![Stage::prepare(u64::from(connections), resume), Stage::timer_ops(Measure::Mix, steps, next_event)];
+    let stages = vec![
+        Stage::prepare(u64::from(connections), resume),
+        Stage::timer_ops(Measure::Mix, steps, next_event),
+    ];
     Box::new(Script::new(state, stages))
 }
 
@@ -110,7 +112,10 @@ impl State {
         if self.random.chance(self.tcp.lost) {
             return (self.tcp.retransmission, Event::TimedOut);
         }
-        (self.tcp.round_trip.draw(&mut self.random).min(self.tcp.retransmission - 1), Event::Acknowledged(left))
+        (
+            self.tcp.round_trip.draw(&mut self.random).min(self.tcp.retransmission - 1),
+            Event::Acknowledged(left),
+        )
     }
 
     /// Each acknowledgement starts the timer anew; the last stops it.

@@ -19,7 +19,8 @@ struct State {
 pub(crate) fn phases(increment: Delay, laps: u32, n: u32, random: Random) -> Phases {
     let state = State { random, increment, pending: Queue::new(), fired: VecDeque::new() };
     let steps = u64::from(n) * u64::from(laps);
-    let stages = vec![Stage::prepare(u64::from(n), insert), Stage::steps(Measure::Hold, steps, hold)];
+    let stages =
+        vec![Stage::prepare(u64::from(n), insert), Stage::steps(Measure::Hold, steps, hold)];
     Box::new(Script::new(state, stages))
 }
 

@@ -50,7 +50,10 @@ struct State {
 pub(crate) fn phases(messages: Messages, laps: u32, n: u32, random: Random) -> Phases {
     let state = State { random, messages, pairs: Vec::new(), events: Queue::new() };
     let steps = u64::from(n) * u64::from(laps);
-    let stages = vec![Stage::prepare(u64::from(pairs(n)), resume), Stage::timer_ops(Measure::Mix, steps, next_event)];
+    let stages = vec![
+        Stage::prepare(u64::from(pairs(n)), resume),
+        Stage::timer_ops(Measure::Mix, steps, next_event),
+    ];
     Box::new(Script::new(state, stages))
 }
 

@@ -19,14 +19,19 @@ struct State {
 pub(crate) fn phases(kinds: &'static [Period], laps: u32, n: u32, random: Random) -> Phases {
     let state = State { random, kinds, periods: Vec::new(), pending: Queue::new() };
     let steps = u64::from(n) * u64::from(laps);
-    let stages = vec![Stage::prepare(u64::from(n), start), Stage::timer_ops(Measure::Mix, steps, restart)];
+    let stages =
+        vec![Stage::prepare(u64::from(n), start), Stage::timer_ops(Measure::Mix, steps, restart)];
     Box::new(Script::new(state, stages))
 }
 
 fn start(state: &mut State, step: u64, sink: &mut Sink) {
     let kind = &state.kinds[step as usize % state.kinds.len()];
     let period = kind.period.draw(&mut state.random);
-    let first = if kind.aligned { period } else { Delay::Constant(period).draw_remaining(&mut state.random) };
+    let first = if kind.aligned {
+        period
+    } else {
+        Delay::Constant(period).draw_remaining(&mut state.random)
+    };
     state.periods.push(period);
     state.pending.push(first, step as u32);
     sink.insert(step as u32, first);

@@ -24,10 +24,20 @@ struct State {
     events: Queue<Event>,
 }
 
-pub(crate) fn phases(ttl: Delay, gap: Delay, silent: u32, laps: u32, n: u32, random: Random) -> Phases {
+pub(crate) fn phases(
+    ttl: Delay,
+    gap: Delay,
+    silent: u32,
+    laps: u32,
+    n: u32,
+    random: Random,
+) -> Phases {
     let state = State { random, ttl, gap, silent, ttls: Vec::new(), events: Queue::new() };
     let steps = u64::from(n) * u64::from(laps);
-    let stages = vec![Stage::prepare(u64::from(n), resume), Stage::timer_ops(Measure::Mix, steps, next_event)];
+    let stages = vec![
+        Stage::prepare(u64::from(n), resume),
+        Stage::timer_ops(Measure::Mix, steps, next_event),
+    ];
     Box::new(Script::new(state, stages))
 }
 

@@ -30,7 +30,14 @@ struct State {
     under_way: Vec<(Tick, Tick)>,
 }
 
-pub(crate) fn phases(timeout: Tick, completion: Delay, mean_wait: f64, laps: u32, n: u32, random: Random) -> Phases {
+pub(crate) fn phases(
+    timeout: Tick,
+    completion: Delay,
+    mean_wait: f64,
+    laps: u32,
+    n: u32,
+    random: Random,
+) -> Phases {
     let mut state = State {
         random,
         timeout,
@@ -43,7 +50,8 @@ pub(crate) fn phases(timeout: Tick, completion: Delay, mean_wait: f64, laps: u32
     };
     state.begin_in_the_middle(n);
     let (count, steps) = (u64::from(n), u64::from(n) * u64::from(laps));
-    let stages = vec![Stage::prepare(count, resume), Stage::timer_ops(Measure::Mix, steps, request)];
+    let stages =
+        vec![Stage::prepare(count, resume), Stage::timer_ops(Measure::Mix, steps, request)];
     Box::new(Script::new(state, stages))
 }
 

@@ -17,7 +17,14 @@ struct State {
     soon: Tick,
 }
 
-pub(crate) fn phases(alone: Tick, pair_within: Tick, idle: Tick, soon: Tick, n: u32, random: Random) -> Phases {
+pub(crate) fn phases(
+    alone: Tick,
+    pair_within: Tick,
+    idle: Tick,
+    soon: Tick,
+    n: u32,
+    random: Random,
+) -> Phases {
     let state = State { random, alone, pair_within, idle, soon };
     let rounds = u64::from(n.div_ceil(4)); // each starts four timers
     Box::new(Script::new(state, vec![Stage::timer_ops(Measure::Mix, rounds, round)]))

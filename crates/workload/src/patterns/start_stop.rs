@@ -16,7 +16,10 @@ pub(crate) fn phases(background: Tick, delay: Tick, laps: u32, ticks: u32, n: u3
     let steps = u64::from(n) * u64::from(laps);
     let steps_per_tick = (steps / u64::from(ticks.max(1))).max(1);
     let state = State { background, delay, label: n, steps_per_tick };
-    let stages = vec![Stage::prepare(u64::from(n), wait), Stage::timer_ops(Measure::Mix, steps, start_and_stop)];
+    let stages = vec![
+        Stage::prepare(u64::from(n), wait),
+        Stage::timer_ops(Measure::Mix, steps, start_and_stop),
+    ];
     Box::new(Script::new(state, stages))
 }
 

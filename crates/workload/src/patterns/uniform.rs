@@ -25,7 +25,13 @@ struct State {
 
 pub(crate) fn phases(longest: Tick, n: u32, random: Random) -> Phases {
     let count = u64::from(n);
-    let state = State { random, n, order: Vec::new(), longest, ticks: n.max(MIN_TICKS).next_power_of_two() };
+    let state = State {
+        random,
+        n,
+        order: Vec::new(),
+        longest,
+        ticks: n.max(MIN_TICKS).next_power_of_two(),
+    };
     let stages = vec![
         Stage::timer_ops(Measure::InsertCold, count, insert),
         Stage::timer_ops(Measure::Cancel, count, cancel),

@@ -87,7 +87,8 @@ impl Context {
     }
 
     fn label(&mut self, difference: u64) -> Option<u32> {
-        self.label = u32::try_from(i64::from(self.label).checked_add(unzigzag(difference))?).ok()?;
+        self.label =
+            u32::try_from(i64::from(self.label).checked_add(unzigzag(difference))?).ok()?;
         Some(self.label)
     }
 

@@ -69,10 +69,18 @@ impl fmt::Display for TraceError {
                 super::VERSION
             ),
             Self::Truncated { block } => {
-                write!(f, "the trace ends within {}: copy it again, or let its writer finish", Place(*block))
+                write!(
+                    f,
+                    "the trace ends within {}: copy it again, or let its writer finish",
+                    Place(*block)
+                )
             }
             Self::Corrupt { block, what } => {
-                write!(f, "the trace is corrupt in {}: {what}. Copy it again, or record it again", Place(*block))
+                write!(
+                    f,
+                    "the trace is corrupt in {}: {what}. Copy it again, or record it again",
+                    Place(*block)
+                )
             }
             Self::TooLong { block, what, found, most } => write!(
                 f,

@@ -105,7 +105,12 @@ impl Totals {
 
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut fields = Fields::new(bytes);
-        Some(Self { inserts: fields.u64()?, cancels: fields.u64()?, reschedules: fields.u64()?, clock: fields.u64()? })
+        Some(Self {
+            inserts: fields.u64()?,
+            cancels: fields.u64()?,
+            reschedules: fields.u64()?,
+            clock: fields.u64()?,
+        })
     }
 }
 

@@ -39,7 +39,8 @@ impl<R: Read> Iterator for Phases<R> {
                 Err(error) => return Some(Err(error)),
             }
         }
-        let phase = Phase { measure: Some(Measure::Mix), operations: totals.timer_operations(), ops };
+        let phase =
+            Phase { measure: Some(Measure::Mix), operations: totals.timer_operations(), ops };
         (!phase.ops.is_empty()).then_some(Ok(phase))
     }
 }

@@ -2,7 +2,9 @@
 
 use super::codec::{Context, Fields};
 use super::writer::chained;
-use super::{BLOCK, END, Header, MAGIC, MAX_HEADER, MAX_PACKED, MAX_RAW, Phases, Totals, TraceError, VERSION};
+use super::{
+    BLOCK, END, Header, MAGIC, MAX_HEADER, MAX_PACKED, MAX_RAW, Phases, Totals, TraceError, VERSION,
+};
 use crate::Op;
 use flate2::{Decompress, FlushDecompress, Status};
 use std::io::{self, BufReader, Read};
@@ -89,7 +91,8 @@ impl<R: Read> Reader<R> {
             }
         }
         let mut fields = Fields::new(&self.raw[self.decoded..]);
-        let op = self.context.decode(&mut fields).ok_or_else(|| self.corrupt("an operation is none"))?;
+        let op =
+            self.context.decode(&mut fields).ok_or_else(|| self.corrupt("an operation is none"))?;
         if let Op::Insert { label, .. } | Op::Cancel { label } | Op::Reschedule { label, .. } = op {
             if label >= self.header.labels {
                 return Err(self.corrupt("a label is beyond those of the header"));
@@ -141,7 +144,11 @@ impl<R: Read> Reader<R> {
         let complete = matches!(status, Ok(Status::StreamEnd))
             && self.unpacker.total_out() == length as u64
             && self.unpacker.total_in() == self.packed.len() as u64;
-        if complete { Ok(()) } else { Err(self.corrupt("it does not inflate to the length it gives")) }
+        if complete {
+            Ok(())
+        } else {
+            Err(self.corrupt("it does not inflate to the length it gives"))
+        }
     }
 
     fn read_end(&mut self) -> Result<(), TraceError> {
@@ -150,7 +157,9 @@ impl<R: Read> Reader<R> {
         if chained(self.crc, &[&[END], totals]).to_le_bytes() != crc {
             return Err(self.corrupt("its checksum does not match"));
         }
-        if Totals::decode(totals) != Some(self.counted) || self.counted.operations() != self.header.operations {
+        if Totals::decode(totals) != Some(self.counted)
+            || self.counted.operations() != self.header.operations
+        {
             return Err(self.corrupt("the totals are not those of the operations"));
         }
         match self.input.read(&mut [0]) {
@@ -161,7 +170,11 @@ impl<R: Read> Reader<R> {
     }
 
     fn bounded(&self, what: &'static str, found: u64, most: u64) -> Result<(), TraceError> {
-        if found <= most { Ok(()) } else { Err(TraceError::TooLong { block: self.block, what, found, most }) }
+        if found <= most {
+            Ok(())
+        } else {
+            Err(TraceError::TooLong { block: self.block, what, found, most })
+        }
     }
 
     fn corrupt(&self, what: &'static str) -> TraceError {
@@ -210,7 +223,8 @@ fn read_header(input: &mut impl Read) -> Result<(Header, u32), TraceError> {
     if read_array(input, 0)? != crc.to_le_bytes() {
         return Err(corrupt("its checksum does not match"));
     }
-    let header = Header::decode(&bytes).ok_or_else(|| corrupt("its fields are not those of a header"))?;
+    let header =
+        Header::decode(&bytes).ok_or_else(|| corrupt("its fields are not those of a header"))?;
     Ok((header, crc))
 }
 
@@ -220,7 +234,12 @@ fn read_array<const N: usize>(input: &mut impl Read, block: u64) -> Result<[u8; 
     Ok(array)
 }
 
-fn read_into(input: &mut impl Read, buffer: &mut Vec<u8>, length: usize, block: u64) -> Result<(), TraceError> {
+fn read_into(
+    input: &mut impl Read,
+    buffer: &mut Vec<u8>,
+    length: usize,
+    block: u64,
+) -> Result<(), TraceError> {
     buffer.clear();
     buffer.resize(length, 0);
     input.read_exact(buffer).map_err(|error| unread(error, block))

@@ -112,7 +112,12 @@ impl<W: Write> Writer<W> {
             _ => return Err(io::Error::other("a block could not be deflated").into()),
         }
         let mut frame = vec![BLOCK];
-        for field in [self.raw.len() as u32, self.packed.len() as u32, self.pending, crc32fast::hash(&self.raw)] {
+        for field in [
+            self.raw.len() as u32,
+            self.packed.len() as u32,
+            self.pending,
+            crc32fast::hash(&self.raw),
+        ] {
             frame.extend(field.to_le_bytes());
         }
         self.crc = chained(self.crc, &[&frame, &self.packed]);

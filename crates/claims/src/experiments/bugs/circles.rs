@@ -47,8 +47,15 @@ fn one_of_a_slot(_: &Scale) -> Evidence {
         wheel.run(60).into_iter().map(|(tick, _)| tick).collect::<Vec<_>>()
     };
     let printed = fired_by(Successor::AfterRemoval);
-    checks.is("S0 as printed fires four tasks, one a turn, at ticks", vec![6, 18, 30, 42], printed.clone());
-    checks.beside("S0 with the successor saved before the removal, at ticks", shown(&fired_by(Successor::Saved)));
+    checks.is(
+        "S0 as printed fires four tasks, one a turn, at ticks",
+        vec![6, 18, 30, 42],
+        printed.clone(),
+    );
+    checks.beside(
+        "S0 with the successor saved before the removal, at ticks",
+        shown(&fired_by(Successor::Saved)),
+    );
     for timers in [2, 4, 1_000] {
         let outcomes = each(timers, |timer| {
             (0..timers).for_each(|value| _ = timer.insert(5, value));
@@ -56,7 +63,8 @@ fn one_of_a_slot(_: &Scale) -> Evidence {
         });
         // Which tick, and which of them: too much to print.
         let right: Vec<_> = (0..timers).map(|value| (5, value)).collect();
-        let outcomes: Outcomes<bool> = outcomes.into_iter().map(|(name, fired)| (name, fired == right)).collect();
+        let outcomes: Outcomes<bool> =
+            outcomes.into_iter().map(|(name, fired)| (name, fired == right)).collect();
         checks.everywhere(format!("ours fire all {timers} at tick 5, in order"), true, &outcomes);
     }
     checks.evidence("B1", format!("S0 at ticks {}, ours all at 5", shown(&printed)))
@@ -69,12 +77,17 @@ fn whole_turns(_: &Scale) -> Evidence {
         let mut wheel = CircleWheel::new(12, Successor::AfterRemoval);
         wheel.add(0, Duration::from_secs(period), WITHOUT_END);
         let ticks = ticks_of(0, &mut wheel, 72);
-        checks.is(format!("S0 as printed, period {period}, a turn too much between, fires at"), stated, ticks.clone());
+        checks.is(
+            format!("S0 as printed, period {period}, a turn too much between, fires at"),
+            stated,
+            ticks.clone(),
+        );
         seen.push(format!("period {period} at {}", shown(&ticks)));
     }
     for (turns, neighbours) in [(1, 0), (1, 3), (2, 0), (2, 3)] {
-        let what =
-            format!("with {neighbours} neighbours in the slot, firings at other ticks than the first four periods");
+        let what = format!(
+            "with {neighbours} neighbours in the slot, firings at other ticks than the first four periods"
+        );
         checks.everywhere(
             format!(
                 "our wheels of 16 slots, kafka-wheel of 20, period of {}, {what}",
@@ -90,7 +103,10 @@ fn whole_turns(_: &Scale) -> Evidence {
     let mut mended = CircleWheel::new(12, Successor::Saved);
     mended.add(0, Duration::from_secs(12), WITHOUT_END);
     mended.add(1, Duration::from_secs(12), 1);
-    checks.beside("S0 with the successor saved, period 12 beside a task of 12 s", shown(&ticks_of(0, &mut mended, 80)));
+    checks.beside(
+        "S0 with the successor saved, period 12 beside a task of 12 s",
+        shown(&ticks_of(0, &mut mended, 80)),
+    );
     checks.evidence("B2", format!("S0 {}; ours at each period", seen.join(", ")))
 }
 
@@ -106,8 +122,9 @@ fn of_so_many_turns(turns: u64, neighbours: u64) -> Outcomes<usize> {
         ("hierarchical-wheel", SLOTS, configured::hierarchical_wheel(SLOTS, 0)),
         ("kafka-wheel", KAFKA_SLOTS, configured::kafka_wheel(KAFKA_SLOTS, 0).any()),
     ];
-    let wrong =
-        |slots: usize, mut probe: Probe<AnyTimer>| wrong_firings(&mut probe.timer, turns * slots as Tick, neighbours);
+    let wrong = |slots: usize, mut probe: Probe<AnyTimer>| {
+        wrong_firings(&mut probe.timer, turns * slots as Tick, neighbours)
+    };
     wheels.into_iter().map(|(name, slots, probe)| (name, wrong(slots, probe))).collect()
 }
 
@@ -203,7 +220,9 @@ fn early_or_late(timer: &mut AnyTimer, interval: u64) -> usize {
     let lost = TIMERS as usize - fired.len();
     lost + fired
         .iter()
-        .filter(|(tick, deadline)| !(0..interval).contains(&(tick * interval).wrapping_sub(*deadline)))
+        .filter(|(tick, deadline)| {
+            !(0..interval).contains(&(tick * interval).wrapping_sub(*deadline))
+        })
         .count()
 }
 
@@ -249,13 +268,18 @@ fn received(calm: Tick, until: Tick) -> Vec<Tick> {
 
 fn dropped_ticks(_: &Scale) -> Evidence {
     const CALM: Tick = 100 * INTERVAL;
-    let mut checks = Checks::new("100 ticks of 10 ms, with a stall of 35 ms after each fifth that is received");
+    let mut checks =
+        Checks::new("100 ticks of 10 ms, with a stall of 35 ms after each fifth that is received");
     let moments = received(CALM, CALM);
     checks.is("S0's hand steps once for each tick received, of 100", 72, moments.len());
     checks.is("S0's hand is behind by so many slots after 100 ticks", 28, 100 - moments.len());
     let later = received(CALM, 10 * CALM);
     let behind = 1_000 - later.len();
-    checks.holds("S0's hand does not catch up in 900 quiet ticks", behind >= 28, format!("{behind} slots behind"));
+    checks.holds(
+        "S0's hand does not catch up in 900 quiet ticks",
+        behind >= 28,
+        format!("{behind} slots behind"),
+    );
     let outcomes = each(1_000, |timer| {
         (1..=1_000).for_each(|tick| _ = timer.insert(tick, tick));
         let mut faults = 0;
@@ -277,7 +301,10 @@ fn dropped_ticks(_: &Scale) -> Evidence {
     );
     checks.evidence(
         "B5",
-        format!("{} of 100 ticks received, {behind} slots behind for good; by elapsed time none", moments.len()),
+        format!(
+            "{} of 100 ticks received, {behind} slots behind for good; by elapsed time none",
+            moments.len()
+        ),
     )
 }
 

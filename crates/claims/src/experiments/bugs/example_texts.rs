@@ -26,8 +26,11 @@ pub(super) const B15: Experiment = Experiment {
 /// The article's now: a Tuesday.
 const TODAY: Date = date(2018, 9, 11);
 /// Next Tuesday, Thursday and the 12th, each at nine.
-const DAYS: [(&str, Date); 3] =
-    [("Tuesday", date(2018, 9, 18)), ("Thursday", date(2018, 9, 13)), ("the 12th", date(2018, 9, 12))];
+const DAYS: [(&str, Date); 3] = [
+    ("Tuesday", date(2018, 9, 18)),
+    ("Thursday", date(2018, 9, 13)),
+    ("the 12th", date(2018, 9, 12)),
+];
 /// What the article prints for them.
 const PRINTED: [u64; 3] = [7, 3, 2];
 
@@ -43,20 +46,31 @@ fn hours_to(day: Date) -> Tick {
 fn mixed_laps(_: &Scale) -> Evidence {
     let delays = DAYS.map(|(_, day)| hours_to(day));
     // The wheel passes slot 9 of 24, from slot 10: in which lap the task fires.
-    let from_now = delays.map(|delay| S1_FROM_ONE.run(24, 10, [delay], delay)[0].passed.len() as u64 + 1);
+    let from_now =
+        delays.map(|delay| S1_FROM_ONE.run(24, 10, [delay], delay)[0].passed.len() as u64 + 1);
     // Today is the first lap, tomorrow the second.
     let by_day = DAYS.map(|(_, day)| day.duration_since(TODAY).as_hours() as u64 / 24 + 1);
-    let mut checks = Checks::new("Next Tuesday, Thursday and the 12th, each at nine, from Tuesday the 11th at ten");
+    let mut checks = Checks::new(
+        "Next Tuesday, Thursday and the 12th, each at nine, from Tuesday the 11th at ten",
+    );
     checks.is("laps counted from now", [7, 2, 1], from_now);
     checks.is("laps counted by calendar days", [8, 3, 2], by_day);
     let neither = PRINTED != from_now && PRINTED != by_day;
     checks.holds("the printed 7, 3, 2 are neither", neither, shown(&PRINTED));
     let from_each = [from_now.contains(&PRINTED[0]), PRINTED[1..] == by_day[1..]];
-    checks.is("the first of them is counted one way and the others the other way", [true, true], from_each);
+    checks.is(
+        "the first of them is counted one way and the others the other way",
+        [true, true],
+        from_each,
+    );
     // A day wheel visits slot 9 at the next nine o'clock, whatever the day.
     let wrong = (1..=24).find(|hour| (10 + *hour) % 24 == 9).unwrap_or(0);
     let wrong = now() + SignedDuration::from_hours(wrong);
-    checks.is("the Tuesday task in the day wheel fires on", "Wednesday".to_owned(), wrong.strftime("%A").to_string());
+    checks.is(
+        "the Tuesday task in the day wheel fires on",
+        "Wednesday".to_owned(),
+        wrong.strftime("%A").to_string(),
+    );
     let outcomes = each(3, |timer| fired_after(timer, delays));
     checks.everywhere("ours: hours after which the three fire", [167, 47, 23], &outcomes);
     let after = outcomes.first().map_or(0, |(_, after)| after[0]);
@@ -116,7 +130,11 @@ fn demotions_from(start: Tick) -> Vec<Demotion> {
 fn demotions(_: &Scale) -> Evidence {
     let mut checks = Checks::new("500 s on levels of 8 slots, aligned as Kafka's");
     let aligned: Vec<_> = demotions_from(0).iter().map(|at| (at.passed, at.left)).collect();
-    checks.is("demoted, from 0, after so many seconds with so many left", vec![(448, 52), (496, 4)], aligned.clone());
+    checks.is(
+        "demoted, from 0, after so many seconds with so many left",
+        vec![(448, 52), (496, 4)],
+        aligned.clone(),
+    );
     let all: Vec<Vec<Demotion>> = (0..512).map(demotions_from).collect();
     let narrow = all.iter().flatten().filter(|at| at.left < at.width).count();
     checks.is(
@@ -124,17 +142,22 @@ fn demotions(_: &Scale) -> Evidence {
         all.iter().flatten().count(),
         narrow,
     );
-    let pair = |at: &&Vec<Demotion>| at.windows(2).any(|pair| (pair[0].left, pair[1].left) == (64, 8));
+    let pair =
+        |at: &&Vec<Demotion>| at.windows(2).any(|pair| (pair[0].left, pair[1].left) == (64, 8));
     checks.is(
         "starts of 512 from which 64 s and then 8 s are left, as the text has it",
         0,
         all.iter().filter(pair).count(),
     );
-    let outcomes = each(1, |timer| (0..512).filter(|phase| !fires_after_500(timer, *phase)).count());
+    let outcomes =
+        each(1, |timer| (0..512).filter(|phase| !fires_after_500(timer, *phase)).count());
     checks.everywhere("ours: starts of 512 from which it does not fire after 500 s", 0, &outcomes);
     checks.evidence(
         "B15",
-        format!("from 0 demoted at (s, s left) {}; of {narrow} demotions none with (64, 8)", shown(&aligned)),
+        format!(
+            "from 0 demoted at (s, s left) {}; of {narrow} demotions none with (64, 8)",
+            shown(&aligned)
+        ),
     )
 }
 
@@ -144,6 +167,7 @@ fn fires_after_500(timer: &mut AnyTimer, phase: Tick) -> bool {
     timer.fired(start);
     timer.insert(start + 500, 0);
     // Also where the article demotes, and where it is demoted.
-    let early: usize = [436, 448, 492, 496, 499].map(|passed| timer.fired(start + passed).len()).into_iter().sum();
+    let early: usize =
+        [436, 448, 492, 496, 499].map(|passed| timer.fired(start + passed).len()).into_iter().sum();
     early == 0 && timer.fired(start + 500) == [(start + 500, 0)]
 }

@@ -50,12 +50,19 @@ fn rounded_down(scale: &Scale) -> Evidence {
     let early: Vec<i64> = port
         .drain()
         .iter()
-        .flat_map(|poll| poll.ran.iter().map(move |(deadline, _)| *deadline as i64 - poll.expiry as i64))
+        .flat_map(|poll| {
+            poll.ran.iter().map(move |(deadline, _)| *deadline as i64 - poll.expiry as i64)
+        })
         .collect();
-    let (least, most) = (early.iter().min().copied().unwrap_or(0), early.iter().max().copied().unwrap_or(0));
+    let (least, most) =
+        (early.iter().min().copied().unwrap_or(0), early.iter().max().copied().unwrap_or(0));
     let mean = early.iter().sum::<i64>() as f64 / early.len() as f64;
     let mut checks = Checks::new("Random milliseconds, tick 1 s");
-    checks.is("S3 as printed fires so many ms early, at least and at most", (0, 999), (least, most));
+    checks.is(
+        "S3 as printed fires so many ms early, at least and at most",
+        (0, 999),
+        (least, most),
+    );
     checks.holds(
         "S3 as printed fires 502 ms early on average, within 5 ms",
         (mean - 502.0).abs() < 5.0,
@@ -63,7 +70,10 @@ fn rounded_down(scale: &Scale) -> Evidence {
     );
     let outcomes = each(TIMERS, |timer| not_within_the_tick(timer, scale.seeds));
     checks.everywhere("ours, rounded up: timers early, or late by a tick or more", 0, &outcomes);
-    checks.evidence("B9", format!("S3 {least} to {most} ms early, {mean:.0} ms on average; ours never early"))
+    checks.evidence(
+        "B9",
+        format!("S3 {least} to {most} ms early, {mean:.0} ms on average; ours never early"),
+    )
 }
 
 const TIMERS: u64 = 1_000;
@@ -84,7 +94,8 @@ fn not_within_the_tick(timer: &mut AnyTimer, seed: u64) -> usize {
 }
 
 /// Idle times in ms, and the level that S3's wheel is said to put +5 ms into. The last two end just below 256, the lowest level of hierarchical-wheel.
-const IDLE: [(Tick, usize); 7] = [(20, 2), (400, 3), (8_000, 4), (160_000, 5), (3_600_000, 6), (250, 2), (253, 2)];
+const IDLE: [(Tick, usize); 7] =
+    [(20, 2), (400, 3), (8_000, 4), (160_000, 5), (3_600_000, 6), (250, 2), (253, 2)];
 
 /// The longest of them, whose way is printed.
 const AN_HOUR: Tick = 3_600_000;
@@ -101,12 +112,20 @@ fn stale_clock(_: &Scale) -> Evidence {
     for (idle, level) in IDLE {
         let mut port = Port::new(1, 20, 0);
         let first = port.add(idle + 5, 0).map_or(0, |place| place.level);
-        let moves: Vec<usize> =
-            port.drain().iter().flat_map(|poll| &poll.moved).map(|(.., place)| place.level).collect();
+        let moves: Vec<usize> = port
+            .drain()
+            .iter()
+            .flat_map(|poll| &poll.moved)
+            .map(|(.., place)| place.level)
+            .collect();
         checks.is(format!("S3 as printed, after {idle} ms, puts it into level"), level, first);
         let way = std::iter::once(first).chain(moves).collect::<Vec<_>>();
         if idle == AN_HOUR {
-            checks.is("S3 as printed, after an hour, moves it through levels", vec![6, 5, 4, 1], way.clone());
+            checks.is(
+                "S3 as printed, after an hour, moves it through levels",
+                vec![6, 5, 4, 1],
+                way.clone(),
+            );
             checks.is("S3 as printed, after an hour, offers slots", 4, port.offers());
             figure = format!(
                 "S3 level {first}, then {}, {} offers; ours into the lowest level, not moved, or once over a turn's end",
@@ -166,11 +185,27 @@ const HOUR: i64 = 3_600 * SECOND as i64;
 fn wall_clock(_: &Scale) -> Evidence {
     let mut checks = Checks::new("A timer of 600 s; the time of day is set after 300 s");
     let (forth, back) = (printed_fires(HOUR), printed_fires(-HOUR));
-    checks.is("S3 as printed fires, in seconds, with the clock left alone, after", 600, printed_fires(0) / SECOND);
-    checks.is("S3 as printed fires, in seconds, with the clock set forth by an hour, after", 300, forth / SECOND);
-    checks.is("S3 as printed fires, in seconds, with the clock set back by an hour, after", 4_200, back / SECOND);
+    checks.is(
+        "S3 as printed fires, in seconds, with the clock left alone, after",
+        600,
+        printed_fires(0) / SECOND,
+    );
+    checks.is(
+        "S3 as printed fires, in seconds, with the clock set forth by an hour, after",
+        300,
+        forth / SECOND,
+    );
+    checks.is(
+        "S3 as printed fires, in seconds, with the clock set back by an hour, after",
+        4_200,
+        back / SECOND,
+    );
     let past = each(TIMERS, told_the_past);
-    checks.everywhere("ours, told a tick that is past: timers that fire, and whether now moves", (0, false), &past);
+    checks.everywhere(
+        "ours, told a tick that is past: timers that fire, and whether now moves",
+        (0, false),
+        &past,
+    );
     let own = each(TIMERS, |timer| {
         timer.fired(NINE);
         (0..TIMERS).for_each(|value| _ = timer.insert(NINE + 1 + value, value));
@@ -178,10 +213,18 @@ fn wall_clock(_: &Scale) -> Evidence {
         let fired = tick_by_tick(timer, NINE + 1, NINE + TIMERS);
         fired.iter().filter(|(tick, value)| *tick == NINE + 1 + value).count()
     });
-    checks.everywhere("ours, after the step back: timers that fire at their own tick", TIMERS as usize, &own);
+    checks.everywhere(
+        "ours, after the step back: timers that fire at their own tick",
+        TIMERS as usize,
+        &own,
+    );
     checks.evidence(
         "B12",
-        format!("S3 fires 600 s after {} s and after {} s; ours after what has passed", forth / SECOND, back / SECOND),
+        format!(
+            "S3 fires 600 s after {} s and after {} s; ours after what has passed",
+            forth / SECOND,
+            back / SECOND
+        ),
     )
 }
 
@@ -189,10 +232,13 @@ fn wall_clock(_: &Scale) -> Evidence {
 fn printed_fires(step: i64) -> Tick {
     let mut port = Port::new(1, 20, NINE);
     port.add(NINE + AHEAD, 0);
-    let reads = |passed: Tick| (NINE + passed).saturating_add_signed(if passed >= AHEAD / 2 { step } else { 0 });
+    let reads = |passed: Tick| {
+        (NINE + passed).saturating_add_signed(if passed >= AHEAD / 2 { step } else { 0 })
+    };
     let mut moments = (0..10 * AHEAD).step_by(SECOND as usize);
     let runs = |passed: &Tick| {
-        std::iter::from_fn(|| port.poll(reads(*passed), ClockRule::SlotExpiry)).any(|poll| !poll.ran.is_empty())
+        std::iter::from_fn(|| port.poll(reads(*passed), ClockRule::SlotExpiry))
+            .any(|poll| !poll.ran.is_empty())
     };
     moments.find(runs).unwrap_or(Tick::MAX)
 }
@@ -201,7 +247,8 @@ fn printed_fires(step: i64) -> Tick {
 fn told_the_past(timer: &mut AnyTimer) -> (usize, bool) {
     timer.fired(NINE);
     (0..TIMERS).for_each(|value| _ = timer.insert(NINE + 1 + value, value));
-    let fired = [NINE - 1, NINE - HOUR as Tick, 0].map(|tick| timer.fired(tick).len()).into_iter().sum();
+    let fired =
+        [NINE - 1, NINE - HOUR as Tick, 0].map(|tick| timer.fired(tick).len()).into_iter().sum();
     (fired, timer.now() != NINE)
 }
 
@@ -219,12 +266,18 @@ fn span_of_ten(_: &Scale) -> Evidence {
         let mut port = Port::new(tick, 10, 0);
         let first = port.add(2 * SECOND, 0);
         port.drain();
-        [first, port.add(11 * SECOND, 1)].map(|place| place.map_or((0, 0), |place| (place.level, place.slot)))
+        [first, port.add(11 * SECOND, 1)]
+            .map(|place| place.map_or((0, 0), |place| (place.level, place.slot)))
     };
-    checks.is("levels and slots of the example with a tick of 1 s, as printed", [(1, 2), (1, 1)], slots(SECOND));
+    checks.is(
+        "levels and slots of the example with a tick of 1 s, as printed",
+        [(1, 2), (1, 1)],
+        slots(SECOND),
+    );
     checks.holds("not so with a tick of 1 ms", slots(1) != [(1, 2), (1, 1)], shown(&slots(1)));
     let levels = |delay: Tick| {
-        let mut wheel = KafkaWheel::<u64>::builder().slots(10).build().expect("10 slots are not too few");
+        let mut wheel =
+            KafkaWheel::<u64>::builder().slots(10).build().expect("10 slots are not too few");
         wheel.insert(delay, 0);
         wheel.levels()
     };
@@ -233,7 +286,10 @@ fn span_of_ten(_: &Scale) -> Evidence {
         [1, 2, 5],
         [9, 10, 10 * SECOND].map(levels),
     );
-    checks.evidence("B14", format!("10 slots of 1 ms are {} ms, of 1 s {} s", span(1), span(SECOND) / SECOND))
+    checks.evidence(
+        "B14",
+        format!("10 slots of 1 ms are {} ms, of 1 s {} s", span(1), span(SECOND) / SECOND),
+    )
 }
 
 #[cfg(test)]

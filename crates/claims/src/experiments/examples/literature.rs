@@ -32,7 +32,9 @@ const fn clock(day: Tick, hour: Tick, minute: Tick, second: Tick) -> Tick {
 /// begins.
 fn way(mut now: Tick, deadline: Tick) -> Vec<(Tick, u64)> {
     let mut way = Vec::new();
-    while let Some((unit, slots)) = WHEELS.into_iter().find(|(unit, _)| now / unit != deadline / unit) {
+    while let Some((unit, slots)) =
+        WHEELS.into_iter().find(|(unit, _)| now / unit != deadline / unit)
+    {
         way.push((unit, deadline / unit % slots));
         now = deadline / unit * unit;
     }
@@ -49,15 +51,27 @@ fn varghese_and_lauck(_: &Scale) -> Evidence {
         [0, 1, 1_000].map(index),
     );
     let (now, delay) = (clock(11, 10, 24, 30), clock(0, 0, 50, 45));
-    checks.is("figure 10: 11 d 10:24:30 and 50:45 is 11 d 11:15:15", clock(11, 11, 15, 15), now + delay);
+    checks.is(
+        "figure 10: 11 d 10:24:30 and 50:45 is 11 d 11:15:15",
+        clock(11, 11, 15, 15),
+        now + delay,
+    );
     let through = way(now, now + delay);
     checks.is(
         "figures 10 and 11: hour, minute and second in whose slots it waits",
         vec![(3_600, 11), (60, 15), (1, 15)],
         through.clone(),
     );
-    checks.is("the hour slot is ahead by", 1, through.first().map_or(0, |(unit, slot)| slot - now / unit % 24));
-    checks.is("slots of the hierarchy for 100 days", 244, WHEELS.iter().map(|(_, slots)| slots).sum::<u64>());
+    checks.is(
+        "the hour slot is ahead by",
+        1,
+        through.first().map_or(0, |(unit, slot)| slot - now / unit % 24),
+    );
+    checks.is(
+        "slots of the hierarchy for 100 days",
+        244,
+        WHEELS.iter().map(|(_, slots)| slots).sum::<u64>(),
+    );
     checks.is("slots of one wheel for 100 days", 8_640_000, clock(100, 0, 0, 0));
     let outcomes = each(1, |timer| {
         timer.fired(now);
@@ -116,8 +130,16 @@ fn nine_minutes(_: &Scale) -> Evidence {
     checks.is("level", 5, level);
     let (linux, ours) = (NineMinutes::in_linux(phases), NineMinutes::in_ours(phases));
     let NineMinutes { earliest, latest, beyond } = linux;
-    checks.holds("it never fires before 540 s", earliest >= DELAY, format!("after {earliest} ms at the earliest"));
-    checks.holds("it fires after more than 550 s in some phases", beyond > 0, format!("from {beyond} of {phases}"));
+    checks.holds(
+        "it never fires before 540 s",
+        earliest >= DELAY,
+        format!("after {earliest} ms at the earliest"),
+    );
+    checks.holds(
+        "it fires after more than 550 s in some phases",
+        beyond > 0,
+        format!("from {beyond} of {phases}"),
+    );
     let late = latest.saturating_sub(DELAY);
     let share = format!("{late} ms, {:.2} % at most", 100.0 * late as f64 / DELAY as f64);
     checks.holds("it is late by at most 8/63 of the delay", late * 63 <= DELAY * 8, share);

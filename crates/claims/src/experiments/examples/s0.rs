@@ -74,13 +74,16 @@ fn beyond_a_turn(_: &Scale) -> Evidence {
         let mut wheel = CircleWheel::new(12, Successor::AfterRemoval);
         wheel.add(delay, Duration::from_secs(delay), 1);
         let ticks: Vec<_> = wheel.run(40).into_iter().map(|(tick, _)| tick).collect();
-        let found = format!("slot and circle {}, fires at tick {}", shown(&place(0, delay)), shown(&ticks));
+        let found =
+            format!("slot and circle {}, fires at tick {}", shown(&place(0, delay)), shown(&ticks));
         checks.beside(format!("S0's code, +{delay} s from pointer 0"), found);
     }
     let ours = each(4, |timer| fired_from(timer, 0, &[16, 15, 12, 24]));
     let right = ours.iter().filter(|(_, ticks)| *ticks == [12, 15, 16, 24]).count();
-    checks.beside("ours fire at 12, 15, 16 and 24", format!("{right} of {} structures", ours.len()));
-    checks.evidence("E2", format!("16 s is slot {zero} from pointer 0, slot {three} from pointer 3"))
+    checks
+        .beside("ours fire at 12, 15, 16 and 24", format!("{right} of {} structures", ours.len()));
+    checks
+        .evidence("E2", format!("16 s is slot {zero} from pointer 0, slot {three} from pointer 3"))
 }
 
 fn four_in_a_slot(_: &Scale) -> Evidence {
@@ -106,7 +109,11 @@ fn reach(_: &Scale) -> Evidence {
     checks.is("with 24 hours above them", 86_400, day);
     checks.evidence(
         "E4",
-        format!("12 slots reach {}, 60 slots {}, with hours {day}", shown(&found(12)), shown(&found(60))),
+        format!(
+            "12 slots reach {}, 60 slots {}, with hours {day}",
+            shown(&found(12)),
+            shown(&found(60))
+        ),
     )
 }
 

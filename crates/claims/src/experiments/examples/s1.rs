@@ -36,7 +36,10 @@ fn hours_of(timer: &mut AnyTimer, start: Tick, delays: &[Tick]) -> Vec<Tick> {
     for delay in delays {
         timer.insert(start + delay, *delay);
     }
-    tick_by_tick(timer, start + 1, start + 2 * WEEK).into_iter().map(|(tick, _)| tick - start).collect()
+    tick_by_tick(timer, start + 1, start + 2 * WEEK)
+        .into_iter()
+        .map(|(tick, _)| tick - start)
+        .collect()
 }
 
 fn day_and_week(_: &Scale) -> Evidence {
@@ -59,8 +62,18 @@ fn day_and_week(_: &Scale) -> Evidence {
     checks.is("hours to next Monday and this Wednesday", [143, 23], delays);
     let mut sorted = delays;
     sorted.sort_unstable();
-    checks.everywhere("they fire after", sorted.to_vec(), &each(2, |timer| hours_of(timer, now, &delays)));
-    checks.evidence("E5", format!("slots {monday} and {wednesday} of {WEEK}, after {} and {} h", delays[0], delays[1]))
+    checks.everywhere(
+        "they fire after",
+        sorted.to_vec(),
+        &each(2, |timer| hours_of(timer, now, &delays)),
+    );
+    checks.evidence(
+        "E5",
+        format!(
+            "slots {monday} and {wednesday} of {WEEK}, after {} and {} h",
+            delays[0], delays[1]
+        ),
+    )
 }
 
 /// The hours of the day at which a task fires that is put back a day later, three times.
@@ -79,9 +92,13 @@ fn daily(timer: &mut AnyTimer, start: Tick, wait: Tick) -> Vec<Tick> {
 
 fn three_rounds(_: &Scale) -> Evidence {
     const NOW: Date = date(2018, 9, 11);
-    let days =
-        [("Tuesday", date(2018, 9, 18), 7), ("Thursday", date(2018, 9, 13), 3), ("the 12th", date(2018, 9, 12), 2)];
-    let hours = |day: Date| day.at(9, 0, 0, 0).duration_since(NOW.at(10, 0, 0, 0)).as_hours() as Tick;
+    let days = [
+        ("Tuesday", date(2018, 9, 18), 7),
+        ("Thursday", date(2018, 9, 13), 3),
+        ("the 12th", date(2018, 9, 12), 2),
+    ];
+    let hours =
+        |day: Date| day.at(9, 0, 0, 0).duration_since(NOW.at(10, 0, 0, 0)).as_hours() as Tick;
     let mut checks = Checks::new("24 slots, from Tuesday the 11th at ten");
     let delays = days.map(|(_, day, _)| hours(day));
     checks.is("slots of the three", [9; 3], delays.map(|delay| (10 + delay) % DAY));
@@ -97,7 +114,8 @@ fn three_rounds(_: &Scale) -> Evidence {
         &each(3, |timer| hours_of(timer, DAY + 10, &delays)),
     );
     let full = delays.map(|delay| delay / DAY);
-    checks.evidence("E6", format!("slot 9 after {} full rounds, {} h", shown(&full), shown(&delays)))
+    checks
+        .evidence("E6", format!("slot 9 after {} full rounds, {} h", shown(&full), shown(&delays)))
 }
 
 fn moves_in_a_month(_: &Scale) -> Evidence {
@@ -110,7 +128,11 @@ fn moves_in_a_month(_: &Scale) -> Evidence {
         let vain = (1..=MONTH).filter(|hour| timer.fired(*hour).is_empty()).count();
         (MONTH as usize, vain)
     });
-    checks.everywhere("moves of a driver by the hour, and those that fire nothing", (720, 718), &moves);
+    checks.everywhere(
+        "moves of a driver by the hour, and those that fire nothing",
+        (720, 718),
+        &moves,
+    );
     checks.is("slots of a month of seconds", 2_592_000, MONTH * 3_600);
     let wakeups = each(2, |timer| {
         timer.insert(MONTH / 3, 0);
@@ -123,5 +145,10 @@ fn moves_in_a_month(_: &Scale) -> Evidence {
         most.to_string(),
     );
     let (moves, vain) = moves.first().map_or((0, 0), |(_, moves)| *moves);
-    checks.evidence("E7", format!("{vain} of {moves} moves fire nothing; {most} calls at most from wake-up to wake-up"))
+    checks.evidence(
+        "E7",
+        format!(
+            "{vain} of {moves} moves fire nothing; {most} calls at most from wake-up to wake-up"
+        ),
+    )
 }

@@ -25,26 +25,40 @@ fn two_levels(_: &Scale) -> Evidence {
 
     let mut port = Port::new(1, 10, 0);
     checks.is("+15 goes to level and slot", (2, 1), level_and_slot(port.add(15, 0)));
-    checks.is("spans of the levels", vec![10, 100], port.spans().into_iter().map(|(_, span)| span).collect());
+    checks.is(
+        "spans of the levels",
+        vec![10, 100],
+        port.spans().into_iter().map(|(_, span)| span).collect(),
+    );
     let polls = port.drain();
     let down: Vec<_> = polls
         .iter()
-        .flat_map(|poll| poll.moved.iter().map(move |(.., place)| (poll.expiry, level_and_slot(Some(*place)))))
+        .flat_map(|poll| {
+            poll.moved.iter().map(move |(.., place)| (poll.expiry, level_and_slot(Some(*place))))
+        })
         .collect();
     checks.is("it is demoted at, to level and slot", vec![(10, (1, 5))], down);
-    let ran: Vec<Tick> = polls.iter().filter(|poll| !poll.ran.is_empty()).map(|poll| poll.expiry).collect();
+    let ran: Vec<Tick> =
+        polls.iter().filter(|poll| !poll.ran.is_empty()).map(|poll| poll.expiry).collect();
     checks.is("it fires at", vec![15], ran);
     checks.is(
         "slots offered, and times it is put into a slot",
         (2, 2),
         (port.offers(), 1 + polls.iter().map(|poll| poll.moved.len()).sum::<usize>()),
     );
-    checks.is("deadlines of slots 0 and 1 of the second level", [(0, 9), (10, 19)], [0, 1].map(deadlines_of));
+    checks.is(
+        "deadlines of slots 0 and 1 of the second level",
+        [(0, 9), (10, 19)],
+        [0, 1].map(deadlines_of),
+    );
 
     let (calls, fired) = ours(&[2, 15]);
     checks.is("ours: wake-ups of kafka-wheel, 10 slots, for +2 and +15", vec![2, 10, 15], calls);
     checks.is("ours: they fire at", vec![2, 15], fired);
-    checks.evidence("E9", format!("+15 in level 2 slot 1, demoted at 10, fires at 15, {} offers", port.offers()))
+    checks.evidence(
+        "E9",
+        format!("+15 in level 2 slot 1, demoted at 10, fires at 15, {} offers", port.offers()),
+    )
 }
 
 /// Level 0 if the timer is run at once.
@@ -65,7 +79,8 @@ fn deadlines_of(slot: u64) -> (Tick, Tick) {
 
 /// Wake-ups of kafka-wheel with ten slots a level, and the ticks of firing.
 fn ours(deadlines: &[Tick]) -> (Vec<Tick>, Vec<Tick>) {
-    let mut wheel = KafkaWheel::<u64>::builder().slots(10).build().expect("10 slots are not too few");
+    let mut wheel =
+        KafkaWheel::<u64>::builder().slots(10).build().expect("10 slots are not too few");
     for deadline in deadlines {
         wheel.insert(*deadline, 0);
     }

@@ -43,7 +43,11 @@ impl Clock {
     /// The first moment, not before `passed`, at which it reads a tick or a later one.
     fn first(self, tick: Tick, passed: Tick) -> Tick {
         let before = tick.saturating_sub(self.start).max(passed);
-        let after = tick.saturating_add_signed(-self.step).saturating_sub(self.start).max(passed).max(SET_AT);
+        let after = tick
+            .saturating_add_signed(-self.step)
+            .saturating_sub(self.start)
+            .max(passed)
+            .max(SET_AT);
         if before < SET_AT { before } else { after }
     }
 }
@@ -62,19 +66,28 @@ fn run(_: &Scale) -> Evidence {
         let shift = outcomes.first().map_or_else(Vec::new, |(_, shift)| shift.clone());
         let others = shift.iter().filter(|by| **by != 0).count();
         let (least, most) = (shift.iter().min().unwrap_or(&0), shift.iter().max().unwrap_or(&0));
-        table.row([format!("{step:+} s"), others.to_string(), format!("{least:+}"), format!("{most:+}")]);
+        table.row([
+            format!("{step:+} s"),
+            others.to_string(),
+            format!("{least:+}"),
+            format!("{most:+}"),
+        ]);
         let what = if step == 0 {
             "timers that differ on one clock".to_owned()
         } else {
             format!("timers that differ if the time of day is set by {step:+} s")
         };
-        let counts: Outcomes<usize> =
-            outcomes.iter().map(|(name, shift)| (*name, shift.iter().filter(|by| **by != 0).count())).collect();
+        let counts: Outcomes<usize> = outcomes
+            .iter()
+            .map(|(name, shift)| (*name, shift.iter().filter(|by| **by != 0).count()))
+            .collect();
         checks.everywhere(what, 0, &counts);
         differ.push(others);
     }
-    let figure =
-        format!("{} of {TIMERS} differ on one clock, {} when it is set by {:+} s", differ[0], differ[3], STEPS[3]);
+    let figure = format!(
+        "{} of {TIMERS} differ on one clock, {} when it is set by {:+} s",
+        differ[0], differ[3], STEPS[3]
+    );
     let (finding, every) = checks.into_parts("C12", figure);
     Evidence { findings: vec![finding], tables: vec![table, every], charts: Vec::new() }
 }
@@ -86,9 +99,17 @@ fn shifts(delays: &[Tick], step: i64) -> Outcomes<Vec<i64>> {
     let relative = each(TIMERS, |timer| moments(timer, passed, delays));
     let absolute = each(TIMERS, |timer| moments(timer, of_day, delays));
     let by = |relative: &[Tick], absolute: &[Tick]| {
-        relative.iter().zip(absolute).map(|(relative, absolute)| *absolute as i64 - *relative as i64).collect()
+        relative
+            .iter()
+            .zip(absolute)
+            .map(|(relative, absolute)| *absolute as i64 - *relative as i64)
+            .collect()
     };
-    relative.iter().zip(&absolute).map(|((name, relative), (_, absolute))| (*name, by(relative, absolute))).collect()
+    relative
+        .iter()
+        .zip(&absolute)
+        .map(|((name, relative), (_, absolute))| (*name, by(relative, absolute)))
+        .collect()
 }
 
 /// Drives a structure by a clock, from wake-up to wake-up: when each timer fires, in passed time.

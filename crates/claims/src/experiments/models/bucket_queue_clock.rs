@@ -35,10 +35,18 @@ struct Polled {
 fn run(scale: &Scale) -> Evidence {
     let mut table = Table::new(
         "1,000 slots polled 1 to 300 ms late, tick 1 ms, 20 slots a level, 4,000 timers; sums over the seeds",
-        ["rule", "polls", "time = expiry of the slot", "time = clock", "fired", "fired after a later deadline"],
+        [
+            "rule",
+            "polls",
+            "time = expiry of the slot",
+            "time = clock",
+            "fired",
+            "fired after a later deadline",
+        ],
     );
     let mut row = |name: &str, of: &Polled| {
-        let counts = [of.polls, of.at_expiry, of.at_clock, of.fired, of.overtaken].map(|count| count.to_string());
+        let counts = [of.polls, of.at_expiry, of.at_clock, of.fired, of.overtaken]
+            .map(|count| count.to_string());
         table.row(std::iter::once(name.to_owned()).chain(counts));
     };
     let printed = polled(scale, ClockRule::SlotExpiry);
@@ -50,8 +58,15 @@ fn run(scale: &Scale) -> Evidence {
         printed.at_clock, printed.polls, printed.at_expiry
     );
     let clock = printed.at_clock == printed.polls && printed.polls > 0;
-    let parts = [Part::new("after each advance the current time is that of the clock, cut to the tick", clock)];
-    Evidence { findings: vec![Finding::new("C45", figure, parts)], tables: vec![table], charts: Vec::new() }
+    let parts = [Part::new(
+        "after each advance the current time is that of the clock, cut to the tick",
+        clock,
+    )];
+    Evidence {
+        findings: vec![Finding::new("C45", figure, parts)],
+        tables: vec![table],
+        charts: Vec::new(),
+    }
 }
 
 /// The deadlines of the timers, all inserted at 0, and by how much each poll is late.
@@ -91,7 +106,8 @@ fn ours(scale: &Scale) -> Polled {
     let mut all = Polled { at_expiry: 0, at_clock: 0, polls: 0, overtaken: 0, fired: 0 };
     for seed in scale.seeds() {
         let (deadlines, late) = load(seed);
-        let mut wheel = KafkaWheel::builder().slots(SLOTS).build().expect("20 slots are not too few");
+        let mut wheel =
+            KafkaWheel::builder().slots(SLOTS).build().expect("20 slots are not too few");
         for deadline in deadlines {
             wheel.insert(deadline, ());
         }

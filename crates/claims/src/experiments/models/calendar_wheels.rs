@@ -97,18 +97,26 @@ fn run(_: &Scale) -> Evidence {
         0,
         faults(&printed.0, &by_calendar),
     );
-    checks.is("firings at a wrong hour or missed, the Tuesdays in the week wheel", 0, faults(&mended.0, &by_calendar));
+    checks.is(
+        "firings at a wrong hour or missed, the Tuesdays in the week wheel",
+        0,
+        faults(&mended.0, &by_calendar),
+    );
     checks.is("hand-overs to the day wheel, one for each firing", mended.0.len(), mended.1);
     let outcomes = each(TASKS.len() as u64, |timer| faults(&by_next_deadline(timer), &by_calendar));
     let worst = outcomes.iter().map(|(_, faults)| *faults).max().unwrap_or(0);
-    let what = format!("the same for the next deadline, put into {} structures: most on any", outcomes.len());
+    let what = format!(
+        "the same for the next deadline, put into {} structures: most on any",
+        outcomes.len()
+    );
     checks.beside(what, worst.to_string());
-    let first = printed
-        .0
-        .first()
-        .map_or_else(String::new, |(hour, task)| format!("{} runs first on {}", task.name(), at(*hour)));
-    let figure =
-        format!("{} firings, all right with the Tuesdays in the week wheel; in the day wheel {first}", mended.0.len());
+    let first = printed.0.first().map_or_else(String::new, |(hour, task)| {
+        format!("{} runs first on {}", task.name(), at(*hour))
+    });
+    let figure = format!(
+        "{} firings, all right with the Tuesdays in the week wheel; in the day wheel {first}",
+        mended.0.len()
+    );
     let (finding, detail) = checks.into_parts("C64", figure);
     Evidence { findings: vec![finding], tables: vec![table, detail], charts: Vec::new() }
 }
@@ -146,7 +154,8 @@ fn turned(printed: bool, month: fn(DateTime, usize) -> usize) -> (Vec<Firing>, u
         if now.hour() == 0 {
             days += 1;
             let of_month = (month(now, days) == twelfth).then_some(Task::Twelfths);
-            let of_day = week[now.weekday().to_monday_one_offset() as usize].iter().copied().chain(of_month);
+            let of_day =
+                week[now.weekday().to_monday_one_offset() as usize].iter().copied().chain(of_month);
             handed += of_day.clone().count();
             day[HOUR as usize].extend(of_day);
         }

@@ -14,12 +14,22 @@ impl Checks {
     }
 
     /// A value that is stated, and the one found: the statement holds if they are the same.
-    pub(crate) fn is<T: PartialEq + Shown>(&mut self, what: impl Into<String>, stated: T, found: T) {
+    pub(crate) fn is<T: PartialEq + Shown>(
+        &mut self,
+        what: impl Into<String>,
+        stated: T,
+        found: T,
+    ) {
         self.value(what.into(), stated == found, shown(&stated), shown(&found));
     }
 
     /// A statement, whether it holds, and the figure found that says so.
-    pub(crate) fn holds(&mut self, statement: impl Into<String>, holds: bool, found: impl Into<String>) {
+    pub(crate) fn holds(
+        &mut self,
+        statement: impl Into<String>,
+        holds: bool,
+        found: impl Into<String>,
+    ) {
         let (statement, found) = (statement.into(), found.into());
         self.parts.push(Part::new(format!("{statement} (found: {found})"), holds));
         self.table.row([statement, "yes".to_owned(), found]);
@@ -43,7 +53,11 @@ impl Checks {
     }
 
     /// The finding, and the table, which is marked as being of this claim.
-    pub(crate) fn into_parts(self, claim: &'static str, figure: impl Into<String>) -> (Finding, Table) {
+    pub(crate) fn into_parts(
+        self,
+        claim: &'static str,
+        figure: impl Into<String>,
+    ) -> (Finding, Table) {
         (Finding::new(claim, figure, self.parts), self.table.on(claim))
     }
 
@@ -55,8 +69,11 @@ impl Checks {
 
     /// A statement that does not hold says what was found instead: on its own it would be read as what is so.
     fn value(&mut self, what: String, holds: bool, stated: String, found: String) {
-        let statement =
-            if holds { format!("{what}: {stated}") } else { format!("{what}: stated {stated}, found {found}") };
+        let statement = if holds {
+            format!("{what}: {stated}")
+        } else {
+            format!("{what}: stated {stated}, found {found}")
+        };
         self.parts.push(Part::new(statement, holds));
         self.table.row([what, stated, found]);
     }
@@ -75,7 +92,9 @@ fn on_each<T: PartialEq + Shown>(outcomes: &[(&'static str, T)]) -> String {
         [] => "no structure".to_owned(),
         [(value, _)] => format!("{} on all", shown(*value)),
         several => {
-            let on = |(value, names): &(&T, Vec<&str>)| format!("{} on {}", shown(*value), names.join(", "));
+            let on = |(value, names): &(&T, Vec<&str>)| {
+                format!("{} on {}", shown(*value), names.join(", "))
+            };
             several.iter().map(on).collect::<Vec<_>>().join("; ")
         }
     }

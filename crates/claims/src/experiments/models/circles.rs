@@ -40,13 +40,20 @@ pub(crate) struct CircleWheel {
 impl CircleWheel {
     /// An empty wheel with slots of a second, its cursor at 0.
     pub(crate) fn new(slots: usize, successor: Successor) -> Self {
-        Self { slots: vec![Vec::new(); slots], interval: Duration::from_secs(1), cursor: 0, ticks: 0, successor }
+        Self {
+            slots: vec![Vec::new(); slots],
+            interval: Duration::from_secs(1),
+            cursor: 0,
+            ticks: 0,
+            successor,
+        }
     }
 
     /// Adds a task that is to run so many times.
     pub(crate) fn add(&mut self, name: u64, delay: Duration, times: i64) {
-        let (slot, circle) = slot_and_circle(self.cursor, self.slots.len() as u64, delay, self.interval)
-            .expect("an interval of a second is not cut to 0");
+        let (slot, circle) =
+            slot_and_circle(self.cursor, self.slots.len() as u64, delay, self.interval)
+                .expect("an interval of a second is not cut to 0");
         self.slots[slot as usize].push(Task { name, delay, circle, times });
     }
 
@@ -89,7 +96,12 @@ impl CircleWheel {
 }
 
 /// Slot and circle of a delay, with the cursor in a slot. `None` where the code divides by zero.
-pub(crate) fn slot_and_circle(cursor: u64, slots: u64, delay: Duration, interval: Duration) -> Option<(u64, u64)> {
+pub(crate) fn slot_and_circle(
+    cursor: u64,
+    slots: u64,
+    delay: Duration,
+    interval: Duration,
+) -> Option<(u64, u64)> {
     let (delay, interval) = (delay.as_secs(), interval.as_secs());
     let circle = delay.checked_div(slots * interval)?;
     Some(((cursor + delay / interval) % slots, circle))

@@ -57,20 +57,31 @@ fn run(_: &Scale) -> Evidence {
     let ends = each(TIMERS, |timer| fired(timer, 0));
     let goes_on = each(TIMERS, |timer| fired(timer, 1));
     checks.everywhere(
-        format!("a loop without a guard ends with the failing task: the {} before it run and no other", before.len()),
+        format!(
+            "a loop without a guard ends with the failing task: the {} before it run and no other",
+            before.len()
+        ),
         true,
         &are(&ends, before),
     );
     checks.everywhere(
-        format!("a loop that catches the failure runs all {} others, each once and in order", others.len()),
+        format!(
+            "a loop that catches the failure runs all {} others, each once and in order",
+            others.len()
+        ),
         true,
         &are(&goes_on, &others),
     );
-    let least = |outcomes: &Outcomes<Vec<u64>>| outcomes.iter().map(|(_, fired)| fired.len()).min().unwrap_or(0);
+    let least = |outcomes: &Outcomes<Vec<u64>>| {
+        outcomes.iter().map(|(_, fired)| fired.len()).min().unwrap_or(0)
+    };
     let (ended, went_on) = (least(&ends), least(&goes_on));
     checks.evidence(
         "C47",
-        format!("of {} others {ended} run where the loop ends, {went_on} where it goes on", others.len()),
+        format!(
+            "of {} others {ended} run where the loop ends, {went_on} where it goes on",
+            others.len()
+        ),
     )
 }
 
@@ -88,6 +99,10 @@ mod tests {
     fn a_driver_that_does_not_come_back_loses_what_is_later() {
         let mut timer = Probe::of::<wheelhouse_binary_heap::Definition<2>>().timer;
         assert_eq!(fired(&mut timer, 0).last(), Some(&(FAILS - 1)));
-        assert_eq!(timer.len() as u64, TIMERS - FAILS - 1, "the failing one is gone, the others wait");
+        assert_eq!(
+            timer.len() as u64,
+            TIMERS - FAILS - 1,
+            "the failing one is gone, the others wait"
+        );
     }
 }

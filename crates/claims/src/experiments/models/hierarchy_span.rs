@@ -47,13 +47,15 @@ struct Reach {
 fn reach(slots: Tick, levels: u32) -> Reach {
     let span = slots.pow(levels);
     let horizons = (0..span).map(|start| horizon(slots, levels, start));
-    let (shortest, longest) = horizons.fold((Tick::MAX, 0), |(least, most), at| (least.min(at), most.max(at)));
+    let (shortest, longest) =
+        horizons.fold((Tick::MAX, 0), |(least, most), at| (least.min(at), most.max(at)));
     Reach { span, shortest, longest }
 }
 
 /// Wheels of kafka-wheel for a delay from a start.
 fn levels_in_kafka_wheel(slots: Tick, start: Tick, delay: Tick) -> u32 {
-    let mut wheel = KafkaWheel::builder().slots(slots as usize).start(start).build().expect("enough slots");
+    let mut wheel =
+        KafkaWheel::builder().slots(slots as usize).start(start).build().expect("enough slots");
     wheel.insert(start + delay, ());
     wheel.levels() as u32
 }
@@ -62,7 +64,8 @@ fn levels_in_kafka_wheel(slots: Tick, start: Tick, delay: Tick) -> u32 {
 fn kafka_wheel_agrees(slots: Tick, levels: u32, mut starts: impl Iterator<Item = Tick>) -> bool {
     starts.all(|start| {
         let not = horizon(slots, levels, start);
-        levels_in_kafka_wheel(slots, start, not) > levels && levels_in_kafka_wheel(slots, start, not - 1) <= levels
+        levels_in_kafka_wheel(slots, start, not) > levels
+            && levels_in_kafka_wheel(slots, start, not - 1) <= levels
     })
 }
 
@@ -74,7 +77,8 @@ fn run(_: &Scale) -> Evidence {
     for (slots, levels, step) in [(12, 1, 1), (12, 2, 1), (60, 3, 599), (8, 3, 1)] {
         let Reach { span, shortest, longest } = reach(slots, levels);
         let agrees = kafka_wheel_agrees(slots, levels, (0..span).step_by(step));
-        let cells = [span.to_string(), shortest.to_string(), longest.to_string(), agrees.to_string()];
+        let cells =
+            [span.to_string(), shortest.to_string(), longest.to_string(), agrees.to_string()];
         table.row(std::iter::once(format!("{levels} of {slots}")).chain(cells));
     }
     let (c06, first) = span_of_twelve();
@@ -88,7 +92,8 @@ fn span_of_twelve() -> (Finding, Table) {
     checks.is("delays that one level takes, from the worst start", one.span, one.shortest);
     checks.is("delays that two levels take, from the best start", two.span, two.longest);
     checks.is("delays that two levels take, from the worst start", two.span, two.shortest);
-    let figure = format!("two levels take delays below {} to {}, by the start", two.shortest, two.longest);
+    let figure =
+        format!("two levels take delays below {} to {}, by the start", two.shortest, two.longest);
     checks.into_parts("C06", figure)
 }
 
@@ -103,16 +108,21 @@ fn eight_by_eight_by_eight() -> (Finding, Table) {
         "the same in hierarchical-wheel with 8 slots a level, which reaches to the end of a turn",
         ours_beyond().to_string(),
     );
-    let figure =
-        format!("500 s need a fourth level from {beyond} of 512 starts; delays below {} always fit", reach.shortest);
+    let figure = format!(
+        "500 s need a fourth level from {beyond} of 512 starts; delays below {} always fit",
+        reach.shortest
+    );
     checks.into_parts("C48", figure)
 }
 
 /// Starts of 512 from which 500 s wait above the third level: the first wake-up is then the end of the turn.
 fn ours_beyond() -> usize {
     let waits_above = |start: &Tick| {
-        let mut wheel =
-            HierarchicalWheel::builder().slots_per_level(8).start(*start).build().expect("8 slots are a power of two");
+        let mut wheel = HierarchicalWheel::builder()
+            .slots_per_level(8)
+            .start(*start)
+            .build()
+            .expect("8 slots are a power of two");
         wheel.insert(start + 500, ());
         wheel.next_wakeup() == Some(512)
     };
@@ -127,7 +137,10 @@ mod tests {
     fn five_hundred_seconds_need_a_fourth_level_from_most_starts() {
         let beyond = (0..512).filter(|start| levels_needed(8, *start, 500) > 3).count();
         assert_eq!((beyond, ours_beyond()), (416, 500));
-        assert_eq!((levels_needed(8, 0, 511), levels_needed(8, 0, 512), levels_needed(8, 63, 449)), (3, 4, 4));
+        assert_eq!(
+            (levels_needed(8, 0, 511), levels_needed(8, 0, 512), levels_needed(8, 63, 449)),
+            (3, 4, 4)
+        );
     }
 
     #[test]

@@ -30,11 +30,14 @@ struct Fired {
 /// All delays from every slot, on each size of wheel; two turns are waited for those that are late.
 fn fired(convention: &Convention) -> Fired {
     let of_wheel = |slots: u64| {
-        let lives = move |cursor| convention.run(slots, cursor, 1..=TURNS * slots, (TURNS + 2) * slots);
+        let lives =
+            move |cursor| convention.run(slots, cursor, 1..=TURNS * slots, (TURNS + 2) * slots);
         (0..slots).flat_map(lives)
     };
     let lives: Vec<Life> = SLOTS.into_iter().flat_map(of_wheel).collect();
-    let offsets = lives.iter().flat_map(|life| life.fired.iter().map(|tick| *tick as i64 - life.delay as i64));
+    let offsets = lives
+        .iter()
+        .flat_map(|life| life.fired.iter().map(|tick| *tick as i64 - life.delay as i64));
     Fired {
         tasks: lives.len(),
         once: lives.iter().filter(|life| life.fired.len() == 1).count(),
@@ -58,7 +61,11 @@ fn run(_: &Scale) -> Evidence {
     }
     let (c08, first) = test_then_decrement();
     let (c55, second) = decrement_then_test();
-    Evidence { findings: vec![c08, c55], tables: vec![table, first, second, rounds()], charts: Vec::new() }
+    Evidence {
+        findings: vec![c08, c55],
+        tables: vec![table, first, second, rounds()],
+        charts: Vec::new(),
+    }
 }
 
 fn test_then_decrement() -> (Finding, Table) {
@@ -67,15 +74,30 @@ fn test_then_decrement() -> (Finding, Table) {
     checks.is("tasks that fire exactly once", fired.tasks, fired.once);
     let same = format!("{:+} to {:+}", fired.earliest, fired.latest);
     checks.holds("all fire at one distance from their delay", fired.earliest == fired.latest, same);
-    checks.holds("none fires before its delay is over", fired.earliest >= 0, format!("earliest {:+}", fired.earliest));
-    checks.into_parts("C08", format!("{} of {} tasks fire once, at delay {:+}", fired.once, fired.tasks, fired.latest))
+    checks.holds(
+        "none fires before its delay is over",
+        fired.earliest >= 0,
+        format!("earliest {:+}", fired.earliest),
+    );
+    checks.into_parts(
+        "C08",
+        format!("{} of {} tasks fire once, at delay {:+}", fired.once, fired.tasks, fired.latest),
+    )
 }
 
 fn decrement_then_test() -> (Finding, Table) {
     let (from_one, from_zero) = (fired(&S1_FROM_ONE), fired(&S1_FROM_ZERO));
     let mut checks = Checks::new("S1: take one off, then test for 0");
-    checks.is("tasks that fire at their tick, if laps are stored from 1", from_one.tasks, from_one.exact);
-    checks.is("tasks that fire at their tick, if d / n is stored", from_zero.tasks, from_zero.exact);
+    checks.is(
+        "tasks that fire at their tick, if laps are stored from 1",
+        from_one.tasks,
+        from_one.exact,
+    );
+    checks.is(
+        "tasks that fire at their tick, if d / n is stored",
+        from_zero.tasks,
+        from_zero.exact,
+    );
     let Fired { tasks, never, earliest, .. } = from_zero;
     let figure = format!(
         "laps from 1: all at their tick; d / n stored: {never} of {tasks} never fire, others up to {} ticks early",
@@ -92,11 +114,14 @@ fn rounds() -> Table {
     );
     for slots in SLOTS {
         let delays = 1..=TURNS * slots;
-        let differ: Vec<u64> =
-            delays.filter(|delay| (S0.stored)(*delay, slots) != (S4.stored)(*delay, slots)).collect();
+        let differ: Vec<u64> = delays
+            .filter(|delay| (S0.stored)(*delay, slots) != (S4.stored)(*delay, slots))
+            .collect();
         let multiples: Vec<u64> = (1..=TURNS).map(|turns| turns * slots).collect();
         let cells = [slots, TURNS * slots, differ.len() as u64].map(|count| count.to_string());
-        table.row(cells.into_iter().chain([if differ == multiples { "yes" } else { "no" }.to_owned()]));
+        table.row(
+            cells.into_iter().chain([if differ == multiples { "yes" } else { "no" }.to_owned()]),
+        );
     }
     table
 }

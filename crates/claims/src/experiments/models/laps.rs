@@ -70,7 +70,8 @@ impl Convention {
         let mut lives = Vec::new();
         let mut wheel = vec![Vec::new(); slots as usize];
         for delay in delays {
-            wheel[((cursor + delay) % slots) as usize].push((lives.len(), (self.stored)(delay, slots)));
+            wheel[((cursor + delay) % slots) as usize]
+                .push((lives.len(), (self.stored)(delay, slots)));
             lives.push(Life { delay, passed: Vec::new(), fired: Vec::new() });
         }
         for tick in 1..=ticks {
@@ -107,7 +108,9 @@ mod tests {
 
     #[test]
     fn each_convention_is_as_the_article_has_it() {
-        let fired = |convention: Convention, slots, delay| convention.run(slots, 0, [delay], 100)[0].clone();
+        let fired = |convention: Convention, slots, delay| {
+            convention.run(slots, 0, [delay], 100)[0].clone()
+        };
         // S0's delays of 16, 15, 12 and 24 on 12 slots fire a tick later, as its cursor is visited before it moves.
         for (delay, tick) in [(16, 17), (15, 16), (12, 13), (24, 25)] {
             assert_eq!(fired(S0, 12, delay).fired, [tick]);

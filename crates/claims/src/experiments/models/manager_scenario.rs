@@ -53,12 +53,16 @@ fn script(seed: u64) -> Script {
     let mut script = Script::new();
     for task in 0..TASKS {
         let (at, delay) = (10 * random.random_range(0..100), 10 * random.random_range(1..=8));
-        let runs = [Runs::Times(1), Runs::Times(random.random_range(2..=9)), Runs::Unlimited][task as usize % 3];
+        let runs = [Runs::Times(1), Runs::Times(random.random_range(2..=9)), Runs::Unlimited]
+            [task as usize % 3];
         script.entry(at).or_default().push(Wish::Add { task, delay, runs });
         let later = at + random.random_range(1..delay);
         match random.random_range(0..4) {
             0 => script.entry(later).or_default().push(Wish::Cancel { task }),
-            1 => script.entry(later).or_default().push(Wish::Change { task, delay: 10 * random.random_range(1..=8) }),
+            1 => script
+                .entry(later)
+                .or_default()
+                .push(Wish::Change { task, delay: 10 * random.random_range(1..=8) }),
             _ => {}
         }
     }
@@ -104,7 +108,13 @@ fn play(timer: &mut impl Timer<u64>, driver: Driver, script: &Script) -> Vec<(Ti
         manager.run_due(now);
         let next_wish = wishes.peek().map(|(at, _)| **at);
         now = match driver {
-            Driver::Wakeups => manager.timer.next_wakeup().into_iter().chain(next_wish).min().unwrap_or(HORIZON + 1),
+            Driver::Wakeups => manager
+                .timer
+                .next_wakeup()
+                .into_iter()
+                .chain(next_wish)
+                .min()
+                .unwrap_or(HORIZON + 1),
             _ => now + 1,
         };
     }
@@ -131,7 +141,9 @@ impl<T: Timer<u64>> Manager<'_, T> {
     }
 
     fn change(&mut self, task: u64, deadline: Tick) {
-        let Some(timer) = self.tasks.get_mut(&task).and_then(|task| task.timer.as_mut()) else { return };
+        let Some(timer) = self.tasks.get_mut(&task).and_then(|task| task.timer.as_mut()) else {
+            return;
+        };
         match self.driver {
             Driver::Wakeups => _ = self.timer.reschedule(*timer, deadline),
             Driver::FourOperations => {
@@ -151,7 +163,8 @@ impl<T: Timer<u64>> Manager<'_, T> {
                 Runs::Times(left) => Runs::Times(left.saturating_sub(1)),
                 Runs::Unlimited => Runs::Unlimited,
             };
-            task.timer = (task.left != Runs::Times(0)).then(|| self.timer.insert(deadline + task.period, name));
+            task.timer = (task.left != Runs::Times(0))
+                .then(|| self.timer.insert(deadline + task.period, name));
         }
     }
 }
@@ -164,7 +177,9 @@ fn run(scale: &Scale) -> Evidence {
         // The oracle is the judge, with a reschedule for a change.
         let right = play(&mut Oracle::<u64>::new(), Driver::Wakeups, &script);
         sound.add(&script, &right);
-        for (driver, same) in [(Driver::FourOperations, &mut by_ticks), (Driver::Wakeups, &mut by_wakeups)] {
+        for (driver, same) in
+            [(Driver::FourOperations, &mut by_ticks), (Driver::Wakeups, &mut by_wakeups)]
+        {
             for (name, ran) in each(TASKS, |timer| play(timer, driver, &script)) {
                 *same.entry(name).or_insert(0) += u64::from(ran == right);
             }
@@ -177,16 +192,27 @@ fn run(scale: &Scale) -> Evidence {
     Evidence { findings: vec![c14, c21], tables: vec![first, second], charts: Vec::new() }
 }
 
-fn four_operations(scale: &Scale, sound: &Sound, same: BTreeMap<&'static str, u64>) -> (Finding, Table) {
+fn four_operations(
+    scale: &Scale,
+    sound: &Sound,
+    same: BTreeMap<&'static str, u64>,
+) -> (Finding, Table) {
     let mut checks = Checks::new("Add, fire, delete, advance, and no other operation");
     let same: Outcomes<u64> = same.into_iter().collect();
-    checks.everywhere("scripts that run as the oracle does with five operations", scale.seeds, &same);
+    checks.everywhere(
+        "scripts that run as the oracle does with five operations",
+        scale.seeds,
+        &same,
+    );
     checks.holds(
         "without delete tasks run that should not",
         sound.undeleted > 0,
         format!("{} runs too many", sound.undeleted),
     );
-    checks.into_parts("C14", format!("{} runs, in the same order on {} structures", sound.runs, same.len()))
+    checks.into_parts(
+        "C14",
+        format!("{} runs, in the same order on {} structures", sound.runs, same.len()),
+    )
 }
 
 fn one_driver(scale: &Scale, sound: &Sound, same: BTreeMap<&'static str, u64>) -> (Finding, Table) {
@@ -198,10 +224,22 @@ fn one_driver(scale: &Scale, sound: &Sound, same: BTreeMap<&'static str, u64>) -
         sound.limited,
         sound.limited_right,
     );
-    checks.is("tasks without end, and not cancelled: at each period", sound.unlimited, sound.unlimited_right);
+    checks.is(
+        "tasks without end, and not cancelled: at each period",
+        sound.unlimited,
+        sound.unlimited_right,
+    );
     checks.is("cancelled tasks that run after it", 0, sound.cancelled_ran);
-    checks.is("changed tasks that next run when they were changed to", sound.changed, sound.changed_right);
-    checks.holds("several tasks run at one tick", sound.at_once > 1, format!("up to {}", sound.at_once));
+    checks.is(
+        "changed tasks that next run when they were changed to",
+        sound.changed,
+        sound.changed_right,
+    );
+    checks.holds(
+        "several tasks run at one tick",
+        sound.at_once > 1,
+        format!("up to {}", sound.at_once),
+    );
     let figure = format!(
         "{} runs of {} scripts, up to {} at one tick, on {} structures",
         sound.runs,
@@ -239,7 +277,8 @@ impl Sound {
         self.runs += ran.len();
         self.at_once = self.at_once.max(at_tick.into_values().max().unwrap_or(0));
         for task in 0..TASKS {
-            let wishes = script.iter().flat_map(|(at, wishes)| wishes.iter().map(move |wish| (*at, *wish)));
+            let wishes =
+                script.iter().flat_map(|(at, wishes)| wishes.iter().map(move |wish| (*at, *wish)));
             self.add_task(
                 wishes.filter(|(_, wish)| wish.task() == task),
                 of_task.get(&task).map_or(&[], Vec::as_slice),
@@ -251,7 +290,9 @@ impl Sound {
         let (mut first, mut period, mut wanted) = (0, 1, Runs::Times(0));
         for (at, wish) in wishes {
             match wish {
-                Wish::Add { delay, runs, .. } => (first, period, wanted) = (at + delay, delay, runs),
+                Wish::Add { delay, runs, .. } => {
+                    (first, period, wanted) = (at + delay, delay, runs)
+                }
                 // All wishes come before the first run.
                 Wish::Cancel { .. } => {
                     self.cancelled_ran += ran.len();
@@ -264,7 +305,9 @@ impl Sound {
                 }
             }
         }
-        let at_each = |times: u64| (0..times).map(move |run| first + run * period).take_while(|tick| *tick <= HORIZON);
+        let at_each = |times: u64| {
+            (0..times).map(move |run| first + run * period).take_while(|tick| *tick <= HORIZON)
+        };
         match wanted {
             Runs::Times(times) => {
                 self.limited += 1;

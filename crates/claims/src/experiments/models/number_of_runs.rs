@@ -35,7 +35,11 @@ fn run(_: &Scale) -> Evidence {
     for times in [-2, 3] {
         checks.beside(format!("runs with {times}"), runs(times).to_string());
     }
-    let figure =
-        format!("{} runs with -1, {} with 1, {} with the zero value", runs(WITHOUT_END), runs(1), runs(LEFT_OUT));
+    let figure = format!(
+        "{} runs with -1, {} with 1, {} with the zero value",
+        runs(WITHOUT_END),
+        runs(1),
+        runs(LEFT_OUT)
+    );
     checks.evidence("C53", figure)
 }

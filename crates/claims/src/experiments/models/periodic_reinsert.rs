@@ -42,8 +42,10 @@ fn faults(timer: &mut AnyTimer, staggered: bool, late: Tick) -> u64 {
 /// Drives these timers for so many ticks, each call so many ticks late; cancels them.
 fn drive(timer: &mut AnyTimer, timers: &[(Tick, Tick)], ticks: Tick, late: Tick) -> u64 {
     let start = timer.now();
-    let mut ids: Vec<_> =
-        (0..).zip(timers).map(|(value, (period, phase))| timer.insert(start + phase + period, value)).collect();
+    let mut ids: Vec<_> = (0..)
+        .zip(timers)
+        .map(|(value, (period, phase))| timer.insert(start + phase + period, value))
+        .collect();
     let (mut fired, mut faults) = (vec![0; timers.len()], 0);
     while let Some(tick) = timer.next_wakeup().filter(|tick| *tick <= start + ticks) {
         while let Some((deadline, value)) = timer.pop(tick + late) {
@@ -55,7 +57,9 @@ fn drive(timer: &mut AnyTimer, timers: &[(Tick, Tick)], ticks: Tick, late: Tick)
         }
     }
     ids.into_iter().for_each(|id| _ = timer.cancel(id));
-    let missed = |((period, phase), fired): (&(Tick, Tick), &u64)| u64::from(*fired < (ticks - phase) / period);
+    let missed = |((period, phase), fired): (&(Tick, Tick), &u64)| {
+        u64::from(*fired < (ticks - phase) / period)
+    };
     faults + timers.iter().zip(&fired).map(missed).sum::<u64>()
 }
 
@@ -65,7 +69,8 @@ fn run(_: &Scale) -> Evidence {
     for (name, staggered) in [("aligned", false), ("staggered", true)] {
         for late in [0, 7] {
             let outcomes = each(count, |timer| faults(timer, staggered, late));
-            let what = format!("firings off k times the period, {name}, each call {late} ticks late");
+            let what =
+                format!("firings off k times the period, {name}, each call {late} ticks late");
             checks.everywhere(what, 0, &outcomes);
         }
     }
@@ -74,7 +79,10 @@ fn run(_: &Scale) -> Evidence {
         let mut printed = CircleWheel::new(12, Successor::AfterRemoval);
         printed.add(0, Duration::from_secs(period), WITHOUT_END);
         let ticks: Vec<_> = printed.run(80).into_iter().map(|(tick, _)| tick).collect();
-        checks.beside(format!("S0's code, 12 slots, period {period}, fires at (see B2)"), shown(&ticks));
+        checks.beside(
+            format!("S0's code, 12 slots, period {period}, fires at (see B2)"),
+            shown(&ticks),
+        );
     }
     let figure = format!(
         "{count} periods from 1 to {} ticks on {structures} structures: each firing at k times its period",

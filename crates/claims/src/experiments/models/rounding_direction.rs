@@ -71,7 +71,8 @@ pub(crate) fn fired(rule: Rule, deadlines: &[u64]) -> Vec<(Tick, u64)> {
 
 fn run(scale: &Scale) -> Evidence {
     let mut random = random(scale.seeds);
-    let deadlines: Vec<u64> = (0..DEADLINES).map(|_| random.random_range(PARTS..=LATEST * PARTS)).collect();
+    let deadlines: Vec<u64> =
+        (0..DEADLINES).map(|_| random.random_range(PARTS..=LATEST * PARTS)).collect();
     let mut table = Table::new(
         "Lateness of 100,000 deadlines, in thousandths of a tick",
         ["rule", "earliest", "mean", "latest", "early"],
@@ -79,9 +80,12 @@ fn run(scale: &Scale) -> Evidence {
     .on("C04");
     let mut widths = Vec::new();
     for rule in Rule::ALL {
-        let late: Vec<i64> =
-            fired(rule, &deadlines).iter().map(|(tick, deadline)| (tick * PARTS) as i64 - *deadline as i64).collect();
-        let (least, most) = (late.iter().min().copied().unwrap_or(0), late.iter().max().copied().unwrap_or(0));
+        let late: Vec<i64> = fired(rule, &deadlines)
+            .iter()
+            .map(|(tick, deadline)| (tick * PARTS) as i64 - *deadline as i64)
+            .collect();
+        let (least, most) =
+            (late.iter().min().copied().unwrap_or(0), late.iter().max().copied().unwrap_or(0));
         let mean = late.iter().sum::<i64>() as f64 / late.len() as f64;
         let early = late.iter().filter(|late| **late < 0).count();
         table.row([
@@ -96,7 +100,11 @@ fn run(scale: &Scale) -> Evidence {
     let (c04, first) = precision(&widths);
     let (c38, second) = already_expired();
     let (c39, third) = shared_slot();
-    Evidence { findings: vec![c04, c38, c39], tables: vec![table, first, second, third], charts: Vec::new() }
+    Evidence {
+        findings: vec![c04, c38, c39],
+        tables: vec![table, first, second, third],
+        charts: Vec::new(),
+    }
 }
 
 fn precision(widths: &[i64]) -> (Finding, Table) {
@@ -111,7 +119,10 @@ fn precision(widths: &[i64]) -> (Finding, Table) {
     // S0 refuses a delay below its interval: `executeAt < t.interval`.
     let delays: Vec<u64> = (1..PARTS).step_by(37).collect();
     let refused = delays.iter().filter(|delay| **delay < PARTS).count();
-    checks.beside("delays below a tick that S0's check refuses", format!("{refused} of {}", delays.len()));
+    checks.beside(
+        "delays below a tick that S0's check refuses",
+        format!("{refused} of {}", delays.len()),
+    );
     let scheduled = each(delays.len() as u64, |timer| {
         let now = 5 * PARTS + 250;
         timer.fired(now / PARTS);
@@ -119,7 +130,10 @@ fn precision(widths: &[i64]) -> (Finding, Table) {
             timer.insert(Rule::Ceiling.tick_of(now + delay), now + delay);
         }
         let fired = tick_by_tick(timer, now / PARTS, now / PARTS + 3);
-        fired.iter().filter(|(tick, deadline)| (0..PARTS).contains(&(tick * PARTS).wrapping_sub(*deadline))).count()
+        fired
+            .iter()
+            .filter(|(tick, deadline)| (0..PARTS).contains(&(tick * PARTS).wrapping_sub(*deadline)))
+            .count()
     });
     checks.everywhere(
         "delays below a tick that can be scheduled, rounded up, and fire less than a tick late",
@@ -129,7 +143,10 @@ fn precision(widths: &[i64]) -> (Finding, Table) {
     let fire = scheduled.first().map_or(0, |(_, fire)| *fire);
     checks.into_parts(
         "C04",
-        format!("{fire} of {} delays below a tick fire, less than a tick late; S0 refuses all", delays.len()),
+        format!(
+            "{fire} of {} delays below a tick fire, less than a tick late; S0 refuses all",
+            delays.len()
+        ),
     )
 }
 
@@ -160,24 +177,36 @@ fn already_expired() -> (Finding, Table) {
     });
     let most = ours.iter().map(|(_, early)| *early).max().unwrap_or(0);
     checks.beside(
-        format!("deadlines to come that fire at once here, most on any of {} structures", ours.len()),
+        format!(
+            "deadlines to come that fire at once here, most on any of {} structures",
+            ours.len()
+        ),
         most.to_string(),
     );
-    checks.into_parts("C38", format!("{ahead_run} timers are run up to {earliest} ms before their deadline"))
+    checks.into_parts(
+        "C38",
+        format!("{ahead_run} timers are run up to {earliest} ms before their deadline"),
+    )
 }
 
 fn shared_slot() -> (Finding, Table) {
     let mut checks = Checks::new("Delays of 1.2 s and 1.5 s, tick 1 s");
     let ticks = Rule::ALL.map(|rule| fired(rule, &[1_200, 1_500]));
     let share = ticks.iter().all(|fired| fired.len() == 2 && fired[0].0 == fired[1].0);
-    let each_rule = ticks.each_ref().map(|fired| fired.iter().map(|(tick, _)| *tick).collect::<Vec<_>>());
-    checks.holds("they share a slot under each rule", share, format!("fired at {}", shown(&each_rule)));
+    let each_rule =
+        ticks.each_ref().map(|fired| fired.iter().map(|(tick, _)| *tick).collect::<Vec<_>>());
+    checks.holds(
+        "they share a slot under each rule",
+        share,
+        format!("fired at {}", shown(&each_rule)),
+    );
     for (rule, fired) in Rule::ALL.into_iter().zip(&ticks) {
         let at: Vec<Tick> = fired.iter().map(|(tick, _)| *tick).collect();
         checks.is(format!("seconds at which they run, {}", rule.name()), vec![1, 1], at);
     }
     let seconds = ticks.iter().map(|fired| fired.first().map_or(0, |(tick, _)| *tick).to_string());
-    let figure = format!("floor, ceiling, next tick: both at {} s", seconds.collect::<Vec<_>>().join(", "));
+    let figure =
+        format!("floor, ceiling, next tick: both at {} s", seconds.collect::<Vec<_>>().join(", "));
     checks.into_parts("C39", figure)
 }
 

@@ -46,7 +46,8 @@ fn named(workers: usize) -> String {
 
 fn run(scale: &Scale) -> Evidence {
     let columns = std::iter::once("callbacks".to_owned()).chain(WORKERS.map(named));
-    let mut table = Table::new("The latest start of callbacks of 300 ms that are due together, in ms", columns);
+    let mut table =
+        Table::new("The latest start of callbacks of 300 ms that are due together, in ms", columns);
     for tasks in TASKS {
         let cells = WORKERS.map(|workers| latest(tasks, workers).to_string());
         table.row(std::iter::once(tasks.to_string()).chain(cells));
@@ -61,21 +62,36 @@ fn next_task() -> (Finding, Table) {
     let callbacks = [(0, SLOW), (10, 1)];
     let (inline, pool) = (lateness(&callbacks, 1), lateness(&callbacks, 2));
     let mut checks = Checks::new("A callback of 300 ms, and another due 10 ms later");
-    checks.is("start of the second after it is due, run by the driver, in ms", SLOW - 10, inline[1]);
+    checks.is(
+        "start of the second after it is due, run by the driver, in ms",
+        SLOW - 10,
+        inline[1],
+    );
     checks.is("start of the second after it is due, with a second worker, in ms", 0, pool[1]);
     checks.into_parts(
         "C41",
-        format!("{} ms late behind a callback of {SLOW} ms, {} with a second worker", inline[1], pool[1]),
+        format!(
+            "{} ms late behind a callback of {SLOW} ms, {} with a second worker",
+            inline[1], pool[1]
+        ),
     )
 }
 
 fn exactness(scale: &Scale) -> (Finding, Table) {
     let mut checks = Checks::new("What makes a start late");
-    let exact = each(DEADLINES, |timer| (1..=scale.seeds).map(|seed| worst(timer, seed)).max().unwrap_or(0));
+    let exact = each(DEADLINES, |timer| {
+        (1..=scale.seeds).map(|seed| worst(timer, seed)).max().unwrap_or(0)
+    });
     let most = exact.iter().map(|(_, late)| *late).max().unwrap_or(0);
-    let statement =
-        format!("no structure of {} is exact by itself, driven at each tick or at its wake-ups", exact.len());
-    checks.holds(statement, exact.iter().all(|(_, late)| *late > 0), format!("{most} ticks late at most"));
+    let statement = format!(
+        "no structure of {} is exact by itself, driven at each tick or at its wake-ups",
+        exact.len()
+    );
+    checks.holds(
+        statement,
+        exact.iter().all(|(_, late)| *late > 0),
+        format!("{most} ticks late at most"),
+    );
     let pairs = TASKS.iter().flat_map(|tasks| WORKERS.map(|workers| (*tasks, workers)));
     let (enough, few): (Vec<_>, Vec<_>) = pairs.partition(|(tasks, workers)| tasks <= workers);
     let on_time = enough.iter().filter(|(tasks, workers)| latest(*tasks, *workers) == 0).count();
@@ -85,7 +101,10 @@ fn exactness(scale: &Scale) -> (Finding, Table) {
         "loads of no more slow callbacks than workers in which none waits",
         format!("{on_time} of {}", enough.len()),
     );
-    let figure = format!("structures {most} ticks late; 64 slow callbacks on 8 workers up to {} ms", latest(64, 8));
+    let figure = format!(
+        "structures {most} ticks late; 64 slow callbacks on 8 workers up to {} ms",
+        latest(64, 8)
+    );
     checks.into_parts("C49", figure)
 }
 
@@ -101,23 +120,35 @@ fn worst(timer: &mut AnyTimer, seed: u64) -> Tick {
     let mut worst = 0;
     // The first half tick by tick, the rest from wake-up to wake-up.
     for tick in start + 1..=start + 2_000 {
-        worst = timer.fired(tick).into_iter().map(|(deadline, _)| tick - deadline).fold(worst, Tick::max);
+        worst = timer
+            .fired(tick)
+            .into_iter()
+            .map(|(deadline, _)| tick - deadline)
+            .fold(worst, Tick::max);
     }
     while let Some(tick) = timer.next_wakeup() {
-        worst = timer.fired(tick).into_iter().map(|(deadline, _)| tick - deadline).fold(worst, Tick::max);
+        worst = timer
+            .fired(tick)
+            .into_iter()
+            .map(|(deadline, _)| tick - deadline)
+            .fold(worst, Tick::max);
     }
     worst
 }
 
 fn chart() -> Chart {
     let line = |workers| {
-        let points =
-            TASKS.iter().map(|tasks| (*tasks as f64, latest(*tasks, workers) as f64)).filter(|(_, late)| *late > 0.0);
+        let points = TASKS
+            .iter()
+            .map(|tasks| (*tasks as f64, latest(*tasks, workers) as f64))
+            .filter(|(_, late)| *late > 0.0);
         Series { name: named(workers), points: points.collect() }
     };
     Chart {
         title: "Slow callbacks that are due together".to_owned(),
-        subtitle: "the latest start of callbacks of 300 ms; none waits while there are workers enough".to_owned(),
+        subtitle:
+            "the latest start of callbacks of 300 ms; none waits while there are workers enough"
+                .to_owned(),
         x: "callbacks".to_owned(),
         y: "lateness, ms".to_owned(),
         series: WORKERS.map(line).into(),

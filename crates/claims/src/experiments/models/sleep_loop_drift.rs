@@ -72,17 +72,33 @@ fn run(scale: &Scale) -> Evidence {
     );
     let mut worst = Vec::new();
     for load in LOADS {
-        for (name, driver) in [("sleep and step", Driver::SleepAndStep), ("elapsed time", Driver::ElapsedTime)] {
+        for (name, driver) in
+            [("sleep and step", Driver::SleepAndStep), ("elapsed time", Driver::ElapsedTime)]
+        {
             let drifts: Vec<_> = scale.seeds().map(|seed| drift(driver, load, seed)).collect();
-            let behind =
-                drifts.iter().filter_map(|drift| drift.behind.last()).map(|(_, behind)| *behind).max().unwrap_or(0);
-            let latest = drifts.iter().map(|drift| drift.latest).max().unwrap_or(0) as f64 / SLOT as f64;
-            table.row([load.name.to_owned(), name.to_owned(), behind.to_string(), format!("{latest:.2}")]);
+            let behind = drifts
+                .iter()
+                .filter_map(|drift| drift.behind.last())
+                .map(|(_, behind)| *behind)
+                .max()
+                .unwrap_or(0);
+            let latest =
+                drifts.iter().map(|drift| drift.latest).max().unwrap_or(0) as f64 / SLOT as f64;
+            table.row([
+                load.name.to_owned(),
+                name.to_owned(),
+                behind.to_string(),
+                format!("{latest:.2}"),
+            ]);
             worst.push((load.name, driver, behind, latest));
         }
     }
-    let of = |name: &str, driver| worst.iter().find(|(load, by, ..)| *load == name && *by == driver).copied();
-    let stays = |name: &str| of(name, Driver::SleepAndStep).map(|(_, _, behind, latest)| behind == 0 && latest < 1.0);
+    let of = |name: &str, driver| {
+        worst.iter().find(|(load, by, ..)| *load == name && *by == driver).copied()
+    };
+    let stays = |name: &str| {
+        of(name, Driver::SleepAndStep).map(|(_, _, behind, latest)| behind == 0 && latest < 1.0)
+    };
     let figure = of(LOADS[3].name, Driver::SleepAndStep).zip(of(LOADS[3].name, Driver::ElapsedTime)).map_or_else(String::new, |(loop_, elapsed)| {
         format!("{} of 10,000 slots behind with a tenth of a slot of oversleep and of work; set from elapsed time {}, late by {:.2} slots at most", loop_.2, elapsed.2, elapsed.3)
     });
@@ -95,17 +111,26 @@ fn run(scale: &Scale) -> Evidence {
             )
         })
         .collect();
-    Evidence { findings: vec![Finding::new("C54", figure, parts)], tables: vec![table], charts: vec![chart()] }
+    Evidence {
+        findings: vec![Finding::new("C54", figure, parts)],
+        tables: vec![table],
+        charts: vec![chart()],
+    }
 }
 
 /// Slots behind against slots passed, after 1, 2, 4 .. steps; the first seed.
 fn chart() -> Chart {
     let behind = drift(Driver::SleepAndStep, LOADS[3], 1).behind;
-    let points = behind.iter().enumerate().filter(|(step, (_, behind))| (step + 1).is_power_of_two() && *behind > 0);
+    let points = behind
+        .iter()
+        .enumerate()
+        .filter(|(step, (_, behind))| (step + 1).is_power_of_two() && *behind > 0);
     let points = points.map(|(_, (passed, behind))| (*passed as f64, *behind as f64)).collect();
     Chart {
         title: "A loop of sleep and step falls behind for good".to_owned(),
-        subtitle: "oversleep and work of up to 0.1 slots each; a hand set from elapsed time is not behind".to_owned(),
+        subtitle:
+            "oversleep and work of up to 0.1 slots each; a hand set from elapsed time is not behind"
+                .to_owned(),
         x: "slots passed".to_owned(),
         y: "slots behind".to_owned(),
         series: vec![Series { name: "sleep and step".to_owned(), points }],
@@ -122,9 +147,14 @@ mod tests {
             let calm = drift(driver, LOADS[0], 1);
             assert_eq!((calm.behind.last().copied(), calm.latest), (Some((SLOTS, 0)), 0));
         }
-        let behind = |driver| drift(driver, LOADS[3], 1).behind.last().map_or(0, |(_, behind)| *behind);
+        let behind =
+            |driver| drift(driver, LOADS[3], 1).behind.last().map_or(0, |(_, behind)| *behind);
         // On average a twentieth of a slot each, of 1.1 slots that a turn of the loop takes.
-        assert!((850..970).contains(&behind(Driver::SleepAndStep)), "{}", behind(Driver::SleepAndStep));
+        assert!(
+            (850..970).contains(&behind(Driver::SleepAndStep)),
+            "{}",
+            behind(Driver::SleepAndStep)
+        );
         assert_eq!(behind(Driver::ElapsedTime), 0);
     }
 }

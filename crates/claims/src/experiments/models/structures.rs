@@ -33,7 +33,9 @@ impl<R, S: FnMut(&mut AnyTimer) -> R> Visitor for Each<S, R> {
 
 /// Calls the structure at each tick from one to another: (tick of firing, value).
 pub(crate) fn tick_by_tick(timer: &mut impl Timer<u64>, from: Tick, to: Tick) -> Vec<(Tick, u64)> {
-    (from..=to).flat_map(|tick| fired(timer, tick).into_iter().map(move |(_, value)| (tick, value))).collect()
+    (from..=to)
+        .flat_map(|tick| fired(timer, tick).into_iter().map(move |(_, value)| (tick, value)))
+        .collect()
 }
 
 /// Calls the structure at each of its wake-ups until no timer is live: the ticks of the calls, and (tick of firing, value).
@@ -60,7 +62,8 @@ mod tests {
 
     #[test]
     fn a_driver_by_ticks_and_one_by_wakeups_see_the_same() {
-        let scenario = |timer: &mut AnyTimer| [7, 3, 300].map(|deadline| timer.insert(deadline, deadline));
+        let scenario =
+            |timer: &mut AnyTimer| [7, 3, 300].map(|deadline| timer.insert(deadline, deadline));
         let ticking = each(3, |timer| {
             scenario(timer);
             tick_by_tick(timer, 1, 300)

@@ -18,7 +18,8 @@ pub(crate) const CAP: u64 = 100_000;
 pub(crate) fn lateness(delays: impl IntoIterator<Item = u64>, cap: u64) -> Vec<i64> {
     let mut queue: VecDeque<u64> = delays.into_iter().collect();
     let mut late = Vec::with_capacity(queue.len());
-    let mut wheel = RoundWheel::builder().slots(SLOTS).build().expect("512 slots are a power of two");
+    let mut wheel =
+        RoundWheel::builder().slots(SLOTS).build().expect("512 slots are a power of two");
     for tick in 1.. {
         let taken = queue.len().min(usize::try_from(cap).unwrap_or(usize::MAX));
         for delay in queue.drain(..taken) {
@@ -39,7 +40,10 @@ mod tests {
 
     #[test]
     fn below_the_cap_a_timer_is_late_by_a_tick_at_most() {
-        assert_eq!(lateness([0, 1, 99_999, 100_000, 350_000], 5), [100_000, 99_999, 1, 100_000, 50_000]);
+        assert_eq!(
+            lateness([0, 1, 99_999, 100_000, 350_000], 5),
+            [100_000, 99_999, 1, 100_000, 50_000]
+        );
     }
 
     #[test]

@@ -74,14 +74,16 @@ fn select(buffered: bool, mut random: Pcg64Mcg) -> Overtaken {
             // The ticker is the last of the callers; its channel holds one tick, and drops those that find it full.
             let caller = random.random_range(0..=CALLERS);
             let has_to_wait = caller == CALLERS || !buffered;
-            let waits = has_to_wait && channels.iter().flatten().any(|message| message.caller == caller);
+            let waits =
+                has_to_wait && channels.iter().flatten().any(|message| message.caller == caller);
             if number < MESSAGES && !waits {
                 let channel = if caller == CALLERS { TICKS } else { random.random_range(0..TICKS) };
                 number += 1;
                 channels[channel].push_back(Message { number, caller, channel });
             }
         }
-        let ready: Vec<usize> = (0..CHANNELS).filter(|channel| !channels[*channel].is_empty()).collect();
+        let ready: Vec<usize> =
+            (0..CHANNELS).filter(|channel| !channels[*channel].is_empty()).collect();
         if ready.is_empty() {
             continue;
         }
@@ -106,8 +108,12 @@ fn run(scale: &Scale) -> Evidence {
             in_all: sum.in_all + of.in_all,
             of_caller: sum.of_caller + of.of_caller,
         });
-        let counts = [sum.served, sum.in_channel, sum.in_all, sum.of_caller].map(|count| count.to_string());
-        table.row(std::iter::once(if buffered { "buffered" } else { "unbuffered" }.to_owned()).chain(counts));
+        let counts =
+            [sum.served, sum.in_channel, sum.in_all, sum.of_caller].map(|count| count.to_string());
+        table.row(
+            std::iter::once(if buffered { "buffered" } else { "unbuffered" }.to_owned())
+                .chain(counts),
+        );
         sum
     });
     let mut checks = Checks::new("Overtaken messages");

@@ -49,7 +49,8 @@ impl<R: Room> Heap<R> {
             return Some(last);
         }
         let (first, mut place) = (self.room.at(0), 0);
-        while let Some(child) = self.lesser_child(place).filter(|child| self.room.at(*child) < last) {
+        while let Some(child) = self.lesser_child(place).filter(|child| self.room.at(*child) < last)
+        {
             self.put(place, self.room.at(child));
             place = child;
         }
@@ -106,9 +107,15 @@ fn run(scale: &Scale) -> Evidence {
             "an insertion into an array copies the more, the more timers there are, on average",
             constant(&array.mean).map(|it| !it),
         ),
-        Part::new("the worst insertion into pieces copies as much", pieces.worst.ends().1 >= array.worst.ends().1),
+        Part::new(
+            "the worst insertion into pieces copies as much",
+            pieces.worst.ends().1 >= array.worst.ends().1,
+        ),
         Part::new("an array keeps its room when all timers are gone", kept >= 1.0),
-        Part::new("an array that shrinks keeps more than a piece", shrinking.gone.ends().1 > PIECE as f64),
+        Part::new(
+            "an array that shrinks keeps more than a piece",
+            shrinking.gone.ends().1 > PIECE as f64,
+        ),
         Part::maybe(
             "to shrink it costs the more, the more timers there are, on average",
             constant(&shrinking.mean_pop).map(|it| !it),
@@ -134,14 +141,15 @@ fn run(scale: &Scale) -> Evidence {
 fn count<R: Room>(scale: &Scale) -> Counted {
     let (mut steps, mut in_order) = (Vec::new(), true);
     let mut runs: BTreeMap<u64, [f64; 6]> = BTreeMap::new();
-    let [worst, mean, worst_pop, mean_pop, full, gone] = curves(&scale.sizes(), scale.seeds(), |n, _| {
-        *runs.entry(n).or_insert_with(|| {
-            let Life { costs, steps: of_all, is_sorted } = live::<R>(n);
-            steps.push(of_all);
-            in_order &= is_sorted;
-            costs
-        })
-    });
+    let [worst, mean, worst_pop, mean_pop, full, gone] =
+        curves(&scale.sizes(), scale.seeds(), |n, _| {
+            *runs.entry(n).or_insert_with(|| {
+                let Life { costs, steps: of_all, is_sorted } = live::<R>(n);
+                steps.push(of_all);
+                in_order &= is_sorted;
+                costs
+            })
+        });
     Counted { name: R::NAME, worst, mean, worst_pop, mean_pop, full, gone, steps, in_order }
 }
 
@@ -156,7 +164,8 @@ struct Life {
 fn live<R: Room>(n: u64) -> Life {
     let mut heap = Heap::<R>::default();
     let mut before = 0;
-    let mut copied = |heap: &Heap<R>| heap.room.copied() - std::mem::replace(&mut before, heap.room.copied());
+    let mut copied =
+        |heap: &Heap<R>| heap.room.copied() - std::mem::replace(&mut before, heap.room.copied());
     let insertions: Tally = Order::Random
         .delays(n, 1)
         .into_iter()
@@ -173,7 +182,8 @@ fn live<R: Room>(n: u64) -> Life {
         last = deadline;
     }
     let gone = heap.room.room() as f64;
-    let costs = [insertions.max() as f64, insertions.mean(), pops.max() as f64, pops.mean(), full, gone];
+    let costs =
+        [insertions.max() as f64, insertions.mean(), pops.max() as f64, pops.mean(), full, gone];
     Life { costs, steps, is_sorted: is_sorted && pops.len() as u64 == n }
 }
 
@@ -210,7 +220,10 @@ fn table(storages: &[Counted]) -> Table {
 fn chart(storages: &[Counted]) -> Chart {
     let line = |name: String, curve: &Curve| Series { name, points: curve.points() };
     let series = storages.iter().flat_map(|it| {
-        [line(format!("{}, worst insertion", it.name), &it.worst), line(format!("{}, mean", it.name), &it.mean)]
+        [
+            line(format!("{}, worst insertion", it.name), &it.worst),
+            line(format!("{}, mean", it.name), &it.mean),
+        ]
     });
     Chart {
         title: "What growing costs a heap".to_owned(),
@@ -250,11 +263,15 @@ mod tests {
 
     #[test]
     fn an_array_doubles_and_keeps_its_room_and_pieces_give_it_back() {
-        let Life { costs: [worst, mean, worst_pop, .., full, gone], is_sorted, .. } = live::<Array>(1 << 12);
+        let Life { costs: [worst, mean, worst_pop, .., full, gone], is_sorted, .. } =
+            live::<Array>(1 << 12);
         assert_eq!((worst, worst_pop, full, gone), (2048.0, 0.0, 4096.0, 4096.0));
         assert!(is_sorted && mean < 1.0);
         let Life { costs: [worst, .., full, gone], is_sorted, .. } = live::<Pieces>(1 << 12);
-        assert!(is_sorted && worst <= 4.0 && (full, gone) == (4096.0, 1024.0), "{worst} {full} {gone}");
+        assert!(
+            is_sorted && worst <= 4.0 && (full, gone) == (4096.0, 1024.0),
+            "{worst} {full} {gone}"
+        );
         let Life { costs: [.., gone], is_sorted, .. } = live::<Shrinking>(1 << 12);
         assert!(is_sorted && gone < 16.0, "{gone}");
     }

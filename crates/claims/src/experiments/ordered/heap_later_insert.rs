@@ -48,7 +48,8 @@ fn run(scale: &Scale) -> Evidence {
     }
     let later: Vec<_> = growths.iter().filter(|(place, ..)| *place == PLACES[0].0).collect();
     // The claim is that the cost grows; undecided if that is undecided for one of them.
-    let grows = later.iter().map(|(_, growth, _)| growth.is(Growth::Constant).map(|constant| !constant));
+    let grows =
+        later.iter().map(|(_, growth, _)| growth.is(Growth::Constant).map(|constant| !constant));
     let grows = grows.collect::<Option<Vec<bool>>>().map(|grows| grows.contains(&true));
     let steps = later.iter().map(|(.., steps)| *steps).fold(0.0, f64::max);
     let figure = format!("{steps:.1} steps at n = {}, whatever n is", scale.largest());
@@ -67,7 +68,11 @@ fn run(scale: &Scale) -> Evidence {
         y: "steps".to_owned(),
         series,
     };
-    Evidence { findings: vec![Finding::new("C28", figure, parts)], tables: vec![table], charts: vec![chart] }
+    Evidence {
+        findings: vec![Finding::new("C28", figure, parts)],
+        tables: vec![table],
+        charts: vec![chart],
+    }
 }
 
 /// The work of asking for the first deadline.

@@ -43,13 +43,19 @@ struct Spread {
 }
 
 fn run(scale: &Scale) -> Evidence {
-    let [heap, heap4, tree] =
-        [count::<Definition<2>>(scale), count::<Definition<4>>(scale), count::<RedBlackTreeDefinition>(scale)];
+    let [heap, heap4, tree] = [
+        count::<Definition<2>>(scale),
+        count::<Definition<4>>(scale),
+        count::<RedBlackTreeDefinition>(scale),
+    ];
     let ratios: Vec<(f64, f64)> = ratio(&tree.hold.mean, &heap.hold.mean);
     let dearest = greatest(&tree.hold.ratio).max(greatest(&tree.moving.ratio));
     let parts = [
         Part::new("an insertion into the tree rebalances it", greatest(&tree.links) > 0.0),
-        Part::new(format!("no operation of the tree takes more than {STABLE} times the mean"), dearest <= STABLE),
+        Part::new(
+            format!("no operation of the tree takes more than {STABLE} times the mean"),
+            dearest <= STABLE,
+        ),
         Part::new(
             "the tree takes twice the steps of the heap, whatever n",
             ratios.iter().all(|(_, ratio)| DOUBLE.contains(ratio)),
@@ -66,18 +72,23 @@ fn run(scale: &Scale) -> Evidence {
         table("Moving any timer", &structures, |it| &it.moving),
         compared(&ratios),
     ];
-    Evidence { findings: vec![Finding::new("C29", figure, parts)], tables, charts: vec![chart(&structures)] }
+    Evidence {
+        findings: vec![Finding::new("C29", figure, parts)],
+        tables,
+        charts: vec![chart(&structures)],
+    }
 }
 
 fn count<B: Backend + 'static>(scale: &Scale) -> Counted {
-    let [h0, h1, h2, h3, m0, m1, m2, m3, links] = curves(&sizes(scale), scale.seeds(), |n, seed| {
-        let log: Log = hold(|_| Probe::of::<B>(), n, seed);
-        let (holds, moves) = (log.holds(), totals(&log.reschedule));
-        let links: Tally = log.insert.iter().map(|steps| steps.of(Work::Link)).collect();
-        let [h0, h1, h2, h3] = spread(&holds);
-        let [m0, m1, m2, m3] = spread(&moves);
-        [h0, h1, h2, h3, m0, m1, m2, m3, links.mean()]
-    });
+    let [h0, h1, h2, h3, m0, m1, m2, m3, links] =
+        curves(&sizes(scale), scale.seeds(), |n, seed| {
+            let log: Log = hold(|_| Probe::of::<B>(), n, seed);
+            let (holds, moves) = (log.holds(), totals(&log.reschedule));
+            let links: Tally = log.insert.iter().map(|steps| steps.of(Work::Link)).collect();
+            let [h0, h1, h2, h3] = spread(&holds);
+            let [m0, m1, m2, m3] = spread(&moves);
+            [h0, h1, h2, h3, m0, m1, m2, m3, links.mean()]
+        });
     let hold = Spread { mean: h0, p99: h1, max: h2, ratio: h3 };
     let moving = Spread { mean: m0, p99: m1, max: m2, ratio: m3 };
     Counted { name: B::INFO.name, hold, moving, links }
@@ -121,8 +132,10 @@ fn table(title: &str, structures: &[Counted], kind: impl Fn(&Counted) -> &Spread
 }
 
 fn compared(ratios: &[(f64, f64)]) -> Table {
-    let mut table =
-        Table::new("Steps of red-black-tree as a multiple of those of binary-heap, hold model", ["n", "ratio"]);
+    let mut table = Table::new(
+        "Steps of red-black-tree as a multiple of those of binary-heap, hold model",
+        ["n", "ratio"],
+    );
     for (n, ratio) in ratios {
         table.row([n.to_string(), format!("{ratio:.2}")]);
     }
@@ -132,7 +145,10 @@ fn compared(ratios: &[(f64, f64)]) -> Table {
 fn chart(structures: &[Counted]) -> Chart {
     let line = |name: String, curve: &Curve| Series { name, points: curve.points() };
     let series = structures.iter().flat_map(|it| {
-        [line(format!("{}, mean", it.name), &it.hold.mean), line(format!("{}, dearest", it.name), &it.hold.max)]
+        [
+            line(format!("{}, mean", it.name), &it.hold.mean),
+            line(format!("{}, dearest", it.name), &it.hold.max),
+        ]
     });
     Chart {
         title: "Taking the first and putting another in".to_owned(),

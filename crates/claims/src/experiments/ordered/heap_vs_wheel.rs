@@ -86,11 +86,13 @@ struct Life {
 }
 
 fn run(scale: &Scale) -> Evidence {
-    let sizes: Vec<u64> = sizes(scale).into_iter().filter(|n| *n <= LARGEST.min(2 * scale.largest())).collect();
+    let sizes: Vec<u64> =
+        sizes(scale).into_iter().filter(|n| *n <= LARGEST.min(2 * scale.largest())).collect();
     let in_orders = ORDERS.iter().flat_map(|&order| {
         let sizes = &sizes;
         STRUCTURES.iter().map(move |&Structure { name, kind, apart, .. }| {
-            let [insert, cancel, fire] = curves(sizes, scale.seeds(), |n, seed| apart(order, n, seed, enough(kind)));
+            let [insert, cancel, fire] =
+                curves(sizes, scale.seeds(), |n, seed| apart(order, n, seed, enough(kind)));
             Apart { name, kind, order, insert, cancel, fire }
         })
     });
@@ -113,7 +115,9 @@ fn run(scale: &Scale) -> Evidence {
 
 /// C32: a heap starts and stops in logarithmic work, a wheel in constant, and so the wheel is much better for a burst.
 fn burst(apart: &[Apart]) -> Finding {
-    let of = |order: Order, kind: Kind| apart.iter().filter(move |it| it.order == order && it.kind == kind);
+    let of = |order: Order, kind: Kind| {
+        apart.iter().filter(move |it| it.order == order && it.kind == kind)
+    };
     let mut parts = Vec::new();
     for order in ORDERS {
         let is_logarithmic = |curve: fn(&Apart) -> &Curve| {
@@ -130,19 +134,27 @@ fn burst(apart: &[Apart]) -> Finding {
         ));
     }
     let wheels = apart.iter().filter(|it| it.kind == Kind::Wheel);
-    let dearest = wheels.flat_map(|it| [&it.insert, &it.cancel]).map(Curve::greatest_mean).fold(0.0, f64::max);
+    let dearest = wheels
+        .flat_map(|it| [&it.insert, &it.cancel])
+        .map(Curve::greatest_mean)
+        .fold(0.0, f64::max);
     let statement = format!(
         "a wheel of levels starts and stops in {MOST_OF_A_STOP} steps or fewer on average, whatever the order and n"
     );
     parts.push(Part::new(statement, dearest <= MOST_OF_A_STOP));
-    let both =
-        |kind: Kind| of(BURST, kind).map(|it| it.insert.ends().1 + it.cancel.ends().1).fold(f64::INFINITY, f64::min);
+    let both = |kind: Kind| {
+        of(BURST, kind)
+            .map(|it| it.insert.ends().1 + it.cancel.ends().1)
+            .fold(f64::INFINITY, f64::min)
+    };
     let (heap, wheel) = (both(Kind::Heap), both(Kind::Wheel));
     parts.push(Part::new(
         "to start and stop the timers of a burst takes a heap more than twice the steps of a wheel",
         heap > 2.0 * wheel,
     ));
-    let fire = |kind: Kind| of(Order::Random, kind).map(|it| it.fire.ends().1).fold(f64::INFINITY, f64::min);
+    let fire = |kind: Kind| {
+        of(Order::Random, kind).map(|it| it.fire.ends().1).fold(f64::INFINITY, f64::min)
+    };
     let (heap_fires, wheel_fires) = (fire(Kind::Heap), fire(Kind::Wheel));
     parts.push(Part::new(
         "to fire a timer at random takes a heap more than twice the steps of a wheel",
@@ -161,29 +173,46 @@ fn mixes(lives: &[Life]) -> Finding {
         let of_mix = || lives.iter().filter(move |it| it.stopped == stopped);
         let heap = least(of_mix().filter(|it| matches!(it.kind, Kind::Heap | Kind::LazyHeap)));
         for wheel in of_mix().filter(|it| matches!(it.kind, Kind::Wheel | Kind::FlatWheel)) {
-            let fewer = wheel.steps.points().iter().zip(&heap).all(|((_, wheel), heap)| wheel < heap);
+            let fewer =
+                wheel.steps.points().iter().zip(&heap).all(|((_, wheel), heap)| wheel < heap);
             parts.push(Part::new(
-                format!("{stopped} % stopped: {} takes fewer steps than any heap, at every n", wheel.name),
+                format!(
+                    "{stopped} % stopped: {} takes fewer steps than any heap, at every n",
+                    wheel.name
+                ),
                 fewer,
             ));
         }
-        let at_most: Vec<_> = of_mix().map(|it| format!("{} {:.1}", it.name, it.steps.ends().1)).collect();
+        let at_most: Vec<_> =
+            of_mix().map(|it| format!("{} {:.1}", it.name, it.steps.ends().1)).collect();
         figures.push(format!("{stopped} % stopped: {}", at_most.join(", ")));
     }
     let grows = |kind: Kind| {
-        let all_fire = lives.iter().filter(move |it| it.stopped == 0 && it.kind == kind).map(|it| it.steps.growth());
+        let all_fire = lives
+            .iter()
+            .filter(move |it| it.stopped == 0 && it.kind == kind)
+            .map(|it| it.steps.growth());
         all_are(Growth::Constant, all_fire).map(|constant| !constant)
     };
     parts.push(Part::maybe("a heap takes the more, the more timers there are", grows(Kind::Heap)));
-    parts.push(Part::maybe("so does a calendar queue, which is a priority queue, too", grows(Kind::Calendar)));
-    Finding::new("C43", format!("steps of a timer's life at the largest n; {}", figures.join("; ")), parts)
+    parts.push(Part::maybe(
+        "so does a calendar queue, which is a priority queue, too",
+        grows(Kind::Calendar),
+    ));
+    Finding::new(
+        "C43",
+        format!("steps of a timer's life at the largest n; {}", figures.join("; ")),
+        parts,
+    )
 }
 
 /// The steps of the one that takes fewest, at each size.
 fn least<'a>(lives: impl Iterator<Item = &'a Life>) -> Vec<f64> {
     let each: Vec<Vec<(f64, f64)>> = lives.map(|it| it.steps.points()).collect();
     let sizes = each.first().map_or(0, Vec::len);
-    (0..sizes).map(|at| each.iter().map(|points| points[at].1).fold(f64::INFINITY, f64::min)).collect()
+    (0..sizes)
+        .map(|at| each.iter().map(|points| points[at].1).fold(f64::INFINITY, f64::min))
+        .collect()
 }
 
 fn enough(kind: Kind) -> u64 {
@@ -191,7 +220,12 @@ fn enough(kind: Kind) -> u64 {
 }
 
 /// The mean of several structures where n is small.
-fn mean<const K: usize>(n: u64, seed: u64, enough: u64, sample: impl Fn(u64) -> [f64; K]) -> [f64; K] {
+fn mean<const K: usize>(
+    n: u64,
+    seed: u64,
+    enough: u64,
+    sample: impl Fn(u64) -> [f64; K],
+) -> [f64; K] {
     let copies = (enough / n).max(1);
     let mut sums = [0.0; K];
     for copy in 0..copies {
@@ -254,13 +288,19 @@ fn fire<T: Timer<u64>>(probe: &mut Probe<T>, every: Tick, last: Tick) {
 }
 
 fn table_of_operations(apart: &[Apart]) -> Table {
-    let columns = ["structure", "deadlines", "operation", "smallest n", "largest n", "greatest", "growth"];
-    let mut table = Table::new("Steps to start, stop and fire a timer, each the mean of n", columns);
+    let columns =
+        ["structure", "deadlines", "operation", "smallest n", "largest n", "greatest", "growth"];
+    let mut table =
+        Table::new("Steps to start, stop and fire a timer, each the mean of n", columns);
     for it in apart {
-        for (operation, curve) in [("insert", &it.insert), ("cancel", &it.cancel), ("fire", &it.fire)] {
+        for (operation, curve) in
+            [("insert", &it.insert), ("cancel", &it.cancel), ("fire", &it.fire)]
+        {
             let (first, last) = curve.ends();
             let figures = [first, last, curve.greatest_mean()].map(|steps| format!("{steps:.2}"));
-            let cells = [it.name.to_owned(), it.order.name(), operation.to_owned()].into_iter().chain(figures);
+            let cells = [it.name.to_owned(), it.order.name(), operation.to_owned()]
+                .into_iter()
+                .chain(figures);
             table.row(cells.chain([curve.growth().to_string()]));
         }
     }
@@ -269,7 +309,8 @@ fn table_of_operations(apart: &[Apart]) -> Table {
 
 fn table_of_lives(lives: &[Life]) -> Table {
     let columns = ["structure", "stopped", "smallest n", "largest n", "growth"];
-    let mut table = Table::new("Steps of a timer from its start to its end, deadlines at random", columns);
+    let mut table =
+        Table::new("Steps of a timer from its start to its end, deadlines at random", columns);
     for Life { name, stopped, steps, .. } in lives {
         table.row([(*name).to_owned(), format!("{stopped} %")].into_iter().chain(steps.cells()));
     }
@@ -283,7 +324,9 @@ fn chart(lives: &[Life]) -> Chart {
         .map(|it| Series { name: it.name.to_owned(), points: it.steps.points() });
     Chart {
         title: "A timer's life, to its firing".to_owned(),
-        subtitle: "steps to start and fire one of n timers, deadlines at random, a call for every 16".to_owned(),
+        subtitle:
+            "steps to start and fire one of n timers, deadlines at random, a call for every 16"
+                .to_owned(),
         x: "timers".to_owned(),
         y: "steps".to_owned(),
         series: series.collect(),

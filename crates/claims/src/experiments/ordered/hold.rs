@@ -44,7 +44,11 @@ impl Log {
     /// A pop and the insertion that follows it, as one operation.
     pub(super) fn holds(&self) -> Tally {
         // Of each structure's insertions the first half are for the popped; which is which does not matter.
-        self.pop.iter().zip(self.insert.iter().step_by(2)).map(|(pop, insert)| pop.total() + insert.total()).collect()
+        self.pop
+            .iter()
+            .zip(self.insert.iter().step_by(2))
+            .map(|(pop, insert)| pop.total() + insert.total())
+            .collect()
     }
 }
 
@@ -165,8 +169,11 @@ mod tests {
     /// What is left of the delays, on average, as a part of the longest.
     fn mean_left<T: Timer<u64>>(model: &Hold<T>) -> f64 {
         let timer = &model.probe.timer;
-        let left =
-            model.ids.iter().filter_map(|id| timer.deadline(*id)).map(|deadline| (deadline - timer.now()) as f64);
+        let left = model
+            .ids
+            .iter()
+            .filter_map(|id| timer.deadline(*id))
+            .map(|deadline| (deadline - timer.now()) as f64);
         left.sum::<f64>() / model.ids.len() as f64 / LONGEST as f64
     }
 
@@ -186,11 +193,15 @@ mod tests {
     #[test]
     fn curves_are_taken_from_one_run() {
         let mut runs = 0;
-        let [n, seeds] = curves(&[2, 4], (Scale { seeds: 2, ..Scale::REDUCED }).seeds(), |n, seed| {
-            runs += 1;
-            [n as f64, seed as f64]
-        });
-        assert_eq!((runs, n.points(), seeds.points()), (4, vec![(2.0, 2.0), (4.0, 4.0)], vec![(2.0, 1.5), (4.0, 1.5)]));
+        let [n, seeds] =
+            curves(&[2, 4], (Scale { seeds: 2, ..Scale::REDUCED }).seeds(), |n, seed| {
+                runs += 1;
+                [n as f64, seed as f64]
+            });
+        assert_eq!(
+            (runs, n.points(), seeds.points()),
+            (4, vec![(2.0, 2.0), (4.0, 4.0)], vec![(2.0, 1.5), (4.0, 1.5)])
+        );
         assert_eq!(greatest(&seeds), 2.0);
     }
 }

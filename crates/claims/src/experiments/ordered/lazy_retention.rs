@@ -35,13 +35,18 @@ fn run(scale: &Scale) -> Evidence {
     let heaps = [costs::<Definition<2>>(scale), costs::<Definition<4>>(scale)];
     let searched = Curve::sweep(&scale.linear_sizes(), 1..=scale.seeds, search);
     let logarithmic = |curve: fn(&Costs) -> &Curve| {
-        let of_each: Option<Vec<bool>> = heaps.iter().map(|it| curve(it).growth().is(Growth::Logarithmic)).collect();
+        let of_each: Option<Vec<bool>> =
+            heaps.iter().map(|it| curve(it).growth().is(Growth::Logarithmic)).collect();
         of_each.map(|of_each| !of_each.contains(&false))
     };
     let kept = kept(1);
     let marking = marked(1);
     let few = few(scale);
-    let heap = few.iter().filter(|it| it.kind == Kind::Heap).map(|it| it.steps).fold(f64::INFINITY, f64::min);
+    let heap = few
+        .iter()
+        .filter(|it| it.kind == Kind::Heap)
+        .map(|it| it.steps)
+        .fold(f64::INFINITY, f64::min);
     let mut parts = vec![
         Part::maybe("to start a timer in a heap is logarithmic", logarithmic(|it| &it.insert)),
         Part::maybe("to cancel one by its handle is logarithmic", logarithmic(|it| &it.cancel)),
@@ -52,7 +57,10 @@ fn run(scale: &Scale) -> Evidence {
         Part::maybe("to take the first is logarithmic", logarithmic(|it| &it.pop)),
     ];
     let fewer = |wheel: &Few| {
-        Part::new(format!("a heap of {FEW} timers takes fewer steps a timer than {}", wheel.name), heap < wheel.steps)
+        Part::new(
+            format!("a heap of {FEW} timers takes fewer steps a timer than {}", wheel.name),
+            heap < wheel.steps,
+        )
     };
     parts.extend(few.iter().filter(|it| it.kind == Kind::Wheel).map(fewer));
     let figure = format!(
@@ -64,7 +72,11 @@ fn run(scale: &Scale) -> Evidence {
         heaps[0].pop.ends().1
     );
     let tables = vec![operations(&heaps, &searched), retention(&kept, &marking), of_few(&few)];
-    Evidence { findings: vec![Finding::new("C46", figure, parts)], tables, charts: vec![chart(&heaps, &searched)] }
+    Evidence {
+        findings: vec![Finding::new("C46", figure, parts)],
+        tables,
+        charts: vec![chart(&heaps, &searched)],
+    }
 }
 
 /// The costs of a heap.
@@ -114,7 +126,8 @@ fn keep<B: Backend + 'static>(seed: u64) -> Kept {
     let last = 4 * LONGEST;
     probe.timer.insert(last, 0);
     let ids = probe.fill(far(seed));
-    let cancels: Tally = ids.into_iter().map(|id| probe.work(|timer| timer.cancel(id)).0.total()).collect();
+    let cancels: Tally =
+        ids.into_iter().map(|id| probe.work(|timer| timer.cancel(id)).0.total()).collect();
     let (steps, fired) = probe.work(|timer| timer.advance(last, |_| ()));
     assert_eq!(fired, 1, "{}: one timer has stayed", B::INFO.name);
     Kept { name: B::INFO.name, cancel: cancels.mean(), met: steps.total() }
@@ -144,7 +157,8 @@ impl Marking {
     fn advance(&mut self, now: Tick) -> (usize, usize) {
         let (mut ran, mut vain) = (0, 0);
         while self.queue.peek().is_some_and(|Reverse((deadline, _))| *deadline <= now) {
-            let cancelled = self.queue.pop().is_some_and(|Reverse((_, task))| self.is_cancelled[task]);
+            let cancelled =
+                self.queue.pop().is_some_and(|Reverse((_, task))| self.is_cancelled[task]);
             if cancelled { vain += 1 } else { ran += 1 }
         }
         (ran, vain)
@@ -184,7 +198,8 @@ fn marked(seed: u64) -> Marked {
 /// The entries of the array that are read to find one of them, which is what `remove(Object)` of a priority queue without an index does.
 fn search(n: u64, seed: u64) -> f64 {
     let mut random = random(seed);
-    let queue: BinaryHeap<(Tick, u64)> = Order::Random.delays(n, seed).into_iter().zip(0..).collect();
+    let queue: BinaryHeap<(Tick, u64)> =
+        Order::Random.delays(n, seed).into_iter().zip(0..).collect();
     let entries = queue.as_slice();
     let read = |stratum: u64| {
         let wanted = entries[((stratum * n + random.random_range(0..n)) / SEARCHES) as usize];
@@ -230,8 +245,10 @@ fn start_and_fire<B: Backend + 'static>(kind: Kind, scale: &Scale) -> Few {
 }
 
 fn operations(heaps: &[Costs], searched: &Curve) -> Table {
-    let mut table =
-        Table::new("Steps of a heap's operations", ["heap", "operation", "smallest n", "largest n", "growth"]);
+    let mut table = Table::new(
+        "Steps of a heap's operations",
+        ["heap", "operation", "smallest n", "largest n", "growth"],
+    );
     let mut row = |heap: &str, operation: &str, curve: &Curve| {
         table.row([heap, operation].map(str::to_owned).into_iter().chain(curve.cells()));
     };
@@ -246,13 +263,26 @@ fn operations(heaps: &[Costs], searched: &Curve) -> Table {
 
 fn retention(kept: &[Kept], marking: &Marked) -> Table {
     let title = format!("{CANCELLED} far timers cancelled: what is met when their time comes");
-    let mut table = Table::new(title, ["structure", "steps of a cancel", "steps when their time comes"]);
+    let mut table =
+        Table::new(title, ["structure", "steps of a cancel", "steps when their time comes"]);
     for Kept { name, cancel, met } in kept {
         table.row([(*name).to_owned(), format!("{cancel:.2}"), met.to_string()]);
     }
-    table.row(["model that marks: entries held".to_owned(), String::new(), marking.held.to_string()]);
-    table.row(["model that marks: taken out in vain".to_owned(), String::new(), marking.vain.to_string()]);
-    table.row(["model that marks: held after a purge".to_owned(), String::new(), marking.purged.to_string()]);
+    table.row([
+        "model that marks: entries held".to_owned(),
+        String::new(),
+        marking.held.to_string(),
+    ]);
+    table.row([
+        "model that marks: taken out in vain".to_owned(),
+        String::new(),
+        marking.vain.to_string(),
+    ]);
+    table.row([
+        "model that marks: held after a purge".to_owned(),
+        String::new(),
+        marking.purged.to_string(),
+    ]);
     table
 }
 

@@ -13,7 +13,8 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 use std::collections::LinkedList;
 use wheelhouse_baselines::{
-    SortedListDefinition, SortedListFromRearDefinition, SortedSliceDefinition, UnorderedListDefinition,
+    SortedListDefinition, SortedListFromRearDefinition, SortedSliceDefinition,
+    UnorderedListDefinition,
 };
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::{Tick, Timer};
@@ -49,7 +50,10 @@ fn run(scale: &Scale) -> Evidence {
         Part::maybe("to delete from a list without a handle is linear", linear(&searched)),
         Part::maybe("to delete from a list with a handle is linear", linear(&list.cancel)),
         Part::maybe("to change an entry of a list in order is linear", linear(&list.reschedule)),
-        Part::maybe("to change an entry of a list without order is linear", linear(&unordered.reschedule)),
+        Part::maybe(
+            "to change an entry of a list without order is linear",
+            linear(&unordered.reschedule),
+        ),
     ];
     let most = scale.linear_sizes().last().copied().unwrap_or_default();
     let figure = format!(
@@ -59,7 +63,8 @@ fn run(scale: &Scale) -> Evidence {
         list.cancel.ends().1
     );
     let structures = [slice, list, rear, unordered];
-    let (tables, charts) = (vec![table(&structures, &searched)], vec![chart(&structures, searched)]);
+    let (tables, charts) =
+        (vec![table(&structures, &searched)], vec![chart(&structures, searched)]);
     Evidence { findings: vec![Finding::new("C25", figure, parts)], tables, charts }
 }
 
@@ -85,7 +90,8 @@ fn sample<B: Backend + 'static>(n: u64, seed: u64, fill: Fill) -> [f64; 3] {
     }
     let mut probe = Probe::of::<B>();
     let mut ids = probe.fill(deadlines.iter().copied());
-    let (mut insert, mut cancel, mut reschedule) = (Tally::default(), Tally::default(), Tally::default());
+    let (mut insert, mut cancel, mut reschedule) =
+        (Tally::default(), Tally::default(), Tally::default());
     for (rank, other) in ranks(n, &mut random).into_iter().zip(ranks(n, &mut random)) {
         let (id, deadline, elsewhere) = (ids[rank], deadlines[rank], deadlines[other]);
         reschedule.add(probe.work(|timer| timer.reschedule(id, elsewhere)).0.total());
@@ -105,7 +111,8 @@ fn spread(n: u64, random: &mut Pcg64Mcg) -> Vec<Tick> {
 
 /// A rank from each stratum of n, in any order.
 fn ranks(n: u64, random: &mut Pcg64Mcg) -> Vec<usize> {
-    let mut ranks: Vec<_> = (0..STRATA).map(|at| ((at * n + random.random_range(0..n)) / STRATA) as usize).collect();
+    let mut ranks: Vec<_> =
+        (0..STRATA).map(|at| ((at * n + random.random_range(0..n)) / STRATA) as usize).collect();
     ranks.shuffle(random);
     ranks
 }
@@ -115,13 +122,17 @@ fn search(n: u64, seed: u64) -> f64 {
     let mut random = random(seed);
     let deadlines = spread(n, &mut random);
     let list: LinkedList<Tick> = deadlines.iter().copied().collect();
-    let followed = |rank: usize| list.iter().take_while(|deadline| **deadline != deadlines[rank]).count() as u64 + 1;
+    let followed = |rank: usize| {
+        list.iter().take_while(|deadline| **deadline != deadlines[rank]).count() as u64 + 1
+    };
     ranks(n, &mut random).into_iter().map(followed).collect::<Tally>().mean()
 }
 
 fn table(structures: &[Costs], searched: &Curve) -> Table {
-    let mut table =
-        Table::new("Steps of an operation", ["structure", "operation", "smallest n", "largest n", "growth"]);
+    let mut table = Table::new(
+        "Steps of an operation",
+        ["structure", "operation", "smallest n", "largest n", "growth"],
+    );
     let mut row = |structure: &str, operation: &str, curve: &Curve| {
         table.row([structure, operation].map(str::to_owned).into_iter().chain(curve.cells()));
     };
@@ -136,8 +147,11 @@ fn table(structures: &[Costs], searched: &Curve) -> Table {
 
 fn chart(structures: &[Costs], searched: Curve) -> Chart {
     let line = |name: String, curve: &Curve| Series { name, points: curve.points() };
-    let mut series: Vec<_> = structures.iter().map(|it| line(format!("{}, cancel", it.name), &it.cancel)).collect();
-    series.extend(structures.iter().map(|it| line(format!("{}, reschedule", it.name), &it.reschedule)));
+    let mut series: Vec<_> =
+        structures.iter().map(|it| line(format!("{}, cancel", it.name), &it.cancel)).collect();
+    series.extend(
+        structures.iter().map(|it| line(format!("{}, reschedule", it.name), &it.reschedule)),
+    );
     // The two sorted lists cancel alike, and so do those without order move.
     series.retain(|it| !it.name.starts_with(SortedListFromRearDefinition::INFO.name));
     series.push(line("list without handles, cancel".to_owned(), &searched));
@@ -169,7 +183,8 @@ mod tests {
     /// Varghese and Lauck, scheme 2: STOP_TIMER is constant, START_TIMER is not.
     #[test]
     fn a_handle_spares_the_search() {
-        let [insert, cancel, reschedule] = sample::<SortedListDefinition>(1_024, 1, Fill::Descending);
+        let [insert, cancel, reschedule] =
+            sample::<SortedListDefinition>(1_024, 1, Fill::Descending);
         // Two links are changed to take an entry out; a link and a comparison for each passed.
         assert!(
             cancel == 2.0 && (insert - 1_024.0).abs() < 16.0 && (reschedule - 1_026.0).abs() < 16.0,

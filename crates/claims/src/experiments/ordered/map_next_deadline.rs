@@ -77,7 +77,8 @@ fn scan(n: u64, seed: u64) -> [f64; 2] {
 
 /// Steps to take the first out of a structure in order, which then knows the next.
 fn ordered<B: Backend + 'static>(scale: &Scale) -> Curve {
-    let [pop] = curves(&sizes(scale), scale.seeds(), |n, seed| [drain(|_| Probe::of::<B>(), n, seed)]);
+    let [pop] =
+        curves(&sizes(scale), scale.seeds(), |n, seed| [drain(|_| Probe::of::<B>(), n, seed)]);
     pop
 }
 
@@ -106,7 +107,8 @@ impl PartialOrd for Counted {
 /// Comparisons of the standard library's B-tree: to take the first and know the next, and to insert.
 fn compare(n: u64, seed: u64) -> [f64; 2] {
     let mut random = random(seed);
-    let mut map: BTreeMap<Counted, u64> = (0..n).map(|value| (Counted(delay(&mut random)), value)).collect();
+    let mut map: BTreeMap<Counted, u64> =
+        (0..n).map(|value| (Counted(delay(&mut random)), value)).collect();
     let (mut first, mut insertion) = (Tally::default(), Tally::default());
     for value in 0..TURNS {
         COMPARISONS.set(0);
@@ -120,7 +122,10 @@ fn compare(n: u64, seed: u64) -> [f64; 2] {
 }
 
 fn table(rows: &[(&str, &str, &Curve)]) -> Table {
-    let mut table = Table::new("The next deadline of a map", ["map", "operation", "smallest n", "largest n", "growth"]);
+    let mut table = Table::new(
+        "The next deadline of a map",
+        ["map", "operation", "smallest n", "largest n", "growth"],
+    );
     for (map, operation, curve) in rows {
         table.row([*map, *operation].map(str::to_owned).into_iter().chain(curve.cells()));
     }
@@ -128,7 +133,9 @@ fn table(rows: &[(&str, &str, &Curve)]) -> Table {
 }
 
 fn chart(rows: &[(&str, &str, &Curve)]) -> Chart {
-    let series = rows.iter().map(|(map, _, curve)| Series { name: (*map).to_owned(), points: curve.points() });
+    let series = rows
+        .iter()
+        .map(|(map, _, curve)| Series { name: (*map).to_owned(), points: curve.points() });
     Chart {
         title: "The next deadline of a map".to_owned(),
         subtitle: "steps to take the first of n timers and to know when the next is due".to_owned(),

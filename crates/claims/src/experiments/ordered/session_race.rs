@@ -37,11 +37,26 @@ pub(super) struct Outcome {
 
 impl Race {
     pub(super) fn table(&self) -> Table {
-        let columns = ["session", "refreshes", "between firing and callback", "tokens lost", "tokens left over"];
-        let mut table = Table::new("The printed session and a guarded one: refreshes that meet the firing", columns);
+        let columns = [
+            "session",
+            "refreshes",
+            "between firing and callback",
+            "tokens lost",
+            "tokens left over",
+        ];
+        let mut table = Table::new(
+            "The printed session and a guarded one: refreshes that meet the firing",
+            columns,
+        );
         for (name, outcome) in [("as printed", self.printed), ("guarded", self.guarded)] {
             let Outcome { refreshed, met, lost, left } = outcome;
-            table.row([name.to_owned(), refreshed.to_string(), met.to_string(), lost.to_string(), left.to_string()]);
+            table.row([
+                name.to_owned(),
+                refreshed.to_string(),
+                met.to_string(),
+                lost.to_string(),
+                left.to_string(),
+            ]);
         }
         table
     }
@@ -80,7 +95,8 @@ impl Session {
     fn new(tokens: u64, guard: Guard) -> Self {
         let mut random = random(3);
         let lives: Vec<_> = (0..tokens).map(|_| time_to_live(&mut random)).collect();
-        let (clock, cache, outcome) = (HierarchicalWheel::new(), vec![None; lives.len()], Outcome::default());
+        let (clock, cache, outcome) =
+            (HierarchicalWheel::new(), vec![None; lives.len()], Outcome::default());
         let mut session = Self { clock, cache, lives, guard, random, outcome };
         for token in 0..session.lives.len() {
             let left = session.random.random_range(1..=session.lives[token]);

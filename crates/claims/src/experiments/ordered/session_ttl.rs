@@ -113,9 +113,14 @@ fn needs(sessions: u64, fast: &[Outcome], slow: &[Outcome]) -> Finding {
             ),
             refresh(fast) <= mean,
         ),
-        Part::new(format!("none of their calls takes more than {at_once:.0} steps"), dearest as f64 <= at_once),
         Part::new(
-            format!("a list in no order, a list in order and a slice take {mean:.0} steps for a refresh or fewer, too"),
+            format!("none of their calls takes more than {at_once:.0} steps"),
+            dearest as f64 <= at_once,
+        ),
+        Part::new(
+            format!(
+                "a list in no order, a list in order and a slice take {mean:.0} steps for a refresh or fewer, too"
+            ),
             refresh(slow) <= mean,
         ),
         Part::new(
@@ -138,8 +143,14 @@ fn million_sessions(sessions: u64, outcomes: &[Outcome], race: &Race) -> Finding
     let refresh = outcomes.iter().map(|it| it.refresh.mean()).fold(0.0, f64::max);
     let wrong: u64 = outcomes.iter().map(|it| it.wrong).sum();
     let parts = [
-        Part::new(format!("a refresh of one of {sessions} sessions takes {mean:.0} steps or fewer"), refresh <= mean),
-        Part::new("no session is removed early, late or not at all where no refresh meets its firing", wrong == 0),
+        Part::new(
+            format!("a refresh of one of {sessions} sessions takes {mean:.0} steps or fewer"),
+            refresh <= mean,
+        ),
+        Part::new(
+            "no session is removed early, late or not at all where no refresh meets its firing",
+            wrong == 0,
+        ),
         Part::new("as printed, none is where one does", race.printed.lost == 0),
     ];
     let figure = format!(
@@ -253,7 +264,8 @@ fn table(sessions: u64, title: &str, outcomes: &[Outcome]) -> Table {
         "latest",
         "wrong",
     ];
-    let mut table = Table::new(format!("{sessions} sessions, a refresh a millisecond: {title}"), columns);
+    let mut table =
+        Table::new(format!("{sessions} sessions, a refresh a millisecond: {title}"), columns);
     for it in outcomes {
         table.row([
             it.name.to_owned(),
@@ -285,8 +297,13 @@ mod tests {
     #[test]
     fn a_session_that_is_removed_at_another_tick_is_seen() {
         let mut sessions = Sessions::of::<RedBlackTreeDefinition>(2_000, 3);
-        let (first, until) =
-            sessions.until.iter().copied().enumerate().min_by_key(|(_, until)| *until).expect("there are sessions");
+        let (first, until) = sessions
+            .until
+            .iter()
+            .copied()
+            .enumerate()
+            .min_by_key(|(_, until)| *until)
+            .expect("there are sessions");
         sessions.probe.timer.reschedule(sessions.ids[first], until + 1);
         let outcome = sessions.run(until + 1);
         assert_eq!((outcome.wrong, outcome.lateness), (1, 0));

@@ -46,12 +46,16 @@ fn run(scale: &Scale) -> Evidence {
             .expect("the greatest height is the default");
         Probe::new(list, SkipList::meter)
     });
-    let tree = count(RedBlackTreeDefinition::INFO.name, scale, |_| Probe::of::<RedBlackTreeDefinition>());
+    let tree =
+        count(RedBlackTreeDefinition::INFO.name, scale, |_| Probe::of::<RedBlackTreeDefinition>());
     let levels = list.cancel.ends().1 / LINKS_A_LEVEL;
     let bytes = [levels * SkipList::<u64>::NODE_BYTES as f64, Tree::NODE_BYTES as f64];
     let parts = [
         Part::maybe("an insertion is of the same class in both", same(&list.insert, &tree.insert)),
-        Part::maybe("a cancellation is of the same class in both", same(&list.cancel, &tree.cancel)),
+        Part::maybe(
+            "a cancellation is of the same class in both",
+            same(&list.cancel, &tree.cancel),
+        ),
         Part::maybe("taking the first is of the same class in both", same(&list.pop, &tree.pop)),
         Part::new("Pugh's list has more pointers than the tree", levels > TREE_POINTERS),
         Part::new("the list here takes more bytes than the tree here", bytes[0] > bytes[1]),
@@ -59,8 +63,14 @@ fn run(scale: &Scale) -> Evidence {
             "a cancellation follows or changes fewer links in the list, on average, at every n",
             below(&list.cancel, &tree.cancel),
         ),
-        Part::new("the list takes fewer steps for an insertion, at every n", below(&list.insert, &tree.insert)),
-        Part::new("the list takes fewer steps to take the first, at every n", below(&list.pop, &tree.pop)),
+        Part::new(
+            "the list takes fewer steps for an insertion, at every n",
+            below(&list.insert, &tree.insert),
+        ),
+        Part::new(
+            "the list takes fewer steps to take the first, at every n",
+            below(&list.pop, &tree.pop),
+        ),
     ];
     let (of_list, of_tree) = (list.insert.ends().1, tree.insert.ends().1);
     let figure = format!(
@@ -68,16 +78,32 @@ fn run(scale: &Scale) -> Evidence {
         largest(scale)
     );
     let tables = vec![steps(&[&list, &tree]), memory(levels, bytes)];
-    Evidence { findings: vec![Finding::new("C30", figure, parts)], tables, charts: vec![chart(&[&list, &tree])] }
+    Evidence {
+        findings: vec![Finding::new("C30", figure, parts)],
+        tables,
+        charts: vec![chart(&[&list, &tree])],
+    }
 }
 
-fn count<T: Timer<u64>>(name: &'static str, scale: &Scale, build: impl Fn(u64) -> Probe<T>) -> Costs {
-    let [insert, cancel, dearest_cancel, pop, comparisons] = curves(&sizes(scale), scale.seeds(), |n, seed| {
-        let log = hold(&build, n, seed);
-        let cancels = totals(&log.cancel);
-        let comparisons: Tally = log.insert.iter().map(|steps| steps.of(Work::Comparison)).collect();
-        [totals(&log.insert).mean(), cancels.mean(), cancels.max() as f64, drain(&build, n, seed), comparisons.mean()]
-    });
+fn count<T: Timer<u64>>(
+    name: &'static str,
+    scale: &Scale,
+    build: impl Fn(u64) -> Probe<T>,
+) -> Costs {
+    let [insert, cancel, dearest_cancel, pop, comparisons] =
+        curves(&sizes(scale), scale.seeds(), |n, seed| {
+            let log = hold(&build, n, seed);
+            let cancels = totals(&log.cancel);
+            let comparisons: Tally =
+                log.insert.iter().map(|steps| steps.of(Work::Comparison)).collect();
+            [
+                totals(&log.insert).mean(),
+                cancels.mean(),
+                cancels.max() as f64,
+                drain(&build, n, seed),
+                comparisons.mean(),
+            ]
+        });
     Costs { name, insert, cancel, dearest_cancel, pop, comparisons }
 }
 
@@ -93,8 +119,10 @@ fn below(a: &Curve, b: &Curve) -> bool {
 }
 
 fn steps(structures: &[&Costs]) -> Table {
-    let mut table =
-        Table::new("Steps of an operation", ["structure", "operation", "smallest n", "largest n", "growth"]);
+    let mut table = Table::new(
+        "Steps of an operation",
+        ["structure", "operation", "smallest n", "largest n", "growth"],
+    );
     for it in structures {
         let operations = [
             ("insert", &it.insert),
@@ -121,7 +149,8 @@ fn memory(levels: f64, bytes: [f64; 2]) -> Table {
         "Links and bytes a timer, key and handle aside where they are in another array",
         ["structure", "links", "bytes"],
     );
-    let row = |name: &str, links: f64, bytes: String| [name.to_owned(), format!("{links:.2}"), bytes];
+    let row =
+        |name: &str, links: f64, bytes: String| [name.to_owned(), format!("{links:.2}"), bytes];
     table.row(row("skip list of Pugh, p = 1/4", levels, String::new()));
     // Two to the next and the one behind, one back, one to tower or timer.
     table.row(row("skip-list", LINKS_A_LEVEL * levels, format!("{:.1}", bytes[0])));

@@ -63,10 +63,12 @@ struct Counted {
 
 fn run(scale: &Scale) -> Evidence {
     let article = article(scale);
-    let counted: Vec<_> = STRUCTURES.iter().map(|structure| count(structure, scale, &article)).collect();
+    let counted: Vec<_> =
+        STRUCTURES.iter().map(|structure| count(structure, scale, &article)).collect();
     // The claim is about heaps that take out what is stopped; the lazy one stands beside them.
     let heaps = &counted[..2];
-    let mut parts: Vec<Part> = counted.iter().filter(|it| it.is_wheel).map(|wheel| more_than(heaps, wheel)).collect();
+    let mut parts: Vec<Part> =
+        counted.iter().filter(|it| it.is_wheel).map(|wheel| more_than(heaps, wheel)).collect();
     let grow: Option<Vec<bool>> =
         heaps.iter().map(|heap| heap.sweep.growth().is(Growth::Constant).map(|is| !is)).collect();
     parts.push(Part::maybe(
@@ -75,7 +77,11 @@ fn run(scale: &Scale) -> Evidence {
     ));
     let figure = figure(&counted);
     let tables = vec![table(&counted, &article)];
-    Evidence { findings: vec![Finding::new("C03", figure, parts)], tables, charts: charts(&counted) }
+    Evidence {
+        findings: vec![Finding::new("C03", figure, parts)],
+        tables,
+        charts: charts(&counted),
+    }
 }
 
 /// The article's numbers, or as far as the scale goes: its largest n in the place of the second.
@@ -94,11 +100,16 @@ fn count(structure: &Structure, scale: &Scale, article: &[u64]) -> Counted {
         let steps = of_both.map(|n| beside(n, repeats, &mut |_| random.random_range(1..=WITHIN)));
         [steps.sum::<f64>() / (2 * copies) as f64]
     });
-    let article = article.iter().map(|&n| (n, beside(n, repeats, &mut |at| 1 + at % WITHIN))).collect();
+    let article =
+        article.iter().map(|&n| (n, beside(n, repeats, &mut |at| 1 + at % WITHIN))).collect();
     Counted { name, is_wheel, sweep, article }
 }
 
-fn beside<B: Backend + 'static>(n: u64, repeats: u64, deadline: &mut dyn FnMut(u64) -> Tick) -> f64 {
+fn beside<B: Backend + 'static>(
+    n: u64,
+    repeats: u64,
+    deadline: &mut dyn FnMut(u64) -> Tick,
+) -> f64 {
     let mut probe = Probe::of::<B>();
     let (few, many) = (n - n / 16, n + n / 16);
     for at in 0..few {
@@ -119,7 +130,9 @@ fn beside<B: Backend + 'static>(n: u64, repeats: u64, deadline: &mut dyn FnMut(u
 }
 
 fn more_than(heaps: &[Counted], wheel: &Counted) -> Part {
-    let more = |heap: &Counted| heap.article.iter().zip(&wheel.article).all(|((_, heap), (_, wheel))| heap > wheel);
+    let more = |heap: &Counted| {
+        heap.article.iter().zip(&wheel.article).all(|((_, heap), (_, wheel))| heap > wheel)
+    };
     Part::new(
         format!("a heap takes more steps than {}, beside each number of timers", wheel.name),
         heaps.iter().all(more),
@@ -145,8 +158,11 @@ fn table(counted: &[Counted], sizes: &[u64]) -> Table {
     );
     for it in counted {
         let ((first, last), growth) = (it.sweep.ends(), it.sweep.growth());
-        let cells = [it.name.to_owned(), format!("{first:.2}"), format!("{last:.2}"), growth.to_string()];
-        table.row(cells.into_iter().chain(it.article.iter().map(|(_, steps)| format!("{steps:.2}"))));
+        let cells =
+            [it.name.to_owned(), format!("{first:.2}"), format!("{last:.2}"), growth.to_string()];
+        table.row(
+            cells.into_iter().chain(it.article.iter().map(|(_, steps)| format!("{steps:.2}"))),
+        );
     }
     table
 }
@@ -155,16 +171,23 @@ fn table(counted: &[Counted], sizes: &[u64]) -> Table {
 fn charts(counted: &[Counted]) -> Vec<Chart> {
     let chart = |title: &str, others: &str, points: fn(&Counted) -> Vec<(f64, f64)>| Chart {
         title: title.to_owned(),
-        subtitle: format!("steps to start a timer of one second and to stop it at once, beside n others {others}"),
+        subtitle: format!(
+            "steps to start a timer of one second and to stop it at once, beside n others {others}"
+        ),
         x: "timers that wait".to_owned(),
         y: "steps".to_owned(),
-        series: counted.iter().map(|it| Series { name: it.name.to_owned(), points: points(it) }).collect(),
+        series: counted
+            .iter()
+            .map(|it| Series { name: it.name.to_owned(), points: points(it) })
+            .collect(),
     };
     vec![
         chart("Start and stop, as the benchmark has it", "of i mod 10,000", |it| {
             it.article.iter().map(|(n, steps)| (*n as f64, *steps)).collect()
         }),
-        chart("Start and stop, beside timers at random", "within ten seconds", |it| it.sweep.points()),
+        chart("Start and stop, beside timers at random", "within ten seconds", |it| {
+            it.sweep.points()
+        }),
     ]
 }
 

@@ -39,10 +39,17 @@ struct Moves {
 
 fn run(scale: &Scale) -> Evidence {
     let both = [
-        Moves { name: "hierarchical-wheel", moves: moves(scale, |now| hierarchical_wheel(SLOTS as usize, now)) },
+        Moves {
+            name: "hierarchical-wheel",
+            moves: moves(scale, |now| hierarchical_wheel(SLOTS as usize, now)),
+        },
         Moves { name: "kafka-wheel", moves: moves(scale, |now| kafka_wheel(SLOTS as usize, now)) },
     ];
-    Evidence { findings: vec![finding(&both)], tables: vec![table(&both)], charts: vec![chart(&both)] }
+    Evidence {
+        findings: vec![finding(&both)],
+        tables: vec![table(&both)],
+        charts: vec![chart(&both)],
+    }
 }
 
 fn moves<T: Timer<u64>>(scale: &Scale, build: impl Fn(Tick) -> Probe<T>) -> [Tally; 5] {
@@ -73,10 +80,14 @@ fn moves_of_one<T: Timer<u64>>(mut probe: Probe<T>, deadline: Tick) -> u64 {
 fn finding(both: &[Moves; 2]) -> Finding {
     let mut parts = Vec::new();
     for Moves { name, moves } in both {
-        let bounded = LEVELS.iter().zip(moves).all(|(levels, moves)| moves.max() < u64::from(*levels));
+        let bounded =
+            LEVELS.iter().zip(moves).all(|(levels, moves)| moves.max() < u64::from(*levels));
         // How many timers start in the second level at all depends on what is in reach of the first.
         let adds_one = |pair: &[Tally]| (pair[1].mean() - pair[0].mean() - 1.0).abs() < TOLERANCE;
-        parts.push(Part::new(format!("{name}: with m levels no timer is moved more than m - 1 times"), bounded));
+        parts.push(Part::new(
+            format!("{name}: with m levels no timer is moved more than m - 1 times"),
+            bounded,
+        ));
         parts.push(Part::new(
             format!("{name}: each level from the third on adds one move on average"),
             moves[1..].windows(2).all(adds_one),
@@ -86,11 +97,16 @@ fn finding(both: &[Moves; 2]) -> Finding {
         let means: Vec<_> = moves.iter().map(|moves| format!("{:.2}", moves.mean())).collect();
         format!("{name} {}", means.join(", "))
     };
-    Finding::new("V11", format!("moves per timer with 1 to 5 levels: {}; {}", told(&both[0]), told(&both[1])), parts)
+    Finding::new(
+        "V11",
+        format!("moves per timer with 1 to 5 levels: {}; {}", told(&both[0]), told(&both[1])),
+        parts,
+    )
 }
 
 fn table(both: &[Moves; 2]) -> Table {
-    let columns = ["structure", "levels m", "range, ticks", "timers", "moves, mean", "maximum", "m - 1"];
+    let columns =
+        ["structure", "levels m", "range, ticks", "timers", "moves, mean", "maximum", "m - 1"];
     let mut table = Table::new("Moves of a timer from level to level, 16 slots a level", columns);
     for Moves { name, moves } in both {
         for (levels, moves) in LEVELS.iter().zip(moves) {
@@ -110,7 +126,10 @@ fn table(both: &[Moves; 2]) -> Table {
 
 fn chart(both: &[Moves; 2]) -> Chart {
     let levels = || LEVELS.into_iter().map(f64::from);
-    let most = Series { name: "m - 1".to_owned(), points: levels().map(|levels| (levels, levels - 1.0)).collect() };
+    let most = Series {
+        name: "m - 1".to_owned(),
+        points: levels().map(|levels| (levels, levels - 1.0)).collect(),
+    };
     let series = both.iter().map(|Moves { name, moves }| Series {
         name: (*name).to_owned(),
         points: levels().zip(moves.iter().map(Tally::mean)).collect(),

@@ -60,11 +60,25 @@ fn cells(scheme: &str, operation: &str, paper: &str, curve: &Curve) -> [String; 
 }
 
 fn table(rows: &[Row; 8], worst: &[Worst; 3], idle: &[Idle; 3]) -> Table {
-    let columns = ["scheme", "operation", "the paper", "n", "steps at the smallest", "at the largest", "growth"];
-    let mut table = Table::new("Varghese and Lauck's table of costs, and the steps of ours", columns);
+    let columns = [
+        "scheme",
+        "operation",
+        "the paper",
+        "n",
+        "steps at the smallest",
+        "at the largest",
+        "growth",
+    ];
+    let mut table =
+        Table::new("Varghese and Lauck's table of costs, and the steps of ours", columns);
     for row in rows {
         for (operation, curve) in row.costs.iter().enumerate() {
-            table.row(cells(row.scheme, OPERATIONS[operation], row.paper[operation.min(DUE)], curve));
+            table.row(cells(
+                row.scheme,
+                OPERATIONS[operation],
+                row.paper[operation.min(DUE)],
+                curve,
+            ));
         }
     }
     for (scheme, operation, paper, curve) in worst {
@@ -77,7 +91,8 @@ fn table(rows: &[Row; 8], worst: &[Worst; 3], idle: &[Idle; 3]) -> Table {
 }
 
 fn chart(rows: &[Row; 8], operation: usize, title: &str) -> Chart {
-    let series = |row: &Row| Series { name: row.scheme.to_owned(), points: row.costs[operation].points() };
+    let series =
+        |row: &Row| Series { name: row.scheme.to_owned(), points: row.costs[operation].points() };
     Chart {
         title: title.to_owned(),
         subtitle: "steps of one operation beside n timers that wait".to_owned(),
@@ -99,12 +114,22 @@ fn findings(rows: &[Row; 8], worst: &[Worst; 3], idle: &[Idle; 3]) -> Vec<Findin
         found(
             "V1",
             unordered,
-            &[start(unordered, Constant), stop(unordered, Constant), tick(unordered, Linear), idles(idle_list, Linear)],
+            &[
+                start(unordered, Constant),
+                stop(unordered, Constant),
+                tick(unordered, Linear),
+                idles(idle_list, Linear),
+            ],
         ),
         found(
             "V2",
             sorted,
-            &[start(sorted, Linear), stop(sorted, Constant), tick(sorted, Constant), is(sorted, IDLE, Constant)],
+            &[
+                start(sorted, Linear),
+                stop(sorted, Constant),
+                tick(sorted, Constant),
+                is(sorted, IDLE, Constant),
+            ],
         ),
         found(
             "V3",
@@ -116,11 +141,20 @@ fn findings(rows: &[Row; 8], worst: &[Worst; 3], idle: &[Idle; 3]) -> Vec<Findin
                 is_linear(degenerate),
             ],
         ),
-        found("V4", single, &[start(single, Constant), stop(single, Constant), tick(single, Constant)]),
+        found(
+            "V4",
+            single,
+            &[start(single, Constant), stop(single, Constant), tick(single, Constant)],
+        ),
         found(
             "V5",
             hashed,
-            &[start(hashed, Constant), is_linear(worst_start), stop(hashed, Constant), tick(hashed, Constant)],
+            &[
+                start(hashed, Constant),
+                is_linear(worst_start),
+                stop(hashed, Constant),
+                tick(hashed, Constant),
+            ],
         ),
         found(
             "V6",
@@ -171,16 +205,27 @@ fn bounded<B: Backend + 'static>(row: &Row, operation: usize, bound: fn(Bounds) 
     let most = points.iter().map(|(n, _)| bound(*n)).fold(0.0, f64::max);
     // A bound that grew with n would be none.
     let holds = points.iter().all(|(n, steps)| *steps <= most && bound(*n) == most);
-    Part::new(format!("{}: {} takes no more than {most} steps at any n", row.scheme, OPERATIONS[operation]), holds)
+    Part::new(
+        format!(
+            "{}: {} takes no more than {most} steps at any n",
+            row.scheme, OPERATIONS[operation]
+        ),
+        holds,
+    )
 }
 
 fn figure(row: &Row) -> String {
     let cost = |operation: usize| {
         let (first, last) = row.costs[operation].ends();
-        if first.round() == last.round() { format!("{last:.0}") } else { format!("{first:.0} to {last:.0}") }
+        if first.round() == last.round() {
+            format!("{last:.0}")
+        } else {
+            format!("{first:.0} to {last:.0}")
+        }
     };
     let n = row.costs[START].points();
-    let (smallest, largest) = (n.first().map_or(f64::NAN, |(n, _)| *n), n.last().map_or(f64::NAN, |(n, _)| *n));
+    let (smallest, largest) =
+        (n.first().map_or(f64::NAN, |(n, _)| *n), n.last().map_or(f64::NAN, |(n, _)| *n));
     format!(
         "n = {smallest} to {largest}: START {} steps, STOP {}, PER_TICK {} with a timer due, {} with none",
         cost(START),

@@ -91,7 +91,8 @@ impl Measured {
     fn crossing(&self) -> Option<(f64, f64)> {
         let ahead = |extra: &Extra| extra.levels - extra.rounds;
         let mut pairs = self.extras.windows(2).rev().map(|pair| (&pair[0], &pair[1]));
-        let (before, after) = pairs.find(|(before, after)| ahead(before) > 0.0 && ahead(after) <= 0.0)?;
+        let (before, after) =
+            pairs.find(|(before, after)| ahead(before) > 0.0 && ahead(after) <= 0.0)?;
         let share = ahead(before) / (ahead(before) - ahead(after));
         let delay = before.delay as f64 * (after.delay as f64 / before.delay as f64).powf(share);
         Some((delay, before.moves + share * (after.moves - before.moves)))
@@ -114,7 +115,9 @@ fn run(scale: &Scale) -> Evidence {
 /// A population of exponential delays of a mean, or of delays of one tick.
 fn held<T: Timer<u64>>(probe: &mut Probe<T>, pair: &Pair, delay: u64, seed: u64) -> Held {
     let mut random = random(seed ^ delay << 32);
-    let draw = |random: &mut Pcg64Mcg| if delay == 1 { 1 } else { 1 + (exponential(random) * delay as f64) as Tick };
+    let draw = |random: &mut Pcg64Mcg| {
+        if delay == 1 { 1 } else { 1 + (exponential(random) * delay as f64) as Tick }
+    };
     // What is left of an exponential delay is distributed as the whole: the population starts in its steady state.
     probe.fill((0..DENSITY * delay).map(|_| draw(&mut random)));
     hold(probe, 1..=delay.max(REVOLUTIONS * pair.slots), || draw(&mut random))
@@ -137,13 +140,17 @@ fn from(curve: &Curve, delay: u64) -> Curve {
 
 fn measure(pair: &Pair, scale: &Scale) -> Measured {
     let delays: Vec<u64> = (pair.delays.0..=pair.delays.1).map(|bits| 1 << bits).collect();
-    let mean = |cost: &dyn Fn(u64) -> f64| scale.seeds().map(cost).sum::<f64>() / scale.seeds as f64;
+    let mean =
+        |cost: &dyn Fn(u64) -> f64| scale.seeds().map(cost).sum::<f64>() / scale.seeds as f64;
     let (rounds_anyhow, levels_anyhow) =
         (mean(&|seed| with_rounds(pair, 1, seed)), mean(&|seed| with_levels(pair, 1, seed).0));
     let rounds = Curve::sweep(&delays, scale.seeds(), |delay, seed| with_rounds(pair, delay, seed));
     let extra = |(delay, cost): (f64, f64)| {
-        let of_seeds: Vec<_> = scale.seeds().map(|seed| with_levels(pair, delay as u64, seed)).collect();
-        let mean = |figure: fn(&(f64, f64)) -> f64| of_seeds.iter().map(figure).sum::<f64>() / of_seeds.len() as f64;
+        let of_seeds: Vec<_> =
+            scale.seeds().map(|seed| with_levels(pair, delay as u64, seed)).collect();
+        let mean = |figure: fn(&(f64, f64)) -> f64| {
+            of_seeds.iter().map(figure).sum::<f64>() / of_seeds.len() as f64
+        };
         Extra {
             delay: delay as u64,
             rounds: cost - rounds_anyhow,
@@ -153,7 +160,8 @@ fn measure(pair: &Pair, scale: &Scale) -> Measured {
     };
     let extras: Vec<_> = rounds.points().into_iter().map(extra).collect();
     let per_round = |(delay, cost): (f64, f64)| (delay / pair.slots as f64, cost);
-    let per_round: Vec<_> = from(&rounds, FROM * pair.slots).points().into_iter().map(per_round).collect();
+    let per_round: Vec<_> =
+        from(&rounds, FROM * pair.slots).points().into_iter().map(per_round).collect();
     let sum = |figure: fn(&Extra) -> f64| extras.iter().map(figure).sum::<f64>();
     let (c6, c7) = (line(&per_round).1, sum(|extra| extra.levels) / sum(|extra| extra.moves));
     Measured { pair: *pair, rounds, extras, c6, c7 }
@@ -165,7 +173,8 @@ fn finding(measured: &[Measured]) -> Finding {
     let bounded = measured.iter().all(|it| it.extras.iter().all(|extra| extra.levels <= it.most()));
     let cross = measured.iter().all(|it| {
         let (first, last) = (it.extras.first(), it.extras.last());
-        first.is_some_and(|extra| extra.rounds < extra.levels) && last.is_some_and(|extra| extra.rounds > extra.levels)
+        first.is_some_and(|extra| extra.rounds < extra.levels)
+            && last.is_some_and(|extra| extra.rounds > extra.levels)
     });
     let near = |it: &Measured| {
         let off = it.crossing().map(|(delay, _)| delay / it.printed());
@@ -180,18 +189,38 @@ fn finding(measured: &[Measured]) -> Finding {
         )
     };
     let parts = [
-        Part::maybe("with rounds the work per timer is linear in T, from sixteen revolutions on at M = 256", linear),
+        Part::maybe(
+            "with rounds the work per timer is linear in T, from sixteen revolutions on at M = 256",
+            linear,
+        ),
         Part::new("with levels it is at most c7 m", bounded),
         Part::new("rounds make less work at the shortest T, and more at the longest", cross),
-        Part::new("the crossing is within a factor of two of T* = m M c7 / c6", measured.iter().all(near)),
+        Part::new(
+            "the crossing is within a factor of two of T* = m M c7 / c6",
+            measured.iter().all(near),
+        ),
     ];
-    Finding::new("V10", format!("crossing at {}", measured.iter().map(told).collect::<Vec<_>>().join("; ")), parts)
+    Finding::new(
+        "V10",
+        format!("crossing at {}", measured.iter().map(told).collect::<Vec<_>>().join("; ")),
+        parts,
+    )
 }
 
 fn constants(measured: &[Measured]) -> Table {
-    let columns =
-        ["M", "levels", "c6, steps a round", "c7, steps a move", "T* = m M c7 / c6", "with the moves made", "measured"];
-    let mut table = Table::new("Where levels begin to make less work than rounds: the mean delay in ticks", columns);
+    let columns = [
+        "M",
+        "levels",
+        "c6, steps a round",
+        "c7, steps a move",
+        "T* = m M c7 / c6",
+        "with the moves made",
+        "measured",
+    ];
+    let mut table = Table::new(
+        "Where levels begin to make less work than rounds: the mean delay in ticks",
+        columns,
+    );
     for it in measured {
         let (delay, moves) = it.crossing().unwrap_or((f64::NAN, f64::NAN));
         table.row([
@@ -209,7 +238,10 @@ fn constants(measured: &[Measured]) -> Table {
 
 fn costs(measured: &[Measured]) -> Table {
     let columns = ["M", "mean delay T", "T/M", "rounds, steps", "levels, steps", "levels, moves"];
-    let mut table = Table::new("Work per timer that its delay makes, over that of a delay of one tick", columns);
+    let mut table = Table::new(
+        "Work per timer that its delay makes, over that of a delay of one tick",
+        columns,
+    );
     for it in measured {
         for Extra { delay, rounds, levels, moves } in &it.extras {
             table.row([
@@ -231,11 +263,14 @@ fn chart(measured: &Measured) -> Chart {
         points.filter(|(_, steps)| *steps > 0.0).collect()
     };
     let Pair { slots, levels, per_level, .. } = measured.pair;
-    let [rounds, per_round] =
-        [points(&|extra| extra.rounds), points(&|extra| measured.c6 * extra.delay as f64 / slots as f64)];
+    let [rounds, per_round] = [
+        points(&|extra| extra.rounds),
+        points(&|extra| measured.c6 * extra.delay as f64 / slots as f64),
+    ];
     Chart {
         title: format!("Rounds against levels: {slots} slots, {levels} levels of {per_level}"),
-        subtitle: "steps per timer that its delay makes, over those of a delay of one tick".to_owned(),
+        subtitle: "steps per timer that its delay makes, over those of a delay of one tick"
+            .to_owned(),
         x: "mean delay, ticks".to_owned(),
         y: "steps".to_owned(),
         series: vec![
@@ -259,7 +294,13 @@ mod tests {
             levels: pair.levels as f64,
             moves: pair.levels as f64,
         };
-        Measured { pair: *pair, rounds: Curve(Vec::new()), extras: (4..=20).map(extra).collect(), c6: 1.0, c7: 1.0 }
+        Measured {
+            pair: *pair,
+            rounds: Curve(Vec::new()),
+            extras: (4..=20).map(extra).collect(),
+            c6: 1.0,
+            c7: 1.0,
+        }
     }
 
     /// The figures of the literature for equal constants: 768 ticks and 16,384.

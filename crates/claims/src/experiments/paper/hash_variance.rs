@@ -46,7 +46,8 @@ impl Work {
     fn of(ticks: &[u64]) -> Self {
         let tally: Tally = ticks.iter().copied().collect();
         let mean = tally.mean();
-        let variance = ticks.iter().map(|steps| (*steps as f64 - mean).powi(2)).sum::<f64>() / ticks.len() as f64;
+        let variance = ticks.iter().map(|steps| (*steps as f64 - mean).powi(2)).sum::<f64>()
+            / ticks.len() as f64;
         Self { tally, mean, deviation: variance.sqrt() }
     }
 }
@@ -90,9 +91,16 @@ fn run(scale: &Scale) -> Evidence {
     let all = |of_seed: fn(u64, u64) -> Vec<u64>, used| {
         scale.seeds().flat_map(|seed| of_seed(used, seed)).collect::<Vec<_>>()
     };
-    let spreads =
-        USED.map(|used| Spread { used, ours: Work::of(&all(ours, used)), model: Work::of(&all(model, used)) });
-    Evidence { findings: vec![finding(&spreads)], tables: vec![table(&spreads)], charts: vec![chart(&spreads)] }
+    let spreads = USED.map(|used| Spread {
+        used,
+        ours: Work::of(&all(ours, used)),
+        model: Work::of(&all(model, used)),
+    });
+    Evidence {
+        findings: vec![finding(&spreads)],
+        tables: vec![table(&spreads)],
+        charts: vec![chart(&spreads)],
+    }
 }
 
 fn finding(spreads: &[Spread; 4]) -> Finding {
@@ -112,9 +120,15 @@ fn finding(spreads: &[Spread; 4]) -> Finding {
         single.ours.tally.max()
     );
     let parts = [
-        Part::new("in the model the mean of a tick is the same whatever slots are used", same(|spread| &spread.model)),
+        Part::new(
+            "in the model the mean of a tick is the same whatever slots are used",
+            same(|spread| &spread.model),
+        ),
         Part::new("in ours, too", same(|spread| &spread.ours)),
-        Part::new("its deviation grows as the slots get fewer", deviations.windows(2).all(|pair| pair[0] < pair[1])),
+        Part::new(
+            "its deviation grows as the slots get fewer",
+            deviations.windows(2).all(|pair| pair[0] < pair[1]),
+        ),
         Part::new("with one slot a tick looks at all timers", single.ours.tally.max() >= TIMERS),
     ];
     Finding::new("V12", figure, parts)
@@ -122,9 +136,13 @@ fn finding(spreads: &[Spread; 4]) -> Finding {
 
 fn table(spreads: &[Spread; 4]) -> Table {
     let columns = ["slots used, of 64", "whose", "mean of a tick", "deviation", "p99", "maximum"];
-    let mut table = Table::new("Work of a tick of a wheel with rounds, by the slots that deadlines use", columns);
+    let mut table = Table::new(
+        "Work of a tick of a wheel with rounds, by the slots that deadlines use",
+        columns,
+    );
     for Spread { used, ours, model } in spreads {
-        for (whose, work) in [("ours, steps", ours), ("scheme 6 (model), timers looked at", model)] {
+        for (whose, work) in [("ours, steps", ours), ("scheme 6 (model), timers looked at", model)]
+        {
             table.row([
                 used.to_string(),
                 whose.to_owned(),

@@ -30,8 +30,16 @@ pub(super) fn idle_ticks(scale: &Scale) -> [Idle; 3] {
     let row = |scheme, paper, met| Idle { scheme, paper, met };
     [
         row("1 timers counted down (model)", "O(n)", met(scale, &linear, |_| 1)),
-        row("6 rounds counted down, 256 slots (model)", "O(n/M) avg, O(n) worst", met(scale, &all, |_| FEW_SLOTS)),
-        row("6 rounds counted down, n/16 slots (model)", "O(n/M) avg, O(n) worst", met(scale, &all, |n| n / PER_SLOT)),
+        row(
+            "6 rounds counted down, 256 slots (model)",
+            "O(n/M) avg, O(n) worst",
+            met(scale, &all, |_| FEW_SLOTS),
+        ),
+        row(
+            "6 rounds counted down, n/16 slots (model)",
+            "O(n/M) avg, O(n) worst",
+            met(scale, &all, |n| n / PER_SLOT),
+        ),
     ]
 }
 

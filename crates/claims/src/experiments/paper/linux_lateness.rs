@@ -207,31 +207,49 @@ fn as_said(levels: &[Level]) -> Finding {
     let greatest = worst(coarse(levels).flat_map(|level| &level.linux));
     let by_slot = |level: &Level| {
         let worst = worst(&level.linux);
-        let on_shortest = |miss: &Miss| miss.delay == shortest(level.number) || miss.share() < worst;
-        worst == level.width() as f64 / shortest(level.number) as f64 && level.linux.iter().all(on_shortest)
+        let on_shortest =
+            |miss: &Miss| miss.delay == shortest(level.number) || miss.share() < worst;
+        worst == level.width() as f64 / shortest(level.number) as f64
+            && level.linux.iter().all(on_shortest)
     };
-    let above: Vec<_> =
-        coarse(levels).filter(|level| worst(&level.linux) > SAID).map(|level| level.number.to_string()).collect();
+    let above: Vec<_> = coarse(levels)
+        .filter(|level| worst(&level.linux) > SAID)
+        .map(|level| level.number.to_string())
+        .collect();
     let parts = [
-        Part::new("from level 1 on the worst of a level is a slot on its shortest delay", coarse(levels).all(by_slot)),
+        Part::new(
+            "from level 1 on the worst of a level is a slot on its shortest delay",
+            coarse(levels).all(by_slot),
+        ),
         Part::new(format!("that is at most 12.5 %; found {}", percent(greatest)), greatest <= SAID),
     ];
-    Finding::new("P5", format!("{}; above 12.5 % in levels {}", percent(greatest), above.join(", ")), parts)
+    Finding::new(
+        "P5",
+        format!("{}; above 12.5 % in levels {}", percent(greatest), above.join(", ")),
+        parts,
+    )
 }
 
 /// C62: what moving timers closer, level by level, is worth.
 fn demotion(levels: &[Level]) -> Finding {
     let demoted = || levels.iter().flat_map(|level| &level.demoted);
     let left = || levels.iter().flat_map(|level| level.linux.iter().chain(&level.ours));
-    let grows =
-        |of: fn(&Level) -> &Vec<Miss>| levels.windows(2).all(|pair| latest(of(&pair[1])) > latest(of(&pair[0])));
+    let grows = |of: fn(&Level) -> &Vec<Miss>| {
+        levels.windows(2).all(|pair| latest(of(&pair[1])) > latest(of(&pair[0])))
+    };
     let parts = [
-        Part::new("with demotion every timer fires at its tick, whatever its level", is_exact(demoted())),
+        Part::new(
+            "with demotion every timer fires at its tick, whatever its level",
+            is_exact(demoted()),
+        ),
         Part::new(
             "without it timers are the later the higher their level, in Linux and in linux-wheel",
             grows(|level| &level.linux) && grows(|level| &level.ours),
         ),
-        Part::new("no timer is early in any of them", demoted().chain(left()).all(|miss| miss.earliest >= 0)),
+        Part::new(
+            "no timer is early in any of them",
+            demoted().chain(left()).all(|miss| miss.earliest >= 0),
+        ),
     ];
     let share = |of: fn(&Level) -> &Vec<Miss>| percent(worst(coarse(levels).flat_map(of)));
     let figure = format!(
@@ -256,8 +274,10 @@ fn table(levels: &[Level]) -> Table {
         "share of the delay",
         "exact ones, latest",
     ];
-    let mut table =
-        Table::new("Ticks by which timers are late, by level of Linux's wheel; 8/63 of the delay is 12.698 %", columns);
+    let mut table = Table::new(
+        "Ticks by which timers are late, by level of Linux's wheel; 8/63 of the delay is 12.698 %",
+        columns,
+    );
     let share = |misses: &[Miss]| format!("{:.3} %", 100.0 * worst(misses));
     for level in levels {
         let delay = |at: Option<&Miss>| at.map_or(String::new(), |miss| miss.delay.to_string());
@@ -296,7 +316,9 @@ fn lines(levels: &[Level], figure: fn(f64, f64) -> f64) -> Vec<Series> {
 fn ticks_late(levels: &[Level]) -> Chart {
     Chart {
         title: "How late Linux's wheel is".to_owned(),
-        subtitle: "the latest of many phases; hierarchical-wheel, kafka-wheel and binary-heap are at 0".to_owned(),
+        subtitle:
+            "the latest of many phases; hierarchical-wheel, kafka-wheel and binary-heap are at 0"
+                .to_owned(),
         x: "delay, ticks".to_owned(),
         y: "late, ticks".to_owned(),
         series: lines(levels, |delay, share| delay * share),
@@ -306,7 +328,9 @@ fn ticks_late(levels: &[Level]) -> Chart {
 fn share_late(levels: &[Level]) -> Chart {
     Chart {
         title: "How late Linux's wheel is, for its delay".to_owned(),
-        subtitle: "the latest of many phases, in percent of the delay; one tick is all of a delay of one".to_owned(),
+        subtitle:
+            "the latest of many phases, in percent of the delay; one tick is all of a delay of one"
+                .to_owned(),
         x: "delay, ticks".to_owned(),
         y: "late, % of the delay".to_owned(),
         series: lines(levels, |_, share| 100.0 * share),
@@ -324,7 +348,10 @@ mod tests {
         for number in LEVELS {
             let delays = delays(number);
             assert!(delays.iter().all(|delay| linux_model::level(*delay) == number), "{number}");
-            assert!(delays.iter().all(|delay| LinuxWheel::<u64>::level(*delay) == number), "{number}");
+            assert!(
+                delays.iter().all(|delay| LinuxWheel::<u64>::level(*delay) == number),
+                "{number}"
+            );
         }
     }
 }

@@ -103,9 +103,18 @@ fn described(bursts: &[Burst; 7], cap: u64) -> Finding {
     let tick = TICK as i64;
     let parts = [
         Part::new("a mask gives the slot that the modulo gives, for a power of two", masks_agree()),
-        Part::new("rounds and deadline checked, no timer fires early", all().all(|late| late.earliest >= 0)),
-        Part::new("up to as many submissions as are moved in a tick, none is late by more than a tick", below <= tick),
-        Part::new("beyond, timers are late by more than a tick, because the worker is still moving", least > tick),
+        Part::new(
+            "rounds and deadline checked, no timer fires early",
+            all().all(|late| late.earliest >= 0),
+        ),
+        Part::new(
+            "up to as many submissions as are moved in a tick, none is late by more than a tick",
+            below <= tick,
+        ),
+        Part::new(
+            "beyond, timers are late by more than a tick, because the worker is still moving",
+            least > tick,
+        ),
     ];
     let figure = format!(
         "up to {cap} timers at once {} ms late at most; beyond, {} to {} ms",
@@ -127,12 +136,19 @@ fn masks_agree() -> bool {
 fn capped(bursts: &[Burst; 7], cap: u64) -> Finding {
     let (small, large): (Vec<_>, Vec<_>) = bursts.iter().partition(|burst| burst.timers <= cap);
     let tick = TICK as i64;
-    let as_many_ticks = |burst: &&Burst| (burst.capped.latest - burst.ticks as i64 * tick).abs() <= TOLERANCE;
+    let as_many_ticks =
+        |burst: &&Burst| (burst.capped.latest - burst.ticks as i64 * tick).abs() <= TOLERANCE;
     let uncapped = latest(bursts.iter().map(|burst| &burst.uncapped));
     let largest = bursts.last().map_or(0, |burst| burst.capped.latest);
     let parts = [
-        Part::new("without a cap no timer is later than a tick, however large the burst", uncapped <= tick),
-        Part::new("nor with it, up to a burst of the cap", small.iter().all(|burst| burst.capped.latest <= tick)),
+        Part::new(
+            "without a cap no timer is later than a tick, however large the burst",
+            uncapped <= tick,
+        ),
+        Part::new(
+            "nor with it, up to a burst of the cap",
+            small.iter().all(|burst| burst.capped.latest <= tick),
+        ),
         Part::new(
             "beyond, the latest is later by a tick for each cap's worth of timers",
             large.iter().all(as_many_ticks),
@@ -148,18 +164,31 @@ fn capped(bursts: &[Burst; 7], cap: u64) -> Finding {
 
 /// E15: the figures that are reported of ten caps at once, within the spread of the seeds and a millisecond of rounding.
 fn as_reported(tens: &[Burst]) -> (Finding, Table) {
-    let figures = |burst: &Burst| [burst.capped.median, burst.capped.p99, burst.capped.latest, burst.uncapped.latest];
-    let seeds: Vec<[f64; 4]> = tens.iter().map(|ten| figures(ten).map(|late| late as f64 / 1_000.0)).collect();
+    let figures = |burst: &Burst| {
+        [burst.capped.median, burst.capped.p99, burst.capped.latest, burst.uncapped.latest]
+    };
+    let seeds: Vec<[f64; 4]> =
+        tens.iter().map(|ten| figures(ten).map(|late| late as f64 / 1_000.0)).collect();
     let timers = tens.first().map_or(0, |ten| ten.timers);
     let columns = ["figure", "reported", "least of the seeds", "most of the seeds"];
-    let mut table = Table::new(format!("{timers} timers at once; lateness in ms"), columns).on("E15");
+    let mut table =
+        Table::new(format!("{timers} timers at once; lateness in ms"), columns).on("E15");
     let (mut parts, mut means) = (Vec::new(), Vec::new());
     for (which, (name, reported)) in REPORTED.into_iter().enumerate() {
         let of_seeds = || seeds.iter().map(|figures| figures[which]);
-        let (least, most) = (of_seeds().fold(f64::INFINITY, f64::min), of_seeds().fold(0.0, f64::max));
-        table.row([name.to_owned(), format!("{reported}"), format!("{least:.1}"), format!("{most:.1}")]);
+        let (least, most) =
+            (of_seeds().fold(f64::INFINITY, f64::min), of_seeds().fold(0.0, f64::max));
+        table.row([
+            name.to_owned(),
+            format!("{reported}"),
+            format!("{least:.1}"),
+            format!("{most:.1}"),
+        ]);
         let agrees = (least - 1.0..=most + 1.0).contains(&reported);
-        parts.push(Part::new(format!("{name}: {reported} ms (found: {least:.1} to {most:.1} ms)"), agrees));
+        parts.push(Part::new(
+            format!("{name}: {reported} ms (found: {least:.1} to {most:.1} ms)"),
+            agrees,
+        ));
         means.push(format!("{name} {:.0} ms", of_seeds().sum::<f64>() / seeds.len() as f64));
     }
     (Finding::new("E15", means.join(", "), parts), table)
@@ -167,13 +196,34 @@ fn as_reported(tens: &[Burst]) -> (Finding, Table) {
 
 fn table(bursts: &[Burst; 7], cap: u64) -> Table {
     let title = format!("Lateness in ms of a burst of timers, {cap} moved a tick, or all");
-    let columns =
-        ["timers", "ticks to move them", "earliest", "p50", "p99", "max", "p50, no cap", "p99, no cap", "max, no cap"];
+    let columns = [
+        "timers",
+        "ticks to move them",
+        "earliest",
+        "p50",
+        "p99",
+        "max",
+        "p50, no cap",
+        "p99, no cap",
+        "max, no cap",
+    ];
     let mut table = Table::new(title, columns);
     for Burst { timers, ticks, capped, uncapped } in bursts {
-        let late =
-            [capped.earliest, capped.median, capped.p99, capped.latest, uncapped.median, uncapped.p99, uncapped.latest];
-        table.row([*timers, *ticks].map(|count| count.to_string()).into_iter().chain(late.map(milliseconds)));
+        let late = [
+            capped.earliest,
+            capped.median,
+            capped.p99,
+            capped.latest,
+            uncapped.median,
+            uncapped.p99,
+            uncapped.latest,
+        ];
+        table.row(
+            [*timers, *ticks]
+                .map(|count| count.to_string())
+                .into_iter()
+                .chain(late.map(milliseconds)),
+        );
     }
     table
 }
@@ -181,11 +231,16 @@ fn table(bursts: &[Burst; 7], cap: u64) -> Table {
 fn chart(bursts: &[Burst; 7], cap: u64) -> Chart {
     let series = |name: &str, figure: &dyn Fn(&Burst) -> i64| Series {
         name: name.to_owned(),
-        points: bursts.iter().map(|burst| (burst.timers as f64, figure(burst) as f64 / 1_000.0)).collect(),
+        points: bursts
+            .iter()
+            .map(|burst| (burst.timers as f64, figure(burst) as f64 / 1_000.0))
+            .collect(),
     };
     Chart {
         title: "A burst of timers behind a queue".to_owned(),
-        subtitle: format!("lateness with {cap} transfers a tick of 100 ms; all offered at once, delays up to 1 s"),
+        subtitle: format!(
+            "lateness with {cap} transfers a tick of 100 ms; all offered at once, delays up to 1 s"
+        ),
         x: "timers of the burst".to_owned(),
         y: "lateness, ms".to_owned(),
         series: vec![

@@ -111,7 +111,8 @@ struct Costs {
 }
 
 fn run(scale: &Scale) -> Evidence {
-    let sizes: Vec<u64> = PRINTED.into_iter().chain(SIZES.into_iter().filter(|n| !PRINTED.contains(n))).collect();
+    let sizes: Vec<u64> =
+        PRINTED.into_iter().chain(SIZES.into_iter().filter(|n| !PRINTED.contains(n))).collect();
     let costs = Interval::ALL.map(|interval| Costs {
         interval,
         ours: sweep(scale, &sizes, interval, ours),
@@ -119,7 +120,8 @@ fn run(scale: &Scale) -> Evidence {
     });
     let one = sweep(scale, &SIZES, Interval::One, ours);
     // As many timers in a slot at every n.
-    let grown = Curve::sweep(&SIZES, scale.seeds(), |n, seed| ours(Interval::One, n, n / PER_SLOT, seed));
+    let grown =
+        Curve::sweep(&SIZES, scale.seeds(), |n, seed| ours(Interval::One, n, n / PER_SLOT, seed));
     Evidence {
         findings: vec![finding(&costs[0], &one, &grown)],
         tables: vec![table(&costs, &grown)],
@@ -134,7 +136,8 @@ fn per_slot(curve: &Curve) -> Vec<(f64, f64)> {
 }
 
 fn finding(costs: &Costs, one: &Curve, grown: &Curve) -> Finding {
-    let at_none = costs.ours.points().iter().find(|(n, _)| *n == 0.0).map_or(0.0, |(_, steps)| *steps);
+    let at_none =
+        costs.ours.points().iter().find(|(n, _)| *n == 0.0).map_or(0.0, |(_, steps)| *steps);
     let off = |(per_slot, cost): &(f64, f64)| (cost / formula(*per_slot) - 1.0).abs();
     let furthest = per_slot(&costs.model).iter().map(off).fold(0.0, f64::max);
     let (at_zero, slope) = line(&per_slot(one));
@@ -152,7 +155,15 @@ fn finding(costs: &Costs, one: &Curve, grown: &Curve) -> Finding {
 }
 
 fn table(costs: &[Costs; 2], grown: &Curve) -> Table {
-    let columns = ["timers expire within", "n", "slots", "n/M", "ours, steps", "model, instructions", "4 + 15 n/M"];
+    let columns = [
+        "timers expire within",
+        "n",
+        "slots",
+        "n/M",
+        "ours, steps",
+        "model, instructions",
+        "4 + 15 n/M",
+    ];
     let mut table = Table::new("Work of a tick of a wheel with rounds", columns);
     for Costs { interval, ours, model } in costs {
         for ((n, steps), (_, instructions)) in ours.points().into_iter().zip(model.points()) {
@@ -170,8 +181,17 @@ fn table(costs: &[Costs; 2], grown: &Curve) -> Table {
     }
     for (n, steps) in grown.points() {
         let (slots, per_slot) = (n / PER_SLOT as f64, PER_SLOT as f64);
-        let cells = [Interval::One.name().to_owned(), n.to_string(), slots.to_string(), format!("{per_slot:.2}")];
-        table.row(cells.into_iter().chain([format!("{steps:.2}"), String::new(), format!("{:.2}", formula(per_slot))]));
+        let cells = [
+            Interval::One.name().to_owned(),
+            n.to_string(),
+            slots.to_string(),
+            format!("{per_slot:.2}"),
+        ];
+        table.row(cells.into_iter().chain([
+            format!("{steps:.2}"),
+            String::new(),
+            format!("{:.2}", formula(per_slot)),
+        ]));
     }
     table
 }
@@ -184,11 +204,14 @@ fn chart(costs: &[Costs; 2]) -> Chart {
             Series { name: name("scheme 6 (model), instructions"), points: per_slot(model) },
         ]
     };
-    let printed = per_slot(&costs[0].ours).into_iter().map(|(per_slot, _)| (per_slot, formula(per_slot)));
+    let printed =
+        per_slot(&costs[0].ours).into_iter().map(|(per_slot, _)| (per_slot, formula(per_slot)));
     let printed = Series { name: "4 + 15 n/M".to_owned(), points: printed.collect() };
     Chart {
         title: "A tick of a wheel with rounds".to_owned(),
-        subtitle: "mean work of a tick at 256 slots; ours in steps, the model in the paper's instructions".to_owned(),
+        subtitle:
+            "mean work of a tick at 256 slots; ours in steps, the model in the paper's instructions"
+                .to_owned(),
         x: "timers a slot, n/M".to_owned(),
         y: "work".to_owned(),
         series: costs.iter().flat_map(series).chain([printed]).collect(),

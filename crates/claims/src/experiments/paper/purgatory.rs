@@ -44,8 +44,20 @@ struct Load {
 }
 
 static LOADS: [Load; 2] = [
-    Load { name: "low: 20 and 60 ms", median: 20.0, quartile: 60.0, timeouts: 0.0787, pending: 46.92 },
-    Load { name: "high: 200 and 400 ms", median: 200.0, quartile: 400.0, timeouts: 0.500, pending: 151.73 },
+    Load {
+        name: "low: 20 and 60 ms",
+        median: 20.0,
+        quartile: 60.0,
+        timeouts: 0.0787,
+        pending: 46.92,
+    },
+    Load {
+        name: "high: 200 and 400 ms",
+        median: 200.0,
+        quartile: 400.0,
+        timeouts: 0.500,
+        pending: 151.73,
+    },
 ];
 
 impl Load {
@@ -127,7 +139,11 @@ impl Stream<'_> {
 }
 
 /// Completes requests; how many.
-fn complete<T: Timer<u64>>(probe: &mut Probe<T>, requests: &mut Vec<TimerId>, completed: Completed) -> u64 {
+fn complete<T: Timer<u64>>(
+    probe: &mut Probe<T>,
+    requests: &mut Vec<TimerId>,
+    completed: Completed,
+) -> u64 {
     let count = requests.len() as u64;
     for id in requests.drain(..).filter(|_| completed == Completed::Cancelled) {
         probe.timer.cancel(id);
@@ -142,13 +158,17 @@ const KAFKA: usize = 0;
 const KEEPS: usize = 4;
 
 const STRUCTURES: [Structure; 5] = [
-    ("kafka-wheel", |stream| stream.play(Probe::of::<wheelhouse_kafka_wheel::Definition>(), Completed::Cancelled)),
+    ("kafka-wheel", |stream| {
+        stream.play(Probe::of::<wheelhouse_kafka_wheel::Definition>(), Completed::Cancelled)
+    }),
     ("hierarchical-wheel", |stream| {
         stream.play(Probe::of::<wheelhouse_hierarchical_wheel::Definition>(), Completed::Cancelled)
     }),
     ("binary-heap", |stream| stream.play(Probe::of::<Heap<2>>(), Completed::Cancelled)),
     ("lazy-heap", |stream| stream.play(Probe::of::<LazyDefinition>(), Completed::Cancelled)),
-    ("binary-heap, nothing cancelled", |stream| stream.play(Probe::of::<Heap<2>>(), Completed::Stays)),
+    ("binary-heap, nothing cancelled", |stream| {
+        stream.play(Probe::of::<Heap<2>>(), Completed::Stays)
+    }),
 ];
 
 /// What a load did to each structure.
@@ -173,7 +193,8 @@ impl Outcome {
 
     /// How long a request was pending on average, in ms: those pending at a time, over those that come in a millisecond.
     fn pending(&self) -> f64 {
-        self.sum(|(_, it)| it.pending as f64) / self.sum(|(rate, it)| it.ticks as f64 * *rate as f64 / 1_000.0)
+        self.sum(|(_, it)| it.pending as f64)
+            / self.sum(|(rate, it)| it.ticks as f64 * *rate as f64 / 1_000.0)
     }
 }
 
@@ -308,11 +329,16 @@ fn shares(outcomes: &[Outcome; 2]) -> Table {
 }
 
 fn steps(outcomes: &[Outcome; 2]) -> Table {
-    let rates = outcomes[0].steps[KAFKA].points().into_iter().map(|(rate, _)| format!("{rate} a second"));
-    let columns =
-        ["structure".to_owned(), "time to completion".to_owned()].into_iter().chain(rates).chain(["growth".to_owned()]);
-    let mut table =
-        Table::new("Steps a request, its insertion, its cancellation or expiry and its share of the ticks", columns);
+    let rates =
+        outcomes[0].steps[KAFKA].points().into_iter().map(|(rate, _)| format!("{rate} a second"));
+    let columns = ["structure".to_owned(), "time to completion".to_owned()]
+        .into_iter()
+        .chain(rates)
+        .chain(["growth".to_owned()]);
+    let mut table = Table::new(
+        "Steps a request, its insertion, its cancellation or expiry and its share of the ticks",
+        columns,
+    );
     for outcome in outcomes {
         for ((name, _), curve) in STRUCTURES.iter().zip(&outcome.steps) {
             let cells = curve.points().into_iter().map(|(_, steps)| format!("{steps:.2}"));
@@ -327,10 +353,14 @@ fn chart(outcome: &Outcome) -> Chart {
     let series = STRUCTURES.iter().zip(&outcome.steps);
     Chart {
         title: format!("Kafka's purgatory, {}", outcome.load.name),
-        subtitle: "steps a request: its insertion, its cancellation or expiry, and its share of the ticks".to_owned(),
+        subtitle:
+            "steps a request: its insertion, its cancellation or expiry, and its share of the ticks"
+                .to_owned(),
         x: "requests a second".to_owned(),
         y: "steps".to_owned(),
-        series: series.map(|((name, _), curve)| Series { name: (*name).to_owned(), points: curve.points() }).collect(),
+        series: series
+            .map(|((name, _), curve)| Series { name: (*name).to_owned(), points: curve.points() })
+            .collect(),
     }
 }
 
@@ -343,7 +373,9 @@ mod tests {
         for load in &LOADS {
             let mut random = random(1);
             let takes: Vec<f64> = (0..100_000).map(|_| load.draw(&mut random)).collect();
-            let share = |below: f64| takes.iter().filter(|takes| **takes < below).count() as f64 / takes.len() as f64;
+            let share = |below: f64| {
+                takes.iter().filter(|takes| **takes < below).count() as f64 / takes.len() as f64
+            };
             assert!((share(load.median) - 0.5).abs() < 0.01, "{}", load.name);
             assert!((share(load.quartile) - 0.75).abs() < 0.01, "{}", load.name);
         }

@@ -88,7 +88,11 @@ mod tests {
             let expired: Vec<_> = visits.iter().map(|visit| visit.expired).collect();
             assert!(expired[..delay as usize - 1].iter().all(|expired| *expired == 0), "{delay}");
             assert_eq!(expired[delay as usize - 1], 1, "{delay}");
-            assert_eq!(visits.iter().map(|visit| visit.decremented).sum::<u64>(), (delay - 1) / 8, "{delay}");
+            assert_eq!(
+                visits.iter().map(|visit| visit.decremented).sum::<u64>(),
+                (delay - 1) / 8,
+                "{delay}"
+            );
         }
     }
 

@@ -47,7 +47,8 @@ impl Span {
 }
 
 /// The four costs of a scheme.
-pub(super) const OPERATIONS: [&str; 4] = ["START", "STOP", "PER_TICK, one timer due", "PER_TICK, nothing due"];
+pub(super) const OPERATIONS: [&str; 4] =
+    ["START", "STOP", "PER_TICK, one timer due", "PER_TICK, nothing due"];
 
 /// A scheme and what it costs.
 pub(super) struct Row {
@@ -107,7 +108,12 @@ pub(super) fn rows(scale: &Scale) -> [Row; 8] {
         row(
             "5 hashed-wheel, n slots",
             ["O(1) avg, O(n) worst", "O(1)", "O(1)"],
-            measure(scale, &slots, |n| Span { revolution: n, ..Span::USUAL }, |n| hashed_wheel(n as usize)),
+            measure(
+                scale,
+                &slots,
+                |n| Span { revolution: n, ..Span::USUAL },
+                |n| hashed_wheel(n as usize),
+            ),
         ),
         row(
             "6 round-wheel, 256 slots",
@@ -139,7 +145,8 @@ fn measure<T: Timer<u64>>(
     span: impl Fn(u64) -> Span,
     build: impl Fn(u64) -> Probe<T>,
 ) -> [Curve; 4] {
-    let of_seeds = |n: u64| scale.seeds().map(|seed| sample(build(n), n, seed, span(n))).collect::<Vec<_>>();
+    let of_seeds =
+        |n: u64| scale.seeds().map(|seed| sample(build(n), n, seed, span(n))).collect::<Vec<_>>();
     let samples: Vec<(u64, Vec<[f64; 4]>)> = sizes.iter().map(|n| (*n, of_seeds(*n))).collect();
     std::array::from_fn(|operation| {
         let costs = |(n, seeds): &(u64, Vec<[f64; 4]>)| Sample {

@@ -142,7 +142,11 @@ impl Case {
     /// Whether the share is this at each n; nothing at all, where it is 0.
     fn is(&self, share: f64) -> bool {
         let is = |passed: &Passed| {
-            if share == 0.0 { passed.passed == 0 } else { (passed.share() - share).abs() < TOLERANCE }
+            if share == 0.0 {
+                passed.passed == 0
+            } else {
+                (passed.share() - share).abs() < TOLERANCE
+            }
         };
         self.passed.iter().all(is)
     }
@@ -154,14 +158,26 @@ impl Case {
 
 fn run(scale: &Scale) -> Evidence {
     let cases = [false, true].map(|rear| {
-        Interval::ALL.map(|interval| Case { interval, rear, passed: MEANS.map(|n| measured(scale, interval, n, rear)) })
+        Interval::ALL.map(|interval| Case {
+            interval,
+            rear,
+            passed: MEANS.map(|n| measured(scale, interval, n, rear)),
+        })
     });
     Evidence { findings: vec![finding(&cases)], tables: vec![table(&cases)], charts: Vec::new() }
 }
 
 fn table(cases: &[[Case; 3]; 2]) -> Table {
-    let columns =
-        ["intervals", "from the", "n, in mean", "insertions", "passed, in mean", "share of n", "steps", "printed"];
+    let columns = [
+        "intervals",
+        "from the",
+        "n, in mean",
+        "insertions",
+        "passed, in mean",
+        "share of n",
+        "steps",
+        "printed",
+    ];
     let mut table = Table::new("Timers passed by an insertion into a sorted list", columns);
     for Case { interval, rear, passed } in cases.iter().flatten() {
         for sum in passed {
@@ -182,8 +198,10 @@ fn table(cases: &[[Case; 3]; 2]) -> Table {
 }
 
 fn finding(cases: &[[Case; 3]; 2]) -> Finding {
-    let [[exponential, uniform, constant], [from_rear, uniform_from_rear, constant_from_rear]] = cases;
-    let swapped = exponential.is(1.0 / 2.0) && uniform.is(2.0 / 3.0) && uniform_from_rear.is(1.0 / 3.0);
+    let [[exponential, uniform, constant], [from_rear, uniform_from_rear, constant_from_rear]] =
+        cases;
+    let swapped =
+        exponential.is(1.0 / 2.0) && uniform.is(2.0 / 3.0) && uniform_from_rear.is(1.0 / 3.0);
     let figure = format!(
         "from the head {:.2} n exponential, {:.2} n uniform, {:.2} n constant; from the rear {:.2} n, {:.2} n, {:.2} n{}",
         exponential.share(),
@@ -195,7 +213,10 @@ fn finding(cases: &[[Case; 3]; 2]) -> Finding {
         if swapped { ": the labels \"exponential\" and \"uniform\" are interchanged" } else { "" }
     );
     let parts = [
-        Part::new("exponential intervals, from the head: 2n/3 are passed", exponential.is(2.0 / 3.0)),
+        Part::new(
+            "exponential intervals, from the head: 2n/3 are passed",
+            exponential.is(2.0 / 3.0),
+        ),
         Part::new("uniform intervals, from the head: n/2 are passed", uniform.is(1.0 / 2.0)),
         Part::new("exponential intervals, from the rear: n/3 are passed", from_rear.is(1.0 / 3.0)),
         Part::new("constant intervals, from the rear: none is passed", constant_from_rear.is(0.0)),

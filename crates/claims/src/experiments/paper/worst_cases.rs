@@ -35,8 +35,18 @@ pub(super) fn worst(scale: &Scale) -> [Worst; 3] {
     });
     [
         ("5 hashed-wheel, 256 slots, all timers in one", "START", "O(n) worst", start),
-        ("6 round-wheel, 256 slots, all timers in one", "PER_TICK, the tick of that slot", "O(n) worst", tick),
-        ("3 unbalanced tree (model), equal intervals", "START", "degenerates", unbalanced::ascending(scale)),
+        (
+            "6 round-wheel, 256 slots, all timers in one",
+            "PER_TICK, the tick of that slot",
+            "O(n) worst",
+            tick,
+        ),
+        (
+            "3 unbalanced tree (model), equal intervals",
+            "START",
+            "degenerates",
+            unbalanced::ascending(scale),
+        ),
     ]
 }
 

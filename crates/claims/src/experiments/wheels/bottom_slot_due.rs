@@ -51,15 +51,28 @@ struct Seen {
 
 fn run(scale: &Scale) -> Evidence {
     let wheels = [
-        ("hierarchical-wheel", see(scale, Rule::Digits, 256, || configured::hierarchical_wheel(256, 0))),
+        (
+            "hierarchical-wheel",
+            see(scale, Rule::Digits, 256, || configured::hierarchical_wheel(256, 0)),
+        ),
         ("kafka-wheel", see(scale, Rule::Reach, 20, || configured::kafka_wheel(20, 0))),
     ];
-    let columns = ["wheel", "level", "slots emptied", "timers in them", "not due", "most deadlines in a slot"];
-    let mut table = Table::new("What is in a slot when it is emptied, all sizes and seeds together", columns);
+    let columns = [
+        "wheel",
+        "level",
+        "slots emptied",
+        "timers in them",
+        "not due",
+        "most deadlines in a slot",
+    ];
+    let mut table =
+        Table::new("What is in a slot when it is emptied, all sizes and seeds together", columns);
     for (name, seen) in &wheels {
         for (level, Level { slots, timers, not_due, distinct }) in seen.levels.iter().enumerate() {
             let counts = [level as u64, *slots, *timers, *not_due, *distinct as u64];
-            table.row(std::iter::once((*name).to_owned()).chain(counts.map(|count| count.to_string())));
+            table.row(
+                std::iter::once((*name).to_owned()).chain(counts.map(|count| count.to_string())),
+            );
         }
     }
     let findings = vec![all_due(&wheels), one_deadline(&wheels)];
@@ -79,8 +92,9 @@ fn all_due(wheels: &Wheels) -> Finding {
     let fired: u64 = wheels.iter().map(|(_, seen)| seen.fired).sum();
     let wrong: u64 = wheels.iter().map(|(_, seen)| seen.wrong).sum();
     let upper: u64 = upper(wheels).map(|level| level.not_due).sum();
-    let figure =
-        format!("{wrong} of {fired} timers of the lowest level not due; {upper} times a timer of a higher one was not");
+    let figure = format!(
+        "{wrong} of {fired} timers of the lowest level not due; {upper} times a timer of a higher one was not"
+    );
     Finding::new("C18", figure, wheels.iter().map(part).collect::<Vec<_>>())
 }
 
@@ -97,7 +111,11 @@ fn one_deadline(wheels: &Wheels) -> Finding {
         Part::new("a slot of the lowest level has one deadline", lowest == 1),
         Part::maybe("and so has a slot of a higher level", agreed.then_some(higher == 1)),
     ];
-    Finding::new("C60", format!("{lowest} deadline in a slot of the lowest level, up to {higher} in one above"), parts)
+    Finding::new(
+        "C60",
+        format!("{lowest} deadline in a slot of the lowest level, up to {higher} in one above"),
+        parts,
+    )
 }
 
 fn fired(wheels: &Wheels) -> Table {
@@ -109,8 +127,10 @@ fn fired(wheels: &Wheels) -> Table {
         "ticks as in the model",
         "ticks otherwise",
     ];
-    let mut table =
-        Table::new("What fired, and whether the model of the slots fired and moved as many at each tick", columns);
+    let mut table = Table::new(
+        "What fired, and whether the model of the slots fired and moved as many at each tick",
+        columns,
+    );
     for (name, seen) in wheels {
         let counts = [seen.fired, seen.wrong, seen.deadlines as u64, seen.agreed, seen.disagreed];
         table.row(std::iter::once((*name).to_owned()).chain(counts.map(|count| count.to_string())));
@@ -119,12 +139,19 @@ fn fired(wheels: &Wheels) -> Table {
 }
 
 /// Runs the wheel and the model of its slots side by side.
-fn see<T: Timer<u64>>(scale: &Scale, rule: Rule, slots: Tick, wheel: impl Fn() -> Probe<T>) -> Seen {
+fn see<T: Timer<u64>>(
+    scale: &Scale,
+    rule: Rule,
+    slots: Tick,
+    wheel: impl Fn() -> Probe<T>,
+) -> Seen {
     let mut seen = Seen::default();
     for n in scale.sizes().into_iter().filter(|n| *n <= 1 << MOST) {
         for seed in scale.seeds() {
             let mut random = random(seed ^ n << 32);
-            let draws = (0..n / TWINS as u64).map(|_| 1 + random.random_range(0..LONGEST - 1)).collect::<Vec<_>>();
+            let draws = (0..n / TWINS as u64)
+                .map(|_| 1 + random.random_range(0..LONGEST - 1))
+                .collect::<Vec<_>>();
             let deadlines = draws.repeat(TWINS);
             let mut model = Hierarchy::new(rule, slots);
             deadlines.iter().for_each(|deadline| model.insert(*deadline));

@@ -110,7 +110,8 @@ fn run(scale: &Scale) -> Evidence {
 
 /// Every other size, the largest among them.
 fn sizes(scale: &Scale, most: u64) -> impl Iterator<Item = u64> {
-    let mut sizes: Vec<u64> = scale.sizes().into_iter().filter(|n| *n <= most).rev().step_by(2).collect();
+    let mut sizes: Vec<u64> =
+        scale.sizes().into_iter().filter(|n| *n <= most).rev().step_by(2).collect();
     sizes.reverse();
     sizes.into_iter()
 }
@@ -148,7 +149,8 @@ fn count_ours(count: &mut Count, size: Tick, load: Load, delays: &[Tick]) {
     let mut probe = configured::kafka_wheel(size as usize, 0);
     let ids = probe.fill(delays.iter().copied());
     count.ours_longest = count.ours_longest.max(probe.timer.occupied_slots());
-    let gone = ids.into_iter().enumerate().filter(|(number, _)| load.cancels(*number, delays.len()));
+    let gone =
+        ids.into_iter().enumerate().filter(|(number, _)| load.cancels(*number, delays.len()));
     gone.for_each(|(_, id)| _ = probe.timer.cancel(id));
     let mut longest = 0;
     while let Some(tick) = probe.timer.next_wakeup() {
@@ -164,13 +166,15 @@ fn count_ours(count: &mut Count, size: Tick, load: Load, delays: &[Tick]) {
 /// Whether the queue costs anything that matters.
 fn cost(rows: &[Row]) -> Finding {
     let of = |load: Load| rows.iter().filter(move |row| row.load == load);
-    let falls = |row: &Row| row.counts.windows(2).all(|pair| pair[1].operations() < pair[0].operations());
+    let falls =
+        |row: &Row| row.counts.windows(2).all(|pair| pair[1].operations() < pair[0].operations());
     let last = |row: &Row| row.counts.last().map_or(f64::NAN, Count::operations);
     let dense = of(Load::Dense).map(last).fold(0.0, f64::max);
     let sparse = of(Load::Sparse).map(last).fold(f64::INFINITY, f64::min);
     let all = || rows.iter().flat_map(|row| &row.counts);
     let cancelled = || of(Load::Cancelled).flat_map(|row| &row.counts);
-    let (empty, polls) = cancelled().fold((0, 0), |(empty, polls), it| (empty + it.empty, polls + it.polls));
+    let (empty, polls) =
+        cancelled().fold((0, 0), |(empty, polls), it| (empty + it.empty, polls + it.polls));
     let parts = [
         Part::new(
             "the queue has no more entries than there are slots",
@@ -205,15 +209,29 @@ fn table(rows: &[Row]) -> Table {
         "longest queue of kafka-wheel",
         "its wake-ups in vain",
     ];
-    let mut table =
-        Table::new("The queue of slots, as printed, all seeds together; the last two columns: kafka-wheel", columns);
+    let mut table = Table::new(
+        "The queue of slots, as printed, all seeds together; the last two columns: kafka-wheel",
+        columns,
+    );
     for Row { size, load, counts } in rows {
         for it in counts {
             let each = |count: u64| format!("{:.4}", count as f64 / it.timers as f64);
-            let comparisons = format!("{:.2}", it.comparisons as f64 / (it.offers + it.polls) as f64);
-            let head =
-                [format!("{size}, {}", load.name()), it.n.to_string(), each(it.offers), each(it.polls), comparisons];
-            let counts = [it.empty, it.longest as u64, it.slots as u64, it.ours_longest as u64, it.ours_vain];
+            let comparisons =
+                format!("{:.2}", it.comparisons as f64 / (it.offers + it.polls) as f64);
+            let head = [
+                format!("{size}, {}", load.name()),
+                it.n.to_string(),
+                each(it.offers),
+                each(it.polls),
+                comparisons,
+            ];
+            let counts = [
+                it.empty,
+                it.longest as u64,
+                it.slots as u64,
+                it.ours_longest as u64,
+                it.ours_vain,
+            ];
             table.row(head.into_iter().chain(counts.map(|count| count.to_string())));
         }
     }
@@ -224,12 +242,16 @@ fn chart(rows: &[Row]) -> Chart {
     let shown = rows.iter().filter(|row| row.size == 20 || row.load != Load::Cancelled);
     let points = |row: &Row| row.counts.iter().map(|it| (it.n as f64, it.operations())).collect();
     Chart {
-        title: "The queue of slots: nothing where timers are dense, not where they are sparse".to_owned(),
+        title: "The queue of slots: nothing where timers are dense, not where they are sparse"
+            .to_owned(),
         subtitle: "offers and polls for each timer; the number is the size of a wheel".to_owned(),
         x: "timers".to_owned(),
         y: "queue operations a timer".to_owned(),
         series: shown
-            .map(|row| Series { name: format!("{}, {}", row.size, row.load.name()), points: points(row) })
+            .map(|row| Series {
+                name: format!("{}, {}", row.size, row.load.name()),
+                points: points(row),
+            })
             .collect(),
     }
 }
@@ -276,7 +298,10 @@ fn refilled() -> Laps {
 fn laps(scale: &Scale) -> Vec<Laps> {
     let printed = |size: Tick| {
         let offers = scale.seeds().flat_map(|seed| churn(size, seed)).collect::<Vec<_>>();
-        Laps::of(format!("as printed, {size} slots, timers come and are cancelled"), offers.into_iter())
+        Laps::of(
+            format!("as printed, {size} slots, timers come and are cancelled"),
+            offers.into_iter(),
+        )
     };
     let ours = |size: Tick| {
         Laps::of(
@@ -294,10 +319,15 @@ fn churn(size: Tick, seed: u64) -> Vec<u64> {
     for name in 0..20_000 {
         match random.random_range(0..8_u32) {
             0..4 => {
-                wheels.add(now + 1 + (1_u64 << random.random_range(0..17_u32)) + random.random_range(0..4), name);
+                wheels.add(
+                    now + 1 + (1_u64 << random.random_range(0..17_u32)) + random.random_range(0..4),
+                    name,
+                );
                 timers.push(name);
             }
-            4..6 if !timers.is_empty() => wheels.cancel(timers.swap_remove(random.random_range(0..timers.len()))),
+            4..6 if !timers.is_empty() => {
+                wheels.cancel(timers.swap_remove(random.random_range(0..timers.len())))
+            }
             _ => now = wheels.poll_next().map_or(now, |poll| poll.expiry),
         }
     }
@@ -326,7 +356,10 @@ fn one_slot(size: Tick, then: Then) -> Vec<u64> {
 
 fn once(laps: &[Laps]) -> Finding {
     let part = |it: &Laps| {
-        Part::new(format!("{}: offered once in a lap", it.name), it.laps > 0 && (it.least, it.most) == (1, 1))
+        Part::new(
+            format!("{}: offered once in a lap", it.name),
+            it.laps > 0 && (it.least, it.most) == (1, 1),
+        )
     };
     let figure = format!(
         "{} offers for {} slots and laps with a timer",
@@ -337,7 +370,8 @@ fn once(laps: &[Laps]) -> Finding {
 }
 
 fn lap_table(laps: &[Laps]) -> Table {
-    let columns = ["wheels", "slots and laps with a timer", "offers", "least in a lap", "most in a lap"];
+    let columns =
+        ["wheels", "slots and laps with a timer", "offers", "least in a lap", "most in a lap"];
     let mut table = Table::new("How often a slot is put into the queue in a lap", columns);
     for it in laps.iter().chain([&refilled()]) {
         let counts = [it.laps, it.offers, it.least, it.most];

@@ -30,8 +30,12 @@ const ALONE: u64 = 256;
 fn run(scale: &Scale) -> Evidence {
     let mut moves = Vec::new();
     for levels in LEVELS {
-        moves.push(count_moves(WHEELS[0].0, levels, scale, |slots| configured::list_wheel(slots, 0)));
-        moves.push(count_moves(WHEELS[1].0, levels, scale, |slots| configured::kafka_wheel(slots, 0)));
+        moves.push(count_moves(WHEELS[0].0, levels, scale, |slots| {
+            configured::list_wheel(slots, 0)
+        }));
+        moves.push(count_moves(WHEELS[1].0, levels, scale, |slots| {
+            configured::kafka_wheel(slots, 0)
+        }));
     }
     let storms = [
         storm("hierarchical-wheel", scale, || configured::hierarchical_wheel(256, 0)),
@@ -81,11 +85,13 @@ fn count_moves<T: Timer<u64>>(
     let span = moves.span();
     for seed in scale.seeds() {
         let mut random = random(seed);
-        let mut delays = |count: u64| (0..count).map(|_| random.random_range(1..span)).collect::<Vec<_>>();
+        let mut delays =
+            |count: u64| (0..count).map(|_| random.random_range(1..span)).collect::<Vec<_>>();
         let mut probe = wheel(SLOTS as usize);
         probe.fill(delays(TIMERS));
         let wakeups = ours::wakeups(&mut probe, |_, _| ());
-        let (fired, moved) = (wakeups.iter().map(|it| it.fired).sum::<u64>(), probe.steps().of(Work::CascadeMove));
+        let (fired, moved) =
+            (wakeups.iter().map(|it| it.fired).sum::<u64>(), probe.steps().of(Work::CascadeMove));
         moves.fired += fired;
         moves.moved += moved;
         moves.in_vain += probe.steps().of(Work::EntryScan).saturating_sub(fired + moved);
@@ -153,8 +159,10 @@ fn storm<T: Timer<u64>>(name: &'static str, scale: &Scale, wheel: impl Fn() -> P
 
 fn storm_table(storms: &[Storm]) -> Table {
     let columns = ["wheel, call", "smallest n", "largest n", "growth"];
-    let mut table =
-        Table::new("The most moves in one call: n timers in one slot of the third level, 256 slots a level", columns);
+    let mut table = Table::new(
+        "The most moves in one call: n timers in one slot of the third level, 256 slots a level",
+        columns,
+    );
     for storm in storms {
         for (call, curve) in [("advance", &storm.advance), ("insert", &storm.insert)] {
             let (first, last) = curve.ends();
@@ -173,7 +181,10 @@ fn chart(storms: &[Storm]) -> Chart {
     let points = |curve: &Curve| curve.points().into_iter().filter(|point| point.1 > 0.0).collect();
     let series = |storm: &Storm| {
         let curves = [("advance", &storm.advance), ("insert", &storm.insert)];
-        curves.map(|(call, curve)| Series { name: format!("{}, {call}", storm.name), points: points(curve) })
+        curves.map(|(call, curve)| Series {
+            name: format!("{}, {call}", storm.name),
+            points: points(curve),
+        })
     };
     Chart {
         title: "A slot with all timers cascades".to_owned(),
@@ -191,7 +202,10 @@ fn price(moves: &[Moves], storms: &[Storm]) -> Finding {
             "fewer slots are in use than there are ticks in the span, whatever the number of levels",
             moves.iter().all(|it| it.slots() < it.span()),
         ),
-        Part::new("no entry is read that neither fires nor moves", moves.iter().all(|it| it.in_vain == 0)),
+        Part::new(
+            "no entry is read that neither fires nor moves",
+            moves.iter().all(|it| it.in_vain == 0),
+        ),
         Part::new(
             "a timer is moved at most once for each level but one",
             moves.iter().all(|it| it.most < u64::from(it.levels)),
@@ -232,7 +246,8 @@ fn count_left<T: Timer<u64>>(
     scale: &Scale,
     wheel: impl Fn() -> Probe<T>,
 ) -> Left {
-    let mut left = Left { name, advances: 0, moved: 0, by_distance: 0, by_rule: 0, as_modelled: true };
+    let mut left =
+        Left { name, advances: 0, moved: 0, by_distance: 0, by_rule: 0, as_modelled: true };
     for seed in scale.seeds() {
         let (mut model, mut probe) = (Hierarchy::new(rule, slots), wheel());
         let mut random = random(seed);
@@ -253,7 +268,9 @@ fn count_left<T: Timer<u64>>(
 impl Left {
     /// Empties all slots of a tick.
     fn advance(&mut self, model: &mut Hierarchy, tick: Tick) {
-        while let Some(slot) = model.next().filter(|next| *next == tick).and_then(|_| model.empty_next()) {
+        while let Some(slot) =
+            model.next().filter(|next| *next == tick).and_then(|_| model.empty_next())
+        {
             self.moved += if slot.level > 0 { slot.deadlines.len() as u64 } else { 0 };
         }
         self.advances += 1;
@@ -265,12 +282,19 @@ impl Left {
 }
 
 fn left_table(left: &[Left]) -> Table {
-    let columns =
-        ["wheel", "advances", "moves", "left, by distance", "left, by the wheel's rule", "the wheel as in the model"];
+    let columns = [
+        "wheel",
+        "advances",
+        "moves",
+        "left, by distance",
+        "left, by the wheel's rule",
+        "the wheel as in the model",
+    ];
     let title = "Timers that an advance leaves in upper slots though a lower level would have them: the sum over all advances, 1,024 timers over three levels";
     let mut table = Table::new(title, columns);
     for it in left {
-        let counts = [it.advances, it.moved, it.by_distance, it.by_rule].map(|count| count.to_string());
+        let counts =
+            [it.advances, it.moved, it.by_distance, it.by_rule].map(|count| count.to_string());
         let agreed = if it.as_modelled { "yes" } else { "no" };
         table.row(std::iter::once(it.name.to_owned()).chain(counts).chain([agreed.to_owned()]));
     }
@@ -281,16 +305,25 @@ fn demotion(left: &[Left]) -> Finding {
     // What is left is known from the model only: it says nothing unless it does as the wheels do.
     let decided = |holds: bool| left.iter().all(|it| it.as_modelled).then_some(holds);
     let parts = [
-        Part::maybe("an advance moves the timers of the slot that begins", decided(left.iter().all(|it| it.moved > 0))),
-        Part::maybe("kafka-wheel leaves none that an insertion would put lower by now", decided(left[1].by_rule == 0)),
+        Part::maybe(
+            "an advance moves the timers of the slot that begins",
+            decided(left.iter().all(|it| it.moved > 0)),
+        ),
+        Part::maybe(
+            "kafka-wheel leaves none that an insertion would put lower by now",
+            decided(left[1].by_rule == 0),
+        ),
         Part::maybe(
             "no wheel leaves one that is nearer than the span of the levels below",
             decided(left.iter().all(|it| it.by_distance == 0)),
         ),
     ];
-    let each = |it: &Left| format!("{:.1} in {}", it.by_distance as f64 / it.advances as f64, it.name);
-    let figure =
-        format!("left above after an advance, on average: {}", left.iter().map(each).collect::<Vec<_>>().join(", "));
+    let each =
+        |it: &Left| format!("{:.1} in {}", it.by_distance as f64 / it.advances as f64, it.name);
+    let figure = format!(
+        "left above after an advance, on average: {}",
+        left.iter().map(each).collect::<Vec<_>>().join(", ")
+    );
     Finding::new("C65", figure, parts)
 }
 
@@ -306,7 +339,11 @@ mod tests {
                 count_moves("", levels, &Scale::REDUCED, |slots| configured::kafka_wheel(slots, 0)),
             ];
             for it in moves {
-                assert!(it.most == u64::from(levels) - 1 && it.moved <= it.fired * it.most && it.fired == 5 * TIMERS);
+                assert!(
+                    it.most == u64::from(levels) - 1
+                        && it.moved <= it.fired * it.most
+                        && it.fired == 5 * TIMERS
+                );
             }
         }
     }

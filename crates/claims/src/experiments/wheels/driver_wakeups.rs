@@ -64,8 +64,14 @@ fn one_timer() -> Vec<Way> {
             "hierarchical-wheel of 256 slots, at the next wake-up",
             &alone(configured::hierarchical_wheel(256, 0)),
         ),
-        Way::new("hierarchical-wheel of 8 slots, at the next wake-up", &alone(configured::hierarchical_wheel(8, 0))),
-        Way::new("kafka-wheel of 20 slots, by its queue of slots", &alone(configured::kafka_wheel(20, 0))),
+        Way::new(
+            "hierarchical-wheel of 8 slots, at the next wake-up",
+            &alone(configured::hierarchical_wheel(8, 0)),
+        ),
+        Way::new(
+            "kafka-wheel of 20 slots, by its queue of slots",
+            &alone(configured::kafka_wheel(20, 0)),
+        ),
         Way::new("a queue of slots as printed, of 20 slots", &by_queue(&mut printed)),
     ]
 }
@@ -98,8 +104,10 @@ fn by_queue(wheels: &mut Port) -> Vec<Wakeup> {
 
 fn empty_ticks(ways: &[Way]) -> Finding {
     let ticks = ways.iter().find(|way| way.name == BY_TICKS);
-    let part =
-        Part::new("349 of 350 ticks fire nothing", ticks.is_some_and(|way| (way.calls, way.in_vain) == (ALONE, 349)));
+    let part = Part::new(
+        "349 of 350 ticks fire nothing",
+        ticks.is_some_and(|way| (way.calls, way.in_vain) == (ALONE, 349)),
+    );
     let others = ways.iter().filter(|way| way.name != BY_TICKS);
     let most = others.map(|way| way.in_vain).max().unwrap_or(0);
     let figure = format!(
@@ -110,7 +118,8 @@ fn empty_ticks(ways: &[Way]) -> Finding {
 }
 
 fn single_table(ways: &[Way]) -> Table {
-    let mut table = Table::new("One timer 350 ticks ahead", ["driver", "wake-ups", "that fire nothing"]);
+    let mut table =
+        Table::new("One timer 350 ticks ahead", ["driver", "wake-ups", "that fire nothing"]);
     for way in ways {
         table.row([way.name.to_owned(), way.calls.to_string(), way.in_vain.to_string()]);
     }
@@ -146,7 +155,9 @@ impl Load {
         match self {
             Self::Sparse => (0..20).map(|_| sparse()).collect(),
             Self::Dense => (0..20_000).map(|_| (random.random_range(1..=2_000), false)).collect(),
-            Self::Cancelled => (0..2_000).map(|at| (random.random_range(1..=1_000_000), at % 100 != 0)).collect(),
+            Self::Cancelled => {
+                (0..2_000).map(|at| (random.random_range(1..=1_000_000), at % 100 != 0)).collect()
+            }
         }
     }
 }
@@ -206,8 +217,10 @@ impl Queue {
         let wakeups = by_queue(&mut printed);
         self.ticks += wakeups.last().map_or(0, |last| last.tick);
         self.wakeups += wakeups.len() as u64;
-        self.demoting += wakeups.iter().filter(|wakeup| wakeup.fired == 0 && wakeup.moved > 0).count() as u64;
-        self.empty += wakeups.iter().filter(|wakeup| wakeup.fired == 0 && wakeup.moved == 0).count() as u64;
+        self.demoting +=
+            wakeups.iter().filter(|wakeup| wakeup.fired == 0 && wakeup.moved > 0).count() as u64;
+        self.empty +=
+            wakeups.iter().filter(|wakeup| wakeup.fired == 0 && wakeup.moved == 0).count() as u64;
         let ours = ours::wakeups(&mut probe, |_, _| ());
         self.ours += ours.len() as u64;
         self.ours_in_vain += ours.iter().filter(|wakeup| wakeup.fired == 0).count() as u64;
@@ -227,12 +240,18 @@ fn no_empty_advances(loads: &[Queue]) -> Finding {
             of(Load::Sparse).all(|it| it.wakeups < it.ticks),
         ),
         Part::new("none of them only moves timers down", demoting.iter().all(|it| it.0 == 0)),
-        Part::new("after a mass cancel none finds cancelled timers only", empty.iter().all(|it| it.1 == 0)),
+        Part::new(
+            "after a mass cancel none finds cancelled timers only",
+            empty.iter().all(|it| it.1 == 0),
+        ),
         Part::new(
             "the queue holds no more entries than there are slots",
             loads.iter().all(|it| it.longest <= it.slots),
         ),
-        Part::new("in a dense load far fewer than timers", of(Load::Dense).all(|it| 10 * it.longest < it.most_live)),
+        Part::new(
+            "in a dense load far fewer than timers",
+            of(Load::Dense).all(|it| 10 * it.longest < it.most_live),
+        ),
     ];
     let sum = |counts: &[(u64, u64, u64)]| {
         counts.iter().fold((0, 0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1, sum.2 + it.2))
@@ -274,7 +293,9 @@ fn load_table(loads: &[Queue]) -> Table {
             it.ours,
             it.ours_in_vain,
         ];
-        table.row(std::iter::once(it.load.name().to_owned()).chain(before.map(|count| count.to_string())));
+        table.row(
+            std::iter::once(it.load.name().to_owned()).chain(before.map(|count| count.to_string())),
+        );
     }
     table
 }
@@ -317,7 +338,11 @@ impl Drivers {
         let wakes = |delays: Vec<Tick>| {
             let mut probe = Probe::of::<Definition<4>>();
             probe.fill(delays);
-            if self == Self::Ticking { by_ticks(&mut probe).len() } else { ours::wakeups(&mut probe, |_, _| ()).len() }
+            if self == Self::Ticking {
+                by_ticks(&mut probe).len()
+            } else {
+                ours::wakeups(&mut probe, |_, _| ()).len()
+            }
         };
         let together = wakes((0..TIMERS).map(delay).collect()) as u64;
         let apart = (0..TIMERS).map(|timer| wakes(vec![delay(timer)]) as u64).sum();
@@ -326,22 +351,35 @@ impl Drivers {
 }
 
 fn one_scheduler(drivers: &[Wakes]) -> Finding {
-    let part =
-        |it: &Wakes| Part::new(format!("one driver wakes less often: {}", it.drivers.name()), it.together < it.apart);
+    let part = |it: &Wakes| {
+        Part::new(
+            format!("one driver wakes less often: {}", it.drivers.name()),
+            it.together < it.apart,
+        )
+    };
     let figure = |it: &Wakes| format!("{} against {} {}", it.together, it.apart, it.drivers.name());
     let figure = drivers.iter().map(figure).collect::<Vec<_>>().join("; ");
-    let figure = format!("wake-ups of one driver against one for each of {TIMERS} timers: {figure}");
+    let figure =
+        format!("wake-ups of one driver against one for each of {TIMERS} timers: {figure}");
     Finding::new("C07", figure, drivers.iter().map(part).collect::<Vec<_>>())
 }
 
 fn driver_table(drivers: &[Wakes]) -> Table {
-    let columns = ["drivers wake", "wake-ups of one", "of one for each timer", "that sleep at a time"];
+    let columns =
+        ["drivers wake", "wake-ups of one", "of one for each timer", "that sleep at a time"];
     let mut table = Table::new(
-        format!("{TIMERS} timers behind one driver, and behind one each, which then sleep all at a time"),
+        format!(
+            "{TIMERS} timers behind one driver, and behind one each, which then sleep all at a time"
+        ),
         columns,
     );
     for it in drivers {
-        table.row([it.drivers.name().to_owned(), it.together.to_string(), it.apart.to_string(), TIMERS.to_string()]);
+        table.row([
+            it.drivers.name().to_owned(),
+            it.together.to_string(),
+            it.apart.to_string(),
+            TIMERS.to_string(),
+        ]);
     }
     table
 }

@@ -97,11 +97,14 @@ struct Single {
 impl Single {
     /// None where no wheel has as many slots.
     fn count(span: Tick) -> Option<Self> {
-        let fits = |slots: &usize| configured::single_wheel(*slots).timer.insert_within(span - 1, 0).is_ok();
+        let fits = |slots: &usize| {
+            configured::single_wheel(*slots).timer.insert_within(span - 1, 0).is_ok()
+        };
         let slots = (1..=16).map(|bits| 1 << bits).find(fits)?;
         let mut walked = configured::single_wheel(slots);
         walked.fill(deadlines(span));
-        let in_vain = (1..=span).filter(|tick| walked.timer.advance(*tick, |_| ()) == 0).count() as u64;
+        let in_vain =
+            (1..=span).filter(|tick| walked.timer.advance(*tick, |_| ()) == 0).count() as u64;
         let mut woken = configured::single_wheel(slots);
         woken.fill(deadlines(span));
         let wakeups = ours::wakeups(&mut woken, |_, _| ()).len() as u64;
@@ -131,14 +134,20 @@ fn every_driver(spans: &[&Span]) -> Part {
 fn month(spans: &[Span]) -> Finding {
     let all: Vec<_> = spans.iter().collect();
     let of_month: Vec<_> = spans.iter().filter(|span| span.ticks == MONTH).collect();
-    let useless = |span: &&Span| span.passes.in_vain == 718 && span.ours.is_some_and(|ours| ours.in_vain == 718);
+    let useless = |span: &&Span| {
+        span.passes.in_vain == 718 && span.ours.is_some_and(|ours| ours.in_vain == 718)
+    };
     let parts = [
         follows(&all),
-        Part::new("of 720 moves of a hand that walks, 718 do nothing", of_month.iter().any(useless)),
+        Part::new(
+            "of 720 moves of a hand that walks, 718 do nothing",
+            of_month.iter().any(useless),
+        ),
         every_driver(&all),
     ];
-    let [passes, wakeups] =
-        of_month.first().map_or([0; 2], |it| [it.passes.in_vain, it.ours.map_or(0, |ours| ours.wakeups)]);
+    let [passes, wakeups] = of_month
+        .first()
+        .map_or([0; 2], |it| [it.passes.in_vain, it.ours.map_or(0, |ours| ours.wakeups)]);
     let figure = format!(
         "two timers in {MONTH} slots: {passes} useless moves of a hand that walks; {wakeups} calls from wake-up to wake-up, none useless"
     );
@@ -149,7 +158,11 @@ fn ten_thousand(spans: &[Span]) -> Finding {
     let spans: Vec<_> = spans.iter().filter(|span| span.ticks == S3).collect();
     let walked = spans.iter().map(|span| span.passes.walking).sum::<u64>();
     let visits = spans.iter().filter_map(|span| span.ours).map(|ours| ours.visits).sum::<u64>();
-    let parts = [follows(&spans), Part::new("a hand that walks visits each slot", walked == S3), every_driver(&spans)];
+    let parts = [
+        follows(&spans),
+        Part::new("a hand that walks visits each slot", walked == S3),
+        every_driver(&spans),
+    ];
     let figure = format!(
         "{walked} slots visited by a hand that walks; {visits} slots and words of its map by single-wheel, from wake-up to wake-up"
     );
@@ -170,10 +183,15 @@ fn table(spans: &[Span]) -> Table {
     ];
     let mut table = Table::new("Two timers in one flat wheel, once round", columns);
     for Span { ticks, passes, ours } in spans {
-        let model = [*ticks, passes.walking, passes.in_vain, passes.words, passes.queue].map(|count| count.to_string());
-        let of = |count: fn(&Single) -> u64| ours.as_ref().map_or("-".to_owned(), |ours| count(ours).to_string());
-        let slots = ours.as_ref().map_or("more than 65536".to_owned(), |ours| ours.slots.to_string());
-        let counts = [slots, of(|ours| ours.in_vain), of(|ours| ours.wakeups), of(|ours| ours.visits)];
+        let model = [*ticks, passes.walking, passes.in_vain, passes.words, passes.queue]
+            .map(|count| count.to_string());
+        let of = |count: fn(&Single) -> u64| {
+            ours.as_ref().map_or("-".to_owned(), |ours| count(ours).to_string())
+        };
+        let slots =
+            ours.as_ref().map_or("more than 65536".to_owned(), |ours| ours.slots.to_string());
+        let counts =
+            [slots, of(|ours| ours.in_vain), of(|ours| ours.wakeups), of(|ours| ours.visits)];
         table.row(model.into_iter().chain(counts));
     }
     table

@@ -122,7 +122,9 @@ impl Hierarchy {
 
     /// The level and deadline of each timer.
     pub(super) fn timers(&self) -> impl Iterator<Item = (usize, Tick)> {
-        self.waiting.iter().flat_map(|((_, Reverse(level)), slot)| slot.iter().map(|deadline| (*level, *deadline)))
+        self.waiting
+            .iter()
+            .flat_map(|((_, Reverse(level)), slot)| slot.iter().map(|deadline| (*level, *deadline)))
     }
 
     /// The tick of the clock.
@@ -142,7 +144,8 @@ mod tests {
     #[test]
     fn does_as_the_wheels_do() {
         let mut random = random(1);
-        let deadlines: Vec<Tick> = (0..2_000).map(|_| 1 + random.random_range(0..200_000)).collect();
+        let deadlines: Vec<Tick> =
+            (0..2_000).map(|_| 1 + random.random_range(0..200_000)).collect();
         let model = |rule, slots| {
             let mut model = Hierarchy::new(rule, slots);
             deadlines.iter().for_each(|deadline| model.insert(*deadline));

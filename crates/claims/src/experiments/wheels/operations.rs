@@ -22,7 +22,12 @@ fn deadlines(count: u64, longest: Tick, random: &mut Pcg64Mcg) -> Vec<Tick> {
 
 /// Fills a structure whose clock is at 0 with n timers at random deadlines, and those that stay. The latest goes first: where slots are sorted, each is
 /// then before all others and nothing is searched. The handles of the n.
-fn fill<T: Timer<u64>>(probe: &mut Probe<T>, n: u64, longest: Tick, random: &mut Pcg64Mcg) -> Vec<TimerId> {
+fn fill<T: Timer<u64>>(
+    probe: &mut Probe<T>,
+    n: u64,
+    longest: Tick,
+    random: &mut Pcg64Mcg,
+) -> Vec<TimerId> {
     let mut delays = deadlines(n, longest, random);
     delays.sort_unstable_by(|one, other| other.cmp(one));
     let ids = probe.fill(delays);
@@ -65,20 +70,28 @@ pub(super) fn insert_and_cancel<T: Timer<u64>>(
 ) -> [f64; 2] {
     sample(build, (n, longest, seed), |probe, ids, random| {
         let gone = draw(ids, random);
-        let (cancelling, ()) = probe.work(|timer| gone.into_iter().for_each(|id| _ = timer.cancel(id)));
+        let (cancelling, ()) =
+            probe.work(|timer| gone.into_iter().for_each(|id| _ = timer.cancel(id)));
         let new = deadlines(BATCH as u64, longest, random);
-        let (inserting, new) = probe.work(|timer| new.into_iter().map(|at| timer.insert(at, 0)).collect::<Vec<_>>());
+        let (inserting, new) =
+            probe.work(|timer| new.into_iter().map(|at| timer.insert(at, 0)).collect::<Vec<_>>());
         ids.extend(new);
         [inserting.total(), cancelling.total()]
     })
 }
 
 /// Mean work of moving a timer to another random deadline, among n timers with deadlines up to `longest`.
-pub(super) fn reschedule<T: Timer<u64>>(build: impl Fn() -> Probe<T>, n: u64, longest: Tick, seed: u64) -> f64 {
+pub(super) fn reschedule<T: Timer<u64>>(
+    build: impl Fn() -> Probe<T>,
+    n: u64,
+    longest: Tick,
+    seed: u64,
+) -> f64 {
     let [work] = sample(build, (n, longest, seed), |probe, ids, random| {
         let moved = draw(ids, random);
         let to = deadlines(BATCH as u64, longest, random);
-        let (work, ()) = probe.work(|timer| moved.iter().zip(to).for_each(|(id, to)| _ = timer.reschedule(*id, to)));
+        let (work, ()) = probe
+            .work(|timer| moved.iter().zip(to).for_each(|(id, to)| _ = timer.reschedule(*id, to)));
         ids.extend(moved);
         [work.total()]
     });
@@ -108,12 +121,21 @@ impl Hash for Key<'_> {
 
 /// Mean work of cancelling by key, among n timers with deadlines up to `longest`: the comparisons of a hash map from key to handle, and what the structure does with the
 /// handle. A timer comes for each that goes.
-#[expect(clippy::mutable_key_type, reason = "a key is equal and hashed by its number, whatever was counted")]
-pub(super) fn cancel_by_key<T: Timer<u64>>(mut probe: Probe<T>, n: u64, longest: Tick, seed: u64) -> f64 {
+#[expect(
+    clippy::mutable_key_type,
+    reason = "a key is equal and hashed by its number, whatever was counted"
+)]
+pub(super) fn cancel_by_key<T: Timer<u64>>(
+    mut probe: Probe<T>,
+    n: u64,
+    longest: Tick,
+    seed: u64,
+) -> f64 {
     let (mut random, comparisons) = (random(seed), Cell::new(0));
     let key = |number: u64| Key { number, comparisons: &comparisons };
     // A hasher without a secret of its own: the counts are to be the same each time.
-    let mut handles: HashMap<Key<'_>, TimerId, BuildHasherDefault<DefaultHasher>> = HashMap::default();
+    let mut handles: HashMap<Key<'_>, TimerId, BuildHasherDefault<DefaultHasher>> =
+        HashMap::default();
     handles.reserve(n as usize);
     let ids = fill(&mut probe, n, longest, &mut random);
     handles.extend(ids.into_iter().enumerate().map(|(number, id)| (key(number as u64), id)));
@@ -135,8 +157,9 @@ pub(super) fn search_of_slot(n: u64, slots: u64, seed: u64) -> f64 {
     let slot_of: Vec<usize> = (0..n).map(|_| random.random_range(0..slots) as usize).collect();
     let mut lists = vec![Vec::new(); slots as usize];
     slot_of.iter().enumerate().for_each(|(timer, slot)| lists[*slot].push(timer));
-    let links =
-        |(timer, slot): (usize, &usize)| lists[*slot].iter().take_while(|other| **other != timer).count() as u64 + 1;
+    let links = |(timer, slot): (usize, &usize)| {
+        lists[*slot].iter().take_while(|other| **other != timer).count() as u64 + 1
+    };
     slot_of.iter().enumerate().map(links).sum::<u64>() as f64 / n as f64
 }
 
@@ -147,7 +170,10 @@ mod tests {
 
     #[test]
     fn an_insertion_into_one_wheel_writes_its_links_and_so_does_a_cancellation() {
-        assert_eq!(insert_and_cancel(|| configured::single_wheel(4_096), 1_000, 4_000, 1), [4.0, 2.0]);
+        assert_eq!(
+            insert_and_cancel(|| configured::single_wheel(4_096), 1_000, 4_000, 1),
+            [4.0, 2.0]
+        );
         assert_eq!(reschedule(|| configured::single_wheel(4_096), 1_000, 4_000, 1), 6.0);
     }
 

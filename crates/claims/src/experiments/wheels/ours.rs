@@ -16,7 +16,10 @@ pub(super) struct Wakeup {
 }
 
 /// Advances from wake-up to wake-up until no timer is left. `seen` is told of each tick and of what fired at it, as (deadline, value).
-pub(super) fn wakeups<T: Timer<u64>>(probe: &mut Probe<T>, mut seen: impl FnMut(Tick, &[(Tick, u64)])) -> Vec<Wakeup> {
+pub(super) fn wakeups<T: Timer<u64>>(
+    probe: &mut Probe<T>,
+    mut seen: impl FnMut(Tick, &[(Tick, u64)]),
+) -> Vec<Wakeup> {
     let mut wakeups = Vec::new();
     while let Some(tick) = probe.timer.next_wakeup() {
         let before = probe.steps();
@@ -38,7 +41,9 @@ mod tests {
         fn check<T: Timer<u64>>(mut probe: Probe<T>) {
             probe.fill([7, 300, 300, 5_000]);
             let mut fired = Vec::new();
-            let wakeups = wakeups(&mut probe, |tick, timers| fired.extend(timers.iter().map(|timer| (tick, timer.0))));
+            let wakeups = wakeups(&mut probe, |tick, timers| {
+                fired.extend(timers.iter().map(|timer| (tick, timer.0)))
+            });
             assert_eq!(fired, [(7, 7), (300, 300), (300, 300), (5_000, 5_000)]);
             assert_eq!(wakeups.iter().map(|wakeup| wakeup.fired).sum::<u64>(), 4);
         }

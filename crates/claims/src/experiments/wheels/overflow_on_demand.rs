@@ -42,7 +42,9 @@ fn width(level: u32) -> Tick {
 /// The levels that a deadline needs by the rule of the article: of the first wheel whose span, from its clock on, has it. Each clock is rounded down to the wheel's slots.
 fn needed(deadline: Tick, now: Tick) -> u32 {
     let reaches = |level: &u32| deadline < now - now % width(*level) + width(*level + 1);
-    1 + (0..LEVELS + 2).find(reaches).expect("a delay below 20^6 is in the span of the seventh wheel")
+    1 + (0..LEVELS + 2)
+        .find(reaches)
+        .expect("a delay below 20^6 is in the span of the seventh wheel")
 }
 
 /// Levels present against levels needed, after each insertion.
@@ -60,7 +62,8 @@ impl Demand {
     fn insert(&mut self, seed: u64) {
         let mut random = random(seed);
         for _ in 0..INSERTIONS / 100 {
-            let mut probe = configured::kafka_wheel(SLOTS as usize, random.random_range(0..1 << 40));
+            let mut probe =
+                configured::kafka_wheel(SLOTS as usize, random.random_range(0..1 << 40));
             let mut so_far = 1;
             for _ in 0..100 {
                 let now = probe.timer.now() + random.random_range(0..100);
@@ -84,7 +87,10 @@ impl Demand {
             "Levels of kafka-wheel after each insertion, against those that the deadlines so far need",
             columns,
         );
-        table.row([self.insertions, self.made, self.too_many, self.too_few].map(|count| count.to_string()));
+        table.row(
+            [self.insertions, self.made, self.too_many, self.too_few]
+                .map(|count| count.to_string()),
+        );
         table
     }
 }
@@ -112,8 +118,11 @@ impl NewLevel {
                 let end = now - now % width(level) + width(level + 1);
                 let deadline = random.random_range(first..end);
                 let below_in_all = SLOTS * width(level - 1);
-                seen.wide += u64::from(wake(now, deadline) == Some(deadline - deadline % below_in_all));
-                seen.reaches += u64::from((levels_for(now, end - 1), levels_for(now, end)) == (level + 1, level + 2));
+                seen.wide +=
+                    u64::from(wake(now, deadline) == Some(deadline - deadline % below_in_all));
+                seen.reaches += u64::from(
+                    (levels_for(now, end - 1), levels_for(now, end)) == (level + 1, level + 2),
+                );
             }
         }
         seen
@@ -144,8 +153,10 @@ fn level_table(levels: &[NewLevel]) -> Table {
         "slots start at multiples of these",
         "reaches 20 slots from the clock rounded down",
     ];
-    let mut table =
-        Table::new("Each new level of kafka-wheel, in random phases of the clock; the lowest is level 0", columns);
+    let mut table = Table::new(
+        "Each new level of kafka-wheel, in random phases of the clock; the lowest is level 0",
+        columns,
+    );
     for it in levels {
         let counts = [u64::from(it.level), width(it.level), it.looks, it.wide, it.reaches];
         table.row(counts.map(|count| count.to_string()));
@@ -155,7 +166,12 @@ fn level_table(levels: &[NewLevel]) -> Table {
 
 /// A timer of 5 ticks after an idle time: the printed clock is where it was.
 fn idle_table() -> Table {
-    let columns = ["idle ticks", "levels as printed", "slots it is in, one after the other", "levels of kafka-wheel"];
+    let columns = [
+        "idle ticks",
+        "levels as printed",
+        "slots it is in, one after the other",
+        "levels of kafka-wheel",
+    ];
     let mut table = Table::new(
         "A timer of 5 ticks after an idle time: the printed clock moves only when a slot is polled",
         columns,
@@ -168,17 +184,29 @@ fn idle_table() -> Table {
         let mut wheel = configured::kafka_wheel(SLOTS as usize, 0);
         wheel.timer.advance(idle, |_| ());
         wheel.timer.insert(idle + 5, 0);
-        table.row([idle.to_string(), levels.to_string(), slots.to_string(), wheel.timer.levels().to_string()]);
+        table.row([
+            idle.to_string(),
+            levels.to_string(),
+            slots.to_string(),
+            wheel.timer.levels().to_string(),
+        ]);
     }
     table
 }
 
 fn finding(demand: &Demand, levels: &[NewLevel]) -> Finding {
-    let all = |count: fn(&NewLevel) -> u64| levels.iter().all(|it| count(it) == it.looks && it.looks > 0);
+    let all =
+        |count: fn(&NewLevel) -> u64| levels.iter().all(|it| count(it) == it.looks && it.looks > 0);
     let parts = [
-        Part::new("no level is made before a deadline needs it", demand.made > 0 && demand.too_many == 0),
+        Part::new(
+            "no level is made before a deadline needs it",
+            demand.made > 0 && demand.too_many == 0,
+        ),
         Part::new("none is missing that one needs", demand.insertions > 0 && demand.too_few == 0),
-        Part::new("the slots of a new level are as wide as the level below is in all", all(|it| it.wide)),
+        Part::new(
+            "the slots of a new level are as wide as the level below is in all",
+            all(|it| it.wide),
+        ),
         Part::new("it starts at the clock, rounded down to its slots", all(|it| it.reaches)),
     ];
     let figure = format!(

@@ -42,7 +42,12 @@ struct Cost {
 }
 
 impl Cost {
-    fn new(structure: &'static str, load: &'static str, slots: impl ToString, curve: Curve) -> Self {
+    fn new(
+        structure: &'static str,
+        load: &'static str,
+        slots: impl ToString,
+        curve: Curve,
+    ) -> Self {
         Self { structure, load, slots: slots.to_string(), curve }
     }
 }
@@ -55,12 +60,14 @@ const IN_PROPORTION: &str = "n / 4";
 fn run(scale: &Scale) -> Evidence {
     let mut costs = Vec::new();
     for slots in SLOTS {
-        let [idle, busy] = ours::curves(&scale.sizes(), scale.seeds(), |n, seed| round_wheel(n, slots, seed));
+        let [idle, busy] =
+            ours::curves(&scale.sizes(), scale.seeds(), |n, seed| round_wheel(n, slots, seed));
         costs.push(Cost::new("round-wheel", IDLE, slots, idle));
         costs.push(Cost::new("round-wheel", BUSY, slots, busy));
     }
     let proportional: Vec<u64> = scale.sizes().into_iter().filter(|n| n / EACH <= MOST).collect();
-    let [idle, busy] = ours::curves(&proportional, scale.seeds(), |n, seed| round_wheel(n, n / EACH, seed));
+    let [idle, busy] =
+        ours::curves(&proportional, scale.seeds(), |n, seed| round_wheel(n, n / EACH, seed));
     costs.push(Cost::new("round-wheel", IDLE, IN_PROPORTION, idle));
     costs.push(Cost::new("round-wheel", BUSY, IN_PROPORTION, busy));
     let crowded = Curve::sweep(&scale.sizes(), scale.seeds(), |n, seed| {
@@ -68,24 +75,40 @@ fn run(scale: &Scale) -> Evidence {
         busy_revolution(&mut probe, 256, Work::EntryScan).1
     });
     costs.push(Cost::new("round-wheel", CROWDED, 256, crowded));
-    let counted = Curve::sweep(&scale.sizes(), scale.seeds(), |n, seed| counted_rounds(n, 256, seed));
+    let counted =
+        Curve::sweep(&scale.sizes(), scale.seeds(), |n, seed| counted_rounds(n, 256, seed));
     costs.push(Cost::new("rounds counted down", IDLE, 256, counted));
     let sorted = Curve::sweep(&scale.sizes(), scale.seeds(), |n, seed| {
         let mut probe = filled(configured::hashed_wheel(256), n, 256, Spread::Random, seed);
         busy_revolution(&mut probe, 256, Work::SlotVisit).0
     });
     costs.push(Cost::new("hashed-wheel, slots visited", BUSY, 256, sorted));
-    Evidence { findings: vec![finding(&costs)], tables: vec![table(&costs)], charts: vec![chart(&costs)] }
+    Evidence {
+        findings: vec![finding(&costs)],
+        tables: vec![table(&costs)],
+        charts: vec![chart(&costs)],
+    }
 }
 
 /// Delays of timers that have rounds to go. Each is a revolution before the last, so that a wheel with sorted slots has nothing to search.
 fn delays(n: u64, slots: u64, spread: Spread, seed: u64) -> impl Iterator<Item = Tick> {
     let mut random = random(seed);
-    let slot = move |_: u64| if spread == Spread::Random { random.random_range(0..slots) } else { 0 };
-    (0..n).rev().map(move |left| (ROUNDS + left) * slots).zip((0..n).map(slot)).map(|(rounds, slot)| rounds + slot)
+    let slot =
+        move |_: u64| if spread == Spread::Random { random.random_range(0..slots) } else { 0 };
+    (0..n)
+        .rev()
+        .map(move |left| (ROUNDS + left) * slots)
+        .zip((0..n).map(slot))
+        .map(|(rounds, slot)| rounds + slot)
 }
 
-fn filled<T: Timer<u64>>(mut probe: Probe<T>, n: u64, slots: u64, spread: Spread, seed: u64) -> Probe<T> {
+fn filled<T: Timer<u64>>(
+    mut probe: Probe<T>,
+    n: u64,
+    slots: u64,
+    spread: Spread,
+    seed: u64,
+) -> Probe<T> {
     probe.fill(delays(n, slots, spread, seed));
     probe
 }
@@ -130,10 +153,19 @@ fn counted_rounds(n: u64, slots: u64, seed: u64) -> f64 {
 fn finding(costs: &[Cost]) -> Finding {
     let busy = || costs.iter().filter(|cost| cost.structure == "round-wheel" && cost.load == BUSY);
     let fixed = busy().filter(|cost| cost.slots != IN_PROPORTION).map(|cost| cost.curve.growth());
-    let proportional = busy().filter(|cost| cost.slots == IN_PROPORTION).map(|cost| cost.curve.growth());
-    let of =
-        |load: &str| costs.iter().filter(|cost| cost.load == load).map(|cost| cost.curve.growth()).collect::<Vec<_>>();
-    let counted = costs.iter().filter(|cost| cost.structure == "rounds counted down").map(|cost| cost.curve.growth());
+    let proportional =
+        busy().filter(|cost| cost.slots == IN_PROPORTION).map(|cost| cost.curve.growth());
+    let of = |load: &str| {
+        costs
+            .iter()
+            .filter(|cost| cost.load == load)
+            .map(|cost| cost.curve.growth())
+            .collect::<Vec<_>>()
+    };
+    let counted = costs
+        .iter()
+        .filter(|cost| cost.structure == "rounds counted down")
+        .map(|cost| cost.curve.growth());
     let parts = [
         Part::maybe(
             "with counted rounds a tick reads in proportion to the timers, at a fixed number of slots",
@@ -149,8 +181,15 @@ fn finding(costs: &[Cost]) -> Finding {
             all_are(Growth::Linear, proportional),
         ),
     ];
-    let ends = |slots: &str| busy().find(|cost| cost.slots == slots).map_or(f64::NAN, |cost| cost.curve.ends().1);
-    let n = costs.iter().filter_map(|cost| cost.curve.0.last()).map(|sample| sample.n).max().unwrap_or(0);
+    let ends = |slots: &str| {
+        busy().find(|cost| cost.slots == slots).map_or(f64::NAN, |cost| cost.curve.ends().1)
+    };
+    let n = costs
+        .iter()
+        .filter_map(|cost| cost.curve.0.last())
+        .map(|sample| sample.n)
+        .max()
+        .unwrap_or(0);
     let figure = format!(
         "{:.0} entries a tick at n = {n} in 256 slots, {:.0} in 4,096, and {:.1} at any n where there are {EACH} timers a slot",
         ends("256"),
@@ -162,8 +201,10 @@ fn finding(costs: &[Cost]) -> Finding {
 
 fn table(costs: &[Cost]) -> Table {
     let columns = ["wheel, load", "slots", "smallest n", "largest n", "growth"];
-    let mut table =
-        Table::new("Entries that a tick reads, on average over a revolution; n timers have rounds to go", columns);
+    let mut table = Table::new(
+        "Entries that a tick reads, on average over a revolution; n timers have rounds to go",
+        columns,
+    );
     for Cost { structure, load, slots, curve } in costs {
         table.row([format!("{structure}, {load}"), slots.clone()].into_iter().chain(curve.cells()));
     }
@@ -171,12 +212,17 @@ fn table(costs: &[Cost]) -> Table {
 }
 
 fn chart(costs: &[Cost]) -> Chart {
-    let shown = costs.iter().filter(|cost| cost.load == BUSY || cost.structure == "rounds counted down");
-    let series =
-        |cost: &Cost| Series { name: format!("{}, {} slots", cost.structure, cost.slots), points: cost.curve.points() };
+    let shown =
+        costs.iter().filter(|cost| cost.load == BUSY || cost.structure == "rounds counted down");
+    let series = |cost: &Cost| Series {
+        name: format!("{}, {} slots", cost.structure, cost.slots),
+        points: cost.curve.points(),
+    };
     Chart {
         title: "A tick of a wheel with rounds".to_owned(),
-        subtitle: "entries read by a tick at which one timer is due; counted rounds: at which none is".to_owned(),
+        subtitle:
+            "entries read by a tick at which one timer is due; counted rounds: at which none is"
+                .to_owned(),
         x: "timers".to_owned(),
         y: "entries".to_owned(),
         series: shown.map(series).collect(),

@@ -63,7 +63,11 @@ impl Costs {
     /// (mean delay, cost with rounds, cost with levels)
     fn points(&self) -> impl Iterator<Item = (f64, f64, f64)> {
         let levels = self.levels.points().into_iter();
-        self.rounds.points().into_iter().zip(levels).map(|((delay, rounds), (_, levels))| (delay, rounds, levels))
+        self.rounds
+            .points()
+            .into_iter()
+            .zip(levels)
+            .map(|((delay, rounds), (_, levels))| (delay, rounds, levels))
     }
 
     /// The first mean delay at which levels cost less.
@@ -76,7 +80,10 @@ fn run(scale: &Scale) -> Evidence {
     let alone: Vec<_> = SETTINGS.into_iter().map(|setting| alone(setting, scale)).collect();
     let busy: Vec<_> = SETTINGS.into_iter().map(|setting| busy(setting, scale)).collect();
     let tables = vec![
-        table("Visits with rounds, moves and the last visit with levels, of a timer that is alone", &alone),
+        table(
+            "Visits with rounds, moves and the last visit with levels, of a timer that is alone",
+            &alone,
+        ),
         table(
             "Entries read with rounds, moves and the last visit with levels, for each timer, four due at each tick",
             &busy,
@@ -152,24 +159,35 @@ fn findings(costs: &[Costs]) -> Vec<Finding> {
         }
     }
     let crossover = |it: &Costs| {
-        let from = it.crossover().map_or("never".to_owned(), |delay| format!("from a mean delay of {delay:.0} ticks"));
+        let from = it
+            .crossover()
+            .map_or("never".to_owned(), |delay| format!("from a mean delay of {delay:.0} ticks"));
         format!(
             "{from} against {} slots with rounds (by the formula at most {})",
             it.setting.slots,
             it.setting.predicted()
         )
     };
-    let figure =
-        format!("in visits and moves levels cost less {}", costs.iter().map(crossover).collect::<Vec<_>>().join(", "));
-    vec![Finding::new("C09", figure.clone(), rounds_preferred), Finding::new("C19", figure, layers_faster)]
+    let figure = format!(
+        "in visits and moves levels cost less {}",
+        costs.iter().map(crossover).collect::<Vec<_>>().join(", ")
+    );
+    vec![
+        Finding::new("C09", figure.clone(), rounds_preferred),
+        Finding::new("C19", figure, layers_faster),
+    ]
 }
 
 fn table(title: &str, costs: &[Costs]) -> Table {
-    let heads = costs.iter().flat_map(|it| ["rounds", "levels"].map(|side| format!("{}: {side}", it.setting.name())));
+    let heads = costs
+        .iter()
+        .flat_map(|it| ["rounds", "levels"].map(|side| format!("{}: {side}", it.setting.name())));
     let mut table = Table::new(title, std::iter::once("mean delay".to_owned()).chain(heads));
     let columns: Vec<Vec<_>> = costs.iter().map(|it| it.points().collect()).collect();
     for at in 0..columns.first().map_or(0, Vec::len) {
-        let cells = columns.iter().flat_map(|points| [points[at].1, points[at].2].map(|cost| format!("{cost:.2}")));
+        let cells = columns
+            .iter()
+            .flat_map(|points| [points[at].1, points[at].2].map(|cost| format!("{cost:.2}")));
         table.row(std::iter::once(format!("{:.0}", columns[0][at].0)).chain(cells));
     }
     table
@@ -177,8 +195,12 @@ fn table(title: &str, costs: &[Costs]) -> Table {
 
 fn chart(costs: &[Costs]) -> Chart {
     let series = |it: &Costs| {
-        let rounds = Series { name: format!("rounds, {} slots", it.setting.slots), points: it.rounds.points() };
-        let levels = format!("{} levels of {} slots", it.setting.levels, it.setting.slots_per_level);
+        let rounds = Series {
+            name: format!("rounds, {} slots", it.setting.slots),
+            points: it.rounds.points(),
+        };
+        let levels =
+            format!("{} levels of {} slots", it.setting.levels, it.setting.slots_per_level);
         [rounds, Series { name: levels, points: it.levels.points() }]
     };
     Chart {

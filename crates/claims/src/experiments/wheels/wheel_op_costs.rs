@@ -79,7 +79,8 @@ fn crowds(scale: &Scale) -> Vec<Crowd> {
     ];
     let sizes: Vec<u64> = (CROWDED..=scale.to.max(CROWDED + 3)).map(|bits| 1 << bits).collect();
     let crowd = |(order, (wheel, build)): (Order, Wheel)| {
-        let [start, stop] = ours::curves(&sizes, scale.seeds(), |n, seed| start_and_stop(build(), order, n, seed));
+        let [start, stop] =
+            ours::curves(&sizes, scale.seeds(), |n, seed| start_and_stop(build(), order, n, seed));
         Crowd { wheel, order, start, stop }
     };
     ORDERS.into_iter().flat_map(|order| wheels.map(|wheel| (order, wheel))).map(crowd).collect()
@@ -96,7 +97,11 @@ fn crowd_table(crowds: &[Crowd]) -> Table {
     let mut table = Table::new(title, columns);
     for it in crowds {
         for (operation, curve) in [("start", &it.start), ("stop", &it.stop)] {
-            table.row([format!("{}, {operation}", it.wheel), it.order.name()].into_iter().chain(curve.cells()));
+            table.row(
+                [format!("{}, {operation}", it.wheel), it.order.name()]
+                    .into_iter()
+                    .chain(curve.cells()),
+            );
         }
     }
     table
@@ -111,32 +116,50 @@ fn run(scale: &Scale) -> Evidence {
     let linear: Vec<u64> = sizes.iter().copied().filter(|n| *n <= LINEAR).collect();
     let proportional: Vec<u64> = sizes.iter().copied().filter(|n| n / EACH <= MOST).collect();
     let costs = [
-        Costs::count(("single-wheel", "65536"), &sizes, scale, NEAR, |_| configured::single_wheel(2 * NEAR as usize)),
-        Costs::count(("round-wheel", "16384"), &sizes, scale, FAR, |_| configured::round_wheel(1 << 14)),
+        Costs::count(("single-wheel", "65536"), &sizes, scale, NEAR, |_| {
+            configured::single_wheel(2 * NEAR as usize)
+        }),
+        Costs::count(("round-wheel", "16384"), &sizes, scale, FAR, |_| {
+            configured::round_wheel(1 << 14)
+        }),
         Costs::count(("hierarchical-wheel", "1024 a level"), &sizes, scale, FAR, |_| {
             configured::hierarchical_wheel(1 << 10, 0)
         }),
-        Costs::count(("kafka-wheel", "20 a level"), &sizes, scale, FAR, |_| configured::kafka_wheel(20, 0)),
-        Costs::count((HASHED, FIXED), &linear, scale, FAR, |_| configured::hashed_wheel(FEW as usize)),
+        Costs::count(("kafka-wheel", "20 a level"), &sizes, scale, FAR, |_| {
+            configured::kafka_wheel(20, 0)
+        }),
+        Costs::count((HASHED, FIXED), &linear, scale, FAR, |_| {
+            configured::hashed_wheel(FEW as usize)
+        }),
         Costs::count((HASHED, IN_PROPORTION), &proportional, scale, FAR, |n| {
             configured::hashed_wheel((n / EACH) as usize)
         }),
     ];
     let (levels, crowds) = (levels(scale), crowds(scale));
-    let keyed =
-        Curve::sweep(&sizes, scale.seeds(), |n, seed| cancel_by_key(configured::round_wheel(1 << 14), n, FAR, seed));
+    let keyed = Curve::sweep(&sizes, scale.seeds(), |n, seed| {
+        cancel_by_key(configured::round_wheel(1 << 14), n, FAR, seed)
+    });
     let searched = Curve::sweep(&linear, scale.seeds(), |n, seed| search_of_slot(n, FEW, seed));
     Evidence {
         findings: vec![constant(&costs, &crowds, &levels), by_key(&keyed, &searched)],
-        tables: vec![table(&costs), crowd_table(&crowds), level_table(&levels), key_table(&keyed, &searched)],
+        tables: vec![
+            table(&costs),
+            crowd_table(&crowds),
+            level_table(&levels),
+            key_table(&keyed, &searched),
+        ],
         charts: vec![chart(&costs)],
     }
 }
 
 fn constant(costs: &[Costs], crowds: &[Crowd], levels: &[Level]) -> Finding {
     let is_constant = |curve: &Curve| curve.growth().is(Growth::Constant);
-    let hashed = |slots: &'static str| costs.iter().filter(move |it| it.wheel == HASHED && it.slots == slots);
-    let part = |it: &Costs| Part::maybe(format!("{}: an insertion is constant", it.wheel), is_constant(&it.insert));
+    let hashed = |slots: &'static str| {
+        costs.iter().filter(move |it| it.wheel == HASHED && it.slots == slots)
+    };
+    let part = |it: &Costs| {
+        Part::maybe(format!("{}: an insertion is constant", it.wheel), is_constant(&it.insert))
+    };
     let mut parts: Vec<_> = costs.iter().filter(|it| it.wheel != HASHED).map(part).collect();
     parts.push(Part::maybe(
         "hashed-wheel: an insertion is constant at a fixed number of slots",
@@ -158,12 +181,14 @@ fn constant(costs: &[Costs], crowds: &[Crowd], levels: &[Level]) -> Finding {
         ),
         dearest <= MOST_OF_A_STOP,
     ));
-    let [near, far] = [levels.first(), levels.last()].map(|level| level.map_or(f64::NAN, |level| level.kafka));
+    let [near, far] =
+        [levels.first(), levels.last()].map(|level| level.map_or(f64::NAN, |level| level.kafka));
     parts.push(Part::new(
         "an insertion into kafka-wheel looks into no more levels, the later its deadline",
         far <= near,
     ));
-    let [few, many] = hashed(FIXED).next().map_or([f64::NAN; 2], |it| <[f64; 2]>::from(it.insert.ends()));
+    let [few, many] =
+        hashed(FIXED).next().map_or([f64::NAN; 2], |it| <[f64; 2]>::from(it.insert.ends()));
     let cancel = costs.iter().map(|it| it.cancel.ends().1).fold(0.0, f64::max);
     let figure = format!(
         "a cancel takes at most {cancel:.1} steps at any n, {dearest:.1} in a crowded slot; an insertion into sorted slots {few:.1} to {many:.1}, into kafka-wheel {near:.1} at a delay \
@@ -177,7 +202,10 @@ fn constant(costs: &[Costs], crowds: &[Crowd], levels: &[Level]) -> Finding {
 fn by_key(keyed: &Curve, searched: &Curve) -> Finding {
     let parts = [
         Part::maybe("a cancel through the map is constant", keyed.growth().is(Growth::Constant)),
-        Part::maybe("a search of the slot's list grows with the timers", searched.growth().is(Growth::Linear)),
+        Part::maybe(
+            "a search of the slot's list grows with the timers",
+            searched.growth().is(Growth::Linear),
+        ),
     ];
     let steps = keyed.greatest_mean();
     let n = searched.0.last().map_or(0, |sample| sample.n);
@@ -190,17 +218,25 @@ fn by_key(keyed: &Curve, searched: &Curve) -> Finding {
 
 fn table(costs: &[Costs]) -> Table {
     let columns = ["wheel, operation", "slots", "smallest n", "largest n", "growth"];
-    let mut table = Table::new("Work of an operation among n timers, all kinds of steps together", columns);
+    let mut table =
+        Table::new("Work of an operation among n timers, all kinds of steps together", columns);
     for it in costs {
         for (operation, curve) in [("insert", &it.insert), ("cancel", &it.cancel)] {
-            table.row([format!("{}, {operation}", it.wheel), it.slots.to_owned()].into_iter().chain(curve.cells()));
+            table.row(
+                [format!("{}, {operation}", it.wheel), it.slots.to_owned()]
+                    .into_iter()
+                    .chain(curve.cells()),
+            );
         }
     }
     table
 }
 
 fn chart(costs: &[Costs]) -> Chart {
-    let series = |it: &Costs| Series { name: format!("{}, {} slots", it.wheel, it.slots), points: it.insert.points() };
+    let series = |it: &Costs| Series {
+        name: format!("{}, {} slots", it.wheel, it.slots),
+        points: it.insert.points(),
+    };
     Chart {
         title: "Insertion into a wheel".to_owned(),
         subtitle: "steps of one insertion among n timers".to_owned(),
@@ -216,7 +252,9 @@ fn key_table(keyed: &Curve, searched: &Curve) -> Table {
         "A cancel by key: comparisons of the map and work of round-wheel, or links of a list of n / 16 timers",
         columns,
     );
-    for (way, curve) in [("through a map to the handle", keyed), ("by a search of the slot", searched)] {
+    for (way, curve) in
+        [("through a map to the handle", keyed), ("by a search of the slot", searched)]
+    {
         table.row(std::iter::once(way.to_owned()).chain(curve.cells()));
     }
     table
@@ -237,7 +275,8 @@ struct Level {
 fn levels(scale: &Scale) -> Vec<Level> {
     let level = |bits: u32| {
         let [kafka, kafka_moves] = lives(bits, scale, || configured::kafka_wheel(20, 0));
-        let [hierarchical, hierarchical_moves] = lives(bits, scale, || configured::hierarchical_wheel(256, 0));
+        let [hierarchical, hierarchical_moves] =
+            lives(bits, scale, || configured::hierarchical_wheel(256, 0));
         Level { bits, kafka, kafka_moves, hierarchical, hierarchical_moves }
     };
     DELAYS.into_iter().map(level).collect()
@@ -274,8 +313,8 @@ fn level_table(levels: &[Level]) -> Table {
         columns,
     );
     for it in levels {
-        let figures =
-            [it.kafka, it.kafka_moves, it.hierarchical, it.hierarchical_moves].map(|figure| format!("{figure:.2}"));
+        let figures = [it.kafka, it.kafka_moves, it.hierarchical, it.hierarchical_moves]
+            .map(|figure| format!("{figure:.2}"));
         table.row(std::iter::once(format!("2^{} to 2^{}", it.bits, it.bits + 1)).chain(figures));
     }
     table

@@ -33,7 +33,8 @@ const FEW: u64 = 16;
 fn run(scale: &Scale) -> Evidence {
     let slots: Vec<_> = SPANS.into_iter().map(Slots::count).collect();
     let handles = by_handle(scale);
-    let searched = Curve::sweep(&scale.linear_sizes(), scale.seeds(), |n, seed| search_of_slot(n, FEW, seed));
+    let searched =
+        Curve::sweep(&scale.linear_sizes(), scale.seeds(), |n, seed| search_of_slot(n, FEW, seed));
     let spans = by_span(scale);
     Evidence {
         findings: vec![wastes(&slots, &handles, &searched), fits(&spans)],
@@ -58,7 +59,8 @@ impl Slots {
     fn count(bits: u32) -> Self {
         let span = 1 << bits;
         let mut random = random(bits.into());
-        let delays: Vec<Tick> = (0..TIMERS).map(|_| random.random_range(1..span)).chain([span - 1]).collect();
+        let delays: Vec<Tick> =
+            (0..TIMERS).map(|_| random.random_range(1..span)).chain([span - 1]).collect();
         Self {
             bits,
             single: single(&delays),
@@ -83,7 +85,9 @@ fn round(delays: &[Tick]) -> Option<u64> {
     let mut probe = configured::round_wheel(ROUND);
     probe.fill(delays.iter().copied());
     let mut right = 0;
-    ours::wakeups(&mut probe, |tick, fired| right += fired.iter().filter(|(deadline, _)| *deadline == tick).count());
+    ours::wakeups(&mut probe, |tick, fired| {
+        right += fired.iter().filter(|(deadline, _)| *deadline == tick).count()
+    });
     (right == delays.len()).then_some(ROUND as u64)
 }
 
@@ -116,26 +120,38 @@ fn by_handle(scale: &Scale) -> [ByHandle; 4] {
     [
         ByHandle::count("single-wheel", scale, span, || configured::single_wheel(1 << WIDEST_FLAT)),
         ByHandle::count("round-wheel", scale, span, || configured::round_wheel(1 << 14)),
-        ByHandle::count("hierarchical-wheel", scale, span, || configured::hierarchical_wheel(256, 0)),
+        ByHandle::count("hierarchical-wheel", scale, span, || {
+            configured::hierarchical_wheel(256, 0)
+        }),
         ByHandle::count("kafka-wheel", scale, span, || configured::kafka_wheel(20, 0)),
     ]
 }
 
 impl ByHandle {
-    fn count<T: Timer<u64>>(wheel: &'static str, scale: &Scale, longest: Tick, build: impl Fn() -> Probe<T>) -> Self {
+    fn count<T: Timer<u64>>(
+        wheel: &'static str,
+        scale: &Scale,
+        longest: Tick,
+        build: impl Fn() -> Probe<T>,
+    ) -> Self {
         let sizes: Vec<u64> = scale.sizes().into_iter().filter(|n| *n <= 1 << MOST).collect();
         let cancel = |n, seed| insert_and_cancel(&build, n, longest, seed)[1];
         let cancel = Curve::sweep(&sizes, scale.seeds(), cancel);
-        let reschedule = Curve::sweep(&sizes, scale.seeds(), |n, seed| reschedule(&build, n, longest, seed));
+        let reschedule =
+            Curve::sweep(&sizes, scale.seeds(), |n, seed| reschedule(&build, n, longest, seed));
         Self { wheel, cancel, reschedule }
     }
 }
 
 fn wastes(slots: &[Slots], handles: &[ByHandle], searched: &Curve) -> Finding {
-    let (Some(first), Some(last)) = (slots.first(), slots.last()) else { return Finding::new("C27", "", Vec::new()) };
+    let (Some(first), Some(last)) = (slots.first(), slots.last()) else {
+        return Finding::new("C27", "", Vec::new());
+    };
     let mut flat = slots.iter().filter(|it| it.bits <= WIDEST_FLAT);
     let grows = |growths: Vec<Growth>| all_are(Growth::Constant, growths).map(|constant| !constant);
-    let of = |cost: fn(&ByHandle) -> &Curve| handles.iter().map(|it| cost(it).growth()).collect::<Vec<_>>();
+    let of = |cost: fn(&ByHandle) -> &Curve| {
+        handles.iter().map(|it| cost(it).growth()).collect::<Vec<_>>()
+    };
     // Slots follow the span if they grow at least half as much.
     let follow = |first: u64, last: u64, bits: u32| last / first >= 1 << (bits - 1);
     let bits = last.bits - first.bits;
@@ -144,17 +160,35 @@ fn wastes(slots: &[Slots], handles: &[ByHandle], searched: &Curve) -> Finding {
             "a flat wheel has no fewer slots than the span has ticks",
             flat.all(|it| it.single.is_none_or(|slots| slots >= 1 << it.bits)),
         ),
-        Part::new("a wheel with rounds needs more slots for a wider span", slots.iter().any(|it| it.round.is_none())),
+        Part::new(
+            "a wheel with rounds needs more slots for a wider span",
+            slots.iter().any(|it| it.round.is_none()),
+        ),
         Part::new(
             "the slots of hierarchical-wheel follow the span",
             follow(first.hierarchical, last.hierarchical, bits),
         ),
-        Part::new("the slots of kafka-wheel follow the span", follow(first.kafka, last.kafka, bits)),
-        Part::maybe("a cancel by handle costs more, the more timers there are", grows(of(|it| &it.cancel))),
-        Part::maybe("a change by handle costs more, the more timers there are", grows(of(|it| &it.reschedule))),
-        Part::maybe("a cancel without a handle, by a search of the slot, costs more", grows(vec![searched.growth()])),
+        Part::new(
+            "the slots of kafka-wheel follow the span",
+            follow(first.kafka, last.kafka, bits),
+        ),
+        Part::maybe(
+            "a cancel by handle costs more, the more timers there are",
+            grows(of(|it| &it.cancel)),
+        ),
+        Part::maybe(
+            "a change by handle costs more, the more timers there are",
+            grows(of(|it| &it.reschedule)),
+        ),
+        Part::maybe(
+            "a cancel without a handle, by a search of the slot, costs more",
+            grows(vec![searched.growth()]),
+        ),
     ];
-    let widest = slots.iter().rfind(|it| it.bits <= WIDEST_FLAT).map_or((0, 0), |it| (it.single.unwrap_or(0), it.bits));
+    let widest = slots
+        .iter()
+        .rfind(|it| it.bits <= WIDEST_FLAT)
+        .map_or((0, 0), |it| (it.single.unwrap_or(0), it.bits));
     let cancel = handles.iter().map(|it| it.cancel.ends().1).fold(0.0, f64::max);
     let figure = format!(
         "{} slots for a span of 2^{} in a flat wheel, {} for 2^{} in kafka-wheel; at most {cancel:.1} steps to cancel by handle, {:.0} by a search",
@@ -168,11 +202,21 @@ fn wastes(slots: &[Slots], handles: &[ByHandle], searched: &Curve) -> Finding {
 }
 
 fn slot_table(slots: &[Slots]) -> Table {
-    let columns = ["span in ticks", "single-wheel", "round-wheel", "hierarchical-wheel", "kafka-wheel", "timers"];
-    let mut table =
-        Table::new("Slots for timers at random over a span; a tree has none, and a node for each timer", columns);
+    let columns = [
+        "span in ticks",
+        "single-wheel",
+        "round-wheel",
+        "hierarchical-wheel",
+        "kafka-wheel",
+        "timers",
+    ];
+    let mut table = Table::new(
+        "Slots for timers at random over a span; a tree has none, and a node for each timer",
+        columns,
+    );
     for it in slots {
-        let single = it.single.map_or(format!("more than {}", 1 << WIDEST_FLAT), |slots| slots.to_string());
+        let single =
+            it.single.map_or(format!("more than {}", 1 << WIDEST_FLAT), |slots| slots.to_string());
         let round = it.round.map_or("not exact".to_owned(), |slots| slots.to_string());
         let counts = [it.hierarchical, it.kafka, TIMERS + 1].map(|count| count.to_string());
         table.row([format!("2^{}", it.bits), single, round].into_iter().chain(counts));
@@ -183,7 +227,10 @@ fn slot_table(slots: &[Slots]) -> Table {
 fn slot_chart(slots: &[Slots]) -> Chart {
     let series = |name: &str, count: fn(&Slots) -> Option<u64>| Series {
         name: name.to_owned(),
-        points: slots.iter().filter_map(|it| Some(((1_u64 << it.bits) as f64, count(it)? as f64))).collect(),
+        points: slots
+            .iter()
+            .filter_map(|it| Some(((1_u64 << it.bits) as f64, count(it)? as f64)))
+            .collect(),
     };
     Chart {
         title: "Slots for a span".to_owned(),
@@ -236,7 +283,11 @@ fn by_span(scale: &Scale) -> [BySpan; 3] {
 }
 
 impl BySpan {
-    fn count<T: Timer<u64>>(structure: &'static str, scale: &Scale, build: impl Fn() -> Probe<T>) -> Self {
+    fn count<T: Timer<u64>>(
+        structure: &'static str,
+        scale: &Scale,
+        build: impl Fn() -> Probe<T>,
+    ) -> Self {
         let spans: Vec<Tick> = (FROM..=TO).map(|bits| 1 << bits).collect();
         let [insert, cancel, pop] = ours::curves(&spans, scale.seeds(), |span, seed| {
             let seed = seed ^ span << 20;
@@ -262,7 +313,11 @@ fn fits(spans: &[BySpan]) -> Finding {
         let growth = all_are(Growth::Constant, tree().map(|it| cost(it).growth()));
         Part::maybe(format!("{operation}: no more work for a wider span"), growth)
     };
-    let parts = [part("insert", |it| &it.insert), part("cancel", |it| &it.cancel), part("pop", |it| &it.pop)];
+    let parts = [
+        part("insert", |it| &it.insert),
+        part("cancel", |it| &it.cancel),
+        part("pop", |it| &it.pop),
+    ];
     let ends = |curve: &Curve| curve.ends();
     let figure = tree().next().map_or(String::new(), |it| {
         let [insert, cancel, pop] = [&it.insert, &it.cancel, &it.pop].map(ends);
@@ -277,12 +332,17 @@ fn fits(spans: &[BySpan]) -> Finding {
 fn span_table(spans: &[BySpan]) -> Table {
     let columns = ["structure, operation", "narrowest", "widest", "growth with the span"];
     let mut table = Table::new(
-        format!("Work of an operation among {TIMERS} timers over spans of 2^{FROM} to 2^{TO} ticks"),
+        format!(
+            "Work of an operation among {TIMERS} timers over spans of 2^{FROM} to 2^{TO} ticks"
+        ),
         columns,
     );
     for it in spans {
-        for (operation, curve) in [("insert", &it.insert), ("cancel", &it.cancel), ("pop", &it.pop)] {
-            table.row(std::iter::once(format!("{}, {operation}", it.structure)).chain(curve.cells()));
+        for (operation, curve) in [("insert", &it.insert), ("cancel", &it.cancel), ("pop", &it.pop)]
+        {
+            table.row(
+                std::iter::once(format!("{}, {operation}", it.structure)).chain(curve.cells()),
+            );
         }
     }
     table
@@ -290,8 +350,10 @@ fn span_table(spans: &[BySpan]) -> Table {
 
 fn span_chart(spans: &[BySpan]) -> Chart {
     let lines = |it: &BySpan| {
-        [("insert", &it.insert), ("pop", &it.pop)]
-            .map(|(operation, curve)| Series { name: format!("{}, {operation}", it.structure), points: curve.points() })
+        [("insert", &it.insert), ("pop", &it.pop)].map(|(operation, curve)| Series {
+            name: format!("{}, {operation}", it.structure),
+            points: curve.points(),
+        })
     };
     Chart {
         title: "A wider span".to_owned(),
@@ -309,8 +371,14 @@ mod tests {
     #[test]
     fn slots_for_an_hour_and_for_twelve_days() {
         let hour = Slots::count(12);
-        assert_eq!((hour.single, hour.round, hour.hierarchical, hour.kafka), (Some(4_096), Some(512), 512, 60));
+        assert_eq!(
+            (hour.single, hour.round, hour.hierarchical, hour.kafka),
+            (Some(4_096), Some(512), 512, 60)
+        );
         let days = Slots::count(20);
-        assert_eq!((days.single, days.round, days.hierarchical, days.kafka), (None, Some(512), 768, 100));
+        assert_eq!(
+            (days.single, days.round, days.hierarchical, days.kafka),
+            (None, Some(512), 768, 100)
+        );
     }
 }

@@ -27,11 +27,20 @@ fn fires_in_the_next_call<B: Backend>() {
                 let moved = watched.insert(now + 70_000);
                 watched.reschedule(moved, deadline);
                 watched.advance(to);
-                assert!(watched.is_empty(), "contract 4: {ago} too late at {now}, next call to {to}");
+                assert!(
+                    watched.is_empty(),
+                    "contract 4: {ago} too late at {now}, next call to {to}"
+                );
                 watched.insert(deadline);
                 let (now, wakeup) = (watched.now(), watched.wakeup());
-                assert!(wakeup.is_some_and(|tick| tick <= now), "contract 7: overdue at {now}, wake-up {wakeup:?}");
-                assert!(watched.pop(to).is_some(), "contract 4: overdue at {now}, next pop to {to}");
+                assert!(
+                    wakeup.is_some_and(|tick| tick <= now),
+                    "contract 7: overdue at {now}, wake-up {wakeup:?}"
+                );
+                assert!(
+                    watched.pop(to).is_some(),
+                    "contract 4: overdue at {now}, next pop to {to}"
+                );
             }
         }
     }
@@ -47,11 +56,18 @@ fn in_the_middle_of_a_run<B: Backend>() {
         [20, 5, 25, 99, 100].iter().for_each(|deadline| _ = watched.insert(deadline * unit));
         let near = watched.insert(now + 1);
         let run = std::iter::from_fn(|| watched.pop(now)).count();
-        assert_eq!(run, 7, "contract 4: two of the first and five overdue are in the run, unit {unit}");
+        assert_eq!(
+            run, 7,
+            "contract 4: two of the first and five overdue are in the run, unit {unit}"
+        );
         // The others by their own bounds: not by how far the run was behind when they came.
         let last = crate::latest::<B>(now, now + 1);
         watched.advance(last);
-        assert_eq!(watched.deadline(near), None, "contract 2: inserted in a run, due at its next tick, unit {unit}");
+        assert_eq!(
+            watched.deadline(near),
+            None,
+            "contract 2: inserted in a run, due at its next tick, unit {unit}"
+        );
         watched.advance(u64::MAX);
         assert!(watched.is_empty(), "contract 10: everything is due at the last tick");
     }
@@ -63,7 +79,11 @@ fn what_is_pending_can_be_changed<B: Backend>() {
         let mut watched = Watched::<B>::new(0);
         (1..=9).for_each(|value| _ = watched.insert(value * 10 * unit));
         let first = watched.pop(now);
-        assert_eq!(first, Some(0), "contract 3: inserted in order of deadlines, the run starts with the earliest");
+        assert_eq!(
+            first,
+            Some(0),
+            "contract 3: inserted in order of deadlines, the run starts with the earliest"
+        );
         watched.cancel(1);
         watched.reschedule(2, 85 * unit);
         watched.reschedule(3, now + 1);
@@ -71,7 +91,11 @@ fn what_is_pending_can_be_changed<B: Backend>() {
         watched.reschedule(7, 80 * unit);
         let mut run: Vec<_> = std::iter::from_fn(|| watched.pop(now)).collect();
         run.sort_unstable();
-        assert_eq!(run, [2, 4, 5, 6, 7, 8], "contract 4: the rest of the run after those changes, unit {unit}");
+        assert_eq!(
+            run,
+            [2, 4, 5, 6, 7, 8],
+            "contract 4: the rest of the run after those changes, unit {unit}"
+        );
         watched.advance(crate::latest::<B>(now, now + 1));
         assert!(watched.is_empty(), "contract 4: moved out of the run, it fires later");
     }
@@ -98,6 +122,9 @@ fn periods_are_caught_up<B: Backend>() {
         // One for each period that has passed and one that waits; those of which the bound has not passed may wait too.
         let passed = watched.now() / period;
         let behind = B::INFO.precision.lateness(period).div_ceil(period);
-        assert!((passed.saturating_sub(behind)..=passed + 1).contains(&started), "contract 4: {started} of {passed}");
+        assert!(
+            (passed.saturating_sub(behind)..=passed + 1).contains(&started),
+            "contract 4: {started} of {passed}"
+        );
     }
 }

@@ -34,8 +34,14 @@ fn earlier_deadlines_at_no_later_tick<B: Backend>() {
         let mut fired = 0;
         while let Some(earliest) = watched.earliest() {
             let now = watched.now();
-            assert!(earliest >= fired, "contract 3: at {now}, one due at {fired} has fired, not one due at {earliest}");
-            fired = watched.wake().into_iter().fold(fired, |fired, timer| fired.max(deadlines[timer as usize]));
+            assert!(
+                earliest >= fired,
+                "contract 3: at {now}, one due at {fired} has fired, not one due at {earliest}"
+            );
+            fired = watched
+                .wake()
+                .into_iter()
+                .fold(fired, |fired, timer| fired.max(deadlines[timer as usize]));
         }
     }
 }
@@ -50,7 +56,10 @@ fn in_order_if_inserted_in_order<B: Backend>() {
         let mut watched = Watched::<B>::new(start);
         deadlines.iter().for_each(|deadline| _ = watched.insert(*deadline));
         let seen = watched.advance(u64::MAX);
-        assert!(seen.is_sorted(), "contract 3: inserted at {start} in order of deadlines, fired as {seen:?}");
+        assert!(
+            seen.is_sorted(),
+            "contract 3: inserted at {start} in order of deadlines, fired as {seen:?}"
+        );
     }
 }
 
@@ -65,7 +74,10 @@ fn in_order_across_the_edges_of_levels<B: Backend>() {
             watched.insert(deadline);
         }
         let seen = watched.advance(u64::MAX);
-        assert!(seen.is_sorted(), "contract 3: inserted at {start} in order of deadlines, fired as {seen:?}");
+        assert!(
+            seen.is_sorted(),
+            "contract 3: inserted at {start} in order of deadlines, fired as {seen:?}"
+        );
     }
 }
 
@@ -79,7 +91,8 @@ fn filled<B: Backend>(start: u64, bits: u32) -> Watched<B> {
             let timer = watched.insert(watched.now() + random.of_any_scale(bits));
             match timer % 8 {
                 0 => watched.cancel(random.below(timer + 1)),
-                1 => watched.reschedule(random.below(timer + 1), watched.now() + random.of_any_scale(bits)),
+                1 => watched
+                    .reschedule(random.below(timer + 1), watched.now() + random.of_any_scale(bits)),
                 _ => {}
             }
         }
@@ -92,8 +105,14 @@ fn jumps_fire_as_steps_do<B: Backend>() {
         let (mut steps, mut jump, mut parts) =
             (filled::<B>(start, bits), filled::<B>(start, bits), filled::<B>(start, bits));
         let stepped: Vec<_> =
-            std::iter::from_fn(|| Some(steps.wake()).filter(|seen| !seen.is_empty())).flatten().collect();
-        assert_eq!(jump.advance(u64::MAX), stepped, "contract 3: from {start}, one call over everything and wake-ups");
+            std::iter::from_fn(|| Some(steps.wake()).filter(|seen| !seen.is_empty()))
+                .flatten()
+                .collect();
+        assert_eq!(
+            jump.advance(u64::MAX),
+            stepped,
+            "contract 3: from {start}, one call over everything and wake-ups"
+        );
         let mut random = Random::new(start);
         let mut seen = Vec::new();
         while !parts.is_empty() {
@@ -116,6 +135,10 @@ fn a_move_counts_as_an_insertion<B: Backend>() {
         watched.reschedule(timers[0], 9 * deadline);
         watched.reschedule(timers[0], deadline);
         let seen = watched.advance(u64::MAX);
-        assert_eq!(seen, [2, 3, 1, 0], "contract 3: 1 was moved to the deadline it has, then 0 away and back");
+        assert_eq!(
+            seen,
+            [2, 3, 1, 0],
+            "contract 3: 1 was moved to the deadline it has, then 0 away and back"
+        );
     }
 }

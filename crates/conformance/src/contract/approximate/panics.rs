@@ -44,6 +44,9 @@ fn the_structure_can_be_used_after_it<B: Backend>() {
             }
         }
         watched.advance(u64::MAX);
-        assert!(watched.is_empty(), "contract 9: after panics, cancels, moves and insertions, unit {unit}");
+        assert!(
+            watched.is_empty(),
+            "contract 9: after panics, cancels, moves and insertions, unit {unit}"
+        );
     }
 }

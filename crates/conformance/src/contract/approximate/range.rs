@@ -30,7 +30,9 @@ fn the_last_ticks_from_afar<B: Backend>() {
         for left in [0, 1, 2, 63, 64, 1_000] {
             watched.insert(MAX.saturating_sub(left).max(start));
         }
-        [MAX - 1_000, MAX - 64, MAX - 2, MAX - 1].iter().for_each(|tick| _ = watched.advance(*tick));
+        [MAX - 1_000, MAX - 64, MAX - 2, MAX - 1]
+            .iter()
+            .for_each(|tick| _ = watched.advance(*tick));
         assert!(!watched.is_empty(), "contract 2: one is due at the last tick");
         watched.advance(MAX);
         assert!(watched.is_empty(), "contract 10: everything is due at the last tick");
@@ -55,7 +57,11 @@ fn at_the_end_of_time<B: Backend>() {
         let moved = watched.insert(MAX);
         watched.reschedule(moved, 1);
         let run = std::iter::from_fn(|| watched.pop(MAX)).count();
-        assert_eq!((run, watched.is_empty()), (6, true), "contract 10: all is due at the end of time");
+        assert_eq!(
+            (run, watched.is_empty()),
+            (6, true),
+            "contract 10: all is due at the end of time"
+        );
         let gone = watched.insert(MAX);
         watched.cancel(gone);
         assert!(watched.advance(0).is_empty(), "contract 6: at the end of time");

@@ -45,7 +45,8 @@ struct Phase {
 
 impl Phase {
     fn new(random: &mut Random) -> Self {
-        let (insert, cancel, reschedule) = [(8, 3, 3), (12, 1, 1), (2, 10, 2), (2, 2, 10), (4, 2, 2)][random.index(5)];
+        let (insert, cancel, reschedule) =
+            [(8, 3, 3), (12, 1, 1), (2, 10, 2), (2, 2, 10), (4, 2, 2)][random.index(5)];
         Self { insert, cancel, reschedule, bits: [4, 7, 10, 16, 20, 36, 50][random.index(7)] }
     }
 

@@ -24,7 +24,11 @@ fn one_timer_at_every_distance<B: Backend>() {
         for deadline in distances().filter_map(|distance| start.checked_add(distance)) {
             let mut watched = Watched::<B>::new(start);
             let timer = watched.insert(deadline);
-            assert_eq!(watched.wake(), [timer], "contract 7: from {start}, wake-ups lead to the one due at {deadline}");
+            assert_eq!(
+                watched.wake(),
+                [timer],
+                "contract 7: from {start}, wake-ups lead to the one due at {deadline}"
+            );
             assert_eq!(watched.wakeup(), None, "contract 7: nothing is live");
             let gone = watched.insert(deadline);
             watched.cancel(gone);
@@ -79,6 +83,10 @@ fn one_left_of_many<B: Backend>() {
             }
             watched.cancel(timer);
         }
-        assert_eq!(watched.wake(), [left], "contract 7: after 5000 cancels, the way to the last one");
+        assert_eq!(
+            watched.wake(),
+            [left],
+            "contract 7: after 5000 cancels, the way to the last one"
+        );
     }
 }

@@ -29,7 +29,13 @@ impl<B: Backend> Watched<B> {
     /// Without timers, the clock at `start`.
     pub(super) fn new(start: Tick) -> Self {
         let timer = fresh_at::<B, u64>(start);
-        Self { timer, handles: Vec::new(), live: BTreeMap::new(), latest: BTreeSet::new(), now: start }
+        Self {
+            timer,
+            handles: Vec::new(),
+            live: BTreeMap::new(),
+            latest: BTreeSet::new(),
+            now: start,
+        }
     }
 
     pub(super) fn now(&self) -> Tick {
@@ -66,7 +72,11 @@ impl<B: Backend> Watched<B> {
     /// Stops a timer, if it is live.
     pub(super) fn cancel(&mut self, timer: u64) {
         let expected = self.strike(timer).map(|_| timer);
-        assert_eq!(self.timer.cancel(self.handles[timer as usize]), expected, "contracts 1 and 5: cancel of {timer}");
+        assert_eq!(
+            self.timer.cancel(self.handles[timer as usize]),
+            expected,
+            "contracts 1 and 5: cancel of {timer}"
+        );
     }
 
     /// Moves a timer, if it is live.
@@ -124,10 +134,17 @@ impl<B: Backend> Watched<B> {
     /// The wake-up: there if and only if a timer is, and not after the tick by which one has to have fired.
     pub(super) fn wakeup(&self) -> Option<Tick> {
         let wakeup = self.timer.next_wakeup();
-        assert_eq!(wakeup.is_none(), self.is_empty(), "contract 7: None if and only if nothing is live: {wakeup:?}");
+        assert_eq!(
+            wakeup.is_none(),
+            self.is_empty(),
+            "contract 7: None if and only if nothing is live: {wakeup:?}"
+        );
         if let (Some(tick), Some((latest, _))) = (wakeup, self.latest.first()) {
             let last = self.now.max(*latest);
-            assert!(tick <= last, "contract 7: wake-up {tick}, but a timer has to have fired by {last}");
+            assert!(
+                tick <= last,
+                "contract 7: wake-up {tick}, but a timer has to have fired by {last}"
+            );
         }
         wakeup
     }
@@ -141,12 +158,19 @@ impl<B: Backend> Watched<B> {
                 return fired;
             }
         }
-        panic!("contract 7: more than {} wake-ups in vain on the way to one timer", B::INFO.vain_wakeups);
+        panic!(
+            "contract 7: more than {} wake-ups in vain on the way to one timer",
+            B::INFO.vain_wakeups
+        );
     }
 
     fn enter(&mut self, timer: u64, deadline: Tick) {
         let handle = self.handles[timer as usize];
-        assert_eq!(self.timer.deadline(handle), Some(deadline), "contract 2: {timer} has the deadline it was given");
+        assert_eq!(
+            self.timer.deadline(handle),
+            Some(deadline),
+            "contract 2: {timer} has the deadline it was given"
+        );
         let live = Live { deadline, latest: latest::<B>(self.now, deadline) };
         self.latest.insert((live.latest, timer));
         self.live.insert(timer, live);
@@ -165,11 +189,25 @@ impl<B: Backend> Watched<B> {
         let mut fired = Vec::new();
         for expired in seen {
             let timer = expired.value;
-            let Some(live) = self.strike(timer) else { panic!("contract 1: {timer} fires at {now}, but is not live") };
-            let (answered, expected) = ((expired.id, expired.deadline), (self.handles[timer as usize], live.deadline));
-            assert_eq!(answered, expected, "contract 2: {timer} is reported with its own handle and deadline");
-            assert!(live.deadline <= now, "contract 2, never early: due at {}, fired at {now}", live.deadline);
-            assert_eq!(self.timer.deadline(expired.id), None, "contract 5: the handle of {timer} is stale");
+            let Some(live) = self.strike(timer) else {
+                panic!("contract 1: {timer} fires at {now}, but is not live")
+            };
+            let (answered, expected) =
+                ((expired.id, expired.deadline), (self.handles[timer as usize], live.deadline));
+            assert_eq!(
+                answered, expected,
+                "contract 2: {timer} is reported with its own handle and deadline"
+            );
+            assert!(
+                live.deadline <= now,
+                "contract 2, never early: due at {}, fired at {now}",
+                live.deadline
+            );
+            assert_eq!(
+                self.timer.deadline(expired.id),
+                None,
+                "contract 5: the handle of {timer} is stale"
+            );
             fired.push(timer);
         }
         assert_eq!(self.timer.now(), now, "contract 6: after a call to {to}");

@@ -1,6 +1,7 @@
 //! What the header of `levels` promises, checked by walking everything.
 
 use super::*;
+use crate::rings::bits;
 
 impl Levels {
     /// Checks all slots; how many timers are in them.

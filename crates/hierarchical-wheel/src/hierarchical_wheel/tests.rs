@@ -59,7 +59,9 @@ fn play(slots: usize, steps: u64, span: u32) -> Result<(), WheelError> {
                         Some((expired.deadline, expired.value))
                     );
                 });
-                assert!(expected.first_key_value().is_none_or(|((deadline, _), _)| *deadline > now));
+                assert!(
+                    expected.first_key_value().is_none_or(|((deadline, _), _)| *deadline > now)
+                );
             }
         }
         assert_eq!(wheel.len(), expected.len());
@@ -153,7 +155,8 @@ fn a_large_slot_is_split_and_one_without_timers_joined() -> Result<(), WheelErro
 fn a_slot_with_few_timers_is_not_split_however_many_came() -> Result<(), WheelError> {
     let mut wheel = small()?;
     let unsplit = wheel.rings_in_use();
-    let mut ids: alloc::collections::VecDeque<_> = (0..40).map(|n| wheel.insert(4_200, n)).collect();
+    let mut ids: alloc::collections::VecDeque<_> =
+        (0..40).map(|n| wheel.insert(4_200, n)).collect();
     for n in 40..10_000 {
         ids.push_back(wheel.insert(4_200, n));
         let first = ids.pop_front().and_then(|id| wheel.cancel(id));
