@@ -278,7 +278,7 @@ impl Levels {
         if number >= self.geometry.slots() {
             // A lone timer fires from where it stands.
             let Links { prev: last, next: first } = nodes.links(sentinel);
-            let deadline = if last == first { nodes.deadline_at(first) } else { Tick::MAX };
+            let deadline = nodes.deadline_at(first);
             if last != first || deadline > now {
                 return None;
             }

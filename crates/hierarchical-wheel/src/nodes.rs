@@ -304,13 +304,6 @@ impl<S: Store> Nodes<S> {
         *known
     }
 
-    /// Takes the room away from a slot that is split.
-    pub(crate) fn fill_up(&mut self, slot: u32) {
-        if let Body::Slot(known) = &mut self.nodes.at_mut(slot).body {
-            known.most -= mem::take(&mut known.room);
-        }
-    }
-
     /// A slot has at most so many timers, and nobody has looked after it yet.
     #[inline(always)]
     pub(crate) fn set_most(&mut self, slot: u32, most: u32, departures: u32) {

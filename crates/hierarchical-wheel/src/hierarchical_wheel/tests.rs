@@ -167,18 +167,30 @@ fn a_slot_with_few_timers_is_not_split_however_many_came() -> Result<(), WheelEr
     Ok(())
 }
 
+/// Elders, and the others that came later, are one list again: elders first.
 #[test]
 fn timers_of_one_deadline_keep_their_order_through_splits_and_joins() -> Result<(), WheelError> {
     let mut wheel = small()?;
-    let insert = |wheel: &mut Wheel8, n: u64| wheel.insert(4_096 + n % 300, 1_000_000);
-    let other: Vec<_> = (0..500).map(|n| insert(&mut wheel, n)).collect();
+    let unsplit = wheel.rings_in_use();
+    let crowd = |wheel: &mut Wheel8, block: u64| -> Vec<_> {
+        (0..280).map(|n| wheel.insert(block * 4_096 + n % 300, 1_000_000)).collect()
+    };
     (0..20).for_each(|n| _ = wheel.insert(4_200, n));
-    other.iter().for_each(|id| _ = wheel.cancel(*id));
-    (20..200).for_each(|n| _ = wheel.insert(4_200, n));
+    let others = crowd(&mut wheel, 1);
+    assert_eq!(wheel.rings_in_use(), unsplit + 1, "the first twenty are elders");
+    (20..40).for_each(|n| _ = wheel.insert(4_200, n));
+    others.iter().for_each(|id| _ = wheel.cancel(*id));
+    assert_eq!(wheel.rings_in_use(), unsplit + 1, "nobody has looked");
+    for block in 2..20 {
+        let others = crowd(&mut wheel, block);
+        others.iter().for_each(|id| _ = wheel.cancel(*id));
+    }
     wheel.check();
+    assert_eq!(wheel.rings_in_use(), unsplit, "those who took a ring did");
+    (40..60).for_each(|n| _ = wheel.insert(4_200, n));
     let mut fired = Vec::new();
     wheel.advance(4_200, |expired| fired.push(expired.value));
-    assert!(fired.into_iter().eq(0..200));
+    assert!(fired.iter().copied().eq(0..60), "{fired:?}");
     Ok(())
 }
 
@@ -186,6 +198,7 @@ fn timers_of_one_deadline_keep_their_order_through_splits_and_joins() -> Result<
 #[test]
 fn elders_of_all_levels_fire_in_order() -> Result<(), WheelError> {
     let mut wheel = small()?;
+    let unsplit = wheel.rings_in_use();
     let far = 8_u64.pow(6) + 5;
     (0..2_000).for_each(|n| _ = wheel.insert(far, n));
     wheel.check();
@@ -195,6 +208,7 @@ fn elders_of_all_levels_fire_in_order() -> Result<(), WheelError> {
         wheel.check();
     }
     assert!(fired.into_iter().eq(0..2_000));
+    assert_eq!(wheel.rings_in_use(), unsplit, "the rings that were current before are given back");
     Ok(())
 }
 

@@ -104,7 +104,6 @@ impl Levels {
         let base = self.rings.allocate(nodes, self.geometry.below(level), sentinel);
         nodes.append_list(sentinel, base + self.rings.slots());
         nodes.set_links(sentinel, Links { prev: SPLIT, next: base });
-        nodes.fill_up(sentinel);
     }
 
     /// Looks at the ring whose turn it is, and joins its slot if hardly any timers are left. Two of
