@@ -18,9 +18,9 @@ impl Backend for Definition {
         most: u32::MAX,
         costs: Costs {
             insert: "O(m)",
-            cancel: "O(m), worst O(m + 4096)",
-            reschedule: "O(m), worst O(m + 4096)",
-            fire: "O(1), worst O(4096 m)",
+            cancel: "O(1), worst O(m)",
+            reschedule: "O(m), worst O(m + 8192)",
+            fire: "O(1), worst O(8192 m)",
         },
         // A list takes four links in and two out, and each level of split slots is a visit. Delays below 2^24 cascade at most twice; a slot that
         // has fired is followed by a search over two words.

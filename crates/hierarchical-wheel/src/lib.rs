@@ -30,12 +30,13 @@
 //! * **Lists are read ahead.** A list is a chain of cache misses, each address known only from the
 //!   one before. A slot remembers up to sixteen of its timers, and before it cascades walkers run from
 //!   all of them through the list in step (`hints`): sixteen misses side by side instead of one.
-//! * **Slots are told late.** Where timers are many, a cancellation does only what the caller has to
-//!   see. Thirty-two timers are unlinked together, when all of them have arrived from memory
-//!   (`arrears`).
+//! * **A cancellation tells nobody.** A slot knows how many timers came to it, not how many are
+//!   there; a timer does not know its slot. Who needs to know better counts, and that is rare.
+//! * **Where timers are many, thirty-two of them are unlinked together**, when all of them have arrived
+//!   from memory. The caller sees nothing of it (`arrears`).
 //! * **A lone timer fires from where it stands**, without the way down.
-//! * **The array of timers grows without moving them**, in segments, but for its first megabyte; a
-//!   wheel of few timers has them in one piece, which takes fewer instructions (`store`).
+//! * **The array of timers grows without moving them**, in segments, from a hundred thousand on; a
+//!   wheel of fewer has them in one piece, which takes fewer instructions (`store`).
 //! * **The next slot is remembered.** A tick with nothing due costs a comparison, and a jump over any
 //!   distance visits only slots that hold live timers. A slot whose last live timer is cancelled is
 //!   empty at once: no wake-up for nothing.
@@ -44,14 +45,15 @@
 //!
 //! # Cost
 //!
-//! m levels between the hand and a deadline (at most 8 with 256 slots); L = 4,096, sixteen times the
-//! slots of a level. Nothing depends on the number of live timers, nor on how many of them are due at
+//! m levels between the hand and a deadline (at most 8 with 256 slots); L = 8,192, 32 times the slots
+//! s of a level. Nothing depends on the number of live timers, nor on how many of them are due at
 //! one tick:
 //!
 //! | method | amortised | worst |
 //! |---|---|---|
-//! | [`insert`](Timer::insert) | O(m), for the cascades to come | O(m + s), when a slot of s slots a level is split |
-//! | [`cancel`](Timer::cancel), [`reschedule`](Timer::reschedule) | O(m) | O(m + L), when 32 timers are told of and rings are joined |
+//! | [`insert`](Timer::insert) | O(m), for the cascades to come | O(m + L), when a slot is split: its timers are counted, and those of two others |
+//! | [`cancel`](Timer::cancel) | O(1) | O(m), when it is one of many and 32 of them are unlinked |
+//! | [`reschedule`](Timer::reschedule) | O(m) | O(m + L), as both |
 //! | [`advance`](Timer::advance), per timer that fires | O(1), its cascades paid for by its insertion | O(L m) for each level that cascades |
 //! | [`advance`](Timer::advance), nothing due | O(1), likewise | likewise |
 //! | [`next_wakeup`](Timer::next_wakeup), [`deadline`](Timer::deadline) | O(1) | O(1) |
@@ -59,11 +61,15 @@
 //! A slot that is split on m levels has L elders on each, and each cascade moves those of all levels
 //! above: that is the L m. It takes a crowd of one deadline; elsewhere a call moves some L at most.
 //!
+//! An insertion copies the array when it is one piece and full: four megabytes at most with values of
+//! eight bytes, and none if the [capacity](Builder::capacity) was said.
+//!
 //! Memory, for each timer of the peak: 24 bytes and the value, rounded up to a multiple of 32 so that
-//! few timers are in two cache lines; 8 for each place that is free. Each slot, and each slot of a
-//! ring that a split slot has, takes a node too; such a ring is joined when it is down to some L / 4
-//! timers. A timer that is inserted with a deadline already past goes to an ordered map instead: O(log
-//! j) for j such timers.
+//! no timer is in two cache lines; up to twice that while the array is one piece; 8 for each place
+//! that is free. Each slot takes a node too, also those of the ring that a split slot has. A ring of
+//! which no more than a quarter of the lists have timers is given back when others are taken. A timer
+//! that is inserted with a deadline already past goes to an ordered map instead: O(log j) for j such
+//! timers.
 //!
 //! # Source and deviations
 //!
