@@ -61,9 +61,21 @@ pub fn replace(text: &str, name: &str, content: &str) -> Result<String> {
     Ok(format!("{}\n{content}\n{}", &text[..between.start], &text[between.end..]))
 }
 
+/// Whether a file has markers of this name.
+///
+/// # Errors
+///
+/// If the file cannot be read.
+pub fn has(file: &Path, name: &str) -> Result<bool> {
+    Ok(read(file)?.contains(&format!("<!-- BEGIN {name}:")))
+}
+
+fn read(file: &Path) -> Result<String> {
+    fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))
+}
+
 fn spliced(file: &Path, name: &str, content: &str) -> Result<(String, String)> {
-    let old =
-        fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let old = read(file)?;
     let new = replace(&old, name, content)
         .with_context(|| format!("cannot splice into {}", file.display()))?;
     Ok((old, new))

@@ -60,6 +60,49 @@ pub fn at_a_glance(run: &Run, n: Option<u64>) -> Table {
     table
 }
 
+/// The tables of all sizes of a run one below the other: n and structure down, operations across, the ratio to the best
+/// at that n in each field. Without traces, which have one size.
+pub fn by_size(run: &Run) -> Table {
+    let sizes = sizes(run);
+    let at = |n| -> Vec<Source> {
+        let all = sources(run, n).into_iter();
+        all.filter(|source| !source.workload.starts_with(TRACE)).collect()
+    };
+    let mut headings: Vec<String> = Vec::new();
+    for source in sizes.iter().flat_map(|n| at(*n)) {
+        if !headings.contains(&source.heading) {
+            headings.push(source.heading);
+        }
+    }
+    let mut columns = vec![Column::right("n"), Column::left("structure")];
+    columns.extend(headings.iter().map(Column::right));
+    let title = "By the number of timers, ns per operation unless a unit is shown";
+    let mut table = Table::new(title, columns);
+    for n in &sizes {
+        let sources = at(*n);
+        let measured = |name: &String| sources.iter().any(|s| s.find(run, name) != Found::Missing);
+        let names: Vec<String> = backends(run).into_iter().filter(measured).collect();
+        let start = table.rows.len();
+        table.rows.extend(names.iter().map(|name| {
+            let size = Cell::figure(*n as f64, units::count(*n));
+            vec![size, Cell::text(name.clone()).marked(row_mark(name))]
+        }));
+        for heading in &headings {
+            let source = sources.iter().find(|source| source.heading == *heading);
+            let find = |name: &String| source.map_or(Found::Missing, |s| s.find(run, name));
+            let found: Vec<Found> = names.iter().map(find).collect();
+            let best = best(&names, &found);
+            for ((row, name), found) in table.rows[start..].iter_mut().zip(&names).zip(&found) {
+                row.push(source.map_or_else(Cell::missing, |s| s.cell(name, found, best)));
+            }
+        }
+    }
+    let same = "Median, and ×ratio to the best at that n, which is marked. Lower is better.";
+    table.notes.push(same.to_owned());
+    table.notes.extend(guest_notes(run));
+    table
+}
+
 /// The n that tables and plots show when none is named: [`USUAL_N`] if the run has it, else its largest.
 pub fn usual_n(run: &Run) -> Option<u64> {
     let sizes = sizes(run);

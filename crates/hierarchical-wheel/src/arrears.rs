@@ -1,4 +1,4 @@
-//! What the slots have not been told yet.
+//! Timers that are still to be unlinked or moved.
 //!
 //! At a million timers a program waits for memory, first for the handle, then for the timer it leads
 //! to. The processor looks some hundred instructions ahead: the fewer there are to a cancellation, the
@@ -11,7 +11,7 @@
 
 use wheelhouse_core::TimerId;
 
-/// So many timers may be owed, less one.
+/// When so many are owed, they are paid.
 pub(crate) const MOST: usize = 32;
 
 /// A timer that has left its slot without the slot knowing.
@@ -48,7 +48,7 @@ impl Arrears {
         self.len > self.cancelled
     }
 
-    /// How many timers were cancelled of those that the slots still have.
+    /// How many of those that are still linked were cancelled.
     #[inline(always)]
     pub(crate) fn cancelled(&self) -> usize {
         self.cancelled

@@ -18,8 +18,8 @@ impl Backend for Definition {
         most: u32::MAX,
         costs: Costs {
             insert: "O(m)",
-            cancel: "O(1), worst O(m)",
-            reschedule: "O(m), worst O(m + 8192)",
+            cancel: "O(1), worst 32 moves",
+            reschedule: "O(m), worst 32 moves",
             fire: "O(1), worst O(8192 m)",
         },
         // A list takes four links in and two out, and each level of split slots is a visit. Delays below 2^24 cascade at most twice; a slot that

@@ -5,6 +5,7 @@ use crate::nodes::Nodes;
 use crate::store::{FLAT, Flat, Segmented};
 use crate::wheel::Wheel;
 use core::mem;
+use wheelhouse_core::geometry::Geometry;
 use wheelhouse_core::meter::{Meter, NoMeter};
 use wheelhouse_core::{Expired, SlotCount, Tick, Timer, TimerId};
 
@@ -63,13 +64,16 @@ impl<T, M: Meter> HierarchicalWheel<T, M> {
     }
 
     pub(crate) fn with_parts(slots: SlotCount, start: Tick, capacity: usize, meter: M) -> Self {
-        let (nodes, wheel) = if capacity < FLAT {
-            let mut nodes = Nodes::new(Flat::with_capacity(capacity));
-            let wheel = Wheel::new(slots, start, &mut nodes, meter);
+        let geometry = Geometry::new(slots);
+        // Slots take nodes too: one each, and one a level for elders.
+        let room = capacity + (geometry.levels() * (geometry.slots() + 1)) as usize;
+        let (nodes, wheel) = if room <= FLAT {
+            let mut nodes = Nodes::new(Flat::with_capacity(room));
+            let wheel = Wheel::new(geometry, start, &mut nodes, meter);
             (Either::Small(nodes), wheel)
         } else {
-            let mut nodes = Nodes::new(Segmented::with_capacity(capacity));
-            let wheel = Wheel::new(slots, start, &mut nodes, meter);
+            let mut nodes = Nodes::new(Segmented::with_capacity(room));
+            let wheel = Wheel::new(geometry, start, &mut nodes, meter);
             (Either::Large(nodes), wheel)
         };
         Self { wheel, nodes }
@@ -110,7 +114,8 @@ impl<T, M: Meter> Timer<T> for HierarchicalWheel<T, M> {
     }
 
     /// O(1), and a move to come for each level between the hand and the deadline. Once in some
-    /// thousand calls a slot is split, which makes a ring of slots and moves nothing.
+    /// thousand calls a slot is split, which makes a ring of slots and counts some hundred timers. A
+    /// wheel that outgrows its array copies it: see [`Builder::capacity`].
     #[inline(always)]
     fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
         match &mut self.nodes {
@@ -125,7 +130,7 @@ impl<T, M: Meter> Timer<T> for HierarchicalWheel<T, M> {
         }
     }
 
-    /// O(1) amortised; at worst one ring is joined, see the [costs](crate#cost).
+    /// O(1) amortised; at worst what is owed is done, see the [costs](crate#cost).
     #[inline(always)]
     fn cancel(&mut self, id: TimerId) -> Option<T> {
         with!(&mut self.nodes, nodes => self.wheel.cancel(nodes, id))
@@ -171,7 +176,7 @@ impl<T, M: Meter> Timer<T> for HierarchicalWheel<T, M> {
         fired
     }
 
-    /// O(1): tells the slots of some thirty timers at most.
+    /// Unlinks and moves some thirty timers at most, see the [costs](crate#cost).
     #[inline]
     fn compact(&mut self) {
         with!(&mut self.nodes, nodes => self.wheel.settle(nodes));

@@ -30,6 +30,10 @@ const HINTS: usize = 16;
 /// Timers from a hint to the next, at first. A power of two.
 pub(crate) const STRIDE: u32 = 16;
 
+/// The longest way from a hint to the next. So reading ahead, also of a slot to which millions came,
+/// takes some thousand reads at most.
+const LONGEST_STRIDE: u32 = 512;
+
 /// So many are dropped when the oldest have left.
 const OLDEST: usize = 4;
 
@@ -55,15 +59,16 @@ impl Hints {
         }
         self.since = 0;
         if self.len as usize == HINTS {
-            self.thin_out(is_here);
+            self.forget_some(is_here);
         }
         self.at[self.len as usize] = at;
         self.len += 1;
     }
 
     /// Makes room for hints.
-    fn thin_out(&mut self, is_here: impl Fn(u32) -> bool) {
-        if is_here(self.at[0]) & is_here(self.at[2]) {
+    fn forget_some(&mut self, is_here: impl Fn(u32) -> bool) {
+        let are_oldest_here = is_here(self.at[0]) & is_here(self.at[2]);
+        if are_oldest_here && self.stride < LONGEST_STRIDE {
             (0..HINTS / 2).for_each(|kept| self.at[kept] = self.at[2 * kept + 1]);
             self.len /= 2;
             self.stride *= 2;
@@ -74,7 +79,7 @@ impl Hints {
     }
 }
 
-/// The hints of the slots of a ring. There are none while all timers fit the caches.
+/// The hints of the slots of a ring. There are none in a wheel of few timers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RingHints {
     slots: Vec<Hints>,
@@ -125,5 +130,18 @@ impl RingHints {
         }
         // Nothing comes of it but what is in the caches now, which the compiler must not know.
         black_box(walkers);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hints_of_a_slot_to_which_a_million_came_are_near_its_end() {
+        let mut hints = Hints::NONE;
+        (0..1_000_000).for_each(|at| hints.record(at, |_| true));
+        assert!(hints.stride <= LONGEST_STRIDE && hints.len > 8);
+        assert!(hints.at[0] > 950_000, "{hints:?}");
     }
 }

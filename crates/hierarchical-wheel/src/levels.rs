@@ -9,7 +9,8 @@
 //! # Invariants
 //!
 //! * No occupied slot of a current ring starts before the hand; each timer is in the slot that its
-//!   deadline names, or among the elders of a split slot on the way there.
+//!   deadline names, or among the elders of a split slot on the way there. (But for those that
+//!   move, while that is owed.)
 //! * Of timers of one deadline, those in the upper of two places came first, and within a list the
 //!   one in front.
 //! * A slot has at most as many timers, or elders if it is split, as it believes.
@@ -25,7 +26,7 @@ use wheelhouse_core::bitmap::Bitmap;
 use wheelhouse_core::geometry::{Geometry, Level};
 use wheelhouse_core::lists::{LINKS_IN, LINKS_OUT};
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
-use wheelhouse_core::{SlotCount, Tick, TimerId};
+use wheelhouse_core::{Tick, TimerId};
 
 /// A slot of a current ring that holds timers.
 #[derive(Clone, Copy, Debug)]
@@ -70,13 +71,12 @@ pub(crate) struct Levels {
     next: Next,
     /// How many timers have left their slots otherwise than by falling due.
     departures: u32,
-    /// A slot above level 0 with as many timers is split.
+    /// A slot above level 0 to which as many timers came is split.
     limit: u32,
 }
 
 impl Levels {
-    pub(crate) fn new<S: Store>(slots: SlotCount, start: Tick, nodes: &mut Nodes<S>) -> Self {
-        let geometry = Geometry::new(slots);
+    pub(crate) fn new<S: Store>(geometry: Geometry, start: Tick, nodes: &mut Nodes<S>) -> Self {
         let rings = Rings::new(geometry.slots());
         let occupied = Bitmap::new(geometry.levels() * geometry.slots());
         let limit = splits::limit(geometry.slots());
@@ -140,10 +140,7 @@ impl Levels {
         meter: &impl Meter,
         write: impl FnOnce(&mut Nodes<S>, Links),
     ) {
-        let Current { mut level, base } = self.current[highest_difference(deadline, self.hand)];
-        let digit = self.geometry.digit_of(deadline, level);
-        let mut number = level.first + digit;
-        let mut slot = base + digit;
+        let (mut level, mut number, mut slot) = self.way_to(deadline);
         meter.tally(Work::SlotVisit, 1);
         meter.tally(Work::Link, LINKS_IN);
         let links = loop {
@@ -158,12 +155,22 @@ impl Levels {
                 number = NONE.number;
             } else {
                 self.look_after(nodes, slot, level, (at, deadline), meter);
+                // Slots may have split and joined: from the top again.
+                (level, number, slot) = self.way_to(deadline);
             }
         };
         write(nodes, links);
         if links.prev == slot {
             self.occupy(nodes, slot, number, deadline, level);
         }
+    }
+
+    /// The slot of a current ring in which a deadline is: its level, its number, its sentinel.
+    #[inline(always)]
+    fn way_to(&self, deadline: Tick) -> (Level, u32, u32) {
+        let Current { level, base } = self.current[highest_difference(deadline, self.hand)];
+        let digit = self.geometry.digit_of(deadline, level);
+        (level, level.first + digit, base + digit)
     }
 
     /// A slot has its first timer. Its number is known if it is in a current ring.
@@ -258,7 +265,7 @@ impl Levels {
             return;
         }
         let number = ring.level.first + digit;
-        nodes.set_most(sentinel, 0, self.departures);
+        nodes.reset_slot(sentinel, 0, self.departures);
         self.occupied.remove(number);
         if self.next.number == number {
             self.find_next(meter);
@@ -292,7 +299,7 @@ impl Levels {
         meter.tally(Work::Link, LINKS_OUT);
         let (id, armed, is_empty) = nodes.pop(sentinel)?;
         if is_empty {
-            nodes.set_most(sentinel, 0, self.departures);
+            nodes.reset_slot(sentinel, 0, self.departures);
             self.occupied.remove(number);
             self.find_next(meter);
         }
@@ -337,7 +344,7 @@ impl Levels {
             self.read_ahead(nodes, sentinel, first);
         }
         let mut at = nodes.take_list(sentinel).next;
-        nodes.set_most(sentinel, 0, self.departures);
+        nodes.reset_slot(sentinel, 0, self.departures);
         while at != sentinel {
             let (Links { next, .. }, deadline) = (nodes.links(at), nodes.deadline_at(at));
             meter.tally(Work::CascadeMove, 1);
@@ -352,7 +359,7 @@ impl Levels {
         let known = nodes.slot(sentinel);
         if known.looked_after > 1 && known.most() > 2 * STRIDE {
             let ring = self.rings.get(known.ring);
-            ring.hints.read(sentinel - ring.base, first, ring.level.shift.into(), nodes);
+            ring.hints.read(sentinel - ring.base, first, ring.level.shift, nodes);
         }
     }
 

@@ -38,38 +38,39 @@
 //! * **The array of timers grows without moving them**, in segments, from a hundred thousand on; a
 //!   wheel of fewer has them in one piece, which takes fewer instructions (`store`).
 //! * **The next slot is remembered.** A tick with nothing due costs a comparison, and a jump over any
-//!   distance visits only slots that hold live timers. A slot whose last live timer is cancelled is
-//!   empty at once: no wake-up for nothing.
+//!   distance visits only slots that hold live timers. When the last live timer of the next slot is
+//!   cancelled, another one is the next: no wake-up for nothing.
 //! * **Order by (deadline, insertion) comes for free:** each slot is a queue, and a cascade empties
 //!   it in order into slots that are empty. That makes the wheel an incremental, stable radix sort.
 //!
 //! # Cost
 //!
-//! m levels between the hand and a deadline (at most 8 with 256 slots); L = 8,192, 32 times the slots
-//! s of a level. Nothing depends on the number of live timers, nor on how many of them are due at
-//! one tick:
+//! m levels between the hand and a deadline (at most 8 with 256 slots); s slots a level; L = 8,192,
+//! which is 32 s. Nothing depends on the number of live timers, nor on how many of them are due at one
+//! tick:
 //!
 //! | method | amortised | worst |
 //! |---|---|---|
-//! | [`insert`](Timer::insert) | O(m), for the cascades to come | O(m + L), when a slot is split: its timers are counted, and those of two others |
-//! | [`cancel`](Timer::cancel) | O(1) | O(m), when it is one of many and 32 of them are unlinked |
-//! | [`reschedule`](Timer::reschedule) | O(m) | O(m + L), as both |
-//! | [`advance`](Timer::advance), per timer that fires | O(1), its cascades paid for by its insertion | O(L m) for each level that cascades |
+//! | [`insert`](Timer::insert) | O(m), for the cascades to come | O(m + s + L / 16), when a slot is split |
+//! | [`cancel`](Timer::cancel) | O(1) | O(m); of many timers, as 32 of `reschedule` |
+//! | [`reschedule`](Timer::reschedule) | O(m) | as `insert`; of many timers, as 32 of them |
+//! | [`advance`](Timer::advance), per timer that fires | O(1), paid for by its insertion | O(L m) a level that cascades |
 //! | [`advance`](Timer::advance), nothing due | O(1), likewise | likewise |
 //! | [`next_wakeup`](Timer::next_wakeup), [`deadline`](Timer::deadline) | O(1) | O(1) |
 //!
 //! A slot that is split on m levels has L elders on each, and each cascade moves those of all levels
 //! above: that is the L m. It takes a crowd of one deadline; elsewhere a call moves some L at most.
 //!
-//! An insertion copies the array when it is one piece and full: four megabytes at most with values of
-//! eight bytes, and none if the [capacity](Builder::capacity) was said.
+//! An insertion copies the array when it is one piece and full: up to four megabytes with values of
+//! eight bytes, and nothing if the [capacity](Builder::capacity) was said.
 //!
-//! Memory, for each timer of the peak: 24 bytes and the value, rounded up to a multiple of 32 so that
-//! no timer is in two cache lines; up to twice that while the array is one piece; 8 for each place
-//! that is free. Each slot takes a node too, also those of the ring that a split slot has. A ring of
-//! which no more than a quarter of the lists have timers is given back when others are taken. A timer
-//! that is inserted with a deadline already past goes to an ordered map instead: O(log j) for j such
-//! timers.
+//! Memory, for each timer of the peak: 24 bytes and the value, rounded up to a multiple of 32, so that
+//! a timer with a value of eight bytes is in one cache line; up to twice that while the array is one
+//! piece; 8 for each place that is free. Each slot takes a node too. So do those of a ring that a
+//! split slot has, and 76 bytes for its hints where many timers came: 28 KB in all. A ring of which no
+//! more than a quarter of the lists have timers, and those no more than L / 16 together, is given back
+//! when others are taken. A timer that is inserted with a deadline already past goes to an ordered map
+//! instead: O(log j) for j such timers.
 //!
 //! # Source and deviations
 //!

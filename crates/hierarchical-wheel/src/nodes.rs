@@ -77,23 +77,23 @@ pub(crate) enum Place {
 pub(crate) struct Slot {
     /// How many may be appended before somebody looks after the slot.
     room: u32,
-    /// How many there are at most when there is no room any more.
-    most: u32,
+    /// How many there are at most once the room is used up.
+    when_full: u32,
     /// Its ring.
     pub(crate) ring: u32,
     /// How often it was looked after since it was last empty.
     pub(crate) looked_after: u32,
-    /// How many timers had left the wheel by cancellation when nothing more was known than that.
+    /// How many timers had been cancelled or moved, in the whole wheel, when that was known.
     pub(crate) departures: u32,
 }
 
-const VACANT: Slot = Slot { room: 0, most: 0, ring: 0, looked_after: 0, departures: 0 };
+const VACANT: Slot = Slot { room: 0, when_full: 0, ring: 0, looked_after: 0, departures: 0 };
 
 impl Slot {
     /// How many timers there are at most: as many as came.
     #[inline(always)]
     pub(crate) fn most(&self) -> u32 {
-        self.most - self.room
+        self.when_full - self.room
     }
 }
 
@@ -141,13 +141,18 @@ impl<S: Store> Nodes<S> {
         self.nodes.len()
     }
 
+    /// Whether so many slots more can be numbered.
+    pub(crate) fn has_room_for(&self, slots: u32) -> bool {
+        self.used() + slots as usize <= u32::MAX as usize
+    }
+
     /// Makes sentinels of empty slots, one behind the other: the first.
     pub(crate) fn add_slots(&mut self, count: u32, ring: u32) -> u32 {
         let first = self.used() as u32;
         for at in first..first + count {
             let (links, body) = (Links { prev: at, next: at }, Body::Slot(Slot { ring, ..VACANT }));
             self.nodes.push(Node { links, body });
-            self.set_most(at, 0, 0);
+            self.reset_slot(at, 0, 0);
         }
         self.sentinels += count as usize;
         first
@@ -299,28 +304,21 @@ impl<S: Store> Nodes<S> {
     pub(crate) fn make_room(&mut self, slot: u32) -> Slot {
         let Body::Slot(known) = &mut self.nodes.at_mut(slot).body else { return VACANT };
         known.room += STRIDE;
-        known.most += STRIDE;
+        known.when_full = known.when_full.saturating_add(STRIDE);
         known.looked_after = known.looked_after.wrapping_add(1);
         *known
     }
 
-    /// A slot has at most so many timers, and nobody has looked after it yet.
+    /// A slot has so many timers, and nobody has looked after it yet.
     #[inline(always)]
-    pub(crate) fn set_most(&mut self, slot: u32, most: u32, departures: u32) {
+    pub(crate) fn reset_slot(&mut self, slot: u32, timers: u32, departures: u32) {
         if let Body::Slot(known) = &mut self.nodes.at_mut(slot).body {
-            let (room, most) = (STRIDE - 1, most + STRIDE - 1);
-            *known = Slot { room, most, looked_after: 0, departures, ..*known };
+            let (room, when_full) = (STRIDE - 1, timers + STRIDE - 1);
+            *known = Slot { room, when_full, looked_after: 0, departures, ..*known };
         }
     }
 
-    /// A slot has so many timers: fewer than came.
-    pub(crate) fn recount(&mut self, slot: u32, most: u32, departures: u32) {
-        if let Body::Slot(known) = &mut self.nodes.at_mut(slot).body {
-            *known = Slot { room: 0, most, departures, ..*known };
-        }
-    }
-
-    /// Counts the timers of a list, unless they are more than `limit`.
+    /// Counts the timers of a list, up to one more than `limit`.
     pub(crate) fn count(&self, sentinel: u32, limit: u32) -> u32 {
         let (mut at, mut timers) = (self.links(sentinel).next, 0);
         while at != sentinel && timers <= limit {
@@ -334,7 +332,7 @@ impl<S: Store> Nodes<S> {
     pub(crate) fn prepend(&mut self, slot: u32, at: u32, elders: u32) -> bool {
         let sentinel = self.nodes.at_mut(slot);
         if let Body::Slot(known) = &mut sentinel.body {
-            known.most += 1;
+            known.when_full = known.when_full.saturating_add(1);
         }
         let Links { prev: last, next: base } = sentinel.links;
         let head = if last == SPLIT { base + elders } else { slot };

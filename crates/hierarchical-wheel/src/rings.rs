@@ -56,9 +56,8 @@ impl Ring {
     }
 
     /// The occupied slots by their digits, which are no more from then on.
-    pub(crate) fn take_occupied(&mut self) -> impl Iterator<Item = u32> + use<> {
-        let count = self.words.len();
-        core::mem::replace(&mut self.words, vec![0; count]).into_iter().zip(0..).flat_map(bits)
+    pub(crate) fn take_occupied(&mut self) -> impl Iterator<Item = u32> {
+        self.words.iter_mut().map(core::mem::take).zip(0..).flat_map(bits)
     }
 }
 
@@ -78,15 +77,15 @@ pub(crate) struct Rings {
     #[expect(clippy::vec_box)]
     rings: Vec<Box<Ring>>,
     free: Stack<u32>,
-    /// Whose turn it is to be looked at.
-    turn: usize,
+    /// Which was looked at last.
+    looked_at: usize,
     /// Slots of a ring.
     slots: u32,
 }
 
 impl Rings {
     pub(crate) fn new(slots: u32) -> Self {
-        Self { rings: Vec::new(), free: Stack::new(), turn: 0, slots }
+        Self { rings: Vec::new(), free: Stack::new(), looked_at: 0, slots }
     }
 
     /// Slots of a ring. So far behind the first sentinel is that of the elders.
@@ -105,10 +104,10 @@ impl Rings {
         &mut self.rings[ring as usize]
     }
 
-    /// The ring whose turn it is; then it is the next one's.
-    pub(crate) fn turn(&mut self) -> &Ring {
-        self.turn = (self.turn + 1) % self.rings.len();
-        &self.rings[self.turn]
+    /// The ring that is to be looked at; then it is the next one's turn.
+    pub(crate) fn to_look_at(&mut self) -> u32 {
+        self.looked_at = (self.looked_at + 1) % self.rings.len();
+        self.looked_at as u32
     }
 
     /// A ring of empty slots: its first sentinel. O(s) for s slots.

@@ -1,6 +1,6 @@
 //! The array of all nodes, for few and for many.
 //!
-//! While the nodes fit the caches, instructions decide, and a `Vec` takes the fewest: a comparison, a
+//! Where the nodes fit the caches, instructions decide, and a `Vec` takes the fewest: a comparison, a
 //! shift, an addition. But a `Vec` that is full is copied as a whole. So a wheel that outgrows
 //! [`Flat`] is copied once, and goes on with [`Segmented`], which grows without moving anything: its
 //! table of segments costs a load more at each access, which is little beside a cache miss. Who says

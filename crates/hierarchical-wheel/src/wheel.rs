@@ -5,17 +5,17 @@ use crate::levels::Levels;
 use crate::nodes::{Armed, Links, Nodes, Place};
 use crate::store::Store;
 use wheelhouse_core::arena::Link;
+use wheelhouse_core::geometry::Geometry;
 use wheelhouse_core::meter::{Meter, Work};
 use wheelhouse_core::overdue::{Arrivals, Overdue};
-use wheelhouse_core::{Expired, SlotCount, Tick, TimerId};
+use wheelhouse_core::{Expired, Tick, TimerId};
 
 /// All of a wheel but its nodes, of which there are two kinds.
 #[derive(Clone, Debug)]
 pub(crate) struct Wheel<M> {
     /// The slots. The hand is never after `now`, and behind it only while timers are due.
     levels: Levels,
-    /// Timers that have left their slots without these knowing. There are none while all timers fit
-    /// the caches.
+    /// Timers that are still to be taken out of their lists. None in a wheel of few.
     arrears: Arrears,
     /// Timers whose deadline was before the hand when they came.
     overdue: Overdue,
@@ -25,12 +25,12 @@ pub(crate) struct Wheel<M> {
 
 impl<M: Meter> Wheel<M> {
     pub(crate) fn new<S: Store>(
-        slots: SlotCount,
+        geometry: Geometry,
         start: Tick,
         nodes: &mut Nodes<S>,
         meter: M,
     ) -> Self {
-        let levels = Levels::new(slots, start, nodes);
+        let levels = Levels::new(geometry, start, nodes);
         Self { levels, arrears: Arrears::NONE, overdue: Overdue::new(), now: start, meter }
     }
 
@@ -80,7 +80,7 @@ impl<M: Meter> Wheel<M> {
         }
     }
 
-    /// Tells the slots what they have not been told yet.
+    /// Unlinks and moves what is owed.
     #[inline(always)]
     pub(crate) fn settle<S: Store>(&mut self, nodes: &mut Nodes<S>) {
         if S::IS_LARGE && self.arrears.is_any() {
@@ -88,7 +88,7 @@ impl<M: Meter> Wheel<M> {
         }
     }
 
-    /// How many timers were cancelled of those that the slots still have.
+    /// How many of the timers that are still linked were cancelled.
     #[inline]
     pub(crate) fn owed(&self) -> usize {
         self.arrears.cancelled()

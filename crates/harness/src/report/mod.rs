@@ -20,6 +20,7 @@ use anyhow::{Context, Result};
 use crate::model::Run;
 use crate::plot;
 use crate::splice::{self, Outcome};
+use crate::table::Table;
 use crate::{store, summary};
 
 /// The page: one file with its pictures and styles in it, no script.
@@ -39,6 +40,9 @@ pub const PICKS: &str = "picks";
 
 /// The name of the markers in a README between which a run with the facilities of others is shown.
 pub const PEERS: &str = "peers";
+
+/// The name of the markers between which the tables of all sizes stand one below the other.
+pub const SIZES: &str = "sizes";
 
 /// Writes `report.html`, `report.md` and `plots/*.svg` into a folder, which is made if it is missing. Older ones are
 /// replaced: they are made from `run.json` and nothing else. Gives the path of the page.
@@ -61,10 +65,10 @@ pub fn write(run: &Run, dir: &Path) -> Result<PathBuf> {
     Ok(page)
 }
 
-/// Renews the parts of a README that come from a reference run: between the markers named [`SECTION`], the table at a glance,
-/// one picture, machine and commit; between those named [`PICKS`], which structure to pick. Of a run with guests, only the table,
-/// between the markers named [`PEERS`]. `dir` is the run's folder. When only checking, nothing is written. Tells whether the file was
-/// up to date.
+/// Renews the parts of a page that come from a run. Of a reference run: between the markers named [`SECTION`], the table
+/// at a glance, one picture, machine and commit; between those named [`PICKS`], which structure to pick. Of a run with
+/// guests, what the page has markers for: [`PEERS`], a table for each size; [`SIZES`], one table of all sizes. `dir` is
+/// the run's folder. When only checking, nothing is written. Tells whether the file was up to date.
 ///
 /// # Errors
 ///
@@ -73,8 +77,12 @@ pub fn splice_into(run: &Run, dir: &Path, file: &Path, check: bool) -> Result<bo
     let folder = link_from(file, dir)?;
     let sections = if run.guests.is_empty() {
         vec![(SECTION, readme_section(run, &folder)), (PICKS, picks::picks(run).markdown())]
+    } else if splice::has(file, SIZES)? {
+        vec![(SIZES, section(run, &folder, vec![summary::by_size(run)], ""))]
     } else {
-        vec![(PEERS, table_section(run, &folder, ""))]
+        let sizes = summary::sizes(run).into_iter();
+        let tables = sizes.map(|n| summary::at_a_glance(run, Some(n))).collect();
+        vec![(PEERS, section(run, &folder, tables, ""))]
     };
     let mut up_to_date = true;
     for (name, section) in sections {
@@ -94,17 +102,20 @@ pub fn readme_section(run: &Run, folder: &str) -> String {
         let image = markdown::image(&found.title, &format!("{folder}/{PLOTS}/{}", found.file));
         format!("\n{image}\n")
     });
-    table_section(run, folder, &picture.unwrap_or_default())
+    let table = summary::at_a_glance(run, None);
+    section(run, folder, vec![table], &picture.unwrap_or_default())
 }
 
-/// The table of a run, a picture, and the way to the rest.
-fn table_section(run: &Run, folder: &str, picture: &str) -> String {
-    let mut table = summary::at_a_glance(run, None);
-    table.notes.push(format!("Measured on {}.", provenance::line(&run.provenance)));
+/// Tables of a run, a picture, and the way to the rest.
+fn section(run: &Run, folder: &str, mut tables: Vec<Table>, picture: &str) -> String {
+    if let Some(last) = tables.last_mut() {
+        last.notes.push(format!("Measured on {}.", provenance::line(&run.provenance)));
+    }
+    let tables: Vec<String> = tables.iter().map(Table::markdown).collect();
     let name = folder.rsplit('/').next().unwrap_or(folder);
     format!(
         "{}{picture}\nAll tables and plots of this run: [{name}](<{folder}/{MARKDOWN}>).\n",
-        table.markdown()
+        tables.join("\n")
     )
 }
 

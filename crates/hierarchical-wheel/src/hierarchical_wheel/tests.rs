@@ -156,11 +156,11 @@ fn a_slot_with_few_timers_is_not_split_however_many_came() -> Result<(), WheelEr
     let mut wheel = small()?;
     let unsplit = wheel.rings_in_use();
     let mut ids: alloc::collections::VecDeque<_> =
-        (0..40).map(|n| wheel.insert(4_200, n)).collect();
-    for n in 40..10_000 {
+        (0..10).map(|n| wheel.insert(4_200, n)).collect();
+    for n in 10..10_000 {
         ids.push_back(wheel.insert(4_200, n));
         let first = ids.pop_front().and_then(|id| wheel.cancel(id));
-        assert_eq!(first, Some(n - 40));
+        assert_eq!(first, Some(n - 10));
     }
     wheel.check();
     assert_eq!(wheel.rings_in_use(), unsplit);
@@ -175,10 +175,10 @@ fn timers_of_one_deadline_keep_their_order_through_splits_and_joins() -> Result<
     let crowd = |wheel: &mut Wheel8, block: u64| -> Vec<_> {
         (0..280).map(|n| wheel.insert(block * 4_096 + n % 300, 1_000_000)).collect()
     };
-    (0..20).for_each(|n| _ = wheel.insert(4_200, n));
+    (0..7).for_each(|n| _ = wheel.insert(4_200, n));
     let others = crowd(&mut wheel, 1);
-    assert_eq!(wheel.rings_in_use(), unsplit + 1, "the first twenty are elders");
-    (20..40).for_each(|n| _ = wheel.insert(4_200, n));
+    assert_eq!(wheel.rings_in_use(), unsplit + 1, "the first seven are elders");
+    (7..14).for_each(|n| _ = wheel.insert(4_200, n));
     others.iter().for_each(|id| _ = wheel.cancel(*id));
     assert_eq!(wheel.rings_in_use(), unsplit + 1, "nobody has looked");
     for block in 2..20 {
@@ -187,7 +187,7 @@ fn timers_of_one_deadline_keep_their_order_through_splits_and_joins() -> Result<
     }
     wheel.check();
     assert_eq!(wheel.rings_in_use(), unsplit, "those who took a ring did");
-    (40..60).for_each(|n| _ = wheel.insert(4_200, n));
+    (14..60).for_each(|n| _ = wheel.insert(4_200, n));
     let mut fired = Vec::new();
     wheel.advance(4_200, |expired| fired.push(expired.value));
     assert!(fired.iter().copied().eq(0..60), "{fired:?}");
@@ -224,6 +224,36 @@ fn rings_do_not_pile_up() -> Result<(), WheelError> {
     assert_eq!(wheel.len(), 499);
     // A ring of eight slots, of which a fourth or fewer have timers, is given back.
     assert!(wheel.rings_in_use() <= unsplit + 499 / 3, "{} rings", wheel.rings_in_use());
+    Ok(())
+}
+
+/// A crowd of one far deadline has a ring in a ring in a ring; all but the last timer are cancelled.
+#[test]
+fn rings_in_rings_do_not_pile_up() -> Result<(), WheelError> {
+    let mut wheel = small()?;
+    let unsplit = wheel.rings_in_use();
+    let mut most = 0;
+    for round in 1..=300 {
+        let deadline = round * 8_u64.pow(6) + 5;
+        let ids: Vec<_> = (0..1_500).map(|n| wheel.insert(deadline, n)).collect();
+        most = most.max(wheel.rings_in_use());
+        ids[..1_499].iter().for_each(|id| _ = wheel.cancel(*id));
+    }
+    wheel.check();
+    assert_eq!(wheel.len(), 300);
+    assert!(most <= unsplit + 300 / 2, "{most} rings");
+    Ok(())
+}
+
+/// Room that was asked for is there, slots or not.
+#[test]
+fn a_capacity_is_for_timers() -> Result<(), WheelError> {
+    for capacity in [20, 100, 5_000] {
+        let mut wheel = Wheel8::builder().slots_per_level(2).capacity(capacity).build()?;
+        let is_large = wheel.is_large();
+        (0..capacity as u32).for_each(|n| _ = wheel.insert(n.into(), n));
+        assert_eq!(wheel.is_large(), is_large, "{capacity} timers");
+    }
     Ok(())
 }
 

@@ -30,12 +30,12 @@ use wheelhouse_core::Tick;
 use wheelhouse_core::geometry::Level;
 use wheelhouse_core::meter::{Meter, Work};
 
-/// A slot above level 0 is split when this many timers are in it for each slot of a ring. Fewer
+/// A slot above level 0 is split when this many timers came to it for each slot of a ring. Fewer
 /// would spend more memory on rings, more would make the longest tick longer.
 const SPLIT_AT: u32 = 32;
 
 /// A slot with no more than this part of the limit has few timers.
-const FEW: u32 = 4;
+const FEW: u32 = 16;
 
 /// A ring of whose lists no more than this part have timers is sparse.
 const SPARSE: u32 = 4;
@@ -59,7 +59,8 @@ impl Levels {
         (at, deadline): (u32, Tick),
         meter: &impl Meter,
     ) {
-        if level.shift > 0 && nodes.slot(slot).most() >= self.limit {
+        let is_full = nodes.slot(slot).most() >= self.limit;
+        if is_full && level.shift > 0 && nodes.has_room_for(self.rings.slots() + 1) {
             return self.split_if_crowded(nodes, slot, level, meter);
         }
         let known = nodes.make_room(slot);
@@ -73,7 +74,7 @@ impl Levels {
     }
 
     /// As many timers came to a slot as it may have: splits it, unless most of them have left. They
-    /// are counted only if so many have left the wheel.
+    /// are counted only if as many left any slot.
     fn split_if_crowded<S: Store>(
         &mut self,
         nodes: &mut Nodes<S>,
@@ -82,12 +83,12 @@ impl Levels {
         meter: &impl Meter,
     ) {
         let known = nodes.slot(slot);
-        if self.departures.wrapping_sub(known.departures) > known.most() / FEW {
+        if self.departures.wrapping_sub(known.departures) > known.most() / 2 {
             self.read_ahead(nodes, slot, nodes.links(slot).next);
             let left = nodes.count(slot, self.few());
             meter.tally(Work::Link, left.into());
             if left <= self.few() {
-                return nodes.recount(slot, left, self.departures);
+                return nodes.reset_slot(slot, left, self.departures);
             }
         }
         self.split(nodes, slot, level);
@@ -106,28 +107,48 @@ impl Levels {
         nodes.set_links(sentinel, Links { prev: SPLIT, next: base });
     }
 
-    /// Looks at the ring whose turn it is, and joins its slot if hardly any timers are left. Two of
-    /// them for each ring that is taken: so more than half of all rings are worth having.
+    /// Looks at the next ring, and joins its slot if hardly any timers are left; then at the ring that
+    /// the slot is in. Two such looks for each ring that is taken: so rings that are worth nothing do
+    /// not outnumber those that are.
     fn tidy<S: Store>(&mut self, nodes: &mut Nodes<S>, meter: &impl Meter) {
-        let (slots, few) = (self.rings.slots(), self.few());
-        let ring = self.rings.turn();
-        if !ring.is_of_slot() || ring.occupied() > slots / SPARSE {
-            return;
-        }
-        let base = ring.base;
-        let mut left = nodes.count(base + slots, few);
-        meter.tally(Work::SlotVisit, slots.into());
-        meter.tally(Work::Link, few.into());
-        for digit in ring.words.iter().copied().zip(0..).flat_map(bits) {
-            if left > few || nodes.links(base + digit).prev == SPLIT {
-                return;
-            }
-            left += nodes.count(base + digit, few);
-        }
-        if left <= few {
-            let id = nodes.slot(base).ring;
+        let mut id = self.rings.to_look_at();
+        while let Some(left) = self.timers_if_few(nodes, id, meter) {
+            let parent = self.rings.get(id).parent;
             self.join(nodes, id, left);
+            id = nodes.slot(parent).ring;
         }
+    }
+
+    /// Counts the timers of a ring that belongs to a slot, unless they are more than a few.
+    fn timers_if_few<S: Store>(
+        &self,
+        nodes: &Nodes<S>,
+        id: u32,
+        meter: &impl Meter,
+    ) -> Option<u32> {
+        let (slots, few) = (self.rings.slots(), self.few());
+        let ring = self.rings.get(id);
+        meter.tally(Work::SlotVisit, ring.words.len() as u64);
+        if !ring.is_of_slot() || ring.occupied() > (slots / SPARSE).max(1) {
+            return None;
+        }
+        let occupied = ring.words.iter().copied().zip(0..).flat_map(bits);
+        let lists = occupied.map(|digit| ring.base + digit);
+        let elders = ring.base + slots;
+        let mut left = 0;
+        for list in lists.chain([elders]) {
+            // A slot that is split has more.
+            if nodes.links(list).prev == SPLIT {
+                return None;
+            }
+            let found = nodes.count(list, few - left);
+            meter.tally(Work::Link, found.into());
+            left += found;
+            if left > few {
+                return None;
+            }
+        }
+        Some(left)
     }
 
     /// Makes the ring of a split slot the current one of its level, and puts the elders of the slot
@@ -153,7 +174,7 @@ impl Levels {
             self.read_ahead(nodes, split, nodes.links(elders).next);
         }
         nodes.take_list(split);
-        nodes.set_most(split, 0, self.departures);
+        nodes.reset_slot(split, 0, self.departures);
         let mut at = nodes.take_list(elders).prev;
         while at != elders {
             let (Links { prev, .. }, deadline) = (nodes.links(at), nodes.deadline_at(at));
@@ -181,7 +202,7 @@ impl Levels {
         let (base, parent) = (ring.base, ring.parent);
         if digit < slots {
             ring.vacate(digit);
-            nodes.set_most(base + digit, 0, self.departures);
+            nodes.reset_slot(base + digit, 0, self.departures);
         }
         meter.tally(Work::SlotVisit, ring.words.len() as u64);
         if ring.occupied() == 0 && nodes.links(base + slots).next == base + slots {
@@ -199,11 +220,11 @@ impl Levels {
         let (base, parent) = (ring.base, ring.parent);
         for digit in ring.take_occupied() {
             nodes.append_list(base + digit, base + slots);
-            nodes.set_most(base + digit, 0, self.departures);
+            nodes.reset_slot(base + digit, 0, self.departures);
         }
         nodes.set_links(parent, Links { prev: parent, next: parent });
         nodes.append_list(base + slots, parent);
-        nodes.set_most(parent, left, self.departures);
+        nodes.reset_slot(parent, left, self.departures);
         self.rings.release(id);
     }
 }
