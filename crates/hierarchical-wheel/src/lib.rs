@@ -51,7 +51,7 @@
 //!
 //! | method | amortised | worst |
 //! |---|---|---|
-//! | [`insert`](Timer::insert) | O(m), for the cascades to come | O(m + s + L / 16), when a slot is split |
+//! | [`insert`](Timer::insert) | O(m), for the cascades to come | O(m + s + L / 8), when a slot is split |
 //! | [`cancel`](Timer::cancel) | O(1) | O(m); of many timers, as 32 of `reschedule` |
 //! | [`reschedule`](Timer::reschedule) | O(m) | as `insert`; of many timers, as 32 of them |
 //! | [`advance`](Timer::advance), per timer that fires | O(1), paid for by its insertion | O(L m) a level that cascades |
@@ -68,7 +68,7 @@
 //! a timer with a value of eight bytes is in one cache line; up to twice that while the array is one
 //! piece; 8 for each place that is free. Each slot takes a node too. So do those of a ring that a
 //! split slot has, and 76 bytes for its hints where many timers came: 28 KB in all. A ring of which no
-//! more than a quarter of the lists have timers, and those no more than L / 16 together, is given back
+//! more than a quarter of the lists have timers, and those no more than L / 8 together, is given back
 //! when others are taken. A timer that is inserted with a deadline already past goes to an ordered map
 //! instead: O(log j) for j such timers.
 //!

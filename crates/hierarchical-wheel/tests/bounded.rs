@@ -23,7 +23,7 @@ const MOVES: u64 = LEVELS * (LEVELS + 1) / 2 * (LIMIT + MORE);
 
 /// Steps beside the moves: 32 timers are unlinked or moved, each may be the last of a ring, and one or
 /// two slots are split, which looks at the timers there and at two rings.
-const SETTLED: u64 = 32 * (2 + 4 + 4 + LEVELS) + 2 * (LIMIT / 16 + 2 * LEVELS * (4 + LIMIT / 16));
+const SETTLED: u64 = 32 * (2 + 4 + 4 + LEVELS) + 2 * (LIMIT / 8 + 2 * LEVELS * (4 + LIMIT / 8));
 
 /// Timers in each workload.
 const N: u32 = if cfg!(debug_assertions) { 200_000 } else { 1_000_000 };

@@ -35,7 +35,7 @@ use wheelhouse_core::meter::{Meter, Work};
 const SPLIT_AT: u32 = 32;
 
 /// A slot with no more than this part of the limit has few timers.
-const FEW: u32 = 16;
+const FEW: u32 = 8;
 
 /// A ring of whose lists no more than this part have timers is sparse.
 const SPARSE: u32 = 4;
