@@ -2,7 +2,7 @@
 //!
 //! A timer goes by its place in the arena, and its node is at the same place; so a timer is in one list at a time, and a list is no more than its two
 //! [`Ends`]. Each step along a list is a cache miss once the timers do not fit the caches, and so is each neighbour of one that is taken out:
-//! for structures that follow a paper to the letter. The wheels that are to be fast keep their slots in arrays.
+//! for structures that follow a paper to the letter. The wheels that are to be fast have their slots among the timers.
 
 use crate::segments::Segments;
 

@@ -22,8 +22,9 @@ impl Backend for Definition {
             reschedule: "O(m), worst 32 moves",
             fire: "O(1), worst O(8192 m)",
         },
-        // A list takes four links in and two out, and each level of split slots is a visit. Delays below 2^24 cascade at most twice; a slot that
-        // has fired is followed by a search over two words.
+        // A list takes four links in and two out, and each level of split slots is a visit. Delays
+        // below 2^24 cascade at most twice; a slot that has fired is followed by a search over two
+        // words.
         bounds: |_| Bounds {
             insert: 6.5,
             cancel: 3.5,

@@ -22,8 +22,8 @@ impl Backend for Definition {
             reschedule: "O(1)",
             fire: "O(m), worst O(k)",
         },
-        // A list takes four links in and two out. Delays below 2^24 cascade at most twice; a slot that
-        // has fired is followed by a search over four words at most, in each of the levels.
+        // A list takes four links in and two out. Delays below 2^24 cascade at most twice; a slot
+        // that has fired is followed by a search over two words.
         bounds: |_| Bounds {
             insert: 5.0,
             cancel: 3.0,
