@@ -105,7 +105,7 @@ impl Rings {
     }
 
     /// The ring that is to be looked at; then it is the next one's turn.
-    pub(crate) fn to_look_at(&mut self) -> u32 {
+    pub(crate) fn next_to_see(&mut self) -> u32 {
         self.looked_at = (self.looked_at + 1) % self.rings.len();
         self.looked_at as u32
     }

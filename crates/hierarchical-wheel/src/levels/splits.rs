@@ -111,7 +111,7 @@ impl Levels {
     /// the slot is in. Two such looks for each ring that is taken: so rings that are worth nothing do
     /// not outnumber those that are.
     fn tidy<S: Store>(&mut self, nodes: &mut Nodes<S>, meter: &impl Meter) {
-        let mut id = self.rings.to_look_at();
+        let mut id = self.rings.next_to_see();
         while let Some(left) = self.timers_if_few(nodes, id, meter) {
             let parent = self.rings.get(id).parent;
             self.join(nodes, id, left);
