@@ -6,6 +6,7 @@
 
 use crate::provenance;
 use crate::source::Source;
+use crate::stream::Stream;
 use crate::units;
 use anyhow::{Result, ensure};
 use std::fs::read_to_string;
@@ -36,29 +37,55 @@ pub fn timers(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Refuses a number of timers that takes more memory than there is. Asks nothing where the system does not tell how much that is.
+/// What a label takes, whether a timer ever has it: a place in the table of handles, and in those of
+/// the floor, of which one is rounded up to a power of two.
+const PER_LABEL: u64 = 8 + 16 + 2 * 16;
+
+/// What a movement of the clock takes: how many timers fire at it, in an array that doubles.
+const PER_TICK: u64 = 3 * 4;
+
+/// Refuses what takes more memory than there is. Asks nothing where the system does not tell how much
+/// that is.
 ///
 /// # Errors
 ///
-/// If the largest of the sizes takes more than is available, on any of the sources.
+/// If the largest of the sizes takes more than is available, on any of the sources, or a trace does.
 pub fn check(sources: &[Source], sizes: &[u32]) -> Result<()> {
-    let (Some(n), Some((available, whose))) =
-        (sizes.iter().copied().max().filter(|n| *n > SAMPLE), available())
-    else {
-        return Ok(());
-    };
+    let Some((available, whose)) = available() else { return Ok(()) };
+    let n = sizes.iter().copied().max().filter(|n| *n > SAMPLE);
     for source in sources {
-        let Source::Workload(workload) = source else { continue };
-        let needed = needed(workload, n);
+        let (what, needed, remedy) = match (source, n) {
+            (Source::Workload(workload), Some(n)) => {
+                let what = format!("n = {n} ({})", workload.name);
+                (what, needed(workload, n), "use a smaller --n")
+            }
+            (Source::File(stream), _) => {
+                let ticks = ticks(stream);
+                let what = format!("{} ({} labels, {ticks} ticks)", stream.name, stream.labels);
+                let needed = stream.labels as u64 * PER_LABEL + ticks * PER_TICK;
+                (what, needed, "use the labels of timers that have ended again, and longer ticks")
+            }
+            _ => continue,
+        };
         ensure!(
             needed <= available,
-            "n = {n} ({}) takes about {} and {whose} {} available; use a smaller --n",
-            workload.name,
+            "{what} takes about {} and {whose} {} available; {remedy}",
             units::bytes(needed),
             units::bytes(available),
         );
     }
     Ok(())
+}
+
+/// How often a stream moves the clock, tick by tick where it says so.
+fn ticks(stream: &Stream) -> u64 {
+    let ops = stream.phases.iter().flat_map(|phase| &phase.ops);
+    ops.map(|op| match op {
+        Op::Ticks { count, .. } => u64::from(*count),
+        Op::Advance { .. } | Op::Wake => 1,
+        _ => 0,
+    })
+    .sum()
 }
 
 /// About how many bytes it takes to verify and to measure a workload.
@@ -90,6 +117,8 @@ fn address_space_left() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wheelhouse_core::Tick;
+    use wheelhouse_workload::trace;
 
     #[test]
     fn the_estimate_holds_the_operations_and_grows_with_n() {
@@ -104,8 +133,28 @@ mod tests {
         assert!((per_timer(SAMPLE * 100) - 328.0).abs() < 1.0);
     }
 
+    /// Of two operations, as a trace file may be that nobody should trust.
+    fn two_operations(labels: u32, count: u32) -> Source {
+        let header = trace::Header { labels, operations: 2, ..trace::Header::default() };
+        let mut writer = trace::Writer::new(Vec::new(), header).unwrap();
+        writer.write(Op::Insert { label: 0, deadline: 5 }).unwrap();
+        writer.write(Op::Ticks { count, to: Tick::from(count) }).unwrap();
+        Source::File(Stream::of_trace("two", &writer.finish().unwrap()[..]).unwrap())
+    }
+
     #[test]
-    fn traces_and_few_timers_are_not_asked_about() {
+    fn a_trace_that_claims_more_than_there_is_memory_is_refused() {
+        assert!(check(&[two_operations(1, 9)], &[]).is_ok());
+        let (available, _) = available().unwrap();
+        for (labels, count) in [(u32::MAX, 9), (1, u32::MAX)] {
+            let refused = check(&[two_operations(labels, count)], &[]);
+            let needed = u64::from(labels) * PER_LABEL + u64::from(count) * PER_TICK;
+            assert_eq!(refused.is_err(), needed > available, "{labels} labels, {count} ticks");
+        }
+    }
+
+    #[test]
+    fn shipped_traces_and_few_timers_are_not_asked_about() {
         assert!(check(&[Source::find("uniform").unwrap()], &[SAMPLE]).is_ok());
         assert!(check(&[Source::find("trace:redis").unwrap()], &[u32::MAX]).is_ok());
         assert!(check(&[], &[]).is_ok());
