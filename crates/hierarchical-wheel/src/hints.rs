@@ -28,7 +28,7 @@ use core::hint::black_box;
 const HINTS: usize = 16;
 
 /// Timers from a hint to the next, at first. A power of two.
-pub(crate) const STRIDE: u32 = 16;
+pub(crate) const STRIDE: u8 = 16;
 
 /// The longest way from a hint to the next. So reading ahead, also of a slot to which millions came,
 /// takes some thousand reads at most.
@@ -49,11 +49,11 @@ struct Hints {
 }
 
 impl Hints {
-    const NONE: Self = Self { at: [0; HINTS], len: 0, stride: STRIDE, since: 0 };
+    const NONE: Self = Self { at: [0; HINTS], len: 0, stride: STRIDE as u32, since: 0 };
 
     /// To the slot some more timers were appended, the last of them at this place.
     fn record(&mut self, at: u32, is_here: impl Fn(u32) -> bool) {
-        self.since += STRIDE;
+        self.since += u32::from(STRIDE);
         if self.since < self.stride {
             return;
         }

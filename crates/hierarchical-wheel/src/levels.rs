@@ -357,7 +357,7 @@ impl Levels {
     #[inline]
     fn read_ahead<S: Store>(&self, nodes: &Nodes<S>, sentinel: u32, first: u32) {
         let known = nodes.slot(sentinel);
-        if known.looked_after > 1 && known.most() > 2 * STRIDE {
+        if known.looked_after > 1 && known.most() > 2 * u32::from(STRIDE) {
             let ring = self.rings.get(known.ring);
             ring.hints.read(sentinel - ring.base, first, ring.level.shift, nodes);
         }

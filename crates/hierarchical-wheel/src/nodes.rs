@@ -35,7 +35,7 @@ pub(crate) struct Node<T> {
     body: Body<T>,
 }
 
-const _: () = assert!(size_of::<Node<u64>>() == 32);
+const _: () = assert!(size_of::<Node<u64>>() == 32 && size_of::<Node<u32>>() == 32);
 
 /// The neighbours of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,25 +75,25 @@ pub(crate) enum Place {
 /// What a slot knows of its timers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
-    /// How many may be appended before somebody looks after the slot.
-    room: u32,
     /// How many there are at most once the room is used up.
     when_full: u32,
     /// Its ring.
     pub(crate) ring: u32,
-    /// How often it was looked after since it was last empty.
-    pub(crate) looked_after: u32,
     /// How many timers had been cancelled or moved, in the whole wheel, when that was known.
     pub(crate) departures: u32,
+    /// How many may be appended before somebody looks after the slot.
+    room: u8,
+    /// How often it was looked after since it was last empty, up to 255.
+    pub(crate) looked_after: u8,
 }
 
-const VACANT: Slot = Slot { room: 0, when_full: 0, ring: 0, looked_after: 0, departures: 0 };
+const VACANT: Slot = Slot { when_full: 0, ring: 0, departures: 0, room: 0, looked_after: 0 };
 
 impl Slot {
     /// How many timers there are at most: as many as came.
     #[inline(always)]
     pub(crate) fn most(&self) -> u32 {
-        self.when_full - self.room
+        self.when_full - u32::from(self.room)
     }
 }
 
@@ -303,9 +303,9 @@ impl<S: Store> Nodes<S> {
     /// A slot was looked after: makes room for so many timers more. Returns what it knows now.
     pub(crate) fn make_room(&mut self, slot: u32) -> Slot {
         let Body::Slot(known) = &mut self.nodes.at_mut(slot).body else { return VACANT };
-        known.room += STRIDE;
-        known.when_full = known.when_full.saturating_add(STRIDE);
-        known.looked_after = known.looked_after.wrapping_add(1);
+        known.room = STRIDE;
+        known.when_full = known.when_full.saturating_add(STRIDE.into());
+        known.looked_after = known.looked_after.saturating_add(1);
         *known
     }
 
@@ -313,7 +313,8 @@ impl<S: Store> Nodes<S> {
     #[inline(always)]
     pub(crate) fn reset_slot(&mut self, slot: u32, timers: u32, departures: u32) {
         if let Body::Slot(known) = &mut self.nodes.at_mut(slot).body {
-            let (room, when_full) = (STRIDE - 1, timers + STRIDE - 1);
+            let room = STRIDE - 1;
+            let when_full = timers.saturating_add(room.into());
             *known = Slot { room, when_full, looked_after: 0, departures, ..*known };
         }
     }

@@ -48,13 +48,13 @@
 //! | refresh to a later time | the lock of the job |
 //! | a run | an expiry in the backend, a handful of locks held for an instant each, two reads of the clock |
 //! | nothing due | nothing: no tick is visited, no thread wakes up |
-//! | memory of a pending job | 165 to 195 bytes in one allocation; 205 to 235 in two if it is periodic; 315 to 350 in three with a key of 16 bytes |
+//! | memory of a pending job | 165 to 225 bytes in one allocation; 205 to 265 in two if it is periodic; 315 to 380 in three with a key of 16 bytes |
 //!
 //! The bytes are those of the service and its default backend together, on a 64-bit machine, among 65,536 jobs and more
 //! (`tests/memory.rs` holds them to this); what a closure holds comes on top. What it holds is dropped when the job is over; the memory
 //! of the job itself is freed when nobody has its handle any more either.
-//! The arrays in which jobs, timers and keys lie keep their room for the jobs to come, until the service ends: 60 to 90
-//! bytes for each of the most jobs that there were at a time, 145 to 180 if they had keys.
+//! The arrays in which jobs, timers and keys lie keep their room for the jobs to come, until the service ends: 60 to 120
+//! bytes for each of the most jobs that there were at a time, 145 to 210 if they had keys.
 //!
 //! # What is promised
 //!
