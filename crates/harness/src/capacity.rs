@@ -24,16 +24,16 @@ const PER_TIMER: u64 = 200;
 /// The most timers that streams are made for: their labels are 32 bits, and a stream of more fills the memory of most machines.
 const MOST: u32 = 200_000_000;
 
-/// Reads a number of timers, with or without separators.
+/// Reads a number of timers: `5000000`, `5_000_000` or `5e6`.
 ///
 /// # Errors
 ///
 /// If it is none, zero, or more than streams are made for; the message says what is allowed.
 pub fn timers(text: &str) -> Result<u32, String> {
-    let digits = text.replace('_', "");
-    match digits.parse::<u32>() {
-        Ok(n) if (1..=MOST).contains(&n) => Ok(n),
-        _ => Err(format!("a number of timers is between 1 and {MOST}, as in 1000000 or 1_000_000")),
+    // A double holds every whole number that is allowed, and reads both ways of writing it.
+    match text.replace('_', "").parse::<f64>() {
+        Ok(n) if n.fract() == 0.0 && (1.0..=f64::from(MOST)).contains(&n) => Ok(n as u32),
+        _ => Err(format!("a number of timers is between 1 and {MOST}, as in 1_000_000 or 1e6")),
     }
 }
 
@@ -119,6 +119,16 @@ mod tests {
     use super::*;
     use wheelhouse_core::Tick;
     use wheelhouse_workload::trace;
+
+    #[test]
+    fn numbers_of_timers_are_read_as_people_write_them() {
+        for text in ["5000000", "5_000_000", "5e6", "0.5e7"] {
+            assert_eq!(timers(text), Ok(5_000_000), "{text}");
+        }
+        for text in ["", "0", "-1", "1.5", "1e9", "nan", "inf", "many"] {
+            assert!(timers(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn the_estimate_holds_the_operations_and_grows_with_n() {
