@@ -23,6 +23,7 @@ use wheelhouse_harness::{cold, contender, report, summary};
 /// Our backends beside the timer crates of others.
 #[derive(Debug, Parser)]
 #[command(
+    bin_name = "cargo bench --bench peers --",
     after_help = "Examples:\n  cargo bench --bench peers -- --quick\n  cargo bench --bench peers -- --backend grommet-core --backend hierarchical-wheel --n 10_000_000"
 )]
 struct Options {

@@ -10,6 +10,7 @@ use wheelhouse_service_load::options::Options;
 /// The timer service under load, beside others.
 #[derive(Debug, Parser)]
 #[command(
+    bin_name = "cargo bench --bench service --",
     after_help = "Examples:\n  cargo bench --bench service -- --quick\n  cargo bench --bench service -- --experiment fires --facility wheelhouse,tokio-sleep"
 )]
 struct Bench {

@@ -6,6 +6,7 @@
 
 use crate::provenance;
 use crate::source::Source;
+use crate::stream::Stream;
 use crate::units;
 use anyhow::{Result, ensure};
 use std::fs::read_to_string;
@@ -23,42 +24,68 @@ const PER_TIMER: u64 = 200;
 /// The most timers that streams are made for: their labels are 32 bits, and a stream of more fills the memory of most machines.
 const MOST: u32 = 200_000_000;
 
-/// Reads a number of timers, with or without separators.
+/// Reads a number of timers: `5000000`, `5_000_000` or `5e6`.
 ///
 /// # Errors
 ///
 /// If it is none, zero, or more than streams are made for; the message says what is allowed.
 pub fn timers(text: &str) -> Result<u32, String> {
-    let digits = text.replace('_', "");
-    match digits.parse::<u32>() {
-        Ok(n) if (1..=MOST).contains(&n) => Ok(n),
-        _ => Err(format!("a number of timers is between 1 and {MOST}, as in 1000000 or 1_000_000")),
+    // A double holds every whole number that is allowed, and reads both ways of writing it.
+    match text.replace('_', "").parse::<f64>() {
+        Ok(n) if n.fract() == 0.0 && (1.0..=f64::from(MOST)).contains(&n) => Ok(n as u32),
+        _ => Err(format!("a number of timers is between 1 and {MOST}, as in 1_000_000 or 1e6")),
     }
 }
 
-/// Refuses a number of timers that takes more memory than there is. Asks nothing where the system does not tell how much that is.
+/// What a label takes, whether a timer ever has it: a place in the table of handles, and in those of
+/// the floor, of which one is rounded up to a power of two.
+const PER_LABEL: u64 = 8 + 16 + 2 * 16;
+
+/// What a movement of the clock takes: how many timers fire at it, in an array that doubles.
+const PER_TICK: u64 = 3 * 4;
+
+/// Refuses what takes more memory than there is. Asks nothing where the system does not tell how much
+/// that is.
 ///
 /// # Errors
 ///
-/// If the largest of the sizes takes more than is available, on any of the sources.
+/// If the largest of the sizes takes more than is available, on any of the sources, or a trace does.
 pub fn check(sources: &[Source], sizes: &[u32]) -> Result<()> {
-    let (Some(n), Some((available, whose))) =
-        (sizes.iter().copied().max().filter(|n| *n > SAMPLE), available())
-    else {
-        return Ok(());
-    };
+    let Some((available, whose)) = available() else { return Ok(()) };
+    let n = sizes.iter().copied().max().filter(|n| *n > SAMPLE);
     for source in sources {
-        let Source::Workload(workload) = source else { continue };
-        let needed = needed(workload, n);
+        let (what, needed, remedy) = match (source, n) {
+            (Source::Workload(workload), Some(n)) => {
+                let what = format!("n = {n} ({})", workload.name);
+                (what, needed(workload, n), "use a smaller --n")
+            }
+            (Source::File(stream), _) => {
+                let ticks = ticks(stream);
+                let what = format!("{} ({} labels, {ticks} ticks)", stream.name, stream.labels);
+                let needed = stream.labels as u64 * PER_LABEL + ticks * PER_TICK;
+                (what, needed, "use the labels of timers that have ended again, and longer ticks")
+            }
+            _ => continue,
+        };
         ensure!(
             needed <= available,
-            "n = {n} ({}) takes about {} and {whose} {} available; use a smaller --n",
-            workload.name,
+            "{what} takes about {} and {whose} {} available; {remedy}",
             units::bytes(needed),
             units::bytes(available),
         );
     }
     Ok(())
+}
+
+/// How often a stream moves the clock, tick by tick where it says so.
+fn ticks(stream: &Stream) -> u64 {
+    let ops = stream.phases.iter().flat_map(|phase| &phase.ops);
+    ops.map(|op| match op {
+        Op::Ticks { count, .. } => u64::from(*count),
+        Op::Advance { .. } | Op::Wake => 1,
+        _ => 0,
+    })
+    .sum()
 }
 
 /// About how many bytes it takes to verify and to measure a workload.
@@ -90,6 +117,18 @@ fn address_space_left() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wheelhouse_core::Tick;
+    use wheelhouse_workload::trace;
+
+    #[test]
+    fn numbers_of_timers_are_read_as_people_write_them() {
+        for text in ["5000000", "5_000_000", "5e6", "0.5e7"] {
+            assert_eq!(timers(text), Ok(5_000_000), "{text}");
+        }
+        for text in ["", "0", "-1", "1.5", "1e9", "nan", "inf", "many"] {
+            assert!(timers(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn the_estimate_holds_the_operations_and_grows_with_n() {
@@ -104,8 +143,28 @@ mod tests {
         assert!((per_timer(SAMPLE * 100) - 328.0).abs() < 1.0);
     }
 
+    /// Of two operations, as a trace file may be that nobody should trust.
+    fn two_operations(labels: u32, count: u32) -> Source {
+        let header = trace::Header { labels, operations: 2, ..trace::Header::default() };
+        let mut writer = trace::Writer::new(Vec::new(), header).unwrap();
+        writer.write(Op::Insert { label: 0, deadline: 5 }).unwrap();
+        writer.write(Op::Ticks { count, to: Tick::from(count) }).unwrap();
+        Source::File(Stream::of_trace("two", &writer.finish().unwrap()[..]).unwrap())
+    }
+
     #[test]
-    fn traces_and_few_timers_are_not_asked_about() {
+    fn a_trace_that_claims_more_than_there_is_memory_is_refused() {
+        assert!(check(&[two_operations(1, 9)], &[]).is_ok());
+        let (available, _) = available().unwrap();
+        for (labels, count) in [(u32::MAX, 9), (1, u32::MAX)] {
+            let refused = check(&[two_operations(labels, count)], &[]);
+            let needed = u64::from(labels) * PER_LABEL + u64::from(count) * PER_TICK;
+            assert_eq!(refused.is_err(), needed > available, "{labels} labels, {count} ticks");
+        }
+    }
+
+    #[test]
+    fn shipped_traces_and_few_timers_are_not_asked_about() {
         assert!(check(&[Source::find("uniform").unwrap()], &[SAMPLE]).is_ok());
         assert!(check(&[Source::find("trace:redis").unwrap()], &[u32::MAX]).is_ok());
         assert!(check(&[], &[]).is_ok());

@@ -8,7 +8,8 @@ use crate::latency::Histograms;
 use crate::memory;
 use crate::model::{FLOOR, Guest, Memory};
 use crate::stream::{Solution, Stream};
-use anyhow::{Result, bail};
+use crate::unknown;
+use anyhow::Result;
 use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 use wheelhouse_core::Timer;
@@ -199,8 +200,8 @@ pub fn select(names: &[String]) -> Result<Vec<Box<dyn Contender>>> {
 /// If a name is unknown; the message lists the known ones.
 pub fn select_from(all: Contenders, names: &[String]) -> Result<Contenders> {
     let known: Vec<_> = all.iter().map(|contender| contender.name()).collect();
-    if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
-        bail!("no backend is called '{unknown}'; there are: {}", known.join(", "));
+    if let Some(name) = names.iter().find(|name| !known.contains(&name.as_str())) {
+        return Err(unknown::error("backend", name, &known));
     }
     let is_chosen = |name: &str| names.is_empty() || names.iter().any(|it| it == name);
     Ok(all.into_iter().filter(|it| is_chosen(it.name())).collect())

@@ -30,6 +30,7 @@ pub mod stream;
 pub mod summary;
 pub mod table;
 pub mod units;
+pub mod unknown;
 pub mod verify;
 
 /// Compiles the program of the README.

@@ -3,12 +3,16 @@
 use crate::latency::clock_overhead;
 use crate::model::Provenance;
 use std::fs::read_to_string;
+use std::path::Path;
 use std::process::Command;
 
 /// Gathers what there is to know, now, of a thread that is not pinned. What cannot be found out is `unknown`.
 pub fn gather(seed: u64) -> Provenance {
     let cpu = cpu_model();
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    // Those of the machine: of the others a process that is pinned, as by `taskset`, does not know.
+    let counted = read_to_string("/proc/cpuinfo").ok().and_then(|file| processors(&file));
+    let ours = || std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = counted.unwrap_or_else(ours);
     Provenance {
         started: utc_now(),
         host: host_label(&cpu, cores),
@@ -56,6 +60,12 @@ fn cpu_model() -> String {
     model.or_else(|| output("sysctl", &["-n", "machdep.cpu.brand_string"])).unwrap_or_else(unknown)
 }
 
+/// How many processors the kernel tells of.
+fn processors(cpuinfo: &str) -> Option<usize> {
+    let count = cpuinfo.lines().filter(|line| line.starts_with("processor")).count();
+    (count > 0).then_some(count)
+}
+
 /// What the kernel tells of the machine's memory under a name, in bytes.
 pub(crate) fn meminfo(name: &str) -> Option<u64> {
     kilobytes(&read_to_string("/proc/meminfo").ok()?, name)
@@ -83,18 +93,30 @@ fn host_label(cpu: &str, cores: usize) -> String {
     format!("{}-{cores}c", if word.is_empty() { "machine" } else { &word })
 }
 
+/// The bench that `cargo bench` runs when none is named.
+const USUAL_BENCH: &str = "timers";
+
 /// The command line as somebody would type it: the program by its name alone, since where it was built is nobody's business.
 fn command_line() -> String {
     let mut arguments = std::env::args();
     let program = arguments.next().unwrap_or_default();
-    let name =
-        std::path::Path::new(&program).file_stem().map(|name| name.to_string_lossy().into_owned());
+    as_typed(Path::new(&program), arguments)
+}
+
+/// The same for any program and arguments.
+fn as_typed(program: &Path, arguments: impl Iterator<Item = String>) -> String {
+    let name = program.file_stem().map(|name| name.to_string_lossy().into_owned());
+    let name = name.unwrap_or_default();
     let (benches, rest): (Vec<_>, Vec<_>) = arguments.partition(|argument| argument == "--bench");
     // Cargo gives `--bench` to what it runs as a bench, and a name with a hash that nobody would type.
     let (command, separator) = if benches.is_empty() {
-        (name.unwrap_or_default(), " ")
+        (name, " ")
     } else {
-        ("cargo bench".into(), " -- ")
+        let target = name.rsplit_once('-').map_or(name.as_str(), |(target, _hash)| target);
+        match target {
+            USUAL_BENCH => ("cargo bench".to_owned(), " -- "),
+            _ => (format!("cargo bench --bench {target}"), " -- "),
+        }
     };
     if rest.is_empty() { command } else { format!("{command}{separator}{}", rest.join(" ")) }
 }
@@ -116,6 +138,24 @@ mod tests {
             [Some(25_275_928_576), Some(1024)]
         );
         assert_eq!(["Mem", "HugePages"].map(|name| kilobytes(file, name)), [None, None]);
+    }
+
+    #[test]
+    fn the_command_is_as_it_was_typed() {
+        let typed = |program: &str, arguments: &[&str]| {
+            as_typed(Path::new(program), arguments.iter().map(|it| it.to_string()))
+        };
+        let peers = "/x/target/release/deps/peers-2e00c496a79dd8bb";
+        let options = ["--n", "5e6", "--bench"];
+        assert_eq!(typed(peers, &options), "cargo bench --bench peers -- --n 5e6");
+        assert_eq!(typed("/x/timers-0123456789abcdef", &["--bench"]), "cargo bench");
+        assert_eq!(typed("target/release/wheelhouse", &["list"]), "wheelhouse list");
+    }
+
+    #[test]
+    fn the_processors_of_the_machine_are_counted_and_not_ours() {
+        let file = "processor\t: 0\nmodel name\t: x\n\nprocessor\t: 1\nmodel name\t: x\n";
+        assert_eq!((processors(file), processors("")), (Some(2), None));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Where streams come from: workloads by name, the traces that are shipped, and trace files.
 
 use crate::stream::{Stream, TRACE};
-use anyhow::{Result, anyhow, bail};
+use crate::unknown;
+use anyhow::{Result, anyhow};
 use std::path::Path;
 use wheelhouse_workload::{Workload, all, find, trace};
 
@@ -35,7 +36,10 @@ impl Source {
         };
         match trace::shipped().iter().find(|shipped| shipped.name == trace_name) {
             Some(shipped) => Ok(Self::Shipped(shipped)),
-            None => bail!("no trace is called '{trace_name}'; there are: {}", trace_names()),
+            None => {
+                let known: Vec<_> = trace::shipped().iter().map(|shipped| shipped.name).collect();
+                Err(unknown::error("trace", trace_name, &known))
+            }
         }
     }
 

@@ -6,13 +6,14 @@
 use crate::contender::Contender;
 use crate::experiments::{Experiment, Played};
 use crate::load::Load;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use std::io::IsTerminal;
 use wheelhouse_harness::console::say;
 use wheelhouse_harness::interrupt;
 use wheelhouse_harness::model::{INTERRUPTED, Provenance};
 use wheelhouse_harness::progress::Progress;
 use wheelhouse_harness::provenance;
+use wheelhouse_harness::unknown;
 
 /// What to play.
 pub struct Settings {
@@ -131,9 +132,9 @@ fn rotated<T>(all: &[T], by: usize) -> impl Iterator<Item = &T> {
 ///
 /// If a name is unknown; the message has those that are known.
 pub fn select(all: Vec<Box<dyn Contender>>, names: &[String]) -> Result<Vec<Box<dyn Contender>>> {
-    if let Some(unknown) = names.iter().find(|name| !all.iter().any(|it| it.name() == **name)) {
+    if let Some(name) = names.iter().find(|name| !all.iter().any(|it| it.name() == **name)) {
         let known: Vec<_> = all.iter().map(|it| it.name()).collect();
-        bail!("no facility is called '{unknown}'; there are: {}", known.join(", "));
+        return Err(unknown::error("facility", name, &known));
     }
     Ok(all
         .into_iter()

@@ -333,7 +333,7 @@ pub struct UnknownWorkload {
 impl UnknownWorkload {
     /// The known name that takes the fewest changes to get to.
     pub fn nearest(&self) -> &'static str {
-        let distance = |workload: &&Workload| changes(&self.name, workload.name);
+        let distance = |workload: &&Workload| strsim::levenshtein(&self.name, workload.name);
         all().iter().min_by_key(distance).map_or("", |workload| workload.name)
     }
 }
@@ -347,19 +347,3 @@ impl fmt::Display for UnknownWorkload {
 }
 
 impl std::error::Error for UnknownWorkload {}
-
-/// How many characters must be inserted, dropped or replaced to make one string the other (Levenshtein's distance).
-fn changes(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &b) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[to.len()]
-}

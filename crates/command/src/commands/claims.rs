@@ -3,7 +3,7 @@
 use crate::callgrind;
 use crate::cli::Form;
 use crate::report::{self, instructions, page, tables};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
@@ -16,6 +16,7 @@ use wheelhouse_harness::provenance;
 use wheelhouse_harness::report::document::Document;
 use wheelhouse_harness::report::{html, markdown, plain};
 use wheelhouse_harness::table::Table;
+use wheelhouse_harness::unknown;
 
 /// How often the classifier is tried on each planted cost.
 const CONTROLS: u64 = 20;
@@ -57,9 +58,9 @@ pub(super) fn run(
 fn chosen(ids: &[String]) -> Result<Vec<Claim>> {
     let all = wheelhouse_claims::claims()?;
     let is = |claim: &Claim, id: &String| claim.id.eq_ignore_ascii_case(id);
-    if let Some(unknown) = ids.iter().find(|id| !all.iter().any(|claim| is(claim, id))) {
+    if let Some(id) = ids.iter().find(|id| !all.iter().any(|claim| is(claim, id))) {
         let known: Vec<_> = all.iter().map(|claim| claim.id.as_str()).collect();
-        bail!("no claim is called '{unknown}'; there are: {}", known.join(", "));
+        return Err(unknown::error("claim", id, &known));
     }
     let is_chosen = |claim: &Claim| ids.is_empty() || ids.iter().any(|id| is(claim, id));
     Ok(all.into_iter().filter(is_chosen).collect())

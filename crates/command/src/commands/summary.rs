@@ -1,10 +1,11 @@
-//! Reports that have a summary of their own, which is put into a README as it is.
+//! Reports that have a summary of their own, which is put into a page as it is.
 
 use super::out_of_date;
 use crate::report as claims;
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::process::ExitCode;
+use wheelhouse_harness::report::link_from;
 use wheelhouse_harness::splice::{self, Outcome};
 use wheelhouse_service_load::report as service;
 
@@ -40,7 +41,7 @@ impl Summary {
         let summary = std::fs::read_to_string(&path)
             .with_context(|| format!("cannot read {}", path.display()))?;
         let (text, page) = self.rest;
-        let section = format!("{summary}\n[{text}](<{}/{page}>).\n", dir.display());
+        let section = format!("{summary}\n[{text}](<{}/{page}>).\n", link_from(file, dir)?);
         let outcome =
             if check { splice::check } else { splice::splice }(file, self.section, &section)?;
         Ok(if check && outcome == Outcome::Changed { out_of_date(file) } else { ExitCode::SUCCESS })

@@ -4,11 +4,12 @@
 //! delays of about a tick for each timer, where that of the table has 2^20 ticks whatever n is. A
 //! wheel's costs depend on the span, so both are shown.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use wheelhouse_harness::bench::usual_sources;
 use wheelhouse_harness::idle::PLAYER;
 use wheelhouse_harness::source::Source;
 use wheelhouse_harness::stream::{Stream, TRACE};
+use wheelhouse_harness::unknown;
 use wheelhouse_workload::{Pattern, Workload, find};
 
 use super::Row;
@@ -146,9 +147,7 @@ pub(crate) fn dense_span(n: u32) -> u64 {
 
 fn check_names(what: &str, named: &[String], known: &[&str]) -> Result<()> {
     match named.iter().find(|name| !known.contains(&name.as_str())) {
-        Some(unknown) => {
-            bail!("no {what} here is called '{unknown}'; there are: {}", known.join(", "))
-        }
+        Some(name) => Err(unknown::error(format_args!("{what} here"), name, known)),
         None => Ok(()),
     }
 }

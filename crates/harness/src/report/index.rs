@@ -47,7 +47,7 @@ pub fn render(folder: &Path) -> Result<Index> {
     let table = table(&runs);
     let text = format!(
         "# Results\n\nWhat runs of the comparison wrote, a folder each; nothing here is edited by hand. `run.json` holds every sample,\n\
-         `report.md` and `report.html` show them, `wheelhouse compare A B` compares two. The README shows the run named in `REFERENCE`.\n\n{}",
+         `report.md` and `report.html` show them, `wheelhouse compare A B` compares two. The README shows the run named in `SIZES`.\n\n{}",
         table.markdown()
     );
     Ok(Index { text, broken })

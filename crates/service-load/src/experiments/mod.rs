@@ -10,10 +10,11 @@ use crate::fate::{self, Checked, Fate};
 use crate::figures::Figure;
 use crate::ledger::Ledger;
 use crate::load::Load;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_harness::units;
+use wheelhouse_harness::unknown;
 
 /// What a play gives: figures, or what was wrong, in a sentence.
 pub type Played = Result<Vec<Figure>, String>;
@@ -206,9 +207,9 @@ impl Experiment {
     pub fn select(names: &[String]) -> Result<Vec<Self>> {
         let is =
             |it: &Self, name: &str| it.name() == name || it.name().split('-').next() == Some(name);
-        if let Some(unknown) = names.iter().find(|name| !Self::ALL.iter().any(|it| is(it, name))) {
-            let known = Self::ALL.map(Self::name).join(", ");
-            bail!("no experiment is called '{unknown}'; there are: pairs, {known}");
+        if let Some(name) = names.iter().find(|name| !Self::ALL.iter().any(|it| is(it, name))) {
+            let known: Vec<_> = ["pairs"].into_iter().chain(Self::ALL.map(Self::name)).collect();
+            return Err(unknown::error("experiment", name, &known));
         }
         Ok(Self::ALL
             .into_iter()
