@@ -376,7 +376,7 @@ fn many_services_start_and_stop_while_others_schedule() {
                     while timers.after(Duration::from_micros(500)).send(&sender, ()).is_ok() {
                         scheduled += 1;
                         // A producer that never pauses fills the memory of a machine on which the driver waits for a core.
-                        if scheduled % 64 == 0 {
+                        if scheduled.is_multiple_of(64) {
                             thread::sleep(Duration::from_micros(20));
                         }
                     }
