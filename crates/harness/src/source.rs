@@ -30,15 +30,16 @@ impl Source {
     /// If there is none; the message lists the known names.
     pub fn find(name: &str) -> Result<Self> {
         let Some(trace_name) = name.strip_prefix(TRACE) else {
-            return find(name)
-                .map(Self::Workload)
-                .map_err(|unknown| anyhow!("{unknown}; traces: {}", trace_names()));
+            return find(name).map(Self::Workload).map_err(|unknown| {
+                anyhow!("{unknown}; traces: {}", trace_names().collect::<Vec<_>>().join(", "))
+            });
         };
         match trace::shipped().iter().find(|shipped| shipped.name == trace_name) {
             Some(shipped) => Ok(Self::Shipped(shipped)),
             None => {
-                let known: Vec<_> = trace::shipped().iter().map(|shipped| shipped.name).collect();
-                Err(unknown::error("trace", trace_name, &known))
+                let known: Vec<String> = trace_names().collect();
+                let known: Vec<&str> = known.iter().map(String::as_str).collect();
+                Err(unknown::error("trace", name, &known))
             }
         }
     }
@@ -89,10 +90,6 @@ impl Source {
     }
 }
 
-fn trace_names() -> String {
-    trace::shipped()
-        .iter()
-        .map(|shipped| format!("{TRACE}{}", shipped.name))
-        .collect::<Vec<_>>()
-        .join(", ")
+fn trace_names() -> impl Iterator<Item = String> {
+    trace::shipped().iter().map(|shipped| format!("{TRACE}{}", shipped.name))
 }
