@@ -260,8 +260,8 @@ impl<E, L> Arena<E, L> {
     /// Makes the place of a handle free, unless it was its last.
     #[inline]
     fn release(&mut self, id: TimerId) {
-        match id.generation().checked_add(1) {
-            Some(next) => self.free.push(TimerId::from_parts(id.index(), next)),
+        match id.next_of_place() {
+            Some(next) => self.free.push(next),
             None => self.retired += 1,
         }
     }

@@ -48,6 +48,16 @@ impl TimerId {
     pub const fn generation(self) -> NonZeroU32 {
         self.generation
     }
+
+    /// The handle of the timer that takes the place after this one; `None` after the last generation,
+    /// when the place is to be retired.
+    #[inline]
+    pub const fn next_of_place(self) -> Option<Self> {
+        match self.generation.checked_add(1) {
+            Some(generation) => Some(Self { generation, ..self }),
+            None => None,
+        }
+    }
 }
 
 impl fmt::Debug for TimerId {

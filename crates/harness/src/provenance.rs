@@ -108,6 +108,7 @@ fn as_typed(program: &Path, arguments: impl Iterator<Item = String>) -> String {
     let name = program.file_stem().map(|name| name.to_string_lossy().into_owned());
     let name = name.unwrap_or_default();
     let (benches, rest): (Vec<_>, Vec<_>) = arguments.partition(|argument| argument == "--bench");
+    let rest = without_folder(rest);
     // Cargo gives `--bench` to what it runs as a bench, and a name with a hash that nobody would type.
     let (command, separator) = if benches.is_empty() {
         (name, " ")
@@ -119,6 +120,24 @@ fn as_typed(program: &Path, arguments: impl Iterator<Item = String>) -> String {
         }
     };
     if rest.is_empty() { command } else { format!("{command}{separator}{}", rest.join(" ")) }
+}
+
+/// Without a folder for the results that is named from the root: it changes none of them, and where
+/// somebody keeps them is nobody's business either.
+fn without_folder(arguments: Vec<String>) -> Vec<String> {
+    let mut kept: Vec<String> = Vec::new();
+    for argument in arguments {
+        let folder = match kept.last().map(String::as_str) {
+            Some("--out") => Some(argument.as_str()),
+            _ => argument.strip_prefix("--out="),
+        };
+        match folder.map(|folder| Path::new(folder).is_absolute()) {
+            Some(true) if !argument.starts_with("--out=") => drop(kept.pop()),
+            Some(true) => {}
+            _ => kept.push(argument),
+        }
+    }
+    kept
 }
 
 /// The time of day in UTC, to the second.
@@ -150,6 +169,8 @@ mod tests {
         assert_eq!(typed(peers, &options), "cargo bench --bench peers -- --n 5e6");
         assert_eq!(typed("/x/timers-0123456789abcdef", &["--bench"]), "cargo bench");
         assert_eq!(typed("target/release/wheelhouse", &["list"]), "wheelhouse list");
+        let folders = ["--out=/x", "--n", "5e6", "--out", "/home/me/runs", "--out", "x", "--bench"];
+        assert_eq!(typed(peers, &folders), "cargo bench --bench peers -- --n 5e6 --out x");
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub fn replace(text: &str, name: &str, content: &str) -> Result<String> {
 ///
 /// If the file cannot be read.
 pub fn has(file: &Path, name: &str) -> Result<bool> {
-    Ok(read(file)?.contains(&format!("<!-- BEGIN {name}:")))
+    Ok(read(file)?.lines().any(|line| begins(line.trim(), name)))
 }
 
 fn read(file: &Path) -> Result<String> {
@@ -83,14 +83,18 @@ fn spliced(file: &Path, name: &str, content: &str) -> Result<(String, String)> {
 
 /// From the end of the line of the first marker to the start of that of the second.
 fn between_markers(text: &str, name: &str) -> Result<Range<usize>> {
-    let begin =
-        marker_line(text, |line| line.starts_with(&format!("<!-- BEGIN {name}:")), "BEGIN", name)?;
+    let begin = marker_line(text, |line| begins(line, name), "BEGIN", name)?;
     let end = marker_line(text, |line| line == format!("<!-- END {name} -->"), "END", name)?;
     ensure!(
         begin.end < end.start,
         "the marker END {name} stands before BEGIN {name}; put them in order"
     );
     Ok(begin.end..end.start)
+}
+
+/// Whether a line, without the white space around it, is the first marker of a name.
+fn begins(line: &str, name: &str) -> bool {
+    line.starts_with(&format!("<!-- BEGIN {name}:"))
 }
 
 /// The one line that is the marker, without its line break.

@@ -36,11 +36,7 @@ pub fn at_a_glance(run: &Run, n: Option<u64>) -> Table {
     table.rows =
         names.iter().map(|name| vec![Cell::text(name.clone()).marked(row_mark(name))]).collect();
     for source in &sources {
-        let found: Vec<Found> = names.iter().map(|name| source.find(run, name)).collect();
-        let best = best(&names, &found);
-        for ((row, name), found) in table.rows.iter_mut().zip(&names).zip(&found) {
-            row.push(source.cell(name, found, best));
-        }
+        append_column(&mut table.rows, run, &names, Some(source));
     }
     table.notes = notes(run, n, &sources);
     if !left_out.is_empty() {
@@ -89,18 +85,23 @@ pub fn by_size(run: &Run) -> Table {
         }));
         for heading in &headings {
             let source = sources.iter().find(|source| source.heading == *heading);
-            let find = |name: &String| source.map_or(Found::Missing, |s| s.find(run, name));
-            let found: Vec<Found> = names.iter().map(find).collect();
-            let best = best(&names, &found);
-            for ((row, name), found) in table.rows[start..].iter_mut().zip(&names).zip(&found) {
-                row.push(source.map_or_else(Cell::missing, |s| s.cell(name, found, best)));
-            }
+            append_column(&mut table.rows[start..], run, &names, source);
         }
     }
     let same = "Median, and ×ratio to the best at that n, which is marked. Lower is better.";
     table.notes.push(same.to_owned());
     table.notes.extend(guest_notes(run));
     table
+}
+
+/// Appends a field to each row: what a source has of the structure that the row is about.
+fn append_column(rows: &mut [Vec<Cell>], run: &Run, names: &[String], source: Option<&Source>) {
+    let find = |name: &String| source.map_or(Found::Missing, |source| source.find(run, name));
+    let found: Vec<Found> = names.iter().map(find).collect();
+    let best = best(names, &found);
+    for ((row, name), found) in rows.iter_mut().zip(names).zip(&found) {
+        row.push(source.map_or_else(Cell::missing, |source| source.cell(name, found, best)));
+    }
 }
 
 /// The n that tables and plots show when none is named: [`USUAL_N`] if the run has it, else its largest.

@@ -292,9 +292,7 @@ impl Levels {
             self.hand = deadline;
         } else if self.hand != start {
             self.hand = start;
-            if nodes.used() >= MANY {
-                self.read_ahead(nodes, sentinel, nodes.links(sentinel).next);
-            }
+            self.read_ahead(nodes, sentinel, nodes.links(sentinel).next);
         }
         meter.tally(Work::Link, LINKS_OUT);
         let (id, armed, is_empty) = nodes.pop(sentinel)?;
@@ -340,9 +338,7 @@ impl Levels {
         first: u32,
         meter: &impl Meter,
     ) {
-        if nodes.used() >= MANY {
-            self.read_ahead(nodes, sentinel, first);
-        }
+        self.read_ahead(nodes, sentinel, first);
         let mut at = nodes.take_list(sentinel).next;
         nodes.reset_slot(sentinel, 0, self.departures);
         while at != sentinel {
@@ -353,9 +349,12 @@ impl Levels {
         }
     }
 
-    /// Reads the timers of a slot that is about to be emptied, if they are many.
+    /// Reads the timers of a slot that is about to be emptied, if they are many and so are all.
     #[inline]
     fn read_ahead<S: Store>(&self, nodes: &Nodes<S>, sentinel: u32, first: u32) {
+        if nodes.used() < MANY {
+            return;
+        }
         let known = nodes.slot(sentinel);
         if known.looked_after > 1 && known.most() > 2 * u32::from(STRIDE) {
             let ring = self.rings.get(known.ring);

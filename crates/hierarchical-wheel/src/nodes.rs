@@ -282,8 +282,8 @@ impl<S: Store> Nodes<S> {
     /// Makes the place of a handle free, unless it was its last.
     #[inline(always)]
     pub(crate) fn release(&mut self, id: TimerId) {
-        match id.generation().checked_add(1) {
-            Some(next) => self.free.push(TimerId::from_parts(id.index(), next)),
+        match id.next_of_place() {
+            Some(next) => self.free.push(next),
             None => self.retired += 1,
         }
     }

@@ -170,9 +170,7 @@ impl Levels {
             self.occupied.insert(level.first + digit);
         }
         let elders = base + self.rings.slots();
-        if nodes.used() >= MANY {
-            self.read_ahead(nodes, split, nodes.links(elders).next);
-        }
+        self.read_ahead(nodes, split, nodes.links(elders).next);
         nodes.take_list(split);
         nodes.reset_slot(split, 0, self.departures);
         let mut at = nodes.take_list(elders).prev;
