@@ -6,6 +6,7 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use wheelhouse_harness::capacity::timers;
+use wheelhouse_harness::options::Options;
 use wheelhouse_harness::table::Format;
 
 /// Verifies, measures and compares timer facilities.
@@ -37,35 +38,24 @@ pub(crate) enum Command {
         output: Output,
     },
     /// Measures time per operation, latency of single operations, and memory; writes the results to
-    /// a new folder.
+    /// a new folder. What `cargo bench` does, too.
     #[command(after_help = "Examples:\n  wheelhouse bench --quick\n  \
-            wheelhouse bench --n 1000000,10000000 --backend hierarchical-wheel,binary-heap \
+            wheelhouse bench --n 200000 --mix start:45,stop:40,move:10,fire:5\n  \
+            wheelhouse bench --n 1e6,1e7 --backend hierarchical-wheel,binary-heap \
             --workload uniform")]
-    Bench {
-        /// Numbers of timers [default: 1000,10000,100000,1000000; with --quick: 1000,100000].
-        #[arg(long, value_delimiter = ',', value_parser = timers)]
-        n: Vec<u32>,
-        /// About a minute instead of about five.
-        #[arg(long)]
-        quick: bool,
-        #[command(flatten)]
-        what: What,
-        #[command(flatten)]
-        results: Results,
-        #[command(flatten)]
-        output: Output,
-    },
-    /// Replays a recorded trace on every backend: verified, then timed.
+    Bench(Box<Options>),
+    /// Replays a recorded trace: verified, then timed, with what it is made of.
     #[command(after_help = "Example:\n  \
             wheelhouse replay recorded.trace --backend hierarchical-wheel,binary-heap")]
     Replay {
         /// A trace file, as scripts/record-kernel-timers writes it.
         file: PathBuf,
-        /// Only these backends.
+        /// Only these structures.
         #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
         backend: Vec<String>,
-        #[command(flatten)]
-        results: Results,
+        /// Folder for the results; it must be new or empty [default: results/DATE-MACHINE-COMMIT].
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
         #[command(flatten)]
         output: Output,
     },
@@ -91,6 +81,9 @@ pub(crate) enum Command {
         /// With --splice: change nothing, and fail if the file is out of date.
         #[arg(long, requires = "splice")]
         check: bool,
+        /// Print the table and the answer again, and write nothing.
+        #[arg(long, conflicts_with = "splice")]
+        print: bool,
     },
     /// Decides the claims of five articles on timers by counting operations; fails if one comes out
     /// otherwise than on record.
@@ -216,14 +209,6 @@ pub(crate) struct What {
     /// Only these backends; `floor` is the memory traffic alone.
     #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub(crate) backend: Vec<String>,
-}
-
-/// Where results go.
-#[derive(Debug, Args)]
-pub(crate) struct Results {
-    /// Folder for the results; it must be new or empty [default: results/DATE-MACHINE-COMMIT].
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
 }
 
 #[cfg(test)]

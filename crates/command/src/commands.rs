@@ -6,26 +6,22 @@ mod service;
 mod summary;
 
 use self::summary::Summary;
-use crate::cli::{Cli, Command, Results, What};
+use crate::cli::{Cli, Command, Output, What};
 use crate::report::instructions::{Play, play};
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
 use wheelhouse_core::backend::{Info, Precision};
-use wheelhouse_harness::bench::{self, Settings};
 use wheelhouse_harness::cold;
 use wheelhouse_harness::compare;
 use wheelhouse_harness::console::{print, say};
 use wheelhouse_harness::contender;
 use wheelhouse_harness::model::{INTERRUPTED, Run};
+use wheelhouse_harness::options::{self, Options};
 use wheelhouse_harness::source::Source;
+use wheelhouse_harness::summary::in_short;
 use wheelhouse_harness::table::{Cell, Column, Format, Table};
 use wheelhouse_harness::{interrupt, report, store, verify};
-
-/// The timed rounds of a whole run, and of a quick one.
-const WHOLE: Duration = Duration::from_secs(200);
-const QUICK: Duration = Duration::from_secs(20);
 
 /// The folder that results go to, seen from where the command is run.
 const RESULTS: &str = "results";
@@ -34,17 +30,10 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
         Command::List { output } => list(output.format),
         Command::Verify { n, what, output } => verify_all(n, &what, output.format),
-        Command::Bench { n, quick, what, results, output } => {
-            cold::forget_freed_memory();
-            let sizes = if n.is_empty() { bench::usual_sizes(quick) } else { n };
-            let time = if quick { QUICK } else { WHOLE };
-            measure(bench_settings(sizes, time, &what)?, &results, output.format)
-        }
-        Command::Replay { file, backend, results, output } => {
-            // First, as it may begin the command anew, and a trace that comes through a pipe can be
-            // read once only.
-            cold::forget_freed_memory();
-            measure(replay_settings(&file, &backend)?, &results, output.format)
+        Command::Bench(asked) => measure(&asked),
+        Command::Replay { file, backend, out, output } => {
+            let Output { format } = output;
+            measure(&Options { trace: vec![file], backend, out, format, ..Options::default() })
         }
         Command::Compare { run_a, run_b, output } => compare_runs(&run_a, &run_b, output.format),
         Command::Claims { id, quick, format, instructions, out } => {
@@ -60,24 +49,10 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
             play.play()?;
             Ok(ExitCode::SUCCESS)
         }
-        Command::Report { run, splice, check } => report_on(&run, splice.as_deref(), check),
+        Command::Report { run, print: true, .. } => print_again(&run),
+        Command::Report { run, splice, check, .. } => report_on(&run, splice.as_deref(), check),
         Command::Index { folder } => index(&folder),
     }
-}
-
-fn bench_settings(sizes: Vec<u32>, time: Duration, what: &What) -> Result<Settings> {
-    let all = what.workload.is_empty();
-    let sources = if all { bench::usual_sources() } else { Source::select(&what.workload)? };
-    let contenders = contender::select(&what.backend)?;
-    Ok(Settings { sizes, contenders, sources, seed: what.seed, time, details: true })
-}
-
-fn replay_settings(file: &Path, backend: &[String]) -> Result<Settings> {
-    let sources = vec![Source::of_file(file)?];
-    let contenders = contender::select(backend)?;
-    // A trace has one size, and nothing in it is random.
-    let (sizes, seed) = (Vec::new(), 0);
-    Ok(Settings { sizes, contenders, sources, seed, time: QUICK, details: true })
 }
 
 fn compare_runs(run_a: &Path, run_b: &Path, format: Format) -> Result<ExitCode> {
@@ -169,21 +144,12 @@ fn complain(failures: usize) {
     }
 }
 
-/// Measures, keeps and prints. To be called after [`cold::forget_freed_memory`].
-fn measure(settings: Settings, results: &Results, format: Format) -> Result<ExitCode> {
-    let dir = bench::folder(&settings, results.out.as_deref(), Path::new(RESULTS))?;
-    let run = bench::run(&settings, &dir)?;
-    for failure in &run.failures {
-        say(format_args!("WRONG: {failure}"));
-    }
-    // All that is to be kept is kept before anything is printed that may fail.
-    let page = report::write(&run, &dir)?;
-    let glance = wheelhouse_harness::summary::at_a_glance(&run, None);
-    let printed = glance.render(format).and_then(print);
-    tell(&run, &dir, &page);
-    printed?;
-    complain(run.failures.len());
-    Ok(run.exit_code().into())
+/// Measures, keeps and prints.
+fn measure(asked: &Options) -> Result<ExitCode> {
+    // First, as it may begin the command anew, and a trace that comes through a pipe can be read once
+    // only.
+    cold::forget_freed_memory();
+    options::compare(asked, options::structures(), Path::new(RESULTS), false)
 }
 
 /// Says where everything is, and what is missing.
@@ -199,6 +165,13 @@ fn out_of_date(file: &Path) -> ExitCode {
     let shown = file.display();
     say(format_args!("error: {shown} is out of date; run the same command without --check"));
     ExitCode::FAILURE
+}
+
+/// Prints what the run ended with.
+fn print_again(dir: &Path) -> Result<ExitCode> {
+    let run = store::load(dir)?;
+    print(format_args!("{}\n{}", in_short(&run, None).terminal(), options::answer(&run)))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn report_on(dir: &Path, splice: Option<&Path>, check: bool) -> Result<ExitCode> {

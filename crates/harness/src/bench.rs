@@ -37,14 +37,9 @@ pub struct Settings {
     pub details: bool,
 }
 
-/// The numbers of timers that are compared when none are named.
-pub fn usual_sizes(quick: bool) -> Vec<u32> {
-    if quick { vec![1_000, 100_000] } else { vec![1_000, 10_000, 100_000, 1_000_000] }
-}
-
 /// The streams that are compared when none are named: those behind the columns of the table, and the recorded traces.
 pub fn usual_sources() -> Vec<Source> {
-    const USUAL: [&str; 3] = ["uniform", "steady", "hold-exponential"];
+    const USUAL: [&str; 5] = ["uniform", "steady", "hold-exponential", "tcp", "keepalive"];
     let is_usual =
         |source: &Source| !source.is_scalable() || USUAL.contains(&source.name().as_str());
     Source::all().into_iter().filter(is_usual).collect()
@@ -93,6 +88,7 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<Run> {
         throughput: Vec::new(),
         latency: Vec::new(),
         memory: Vec::new(),
+        census: Vec::new(),
         failures: Vec::new(),
         interrupted: true, // until it is complete: a run that was killed must not look whole
     };
@@ -141,7 +137,7 @@ fn pin() -> Option<usize> {
 fn jobs(settings: &Settings) -> Vec<Job<'_>> {
     let weigh = |source: &Source, n: u32| match source {
         // Below 50,000 timers, more time buys nothing.
-        Source::Workload(_) => f64::from(n.max(50_000)) / 1e6,
+        Source::Workload(_) | Source::Mix(_) => f64::from(n.max(50_000)) / 1e6,
         Source::Shipped(_) | Source::File(_) => 0.3,
     };
     let mut weighed = Vec::new();
@@ -172,6 +168,7 @@ fn measure_stream(
     let stream = job.source.load(job.n, settings.seed)?;
     let solution = stream.solve();
     say("verify");
+    run.census.push(solution.census.clone());
     let (right, once) = verify_all(settings, &stream, &solution, &mut run.failures);
     if right.is_empty() {
         return Ok(());

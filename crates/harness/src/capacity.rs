@@ -10,7 +10,7 @@ use crate::stream::Stream;
 use crate::units;
 use anyhow::{Result, ensure};
 use std::fs::read_to_string;
-use wheelhouse_workload::{Op, Workload};
+use wheelhouse_workload::Op;
 
 /// The timers of the sample, and the most for which nothing is asked: they take a hundred megabytes. From here on the operations of a
 /// timer hardly grow fewer; those of `steady`, for instance, as soon as its steps outnumber its ticks, which is here.
@@ -55,9 +55,9 @@ pub fn check(sources: &[Source], sizes: &[u32]) -> Result<()> {
     let n = sizes.iter().copied().max().filter(|n| *n > SAMPLE);
     for source in sources {
         let (what, needed, remedy) = match (source, n) {
-            (Source::Workload(workload), Some(n)) => {
-                let what = format!("n = {n} ({})", workload.name);
-                (what, needed(workload, n), "use a smaller --n")
+            (Source::Workload(_) | Source::Mix(_), Some(n)) => {
+                let what = format!("n = {n} ({})", source.name());
+                (what, needed(source, n)?, "use a smaller --n")
             }
             (Source::File(stream), _) => {
                 let ticks = ticks(stream);
@@ -88,12 +88,14 @@ fn ticks(stream: &Stream) -> u64 {
     .sum()
 }
 
-/// About how many bytes it takes to verify and to measure a workload.
-fn needed(workload: &Workload, n: u32) -> u64 {
+/// About how many bytes it takes to verify and to measure what can be made for any number of timers.
+fn needed(source: &Source, n: u32) -> Result<u64> {
     let sample = n.min(SAMPLE);
-    let operations: usize = workload.phases(sample, 1).map(|phase| phase.ops.len()).sum();
-    let stream = (operations * size_of::<Op>()) as u64 * u64::from(n) / u64::from(sample);
-    stream + PER_TIMER * u64::from(n).min(workload.labels(n) as u64)
+    let stream = source.load(sample, 1)?;
+    let operations: usize = stream.phases.iter().map(|phase| phase.ops.len()).sum();
+    let scale = |sampled: usize| sampled as u64 * u64::from(n) / u64::from(sample);
+    let timers = u64::from(n).min(scale(stream.labels));
+    Ok(scale(operations * size_of::<Op>()) + PER_TIMER * timers)
 }
 
 /// The bytes that can be had, and who has them: the machine, or what a limit (`ulimit -v`) leaves to this process, if that is less.
@@ -132,10 +134,8 @@ mod tests {
 
     #[test]
     fn the_estimate_holds_the_operations_and_grows_with_n() {
-        let Source::Workload(uniform) = Source::find("uniform").unwrap() else {
-            panic!("uniform is a workload")
-        };
-        let per_timer = |n: u32| needed(uniform, n) as f64 / f64::from(n);
+        let uniform = Source::find("uniform").unwrap();
+        let per_timer = |n: u32| needed(&uniform, n).unwrap() as f64 / f64::from(n);
         assert!(
             (per_timer(SAMPLE) - 328.0).abs() < 1.0,
             "eight operations of 16 bytes, and 200 bytes"

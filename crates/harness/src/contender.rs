@@ -153,7 +153,7 @@ impl Contender for FloorRow {
 }
 
 /// Contenders, in the order of tables and plots.
-type Contenders = Vec<Box<dyn Contender>>;
+pub type Contenders = Vec<Box<dyn Contender>>;
 
 /// A backend as a contender.
 pub fn contender<B: Backend + 'static>() -> Box<dyn Contender> {
@@ -174,6 +174,11 @@ pub fn all() -> Vec<Box<dyn Contender>> {
     wheelhouse_registry::visit(&mut collect);
     collect.0.push(Box::new(FloorRow));
     collect.0
+}
+
+/// Whether it is one of the structures that one would take, or the floor.
+pub fn is_usual(name: &str) -> bool {
+    name == FLOOR || wheelhouse_registry::usual().iter().any(|info| info.name == name)
 }
 
 /// The structures of the registry that are late by design. They are not among [`all`]: their

@@ -18,6 +18,7 @@ pub mod interrupt;
 pub mod latency;
 pub mod memory;
 pub mod model;
+pub mod options;
 pub mod plot;
 pub mod progress;
 pub mod provenance;

@@ -3,6 +3,7 @@
 //! A figure never stands alone. Each run carries its [`Provenance`], and each row the workload, n and the samples it came
 //! from, so that a reader can compute another statistic than ours.
 
+use crate::units;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -22,6 +23,9 @@ pub struct Run {
     /// Those who took part that are not of this workspace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guests: Vec<Guest>,
+    /// What the streams were made of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub census: Vec<Census>,
     /// Time per operation.
     pub throughput: Vec<Throughput>,
     /// Time of single operations.
@@ -106,6 +110,42 @@ pub struct Throughput {
     pub operations: u64,
     /// Nanoseconds per operation, in order of repetition. Repetition k of all backends ran in the same round.
     pub ns_per_op: Vec<f64>,
+}
+
+/// What was found in a stream when the oracle played it. Preparation is left out but for the live timers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Census {
+    /// Name of the workload or trace.
+    pub workload: String,
+    /// Timers, as in the rows of that stream.
+    pub n: u64,
+    /// Timers started.
+    pub starts: u64,
+    /// Timers cancelled before they fired; calls that came too late are left out.
+    pub cancels: u64,
+    /// Timers moved; calls that came too late are left out.
+    pub moves: u64,
+    /// Timers that fired.
+    pub fires: u64,
+    /// The most timers that were live at a time.
+    pub most_live: u64,
+    /// From the clock to the deadline where a timer was started or moved, in ticks: median, 90th and 99th percentile.
+    pub distances: [u64; 3],
+}
+
+impl fmt::Display for Census {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { workload, starts, cancels, moves, fires, most_live, distances, .. } = self;
+        let all = (starts + cancels + moves + fires).max(1) as f64;
+        let [starts, cancels, moves, fires] =
+            [starts, cancels, moves, fires].map(|count| 100.0 * *count as f64 / all);
+        let [live, half, most] = [*most_live, distances[0], distances[2]].map(units::count);
+        write!(
+            f,
+            "{workload}: {starts:.0} % starts, {cancels:.0} % cancels, {moves:.0} % moves, {fires:.0} % expiries; at \
+             most {live} timers live; half of the deadlines are within {half} ticks, 99 % within {most}."
+        )
+    }
 }
 
 /// The distribution of the time of single operations.

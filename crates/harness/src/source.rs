@@ -1,16 +1,18 @@
 //! Where streams come from: workloads by name, the traces that are shipped, and trace files.
 
-use crate::stream::{Stream, TRACE};
+use crate::stream::{MIX, Stream, TRACE};
 use crate::unknown;
 use anyhow::{Result, anyhow};
 use std::path::Path;
-use wheelhouse_workload::{Workload, all, find, trace};
+use wheelhouse_workload::{Mix, Workload, all, find, trace};
 
 /// Something to make a stream of.
 #[derive(Clone, Debug)]
 pub enum Source {
     /// A seeded workload.
     Workload(&'static Workload),
+    /// Operations in the shares that somebody asked for.
+    Mix(Mix),
     /// A trace that comes with the workload crate.
     Shipped(&'static trace::Shipped),
     /// A trace file that was read: before anything is left behind for its sake, and once only, as it may be a pipe.
@@ -66,6 +68,7 @@ impl Source {
     pub fn name(&self) -> String {
         match self {
             Self::Workload(workload) => workload.name.to_owned(),
+            Self::Mix(mix) => format!("{MIX}{mix}"),
             Self::Shipped(shipped) => format!("{TRACE}{}", shipped.name),
             Self::File(stream) => stream.name.clone(),
         }
@@ -73,7 +76,7 @@ impl Source {
 
     /// Whether it can be made for any number of timers; a trace is as large as it is.
     pub fn is_scalable(&self) -> bool {
-        matches!(self, Self::Workload(_))
+        matches!(self, Self::Workload(_) | Self::Mix(_))
     }
 
     /// Makes the stream.
@@ -84,6 +87,12 @@ impl Source {
     pub fn load(&self, n: u32, seed: u64) -> Result<Stream> {
         match self {
             Self::Workload(workload) => Ok(Stream::of_workload(workload, n, seed)),
+            Self::Mix(mix) => Ok(Stream {
+                name: self.name(),
+                n: u64::from(n),
+                labels: n as usize,
+                phases: mix.phases(n, seed).collect(),
+            }),
             Self::Shipped(shipped) => Stream::of_trace(shipped.name, shipped.bytes),
             Self::File(stream) => Ok(stream.clone()),
         }

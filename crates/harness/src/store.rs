@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! results/2026-11-21-xeon-2c-02ff5b6a/
-//!   run.json         the whole run, from which every table and plot can be made again
+//!   run.json         the whole run, from which every table and plot can be made again; run.json.gz where it is kept
 //!   throughput.csv   one line per sample
 //!   latency.csv      one line per distribution (the curves are in run.json)
 //!   memory.csv       one line per (backend, n)
@@ -14,10 +14,11 @@
 //! then renamed over it, so that an interruption or a full disk leaves the last whole one.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
+use flate2::read::GzDecoder;
 use serde::Deserialize;
 
 use crate::model::{Provenance, Run, SCHEMA};
@@ -25,6 +26,14 @@ use crate::report::provenance;
 
 /// The name of the file from which [`load`] reads a run.
 pub const RUN_FILE: &str = "run.json";
+
+/// The same, packed, as it is kept in version control.
+pub const PACKED: &str = "run.json.gz";
+
+/// The file of a run in a folder, packed or not.
+pub fn run_file(dir: &Path) -> Option<PathBuf> {
+    [RUN_FILE, PACKED].map(|name| dir.join(name)).into_iter().find(|file| file.is_file())
+}
 
 /// Makes a new folder for a run in `parent`: `<date>-<host>-<commit>`, with `-2`, `-3`, ... behind it if it was there.
 ///
@@ -95,15 +104,18 @@ pub fn save(dir: &Path, run: &Run) -> Result<()> {
     write_whole(&dir.join("provenance.txt"), provenance_text(run).as_bytes())
 }
 
-/// Reads a run from its folder or from its `run.json`.
+/// Reads a run from its folder, or from its `run.json` or `run.json.gz`.
 ///
 /// # Errors
 ///
 /// If there is none, it is damaged, or it was written by another version of the harness; the message says what to do.
 pub fn load(path: &Path) -> Result<Run> {
-    let file = if path.is_dir() { path.join(RUN_FILE) } else { path.to_owned() };
+    let file = match path.is_dir() {
+        true => run_file(path).unwrap_or_else(|| path.join(RUN_FILE)),
+        false => path.to_owned(),
+    };
     let shown = file.display();
-    let text = match fs::read_to_string(&file) {
+    let text = match read(&file) {
         Ok(text) => text,
         Err(e) if e.kind() == ErrorKind::NotFound => {
             bail!(
@@ -134,6 +146,16 @@ pub fn load(path: &Path) -> Result<Run> {
             "{shown} is JSON but not a run of wheelhouse; name a folder that holds a {RUN_FILE}"
         ),
     }
+}
+
+/// The text of a file, unpacked if it is packed.
+fn read(file: &Path) -> std::io::Result<String> {
+    if file.extension().is_some_and(|extension| extension == "gz") {
+        let mut text = String::new();
+        GzDecoder::new(File::open(file)?).read_to_string(&mut text)?;
+        return Ok(text);
+    }
+    fs::read_to_string(file)
 }
 
 /// Writes a file beside its old version and renames it into place.

@@ -1,7 +1,9 @@
 //! What is played on every backend: a workload or a trace, all of it in memory, with the answers that are right.
 
 use crate::floor::Script;
+use crate::model::Census;
 use anyhow::{Context, Result, ensure};
+use hdrhistogram::Histogram;
 use std::fs::File;
 use std::path::Path;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
@@ -10,6 +12,9 @@ use wheelhouse_workload::{Checksum, Measure, Op, Phase, Player, Workload, trace}
 
 /// The prefix of the names of traces, where workloads and traces stand side by side.
 pub const TRACE: &str = "trace:";
+
+/// The prefix of the names of mixes that somebody asked for.
+pub const MIX: &str = "mix:";
 
 /// What to do where there is no trace to be read.
 const REMEDY: &str = "name a trace file, as scripts/record-kernel-timers writes it";
@@ -100,8 +105,11 @@ impl Stream {
         let mut script = Script::default();
         let mut label_of = Vec::with_capacity(self.insertions());
         let mut one_a_label = true;
+        let mut census = Counting::new(self);
         for phase in &self.phases {
+            let before = player.fired();
             for &op in &phase.ops {
+                census.count(phase, op, &player);
                 match op {
                     Op::Insert { label, .. } => {
                         one_a_label &= !player.is_live(label);
@@ -117,10 +125,56 @@ impl Stream {
                     }
                 }
             }
+            census.end_phase(phase, player.fired() - before);
             checksums.push(player.checksum());
         }
         script.fired = player.timer().fired.iter().map(|&value| label_of[value as usize]).collect();
-        Solution { checksums, fired: player.fired(), script: one_a_label.then_some(script) }
+        let script = one_a_label.then_some(script);
+        Solution { checksums, fired: player.fired(), script, census: census.finish() }
+    }
+}
+
+/// A census that is being taken.
+struct Counting {
+    census: Census,
+    distances: Histogram<u64>,
+}
+
+impl Counting {
+    fn new(stream: &Stream) -> Self {
+        let census = Census { workload: stream.name.clone(), n: stream.n, ..Census::default() };
+        // Three significant digits, which the library accepts.
+        let distances = Histogram::new(3).expect("a valid precision");
+        Self { census, distances }
+    }
+
+    /// An operation is about to be played.
+    fn count(&mut self, phase: &Phase, op: Op, player: &Player<Recorder>) {
+        let timer = player.timer();
+        let live = timer.len() as u64 + u64::from(matches!(op, Op::Insert { .. }));
+        self.census.most_live = self.census.most_live.max(live);
+        if phase.measure.is_none() {
+            return;
+        }
+        match op {
+            Op::Insert { .. } => self.census.starts += 1,
+            Op::Cancel { label } => self.census.cancels += u64::from(player.is_live(label)),
+            Op::Reschedule { label, .. } => self.census.moves += u64::from(player.is_live(label)),
+            _ => {}
+        }
+        if let Op::Insert { deadline, .. } | Op::Reschedule { deadline, .. } = op {
+            self.distances.saturating_record(deadline.saturating_sub(Timer::now(timer)));
+        }
+    }
+
+    fn end_phase(&mut self, phase: &Phase, fired: u64) {
+        self.census.fires += if phase.measure.is_some() { fired } else { 0 };
+    }
+
+    fn finish(mut self) -> Census {
+        let at = |percentile| self.distances.value_at_percentile(percentile);
+        self.census.distances = [50.0, 90.0, 99.0].map(at);
+        self.census
     }
 }
 
@@ -138,7 +192,7 @@ fn fired_by(player: &mut Player<Recorder>, op: Op) -> u32 {
 }
 
 /// The right answers to a stream.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Solution {
     /// The checksum after each phase.
     pub checksums: Vec<Checksum>,
@@ -147,6 +201,8 @@ pub struct Solution {
     /// What the floor needs to know, since it keeps no order; `None` if the stream starts a timer under a label whose timer is
     /// still live, as a trace may: the floor keeps one timer a label.
     pub script: Option<Script>,
+    /// What the stream is made of.
+    pub census: Census,
 }
 
 impl Solution {

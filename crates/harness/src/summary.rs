@@ -1,7 +1,10 @@
 //! The table that a run ends with: structures down, operations across, the ratio to the best in each field.
 
+mod columns;
+
 use serde_json::json;
 
+use self::columns::{Kind, Source, sources};
 use crate::model::{FLOOR, Run};
 use crate::stats;
 use crate::table::{Cell, Column, Mark, Table};
@@ -16,12 +19,22 @@ pub use crate::stream::TRACE;
 ///
 /// Without `n`, that of [`USUAL_N`] if the run has it, otherwise its largest. A trace has its own number of timers,
 /// which is the one shown. The floor (the memory traffic that no timer facility can avoid) has a row and is never the
-/// best; a structure that answered wrongly has `WRONG` in place of figures.
+/// best; a structure that answered wrongly has `WRONG` in place of figures. Of tails nothing is best where the floor is
+/// within x3: there the machine decides.
 pub fn at_a_glance(run: &Run, n: Option<u64>) -> Table {
+    table_of(run, n, sources)
+}
+
+/// The same with the columns that matter most, so many that the table fits a terminal.
+pub fn in_short(run: &Run, n: Option<u64>) -> Table {
+    table_of(run, n, columns::essential)
+}
+
+fn table_of(run: &Run, n: Option<u64>, columns: fn(&Run, u64) -> Vec<Source>) -> Table {
     let Some(n) = n.or_else(|| usual_n(run)) else {
         return nothing(run);
     };
-    let sources: Vec<Source> = sources(run, n);
+    let sources = columns(run, n);
     let known = sizes(run);
     let title = format!(
         "At a glance: n = {} timers, ns per operation unless a unit is shown",
@@ -98,7 +111,7 @@ pub fn by_size(run: &Run) -> Table {
 fn append_column(rows: &mut [Vec<Cell>], run: &Run, names: &[String], source: Option<&Source>) {
     let find = |name: &String| source.map_or(Found::Missing, |source| source.find(run, name));
     let found: Vec<Found> = names.iter().map(find).collect();
-    let best = best(names, &found);
+    let best = source.and_then(|source| source.best(names, &found));
     for ((row, name), found) in rows.iter_mut().zip(names).zip(&found) {
         row.push(source.map_or_else(Cell::missing, |source| source.cell(name, found, best)));
     }
@@ -232,108 +245,6 @@ pub fn ratio_cell(
     Cell { shown, value: json!({ "figure": value, "ratio": ratio }), mark }
 }
 
-/// Where the figures of a column come from.
-struct Source {
-    heading: String,
-    workload: String,
-    n: u64,
-    kind: Kind,
-}
-
-enum Kind {
-    /// Median time per operation of a measure.
-    Time(String),
-    /// 99.99th percentile of the time of one tick.
-    WorstTick,
-    /// Bytes per live timer, after churn.
-    Bytes,
-}
-
-impl Source {
-    fn find(&self, run: &Run, backend: &str) -> Found {
-        match &self.kind {
-            Kind::Time(measure) => find_throughput(run, backend, &self.workload, self.n, measure),
-            Kind::WorstTick if is_wrong(run, backend, &self.workload, self.n) => Found::Wrong,
-            Kind::WorstTick => {
-                let row = run.latency.iter().find(|r| {
-                    r.backend == backend
-                        && r.workload == self.workload
-                        && r.n == self.n
-                        && r.operation == "tick"
-                });
-                row.map_or(Found::Missing, |r| Found::Figure(r.worst as f64, vec![r.worst as f64]))
-            }
-            Kind::Bytes => {
-                let row = run.memory.iter().find(|r| r.backend == backend && r.n == self.n);
-                row.map_or(Found::Missing, |r| Found::Figure(r.churned, vec![r.churned]))
-            }
-        }
-    }
-
-    fn cell(&self, backend: &str, found: &Found, best: Option<f64>) -> Cell {
-        let show = if matches!(self.kind, Kind::WorstTick) { units::time } else { units::number };
-        ratio_cell(backend, found, best, show)
-    }
-}
-
-/// The columns for which the run has rows, in the order of the table.
-fn sources(run: &Run, n: u64) -> Vec<Source> {
-    const MEASURES: [(&str, &[&str]); 8] = [
-        ("insert-cold", &["uniform"]),
-        ("insert-warm", &["uniform"]),
-        ("cancel", &["uniform"]),
-        ("reschedule", &["uniform"]),
-        ("fire-jump", &["uniform"]),
-        ("fire-ticks", &["uniform"]),
-        ("steady", &["steady"]),
-        ("hold", &["hold-exponential"]),
-    ];
-    let mut sources = Vec::new();
-    for (measure, preferred) in MEASURES {
-        let rows = run.throughput.iter().filter(|r| r.n == n && r.measure == measure);
-        if let Some(workload) = choose(rows.map(|r| r.workload.as_str()), preferred) {
-            let heading = measure.replace('-', "\n");
-            sources.push(Source { heading, workload, n, kind: Kind::Time(measure.to_owned()) });
-        }
-    }
-    sources.extend(traces(run));
-    let ticks = run.latency.iter().filter(|r| r.n == n && r.operation == "tick");
-    if let Some(workload) = choose(ticks.map(|r| r.workload.as_str()), &["uniform", "steady"]) {
-        sources.push(Source {
-            heading: "worst\ntick".to_owned(),
-            workload,
-            n,
-            kind: Kind::WorstTick,
-        });
-    }
-    if run.memory.iter().any(|r| r.n == n) {
-        sources.push(Source {
-            heading: "bytes after\nchurn".to_owned(),
-            workload: String::new(),
-            n,
-            kind: Kind::Bytes,
-        });
-    }
-    sources
-}
-
-/// One column per trace, at the largest n it was replayed with.
-fn traces(run: &Run) -> impl Iterator<Item = Source> {
-    let names = workloads(run).into_iter().filter(|name| name.starts_with(TRACE));
-    names.filter_map(|workload| {
-        let row = run.throughput.iter().filter(|r| r.workload == workload).max_by_key(|r| r.n)?;
-        let heading = format!("replay\n{}", &workload[TRACE.len()..]);
-        Some(Source { heading, n: row.n, kind: Kind::Time(row.measure.clone()), workload })
-    })
-}
-
-/// The first of the preferred names that is there, else the first name.
-fn choose<'a>(present: impl Iterator<Item = &'a str>, preferred: &[&str]) -> Option<String> {
-    let present: Vec<&str> = present.collect();
-    let wanted = preferred.iter().find(|name| present.contains(name));
-    wanted.or(present.first()).map(|name| (*name).to_owned())
-}
-
 fn notes(run: &Run, n: u64, sources: &[Source]) -> Vec<String> {
     let mut notes = vec![
         "Median, and ×ratio to the best of the column, which is marked. Lower is better."
@@ -346,6 +257,13 @@ fn notes(run: &Run, n: u64, sources: &[Source]) -> Vec<String> {
     }
     notes.extend(spread_note(run, n, sources));
     notes.extend(workload_note(n, sources));
+    if sources.iter().any(|source| matches!(source.kind, Kind::Tail(..))) {
+        notes.push(
+            "p99.99: one in ten thousand took longer; nothing is marked where the floor is within ×3 of \
+             the best, since there the machine decides."
+                .to_owned(),
+        );
+    }
     notes.extend(guest_notes(run));
     if !run.failures.is_empty() {
         let count = run.failures.len();

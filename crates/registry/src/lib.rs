@@ -78,6 +78,15 @@ pub fn all() -> Vec<Info> {
     infos.0
 }
 
+/// As many backends at the head of the list are such as one would take for many timers; the others are
+/// there to be compared with them.
+const USUAL: usize = 9;
+
+/// Those of [`all`] that one would take for many timers.
+pub fn usual() -> Vec<Info> {
+    all().into_iter().take(USUAL).collect()
+}
+
 /// Name, source and costs of each structure that is late by design.
 pub fn all_approximate() -> Vec<Info> {
     let mut infos = Infos(Vec::new());

@@ -45,6 +45,8 @@
 //! | `delay-queue-burst`, `periodic`, `sparse` | all at once; again and again; next to none |
 //! | `same-slot`, `descending`, `cascade-storm`, `cancel-storm` | made to hurt one structure or another |
 //!
+//! [`Mix`] makes a stream of the reader's own: starts, stops, moves and expiries in given shares.
+//!
 //! # The same, bit for bit
 //!
 //! The operations follow from the name, the number of timers and the seed, and from nothing else: not from the platform, the
@@ -61,6 +63,7 @@ mod catalogue;
 mod definition;
 mod delay;
 pub mod kernel;
+mod mix;
 mod op;
 mod patterns;
 mod player;
@@ -73,6 +76,7 @@ pub use definition::{
     MAX_TIMERS, Messages, Pattern, Period, Tcp, UnknownWorkload, Workload, all, find,
 };
 pub use delay::Delay;
+pub use mix::Mix;
 pub use op::{Measure, Op, Phase};
 pub use player::{Checksum, Player};
 

@@ -63,7 +63,7 @@ pub enum Block {
 pub fn of(run: &Run, pictures: Vec<Plot>) -> Document {
     let mut blocks = warnings(run);
     blocks.push(Block::Table(summary::at_a_glance(run, None)));
-    blocks.push(Block::Table(picks::picks(run)));
+    blocks.push(Block::Table(picks::table(run)));
     blocks.extend(other_sizes(run));
     blocks.extend(wrong(run));
     let (times, rest): (Vec<_>, Vec<_>) =

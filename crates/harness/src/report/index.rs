@@ -28,7 +28,7 @@ pub fn render(folder: &Path) -> Result<Index> {
     let (mut runs, mut broken) = (Vec::new(), Vec::new());
     for entry in entries {
         let path = entry?.path();
-        if path.join(store::RUN_FILE).is_file() {
+        if store::run_file(&path).is_some() {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             match store::load(&path) {
                 Ok(run) => runs.push((name, run)),

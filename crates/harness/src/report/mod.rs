@@ -82,7 +82,7 @@ pub fn splice_into(run: &Run, dir: &Path, file: &Path, check: bool) -> Result<bo
         }
         let part = match name {
             SECTION => readme_section(run, &folder),
-            PICKS => picks::picks(run).markdown(),
+            PICKS => picks::table(run).markdown(),
             SIZES => section(run, &folder, vec![summary::by_size(run)], ""),
             _ => {
                 let sizes = summary::sizes(run).into_iter();

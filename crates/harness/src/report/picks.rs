@@ -1,145 +1,266 @@
-//! Which structure to pick for which use: the best of a run for each, and the figure that says so.
+//! Which structure to pick for which use, and how sure that is.
+//!
+//! A pick is honest if it says what speaks against it. So only those are compared who were measured at
+//! that number of timers; who is within the spread of the best, or within x1.1, is a tie and named; and
+//! who has a tail ten times that of another is no pick over a tie without it, and otherwise the tail is
+//! said in the same breath.
 
 use crate::model::{FLOOR, Run};
-use crate::summary::{self, TRACE};
+use crate::source::Source;
+use crate::stream::{MIX, TRACE};
+use crate::summary;
 use crate::table::{Cell, Column, Table};
 use crate::{stats, units};
 
+/// Nearer than this to the best is a tie, however small the spread.
+const TIE: f64 = 1.1;
+
+/// A tail so many times the least is one to be warned of.
+const LONG_TAIL: f64 = 10.0;
+
 /// A use, and what decides it.
 struct Use {
-    what: &'static str,
+    what: String,
     by: By,
+    n: u64,
+    /// Whether it is part of the answer, and not only of the table.
+    is_answer: bool,
 }
 
 enum By {
-    /// The time of a measure of a workload.
-    Time { workload: &'static str, measure: &'static str },
-    /// The time of [`EACH`] at the run's smallest number of timers, geometric mean: one operation alone would not decide it.
-    Few,
-    /// The time of replaying the recorded traces, geometric mean.
-    Traces,
-    /// The longest single operation of any kind, in `uniform`: there all timers undergo each of them.
+    /// The time of measures of workloads, geometric mean: (workload, measure).
+    Time(Vec<(String, &'static str)>),
+    /// What one call in ten thousand exceeds, whichever is longest, of insert, cancel and tick.
     Tail,
     /// Bytes per timer after churn.
     Memory,
 }
 
-const USES: [Use; 7] = [
-    Use {
-        what: "Timeouts of connections and requests: nearly all are moved or cancelled (recorded traces)",
-        by: By::Traces,
-    },
-    Use {
-        what: "A steady mix of starting, cancelling and firing",
-        by: By::Time { workload: "steady", measure: "steady" },
-    },
-    Use {
-        what: "All fire, the clock goes tick by tick",
-        by: By::Time { workload: "uniform", measure: "fire-ticks" },
-    },
-    Use {
-        what: "A simulation: take the earliest, start another",
-        by: By::Time { workload: "hold-exponential", measure: "hold" },
-    },
-    Use {
-        what: "Few timers, whatever is done: mean of insert warm, cancel, reschedule, fire ticks, steady and hold",
-        by: By::Few,
-    },
-    Use {
-        what: "No call may stall: the longest insert, cancel or tick of the workload uniform",
-        by: By::Tail,
-    },
-    Use { what: "Least memory, after churn", by: By::Memory },
-];
+/// Workloads with a measure of each.
+type Parts<'a> = &'a [(&'a str, &'static str)];
 
-/// What one does with timers, as (workload, measure).
-const EACH: [(&str, &str); 6] = [
-    ("uniform", "insert-warm"),
-    ("uniform", "cancel"),
-    ("uniform", "reschedule"),
-    ("uniform", "fire-ticks"),
-    ("steady", "steady"),
-    ("hold-exponential", "hold"),
-];
+/// Somebody who was measured for a use.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// Its name.
+    pub name: String,
+    /// What decides: nanoseconds, or bytes.
+    pub figure: f64,
+    /// Median absolute deviation over median.
+    pub spread: f64,
+    /// What one call in ten thousand exceeded in the same workloads, ns; `None` if they were not timed.
+    pub tail: Option<f64>,
+}
 
-/// One row for each use that the run has figures for.
-pub fn picks(run: &Run) -> Table {
-    let mut columns = vec![Column::left("use"), Column::left("pick")];
-    columns.extend([Column::right("figure"), Column::left("next")]);
-    let mut table = Table::new("Which to pick, by this run", columns);
-    let n = summary::usual_n(run);
-    for Use { what, by } in USES {
-        let at = if matches!(by, By::Few) { summary::sizes(run).first().copied() } else { n };
-        let mut found = figures(run, &by, at);
-        found.sort_by(|a, b| a.1.total_cmp(&b.1));
-        let [(best, figure), rest @ ..] = found.as_slice() else { continue };
-        let next = rest.first().map_or_else(
+/// What to take for a use.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pick {
+    /// The use, with the number of timers.
+    pub what: String,
+    /// Whether it belongs to the answer, which is short, and not only to the table.
+    pub is_answer: bool,
+    /// Whether the figures are bytes, and not nanoseconds.
+    pub is_bytes: bool,
+    /// Whom to take.
+    pub pick: Candidate,
+    /// Who is as good, as far as the figures can tell.
+    pub ties: Vec<Candidate>,
+    /// The first who is not.
+    pub next: Option<Candidate>,
+    /// Who has the least tail, if that of the pick is [`LONG_TAIL`] times as long.
+    pub calmer: Option<Candidate>,
+}
+
+/// What a run says to whoever asks which structure to take: a pick for each use it has figures for, the
+/// use that was asked about first.
+pub fn picks(run: &Run) -> Vec<Pick> {
+    uses(run).iter().filter_map(|it| decide(run, it)).collect()
+}
+
+/// The picks as a table.
+pub fn table(run: &Run) -> Table {
+    let columns = ["use", "pick", "figure", "ties", "next", "tail p99.99"];
+    let mut columns = columns.map(Column::left);
+    columns[2] = Column::right("figure");
+    let mut table = Table::new("Which to pick, by this run", columns.into());
+    for pick in picks(run) {
+        let ties: Vec<&str> = pick.ties.iter().map(|it| it.name.as_str()).collect();
+        let next = pick.next.as_ref().map_or_else(
             || "-".to_owned(),
-            |(name, next)| format!("{name}, ×{:.2}", next / figure),
+            |next| format!("{}, ×{:.2}", next.name, next.figure / pick.pick.figure),
         );
-        let place = at
-            .filter(|_| at != n)
-            .map_or_else(String::new, |at| format!(" (n = {})", units::count(at)));
-        let shown = if matches!(by, By::Memory) {
-            format!("{figure:.1} bytes")
-        } else {
-            units::time(*figure)
-        };
         table.rows.push(vec![
-            Cell::text(format!("{what}{place}")),
-            Cell::text(best.clone()),
-            Cell::figure(*figure, shown),
+            Cell::text(&pick.what),
+            Cell::text(&pick.pick.name),
+            Cell::figure(pick.pick.figure, pick.shown(&pick.pick)),
+            Cell::text(ties.join(", ")),
             Cell::text(next),
+            Cell::text(pick.pick.tail.map_or_else(String::new, units::time)),
         ]);
     }
-    if let Some(n) = n {
-        table.notes.push(format!(
-            "n = {} unless said otherwise; medians, lower is better. A next best below ×1.1 is a tie for most purposes.",
-            units::count(n)
-        ));
-    }
+    table.notes.push(format!(
+        "Medians, lower is better. Nearer than ×{TIE} to the best, or within the spread, is a tie; of ties the \
+         first whose tail is not {LONG_TAIL} times another's is picked."
+    ));
     table
 }
 
-/// The figure of each backend; one without is left out.
-fn figures(run: &Run, by: &By, n: Option<u64>) -> Vec<(String, f64)> {
-    let names = summary::backends(run).into_iter().filter(|name| name != FLOOR);
-    names.filter_map(|name| figure(run, &name, by, n).map(|figure| (name, figure))).collect()
+/// The picks that are the answer as sentences, a line each.
+pub fn answer(run: &Run) -> Vec<String> {
+    picks(run).iter().filter(|pick| pick.is_answer).map(Pick::sentence).collect()
 }
 
-fn figure(run: &Run, name: &str, by: &By, n: Option<u64>) -> Option<f64> {
+impl Pick {
+    fn shown(&self, candidate: &Candidate) -> String {
+        match self.is_bytes {
+            true => format!("{:.1} bytes", candidate.figure),
+            false => units::time(candidate.figure),
+        }
+    }
+
+    /// Whom to take, who is as good, and what speaks against them.
+    fn sentence(&self) -> String {
+        let Self { what, pick, .. } = self;
+        let mut out = format!("{what}: take {} ({}).", pick.name, self.shown(pick));
+        let least = self.calmer.as_ref().map_or(pick.tail, |calmer| calmer.tail);
+        let is_long = |tie: &&Candidate| exceeds(tie.tail, least);
+        let (long, level): (Vec<_>, Vec<_>) = self.ties.iter().partition(is_long);
+        if !level.is_empty() {
+            let are = if level.len() == 1 { "is a tie" } else { "are ties" };
+            let names: Vec<&str> = level.iter().map(|it| it.name.as_str()).collect();
+            out += &format!(" {} {are}.", names.join(", "));
+        }
+        for Candidate { name, tail, .. } in long {
+            let tail = units::time(tail.unwrap_or_default());
+            out += &format!(" {name} is a tie in the mean, but one call in 10,000 takes {tail}.");
+        }
+        if let (Some(calmer), Some(tail)) = (&self.calmer, pick.tail) {
+            let (name, shown) = (&calmer.name, self.shown(calmer));
+            out += &format!(" One call in 10,000 takes {}", units::time(tail));
+            let theirs = units::time(calmer.tail.unwrap_or_default());
+            out += &format!("; with {name} ({shown}) it takes {theirs}.");
+        }
+        out
+    }
+}
+
+fn exceeds(tail: Option<f64>, least: Option<f64>) -> bool {
+    tail.zip(least).is_some_and(|(tail, least)| tail >= LONG_TAIL * least)
+}
+
+/// The uses to be decided, at the number of timers that the run is about. Where somebody asked about
+/// streams of their own, the answer is about these.
+fn uses(run: &Run) -> Vec<Use> {
+    let Some(n) = summary::usual_n(run) else { return Vec::new() };
+    let timers = format!("{} timers", units::count(n));
+    let workloads = summary::workloads(run);
+    let shipped: Vec<String> = Source::all().iter().map(Source::name).collect();
+    let mut uses: Vec<Use> = Vec::new();
+    for workload in workloads.iter().filter(|it| it.starts_with(MIX)) {
+        uses.push(timed(run, &timers, n, &[(workload, "mix")]));
+    }
+    for workload in workloads.iter().filter(|it| it.starts_with(TRACE)) {
+        let rows = run.throughput.iter().filter(|row| row.workload == *workload);
+        let Some(n) = rows.map(|row| row.n).max() else { continue };
+        let what = format!("{workload}, {} timers", units::count(n));
+        let is_answer = !shipped.contains(workload);
+        uses.push(Use { is_answer, ..timed(run, &what, n, &[(workload, "mix")]) });
+    }
+    let is_own = uses.iter().any(|it| it.is_answer);
+    let others: [(&str, bool, Parts<'_>); 4] = [
+        ("connections", true, &[("tcp", "mix"), ("keepalive", "mix")]),
+        ("steady churn", true, &[("steady", "steady")]),
+        ("all fire, tick by tick", true, &[("uniform", "fire-ticks")]),
+        ("a simulation", false, &[("hold-exponential", "hold")]),
+    ];
+    for (what, is_answer, by) in others {
+        let asked = timed(run, &format!("{timers}, {what}"), n, by);
+        uses.push(Use { is_answer: is_answer && !is_own, ..asked });
+    }
+    let what = format!("{timers}, no call may stall (p99.99)");
+    uses.push(Use { what, by: By::Tail, n, is_answer: true });
+    let what = format!("{timers}, least memory");
+    uses.push(Use { what, by: By::Memory, n, is_answer: true });
+    uses
+}
+
+/// A use that the time of some workloads decides. How many of their timers end otherwise than by firing
+/// is part of what it is, if the run tells.
+fn timed(run: &Run, what: &str, n: u64, by: Parts<'_>) -> Use {
+    let censuses = run.census.iter().filter(|it| it.n == n);
+    let found: Vec<_> =
+        censuses.filter(|it| by.iter().any(|(name, _)| it.workload == *name)).collect();
+    let spared: u64 = found.iter().map(|it| it.cancels + it.moves).sum();
+    let all = spared + found.iter().map(|it| it.fires).sum::<u64>();
+    let share = (all > 0 && spared > 0)
+        .then(|| format!(", {:.0} % cancelled or moved", 100.0 * spared as f64 / all as f64));
+    let by = by.iter().map(|(workload, measure)| ((*workload).to_owned(), *measure)).collect();
+    let what = format!("{what}{}", share.unwrap_or_default());
+    Use { what, by: By::Time(by), n, is_answer: true }
+}
+
+fn decide(run: &Run, asked: &Use) -> Option<Pick> {
+    let names = summary::backends(run).into_iter().filter(|name| name != FLOOR);
+    let mut found: Vec<Candidate> =
+        names.filter_map(|name| candidate(run, name, &asked.by, asked.n)).collect();
+    found.sort_by(|a, b| a.figure.total_cmp(&b.figure));
+    let best = found.first()?.clone();
+    let is_tie = |it: &Candidate| it.figure <= best.figure * TIE.max(1.0 + it.spread + best.spread);
+    let beyond = found.iter().position(|it| !is_tie(it)).unwrap_or(found.len());
+    let next = found.get(beyond).cloned();
+    let tailed = found.iter().filter(|it| it.tail.is_some());
+    let calmest =
+        tailed.min_by(|a, b| a.tail.unwrap_or(0.0).total_cmp(&b.tail.unwrap_or(0.0))).cloned();
+    let least = calmest.as_ref().and_then(|it| it.tail);
+    let mut ties: Vec<Candidate> = found.into_iter().take(beyond).collect();
+    let chosen = ties.iter().position(|it| !exceeds(it.tail, least)).unwrap_or(0);
+    let pick = ties.remove(chosen);
+    let calmer = calmest.filter(|_| exceeds(pick.tail, least));
+    let is_bytes = matches!(asked.by, By::Memory);
+    let (what, is_answer) = (asked.what.clone(), asked.is_answer);
+    Some(Pick { what, is_answer, is_bytes, pick, ties, next, calmer })
+}
+
+/// Somebody with a figure for it; `None` for who lacks one of those that make it up.
+fn candidate(run: &Run, name: String, by: &By, n: u64) -> Option<Candidate> {
+    let one = |figure: f64| Candidate { name: name.clone(), figure, spread: 0.0, tail: None };
     match by {
-        By::Time { workload, measure } => time(run, name, workload, measure, n),
-        By::Few => {
-            // Who lacks one is left out: a mean of others would not compare.
-            let times =
-                EACH.iter().map(|(workload, measure)| time(run, name, workload, measure, n));
-            stats::geometric_mean(&times.collect::<Option<Vec<_>>>()?)
-        }
-        By::Traces => {
-            let rows = run
-                .throughput
+        By::Time(parts) => {
+            let samples: Vec<&[f64]> = parts
                 .iter()
-                .filter(|row| row.backend == name && row.workload.starts_with(TRACE));
-            stats::geometric_mean(
-                &rows.filter_map(|row| stats::median(&row.ns_per_op)).collect::<Vec<_>>(),
-            )
+                .map(|(workload, measure)| samples(run, &name, workload, measure, n))
+                .collect::<Option<_>>()?;
+            let medians: Option<Vec<f64>> = samples.iter().map(|it| stats::median(it)).collect();
+            let figure = stats::geometric_mean(&medians?)?;
+            let spreads = samples.iter().filter_map(|it| stats::relative_deviation(it));
+            let spread = spreads.fold(0.0, f64::max);
+            let tails = parts.iter().filter_map(|(workload, _)| tail(run, &name, workload, n));
+            let tail = tails.max_by(f64::total_cmp);
+            Some(Candidate { spread, tail, ..one(figure) })
         }
-        By::Tail => {
-            let rows = run
-                .latency
-                .iter()
-                .filter(|row| row.backend == name && row.workload == "uniform" && Some(row.n) == n);
-            rows.map(|row| row.worst as f64).max_by(f64::total_cmp)
-        }
+        By::Tail => tail(run, &name, "uniform", n).map(one),
         By::Memory => {
-            let row = run.memory.iter().find(|row| row.backend == name && Some(row.n) == n)?;
-            Some(row.churned)
+            let row = run.memory.iter().find(|row| row.backend == name && row.n == n)?;
+            Some(one(row.churned))
         }
     }
 }
 
-fn time(run: &Run, name: &str, workload: &str, measure: &str, n: Option<u64>) -> Option<f64> {
-    let mut rows = run.throughput.iter().filter(|row| row.backend == name && Some(row.n) == n);
-    stats::median(&rows.find(|row| row.workload == workload && row.measure == measure)?.ns_per_op)
+fn samples<'a>(
+    run: &'a Run,
+    name: &str,
+    workload: &str,
+    measure: &str,
+    n: u64,
+) -> Option<&'a [f64]> {
+    let mut rows = run.throughput.iter().filter(|row| row.backend == name && row.n == n);
+    let row = rows.find(|row| row.workload == workload && row.measure == measure)?;
+    Some(&row.ns_per_op)
+}
+
+/// What one call in ten thousand exceeds in a workload, whichever kind of call that is longest in.
+fn tail(run: &Run, name: &str, workload: &str, n: u64) -> Option<f64> {
+    let rows = run.latency.iter().filter(|row| row.backend == name && row.n == n);
+    let tails = rows.filter(|row| row.workload == workload).map(|row| row.p9999 as f64);
+    tails.max_by(f64::total_cmp)
 }

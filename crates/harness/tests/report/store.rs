@@ -177,3 +177,16 @@ fn figures_that_no_measurement_gives_are_damage() {
         assert!(message.contains("damaged") && message.contains(row), "{place}: {message}");
     }
 }
+
+#[test]
+fn a_packed_run_is_read_like_one_that_is_not() {
+    let dir = scratch("packed");
+    let run = synthetic::run();
+    store::save(&dir, &run).unwrap();
+    let plain = dir.join("run.json");
+    let status = std::process::Command::new("gzip").arg(&plain).status().unwrap();
+    assert!(status.success() && !plain.exists());
+    assert_eq!(store::load(&dir).unwrap().throughput.len(), run.throughput.len());
+    fs::write(dir.join("run.json.gz"), b"no archive").unwrap();
+    assert!(format!("{:#}", store::load(&dir).unwrap_err()).contains("cannot read"));
+}

@@ -68,6 +68,7 @@ pub(crate) fn run() -> Run {
 pub(crate) fn empty() -> Run {
     Run {
         guests: Vec::new(),
+        census: Vec::new(),
         schema: SCHEMA,
         provenance: provenance(),
         throughput: Vec::new(),

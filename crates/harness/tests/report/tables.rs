@@ -1,7 +1,7 @@
 use serde_json::json;
 use wheelhouse_harness::model::FLOOR;
 use wheelhouse_harness::report::tables as full;
-use wheelhouse_harness::summary::{at_a_glance, sizes, usual_n};
+use wheelhouse_harness::summary::{at_a_glance, in_short, sizes, usual_n};
 use wheelhouse_harness::table::{Cell, Column, Format, Mark, Table};
 
 use crate::synthetic;
@@ -29,7 +29,8 @@ fn the_glance_has_a_column_per_operation_and_trace() {
         "hold",
         "replay-nginx",
         "replay-kafka",
-        "worst-tick",
+        "tick-p99.9",
+        "tick-p99.99",
         "bytes-after-churn",
     ];
     assert_eq!(keys, wanted);
@@ -43,7 +44,8 @@ fn the_glance_has_a_column_per_operation_and_trace() {
 #[test]
 fn the_best_is_marked_once_per_column_and_is_never_the_floor() {
     let table = at_a_glance(&synthetic::run(), None);
-    for (i, column) in table.columns.iter().enumerate().skip(1) {
+    let columns = table.columns.iter().enumerate().skip(1);
+    for (i, column) in columns.filter(|(_, column)| !column.key.starts_with("tick")) {
         let best: Vec<_> = table.rows.iter().filter(|row| row[i].mark == Mark::Best).collect();
         assert_eq!(best.len(), 1, "{}", column.key);
         assert_ne!(best[0][0].shown, FLOOR, "{}", column.key);
@@ -53,6 +55,39 @@ fn the_best_is_marked_once_per_column_and_is_never_the_floor() {
     let heap = &field(&table, "binary-heap", "steady").value;
     assert_eq!(heap["ratio"].as_f64().unwrap(), heap["figure"].as_f64().unwrap() / best);
     assert!(field(&table, FLOOR, "steady").value["figure"].as_f64().unwrap() < best);
+}
+
+#[test]
+fn nothing_is_marked_in_a_tail_that_the_floor_has_nearly_too() {
+    let mut run = synthetic::run();
+    let marked = |run: &_| {
+        let table = at_a_glance(run, None);
+        let at = table.columns.iter().position(|column| column.key == "tick-p99.99").unwrap();
+        table.rows.iter().filter(|row| row[at].mark == Mark::Best).count()
+    };
+    for (floor, expected) in [(1_000, 1), (40_000, 0)] {
+        for row in run.latency.iter_mut().filter(|row| row.operation == "tick") {
+            row.p9999 =
+                if row.backend == FLOOR { floor } else { 100_000 + row.backend.len() as u64 };
+        }
+        assert_eq!(marked(&run), expected, "the floor takes {floor} ns");
+    }
+}
+
+#[test]
+fn a_table_for_a_terminal_has_six_columns_in_their_order() {
+    let table = in_short(&synthetic::run(), None);
+    let keys: Vec<&str> = table.columns.iter().map(|column| column.key.as_str()).collect();
+    let wanted =
+        ["insert-cold", "insert-warm", "fire-ticks", "steady", "tick-p99.99", "bytes-after-churn"];
+    assert_eq!(keys[1..], wanted);
+    let widest = table
+        .terminal()
+        .lines()
+        .take_while(|line| !line.starts_with("Median"))
+        .map(|line| line.chars().count())
+        .max();
+    assert!(widest <= Some(100), "{widest:?} characters:\n{}", table.terminal());
 }
 
 #[test]

@@ -1,23 +1,24 @@
-//! The criterion benches: one operation at a time on n live timers.
+//! `cargo bench --bench operations`: one operation at a time on n live timers, by criterion, with its
+//! filters, baselines and statistics.
+//!
+//! Each bench is called `OPERATION/STRUCTURE/N`, as in `insert/list-wheel/1000`. What criterion takes it
+//! takes: `-- insert`, `-- --save-baseline before`, `-- --baseline before`.
 
-use crate::options::Options;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion};
 use std::cell::OnceCell;
 use std::time::Duration;
 use wheelhouse_benches::Population;
 use wheelhouse_core::backend::Backend;
-use wheelhouse_harness::model::FLOOR;
-use wheelhouse_oracle::OracleDefinition;
+use wheelhouse_harness::console::say;
 use wheelhouse_registry::Visitor;
 
 /// A few operations in a sample are enough at ten samples: the spread is the machine's, not the sample's.
-fn criterion(options: &Options) -> Criterion {
-    let (warm_up, measurement) = if options.quick { (50, 150) } else { (150, 450) };
+fn criterion() -> Criterion {
     Criterion::default()
         .sample_size(10)
-        .warm_up_time(Duration::from_millis(warm_up))
-        .measurement_time(Duration::from_millis(measurement))
+        .warm_up_time(Duration::from_millis(150))
+        .measurement_time(Duration::from_millis(450))
         .configure_from_args()
 }
 
@@ -62,14 +63,16 @@ impl Visitor for Benches {
     }
 }
 
-/// Runs the benches at a size that fits the caches and at one that does not.
-pub(crate) fn run(options: &Options) {
-    let sizes: &[u32] = match (options.test, options.quick) {
-        (true, _) => &[100],
-        (_, true) => &[1_000, 100_000],
-        _ => &[1_000, 1_000_000],
-    };
-    let mut benches = Benches { criterion: criterion(options), n: 0 };
+/// A size that fits the caches and one that does not.
+const SIZES: [u32; 2] = [1_000, 1_000_000];
+
+fn main() {
+    end_where_criterion_cannot_print();
+    // As criterion has it: without cargo bench's `--bench`, this is a test, in which each runs once.
+    let is_test =
+        std::env::args().any(|it| it == "--test") || !std::env::args().any(|it| it == "--bench");
+    let sizes = if is_test { [100].as_slice() } else { &SIZES };
+    let mut benches = Benches { criterion: criterion(), n: 0 };
     for &n in sizes {
         benches.n = n;
         wheelhouse_registry::visit(&mut benches);
@@ -77,14 +80,20 @@ pub(crate) fn run(options: &Options) {
     benches.criterion.final_summary();
 }
 
-/// The names of operations and backends, of which those of the benches are made.
-pub(crate) fn names() -> Vec<&'static str> {
-    let operations = operations::<OracleDefinition>().map(|(name, _)| name);
-    let backends = wheelhouse_registry::all();
-    operations.into_iter().chain(backends.iter().map(|info| info.name)).chain([FLOOR]).collect()
-}
-
-/// Whether a filter has to do with any of them: it is part of one, or one is part of it. (To criterion it is a regular expression.)
-pub(crate) fn is_known(filter: &str) -> bool {
-    names().iter().any(|name| name.contains(filter) || filter.contains(name))
+/// criterion prints with `println!`, which panics where nobody takes what is printed, and panics again
+/// as it unwinds. So the program ends at the first of them: with an error, or, if the reader has seen
+/// enough, without.
+fn end_where_criterion_cannot_print() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let message = panic.payload().downcast_ref::<String>().map_or("", String::as_str);
+        match message.strip_prefix("failed printing to stdout: ") {
+            None => usual(panic),
+            Some(reason) if reason.starts_with("Broken pipe") => std::process::exit(0),
+            Some(reason) => {
+                say(format_args!("error: cannot write to standard output: {reason}"));
+                std::process::exit(1);
+            }
+        }
+    }));
 }

@@ -1,0 +1,235 @@
+//! What one may ask of a comparison, and the way from the question to the answer.
+//!
+//! `cargo bench`, its bench of the peers and `wheelhouse bench` take the same options and do the same
+//! thing with them; they differ in who takes part. That is a [`Roster`].
+
+use crate::bench::{self, Settings};
+use crate::capacity::timers;
+use crate::console::{print, say};
+use crate::contender::{self, Contenders};
+use crate::model::{Census, Run};
+use crate::report::{self, picks};
+use crate::source::Source;
+use crate::table::{Cell, Format};
+use crate::{summary, unknown};
+use anyhow::{Result, bail, ensure};
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use wheelhouse_workload::Mix;
+
+/// As wide as a line is that people read.
+const WIDTH: usize = 100;
+
+/// What is compared, on what, and what becomes of it.
+#[derive(Debug, Default, Args)]
+pub struct Options {
+    /// Only the structures with this in their names; if there are none, only the workload, trace or
+    /// column of the table of this name.
+    #[arg(value_name = "NAME", conflicts_with_all = ["backend", "workload", "mix", "trace"])]
+    pub name: Option<String>,
+    /// How many timers, as in 200000 or 1e6 [default: several sizes].
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = timers)]
+    pub n: Vec<u32>,
+    /// Your own shares of operations, as in start:45,stop:40,move:10,fire:5.
+    #[arg(long, value_name = "SHARES")]
+    pub mix: Option<Mix>,
+    /// Your own recorded timers: a trace file.
+    #[arg(long, value_name = "FILE")]
+    pub trace: Vec<PathBuf>,
+    /// Only these workloads; traces that are shipped are called trace:NAME.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    pub workload: Vec<String>,
+    /// Only these structures; `floor` is the memory traffic alone.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    pub backend: Vec<String>,
+    /// Every structure, also those that nobody would take for many timers.
+    #[arg(long, conflicts_with = "backend")]
+    pub all: bool,
+    /// Fewer sizes and repetitions.
+    #[arg(long)]
+    pub quick: bool,
+    /// How long the timed rounds may take, in seconds; what is not timed takes about as long again.
+    #[arg(long, value_name = "SECONDS")]
+    pub time: Option<u64>,
+    /// Seed of the workloads.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Where to put the results: a folder that is new or empty [default: a new one in results].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// In which form to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Print all columns of the table, and not only those that fit a hundred characters.
+    #[arg(long)]
+    pub wide: bool,
+    /// Measure though this is a build without optimisation.
+    #[arg(long)]
+    pub debug_build: bool,
+}
+
+/// The options of a bench target: what cargo says, too.
+#[derive(Debug, Args)]
+pub struct BenchOptions {
+    /// What is asked.
+    #[command(flatten)]
+    pub asked: Options,
+    /// Run everything once, measure nothing.
+    #[arg(long)]
+    test: bool,
+    /// What `cargo bench` says.
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+impl BenchOptions {
+    /// Whether it is only to be seen that everything runs; without cargo bench's `--bench`, this is
+    /// `cargo test --benches`.
+    pub fn is_test(&self) -> bool {
+        self.test || !self.bench
+    }
+}
+
+/// Who may take part, and at which sizes when none is named.
+pub struct Roster {
+    /// All of them, those that one would take first.
+    pub all: Contenders,
+    /// Those that one would take, by name; the others only take part if they are asked for.
+    pub usual: fn(&str) -> bool,
+    /// How many timers.
+    pub sizes: &'static [u32],
+    /// How many timers in a quick run.
+    pub quick: &'static [u32],
+    /// How long the timed rounds may take, in seconds: usually, and in a quick run.
+    pub seconds: (u64, u64),
+}
+
+/// The structures of this workspace.
+pub fn structures() -> Roster {
+    Roster {
+        all: contender::all(),
+        usual: contender::is_usual,
+        sizes: &[1_000, 10_000, 100_000, 1_000_000],
+        quick: &[1_000, 100_000],
+        seconds: (120, 15),
+    }
+}
+
+/// Verifies, measures, keeps, and prints the table and the answer. Results go to a new folder in
+/// `results` if the options name none. In a test nothing is kept, and the times mean nothing.
+///
+/// # Errors
+///
+/// If something unknown is asked for, there is not the memory for it, or results cannot be written.
+pub fn compare(options: &Options, roster: Roster, results: &Path, test: bool) -> Result<ExitCode> {
+    let start = Instant::now();
+    ensure!(
+        test || options.debug_build || !cfg!(debug_assertions),
+        "this is a build without optimisation, whose times say nothing; build with --release, or measure it all \
+         the same with --debug-build"
+    );
+    let settings = settings(options, roster, test)?;
+    let scratch = std::env::temp_dir().join(format!("wheelhouse-test-{}", std::process::id()));
+    let out = if test { Some(scratch.as_path()) } else { options.out.as_deref() };
+    let dir = bench::folder(&settings, out, results)?;
+    let run = bench::run(&settings, &dir)?;
+    let is_empty = run.interrupted && run.throughput.is_empty();
+    if test || (is_empty && options.out.is_none()) {
+        std::fs::remove_dir_all(&dir)?;
+        show(options, &run, &settings.sizes)?;
+        return Ok(run.exit_code().into());
+    }
+    // All that is to be kept is kept before anything is printed that may fail.
+    let page = report::write(&run, &dir)?;
+    let shown = show(options, &run, &settings.sizes);
+    say(format_args!("report: {} (after {} s)", page.display(), start.elapsed().as_secs()));
+    shown?;
+    Ok(run.exit_code().into())
+}
+
+fn settings(options: &Options, roster: Roster, test: bool) -> Result<Settings> {
+    let sizes = match (options.n.as_slice(), test, options.quick) {
+        ([], true, _) => vec![100],
+        ([], _, true) => roster.quick.to_vec(),
+        ([], _, false) => roster.sizes.to_vec(),
+        (named, ..) => named.to_vec(),
+    };
+    let (whole, quick) = roster.seconds;
+    let usual = if options.quick { quick } else { whole };
+    let seconds = if test { 0 } else { options.time.unwrap_or(usual) };
+    let (contenders, sources) = chosen(options, roster, test)?;
+    Ok(Settings {
+        sizes,
+        contenders,
+        sources,
+        seed: options.seed,
+        time: Duration::from_secs(seconds),
+        details: !test,
+    })
+}
+
+/// Who takes part, and in what.
+fn chosen(options: &Options, roster: Roster, test: bool) -> Result<(Contenders, Vec<Source>)> {
+    let mut asked: Vec<Source> = Source::select(&options.workload)?;
+    asked.extend(options.mix.map(Source::Mix));
+    for file in &options.trace {
+        asked.push(Source::of_file(file)?);
+    }
+    if asked.is_empty() {
+        let is_small = |source: &Source| source.is_scalable() || !test;
+        asked = bench::usual_sources().into_iter().filter(is_small).collect();
+    }
+    let Roster { all, usual, .. } = roster;
+    let takes_part = |it: &str| options.all || test || usual(it);
+    let usually = |all: Contenders| all.into_iter().filter(|it| takes_part(it.name())).collect();
+    let Some(name) = options.name.as_deref() else {
+        let named = !options.backend.is_empty();
+        let all = if named { contender::select_from(all, &options.backend)? } else { usually(all) };
+        return Ok((all, asked));
+    };
+    if all.iter().any(|it| it.name().contains(name)) {
+        return Ok((all.into_iter().filter(|it| it.name().contains(name)).collect(), asked));
+    }
+    let sources = bench::sources_named(name);
+    if sources.is_empty() {
+        let mut known: Vec<String> = all.iter().map(|it| it.name().to_owned()).collect();
+        known.extend(Source::all().iter().map(Source::name));
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        bail!(unknown::error("structure, workload or column", name, &known));
+    }
+    Ok((usually(all), sources))
+}
+
+/// Prints what was found. For programs that is the whole table and nothing else.
+fn show(options: &Options, run: &Run, sizes: &[u32]) -> Result<()> {
+    for failure in &run.failures {
+        say(format_args!("WRONG: {failure}"));
+    }
+    let named = options.n.iter().map(|n| Some(u64::from(*n)));
+    let sizes = if sizes.len() > 1 && !options.n.is_empty() { named.collect() } else { vec![None] };
+    for n in sizes {
+        let for_programs = options.format != Format::Table;
+        let table =
+            if options.wide || for_programs { summary::at_a_glance } else { summary::in_short };
+        print(format_args!("\n{}", table(run, n).render(options.format)?))?;
+    }
+    if options.format == Format::Table {
+        print(answer(run))?;
+    }
+    if run.interrupted {
+        say("interrupted: the rows that are there are complete, others are missing");
+    }
+    Ok(())
+}
+
+/// What a run has to say to whoever asks what to take: what the streams of somebody's own were made of,
+/// and a line for each use.
+pub fn answer(run: &Run) -> String {
+    let known: Vec<String> = Source::all().iter().map(Source::name).collect();
+    let own = run.census.iter().filter(|census| !known.contains(&census.workload));
+    let lines = own.map(Census::to_string).chain(picks::answer(run));
+    lines.map(|line| Cell::text(line).wrapped(WIDTH).shown + "\n").collect()
+}

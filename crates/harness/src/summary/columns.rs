@@ -1,0 +1,172 @@
+//! Where the columns of the table come from: a measure of a workload, a tail, or memory.
+
+use super::{Found, best, find_throughput, is_wrong, ratio_cell, workloads};
+use crate::model::{FLOOR, Latency, Run};
+use crate::stream::{MIX, TRACE};
+use crate::table::Cell;
+use crate::units;
+
+/// A tail in which the floor is nearer than this to the best is the machine's.
+const FLOOR_DECIDES: f64 = 3.0;
+
+/// As many columns beside the names fit a terminal of a hundred characters.
+const ESSENTIAL: usize = 6;
+
+/// What is read from a distribution.
+type Percentile = fn(&Latency) -> u64;
+
+/// Where the figures of a column come from.
+pub(super) struct Source {
+    pub(super) heading: String,
+    pub(super) workload: String,
+    pub(super) n: u64,
+    pub(super) kind: Kind,
+}
+
+pub(super) enum Kind {
+    /// Median time per operation of a measure.
+    Time(String),
+    /// A percentile of the time of single operations of a kind.
+    Tail(&'static str, Percentile),
+    /// Bytes per live timer, after churn.
+    Bytes,
+}
+
+impl Source {
+    pub(super) fn find(&self, run: &Run, backend: &str) -> Found {
+        match &self.kind {
+            Kind::Time(measure) => find_throughput(run, backend, &self.workload, self.n, measure),
+            Kind::Tail(..) if is_wrong(run, backend, &self.workload, self.n) => Found::Wrong,
+            Kind::Tail(operation, percentile) => {
+                let is_it = |r: &&Latency| {
+                    (r.backend.as_str(), r.workload.as_str(), r.n, r.operation.as_str())
+                        == (backend, self.workload.as_str(), self.n, operation)
+                };
+                let found = run.latency.iter().find(is_it).map(|row| percentile(row) as f64);
+                found.map_or(Found::Missing, |ns| Found::Figure(ns, vec![ns]))
+            }
+            Kind::Bytes => {
+                let row = run.memory.iter().find(|r| r.backend == backend && r.n == self.n);
+                row.map_or(Found::Missing, |r| Found::Figure(r.churned, vec![r.churned]))
+            }
+        }
+    }
+
+    /// What the others are compared with, if anything.
+    pub(super) fn best(&self, names: &[String], found: &[Found]) -> Option<f64> {
+        let best = best(names, found)?;
+        let floor = names.iter().position(|name| name == FLOOR).and_then(|at| found[at].figure());
+        let is_machine = floor.is_some_and(|floor| floor * FLOOR_DECIDES >= best);
+        (!matches!(self.kind, Kind::Tail(..)) || !is_machine).then_some(best)
+    }
+
+    pub(super) fn cell(&self, backend: &str, found: &Found, best: Option<f64>) -> Cell {
+        let show = if matches!(self.kind, Kind::Tail(..)) { units::time } else { units::number };
+        ratio_cell(backend, found, best, show)
+    }
+
+    /// How much a reader wants to see it, the least number the most.
+    fn rank(&self) -> usize {
+        const WANTED: [&str; 6] =
+            ["tcp", "steady", "fire-ticks", "insert-warm", "tick-p99.99", "advance-p99.99"];
+        let key = self.heading.replace('\n', "-");
+        match self.kind {
+            _ if self.workload.starts_with(MIX) => 0,
+            Kind::Bytes => 1,
+            _ => WANTED.iter().position(|it| *it == key).map_or(usize::MAX, |at| at + 2),
+        }
+    }
+}
+
+/// Those of [`sources`] that a reader wants to see first, in their order.
+pub(super) fn essential(run: &Run, n: u64) -> Vec<Source> {
+    let mut ranked: Vec<(usize, Source)> = sources(run, n).into_iter().enumerate().collect();
+    ranked.sort_by_key(|(at, source)| (source.rank(), *at));
+    ranked.truncate(ESSENTIAL);
+    ranked.sort_by_key(|(at, _)| *at);
+    ranked.into_iter().map(|(_, source)| source).collect()
+}
+
+/// The columns for which the run has rows, in the order of the table.
+pub(super) fn sources(run: &Run, n: u64) -> Vec<Source> {
+    const MEASURES: [(&str, &[&str]); 8] = [
+        ("insert-cold", &["uniform"]),
+        ("insert-warm", &["uniform"]),
+        ("cancel", &["uniform"]),
+        ("reschedule", &["uniform"]),
+        ("fire-jump", &["uniform"]),
+        ("fire-ticks", &["uniform"]),
+        ("steady", &["steady"]),
+        ("hold", &["hold-exponential"]),
+    ];
+    let mut sources = Vec::new();
+    for (measure, preferred) in MEASURES {
+        let rows = run.throughput.iter().filter(|r| r.n == n && r.measure == measure);
+        if let Some(workload) = choose(rows.map(|r| r.workload.as_str()), preferred) {
+            let heading = measure.replace('-', "\n");
+            sources.push(Source { heading, workload, n, kind: Kind::Time(measure.to_owned()) });
+        }
+    }
+    sources.extend(mixes(run, n));
+    sources.extend(traces(run));
+    sources.extend(tails(run, n));
+    if run.memory.iter().any(|r| r.n == n) {
+        sources.push(Source {
+            heading: "bytes after\nchurn".to_owned(),
+            workload: String::new(),
+            n,
+            kind: Kind::Bytes,
+        });
+    }
+    sources
+}
+
+/// What one tick in a thousand and one in ten thousand exceeds; where the clock never goes tick by tick,
+/// the same of its other movements.
+fn tails(run: &Run, n: u64) -> Vec<Source> {
+    const PERCENTILES: [(&str, Percentile); 2] =
+        [("p99.9", |row| row.p999), ("p99.99", |row| row.p9999)];
+    for operation in ["tick", "advance"] {
+        let rows = run.latency.iter().filter(|r| r.n == n && r.operation == operation);
+        let workloads = rows.map(|r| r.workload.as_str());
+        if let Some(workload) = choose(workloads, &["uniform", "steady"]) {
+            let source = |(name, percentile)| Source {
+                heading: format!("{operation}\n{name}"),
+                workload: workload.clone(),
+                n,
+                kind: Kind::Tail(operation, percentile),
+            };
+            return PERCENTILES.map(source).into();
+        }
+    }
+    Vec::new()
+}
+
+/// One column for each workload that is a mix of operations, under its name.
+fn mixes(run: &Run, n: u64) -> impl Iterator<Item = Source> {
+    let has_rows = move |name: &String| {
+        run.throughput.iter().any(|r| r.workload == *name && r.n == n && r.measure == "mix")
+    };
+    let names = workloads(run).into_iter().filter(|name| !name.starts_with(TRACE));
+    names.filter(has_rows).map(move |workload| {
+        let heading = if workload.starts_with(MIX) { "this mix" } else { &workload }.to_owned();
+        Source { heading, workload, n, kind: Kind::Time("mix".to_owned()) }
+    })
+}
+
+/// One column per trace, at the largest n it was replayed with.
+fn traces(run: &Run) -> impl Iterator<Item = Source> {
+    let names = workloads(run).into_iter().filter(|name| name.starts_with(TRACE));
+    names.filter_map(|workload| {
+        let row = run.throughput.iter().filter(|r| r.workload == workload).max_by_key(|r| r.n)?;
+        let heading = format!("replay\n{}", &workload[TRACE.len()..]);
+        Some(Source { heading, n: row.n, kind: Kind::Time(row.measure.clone()), workload })
+    })
+}
+
+/// The first of the preferred names that is there, else the first name.
+fn choose<'a>(present: impl Iterator<Item = &'a str>, preferred: &[&str]) -> Option<String> {
+    let present: Vec<&str> = present.collect();
+    let wanted = preferred.iter().find(|name| present.contains(name));
+    wanted.or(present.first()).map(|name| (*name).to_owned())
+}

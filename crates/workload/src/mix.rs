@@ -1,0 +1,197 @@
+//! A mix of operations in the shares that somebody asks about.
+//!
+//! The catalogue has programs with a name; this one is the reader's: "of a hundred operations, 45
+//! start a timer, 40 stop one, 10 move one, and 5 timers fire". The number of live timers stays as it
+//! is, so each timer that ends, stopped or fired, is started again at once. The clock goes as fast as
+//! the share that fires demands: it stands while fewer are owed than one, then goes to the next
+//! deadline.
+
+use crate::patterns::Phases;
+use crate::queue::Queue;
+use crate::random::Random;
+use crate::script::{Script, Sink, Stage};
+use crate::{MAX_TIMERS, Measure, Phase};
+use std::fmt;
+use std::str::FromStr;
+use wheelhouse_core::Tick;
+
+/// Every timer is started, and moved, to anywhere within so many ticks: a minute of milliseconds.
+const LONGEST: Tick = 60_000;
+
+/// Steps for each timer.
+const LAPS: u64 = 4;
+
+/// Shares of operations at a constant number of live timers. Only their proportion counts.
+///
+/// ```
+/// use wheelhouse_workload::Mix;
+///
+/// let mix: Mix = "start:45,stop:40,move:10,fire:5".parse()?;
+/// assert_eq!(mix.to_string(), "start:45,stop:40,move:10,fire:5");
+/// assert!("start:45,stop:40,move:10,fire:15".parse::<Mix>().is_err()); // 45 do not replace 55
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mix {
+    /// Timers that are stopped before they are due.
+    stop: u32,
+    /// Timers that are moved, to later or earlier.
+    moves: u32,
+    /// Timers that fire.
+    fire: u32,
+}
+
+impl Mix {
+    /// Timers that are started: as many as end.
+    fn start(self) -> u32 {
+        self.stop + self.fire
+    }
+
+    /// The stream for `n` live timers, as [`Workload::phases`](crate::Workload::phases) makes one; its
+    /// labels are below `n`. The first phase is preparation.
+    pub fn phases(self, n: u32, seed: u64) -> Box<dyn Iterator<Item = Phase>> {
+        let n = n.clamp(1, MAX_TIMERS);
+        let random = Random::new(&self.to_string(), n, seed);
+        let state = State { random, mix: self, n, owed: 0, events: Queue::new(), due: Vec::new() };
+        let count = u64::from(n);
+        let stages =
+            vec![Stage::prepare(count, insert), Stage::timer_ops(Measure::Mix, count * LAPS, step)];
+        Box::new(Script::new(state, stages)) as Phases
+    }
+}
+
+impl fmt::Display for Mix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { stop, moves, fire } = self;
+        write!(f, "start:{},stop:{stop},move:{moves},fire:{fire}", self.start())
+    }
+}
+
+impl FromStr for Mix {
+    type Err = String;
+
+    /// Reads shares as in `start:45,stop:40,move:10,fire:5`, in any order. What is left out is 0, but
+    /// `start`, which follows from the others.
+    ///
+    /// # Errors
+    ///
+    /// If a name is unknown or stands twice, a share is no number below 10,000, all are 0, or as many
+    /// timers do not start as end; the message says what to write.
+    fn from_str(text: &str) -> Result<Self, String> {
+        const NAMES: [&str; 4] = ["start", "stop", "move", "fire"];
+        let mut shares = [None; 4];
+        for part in text.split(',') {
+            let (name, share) = part.split_once(':').ok_or_else(|| wrong(part))?;
+            let at = NAMES.iter().position(|known| *known == name.trim());
+            let place = &mut shares[at.ok_or_else(|| wrong(part))?];
+            let share = share.trim().parse().ok().filter(|share| *share < 10_000);
+            if place.replace(share.ok_or_else(|| wrong(part))?).is_some() {
+                return Err(format!("{} stands there twice; keep one", name.trim()));
+            }
+        }
+        let [start, stop, moves, fire] = shares;
+        let [stop, moves, fire] = [stop, moves, fire].map(Option::unwrap_or_default);
+        let mix = Self { stop, moves, fire };
+        if stop + moves + fire == 0 {
+            return Err("nothing happens in this mix; write start:45,stop:40,move:10,fire:5".into());
+        }
+        if start.is_some_and(|start| start != mix.start()) {
+            return Err(format!(
+                "the number of timers is to stay as it is, so as many start as are stopped or fire: \
+                 write start:{}, or leave it out",
+                mix.start()
+            ));
+        }
+        Ok(mix)
+    }
+}
+
+fn wrong(part: &str) -> String {
+    format!("`{part}` is no share of a mix; write start:45,stop:40,move:10,fire:5")
+}
+
+struct State {
+    random: Random,
+    mix: Mix,
+    n: u32,
+    /// The timers that should have fired and did not, times all shares but that of the starts.
+    owed: i64,
+    /// When timers were due once; those of timers that were stopped or moved since are in vain.
+    events: Queue<u32>,
+    /// When the timer of each label is due.
+    due: Vec<Tick>,
+}
+
+fn insert(state: &mut State, step: u64, sink: &mut Sink) {
+    state.due.push(0);
+    let label = step as u32;
+    let deadline = state.draw_deadline(label, sink.now());
+    sink.insert(label, deadline);
+}
+
+/// Stops a timer or moves one, and lets fire what is owed.
+fn step(state: &mut State, _: u64, sink: &mut Sink) {
+    let Mix { stop, moves, fire } = state.mix;
+    let all = stop + moves + fire;
+    state.owed += i64::from(fire);
+    let drawn = state.random.below(u64::from(all)) as u32;
+    let label = state.random.below(u64::from(state.n)) as u32;
+    if drawn < stop {
+        sink.cancel(label);
+        let deadline = state.draw_deadline(label, sink.now());
+        sink.insert(label, deadline);
+    } else if drawn < stop + moves {
+        let deadline = state.draw_deadline(label, sink.now());
+        sink.reschedule(label, deadline);
+    }
+    while state.owed >= i64::from(all) {
+        state.owed -= i64::from(all) * state.fire_next(sink);
+    }
+}
+
+impl State {
+    fn draw_deadline(&mut self, label: u32, now: Tick) -> Tick {
+        let deadline = now + self.random.between(1, LONGEST);
+        self.due[label as usize] = deadline;
+        self.events.push(deadline, label);
+        deadline
+    }
+
+    /// Goes to the next deadline, and starts again what fires there. Returns how many did.
+    fn fire_next(&mut self, sink: &mut Sink) -> i64 {
+        let mut fired = 0;
+        while let Some((tick, label)) = self.events.pop_due(match fired {
+            0 => Tick::MAX,
+            _ => sink.now(),
+        }) {
+            if self.due[label as usize] != tick {
+                continue;
+            }
+            sink.advance(tick);
+            // So that a second event of the same tick, after a move there and back, counts for nothing.
+            self.due[label as usize] = 0;
+            fired += 1;
+            let deadline = self.draw_deadline(label, tick);
+            sink.insert(label, deadline);
+        }
+        fired
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_read_in_any_order_and_held_against_each_other() {
+        let mix = |text: &str| text.parse::<Mix>();
+        let asked = Mix { stop: 40, moves: 10, fire: 5 };
+        for text in ["start:45,stop:40,move:10,fire:5", "fire:5, move:10, stop:40"] {
+            assert_eq!(mix(text), Ok(asked), "{text}");
+        }
+        for text in ["", "stop", "stop:x", "halt:4", "stop:1,stop:2", "stop:0", "stop:4294967295"] {
+            assert!(mix(text).is_err(), "{text}");
+        }
+        assert!(mix("start:1,stop:40").unwrap_err().contains("start:40"));
+    }
+}
