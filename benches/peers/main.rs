@@ -15,10 +15,10 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use wheelhouse_harness::bench::{self, Settings};
 use wheelhouse_harness::capacity::timers;
-use wheelhouse_harness::console::{print, say};
 use wheelhouse_harness::source::Source;
-use wheelhouse_harness::table::Format;
 use wheelhouse_harness::{cold, contender, report, summary};
+use wheelhouse_present::console::{print, say};
+use wheelhouse_present::table::Format;
 
 /// Our backends beside the timer crates of others.
 #[derive(Debug, Parser)]

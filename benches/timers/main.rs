@@ -19,11 +19,11 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use wheelhouse_harness::bench::{self, Settings};
 use wheelhouse_harness::cold;
-use wheelhouse_harness::console::{print, say};
 use wheelhouse_harness::contender::{self, Contender};
 use wheelhouse_harness::source::Source;
-use wheelhouse_harness::table::Format;
 use wheelhouse_harness::{report, summary, verify};
+use wheelhouse_present::console::{print, say};
+use wheelhouse_present::table::Format;
 use wheelhouse_workload::Measure;
 
 fn main() -> ExitCode {

@@ -16,12 +16,12 @@ use wheelhouse_core::backend::{Info, Precision};
 use wheelhouse_harness::bench::{self, Settings};
 use wheelhouse_harness::cold;
 use wheelhouse_harness::compare;
-use wheelhouse_harness::console::{print, say};
 use wheelhouse_harness::contender;
 use wheelhouse_harness::model::{INTERRUPTED, Run};
 use wheelhouse_harness::source::Source;
-use wheelhouse_harness::table::{Cell, Column, Format, Table};
 use wheelhouse_harness::{interrupt, report, store, verify};
+use wheelhouse_present::console::{print, say};
+use wheelhouse_present::table::{Cell, Column, Format, Table};
 
 /// The timed rounds of a whole run, and of a quick one.
 const WHOLE: Duration = Duration::from_secs(200);

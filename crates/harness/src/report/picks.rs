@@ -2,8 +2,8 @@
 
 use crate::model::{FLOOR, Run};
 use crate::summary::{self, TRACE};
-use crate::table::{Cell, Column, Table};
-use crate::{stats, units};
+use wheelhouse_present::table::{Cell, Column, Table};
+use wheelhouse_present::{stats, units};
 
 /// A use, and what decides it.
 struct Use {
