@@ -10,7 +10,7 @@ use std::cell::OnceCell;
 use std::time::Duration;
 use wheelhouse_benches::Population;
 use wheelhouse_core::backend::Backend;
-use wheelhouse_harness::console::say;
+use wheelhouse_present::console::say;
 use wheelhouse_registry::Visitor;
 
 /// A few operations in a sample are enough at ten samples: the spread is the machine's, not the sample's.

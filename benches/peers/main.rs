@@ -13,8 +13,8 @@ use clap::Parser;
 use std::path::Path;
 use std::process::ExitCode;
 use wheelhouse_harness::cold;
-use wheelhouse_harness::console::say;
 use wheelhouse_harness::options::{self, BenchOptions, Roster};
+use wheelhouse_present::console::say;
 
 /// Our structures beside the timer crates of others.
 #[derive(Debug, Parser)]

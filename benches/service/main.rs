@@ -4,7 +4,7 @@
 
 use clap::Parser;
 use std::process::ExitCode;
-use wheelhouse_harness::console::say;
+use wheelhouse_present::console::say;
 use wheelhouse_service_load::options::Options;
 
 /// The timer service under load, beside others.

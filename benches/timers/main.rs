@@ -10,11 +10,11 @@ use std::path::Path;
 use std::process::ExitCode;
 use wheelhouse_harness::bench;
 use wheelhouse_harness::cold;
-use wheelhouse_harness::console::say;
 use wheelhouse_harness::contender;
 use wheelhouse_harness::options::{self, BenchOptions};
 use wheelhouse_harness::source::Source;
 use wheelhouse_harness::verify;
+use wheelhouse_present::console::say;
 
 /// Compares the structures on this machine.
 #[derive(Debug, Parser)]

@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use wheelhouse_harness::capacity::timers;
 use wheelhouse_harness::options::Options;
-use wheelhouse_harness::table::Format;
+use wheelhouse_present::table::Format;
 
 /// Verifies, measures and compares timer facilities.
 #[derive(Debug, Parser)]

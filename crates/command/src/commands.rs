@@ -14,14 +14,14 @@ use std::process::ExitCode;
 use wheelhouse_core::backend::{Info, Precision};
 use wheelhouse_harness::cold;
 use wheelhouse_harness::compare;
-use wheelhouse_harness::console::{print, say};
 use wheelhouse_harness::contender;
 use wheelhouse_harness::model::{INTERRUPTED, Run};
 use wheelhouse_harness::options::{self, Options};
 use wheelhouse_harness::source::Source;
 use wheelhouse_harness::summary::in_short;
-use wheelhouse_harness::table::{Cell, Column, Format, Table};
 use wheelhouse_harness::{interrupt, report, store, verify};
+use wheelhouse_present::console::{print, say};
+use wheelhouse_present::table::{Cell, Column, Format, Table};
 
 /// The folder that results go to, seen from where the command is run.
 const RESULTS: &str = "results";

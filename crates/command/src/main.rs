@@ -8,7 +8,7 @@ mod report;
 
 use clap::Parser;
 use std::process::ExitCode;
-use wheelhouse_harness::console::say;
+use wheelhouse_present::console::say;
 
 fn main() -> ExitCode {
     match commands::run(cli::Cli::parse()) {

@@ -7,13 +7,13 @@
 use crate::contender::{Contender, Played};
 use crate::latency::Histograms;
 use crate::model::{Failure, Run, SCHEMA, Throughput};
-use crate::progress::Progress;
 use crate::source::Source;
 use crate::stream::{Solution, Stream};
 use crate::{capacity, interrupt, provenance, store, verify};
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use wheelhouse_present::progress::Progress;
 use wheelhouse_workload::Measure;
 
 /// A stream of few timers is played repeatedly within one sample, until about this many were started.

@@ -7,9 +7,9 @@
 use crate::provenance;
 use crate::source::Source;
 use crate::stream::Stream;
-use crate::units;
 use anyhow::{Result, ensure};
 use std::fs::read_to_string;
+use wheelhouse_present::units;
 use wheelhouse_workload::Op;
 
 /// The timers of the sample, and the most for which nothing is asked: they take a hundred megabytes. From here on the operations of a

@@ -19,7 +19,7 @@ pub fn forget_freed_memory() {
             .args(std::env::args_os().skip(1))
             .envs(THRESHOLDS)
             .exec();
-        crate::console::say(format_args!(
+        wheelhouse_present::console::say(format_args!(
             "warning: cannot start anew ({error}): the column 'insert cold' will show memory that was used before"
         ));
     }

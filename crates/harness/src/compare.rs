@@ -7,9 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{FLOOR, Provenance, Run, Throughput};
-use crate::stats::{self, Ratio};
-use crate::table::{Cell, Column, Mark, Table};
-use crate::units;
+use wheelhouse_present::stats::{self, Ratio};
+use wheelhouse_present::table::{Cell, Column, Mark, Table};
+use wheelhouse_present::units;
 
 /// A difference within this share is noise whatever its interval.
 pub const NOISE: f64 = 0.02;

@@ -8,13 +8,13 @@ use crate::latency::Histograms;
 use crate::memory;
 use crate::model::{FLOOR, Guest, Memory};
 use crate::stream::{Solution, Stream};
-use crate::unknown;
 use anyhow::Result;
 use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::{Backend, Info};
 use wheelhouse_core::meter::NoMeter;
+use wheelhouse_present::unknown;
 use wheelhouse_registry::Visitor;
 use wheelhouse_workload::{Checksum, Op, Player};
 

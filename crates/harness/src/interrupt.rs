@@ -1,9 +1,9 @@
 //! Ctrl-C ends a run between two measurements and keeps what is finished; a second one ends it at once.
 
-use crate::console::say;
 use crate::model::INTERRUPTED;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use wheelhouse_present::console::say;
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 

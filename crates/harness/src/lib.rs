@@ -4,13 +4,13 @@
 //! The way of a figure: a [`source`] makes a [`stream`] of operations; the oracle solves it; every
 //! [`contender`] plays it and is [checked](verify); then [`mod@bench`] plays it again, timed, in
 //! interleaved rounds, and [`store`] keeps the [`model::Run`]. What a person reads of it,
-//! [`summary`], [`compare`], [`plot`] and [`report`] make.
+//! [`summary`], [`compare`], [`plot`] and [`report`] make, with the tables and pages of
+//! `wheelhouse-present`.
 
 pub mod bench;
 pub mod capacity;
 pub mod cold;
 pub mod compare;
-pub mod console;
 pub mod contender;
 pub mod floor;
 pub mod idle;
@@ -20,18 +20,12 @@ pub mod memory;
 pub mod model;
 pub mod options;
 pub mod plot;
-pub mod progress;
 pub mod provenance;
 pub mod report;
 pub mod source;
-pub mod splice;
-pub mod stats;
 pub mod store;
 pub mod stream;
 pub mod summary;
-pub mod table;
-pub mod units;
-pub mod unknown;
 pub mod verify;
 
 /// Compiles the program of the README.

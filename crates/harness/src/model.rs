@@ -3,9 +3,9 @@
 //! A figure never stands alone. Each run carries its [`Provenance`], and each row the workload, n and the samples it came
 //! from, so that a reader can compute another statistic than ours.
 
-use crate::units;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use wheelhouse_present::units;
 
 /// The version of this layout; a file of another version is refused with a message that says so.
 pub const SCHEMA: u32 = 1;

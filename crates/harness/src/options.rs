@@ -5,19 +5,20 @@
 
 use crate::bench::{self, Settings};
 use crate::capacity::timers;
-use crate::console::{print, say};
 use crate::contender::{self, Contenders};
 use crate::model::{Census, Run};
 use crate::report::{self, picks};
 use crate::source::Source;
-use crate::table::{Cell, Format};
-use crate::{summary, unknown};
+use crate::summary;
 use anyhow::{Result, bail, ensure};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use wheelhouse_present::console::{print, say};
+use wheelhouse_present::table::{Cell, Format};
+use wheelhouse_present::unknown;
 use wheelhouse_workload::Mix;
 
 /// As wide as a line is that people read.

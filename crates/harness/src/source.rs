@@ -1,9 +1,9 @@
 //! Where streams come from: workloads by name, the traces that are shipped, and trace files.
 
 use crate::stream::{MIX, Stream, TRACE};
-use crate::unknown;
 use anyhow::{Result, anyhow};
 use std::path::Path;
+use wheelhouse_present::unknown;
 use wheelhouse_workload::{Mix, Workload, all, find, trace};
 
 /// Something to make a stream of.

@@ -14,12 +14,13 @@
 //! then renamed over it, so that an interruption or a full disk leaves the last whole one.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use flate2::read::GzDecoder;
 use serde::Deserialize;
+use wheelhouse_present::files::write_whole;
 
 use crate::model::{Provenance, Run, SCHEMA};
 use crate::report::provenance;
@@ -156,29 +157,6 @@ fn read(file: &Path) -> std::io::Result<String> {
         return Ok(text);
     }
     fs::read_to_string(file)
-}
-
-/// Writes a file beside its old version and renames it into place.
-///
-/// # Errors
-///
-/// If it cannot be written; the old version is then untouched.
-pub fn write_whole(path: &Path, contents: &[u8]) -> Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let beside = path.with_file_name(name);
-    let written = File::create(&beside).and_then(|mut file| {
-        file.write_all(contents)?;
-        file.sync_all()
-    });
-    let renamed = written.and_then(|()| fs::rename(&beside, path));
-    if renamed.is_err() {
-        // The first error is the one to report; a leftover temporary file does no harm.
-        let _ = fs::remove_file(&beside);
-    }
-    renamed.with_context(|| {
-        format!("cannot write {}; is the disk full, or the folder not writable?", path.display())
-    })
 }
 
 /// Only as much as tells whether the rest can be read.

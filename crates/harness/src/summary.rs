@@ -6,9 +6,9 @@ use serde_json::json;
 
 use self::columns::{Kind, Source, sources};
 use crate::model::{FLOOR, Run};
-use crate::stats;
-use crate::table::{Cell, Column, Mark, Table};
-use crate::units;
+use wheelhouse_present::stats;
+use wheelhouse_present::table::{Cell, Column, Mark, Table};
+use wheelhouse_present::units;
 
 /// The number of timers that the table shows if the run has it and none was named.
 pub const USUAL_N: u64 = 1_000_000;

@@ -4,10 +4,11 @@ use crate::contender::{Contender, Played};
 use crate::model::Failure;
 use crate::source::Source;
 use crate::stream::{Solution, Stream};
-use crate::table::{Cell, Column, Table};
-use crate::{capacity, interrupt, progress::Progress};
+use crate::{capacity, interrupt};
 use anyhow::Result;
 use std::time::Duration;
+use wheelhouse_present::progress::Progress;
+use wheelhouse_present::table::{Cell, Column, Table};
 
 /// Compares what was played with what is right.
 ///

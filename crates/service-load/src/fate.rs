@@ -108,7 +108,7 @@ fn judge(fate: Fate, began: Option<u64>, checked: &mut Checked, faults: &mut Fau
 
 impl Faults {
     fn sentence(&self, jobs: u64) -> Option<String> {
-        use wheelhouse_harness::units::{count, time};
+        use wheelhouse_present::units::{count, time};
         let early = format!("began early (by up to {})", time(self.earliest as f64));
         let faults = [
             (self.missing, "did not run"),

@@ -1,8 +1,8 @@
 //! What an experiment measures, and distributions.
 
 use hdrhistogram::Histogram;
-use wheelhouse_harness::table::Cell;
-use wheelhouse_harness::units;
+use wheelhouse_present::table::Cell;
+use wheelhouse_present::units;
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

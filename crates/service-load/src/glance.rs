@@ -4,7 +4,7 @@ use crate::experiments::Experiment;
 use crate::report::{Sample, samples, verdict};
 use crate::run::{Row, Run};
 use wheelhouse_harness::report::provenance;
-use wheelhouse_harness::table::{Cell, Column, Table};
+use wheelhouse_present::table::{Cell, Column, Table};
 
 /// What is shown: the head of the column, and the figure.
 const SHOWN: [(&str, Experiment, &str); 8] = [

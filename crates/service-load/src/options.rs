@@ -11,8 +11,8 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
-use wheelhouse_harness::console::{print, say};
 use wheelhouse_harness::store;
+use wheelhouse_present::console::{print, say};
 
 /// In which form to print.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

@@ -8,11 +8,12 @@ use crate::run::{Row, Run};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use wheelhouse_harness::report::document::{Block, Document};
-use wheelhouse_harness::report::{markdown, provenance};
-use wheelhouse_harness::stats::{median, relative_deviation};
-use wheelhouse_harness::store;
-use wheelhouse_harness::table::{Cell, Column, Table};
+use wheelhouse_harness::report::provenance;
+use wheelhouse_present::document::{Block, Document};
+use wheelhouse_present::files::write_whole;
+use wheelhouse_present::markdown;
+use wheelhouse_present::stats::{median, relative_deviation};
+use wheelhouse_present::table::{Cell, Column, Table};
 
 /// The name of the service under test, of which something is asked.
 const OURS: &str = "wheelhouse";
@@ -44,11 +45,11 @@ pub const SUMMARY: &str = "summary.md";
 ///
 /// If a file cannot be written.
 pub fn write(run: &Run, dir: &Path) -> Result<PathBuf> {
-    store::write_whole(&dir.join("rows.json"), rows(run)?.as_bytes())?;
+    write_whole(&dir.join("rows.json"), rows(run)?.as_bytes())?;
     let page = dir.join(REPORT);
-    store::write_whole(&page, markdown::render(&document(run)).as_bytes())?;
+    write_whole(&page, markdown::render(&document(run)).as_bytes())?;
     if let Some(section) = glance::section(run) {
-        store::write_whole(&dir.join(SUMMARY), section.as_bytes())?;
+        write_whole(&dir.join(SUMMARY), section.as_bytes())?;
     }
     Ok(page)
 }

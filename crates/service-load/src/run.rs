@@ -8,12 +8,12 @@ use crate::experiments::{Experiment, Played};
 use crate::load::Load;
 use anyhow::Result;
 use std::io::IsTerminal;
-use wheelhouse_harness::console::say;
 use wheelhouse_harness::interrupt;
 use wheelhouse_harness::model::{INTERRUPTED, Provenance};
-use wheelhouse_harness::progress::Progress;
 use wheelhouse_harness::provenance;
-use wheelhouse_harness::unknown;
+use wheelhouse_present::console::say;
+use wheelhouse_present::progress::Progress;
+use wheelhouse_present::unknown;
 
 /// What to play.
 pub struct Settings {

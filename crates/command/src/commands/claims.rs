@@ -10,13 +10,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 use wheelhouse_claims::controls;
 use wheelhouse_claims::{Claim, Judgement, Scale, judge};
-use wheelhouse_harness::console::{print, say};
-use wheelhouse_harness::progress::Progress;
 use wheelhouse_harness::provenance;
-use wheelhouse_harness::report::document::Document;
-use wheelhouse_harness::report::{html, markdown, plain};
-use wheelhouse_harness::table::Table;
-use wheelhouse_harness::unknown;
+use wheelhouse_present::console::{print, say};
+use wheelhouse_present::document::Document;
+use wheelhouse_present::progress::Progress;
+use wheelhouse_present::table::Table;
+use wheelhouse_present::unknown;
+use wheelhouse_present::{html, markdown, plain};
 
 /// How often the classifier is tried on each planted cost.
 const CONTROLS: u64 = 20;

@@ -10,9 +10,10 @@ use crate::instructions::{Row, table};
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::process::ExitCode;
-use wheelhouse_harness::console::{print, say};
-use wheelhouse_harness::table::{Cell, Column, Format, Table};
-use wheelhouse_harness::{cold, provenance, units};
+use wheelhouse_harness::{cold, provenance};
+use wheelhouse_present::console::{print, say};
+use wheelhouse_present::table::{Cell, Column, Format, Table};
+use wheelhouse_present::units;
 
 /// What to say where there is no valgrind.
 const REMEDY: &str = "cannot run valgrind, which counts the instructions; install it \

@@ -5,8 +5,8 @@ use crate::report as claims;
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::process::ExitCode;
-use wheelhouse_harness::report::link_from;
-use wheelhouse_harness::splice::{self, Outcome};
+use wheelhouse_present::files::link_from;
+use wheelhouse_present::splice::{self, Outcome};
 use wheelhouse_service_load::report as service;
 
 /// The file that holds a summary, how a README calls what comes of it, and where the rest is.

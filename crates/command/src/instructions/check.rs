@@ -9,7 +9,7 @@ use super::Row;
 use std::collections::BTreeMap;
 use std::fmt;
 use wheelhouse_harness::model::Provenance;
-use wheelhouse_harness::units;
+use wheelhouse_present::units;
 
 /// The share by which a count may differ from the recorded one.
 pub(crate) const TOLERANCE: f64 = 0.05;

@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use wheelhouse_harness::contender::PLAY_PHASE;
 use wheelhouse_harness::idle::PLAYER;
-use wheelhouse_harness::progress::Progress;
 use wheelhouse_harness::stream::Stream;
+use wheelhouse_present::progress::Progress;
 use wheelhouse_workload::{Checksum, Measure};
 
 /// A stream without its operations, and what is right.

@@ -9,7 +9,7 @@ use wheelhouse_harness::bench::usual_sources;
 use wheelhouse_harness::idle::PLAYER;
 use wheelhouse_harness::source::Source;
 use wheelhouse_harness::stream::{Stream, TRACE};
-use wheelhouse_harness::unknown;
+use wheelhouse_present::unknown;
 use wheelhouse_workload::{Pattern, Workload, find};
 
 use super::Row;

@@ -7,9 +7,10 @@
 use super::plan;
 use anyhow::{Context, Result};
 use std::io::Read;
+use wheelhouse_harness::contender;
 use wheelhouse_harness::idle::{self, PLAYER};
 use wheelhouse_harness::stream::Solution;
-use wheelhouse_harness::{console, contender};
+use wheelhouse_present::console;
 
 /// One stream on one structure.
 #[derive(Clone, Debug, PartialEq, Eq, clap::Args)]

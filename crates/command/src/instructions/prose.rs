@@ -3,7 +3,7 @@
 use super::check::TOLERANCE;
 use wheelhouse_harness::bench::usual_sources;
 use wheelhouse_harness::source::Source;
-use wheelhouse_harness::units;
+use wheelhouse_present::units;
 use wheelhouse_workload::{Delay, Pattern, Workload};
 
 /// What is said above the tables.

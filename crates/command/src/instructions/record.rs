@@ -16,9 +16,10 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 use wheelhouse_harness::model::Provenance;
-use wheelhouse_harness::report::document::{Block, Document};
-use wheelhouse_harness::report::{markdown, provenance};
-use wheelhouse_harness::store;
+use wheelhouse_harness::report::provenance;
+use wheelhouse_present::document::{Block, Document};
+use wheelhouse_present::files::write_whole;
+use wheelhouse_present::markdown;
 
 /// The version of this layout.
 const SCHEMA: u32 = 1;
@@ -66,8 +67,8 @@ impl Record {
         let cannot = || format!("cannot make the folder {shown}; name a writable one with --out");
         fs::create_dir_all(dir).with_context(cannot)?;
         let json = serde_json::to_string_pretty(self).context("cannot write the record as JSON")?;
-        store::write_whole(&dir.join(FILE), (json + "\n").as_bytes())?;
-        store::write_whole(&dir.join(PAGE), self.page().as_bytes())
+        write_whole(&dir.join(FILE), (json + "\n").as_bytes())?;
+        write_whole(&dir.join(PAGE), self.page().as_bytes())
     }
 
     /// Reads a record from its folder or its file.

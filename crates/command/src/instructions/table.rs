@@ -5,8 +5,8 @@ use super::check::percent;
 use super::plan::{DENSE, dense_span};
 use wheelhouse_harness::idle::PLAYER;
 use wheelhouse_harness::stream::TRACE;
-use wheelhouse_harness::table::{Cell, Column, Mark, Table};
-use wheelhouse_harness::units;
+use wheelhouse_present::table::{Cell, Column, Mark, Table};
+use wheelhouse_present::units;
 use wheelhouse_workload::Measure;
 
 /// The tables of rows, each figure with its change where there is a record and it differs.

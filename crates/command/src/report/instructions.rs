@@ -15,8 +15,8 @@ use wheelhouse_claims::growth::Curve;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::NoMeter;
 use wheelhouse_core::{Timer, TimerId};
-use wheelhouse_harness::table::{Cell, Column, Table};
-use wheelhouse_harness::units;
+use wheelhouse_present::table::{Cell, Column, Table};
+use wheelhouse_present::units;
 use wheelhouse_registry::Visitor;
 
 /// A pair of operations that leaves the number of timers as it is.

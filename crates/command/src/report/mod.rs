@@ -12,9 +12,9 @@ use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 use wheelhouse_claims::Judgement;
-use wheelhouse_harness::report::document::{Block, Document, Picture};
-use wheelhouse_harness::report::{self, html, markdown};
-use wheelhouse_harness::store;
+use wheelhouse_present::document::{Block, Document, Picture};
+use wheelhouse_present::files::write_whole;
+use wheelhouse_present::{html, markdown};
 
 /// The page.
 pub(crate) const PAGE: &str = "index.html";
@@ -33,21 +33,21 @@ pub(crate) const SECTION: &str = "claims";
 ///
 /// If a file cannot be written.
 pub(crate) fn write(judgement: &Judgement, document: &Document, dir: &Path) -> Result<PathBuf> {
-    let plots = dir.join(report::PLOTS);
+    let plots = dir.join(markdown::PLOTS);
     fs::create_dir_all(&plots)
         .with_context(|| format!("cannot make the folder {}", plots.display()))?;
     let pictures = pictures_of(&document.blocks);
     for picture in &pictures {
-        store::write_whole(&plots.join(&picture.file), picture.svg.as_bytes())?;
+        write_whole(&plots.join(&picture.file), picture.svg.as_bytes())?;
     }
     remove_others(&plots, |name| pictures.iter().any(|picture| picture.file == name))?;
     let verdicts = serde_json::to_string_pretty(&tables::verdicts(judgement))
         .context("cannot write the verdicts as JSON")?;
-    store::write_whole(&dir.join(VERDICTS), (verdicts + "\n").as_bytes())?;
-    store::write_whole(&dir.join(MARKDOWN), markdown::render(document).as_bytes())?;
-    store::write_whole(&dir.join(SUMMARY), page::summary_section(judgement)?.as_bytes())?;
+    write_whole(&dir.join(VERDICTS), (verdicts + "\n").as_bytes())?;
+    write_whole(&dir.join(MARKDOWN), markdown::render(document).as_bytes())?;
+    write_whole(&dir.join(SUMMARY), page::summary_section(judgement)?.as_bytes())?;
     let page = dir.join(PAGE);
-    store::write_whole(&page, html::render(document).as_bytes())?;
+    write_whole(&page, html::render(document).as_bytes())?;
     Ok(page)
 }
 

@@ -5,9 +5,9 @@ use anyhow::{Context, Result};
 use wheelhouse_claims::controls::Confusion;
 use wheelhouse_claims::{Article, Evidence, Experiment, Judged, Judgement, Line, Scale, summary};
 use wheelhouse_harness::model::Provenance;
-use wheelhouse_harness::report::document::{Block, Document};
 use wheelhouse_harness::report::provenance;
-use wheelhouse_harness::table::Table;
+use wheelhouse_present::document::{Block, Document};
+use wheelhouse_present::table::Table;
 
 /// The whole report: a summary, the articles from the first to the last with their claims, and what the classifier is worth.
 ///
@@ -91,7 +91,7 @@ fn place(judged: &Judged) -> String {
 pub(crate) fn summary_section(judgement: &Judgement) -> Result<String> {
     let lines = summary_lines(judgement)?
         .into_iter()
-        .map(|line| format!("- {}\n", wheelhouse_harness::table::markdown_escape(&line)));
+        .map(|line| format!("- {}\n", wheelhouse_present::table::markdown_escape(&line)));
     Ok(format!("{}\n{}\n", lines.collect::<String>(), tables::tally(judgement)))
 }
 

@@ -1,10 +1,10 @@
 //! The charts of the experiments, drawn as those of the bench are.
 
 use wheelhouse_claims::{Chart, Evidence, Experiment};
-use wheelhouse_harness::plot::axis::Axis;
-use wheelhouse_harness::plot::chart::{self, Series};
-use wheelhouse_harness::plot::palette;
-use wheelhouse_harness::report::document::Picture;
+use wheelhouse_present::document::Picture;
+use wheelhouse_present::plot::axis::Axis;
+use wheelhouse_present::plot::chart::{self, Series};
+use wheelhouse_present::plot::palette;
 
 /// The pictures of an experiment, each with what its figures are. A chart without a point that can be shown gives none.
 pub(crate) fn of(experiment: &Experiment, evidence: &Evidence) -> Vec<(Picture, String)> {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use wheelhouse_claims::{Article, Judged, Judgement, Verdict};
-use wheelhouse_harness::table::{Align, Cell, Column, Mark, Table};
+use wheelhouse_present::table::{Align, Cell, Column, Mark, Table};
 
 /// A row for each claim: what came out, what decides it, what the article gives.
 pub(crate) fn verdicts_table(judgement: &Judgement) -> Table {

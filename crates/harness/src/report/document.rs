@@ -3,60 +3,15 @@
 use crate::model::Run;
 use crate::plot::{Plot, Subject};
 use crate::summary;
-use crate::table::Table;
-use crate::units;
+use wheelhouse_present::units;
 
 use super::{picks, prose, provenance, tables};
-
-/// The whole report.
-#[derive(Clone, Debug)]
-pub struct Document {
-    /// What it is a report of.
-    pub title: String,
-    /// Machine and commit in a line.
-    pub subtitle: String,
-    /// Its parts, in order.
-    pub blocks: Vec<Block>,
-}
-
-/// A picture on a page.
-#[derive(Clone, Debug)]
-pub struct Picture {
-    /// Name of its file.
-    pub file: String,
-    /// What it is called.
-    pub title: String,
-    /// The picture.
-    pub svg: String,
-}
+use wheelhouse_present::document::{Block, Document, Picture};
 
 impl From<Plot> for Picture {
     fn from(Plot { file, title, svg, .. }: Plot) -> Self {
         Self { file, title, svg }
     }
-}
-
-/// A part of the report.
-#[derive(Clone, Debug)]
-pub enum Block {
-    /// Begins a section.
-    Heading(String),
-    /// Begins a part of a section.
-    Subheading(String),
-    /// Plain text.
-    Text(String),
-    /// Plain texts, each a point of its own.
-    Points(Vec<String>),
-    /// What a reader must know before believing a figure.
-    Warning(String),
-    /// Figures.
-    Table(Table),
-    /// A picture and how to read it.
-    Picture(Picture, String),
-    /// Names and their values.
-    Facts(Vec<(&'static str, String)>),
-    /// What only some readers want: folded until asked for.
-    Folded(String, Vec<Block>),
 }
 
 /// The report of a run; an empty run gives one that says so.

@@ -4,9 +4,9 @@ use super::MARKDOWN;
 use super::provenance::short;
 use crate::model::Run;
 use crate::store;
-use crate::table::{Cell, Column, Mark, Table};
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
+use wheelhouse_present::table::{Cell, Column, Mark, Table};
 
 /// The page, and what is not on it.
 #[derive(Debug)]

@@ -1,13 +1,10 @@
 //! Turns a run into what a person reads: a page, its Markdown, its pictures, and the part that stands in the README.
 //!
-//! What the report says is decided once, in [`document`]; [`html`], [`markdown`] and [`plain`] only set it in type.
+//! What the report says is decided once, in [`document`]; `wheelhouse-present` sets it in type.
 
 pub mod document;
-pub mod html;
 pub mod index;
-pub mod markdown;
 pub mod picks;
-pub mod plain;
 pub mod prose;
 pub mod provenance;
 pub mod tables;
@@ -19,18 +16,18 @@ use anyhow::{Context, Result, ensure};
 
 use crate::model::Run;
 use crate::plot;
-use crate::splice::{self, Outcome};
-use crate::table::Table;
-use crate::{store, summary};
+use crate::summary;
+use wheelhouse_present::files::{link_from, write_whole};
+use wheelhouse_present::html;
+use wheelhouse_present::markdown::{self, PLOTS};
+use wheelhouse_present::splice::{self, Outcome};
+use wheelhouse_present::table::Table;
 
 /// The page: one file with its pictures and styles in it, no script.
 pub const PAGE: &str = "report.html";
 
 /// The same as Markdown, with links to the pictures.
 pub const MARKDOWN: &str = "report.md";
-
-/// The folder of the pictures.
-pub const PLOTS: &str = "plots";
 
 /// The name of the markers in a README between which a reference run is shown.
 pub const SECTION: &str = "reference";
@@ -56,12 +53,12 @@ pub fn write(run: &Run, dir: &Path) -> Result<PathBuf> {
     fs::create_dir_all(&folder)
         .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     for picture in &pictures {
-        store::write_whole(&folder.join(&picture.file), picture.svg.as_bytes())?;
+        write_whole(&folder.join(&picture.file), picture.svg.as_bytes())?;
     }
     let document = document::of(run, pictures);
-    store::write_whole(&dir.join(MARKDOWN), markdown::render(&document).as_bytes())?;
+    write_whole(&dir.join(MARKDOWN), markdown::render(&document).as_bytes())?;
     let page = dir.join(PAGE);
-    store::write_whole(&page, html::render(&document).as_bytes())?;
+    write_whole(&page, html::render(&document).as_bytes())?;
     Ok(page)
 }
 
@@ -124,22 +121,4 @@ fn section(run: &Run, folder: &str, mut tables: Vec<Table>, picture: &str) -> St
         "{}{picture}\nAll tables and plots of this run: [{name}](<{folder}/{MARKDOWN}>).\n",
         tables.join("\n")
     )
-}
-
-/// The way from the folder of a file to another folder, with `/` whatever the system.
-///
-/// # Errors
-///
-/// If one of them is missing.
-pub fn link_from(file: &Path, dir: &Path) -> Result<String> {
-    let whole = |path: &Path| {
-        fs::canonicalize(path).with_context(|| format!("cannot find {}", path.display()))
-    };
-    let (file, dir) = (whole(file)?, whole(dir)?);
-    let base: Vec<_> = file.parent().unwrap_or(Path::new("")).components().collect();
-    let goal: Vec<_> = dir.components().collect();
-    let common = base.iter().zip(&goal).take_while(|(a, b)| a == b).count();
-    let up = base[common..].iter().map(|_| "..".to_owned());
-    let down = goal[common..].iter().map(|part| part.as_os_str().to_string_lossy().into_owned());
-    Ok(up.chain(down).collect::<Vec<_>>().join("/"))
 }

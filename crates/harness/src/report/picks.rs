@@ -9,8 +9,8 @@ use crate::model::{FLOOR, Run};
 use crate::source::Source;
 use crate::stream::{MIX, TRACE};
 use crate::summary;
-use crate::table::{Cell, Column, Table};
-use crate::{stats, units};
+use wheelhouse_present::table::{Cell, Column, Table};
+use wheelhouse_present::{stats, units};
 
 /// Nearer than this to the best is a tie, however small the spread.
 const TIE: f64 = 1.1;

@@ -2,8 +2,8 @@
 
 use crate::model::Run;
 use crate::plot::Subject;
-use crate::stats;
-use crate::units;
+use wheelhouse_present::stats;
+use wheelhouse_present::units;
 
 /// Before the times.
 pub const TIME: &str = "One line per structure. Both axes are logarithmic: a level line costs the same at every n, a \

@@ -1,7 +1,7 @@
 //! Where a run comes from, as lines that people read.
 
 use crate::model::Provenance;
-use crate::units;
+use wheelhouse_present::units;
 
 /// Name and value of each thing that is known of a run's machine, build and command.
 pub fn lines(p: &Provenance) -> Vec<(&'static str, String)> {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::model::{FLOOR, Run};
 use crate::summary::{self, Found};
-use crate::table::{Cell, Column, Mark, Table};
-use crate::units;
+use wheelhouse_present::table::{Cell, Column, Mark, Table};
+use wheelhouse_present::units;
 
 /// One table per workload, after the workload's name: n and structures down, measures across; the median, its ratio to
 /// the best at that n.

@@ -3,8 +3,8 @@
 use super::{Found, best, find_throughput, is_wrong, ratio_cell, workloads};
 use crate::model::{FLOOR, Latency, Run};
 use crate::stream::{MIX, TRACE};
-use crate::table::Cell;
-use crate::units;
+use wheelhouse_present::table::Cell;
+use wheelhouse_present::units;
 
 /// A tail in which the floor is nearer than this to the best is the machine's.
 const FLOOR_DECIDES: f64 = 3.0;

@@ -1,11 +1,9 @@
-//! What stands between a run and its reader: files, statistics, tables, pictures, pages.
+//! What stands between a run and its reader: files, tables, pictures, pages.
 
 mod compare;
 mod pages;
 mod picks;
 mod pictures;
-mod splice;
-mod stats;
 mod store;
 mod synthetic;
 mod tables;

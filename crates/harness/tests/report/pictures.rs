@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use wheelhouse_harness::model::{FLOOR, Run};
-use wheelhouse_harness::plot::{self, Subject, palette};
+use wheelhouse_harness::plot::{self, Subject};
 
 use crate::synthetic;
 
@@ -107,8 +107,7 @@ fn every_colour_has_a_dark_counterpart() {
 
 #[test]
 fn a_structure_has_its_colour_whoever_else_is_there() {
-    let names: Vec<&str> = wheelhouse_registry::all().iter().map(|info| info.name).collect();
-    let (r, g, b) = palette::style_of("round-wheel", &names).light;
+    let (r, g, b) = plot::style_of("round-wheel").light;
     let mark = format!("#{r:02X}{g:02X}{b:02X}");
     let mut run = synthetic::run();
     let drawn =

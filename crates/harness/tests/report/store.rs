@@ -89,7 +89,7 @@ fn a_save_that_fails_leaves_the_old_file_whole() {
     assert!(message.contains("no measurement") && message.contains("floor"), "{message}");
     // A folder in the place of the file: the rename fails as it would for want of rights.
     fs::create_dir_all(dir.join("occupied").join("in the way")).unwrap();
-    assert!(store::write_whole(&dir.join("occupied"), b"x").is_err());
+    assert!(wheelhouse_present::files::write_whole(&dir.join("occupied"), b"x").is_err());
     assert_eq!(fs::read(dir.join("run.json")).unwrap(), before);
     let leftover = fs::read_dir(&dir)
         .unwrap()

@@ -2,7 +2,7 @@ use serde_json::json;
 use wheelhouse_harness::model::FLOOR;
 use wheelhouse_harness::report::tables as full;
 use wheelhouse_harness::summary::{at_a_glance, in_short, sizes, usual_n};
-use wheelhouse_harness::table::{Cell, Column, Format, Mark, Table};
+use wheelhouse_present::table::{Cell, Format, Mark, Table};
 
 use crate::synthetic;
 
@@ -199,30 +199,6 @@ fn forms_for_programs_carry_full_figures() {
     let exact = field(&table, "round-wheel", "hold").value["figure"].as_f64().unwrap();
     assert_eq!(records[1][at].parse::<f64>().unwrap(), exact);
     assert_eq!(&records[3][at], "", "a missing row is an empty field");
-}
-
-#[test]
-fn text_is_escaped_in_every_form() {
-    let mut table = Table::new("a | b <c>", vec![Column::left("x|y"), Column::right("two\nlines")]);
-    table.rows =
-        vec![vec![Cell::text("p|q \"r\", s\n<t>")], vec![Cell::wrong(), Cell::count(1_234_567)]];
-    table.notes = vec!["*n*".to_owned()];
-    let markdown = table.markdown();
-    assert!(
-        markdown
-            .contains("| p\\|q \"r\", s &lt;t&gt; |  |\n| **WRONG** | 1,234,567 |\n\n- \\*n\\*\n"),
-        "{markdown}"
-    );
-    assert!(
-        markdown.starts_with("**a \\| b &lt;c&gt;**\n\n| x\\|y | two lines |\n| :--- | ---: |\n"),
-        "{markdown}"
-    );
-    let text = table.csv().unwrap();
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    assert_eq!(reader.headers().unwrap(), &csv::StringRecord::from(vec!["x|y", "two-lines"]));
-    assert_eq!(&reader.records().next().unwrap().unwrap()[0], "p|q \"r\", s\n<t>");
-    assert_eq!(table.json()[0]["two-lines"], serde_json::Value::Null);
-    assert!(table.terminal().contains("1,234,567"));
 }
 
 #[test]

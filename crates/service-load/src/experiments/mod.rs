@@ -13,8 +13,8 @@ use crate::load::Load;
 use anyhow::Result;
 use std::thread;
 use std::time::{Duration, Instant};
-use wheelhouse_harness::units;
-use wheelhouse_harness::unknown;
+use wheelhouse_present::units;
+use wheelhouse_present::unknown;
 
 /// What a play gives: figures, or what was wrong, in a sentence.
 pub type Played = Result<Vec<Figure>, String>;

@@ -15,7 +15,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::store;
+use crate::files;
 
 /// What a splice found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub fn splice(file: &Path, name: &str, content: &str) -> Result<Outcome> {
     if old == new {
         return Ok(Outcome::UpToDate);
     }
-    store::write_whole(file, new.as_bytes())?;
+    files::write_whole(file, new.as_bytes())?;
     Ok(Outcome::Changed)
 }
 

@@ -5,8 +5,8 @@ const TIMES: [(f64, &str); 4] = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "
 /// Nanoseconds in the unit that leaves one to three digits before the point: `38.2 ns`, `1.23 µs`, `16.5 ms`, `2.1 s`.
 ///
 /// ```
-/// assert_eq!(wheelhouse_harness::units::time(1_234.0), "1.23 µs");
-/// assert_eq!(wheelhouse_harness::units::time(0.0), "0 ns");
+/// assert_eq!(wheelhouse_present::units::time(1_234.0), "1.23 µs");
+/// assert_eq!(wheelhouse_present::units::time(0.0), "0 ns");
 /// ```
 pub fn time(ns: f64) -> String {
     let (size, unit) = time_unit(ns);

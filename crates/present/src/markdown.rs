@@ -1,8 +1,10 @@
 //! Sets the report as Markdown.
 
-use super::PLOTS;
 use super::document::{Block, Document};
 use crate::table::markdown_escape;
+
+/// The folder of the pictures, beside the page.
+pub const PLOTS: &str = "plots";
 
 /// The report as GitHub shows it, pictures by their files in `plots/`.
 pub fn render(document: &Document) -> String {
@@ -19,7 +21,7 @@ pub fn render(document: &Document) -> String {
 }
 
 /// A picture with its description.
-pub(super) fn image(title: &str, path: &str) -> String {
+pub fn image(title: &str, path: &str) -> String {
     // A path in angle brackets may hold spaces.
     format!("![{}](<{path}>)", markdown_escape(title))
 }

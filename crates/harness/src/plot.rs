@@ -1,24 +1,18 @@
 //! Pictures of a run: latency by percentile, time per operation against n, memory against n.
 //!
 //! Each is an SVG that stands alone (no script, no font, no link), follows the reader's light or dark theme, and has the
-//! same colour for a structure everywhere ([`palette`]). [`all`] draws every picture that a run has data for; a
+//! same colour for a structure everywhere ([`style_of`]). [`all`] draws every picture that a run has data for; a
 //! picture with nothing to show is not drawn.
-
-pub mod axis;
-pub mod chart;
-mod labels;
-pub mod palette;
-mod pen;
-mod theme;
 
 use std::collections::BTreeSet;
 
-use crate::model::{Latency, Memory, Run};
-use crate::stats;
+use crate::model::{FLOOR, Latency, Memory, Run};
 use crate::summary;
-use crate::units;
-use axis::Axis;
-use chart::{Chart, Series};
+use wheelhouse_present::plot::axis::Axis;
+use wheelhouse_present::plot::chart::{Chart, Series};
+use wheelhouse_present::plot::palette::{self, Style};
+use wheelhouse_present::stats;
+use wheelhouse_present::units;
 
 /// What a picture shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,12 +140,20 @@ fn spoken(name: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// How a structure is drawn: by its place in the registry. The floor, which is none, has a broken line.
+pub fn style_of(name: &str) -> Style {
+    if name == FLOOR {
+        return palette::REFERENCE;
+    }
+    let registry: Vec<&str> = wheelhouse_registry::all().iter().map(|info| info.name).collect();
+    palette::style_of(name, &registry)
+}
+
 /// A line per backend that has points, in the order of the run.
 fn series(run: &Run, points: impl Fn(&str) -> Points) -> Vec<Series> {
-    let registry: Vec<&str> = wheelhouse_registry::all().iter().map(|info| info.name).collect();
     let named = summary::backends(run).into_iter().map(|name| {
         let points = points(&name);
-        let style = palette::style_of(&name, &registry);
+        let style = style_of(&name);
         Series { name, style, line: points.line, marks: points.marks, whiskers: points.whiskers }
     });
     named.filter(|series| !series.line.is_empty()).collect()

@@ -6,11 +6,11 @@ use std::fmt::Display;
 /// Names less alike than this are not mistaken for each other.
 const ALIKE: f64 = 0.75;
 
-/// The error about a name of a `what` (a backend, a trace) that is none of those known.
+/// The error about a name of a `what` (a colour, a month) that is none of those known.
 ///
 /// ```
-/// let error = wheelhouse_harness::unknown::error("backend", "lst-wheel", &["round-wheel", "list-wheel"]);
-/// let said = "no backend is called 'lst-wheel'; did you mean 'list-wheel'? There are: round-wheel, list-wheel";
+/// let error = wheelhouse_present::unknown::error("colour", "gren", &["red", "green"]);
+/// let said = "no colour is called 'gren'; did you mean 'green'? There are: red, green";
 /// assert_eq!(error.to_string(), said);
 /// ```
 pub fn error(what: impl Display, name: &str, known: &[&str]) -> Error {
@@ -36,9 +36,9 @@ mod tests {
 
     #[test]
     fn a_name_that_is_like_none_is_not_guessed_at() {
-        let known = ["hierarchical-wheel", "skip-list"];
-        assert_eq!(nearest("hierachical-wheel", &known), Some("hierarchical-wheel"));
-        assert_eq!(nearest("skiplist", &known), Some("skip-list"));
+        let known = ["bluish-green", "sky-blue"];
+        assert_eq!(nearest("blueish-green", &known), Some("bluish-green"));
+        assert_eq!(nearest("skyblue", &known), Some("sky-blue"));
         assert_eq!(nearest("xyz", &known), None);
         assert_eq!(nearest("", &[]), None);
     }

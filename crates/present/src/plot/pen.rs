@@ -94,7 +94,7 @@ impl Pen<'_> {
         self.set(text, at, set, FontTransform::Rotate270)
     }
 
-    /// The mark of a structure, with a rim of the ground's colour that parts it from lines behind it.
+    /// The mark of a line, with a rim of the ground's colour that parts it from lines behind it.
     pub(super) fn mark(&mut self, at: Point, style: Style) -> Drawn {
         self.shape(at, REACH + 2, style.shape, GROUND)?;
         self.shape(at, REACH, style.shape, style.light)

@@ -55,7 +55,7 @@ impl Axis {
         axis
     }
 
-    /// Numbers of timers on a logarithmic scale, with a tick at each; `None` without one above zero.
+    /// Sizes on a logarithmic scale, with a tick at each; `None` without one above zero.
     pub fn sizes(title: &str, sizes: &[u64]) -> Option<Self> {
         let (low, high) = positive_range(sizes.iter().map(|n| *n as f64))?;
         // Room at both ends, and some for a single n.

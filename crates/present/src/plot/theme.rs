@@ -39,9 +39,9 @@ pub(super) fn finish(drawing: &str, title: &str) -> String {
     )
 }
 
-/// Breaks the lines of the floor's colour: an attribute and no style, so that it shows everywhere.
+/// Breaks the lines of the reference's colour: an attribute and no style, so that it shows everywhere.
 fn broken(body: &str) -> String {
-    let dashed = palette::style_of(crate::model::FLOOR, &[]).light;
+    let dashed = palette::REFERENCE.light;
     let stroke = format!("stroke=\"{}\" stroke-width=\"2\"", hex(dashed));
     body.replace(&stroke, &format!("{stroke} stroke-dasharray=\"7 5\""))
 }

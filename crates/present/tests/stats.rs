@@ -1,4 +1,6 @@
-use wheelhouse_harness::stats::*;
+//! The statistics, held against what they promise.
+
+use wheelhouse_present::stats::*;
 
 #[test]
 fn the_median_and_its_deviation_do_not_follow_an_outlier() {

@@ -1,14 +1,12 @@
-//! Which colour and which mark a structure has: the same in every plot of every run.
+//! Which colour and which mark a name has: the same in every plot.
 //!
-//! A structure of the registry has the colour of its place there, so that leaving others out of a run changes nothing.
-//! Names from elsewhere (a competitor's adapter) take the remaining colours by a hash of their name; two that meet on
+//! A name of a known list has the colour of its place there, so that leaving others out changes nothing.
+//! Names from elsewhere take the remaining colours by a hash of their name; two that meet on
 //! one colour mostly differ in their mark, and in the name at the end of their line. The hues are those of Okabe and
 //! Ito ("Color Universal Design", 2008), darkened for light and lightened for dark backgrounds until each has a contrast
 //! of at least 3 to 1; no reading depends on the hue alone, since every line carries marks of a shape and its name.
 
 use plotters::style::RGBColor;
-
-use crate::model::FLOOR;
 
 /// The shape at the points of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +27,7 @@ pub enum Shape {
     Cross,
 }
 
-/// How a structure is drawn.
+/// How a line is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     /// On a light ground; also the name by which the style sheet finds what to recolour.
@@ -38,14 +36,14 @@ pub struct Style {
     pub dark: Rgb,
     /// Shape of its points.
     pub shape: Shape,
-    /// Whether its line is broken: the floor's, which is no structure.
+    /// Whether its line is broken: that of [`REFERENCE`].
     pub dashed: bool,
 }
 
 /// Red, green, blue.
 pub type Rgb = (u8, u8, u8);
 
-/// (light, dark) pairs, in the order in which the registry takes them.
+/// (light, dark) pairs, in the order in which the known names take them.
 const COLOURS: [(Rgb, Rgb); 8] = [
     ((0x00, 0x66, 0xB2), (0x5C, 0xB3, 0xFF)), // blue
     ((0xC4, 0x4E, 0x00), (0xFF, 0x9A, 0x4D)), // vermilion
@@ -69,15 +67,16 @@ const SHAPES: [Shape; 7] = [
 
 const GREY: (Rgb, Rgb) = ((0x6E, 0x77, 0x81), (0x9D, 0xA7, 0xB1));
 
-/// The style of a structure, given the names of the registry in their order.
-pub fn style_of(name: &str, registry: &[&str]) -> Style {
-    if name == FLOOR {
-        return Style { light: GREY.0, dark: GREY.1, shape: Shape::Circle, dashed: true };
-    }
-    let (colour, shape) = match registry.iter().position(|known| *known == name) {
+/// How that is drawn which is there to compare with, and does not compete.
+pub const REFERENCE: Style =
+    Style { light: GREY.0, dark: GREY.1, shape: Shape::Circle, dashed: true };
+
+/// The style of a name, given the known names in their order.
+pub fn style_of(name: &str, known: &[&str]) -> Style {
+    let (colour, shape) = match known.iter().position(|it| *it == name) {
         Some(place) => (place, place),
         None => {
-            let taken = registry.len() % COLOURS.len();
+            let taken = known.len() % COLOURS.len();
             let (free, hash) = (COLOURS.len() - taken, hash(name) as usize);
             (taken + hash % free, hash / free)
         }
@@ -86,7 +85,7 @@ pub fn style_of(name: &str, registry: &[&str]) -> Style {
     Style { light, dark, shape: SHAPES[shape % SHAPES.len()], dashed: false }
 }
 
-/// Every pair of colours that [`style_of`] can give.
+/// Every pair of colours that a style can have.
 pub fn pairs() -> impl Iterator<Item = (Rgb, Rgb)> {
     COLOURS.into_iter().chain([GREY])
 }
@@ -105,11 +104,11 @@ pub fn rgb((r, g, b): Rgb) -> RGBColor {
 mod tests {
     use super::*;
 
-    const REGISTRY: [&str; 4] = ["hierarchical-wheel", "round-wheel", "binary-heap", "skip-list"];
+    const KNOWN: [&str; 4] = ["north", "east", "south", "west"];
 
     #[test]
-    fn structures_of_the_registry_differ_in_colour_and_shape() {
-        let styles = REGISTRY.map(|name| style_of(name, &REGISTRY));
+    fn known_names_differ_in_colour_and_shape() {
+        let styles = KNOWN.map(|name| style_of(name, &KNOWN));
         for (i, a) in styles.iter().enumerate() {
             for b in &styles[i + 1..] {
                 assert_ne!(a.light, b.light);
@@ -120,14 +119,13 @@ mod tests {
     }
 
     #[test]
-    fn others_keep_off_the_colours_of_the_registry() {
-        let known = REGISTRY.map(|name| style_of(name, &REGISTRY).light);
-        for name in ["tokio-util", "grommet", "std-btreemap", "nexus", "folly"] {
-            let style = style_of(name, &REGISTRY);
-            assert!(!known.contains(&style.light), "{name} has a colour of the registry");
-            assert_eq!(style, style_of(name, &REGISTRY));
+    fn others_keep_off_the_colours_of_known_names() {
+        let known = KNOWN.map(|name| style_of(name, &KNOWN).light);
+        for name in ["up", "down", "left", "right", "ahead"] {
+            let style = style_of(name, &KNOWN);
+            assert!(!known.contains(&style.light), "{name} has a colour of a known name");
+            assert_eq!(style, style_of(name, &KNOWN));
         }
-        assert!(style_of(FLOOR, &REGISTRY).dashed);
     }
 
     #[test]

@@ -75,7 +75,7 @@ pub enum Mark {
     Best,
     /// A wrong answer stands in place of a figure.
     Wrong,
-    /// Context that does not compete, as the floor.
+    /// Context that does not compete.
     Muted,
     /// The path of a file, seen from where the table will be: a link in Markdown.
     Link,
@@ -114,7 +114,7 @@ impl Cell {
         Self { shown: "-".to_owned(), value: Value::Null, mark: Mark::Muted }
     }
 
-    /// The backend answered wrongly, so that there is no figure.
+    /// The answer was wrong, so that there is no figure.
     pub fn wrong() -> Self {
         Self { shown: "WRONG".to_owned(), value: Value::from("WRONG"), mark: Mark::Wrong }
     }
@@ -330,7 +330,7 @@ fn markdown_cell(cell: &Cell) -> String {
 /// Text that Markdown shows as it stands, on one line.
 ///
 /// ```
-/// assert_eq!(wheelhouse_harness::table::markdown_escape("a|b <c>\n*d*"), "a\\|b &lt;c&gt; \\*d\\*");
+/// assert_eq!(wheelhouse_present::table::markdown_escape("a|b <c>\n*d*"), "a\\|b &lt;c&gt; \\*d\\*");
 /// ```
 pub fn markdown_escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

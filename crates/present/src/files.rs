@@ -1,0 +1,47 @@
+//! Files that are whole or not there, and the way from one to another.
+
+use anyhow::{Context, Result};
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+
+/// Writes a file beside its old version and renames it into place.
+///
+/// # Errors
+///
+/// If it cannot be written; the old version is then untouched.
+pub fn write_whole(path: &Path, contents: &[u8]) -> Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let beside = path.with_file_name(name);
+    let written = File::create(&beside).and_then(|mut file| {
+        file.write_all(contents)?;
+        file.sync_all()
+    });
+    let renamed = written.and_then(|()| fs::rename(&beside, path));
+    if renamed.is_err() {
+        // The first error is the one to report; a leftover temporary file does no harm.
+        let _ = fs::remove_file(&beside);
+    }
+    renamed.with_context(|| {
+        format!("cannot write {}; is the disk full, or the folder not writable?", path.display())
+    })
+}
+
+/// The way from the folder of a file to another folder, with `/` whatever the system.
+///
+/// # Errors
+///
+/// If one of them is missing.
+pub fn link_from(file: &Path, dir: &Path) -> Result<String> {
+    let whole = |path: &Path| {
+        fs::canonicalize(path).with_context(|| format!("cannot find {}", path.display()))
+    };
+    let (file, dir) = (whole(file)?, whole(dir)?);
+    let base: Vec<_> = file.parent().unwrap_or(Path::new("")).components().collect();
+    let goal: Vec<_> = dir.components().collect();
+    let common = base.iter().zip(&goal).take_while(|(a, b)| a == b).count();
+    let up = base[common..].iter().map(|_| "..".to_owned());
+    let down = goal[common..].iter().map(|part| part.as_os_str().to_string_lossy().into_owned());
+    Ok(up.chain(down).collect::<Vec<_>>().join("/"))
+}

@@ -1,0 +1,44 @@
+//! How results are shown: tables, plots and pages of figures. Nothing here knows of timers.
+//!
+//! ```text
+//!  samples ──▶ stats ──▶ units ──▶ table ──┐
+//!                                          ├──▶ document ──▶ html, markdown, plain
+//!  points ───▶ plot ───────────────────────┘                      │
+//!                                                 files, splice ◀─┘
+//! ```
+//!
+//! | module | what is there |
+//! |---|---|
+//! | [`stats`] | median, spread, and the interval of a ratio |
+//! | [`units`] | figures as people read them |
+//! | [`table`] | a table, and its forms: terminal, Markdown, CSV, JSON |
+//! | [`plot`] | line charts as SVG: axes, colours, marks |
+//! | [`document`] | a page as a list of blocks |
+//! | [`html`], [`markdown`], [`plain`] | a page set in type |
+//! | [`files`] | files written whole, and links between them |
+//! | [`splice`] | a generated part of a page that is otherwise written by hand |
+//! | [`console`] | results to standard output, remarks to standard error |
+//! | [`progress`] | how far a long run is |
+//! | [`unknown`] | the answer to a misspelt name |
+//!
+//! A page is decided once, as a [`document::Document`]. The three forms only set it in type, so they
+//! say the same.
+
+pub mod console;
+pub mod document;
+pub mod files;
+pub mod html;
+pub mod markdown;
+pub mod plain;
+pub mod plot;
+pub mod progress;
+pub mod splice;
+pub mod stats;
+pub mod table;
+pub mod units;
+pub mod unknown;
+
+/// Compiles the program of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
