@@ -12,7 +12,7 @@ use crate::stream::{Solution, Stream};
 use crate::{capacity, interrupt, provenance, store, verify};
 use anyhow::Result;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wheelhouse_present::progress::Progress;
 use wheelhouse_workload::Measure;
 
@@ -94,15 +94,15 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<Run> {
     };
     store::save(dir, &run)?;
     let jobs = jobs(settings);
-    let memory = settings.time.mul_f64(if settings.details { 0.1 } else { 0.0 });
-    let mut progress = Progress::new(jobs.iter().map(expected).sum::<Duration>() + memory);
+    let all: Duration = jobs.iter().map(|job| expected(settings, job)).sum();
+    let mut progress = Progress::new(all + expected_memory(settings));
     for job in &jobs {
         if interrupt::requested() {
             break;
         }
         measure_stream(settings, job, &mut run, &progress)?;
         drop_figures_of_wrong_answers(&mut run);
-        progress.finish_part(expected(job));
+        progress.finish_part(expected(settings, job));
         store::save(dir, &run)?;
     }
     if settings.details {
@@ -152,9 +152,23 @@ fn jobs(settings: &Settings) -> Vec<Job<'_>> {
     weighed.into_iter().map(|(source, n, weight)| Job { source, n, time: share(weight) }).collect()
 }
 
-/// How long a job is expected to take with the oracle, the verification and the single operations.
-fn expected(job: &Job<'_>) -> Duration {
-    job.time.mul_f64(1.8)
+/// What a play takes a timer and contender, about, and the oracle a timer. [`Progress`] corrects them.
+const PLAY: Duration = Duration::from_nanos(1_500);
+const SOLVE: Duration = Duration::from_nanos(6_000);
+
+/// How long a job is expected to take: with the oracle, the verification and the single operations.
+fn expected(settings: &Settings, job: &Job<'_>) -> Duration {
+    let timers = if job.source.is_scalable() { job.n } else { TIMERS_PER_SAMPLE as u32 };
+    let play = PLAY * timers * settings.contenders.len() as u32;
+    let untimed = 1 + if settings.details { LATENCY_PASSES as u32 } else { 0 };
+    SOLVE * timers + play * untimed + job.time.max(play * *ROUNDS.start() as u32)
+}
+
+/// How long it is expected to take to measure memory at all sizes.
+fn expected_memory(settings: &Settings) -> Duration {
+    let timers: f64 = settings.sizes.iter().map(|n| f64::from(*n)).sum();
+    let play = PLAY.mul_f64(timers * settings.contenders.len() as f64);
+    if settings.details { play } else { Duration::ZERO }
 }
 
 fn measure_stream(
@@ -163,6 +177,7 @@ fn measure_stream(
     run: &mut Run,
     progress: &Progress,
 ) -> Result<()> {
+    let whole = expected(settings, job);
     let say = |stage: &str| progress.say(format!("{} n={} {stage}", job.source.name(), job.n));
     say("oracle");
     let stream = job.source.load(job.n, settings.seed)?;
@@ -179,7 +194,7 @@ fn measure_stream(
     let mut samples = Samples::new(&right, &stream);
     for round in 0..rounds {
         say(&format!("round {} of {rounds}", round + 1));
-        progress.within_part(expected(job), 0.3 + 0.5 * round as f64 / rounds as f64);
+        progress.within_part(whole, 0.25 + 0.5 * round as f64 / rounds as f64);
         for turn in 0..right.len() {
             if interrupt::requested() {
                 return Ok(()); // an unfinished row is no row
@@ -192,6 +207,7 @@ fn measure_stream(
     run.throughput.extend(samples.rows.into_iter().filter(|row| !row.ns_per_op.is_empty()));
     if settings.details {
         say("single operations");
+        progress.within_part(whole, 0.75);
         time_single_operations(&right, &stream, &solution, run);
     }
     Ok(())
@@ -325,19 +341,20 @@ fn time_single_operations(
 }
 
 fn measure_memory(settings: &Settings, run: &mut Run, progress: &Progress) {
-    let start = Instant::now();
+    let whole = expected_memory(settings);
+    let timers: u64 = settings.sizes.iter().map(|n| u64::from(*n)).sum();
+    let mut done = 0;
     for &n in &settings.sizes {
-        for contender in &settings.contenders {
+        for (at, contender) in settings.contenders.iter().enumerate() {
             if interrupt::requested() {
                 return;
             }
-            progress.say(format!(
-                "memory of {} at n={n} ({} s)",
-                contender.name(),
-                start.elapsed().as_secs()
-            ));
+            progress.say(format!("memory of {} at n={n}", contender.name()));
+            let part = at as f64 / settings.contenders.len() as f64;
+            progress.within_part(whole, (done as f64 + part * f64::from(n)) / timers as f64);
             run.memory.extend(contender.memory(n, settings.seed));
         }
+        done += u64::from(n);
     }
 }
 

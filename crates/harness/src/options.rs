@@ -17,12 +17,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use wheelhouse_present::console::{print, say};
-use wheelhouse_present::table::{Cell, Format};
+use wheelhouse_present::table::{Format, WIDTH, wrap};
 use wheelhouse_present::unknown;
 use wheelhouse_workload::Mix;
 
-/// As wide as a line is that people read.
-const WIDTH: usize = 100;
+/// The variable of the environment by which a build without optimisation is told to measure.
+const DEBUG_BUILD: &str = "WHEELHOUSE_DEBUG_BUILD";
 
 /// What is compared, on what, and what becomes of it.
 #[derive(Debug, Default, Args)]
@@ -67,9 +67,6 @@ pub struct Options {
     /// Print all columns of the table, and not only those that fit a hundred characters.
     #[arg(long)]
     pub wide: bool,
-    /// Measure though this is a build without optimisation.
-    #[arg(long)]
-    pub debug_build: bool,
 }
 
 /// The options of a bench target: what cargo says, too.
@@ -128,9 +125,9 @@ pub fn structures() -> Roster {
 pub fn compare(options: &Options, roster: Roster, results: &Path, test: bool) -> Result<ExitCode> {
     let start = Instant::now();
     ensure!(
-        test || options.debug_build || !cfg!(debug_assertions),
-        "this is a build without optimisation, whose times say nothing; build with --release, or measure it all \
-         the same with --debug-build"
+        test || !cfg!(debug_assertions) || std::env::var_os(DEBUG_BUILD).is_some(),
+        "this is a build without optimisation, whose times say nothing; build with --release, or set {DEBUG_BUILD}=1 \
+         to measure it all the same"
     );
     let settings = settings(options, roster, test)?;
     let scratch = std::env::temp_dir().join(format!("wheelhouse-test-{}", std::process::id()));
@@ -232,5 +229,5 @@ pub fn answer(run: &Run) -> String {
     let known: Vec<String> = Source::all().iter().map(Source::name).collect();
     let own = run.census.iter().filter(|census| !known.contains(&census.workload));
     let lines = own.map(Census::to_string).chain(picks::answer(run));
-    lines.map(|line| Cell::text(line).wrapped(WIDTH).shown + "\n").collect()
+    lines.map(|line| wrap(&line, WIDTH) + "\n").collect()
 }

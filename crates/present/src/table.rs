@@ -119,18 +119,9 @@ impl Cell {
         Self { shown: "WRONG".to_owned(), value: Value::from("WRONG"), mark: Mark::Wrong }
     }
 
-    /// The same cell, its text broken between words into lines of at most so many characters, unless a word is longer.
+    /// The same cell, its text broken as [`wrap`] does it.
     pub fn wrapped(self, width: usize) -> Self {
-        let mut lines: Vec<String> = Vec::new();
-        for word in self.shown.split_whitespace() {
-            match lines.last_mut() {
-                Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                    *line += &format!(" {word}")
-                }
-                _ => lines.push(word.to_owned()),
-            }
-        }
-        Self { shown: lines.join("\n"), ..self }
+        Self { shown: wrap(&self.shown, width), ..self }
     }
 
     /// The same cell, marked.
@@ -203,7 +194,7 @@ impl Table {
         }
         let mut out = format!("{}\n{drawn}\n", self.title);
         for note in &self.notes {
-            out += &format!("{note}\n");
+            out += &format!("{}\n", wrap(note, WIDTH));
         }
         out
     }
@@ -325,6 +316,23 @@ fn markdown_cell(cell: &Cell) -> String {
         Mark::Link => format!("[{text}](<{text}>)"), // escapes hold in both places
         _ => text,
     }
+}
+
+/// As wide as a line is that people read.
+pub const WIDTH: usize = 100;
+
+/// A text broken between words into lines of at most so many characters, unless a word is longer.
+pub fn wrap(text: &str, width: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                *line += &format!(" {word}")
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n")
 }
 
 /// Text that Markdown shows as it stands, on one line.

@@ -1,6 +1,6 @@
 //! With what the command ends, and what it leaves behind, if it is interrupted or nobody takes what it prints.
 
-use crate::{Scratch, succeeds};
+use crate::{Scratch, command, succeeds};
 use std::process::{Command, Output, Stdio};
 
 /// A command of no great length that leaves results.
@@ -10,7 +10,7 @@ const SHORT: [&str; 8] =
 /// Runs a command whose output, or whose remarks, go to a disk that is full; `None` where the system has no device that is one.
 fn on_a_full_disk(arguments: &[&str], is_output: bool) -> Option<Output> {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").ok()?;
-    let mut command = Command::new(env!("CARGO_BIN_EXE_wheelhouse"));
+    let mut command = command();
     command.args(arguments);
     if is_output {
         command.stdout(full)
@@ -60,7 +60,7 @@ fn remarks_that_nobody_takes_are_no_error() {
 
 /// Starts a command, presses Ctrl-C as soon as it listens for that, and returns with what it ended.
 fn interrupted(arguments: &[&str]) -> Option<i32> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_wheelhouse"));
+    let mut command = command();
     let mut child =
         command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let id = child.id().to_string();

@@ -33,7 +33,14 @@ impl Drop for Scratch {
 }
 
 fn wheelhouse(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_wheelhouse")).args(arguments).output().unwrap()
+    command().args(arguments).output().unwrap()
+}
+
+/// The command, which measures though it may be a build without optimisation.
+fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wheelhouse"));
+    command.env("WHEELHOUSE_DEBUG_BUILD", "1");
+    command
 }
 
 fn succeeds(arguments: &[&str]) -> String {
@@ -134,7 +141,7 @@ fn bench_leaves_results_that_report_and_compare_read() {
     let scratch = Scratch::new("bench");
     let run = |name| {
         let out = scratch.path(name);
-        let uniform = ["bench", "--quick", "--n", "200", "--workload", "uniform"];
+        let uniform = ["bench", "--quick", "--all", "--n", "200", "--workload", "uniform"];
         let table = succeeds(&[&uniform[..], &["--out", &out]].concat());
         assert!(BACKENDS.iter().all(|backend| table.contains(backend)));
         out
@@ -182,7 +189,29 @@ fn replay_takes_a_trace_from_a_pipe_which_can_be_read_once_only() {
     let piped = "cat \"$1\" | \"$2\" replay /dev/stdin --backend floor --out \"$3\"";
     let trace = trace_file(&scratch, |_| ());
     let arguments = ["-c", piped, "sh", &trace, env!("CARGO_BIN_EXE_wheelhouse")];
-    let output = Command::new("sh").args(arguments).arg(scratch.path("out")).output().unwrap();
+    let output = Command::new("sh")
+        .env("WHEELHOUSE_DEBUG_BUILD", "1")
+        .args(arguments)
+        .arg(scratch.path("out"))
+        .output()
+        .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(String::from_utf8(output.stdout).unwrap().contains("floor"));
+}
+
+#[test]
+fn a_mix_of_ones_own_is_answered_at_ones_own_number_of_timers() {
+    let scratch = Scratch::new("mix");
+    let out = scratch.path("out");
+    let mut arguments = vec!["bench", "--n", "300", "--mix", "stop:40,move:10,fire:5", "--quick"];
+    arguments.extend(["--backend", "list-wheel,binary-heap,floor", "--out", &out]);
+    let shown = succeeds(&arguments);
+    for part in
+        ["this mix", "45 % starts, 40 % cancels", "300 timers, 91 % cancelled or moved: take"]
+    {
+        assert!(shown.contains(part), "{part} is missing in:\n{shown}");
+    }
+    let again = succeeds(&["report", &out, "--print"]);
+    assert!(again.contains("300 timers, 91 % cancelled or moved: take"), "{again}");
+    assert!(again.lines().all(|line| line.chars().count() <= 100), "{again}");
 }

@@ -61,6 +61,7 @@ fn more_timers_than_there_is_memory_for_are_refused_before_anything_is_measured(
         [vec!["verify", "--n", "200000000"], vec!["bench", "--n", "100,200000000", "--out", &out]];
     for arguments in commands {
         let limited = Command::new("sh")
+            .env("WHEELHOUSE_DEBUG_BUILD", "1")
             .args(["-c", "ulimit -v 3000000; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_wheelhouse")])
             .args(&arguments)
             .args(["--workload", "uniform"])
@@ -98,5 +99,30 @@ fn runs_without_a_common_row_cannot_be_compared() {
     let message = fails(&["compare", &run("steady"), &run("same-slot")]);
     for part in ["no row in common", "steady at n = 100", "same-slot at n = 100"] {
         assert!(message.contains(part), "{part}: {message}");
+    }
+}
+
+#[test]
+fn a_build_without_optimisation_does_not_measure_unless_it_is_told_to() {
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    let scratch = Scratch::new("debug-build");
+    let bench = ["bench", "--n", "100", "--workload", "steady", "--out", &scratch.path("out")];
+    let output = Command::new(env!("CARGO_BIN_EXE_wheelhouse"))
+        .env_remove("WHEELHOUSE_DEBUG_BUILD")
+        .args(bench)
+        .output()
+        .unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && message.contains("--release"), "{message}");
+    assert!(!scratch.0.join("out").exists());
+}
+
+#[test]
+fn a_mix_that_cannot_be_is_refused_with_one_that_can() {
+    for (mix, remedy) in [("start:9,stop:40", "start:40"), ("halt:3", "start:45,stop:40")] {
+        let message = fails(&["bench", "--mix", mix, "--n", "100"]);
+        assert!(message.contains(remedy), "{message}");
     }
 }

@@ -15,13 +15,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 
 use crate::model::Run;
-use crate::plot;
-use crate::summary;
+use crate::report::picks::Pick;
+use crate::{plot, summary};
 use wheelhouse_present::files::{link_from, write_whole};
 use wheelhouse_present::html;
 use wheelhouse_present::markdown::{self, PLOTS};
 use wheelhouse_present::splice::{self, Outcome};
-use wheelhouse_present::table::Table;
+use wheelhouse_present::table::{Cell, Table, markdown_escape};
 
 /// The page: one file with its pictures and styles in it, no script.
 pub const PAGE: &str = "report.html";
@@ -100,14 +100,31 @@ pub fn splice_into(run: &Run, dir: &Path, file: &Path, check: bool) -> Result<bo
     Ok(up_to_date)
 }
 
-/// What [`splice_into`] writes; `folder` is the run's folder as seen from the README.
+/// As many rows stand in a README.
+const ROWS: usize = 6;
+
+/// What [`splice_into`] writes at [`SECTION`]: the answer, the table in short, and a picture. `folder` is
+/// the run's folder as seen from the README. Whom the answer names has a row, then the others in their
+/// order.
 pub fn readme_section(run: &Run, folder: &str) -> String {
     let picture = plot::emblem(run).map(|found| {
         let image = markdown::image(&found.title, &format!("{folder}/{PLOTS}/{}", found.file));
         format!("\n{image}\n")
     });
-    let table = summary::at_a_glance(run, None);
-    section(run, folder, vec![table], &picture.unwrap_or_default())
+    let answer = picks::answer(run)
+        .iter()
+        .fold(String::new(), |lines, line| lines + &format!("- {}\n", markdown_escape(line)));
+    let mut table = summary::in_short(run, None);
+    let picks = picks::picks(run);
+    let is_named = |row: &Vec<Cell>| {
+        let answers = picks.iter().filter(|pick| pick.is_answer);
+        answers.flat_map(Pick::named).any(|name| name == row[0].shown)
+    };
+    let (named, others): (Vec<_>, Vec<_>) = table.rows.iter().cloned().partition(is_named);
+    let kept: Vec<_> = named.into_iter().chain(others).take(ROWS).collect();
+    table.rows.retain(|row| kept.contains(row));
+    let rest = section(run, folder, vec![table], &picture.unwrap_or_default());
+    format!("{answer}\n{rest}")
 }
 
 /// Tables of a run, a picture, and the way to the rest.

@@ -67,7 +67,7 @@ pub struct Pick {
     pub ties: Vec<Candidate>,
     /// The first who is not.
     pub next: Option<Candidate>,
-    /// Who has the least tail, if that of the pick is [`LONG_TAIL`] times as long.
+    /// Who has the least tail, if that of the pick is ten times as long.
     pub calmer: Option<Candidate>,
 }
 
@@ -116,6 +116,12 @@ impl Pick {
             true => format!("{:.1} bytes", candidate.figure),
             false => units::time(candidate.figure),
         }
+    }
+
+    /// Whom it names: the pick, the ties, and who has no such tail.
+    pub fn named(&self) -> impl Iterator<Item = &str> {
+        let all = std::iter::once(&self.pick).chain(&self.ties).chain(&self.calmer);
+        all.map(|candidate| candidate.name.as_str())
     }
 
     /// Whom to take, who is as good, and what speaks against them.
