@@ -17,9 +17,10 @@ use wheelhouse_harness::bench::{self, Settings};
 use wheelhouse_harness::cold;
 use wheelhouse_harness::compare;
 use wheelhouse_harness::contender;
-use wheelhouse_harness::model::{INTERRUPTED, Run};
+use wheelhouse_harness::model::Run;
 use wheelhouse_harness::source::Source;
-use wheelhouse_harness::{interrupt, report, store, verify};
+use wheelhouse_harness::{report, store, verify};
+use wheelhouse_machine::interrupt::{self, INTERRUPTED};
 use wheelhouse_present::console::{print, say};
 use wheelhouse_present::table::{Cell, Column, Format, Table};
 

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use wheelhouse_claims::controls;
 use wheelhouse_claims::{Claim, Judgement, Scale, judge};
-use wheelhouse_harness::provenance;
+use wheelhouse_machine::provenance;
 use wheelhouse_present::console::{print, say};
 use wheelhouse_present::document::Document;
 use wheelhouse_present::progress::Progress;

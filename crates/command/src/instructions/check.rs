@@ -8,7 +8,7 @@
 use super::Row;
 use std::collections::BTreeMap;
 use std::fmt;
-use wheelhouse_harness::model::Provenance;
+use wheelhouse_machine::provenance::Provenance;
 use wheelhouse_present::units;
 
 /// The share by which a count may differ from the recorded one.
@@ -104,7 +104,7 @@ pub(crate) fn differences(recorded: &Provenance, now: &Provenance) -> Vec<String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wheelhouse_harness::provenance::gather;
+    use wheelhouse_machine::provenance::gather;
 
     fn row(backend: &str, instructions: u64) -> Row {
         Row {

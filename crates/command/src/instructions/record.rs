@@ -15,8 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
-use wheelhouse_harness::model::Provenance;
-use wheelhouse_harness::report::provenance;
+use wheelhouse_machine::provenance::{self, Provenance};
 use wheelhouse_present::document::{Block, Document};
 use wheelhouse_present::files::write_whole;
 use wheelhouse_present::markdown;
@@ -122,7 +121,7 @@ impl Record {
 mod tests {
     use super::*;
     use std::path::PathBuf;
-    use wheelhouse_harness::provenance::gather;
+    use wheelhouse_machine::provenance::gather;
 
     fn scratch(name: &str) -> PathBuf {
         let name = format!("wheelhouse-record-{}-{name}", std::process::id());

@@ -4,8 +4,7 @@ use super::{pictures, tables};
 use anyhow::{Context, Result};
 use wheelhouse_claims::controls::Confusion;
 use wheelhouse_claims::{Article, Evidence, Experiment, Judged, Judgement, Line, Scale, summary};
-use wheelhouse_harness::model::Provenance;
-use wheelhouse_harness::report::provenance;
+use wheelhouse_machine::provenance::{self, Provenance};
 use wheelhouse_present::document::{Block, Document};
 use wheelhouse_present::table::Table;
 

@@ -1,10 +1,44 @@
 //! Where a figure comes from: the machine, the build, the commit.
 
-use crate::latency::clock_overhead;
-use crate::model::Provenance;
+use crate::clock;
+use serde::{Deserialize, Serialize};
 use std::fs::read_to_string;
 use std::path::Path;
 use std::process::Command;
+use wheelhouse_present::units;
+
+/// Where a figure comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// Start of the run, UTC, as in `2026-11-21T02:10:00Z`.
+    pub started: String,
+    /// A short label of the machine for folder names, as in `xeon-2c`.
+    pub host: String,
+    /// CPU model as the kernel gives it.
+    pub cpu: String,
+    /// Logical processors.
+    pub cores: usize,
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+    /// Operating system and kernel.
+    pub kernel: String,
+    /// `rustc --version` of the build.
+    pub rustc: String,
+    /// Build profile and flags.
+    pub profile: String,
+    /// Commit of the source, `unknown` outside a checkout.
+    pub commit: String,
+    /// Whether the checkout had uncommitted changes.
+    pub dirty: bool,
+    /// The command line that wrote this.
+    pub command: String,
+    /// Seed of what was played.
+    pub seed: u64,
+    /// The processor the measuring thread was pinned to, if it could be.
+    pub pinned_to: Option<usize>,
+    /// Cost of reading the clock twice, in nanoseconds: median. Single-operation latencies include it.
+    pub clock_overhead_ns: f64,
+}
 
 /// Gathers what there is to know, now, of a thread that is not pinned. What cannot be found out is `unknown`.
 pub fn gather(seed: u64) -> Provenance {
@@ -29,8 +63,49 @@ pub fn gather(seed: u64) -> Provenance {
         command: command_line(),
         seed,
         pinned_to: None,
-        clock_overhead_ns: clock_overhead(),
+        clock_overhead_ns: clock::overhead(),
     }
+}
+
+/// Name and value of each thing that is known of a run's machine, build and command.
+pub fn lines(p: &Provenance) -> Vec<(&'static str, String)> {
+    let dirty = if p.dirty { " with uncommitted changes" } else { "" };
+    let pinned = p.pinned_to.map_or("no".to_owned(), |cpu| format!("yes, to processor {cpu}"));
+    vec![
+        ("started", p.started.clone()),
+        ("host", p.host.clone()),
+        ("processor", p.cpu.clone()),
+        ("logical processors", p.cores.to_string()),
+        ("memory", units::bytes(p.memory_bytes)),
+        ("kernel", p.kernel.clone()),
+        ("compiler", p.rustc.clone()),
+        ("profile", p.profile.clone()),
+        ("commit", format!("{}{dirty}", p.commit)),
+        ("command", p.command.clone()),
+        ("seed", p.seed.to_string()),
+        ("pinned", pinned),
+        ("clock overhead", format!("{} per pair of reads", units::time(p.clock_overhead_ns))),
+    ]
+}
+
+/// Machine, compiler and commit in one line, to stand under a table or plot.
+pub fn line(p: &Provenance) -> String {
+    let dirty = if p.dirty { " + uncommitted changes" } else { "" };
+    let date: String = p.started.chars().take(10).collect();
+    let memory = units::bytes(p.memory_bytes);
+    format!(
+        "{}, {} processors, {memory}, {}, {}, commit {}{dirty}, {date}",
+        p.cpu,
+        p.cores,
+        p.kernel,
+        p.rustc,
+        short(&p.commit)
+    )
+}
+
+/// The first eight characters of a commit.
+pub fn short(commit: &str) -> String {
+    commit.chars().take(8).collect()
 }
 
 fn unknown() -> String {
@@ -67,12 +142,12 @@ fn processors(cpuinfo: &str) -> Option<usize> {
 }
 
 /// What the kernel tells of the machine's memory under a name, in bytes.
-pub(crate) fn meminfo(name: &str) -> Option<u64> {
+pub fn meminfo(name: &str) -> Option<u64> {
     kilobytes(&read_to_string("/proc/meminfo").ok()?, name)
 }
 
 /// The bytes on the line `NAME: ... kB` of one of the kernel's files.
-pub(crate) fn kilobytes(file: &str, name: &str) -> Option<u64> {
+pub fn kilobytes(file: &str, name: &str) -> Option<u64> {
     let value = file.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
     Some(value.trim().trim_end_matches(" kB").parse::<u64>().ok()? * 1024)
 }

@@ -1,4 +1,4 @@
-//! Notes with what the harness is compiled, so that results can say so.
+//! Notes with what this is compiled, so that results can say so.
 
 use std::env;
 use std::process::Command;

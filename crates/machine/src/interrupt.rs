@@ -1,9 +1,11 @@
 //! Ctrl-C ends a run between two measurements and keeps what is finished; a second one ends it at once.
 
-use crate::model::INTERRUPTED;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use wheelhouse_present::console::say;
+
+/// What a shell makes of a program that Ctrl-C ended.
+pub const INTERRUPTED: u8 = 130;
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
