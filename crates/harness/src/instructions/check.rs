@@ -12,15 +12,25 @@ use wheelhouse_machine::provenance::Provenance;
 use wheelhouse_present::units;
 
 /// The share by which a count may differ from the recorded one.
-pub(crate) const TOLERANCE: f64 = 0.05;
+pub const TOLERANCE: f64 = 0.05;
 
 /// What to say of an operation.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Finding {
+pub enum Finding {
     /// It takes more than is tolerated.
-    More { recorded: Row, counted: Row },
+    More {
+        /// What is in the record.
+        recorded: Row,
+        /// What was counted now.
+        counted: Row,
+    },
     /// It takes so much less that it should be recorded anew.
-    Less { recorded: Row, counted: Row },
+    Less {
+        /// What is in the record.
+        recorded: Row,
+        /// What was counted now.
+        counted: Row,
+    },
     /// It is in the record and was not counted: a structure or a workload is gone.
     NotCounted(Row),
     /// It was counted and is not in the record: nothing holds it.
@@ -29,7 +39,7 @@ pub(crate) enum Finding {
 
 impl Finding {
     /// Whether the check fails by it.
-    pub(crate) fn is_failure(&self) -> bool {
+    pub fn is_failure(&self) -> bool {
         !matches!(self, Self::Less { .. })
     }
 }
@@ -55,13 +65,13 @@ fn name(row: &Row) -> String {
 }
 
 /// The change from one figure to another, with its sign.
-pub(crate) fn percent(before: f64, now: f64) -> String {
+pub(super) fn percent(before: f64, now: f64) -> String {
     format!("{:+.1} %", (now / before - 1.0) * 100.0)
 }
 
 /// Holds what was counted against the record: what differs by more than [`TOLERANCE`], in the order
 /// of the counts, then what is recorded and was not counted.
-pub(crate) fn findings(recorded: &[Row], counted: &[Row]) -> Vec<Finding> {
+pub fn findings(recorded: &[Row], counted: &[Row]) -> Vec<Finding> {
     let mut left: BTreeMap<_, _> = recorded.iter().map(|row| (row.key(), row)).collect();
     let mut findings = Vec::new();
     for row in counted {
@@ -88,7 +98,7 @@ fn finding(recorded: &Row, counted: &Row) -> Option<Finding> {
 }
 
 /// What is to be known of two counts of which the builds differ.
-pub(crate) fn differences(recorded: &Provenance, now: &Provenance) -> Vec<String> {
+pub fn differences(recorded: &Provenance, now: &Provenance) -> Vec<String> {
     let both = [
         ("compiler", &recorded.rustc, &now.rustc),
         // The same, but for a reader: a debug build held against a release build says nothing.

@@ -1,19 +1,19 @@
 //! How to read the counts, and how to distrust them.
 
 use super::check::TOLERANCE;
-use wheelhouse_harness::bench::usual_sources;
-use wheelhouse_harness::source::Source;
+use crate::bench::usual_sources;
+use crate::source::Source;
 use wheelhouse_present::units;
 use wheelhouse_workload::{Delay, Pattern, Workload};
 
 /// What is said above the tables.
-pub(crate) const INTRODUCTION: &str = "Counted by callgrind, a tool of valgrind, free of noise. \
+pub(super) const INTRODUCTION: &str = "Counted by callgrind, a tool of valgrind, free of noise. \
      'wheelhouse instructions --check results/instructions' counts again and fails if an operation \
      takes more than is tolerated. 'wheelhouse instructions --out results/instructions' records \
      anew.";
 
 /// What is said below the tables.
-pub(crate) fn how_to_read() -> Vec<String> {
+pub(super) fn how_to_read() -> Vec<String> {
     let tolerated = TOLERANCE * 100.0;
     let what = [
         "The streams, the player and the structures are those of 'wheelhouse bench', and so is \

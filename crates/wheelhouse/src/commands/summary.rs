@@ -1,10 +1,10 @@
 //! Reports that have a summary of their own, which is put into a page as it is.
 
-use super::out_of_date;
-use crate::report as claims;
+use super::ending::out_of_date;
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::process::ExitCode;
+use wheelhouse_claims::report as claims;
 use wheelhouse_present::files::link_from;
 use wheelhouse_present::splice::{self, Outcome};
 use wheelhouse_service_load::report as service;

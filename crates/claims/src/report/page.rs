@@ -1,9 +1,9 @@
 //! The report on the claims, before it is set in type.
 
 use super::{pictures, tables};
+use crate::controls::Confusion;
+use crate::{Article, Evidence, Experiment, Judged, Judgement, Line, Scale, summary};
 use anyhow::{Context, Result};
-use wheelhouse_claims::controls::Confusion;
-use wheelhouse_claims::{Article, Evidence, Experiment, Judged, Judgement, Line, Scale, summary};
 use wheelhouse_machine::provenance::{self, Provenance};
 use wheelhouse_present::document::{Block, Document};
 use wheelhouse_present::table::Table;
@@ -13,7 +13,7 @@ use wheelhouse_present::table::Table;
 /// # Errors
 ///
 /// If the summary names a claim that was not judged.
-pub(crate) fn whole(
+pub fn whole(
     judgement: &Judgement,
     scale: &Scale,
     confusion: &Confusion,
@@ -59,7 +59,7 @@ pub(crate) fn whole(
 }
 
 /// The report on some claims only, with everything on each.
-pub(crate) fn some(judgement: &Judgement) -> Document {
+pub fn some(judgement: &Judgement) -> Document {
     let (title, subtitle) = match judgement.judged.as_slice() {
         [single] => (format!("{}: {}", single.claim.id, single.verdict), place(single)),
         several => (format!("{} claims", several.len()), tables::tally(judgement)),
@@ -87,7 +87,7 @@ fn place(judged: &Judged) -> String {
 /// # Errors
 ///
 /// If it names a claim that was not judged.
-pub(crate) fn summary_section(judgement: &Judgement) -> Result<String> {
+pub fn summary_section(judgement: &Judgement) -> Result<String> {
     let lines = summary_lines(judgement)?
         .into_iter()
         .map(|line| format!("- {}\n", wheelhouse_present::table::markdown_escape(&line)));
@@ -215,13 +215,11 @@ fn parts(judged: &Judged, evidence: &Evidence) -> Option<Block> {
     Some(Block::Points(found.parts.iter().map(told).collect()))
 }
 
-fn set<'a>(
-    counted: impl Iterator<Item = &'a wheelhouse_claims::Table>,
-) -> impl Iterator<Item = Block> {
+fn set<'a>(counted: impl Iterator<Item = &'a crate::Table>) -> impl Iterator<Item = Block> {
     counted.map(|table| Block::Table(tables::counted(table)))
 }
 
-fn told(part: &wheelhouse_claims::Part) -> String {
+fn told(part: &crate::Part) -> String {
     let holds = match part.holds {
         Some(true) => "holds",
         Some(false) => "does not hold",

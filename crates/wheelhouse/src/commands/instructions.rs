@@ -1,19 +1,19 @@
 //! `wheelhouse instructions`.
 
-use crate::callgrind;
 use crate::cli::Instructions;
-use crate::instructions::check::{self, Finding, TOLERANCE};
-use crate::instructions::count::count;
-use crate::instructions::plan::{Filter, Plan};
-use crate::instructions::record::{PAGE, Record};
-use crate::instructions::{Row, table};
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::process::ExitCode;
 use wheelhouse_harness::cold;
-use wheelhouse_machine::provenance;
+use wheelhouse_harness::instructions::check::{self, Finding, TOLERANCE};
+use wheelhouse_harness::instructions::count::count;
+use wheelhouse_harness::instructions::plan::{Filter, Plan};
+use wheelhouse_harness::instructions::play::Play;
+use wheelhouse_harness::instructions::record::{PAGE, Record};
+use wheelhouse_harness::instructions::{Row, table};
+use wheelhouse_machine::{callgrind, provenance};
 use wheelhouse_present::console::{print, say};
-use wheelhouse_present::table::{Cell, Column, Format, Table};
+use wheelhouse_present::table::{Format, Table};
 use wheelhouse_present::units;
 
 /// What to say where there is no valgrind.
@@ -45,6 +45,12 @@ pub(super) fn run(options: Instructions) -> Result<ExitCode> {
     }
 }
 
+/// What runs under callgrind.
+pub(super) fn play(backend: String, workload: String, n: u32, seed: u64) -> Result<ExitCode> {
+    print(Play { backend, workload, n, seed }.play()?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Says what makes the counts other than they should be.
 fn warn(plan: &Plan) {
     for name in &plan.left_out {
@@ -60,24 +66,7 @@ fn shown(rows: &[Row], recorded: Option<&[Row]>, format: Format) -> Result<Strin
         let tables: Vec<_> = table::tables(rows, recorded).iter().map(Table::terminal).collect();
         return Ok(tables.join("\n"));
     }
-    flat(rows).render(format)
-}
-
-/// One line for each row, for programs.
-fn flat(rows: &[Row]) -> Table {
-    let names = ["backend", "workload", "n", "measure", "operations", "instructions"];
-    let mut table = Table::new("Instructions", names.map(Column::left).into());
-    table.rows.extend(rows.iter().map(|row| {
-        vec![
-            Cell::text(&row.backend),
-            Cell::text(&row.workload),
-            Cell::count(row.n),
-            Cell::text(&row.measure),
-            Cell::count(row.operations),
-            Cell::count(row.instructions),
-        ]
-    }));
-    table
+    table::flat(rows).render(format)
 }
 
 /// Holds the counts against the record, as far as the filter goes, and says what differs.

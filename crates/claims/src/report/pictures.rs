@@ -1,13 +1,13 @@
 //! The charts of the experiments, drawn as those of the bench are.
 
-use wheelhouse_claims::{Chart, Evidence, Experiment};
+use crate::{Chart, Evidence, Experiment};
 use wheelhouse_present::document::Picture;
 use wheelhouse_present::plot::axis::Axis;
 use wheelhouse_present::plot::chart::{self, Series};
 use wheelhouse_present::plot::palette;
 
 /// The pictures of an experiment, each with what its figures are. A chart without a point that can be shown gives none.
-pub(crate) fn of(experiment: &Experiment, evidence: &Evidence) -> Vec<(Picture, String)> {
+pub fn of(experiment: &Experiment, evidence: &Evidence) -> Vec<(Picture, String)> {
     let numbered = evidence.charts.iter().enumerate();
     numbered
         .filter_map(|(at, chart)| Some((picture(experiment, at, chart)?, chart.subtitle.clone())))

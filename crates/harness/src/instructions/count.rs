@@ -7,14 +7,14 @@
 use super::Row;
 use super::plan::{self, Plan};
 use super::play::{Play, tell};
-use crate::callgrind;
+use crate::contender::PLAY_PHASE;
+use crate::idle::PLAYER;
+use crate::stream::Stream;
 use anyhow::{Context, Result, anyhow, ensure};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use wheelhouse_harness::contender::PLAY_PHASE;
-use wheelhouse_harness::idle::PLAYER;
-use wheelhouse_harness::stream::Stream;
+use wheelhouse_machine::callgrind;
 use wheelhouse_present::progress::Progress;
 use wheelhouse_workload::{Checksum, Measure};
 
@@ -39,7 +39,7 @@ struct Solved {
 /// # Errors
 ///
 /// If valgrind fails, or a structure answers wrong.
-pub(crate) fn count(plan: &Plan) -> Result<Vec<Row>> {
+pub fn count(plan: &Plan) -> Result<Vec<Row>> {
     let solved = in_parallel(&plan.streams, |stream| solve(stream, plan.seed))?;
     let each = |solved| plan.backends.iter().map(move |backend| (solved, backend.as_str()));
     let jobs = solved.iter().flat_map(each);

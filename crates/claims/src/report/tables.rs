@@ -1,12 +1,13 @@
 //! Claims in rows.
 
+use crate::{Article, Judged, Judgement, Verdict};
+use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use wheelhouse_claims::{Article, Judged, Judgement, Verdict};
 use wheelhouse_present::table::{Align, Cell, Column, Mark, Table};
 
 /// A row for each claim: what came out, what decides it, what the article gives.
-pub(crate) fn verdicts_table(judgement: &Judgement) -> Table {
+pub fn verdicts_table(judgement: &Judgement) -> Table {
     let columns = ["id", "verdict", "what is claimed", "what decides it", "the article's figure"]
         .map(Column::left);
     let mut table =
@@ -31,7 +32,7 @@ fn decisive(judged: &Judged) -> &str {
 }
 
 /// The verdict; marked if another is on record.
-pub(crate) fn verdict(judged: &Judged) -> Cell {
+pub fn verdict(judged: &Judged) -> Cell {
     if judged.as_expected() {
         return Cell::text(judged.verdict.name());
     }
@@ -40,7 +41,7 @@ pub(crate) fn verdict(judged: &Judged) -> Cell {
 }
 
 /// How many of each verdict there are, in a line.
-pub(crate) fn tally(judgement: &Judgement) -> String {
+pub fn tally(judgement: &Judgement) -> String {
     let mut counts: BTreeMap<Verdict, usize> = BTreeMap::new();
     for judged in &judgement.judged {
         *counts.entry(judged.verdict).or_default() += 1;
@@ -56,7 +57,7 @@ pub(crate) fn tally(judgement: &Judgement) -> String {
 }
 
 /// Verdicts by article.
-pub(crate) fn by_article(judgement: &Judgement) -> Table {
+pub fn by_article(judgement: &Judgement) -> Table {
     const VERDICTS: [Verdict; 5] = [
         Verdict::Confirmed,
         Verdict::Nuanced,
@@ -83,7 +84,7 @@ pub(crate) fn by_article(judgement: &Judgement) -> Table {
 }
 
 /// The verdicts, for programs: with the parts of each claim and whether they hold.
-pub(crate) fn verdicts(judgement: &Judgement) -> Value {
+pub fn verdicts(judgement: &Judgement) -> Value {
     let entry = |judged: &Judged| {
         let claim = &judged.claim;
         let evidence =
@@ -98,8 +99,17 @@ pub(crate) fn verdicts(judgement: &Judgement) -> Value {
     judgement.judged.iter().map(entry).collect()
 }
 
+/// [`verdicts`] as text.
+///
+/// # Errors
+///
+/// If it cannot be written as JSON.
+pub fn json(judgement: &Judgement) -> Result<String> {
+    serde_json::to_string_pretty(&verdicts(judgement)).context("cannot write the verdicts as JSON")
+}
+
 /// A table of an experiment as the report shows tables.
-pub(crate) fn counted(table: &wheelhouse_claims::Table) -> Table {
+pub fn counted(table: &crate::Table) -> Table {
     let align = |at: usize| if at == 0 || is_words(table, at) { Align::Left } else { Align::Right };
     let columns = table.columns.iter().enumerate().map(|(at, name)| match align(at) {
         Align::Left => Column::left(name.as_str()),
@@ -111,7 +121,7 @@ pub(crate) fn counted(table: &wheelhouse_claims::Table) -> Table {
 }
 
 /// Whether a column holds words and no figures.
-fn is_words(table: &wheelhouse_claims::Table, at: usize) -> bool {
+fn is_words(table: &crate::Table, at: usize) -> bool {
     let starts_as_figure =
         |cell: &String| cell.starts_with(|c: char| c.is_ascii_digit() || "-+.".contains(c));
     !table.rows.iter().filter_map(|row| row.get(at)).any(starts_as_figure)

@@ -1,21 +1,21 @@
 //! Whom and what to count on.
 //!
-//! The workloads are those of the comparison's table. One is added: [`DENSE`] is `uniform` with
+//! The workloads are those of the comparison's table. One is added: `DENSE` is `uniform` with
 //! delays of about a tick for each timer, where that of the table has 2^20 ticks whatever n is. A
 //! wheel's costs depend on the span, so both are shown.
 
+use crate::bench::usual_sources;
+use crate::idle::PLAYER;
+use crate::source::Source;
+use crate::stream::{Stream, TRACE};
 use anyhow::Result;
-use wheelhouse_harness::bench::usual_sources;
-use wheelhouse_harness::idle::PLAYER;
-use wheelhouse_harness::source::Source;
-use wheelhouse_harness::stream::{Stream, TRACE};
 use wheelhouse_present::unknown;
 use wheelhouse_workload::{Pattern, Workload, find};
 
 use super::Row;
 
 /// The workload `uniform` over a span of n ticks, rounded up to a power of two.
-pub(crate) const DENSE: &str = "uniform-dense";
+pub(super) const DENSE: &str = "uniform-dense";
 
 /// Of which workload [`DENSE`] is a variant.
 const UNIFORM: &str = "uniform";
@@ -28,18 +28,18 @@ const SIZES: [u32; 2] = [10_000, 100_000];
 
 /// What the person has named; nothing named is everything.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Filter {
+pub struct Filter {
     /// Names of backends, or `player`.
-    pub(crate) backend: Vec<String>,
+    pub backend: Vec<String>,
     /// Numbers of timers.
-    pub(crate) n: Vec<u32>,
+    pub n: Vec<u32>,
     /// Names of workloads and traces.
-    pub(crate) workload: Vec<String>,
+    pub workload: Vec<String>,
 }
 
 impl Filter {
     /// Whether a row is among what was named. A trace has the n that it has.
-    pub(crate) fn covers(&self, row: &Row) -> bool {
+    pub fn covers(&self, row: &Row) -> bool {
         let n = || self.n.is_empty() || self.n.iter().any(|n| u64::from(*n) == row.n);
         is_named(&self.backend, &row.backend)
             && is_named(&self.workload, &row.workload)
@@ -54,20 +54,20 @@ fn is_named(filter: &[String], name: &str) -> bool {
 
 /// What is to be counted.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan {
+pub struct Plan {
     /// Names of backends, or `player`.
-    pub(crate) backends: Vec<String>,
+    pub backends: Vec<String>,
     /// Workloads and traces, each with its n, which is 0 for a trace; those that take longest
     /// first, so that two processors end at about the same time.
-    pub(crate) streams: Vec<(String, u32)>,
+    pub streams: Vec<(String, u32)>,
     /// Of the workloads.
-    pub(crate) seed: u64,
+    pub seed: u64,
     /// Usual backends that are not in the registry.
-    pub(crate) left_out: Vec<&'static str>,
+    pub left_out: Vec<&'static str>,
 }
 
 /// Whether a backend can hold n timers, so that anybody would wait for it.
-pub(crate) fn can_hold(backend: &str, n: u64) -> bool {
+pub(super) fn can_hold(backend: &str, n: u64) -> bool {
     let infos = wheelhouse_registry::all();
     infos.iter().find(|info| info.name == backend).is_none_or(|info| n <= u64::from(info.most))
 }
@@ -78,7 +78,7 @@ impl Plan {
     /// # Errors
     ///
     /// If a name is unknown; the message lists the known ones.
-    pub(crate) fn new(filter: &Filter, seed: u64) -> Result<Self> {
+    pub fn new(filter: &Filter, seed: u64) -> Result<Self> {
         let registered: Vec<_> = wheelhouse_registry::all().iter().map(|info| info.name).collect();
         let known: Vec<_> = registered.iter().copied().chain([PLAYER]).collect();
         check_names("backend", &filter.backend, &known)?;
@@ -113,7 +113,7 @@ fn streams(filter: &Filter) -> Result<Vec<(String, u32)>> {
 }
 
 /// The names of all workloads and traces that are counted on, in the order of the tables.
-pub(crate) fn workloads() -> Vec<String> {
+pub(super) fn workloads() -> Vec<String> {
     let mut names: Vec<_> = usual_sources().iter().map(Source::name).collect();
     let after_uniform = names.iter().position(|name| name == UNIFORM).map_or(0, |at| at + 1);
     names.insert(after_uniform, DENSE.to_owned());
@@ -125,7 +125,7 @@ pub(crate) fn workloads() -> Vec<String> {
 /// # Errors
 ///
 /// If there is no such workload or trace, or the trace cannot be read.
-pub(crate) fn stream(name: &str, n: u32, seed: u64) -> Result<Stream> {
+pub(super) fn stream(name: &str, n: u32, seed: u64) -> Result<Stream> {
     match name {
         DENSE => Ok(Stream::of_workload(&dense(n)?, n, seed)),
         _ => Source::find(name)?.load(n, seed),
@@ -141,7 +141,7 @@ fn dense(n: u32) -> Result<Workload> {
 }
 
 /// The longest delay of [`DENSE`].
-pub(crate) fn dense_span(n: u32) -> u64 {
+pub(super) fn dense_span(n: u32) -> u64 {
     u64::from(n).next_power_of_two()
 }
 

@@ -17,22 +17,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What came of a run under callgrind.
 #[derive(Debug)]
-pub(crate) struct Counted {
+pub struct Counted {
     /// Instructions of each call of the function, in order.
-    pub(crate) calls: Vec<u64>,
+    pub calls: Vec<u64>,
     /// What the program printed.
-    pub(crate) printed: String,
+    pub printed: String,
 }
 
 /// The version of valgrind, as it says it; `None` if it cannot be run.
-pub(crate) fn version() -> Option<String> {
+pub fn version() -> Option<String> {
     let output = Command::new("valgrind").arg("--version").stderr(Stdio::null()).output().ok()?;
     let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     output.status.success().then_some(version)
 }
 
 /// Whether callgrind can be run.
-pub(crate) fn is_installed() -> bool {
+pub fn is_installed() -> bool {
     version().is_some()
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn is_installed() -> bool {
 /// # Errors
 ///
 /// If valgrind cannot be run, the program fails, or the function is never called.
-pub(crate) fn count(function: &str, arguments: &[String], input: &[u8]) -> Result<Counted> {
+pub fn count(function: &str, arguments: &[String], input: &[u8]) -> Result<Counted> {
     let file = Scratch::new();
     let this = std::env::current_exe().context("cannot find this program")?;
     let mut child = Command::new("valgrind")

@@ -3,14 +3,14 @@
 use super::Row;
 use super::check::percent;
 use super::plan::{DENSE, dense_span};
-use wheelhouse_harness::idle::PLAYER;
-use wheelhouse_harness::stream::TRACE;
+use crate::idle::PLAYER;
+use crate::stream::TRACE;
 use wheelhouse_present::table::{Cell, Column, Mark, Table};
 use wheelhouse_present::units;
 use wheelhouse_workload::Measure;
 
 /// The tables of rows, each figure with its change where there is a record and it differs.
-pub(crate) fn tables(rows: &[Row], recorded: Option<&[Row]>) -> Vec<Table> {
+pub fn tables(rows: &[Row], recorded: Option<&[Row]>) -> Vec<Table> {
     let mut groups: Vec<(String, Vec<&Row>)> = Vec::new();
     for row in rows {
         let title = title(row);
@@ -23,6 +23,23 @@ pub(crate) fn tables(rows: &[Row], recorded: Option<&[Row]>) -> Vec<Table> {
     groups.sort_by_key(|(_, rows)| order(rows[0]));
     groups.iter_mut().for_each(|(_, rows)| rows.sort_by_key(|row| column(row)));
     groups.into_iter().map(|(title, rows)| table(title, &rows, recorded)).collect()
+}
+
+/// One line for each row, for programs.
+pub fn flat(rows: &[Row]) -> Table {
+    let names = ["backend", "workload", "n", "measure", "operations", "instructions"];
+    let mut table = Table::new("Instructions", names.map(Column::left).into());
+    table.rows.extend(rows.iter().map(|row| {
+        vec![
+            Cell::text(&row.backend),
+            Cell::text(&row.workload),
+            Cell::count(row.n),
+            Cell::text(&row.measure),
+            Cell::count(row.operations),
+            Cell::count(row.instructions),
+        ]
+    }));
+    table
 }
 
 /// The smallest n first, the table's own span before the other; traces last.

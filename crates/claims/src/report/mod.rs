@@ -1,38 +1,37 @@
 //! The claims of the articles, as the command and the report show them.
 //!
-//! [`wheelhouse_claims`] decides; here it is only said: [`tables`] in rows, [`page`] as a page from the first article to the last, or for a single
+//! [`judge`](crate::judge()) decides; here it is only said: [`tables`] in rows, [`page`] as a page from the first article to the last, or for a single
 //! claim, [`pictures`] the charts. [`write`](write()) puts the whole into a folder.
 
-pub(crate) mod instructions;
-pub(crate) mod page;
-pub(crate) mod pictures;
-pub(crate) mod tables;
+pub mod page;
+pub mod pictures;
+pub mod tables;
 
+use crate::Judgement;
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
-use wheelhouse_claims::Judgement;
 use wheelhouse_present::document::{Block, Document, Picture};
 use wheelhouse_present::files::write_whole;
 use wheelhouse_present::{html, markdown};
 
 /// The page.
-pub(crate) const PAGE: &str = "index.html";
+pub const PAGE: &str = "index.html";
 /// The same as Markdown, under the name that a forge shows of a folder.
-pub(crate) const MARKDOWN: &str = "README.md";
+pub const MARKDOWN: &str = "README.md";
 /// The verdicts, for programs.
-pub(crate) const VERDICTS: &str = "verdicts.json";
+pub const VERDICTS: &str = "verdicts.json";
 /// What stands in the README of the project.
-pub(crate) const SUMMARY: &str = "summary.md";
+pub const SUMMARY: &str = "summary.md";
 /// The name of the markers in a README between which the summary is shown.
-pub(crate) const SECTION: &str = "claims";
+pub const SECTION: &str = "claims";
 
 /// Writes page, Markdown, pictures, verdicts and summary into a folder, which is made if it is missing. Gives the path of the page.
 ///
 /// # Errors
 ///
 /// If a file cannot be written.
-pub(crate) fn write(judgement: &Judgement, document: &Document, dir: &Path) -> Result<PathBuf> {
+pub fn write(judgement: &Judgement, document: &Document, dir: &Path) -> Result<PathBuf> {
     let plots = dir.join(markdown::PLOTS);
     fs::create_dir_all(&plots)
         .with_context(|| format!("cannot make the folder {}", plots.display()))?;
@@ -41,9 +40,7 @@ pub(crate) fn write(judgement: &Judgement, document: &Document, dir: &Path) -> R
         write_whole(&plots.join(&picture.file), picture.svg.as_bytes())?;
     }
     remove_others(&plots, |name| pictures.iter().any(|picture| picture.file == name))?;
-    let verdicts = serde_json::to_string_pretty(&tables::verdicts(judgement))
-        .context("cannot write the verdicts as JSON")?;
-    write_whole(&dir.join(VERDICTS), (verdicts + "\n").as_bytes())?;
+    write_whole(&dir.join(VERDICTS), (tables::json(judgement)? + "\n").as_bytes())?;
     write_whole(&dir.join(MARKDOWN), markdown::render(document).as_bytes())?;
     write_whole(&dir.join(SUMMARY), page::summary_section(judgement)?.as_bytes())?;
     let page = dir.join(PAGE);

@@ -2,51 +2,47 @@
 //!
 //! The stream is made anew here, from its name, n and seed. Only [`PLAY_PHASE`] is counted.
 //!
-//! [`PLAY_PHASE`]: wheelhouse_harness::contender::PLAY_PHASE
+//! [`PLAY_PHASE`]: crate::contender::PLAY_PHASE
 
 use super::plan;
+use crate::contender;
+use crate::idle::{self, PLAYER};
+use crate::stream::Solution;
 use anyhow::{Context, Result};
 use std::io::Read;
-use wheelhouse_harness::contender;
-use wheelhouse_harness::idle::{self, PLAYER};
-use wheelhouse_harness::stream::Solution;
-use wheelhouse_present::console;
+use wheelhouse_workload::Checksum;
 
 /// One stream on one structure.
-#[derive(Clone, Debug, PartialEq, Eq, clap::Args)]
-pub(crate) struct Play {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Play {
     /// Name of the backend, or `player`, which is told on standard input how many timers fire.
-    #[arg(long)]
-    pub(crate) backend: String,
+    pub backend: String,
     /// Name of the workload or trace.
-    #[arg(long)]
-    pub(crate) workload: String,
+    pub workload: String,
     /// Timers.
-    #[arg(long)]
-    pub(crate) n: u32,
+    pub n: u32,
     /// Of the workload.
-    #[arg(long)]
-    pub(crate) seed: u64,
+    pub seed: u64,
 }
 
 impl Play {
-    /// The arguments that lead here.
-    pub(crate) fn arguments(&self) -> Vec<String> {
+    /// The arguments by which the command `wheelhouse` leads here.
+    pub fn arguments(&self) -> Vec<String> {
         let (n, seed) = (self.n.to_string(), self.seed.to_string());
         let what = ["play-stream", "--backend", &self.backend, "--workload", &self.workload];
         let which = ["--n", &n, "--seed", &seed];
         what.into_iter().chain(which).map(str::to_owned).collect()
     }
 
-    /// Plays, and prints the checksum over all answers.
+    /// Plays, and gives the checksum over all answers.
     ///
     /// # Errors
     ///
     /// If there is no such backend, workload or trace.
-    pub(crate) fn play(&self) -> Result<()> {
+    pub fn play(&self) -> Result<Checksum> {
         let stream = plan::stream(&self.workload, self.n, self.seed)?;
         if self.backend == PLAYER {
-            return console::print(idle::play(&stream, &told()?));
+            return Ok(idle::play(&stream, &told()?));
         }
         let contenders = contender::select(std::slice::from_ref(&self.backend))?;
         let contender = contenders.first().context("no backend is named")?;
@@ -54,12 +50,12 @@ impl Play {
         // minute.
         let unknown = Solution { checksums: Vec::new(), fired: 0, script: None };
         let played = contender.play(&stream, &unknown);
-        console::print(played.checksums.last().copied().unwrap_or_default())
+        Ok(played.checksums.last().copied().unwrap_or_default())
     }
 }
 
 /// Numbers as they are written to the player's input.
-pub(crate) fn tell(counts: &[u32]) -> Vec<u8> {
+pub(super) fn tell(counts: &[u32]) -> Vec<u8> {
     counts.iter().flat_map(|count| count.to_le_bytes()).collect()
 }
 

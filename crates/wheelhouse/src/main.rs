@@ -1,10 +1,7 @@
 //! The `wheelhouse` command.
 
-mod callgrind;
 mod cli;
 mod commands;
-mod instructions;
-mod report;
 
 use clap::Parser;
 use std::process::ExitCode;

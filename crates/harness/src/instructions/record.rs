@@ -24,24 +24,24 @@ use wheelhouse_present::markdown;
 const SCHEMA: u32 = 1;
 
 /// The name of the file in its folder.
-pub(crate) const FILE: &str = "instructions.json";
+pub const FILE: &str = "instructions.json";
 
 /// The page, under the name that a forge shows of a folder.
-pub(crate) const PAGE: &str = "README.md";
+pub const PAGE: &str = "README.md";
 
 /// What to do where there is no record to be read.
 const REMEDY: &str = "make one with `wheelhouse instructions --out DIR`";
 
 /// What was counted at a time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Record {
+pub struct Record {
     schema: u32,
     /// Where, when and of what.
-    pub(crate) provenance: Provenance,
+    pub provenance: Provenance,
     /// The version of valgrind.
-    pub(crate) valgrind: String,
+    pub valgrind: String,
     /// Everything that was counted.
-    pub(crate) rows: Vec<Row>,
+    pub rows: Vec<Row>,
 }
 
 /// Only as much as tells whether the rest can be read.
@@ -52,7 +52,7 @@ struct Version {
 
 impl Record {
     /// A record of rows that were counted just now.
-    pub(crate) fn new(provenance: Provenance, valgrind: String, rows: Vec<Row>) -> Self {
+    pub fn new(provenance: Provenance, valgrind: String, rows: Vec<Row>) -> Self {
         Self { schema: SCHEMA, provenance, valgrind, rows }
     }
 
@@ -61,7 +61,7 @@ impl Record {
     /// # Errors
     ///
     /// If they cannot be written.
-    pub(crate) fn save(&self, dir: &Path) -> Result<()> {
+    pub fn save(&self, dir: &Path) -> Result<()> {
         let shown = dir.display();
         let cannot = || format!("cannot make the folder {shown}; name a writable one with --out");
         fs::create_dir_all(dir).with_context(cannot)?;
@@ -75,7 +75,7 @@ impl Record {
     /// # Errors
     ///
     /// If there is none, it is damaged, or it is of another version; the message says what to do.
-    pub(crate) fn load(path: &Path) -> Result<Self> {
+    pub fn load(path: &Path) -> Result<Self> {
         let file = if path.is_dir() { path.join(FILE) } else { path.to_owned() };
         let shown = file.display();
         let text = match fs::read_to_string(&file) {

@@ -1,10 +1,9 @@
 //! The command line.
 
-use crate::instructions::play::Play;
-use crate::report::instructions::Pair;
-use clap::builder::NonEmptyStringValueParser;
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use wheelhouse_claims::instructions::Pair;
 use wheelhouse_harness::capacity::timers;
 use wheelhouse_present::table::Format;
 
@@ -130,7 +129,7 @@ pub(crate) enum Command {
     Play {
         #[arg(long)]
         backend: String,
-        #[arg(long, value_enum)]
+        #[arg(long, value_parser = pair())]
         pair: Pair,
         #[arg(long)]
         n: u64,
@@ -145,7 +144,20 @@ pub(crate) enum Command {
     Instructions(Instructions),
     /// Plays a stream on a structure: what `instructions` runs under callgrind.
     #[command(hide = true)]
-    PlayStream(Play),
+    PlayStream {
+        /// Name of the backend, or `player`, which is told on standard input how many timers fire.
+        #[arg(long)]
+        backend: String,
+        /// Name of the workload or trace.
+        #[arg(long)]
+        workload: String,
+        /// Timers.
+        #[arg(long)]
+        n: u32,
+        /// Of the workload.
+        #[arg(long)]
+        seed: u64,
+    },
     /// Prints the list of all runs in a folder, as Markdown.
     #[command(after_help = "Example:\n  wheelhouse index results > results/README.md")]
     Index {
@@ -224,6 +236,14 @@ pub(crate) struct Results {
     /// Folder for the results; it must be new or empty [default: results/DATE-MACHINE-COMMIT].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// Reads a pair of operations by its name.
+fn pair() -> impl TypedValueParser<Value = Pair> {
+    let names = PossibleValuesParser::new(Pair::ALL.map(Pair::name));
+    names.try_map(|name| {
+        Pair::ALL.into_iter().find(|pair| pair.name() == name).ok_or("no such pair")
+    })
 }
 
 #[cfg(test)]

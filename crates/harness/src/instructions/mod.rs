@@ -17,41 +17,41 @@
 //! player costs by itself is a row of the table. Not counted is what the kernel does: the first
 //! touch of a page costs no instruction here.
 
-pub(crate) mod check;
-pub(crate) mod count;
-pub(crate) mod plan;
-pub(crate) mod play;
-pub(crate) mod prose;
-pub(crate) mod record;
-pub(crate) mod table;
+pub mod check;
+pub mod count;
+pub mod plan;
+pub mod play;
+mod prose;
+pub mod record;
+pub mod table;
 
 use serde::{Deserialize, Serialize};
 
 /// Instructions of one structure, of one kind of operation, on one stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Row {
+pub struct Row {
     /// Name of the backend, or `player`.
-    pub(crate) backend: String,
+    pub backend: String,
     /// Name of the workload or trace.
-    pub(crate) workload: String,
+    pub workload: String,
     /// Timers; for a trace, how many different ones are in it.
-    pub(crate) n: u64,
+    pub n: u64,
     /// Name of the measure, as in results of the comparison.
-    pub(crate) measure: String,
+    pub measure: String,
     /// How many operations were counted.
-    pub(crate) operations: u64,
+    pub operations: u64,
     /// Instructions of all of them.
-    pub(crate) instructions: u64,
+    pub instructions: u64,
 }
 
 impl Row {
     /// Instructions of one operation.
-    pub(crate) fn per_operation(&self) -> f64 {
+    pub fn per_operation(&self) -> f64 {
         self.instructions as f64 / self.operations.max(1) as f64
     }
 
     /// What it is of: two rows with the same are comparable.
-    pub(crate) fn key(&self) -> (&str, &str, u64, &str) {
+    pub fn key(&self) -> (&str, &str, u64, &str) {
         (&self.backend, &self.workload, self.n, &self.measure)
     }
 }

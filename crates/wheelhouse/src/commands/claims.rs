@@ -1,21 +1,19 @@
 //! `wheelhouse claims`.
 
-use crate::callgrind;
+use super::play;
 use crate::cli::Form;
-use crate::report::{self, instructions, page, tables};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
-use wheelhouse_claims::controls;
-use wheelhouse_claims::{Claim, Judgement, Scale, judge};
-use wheelhouse_machine::provenance;
+use wheelhouse_claims::report::{self, page, tables};
+use wheelhouse_claims::{Judgement, Scale, controls, instructions, judge, select};
+use wheelhouse_machine::{callgrind, provenance};
 use wheelhouse_present::console::{print, say};
 use wheelhouse_present::document::Document;
 use wheelhouse_present::progress::Progress;
 use wheelhouse_present::table::Table;
-use wheelhouse_present::unknown;
 use wheelhouse_present::{html, markdown, plain};
 
 /// How often the classifier is tried on each planted cost.
@@ -29,7 +27,7 @@ pub(super) fn run(
     out: Option<&Path>,
 ) -> Result<ExitCode> {
     let scale = if quick { Scale::REDUCED } else { Scale::WHOLE };
-    let chosen = chosen(ids)?;
+    let chosen = select(ids)?;
     let experiments = chosen.iter().filter_map(|claim| claim.experiment.as_deref());
     let experiments: BTreeSet<_> = experiments.collect();
     let part = Duration::from_secs(1);
@@ -54,27 +52,12 @@ pub(super) fn run(
     Ok(u8::from(unexpected > 0).into())
 }
 
-/// The claims with these identifiers, in the order of the file; all if none is named.
-fn chosen(ids: &[String]) -> Result<Vec<Claim>> {
-    let all = wheelhouse_claims::claims()?;
-    let is = |claim: &Claim, id: &String| claim.id.eq_ignore_ascii_case(id);
-    if let Some(id) = ids.iter().find(|id| !all.iter().any(|claim| is(claim, id))) {
-        let known: Vec<_> = all.iter().map(|claim| claim.id.as_str()).collect();
-        return Err(unknown::error("claim", id, &known));
-    }
-    let is_chosen = |claim: &Claim| ids.is_empty() || ids.iter().any(|id| is(claim, id));
-    Ok(all.into_iter().filter(is_chosen).collect())
-}
-
 fn printed(judgement: &Judgement, whole: Option<Document>, format: Form) -> Result<String> {
     let document = || whole.unwrap_or_else(|| page::some(judgement));
     Ok(match format {
         Form::Table if judgement.judged.len() == 1 => plain::render(&document()),
         Form::Table => tables::verdicts_table(judgement).terminal(),
-        Form::Json => {
-            let verdicts = tables::verdicts(judgement);
-            serde_json::to_string_pretty(&verdicts).context("cannot write the verdicts")?
-        }
+        Form::Json => tables::json(judgement)?,
         Form::Markdown => markdown::render(&document()),
         Form::Html => html::render(&document()),
     })
@@ -92,5 +75,5 @@ fn second_opinion() -> Result<Option<Table>> {
         say("valgrind is not installed: instructions are not counted; the verdicts do not need it");
         return Ok(None);
     }
-    instructions::table().map(Some)
+    instructions::table(play::under_callgrind).map(Some)
 }
