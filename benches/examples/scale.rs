@@ -13,8 +13,8 @@
 //! error output as it comes.
 
 use std::time::{Duration, Instant};
-use wheelhouse_harness::provenance;
 use wheelhouse_hierarchical_wheel::{HierarchicalWheel, Tick, Timer, TimerId};
+use wheelhouse_machine::provenance;
 
 /// Delays are uniform in `1..=LONGEST`, as in the harness.
 const LONGEST: Tick = 1 << 20;

@@ -4,8 +4,9 @@
 use crate::peer::Peer;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use wheelhouse_harness::memory::{CHURN, allocated};
+use wheelhouse_harness::memory::CHURN;
 use wheelhouse_harness::model::Memory;
+use wheelhouse_machine::allocator::allocated;
 
 /// Measures a competitor with n timers and delays uniform in 1..=2^20: live, the peak on the way there, and after each was replaced some times.
 pub(crate) fn measure<P: Peer>(n: u32, seed: u64) -> Memory {

@@ -4,6 +4,7 @@ use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
+use wheelhouse_present::unknown;
 
 /// All claims, in this crate's own file.
 const FILE: &str = include_str!("../claims.toml");
@@ -169,6 +170,22 @@ pub struct Line {
 /// If the file is not what it should be: the message names the line, or the claim.
 pub fn claims() -> Result<Vec<Claim>> {
     Ok(parse(FILE)?.claim)
+}
+
+/// The claims with these identifiers, in the order of the file; all if none is named.
+///
+/// # Errors
+///
+/// If an identifier is unknown: the message lists the known ones. Otherwise as [`claims`].
+pub fn select(ids: &[String]) -> Result<Vec<Claim>> {
+    let all = claims()?;
+    let is = |claim: &Claim, id: &String| claim.id.eq_ignore_ascii_case(id);
+    if let Some(id) = ids.iter().find(|id| !all.iter().any(|claim| is(claim, id))) {
+        let known: Vec<_> = all.iter().map(|claim| claim.id.as_str()).collect();
+        return Err(unknown::error("claim", id, &known));
+    }
+    let is_chosen = |claim: &Claim| ids.is_empty() || ids.iter().any(|id| is(claim, id));
+    Ok(all.into_iter().filter(is_chosen).collect())
 }
 
 /// What came of it all, in a few lines.

@@ -9,10 +9,12 @@ use crate::latency::Histograms;
 use crate::model::{Failure, Run, SCHEMA, Throughput};
 use crate::source::Source;
 use crate::stream::{Solution, Stream};
-use crate::{capacity, interrupt, provenance, store, verify};
+use crate::{capacity, store, verify};
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use wheelhouse_machine::{interrupt, provenance};
+use wheelhouse_present::files;
 use wheelhouse_present::progress::Progress;
 use wheelhouse_workload::Measure;
 
@@ -122,7 +124,7 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<Run> {
 pub fn folder(settings: &Settings, out: Option<&Path>, results: &Path) -> Result<PathBuf> {
     capacity::check(&settings.sources, &settings.sizes)?;
     match out {
-        Some(out) => store::create_at(out),
+        Some(out) => files::create_at(out),
         None => store::create(results, &provenance::gather(settings.seed)),
     }
 }

@@ -4,11 +4,11 @@
 //! A stream is in memory as a whole, 16 bytes an operation. How many operations a workload has for each timer is counted in a sample of
 //! itself, since no constant would hold for all of them.
 
-use crate::provenance;
 use crate::source::Source;
 use crate::stream::Stream;
 use anyhow::{Result, ensure};
 use std::fs::read_to_string;
+use wheelhouse_machine::provenance;
 use wheelhouse_present::units;
 use wheelhouse_workload::Op;
 

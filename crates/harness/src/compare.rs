@@ -6,7 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{FLOOR, Provenance, Run, Throughput};
+use crate::model::{FLOOR, Run, Throughput};
+use wheelhouse_machine::provenance::Provenance;
 use wheelhouse_present::stats::{self, Ratio};
 use wheelhouse_present::table::{Cell, Column, Mark, Table};
 use wheelhouse_present::units;

@@ -1,7 +1,7 @@
 //! The time of single operations.
 //!
 //! Each operation is timed on its own with two reads of the clock, which cost tens of nanoseconds themselves. That cost is
-//! measured ([`clock_overhead`]), stated in the results, and not subtracted: the figures are what was seen, and below about
+//! measured ([`overhead`](wheelhouse_machine::clock::overhead)), stated in the results, and not subtracted: the figures are what was seen, and below about
 //! twice the overhead they say little. The tail is what they are for: a slow operation cannot hide in an average.
 
 use crate::model::Latency;
@@ -133,13 +133,6 @@ impl Times {
                 .collect(),
         }
     }
-}
-
-/// What two reads of the clock cost: the median of many pairs with nothing between them, in nanoseconds.
-pub fn clock_overhead() -> f64 {
-    let mut times = Times::new();
-    (0..100_000).for_each(|_| times.time(|| ()));
-    times.all.value_at_percentile(50.0) as f64
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! [`contender`] plays it and is [checked](verify); then [`mod@bench`] plays it again, timed, in
 //! interleaved rounds, and [`store`] keeps the [`model::Run`]. What a person reads of it,
 //! [`summary`], [`compare`], [`plot`] and [`report`] make, with the tables and pages of
-//! `wheelhouse-present`.
+//! `wheelhouse-present`. The same streams are counted instead of timed by [`instructions`].
 
 pub mod bench;
 pub mod capacity;
@@ -14,13 +14,13 @@ pub mod compare;
 pub mod contender;
 pub mod floor;
 pub mod idle;
-pub mod interrupt;
+pub mod instructions;
 pub mod latency;
+pub mod list;
 pub mod memory;
 pub mod model;
 pub mod options;
 pub mod plot;
-pub mod provenance;
 pub mod report;
 pub mod source;
 pub mod store;

@@ -1,27 +1,18 @@
 //! Bytes per live timer, as the allocator sees them.
 //!
-//! The allocator of the whole program counts: two additions for each allocation, everything else is the system's. What else is
-//! allocated meanwhile (the table of handles) is made before.
+//! The [allocator](wheelhouse_machine::allocator) of the whole program counts. What else is allocated
+//! meanwhile (the table of handles) is made before.
 
 use crate::model::Memory;
-use cap::Cap;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use std::alloc::System;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::NoMeter;
 use wheelhouse_core::{Tick, Timer, TimerId};
-
-#[global_allocator]
-static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
+use wheelhouse_machine::allocator::allocated;
 
 /// Each timer is replaced this many times on average.
 pub const CHURN: u32 = 4;
-
-/// The bytes that the program has allocated and not freed.
-pub fn allocated() -> usize {
-    ALLOCATOR.allocated()
-}
 
 /// Measures a backend with n timers and delays uniform in 1..=2^20.
 pub fn measure<B: Backend>(n: u32, seed: u64) -> Memory {

@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use wheelhouse_machine::interrupt::INTERRUPTED;
+use wheelhouse_machine::provenance::Provenance;
 use wheelhouse_present::units;
 
 /// The version of this layout; a file of another version is refused with a message that says so.
@@ -38,9 +40,6 @@ pub struct Run {
     pub interrupted: bool,
 }
 
-/// What a shell makes of a program that Ctrl-C ended.
-pub const INTERRUPTED: u8 = 130;
-
 impl Run {
     /// What a program that made this run is to exit with: 0 if it is complete and all answers were right.
     pub fn exit_code(&self) -> u8 {
@@ -49,39 +48,6 @@ impl Run {
             false => u8::from(!self.failures.is_empty()),
         }
     }
-}
-
-/// Where a figure comes from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Provenance {
-    /// Start of the run, UTC, as in `2026-11-21T02:10:00Z`.
-    pub started: String,
-    /// A short label of the machine for folder names, as in `xeon-2c`.
-    pub host: String,
-    /// CPU model as the kernel gives it.
-    pub cpu: String,
-    /// Logical processors.
-    pub cores: usize,
-    /// Memory in bytes.
-    pub memory_bytes: u64,
-    /// Operating system and kernel.
-    pub kernel: String,
-    /// `rustc --version` of the build.
-    pub rustc: String,
-    /// Build profile and flags.
-    pub profile: String,
-    /// Commit of the source, `unknown` outside a checkout.
-    pub commit: String,
-    /// Whether the checkout had uncommitted changes.
-    pub dirty: bool,
-    /// The command line that wrote this.
-    pub command: String,
-    /// Seed of the workloads.
-    pub seed: u64,
-    /// The processor the measuring thread was pinned to, if it could be.
-    pub pinned_to: Option<usize>,
-    /// Cost of reading the clock twice, in nanoseconds: median. Single-operation latencies include it.
-    pub clock_overhead_ns: f64,
 }
 
 /// Somebody else's timer facility.

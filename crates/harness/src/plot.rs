@@ -286,6 +286,6 @@ fn origin(run: &Run) -> String {
     format!(
         "{}, {}{dirty}",
         run.provenance.host,
-        crate::report::provenance::short(&run.provenance.commit)
+        wheelhouse_machine::provenance::short(&run.provenance.commit)
     )
 }

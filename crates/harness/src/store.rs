@@ -22,8 +22,8 @@ use flate2::read::GzDecoder;
 use serde::Deserialize;
 use wheelhouse_present::files::write_whole;
 
-use crate::model::{Provenance, Run, SCHEMA};
-use crate::report::provenance;
+use crate::model::{Run, SCHEMA};
+use wheelhouse_machine::provenance::{self, Provenance};
 
 /// The name of the file from which [`load`] reads a run.
 pub const RUN_FILE: &str = "run.json";
@@ -66,26 +66,6 @@ pub fn create(parent: &Path, provenance: &Provenance) -> Result<PathBuf> {
         "{} holds 9999 folders {name}-..; remove some, or name another with --out",
         parent.display()
     )
-}
-
-/// Makes the folder that the caller named, or takes it if it is there and empty.
-///
-/// # Errors
-///
-/// If it holds anything, or is a file, or cannot be made.
-pub fn create_at(out: &Path) -> Result<PathBuf> {
-    let shown = out.display();
-    ensure!(!out.is_file(), "{shown} is a file; name a folder with --out");
-    fs::create_dir_all(out).with_context(|| {
-        format!("cannot make the folder {shown}; name a writable one with --out")
-    })?;
-    let mut entries =
-        fs::read_dir(out).with_context(|| format!("cannot read the folder {shown}"))?;
-    ensure!(
-        entries.next().is_none(),
-        "{shown} is not empty, and results are never written over; name a new folder with --out, or leave --out away"
-    );
-    Ok(out.to_owned())
 }
 
 /// Writes the run into its folder. May be called again and again while the run goes on.

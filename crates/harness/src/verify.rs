@@ -1,12 +1,13 @@
 //! Whether the answers are right.
 
+use crate::capacity;
 use crate::contender::{Contender, Played};
 use crate::model::Failure;
 use crate::source::Source;
 use crate::stream::{Solution, Stream};
-use crate::{capacity, interrupt};
 use anyhow::Result;
 use std::time::Duration;
+use wheelhouse_machine::interrupt;
 use wheelhouse_present::progress::Progress;
 use wheelhouse_present::table::{Cell, Column, Table};
 

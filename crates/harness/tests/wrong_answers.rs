@@ -7,7 +7,8 @@ use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 use wheelhouse_harness::bench::{self, Settings};
 use wheelhouse_harness::contender::{contender, select};
 use wheelhouse_harness::source::Source;
-use wheelhouse_harness::{interrupt, store, verify};
+use wheelhouse_harness::{store, verify};
+use wheelhouse_machine::interrupt;
 use wheelhouse_registry::all;
 
 /// The heap, but a timer that is rescheduled stays where it is.

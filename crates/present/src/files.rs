@@ -1,9 +1,9 @@
-//! Files that are whole or not there, and the way from one to another.
+//! Files that are whole or not there, folders for them, and the way from one to another.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use std::fs::{self, File};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Writes a file beside its old version and renames it into place.
 ///
@@ -26,6 +26,26 @@ pub fn write_whole(path: &Path, contents: &[u8]) -> Result<()> {
     renamed.with_context(|| {
         format!("cannot write {}; is the disk full, or the folder not writable?", path.display())
     })
+}
+
+/// Makes the folder that the caller named, or takes it if it is there and empty.
+///
+/// # Errors
+///
+/// If it holds anything, or is a file, or cannot be made.
+pub fn create_at(out: &Path) -> Result<PathBuf> {
+    let shown = out.display();
+    ensure!(!out.is_file(), "{shown} is a file; name a folder with --out");
+    fs::create_dir_all(out).with_context(|| {
+        format!("cannot make the folder {shown}; name a writable one with --out")
+    })?;
+    let mut entries =
+        fs::read_dir(out).with_context(|| format!("cannot read the folder {shown}"))?;
+    ensure!(
+        entries.next().is_none(),
+        "{shown} is not empty, and results are never written over; name a new folder with --out, or leave --out away"
+    );
+    Ok(out.to_owned())
 }
 
 /// The way from the folder of a file to another folder, with `/` whatever the system.

@@ -3,7 +3,7 @@
 use crate::experiments::Experiment;
 use crate::report::{Sample, samples, verdict};
 use crate::run::{Row, Run};
-use wheelhouse_harness::report::provenance;
+use wheelhouse_machine::provenance;
 use wheelhouse_present::table::{Cell, Column, Table};
 
 /// What is shown: the head of the column, and the figure.
@@ -78,7 +78,7 @@ mod tests {
             [row("wheelhouse", Ok(figures)), row("other", Err("1 did not run".to_owned()))]
         };
         Run {
-            provenance: wheelhouse_harness::provenance::gather(1),
+            provenance: provenance::gather(1),
             load: Load::whole(),
             facilities: vec![("wheelhouse", "ours"), ("other", "another")],
             rows: experiments.iter().flat_map(row).collect(),

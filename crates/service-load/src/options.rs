@@ -11,8 +11,8 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
-use wheelhouse_harness::store;
 use wheelhouse_present::console::{print, say};
+use wheelhouse_present::files::create_at;
 
 /// In which form to print.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -145,7 +145,7 @@ impl Options {
     pub fn play(&self, tiny: bool) -> Result<ExitCode> {
         let settings = self.settings(tiny)?;
         self.unused(&settings).into_iter().for_each(say);
-        let dir = self.out.as_deref().map(store::create_at).transpose()?;
+        let dir = self.out.as_deref().map(create_at).transpose()?;
         let run = run(&settings)?;
         // All that is to be kept is kept before anything is printed that may fail.
         if let Some(dir) = dir {

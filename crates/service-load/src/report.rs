@@ -8,7 +8,7 @@ use crate::run::{Row, Run};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use wheelhouse_harness::report::provenance;
+use wheelhouse_machine::provenance;
 use wheelhouse_present::document::{Block, Document};
 use wheelhouse_present::files::write_whole;
 use wheelhouse_present::markdown;
@@ -259,7 +259,7 @@ mod tests {
 
     fn run(plays: Vec<(&'static str, Played)>) -> Run {
         let mut run = Run {
-            provenance: wheelhouse_harness::provenance::gather(1),
+            provenance: provenance::gather(1),
             load: Load::whole(),
             facilities: vec![(OURS, "ours"), ("other", "another")],
             rows: Vec::new(),

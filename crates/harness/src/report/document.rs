@@ -5,7 +5,8 @@ use crate::plot::{Plot, Subject};
 use crate::summary;
 use wheelhouse_present::units;
 
-use super::{picks, prose, provenance, tables};
+use super::{picks, prose, tables};
+use wheelhouse_machine::provenance;
 use wheelhouse_present::document::{Block, Document, Picture};
 
 impl From<Plot> for Picture {

@@ -1,11 +1,11 @@
 //! The page that lists the runs of a folder, made from the runs themselves.
 
 use super::MARKDOWN;
-use super::provenance::short;
 use crate::model::Run;
 use crate::store;
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
+use wheelhouse_machine::provenance::short;
 use wheelhouse_present::table::{Cell, Column, Mark, Table};
 
 /// The page, and what is not on it.

@@ -6,7 +6,6 @@ pub mod document;
 pub mod index;
 pub mod picks;
 pub mod prose;
-pub mod provenance;
 pub mod tables;
 
 use std::fs;
@@ -17,6 +16,7 @@ use anyhow::{Context, Result, ensure};
 use crate::model::Run;
 use crate::report::picks::Pick;
 use crate::{plot, summary};
+use wheelhouse_machine::provenance;
 use wheelhouse_present::files::{link_from, write_whole};
 use wheelhouse_present::html;
 use wheelhouse_present::markdown::{self, PLOTS};

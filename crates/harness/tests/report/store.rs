@@ -33,18 +33,6 @@ fn folders_are_named_after_date_machine_and_commit_and_never_used_twice() {
 }
 
 #[test]
-fn a_named_folder_is_taken_only_if_it_is_empty() {
-    let out = scratch("create_at").join("deep").join("out");
-    assert_eq!(store::create_at(&out).unwrap(), out);
-    assert_eq!(store::create_at(&out).unwrap(), out, "an empty folder is fine");
-    fs::write(out.join("precious"), "x").unwrap();
-    let message = store::create_at(&out).unwrap_err().to_string();
-    assert!(message.contains("not empty") && message.contains("--out"), "{message}");
-    let message = store::create_at(&out.join("precious")).unwrap_err().to_string();
-    assert!(message.contains("is a file"), "{message}");
-}
-
-#[test]
 fn what_was_saved_is_loaded_from_the_folder_and_from_the_file() {
     let dir = scratch("roundtrip");
     let run = synthetic::run();

@@ -1,8 +1,8 @@
 //! Runs that nobody measured, shaped like those that are.
 
-use wheelhouse_harness::model::{
-    FLOOR, Failure, Latency, Memory, Provenance, Run, SCHEMA, Throughput,
-};
+use wheelhouse_harness::model::{FLOOR, Failure, Latency, Memory, Run, SCHEMA, Throughput};
+
+use wheelhouse_machine::provenance::Provenance;
 
 pub(crate) const SIZES: [u64; 4] = [1_000, 10_000, 100_000, 1_000_000];
 

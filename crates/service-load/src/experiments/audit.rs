@@ -10,7 +10,7 @@ use anyhow::Result;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
-use wheelhouse_harness::memory::allocated;
+use wheelhouse_machine::allocator::allocated;
 
 pub(super) const NOTES: &[&str] = &[
     "scheduled: until the facility had taken in all of them; first, p50, p99, last: how long after the instant runs began; runs/s: all over last.",

@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
-use wheelhouse_harness::memory::allocated;
+use wheelhouse_machine::allocator::allocated;
 
 pub(super) const NOTES: &[&str] = &[
     "pairs/s: pairs over the time until the facility has dealt with all of them (the backlog is included); mean to max: of the two calls of one pair.",

@@ -1,0 +1,49 @@
+//! The charts of the experiments, drawn as those of the bench are.
+
+use crate::{Chart, Evidence, Experiment};
+use wheelhouse_present::document::Picture;
+use wheelhouse_present::plot::axis::Axis;
+use wheelhouse_present::plot::chart::{self, Series};
+use wheelhouse_present::plot::palette;
+
+/// The pictures of an experiment, each with what its figures are. A chart without a point that can be shown gives none.
+pub fn of(experiment: &Experiment, evidence: &Evidence) -> Vec<(Picture, String)> {
+    let numbered = evidence.charts.iter().enumerate();
+    numbered
+        .filter_map(|(at, chart)| Some((picture(experiment, at, chart)?, chart.subtitle.clone())))
+        .collect()
+}
+
+fn picture(experiment: &Experiment, at: usize, chart: &Chart) -> Option<Picture> {
+    let number = if at == 0 { String::new() } else { format!("-{}", at + 1) };
+    Some(Picture {
+        file: format!("{}{number}.svg", experiment.name),
+        title: chart.title.clone(),
+        svg: draw(chart)?,
+    })
+}
+
+fn draw(chart: &Chart) -> Option<String> {
+    let registry: Vec<&str> = wheelhouse_registry::all().iter().map(|info| info.name).collect();
+    let points = || chart.series.iter().flat_map(|series| series.points.iter().copied());
+    let x = Axis::amount(&chart.x, points().map(|point| point.0))?.across();
+    let y = Axis::amount(&chart.y, points().map(|point| point.1))?;
+    // A structure has its own colour; lines that are none take those of the first places, as long as no structure is in the picture.
+    let any_structure = chart.series.iter().any(|series| registry.contains(&series.name.as_str()));
+    let style = |at: usize, name: &str| match registry.get(at).filter(|_| !any_structure) {
+        Some(place) => palette::style_of(place, &registry),
+        None => palette::style_of(name, &registry),
+    };
+    let series = chart.series.iter().enumerate().map(|(at, series)| Series {
+        name: series.name.clone(),
+        style: style(at, &series.name),
+        line: series.points.clone(),
+        marks: series.points.clone(),
+        whiskers: Vec::new(),
+    });
+    let (title, subtitle) = (chart.title.clone(), chart.subtitle.clone());
+    Some(
+        chart::Chart { title, subtitle, x, y, series: series.collect(), level: None, aside: 0 }
+            .svg(),
+    )
+}

@@ -1,0 +1,179 @@
+//! The test: no operation may take over a twentieth more than is recorded.
+//!
+//! A count has no noise, but it is not quite constant either: another compiler, another C library
+//! or a change in a crate below moves it by a few instructions. A twentieth lets that pass and
+//! shows what somebody did. An operation that takes over a twentieth *less* is no failure. It is
+//! said aloud all the same: until it is recorded, the gain can be lost again unseen.
+
+use super::Row;
+use std::collections::BTreeMap;
+use std::fmt;
+use wheelhouse_machine::provenance::Provenance;
+use wheelhouse_present::units;
+
+/// The share by which a count may differ from the recorded one.
+pub const TOLERANCE: f64 = 0.05;
+
+/// What to say of an operation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Finding {
+    /// It takes more than is tolerated.
+    More {
+        /// What is in the record.
+        recorded: Row,
+        /// What was counted now.
+        counted: Row,
+    },
+    /// It takes so much less that it should be recorded anew.
+    Less {
+        /// What is in the record.
+        recorded: Row,
+        /// What was counted now.
+        counted: Row,
+    },
+    /// It is in the record and was not counted: a structure or a workload is gone.
+    NotCounted(Row),
+    /// It was counted and is not in the record: nothing holds it.
+    NotRecorded(Row),
+}
+
+impl Finding {
+    /// Whether the check fails by it.
+    pub fn is_failure(&self) -> bool {
+        !matches!(self, Self::Less { .. })
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::More { recorded, counted } | Self::Less { recorded, counted } => {
+                let (before, now) = (recorded.per_operation(), counted.per_operation());
+                let change = percent(before, now);
+                let name = name(recorded);
+                write!(f, "{name}: {now:.1} instructions, recorded {before:.1} ({change})")
+            }
+            Self::NotCounted(row) => write!(f, "{}: recorded, but not counted now", name(row)),
+            Self::NotRecorded(row) => write!(f, "{}: counted, but not in the record", name(row)),
+        }
+    }
+}
+
+fn name(row: &Row) -> String {
+    let n = units::count(row.n);
+    format!("{} of {} on {} at n = {n}", row.measure, row.backend, row.workload)
+}
+
+/// The change from one figure to another, with its sign.
+pub(super) fn percent(before: f64, now: f64) -> String {
+    format!("{:+.1} %", (now / before - 1.0) * 100.0)
+}
+
+/// Holds what was counted against the record: what differs by more than [`TOLERANCE`], in the order
+/// of the counts, then what is recorded and was not counted.
+pub fn findings(recorded: &[Row], counted: &[Row]) -> Vec<Finding> {
+    let mut left: BTreeMap<_, _> = recorded.iter().map(|row| (row.key(), row)).collect();
+    let mut findings = Vec::new();
+    for row in counted {
+        match left.remove(&row.key()) {
+            Some(before) => findings.extend(finding(before, row)),
+            None => findings.push(Finding::NotRecorded(row.clone())),
+        }
+    }
+    findings.extend(left.into_values().cloned().map(Finding::NotCounted));
+    findings
+}
+
+fn finding(recorded: &Row, counted: &Row) -> Option<Finding> {
+    let (before, now) = (recorded.per_operation(), counted.per_operation());
+    let both = || (recorded.clone(), counted.clone());
+    if now > before * (1.0 + TOLERANCE) {
+        let (recorded, counted) = both();
+        return Some(Finding::More { recorded, counted });
+    }
+    (now < before * (1.0 - TOLERANCE)).then(|| {
+        let (recorded, counted) = both();
+        Finding::Less { recorded, counted }
+    })
+}
+
+/// What is to be known of two counts of which the builds differ.
+pub fn differences(recorded: &Provenance, now: &Provenance) -> Vec<String> {
+    let both = [
+        ("compiler", &recorded.rustc, &now.rustc),
+        // The same, but for a reader: a debug build held against a release build says nothing.
+        ("profile", &recorded.profile, &now.profile),
+    ];
+    let differ = both.into_iter().filter(|(_, before, now)| before != now);
+    let say = |(what, before, now)| {
+        format!("the record is of another {what}, on which counts depend: {before}; this is {now}")
+    };
+    differ.map(say).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wheelhouse_machine::provenance::gather;
+
+    fn row(backend: &str, instructions: u64) -> Row {
+        Row {
+            backend: backend.to_owned(),
+            workload: "uniform".to_owned(),
+            n: 10_000,
+            measure: "cancel".to_owned(),
+            operations: 10,
+            instructions,
+        }
+    }
+
+    #[test]
+    fn a_planted_increase_fails_and_names_the_operation_and_both_figures() {
+        let found = findings(&[row("list-wheel", 1000)], &[row("list-wheel", 1051)]);
+        assert!(matches!(&found[..], [Finding::More { .. }]) && found[0].is_failure());
+        let said = found[0].to_string();
+        let expected = "cancel of list-wheel on uniform at n = 10,000: \
+                        105.1 instructions, recorded 100.0 (+5.1 %)";
+        assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn what_is_within_a_twentieth_passes() {
+        for instructions in [950, 1000, 1050] {
+            let (before, now) = (row("list-wheel", 1000), row("list-wheel", instructions));
+            assert_eq!(findings(&[before], &[now]), []);
+        }
+    }
+
+    #[test]
+    fn a_gain_is_said_and_is_no_failure() {
+        let found = findings(&[row("list-wheel", 1000)], &[row("list-wheel", 949)]);
+        assert!(matches!(&found[..], [Finding::Less { .. }]) && !found[0].is_failure());
+    }
+
+    #[test]
+    fn a_row_that_is_missing_on_either_side_fails() {
+        let (wheel, heap) = (row("list-wheel", 1000), row("binary-heap", 1000));
+        let found = findings(&[wheel.clone(), heap.clone()], std::slice::from_ref(&wheel));
+        assert_eq!(found, [Finding::NotCounted(heap.clone())]);
+        assert!(found[0].is_failure());
+        let found = findings(std::slice::from_ref(&wheel), &[wheel.clone(), heap.clone()]);
+        assert_eq!(found, [Finding::NotRecorded(heap)]);
+        assert!(found[0].is_failure());
+    }
+
+    #[test]
+    fn operations_are_compared_one_by_one_where_their_number_has_changed() {
+        let more = Row { operations: 20, ..row("list-wheel", 2000) };
+        assert_eq!(findings(&[row("list-wheel", 1000)], &[more]), []);
+    }
+
+    #[test]
+    fn another_compiler_is_said() {
+        let now = gather(1);
+        assert_eq!(differences(&now, &now), [""; 0]);
+        let before = Provenance { rustc: "rustc 1.0.0".to_owned(), ..now.clone() };
+        let said = differences(&before, &now);
+        assert!(said.len() == 1 && said[0].contains("rustc 1.0.0") && said[0].contains(&now.rustc));
+    }
+}

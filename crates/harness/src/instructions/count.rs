@@ -1,0 +1,193 @@
+//! Counts: solves each stream on the oracle, then plays it on each structure under callgrind.
+//!
+//! callgrind runs one thread of a program at about a fiftieth of its speed, so that all streams on
+//! all structures would take minutes. Each pair of them is a process of its own; as many run side
+//! by side as there are processors, which changes no count.
+
+use super::Row;
+use super::plan::{self, Plan};
+use super::play::{Play, tell};
+use crate::contender::PLAY_PHASE;
+use crate::idle::PLAYER;
+use crate::stream::Stream;
+use anyhow::{Context, Result, anyhow, ensure};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use wheelhouse_machine::callgrind;
+use wheelhouse_present::progress::Progress;
+use wheelhouse_workload::{Checksum, Measure};
+
+/// A stream without its operations, and what is right.
+struct Solved {
+    /// How it is named on the command line, with its n there.
+    named: (String, u32),
+    /// Its number of timers.
+    n: u64,
+    /// What each phase measures, and how many operations it counts.
+    phases: Vec<(Option<Measure>, u64)>,
+    /// The measures, in order, with the operations of all their phases.
+    measures: Vec<(Measure, u64)>,
+    /// Over all answers.
+    checksum: Checksum,
+    /// How many timers fire each time the clock moves.
+    fired: Vec<u32>,
+}
+
+/// Counts all that the plan has: rows in the order of streams, structures, measures.
+///
+/// # Errors
+///
+/// If valgrind fails, or a structure answers wrong.
+pub fn count(plan: &Plan) -> Result<Vec<Row>> {
+    let solved = in_parallel(&plan.streams, |stream| solve(stream, plan.seed))?;
+    let each = |solved| plan.backends.iter().map(move |backend| (solved, backend.as_str()));
+    let jobs = solved.iter().flat_map(each);
+    let can_hold = |(solved, backend): &(&Solved, &str)| plan::can_hold(backend, solved.n);
+    let jobs: Vec<_> = jobs.filter(can_hold).collect();
+    let rows = in_parallel(&jobs, |(solved, backend)| rows_of(solved, backend, plan.seed))?;
+    Ok(rows.into_iter().flatten().collect())
+}
+
+fn solve(named: &(String, u32), seed: u64) -> Result<Solved> {
+    let stream = plan::stream(&named.0, named.1, seed)?;
+    let solution = stream.solve();
+    let fired = solution.script.as_ref().map(|script| script.counts.clone());
+    let Stream { n, phases, .. } = &stream;
+    Ok(Solved {
+        named: named.clone(),
+        n: *n,
+        phases: phases.iter().map(|phase| (phase.measure, phase.operations)).collect(),
+        measures: stream.measures(),
+        checksum: solution.checksum(),
+        fired: fired.with_context(|| format!("{} starts a timer twice", named.0))?,
+    })
+}
+
+/// Plays a stream on a structure under callgrind.
+fn rows_of(solved: &Solved, backend: &str, seed: u64) -> Result<Vec<Row>> {
+    let (workload, n) = solved.named.clone();
+    let play = Play { backend: backend.to_owned(), workload, n, seed };
+    let input = if backend == PLAYER { tell(&solved.fired) } else { Vec::new() };
+    let counted = callgrind::count(PLAY_PHASE, &play.arguments(), &input)?;
+    let at = || format!("{backend} on {} at n = {}", solved.named.0, solved.n);
+    ensure!(
+        backend == PLAYER || counted.printed == solved.checksum.to_string(),
+        "{}: its answers have the checksum {}, the oracle's {}; see `wheelhouse verify`",
+        at(),
+        counted.printed,
+        solved.checksum
+    );
+    ensure!(
+        counted.calls.len() == solved.phases.len(),
+        "{}: callgrind has seen {} phases of {}; is this an optimised build of one program?",
+        at(),
+        counted.calls.len(),
+        solved.phases.len()
+    );
+    Ok(rows(solved, backend, &counted.calls))
+}
+
+/// Sums the calls of each measure; what prepares is in none.
+fn rows(solved: &Solved, backend: &str, calls: &[u64]) -> Vec<Row> {
+    let row = |&(measure, operations): &(Measure, u64)| {
+        let phases = solved.phases.iter().zip(calls);
+        let own = phases.filter(|((of, _), _)| *of == Some(measure));
+        Row {
+            backend: backend.to_owned(),
+            workload: solved.named.0.clone(),
+            n: solved.n,
+            measure: measure.name().to_owned(),
+            operations,
+            instructions: own.map(|(_, call)| call).sum(),
+        }
+    };
+    solved.measures.iter().map(row).collect()
+}
+
+/// Does the work for each item, on all processors, in the order of the items. After the first error
+/// nothing more is begun.
+fn in_parallel<T, R, W>(items: &[T], work: W) -> Result<Vec<R>>
+where
+    T: Sync,
+    R: Send,
+    W: Fn(&T) -> Result<R> + Sync,
+{
+    let next = AtomicUsize::new(0);
+    let part = Duration::from_secs(1);
+    let progress = Mutex::new(Progress::new(part * items.len() as u32));
+    let worker = || {
+        let mut done = Vec::new();
+        while let Some((at, item)) = take(items, &next) {
+            let result = work(item);
+            if result.is_err() {
+                next.store(items.len(), Ordering::Relaxed);
+            }
+            done.push((at, result));
+            if let Ok(mut progress) = progress.lock() {
+                progress.finish_part(part);
+            }
+        }
+        done
+    };
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut results = Vec::new();
+    std::thread::scope(|scope| -> Result<()> {
+        let threads: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
+        for thread in threads {
+            let done = thread.join().map_err(|_| anyhow!("a thread of this program panicked"))?;
+            results.extend(done);
+        }
+        Ok(())
+    })?;
+    results.sort_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// The next item that nobody has taken, with its place.
+fn take<'a, T>(items: &'a [T], next: &AtomicUsize) -> Option<(usize, &'a T)> {
+    let at = next.fetch_add(1, Ordering::Relaxed);
+    Some((at, items.get(at)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_is_done_side_by_side_and_its_results_come_in_order() -> Result<()> {
+        let items: Vec<u32> = (0..100).collect();
+        let doubled = in_parallel(&items, |item| Ok(item * 2))?;
+        assert_eq!(doubled, (0..200).step_by(2).collect::<Vec<_>>());
+        Ok(())
+    }
+
+    #[test]
+    fn an_error_ends_it() {
+        let begun = AtomicUsize::new(0);
+        let items = [0; 1000];
+        let result = in_parallel(&items, |_| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            Err::<(), _>(anyhow!("as planned"))
+        });
+        let workers = std::thread::available_parallelism().map_or(1, usize::from);
+        assert!(result.is_err_and(|error| error.to_string() == "as planned"));
+        assert!(begun.into_inner() <= workers, "each worker stops at its first");
+    }
+
+    #[test]
+    fn the_calls_of_a_measure_are_summed_and_preparation_is_left_out() {
+        let solved = Solved {
+            named: ("steady".to_owned(), 10),
+            n: 10,
+            phases: vec![(None, 10), (Some(Measure::Steady), 30), (Some(Measure::Steady), 10)],
+            measures: vec![(Measure::Steady, 40)],
+            checksum: Checksum::default(),
+            fired: Vec::new(),
+        };
+        let rows = rows(&solved, "list-wheel", &[1000, 300, 100]);
+        assert_eq!(rows.len(), 1);
+        assert_eq!(rows[0].key(), ("list-wheel", "steady", 10, "steady"));
+        assert_eq!((rows[0].instructions, rows[0].per_operation()), (400, 10.0));
+    }
+}

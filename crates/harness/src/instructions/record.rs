@@ -1,0 +1,179 @@
+//! The record: what was counted, kept in a folder for later counts to be held against.
+//!
+//! ```text
+//! results/instructions/
+//!   instructions.json   every row, with machine, compiler, commit and command
+//!   README.md           the tables
+//! ```
+//!
+//! There is one record, and recording anew replaces it: the older ones are in the history of the
+//! repository. That is another rule than for times, of which none replaces another.
+
+use super::{Row, prose, table};
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+use wheelhouse_machine::provenance::{self, Provenance};
+use wheelhouse_present::document::{Block, Document};
+use wheelhouse_present::files::write_whole;
+use wheelhouse_present::markdown;
+
+/// The version of this layout.
+const SCHEMA: u32 = 1;
+
+/// The name of the file in its folder.
+pub const FILE: &str = "instructions.json";
+
+/// The page, under the name that a forge shows of a folder.
+pub const PAGE: &str = "README.md";
+
+/// What to do where there is no record to be read.
+const REMEDY: &str = "make one with `wheelhouse instructions --out DIR`";
+
+/// What was counted at a time.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Record {
+    schema: u32,
+    /// Where, when and of what.
+    pub provenance: Provenance,
+    /// The version of valgrind.
+    pub valgrind: String,
+    /// Everything that was counted.
+    pub rows: Vec<Row>,
+}
+
+/// Only as much as tells whether the rest can be read.
+#[derive(Deserialize)]
+struct Version {
+    schema: Option<u32>,
+}
+
+impl Record {
+    /// A record of rows that were counted just now.
+    pub fn new(provenance: Provenance, valgrind: String, rows: Vec<Row>) -> Self {
+        Self { schema: SCHEMA, provenance, valgrind, rows }
+    }
+
+    /// Writes file and page into a folder, which is made if it is missing.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be written.
+    pub fn save(&self, dir: &Path) -> Result<()> {
+        let shown = dir.display();
+        let cannot = || format!("cannot make the folder {shown}; name a writable one with --out");
+        fs::create_dir_all(dir).with_context(cannot)?;
+        let json = serde_json::to_string_pretty(self).context("cannot write the record as JSON")?;
+        write_whole(&dir.join(FILE), (json + "\n").as_bytes())?;
+        write_whole(&dir.join(PAGE), self.page().as_bytes())
+    }
+
+    /// Reads a record from its folder or its file.
+    ///
+    /// # Errors
+    ///
+    /// If there is none, it is damaged, or it is of another version; the message says what to do.
+    pub fn load(path: &Path) -> Result<Self> {
+        let file = if path.is_dir() { path.join(FILE) } else { path.to_owned() };
+        let shown = file.display();
+        let text = match fs::read_to_string(&file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                bail!("there is no record of instructions at {shown}; {REMEDY}")
+            }
+            Err(error) => bail!("cannot read {shown} ({error}); {REMEDY}"),
+        };
+        let damaged = || {
+            let again = "take it from version control again";
+            format!("{shown} is no record of instructions, or damaged; {again}, or {REMEDY}")
+        };
+        let version: Version = serde_json::from_str(&text).with_context(damaged)?;
+        match version.schema {
+            Some(SCHEMA) => serde_json::from_str(&text).with_context(damaged),
+            Some(other) => {
+                bail!("{shown} has layout {other}, this program reads {SCHEMA}; {REMEDY}")
+            }
+            None => bail!(damaged()),
+        }
+    }
+
+    fn page(&self) -> String {
+        let mut facts = provenance::lines(&self.provenance);
+        // Of a measurement of time; a count has neither.
+        facts.retain(|(name, _)| !["pinned", "clock overhead"].contains(name));
+        facts.push(("valgrind", self.valgrind.clone()));
+        let tables = table::tables(&self.rows, None).into_iter().map(Block::Table);
+        let mut blocks = vec![Block::Text(prose::INTRODUCTION.to_owned())];
+        blocks.extend(tables);
+        blocks.push(Block::Heading("How to read this".to_owned()));
+        blocks.push(Block::Points(prose::how_to_read()));
+        blocks.push(Block::Heading("Where these figures come from".to_owned()));
+        blocks.push(Block::Facts(facts));
+        let title = "Instructions of each operation".to_owned();
+        let subtitle = provenance::line(&self.provenance);
+        markdown::render(&Document { title, subtitle, blocks })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+    use wheelhouse_machine::provenance::gather;
+
+    fn scratch(name: &str) -> PathBuf {
+        let name = format!("wheelhouse-record-{}-{name}", std::process::id());
+        std::env::temp_dir().join(name)
+    }
+
+    fn record() -> Record {
+        let row = Row {
+            backend: "list-wheel".to_owned(),
+            workload: "uniform".to_owned(),
+            n: 10_000,
+            measure: "cancel".to_owned(),
+            operations: 10_000,
+            instructions: 400_000,
+        };
+        Record::new(gather(1), "valgrind-3.19.0".to_owned(), vec![row])
+    }
+
+    #[test]
+    fn a_record_is_read_as_it_was_written_from_its_folder_or_file() -> Result<()> {
+        let (dir, written) = (scratch("kept"), record());
+        written.save(&dir)?;
+        let read = [Record::load(&dir)?, Record::load(&dir.join(FILE))?];
+        let page = fs::read_to_string(dir.join(PAGE))?;
+        fs::remove_dir_all(&dir)?;
+        for read in read {
+            assert_eq!((&read.rows, &read.valgrind), (&written.rows, &written.valgrind));
+            assert_eq!(read.provenance.rustc, written.provenance.rustc);
+        }
+        assert!(page.contains("| list-wheel | 40.0 |"), "{page}");
+        for part in [&written.provenance.rustc, "valgrind-3.19.0"] {
+            assert!(page.contains(part), "{part} in:\n{page}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_no_record_is_refused_with_the_remedy() -> Result<()> {
+        let file = scratch("no-record.json");
+        let refused = |text: &str| {
+            fs::write(&file, text)?;
+            let error = Record::load(&file).err().context("it was read")?;
+            Ok::<_, anyhow::Error>(format!("{error:#}"))
+        };
+        let missing = Record::load(&scratch("missing")).err().context("it was read")?;
+        let messages = [refused("not json")?, refused("{}")?, refused(r#"{"schema": 99}"#)?];
+        let cut = refused(r#"{"schema": 1, "rows": []}"#)?;
+        fs::remove_file(&file)?;
+        for message in messages.iter().chain([&cut, &missing.to_string()]) {
+            assert!(message.contains("wheelhouse instructions --out"), "{message}");
+        }
+        assert!(messages[2].contains("layout 99"), "{}", messages[2]);
+        Ok(())
+    }
+}

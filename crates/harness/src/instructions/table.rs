@@ -1,0 +1,157 @@
+//! What people read: a table for each n and span, and one of the traces.
+
+use super::Row;
+use super::check::percent;
+use super::plan::{DENSE, dense_span};
+use crate::idle::PLAYER;
+use crate::stream::TRACE;
+use wheelhouse_present::table::{Cell, Column, Mark, Table};
+use wheelhouse_present::units;
+use wheelhouse_workload::Measure;
+
+/// The tables of rows, each figure with its change where there is a record and it differs.
+pub fn tables(rows: &[Row], recorded: Option<&[Row]>) -> Vec<Table> {
+    let mut groups: Vec<(String, Vec<&Row>)> = Vec::new();
+    for row in rows {
+        let title = title(row);
+        match groups.iter_mut().find(|(known, _)| *known == title) {
+            Some((_, rows)) => rows.push(row),
+            None => groups.push((title, vec![row])),
+        }
+    }
+    // Streams are counted the longest first, and read the smallest first.
+    groups.sort_by_key(|(_, rows)| order(rows[0]));
+    groups.iter_mut().for_each(|(_, rows)| rows.sort_by_key(|row| column(row)));
+    groups.into_iter().map(|(title, rows)| table(title, &rows, recorded)).collect()
+}
+
+/// One line for each row, for programs.
+pub fn flat(rows: &[Row]) -> Table {
+    let names = ["backend", "workload", "n", "measure", "operations", "instructions"];
+    let mut table = Table::new("Instructions", names.map(Column::left).into());
+    table.rows.extend(rows.iter().map(|row| {
+        vec![
+            Cell::text(&row.backend),
+            Cell::text(&row.workload),
+            Cell::count(row.n),
+            Cell::text(&row.measure),
+            Cell::count(row.operations),
+            Cell::count(row.instructions),
+        ]
+    }));
+    table
+}
+
+/// The smallest n first, the table's own span before the other; traces last.
+fn order(row: &Row) -> (bool, u64, bool) {
+    let is_trace = row.workload.starts_with(TRACE);
+    (is_trace, if is_trace { 0 } else { row.n }, row.workload == DENSE)
+}
+
+/// The place of a row's column: that of its measure in all tables of the comparison.
+fn column(row: &Row) -> usize {
+    Measure::ALL.iter().position(|measure| measure.name() == row.measure).unwrap_or(usize::MAX)
+}
+
+/// The title of the table that a row is in.
+fn title(row: &Row) -> String {
+    let n = units::count(row.n);
+    match row.workload.as_str() {
+        name if name.starts_with(TRACE) => "Instructions per operation, recorded traces".to_owned(),
+        DENSE => {
+            let span = u32::try_from(row.n).map_or(0, |n| dense_span(n).trailing_zeros());
+            format!("Instructions per operation, n = {n}, delays up to 2^{span} ticks")
+        }
+        _ => format!("Instructions per operation, n = {n}, workloads of the comparison"),
+    }
+}
+
+/// The head of a row's column: what it measures, or which trace it is.
+fn head(row: &Row) -> String {
+    match row.workload.strip_prefix(TRACE) {
+        Some(trace) => trace.to_owned(),
+        None => row.measure.replace('-', " "),
+    }
+}
+
+fn table(title: String, rows: &[&Row], recorded: Option<&[Row]>) -> Table {
+    let heads = distinct(rows.iter().map(|row| head(row)));
+    let backends = distinct(rows.iter().map(|row| row.backend.clone()));
+    let columns = heads.iter().map(|head| Column::right(head.clone()));
+    let first = std::iter::once(Column::left("structure"));
+    let mut table = Table::new(title, first.chain(columns).collect());
+    for backend in &backends {
+        let own = |column: &String| {
+            let row = rows.iter().find(|row| row.backend == *backend && head(row) == *column);
+            row.map_or_else(Cell::missing, |row| cell(row, recorded))
+        };
+        let name = Cell::text(backend.clone());
+        table.rows.push(std::iter::once(name).chain(heads.iter().map(own)).collect());
+    }
+    table
+}
+
+fn cell(row: &Row, recorded: Option<&[Row]>) -> Cell {
+    let now = row.per_operation();
+    let before = recorded.and_then(|rows| rows.iter().find(|it| it.key() == row.key()));
+    let before = before.map(Row::per_operation).filter(|before| differs(*before, now));
+    let change = before.map_or(String::new(), |before| format!("\n{}", percent(before, now)));
+    let mark = if row.backend == PLAYER { Mark::Muted } else { Mark::Plain };
+    Cell::figure(now, units::number(now) + &change).marked(mark)
+}
+
+/// Whether two figures differ by enough to be shown. Where an array happens to lie makes a copy of
+/// it a few instructions longer.
+fn differs(before: f64, now: f64) -> bool {
+    (now / before - 1.0).abs() >= 0.000_5
+}
+
+fn distinct(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = Vec::new();
+    for name in names {
+        if !seen.contains(&name) {
+            seen.push(name);
+        }
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(backend: &str, workload: &str, n: u64, measure: &str, instructions: u64) -> Row {
+        let [backend, workload, measure] = [backend, workload, measure].map(str::to_owned);
+        Row { backend, workload, n, measure, operations: 10, instructions }
+    }
+
+    #[test]
+    fn there_is_a_table_for_each_n_and_span_and_one_of_the_traces() {
+        let rows = [
+            row("list-wheel", "trace:nginx", 123, "mix", 900),
+            row("list-wheel", "uniform", 100_000, "cancel", 500),
+            row("list-wheel", "uniform", 10_000, "cancel", 400),
+            row("list-wheel", DENSE, 10_000, "cancel", 300),
+            row("list-wheel", "steady", 10_000, "steady", 2000),
+            row("player", "uniform", 10_000, "cancel", 100),
+        ];
+        let tables = tables(&rows, None);
+        let titles: Vec<_> = tables.iter().map(|table| table.title.as_str()).collect();
+        let parts = ["n = 10,000, workloads", "10,000, delays up to 2^14", "n = 100,000", "traces"];
+        assert_eq!(titles.len(), parts.len());
+        assert!(titles.iter().zip(parts).all(|(title, part)| title.contains(part)), "{titles:?}");
+        let lines = |row: &Vec<Cell>| row.iter().map(Cell::line).collect::<Vec<_>>();
+        let shown: Vec<_> = tables[0].rows.iter().map(lines).collect();
+        assert_eq!(shown, [["list-wheel", "40.0", "200"], ["player", "10.0", "-"]]);
+        assert_eq!(tables[3].columns[1].name, "nginx");
+    }
+
+    #[test]
+    fn a_figure_has_its_change_beside_a_record_that_differs() {
+        let before = [row("list-wheel", "uniform", 10_000, "cancel", 1000)];
+        let now = [row("list-wheel", "uniform", 10_000, "cancel", 900)];
+        let shown = |now: &[Row]| tables(now, Some(&before))[0].rows[0][1].shown.clone();
+        assert_eq!(shown(&now), "90.0\n-10.0 %");
+        assert_eq!(shown(&before), "100");
+    }
+}

@@ -1,0 +1,47 @@
+//! The table of the backends.
+
+use crate::contender;
+use wheelhouse_core::backend::{Info, Precision};
+use wheelhouse_present::table::{Cell, Column, Table};
+
+/// Timers in the structures whose bytes `list` tells.
+const LISTED: u32 = 100_000;
+
+/// A row for each backend: what it is, what its operations cost, its bytes per timer. With
+/// `sources`, also where it comes from.
+pub fn backends(sources: bool) -> Table {
+    let names = ["backend", "structure", "source", "insert", "cancel", "reschedule", "fire"];
+    let names = names.into_iter().filter(|name| sources || *name != "source");
+    let mut columns: Vec<_> = names.map(Column::left).collect();
+    columns.push(Column::right("bytes/timer").keyed("bytes-per-timer"));
+    let mut table = Table::new("Backends", columns);
+    table.notes.push(format!(
+        "n live timers, m levels, M slots, k in a slot; amortised. \
+         Bytes with a payload of eight, measured at n = {LISTED}."
+    ));
+    let limit = "Where an operation passes all timers, n is as large as is worth waiting for.";
+    table.notes.push(limit.to_owned());
+    for contender in contender::all().into_iter().chain(contender::approximate()) {
+        let Some(info) = contender.info() else { continue };
+        let Some(memory) = contender.memory(LISTED.min(info.most), 1) else { continue };
+        let source = sources.then_some(info.source);
+        let costs = [info.costs.insert, info.costs.cancel, info.costs.reschedule, info.costs.fire];
+        let mut row = vec![Cell::text(info.name), Cell::text(info.structure).wrapped(20)];
+        row.extend(source.map(Cell::text));
+        row.extend(costs.map(|cost| Cell::text(cost).wrapped(15)));
+        row.push(Cell::figure(memory.live, format!("{:.1}", memory.live)));
+        table.rows.push(row);
+        table.notes.extend(lateness_note(info));
+    }
+    table
+}
+
+/// What is to be said of a structure that is late by design.
+fn lateness_note(info: Info) -> Option<String> {
+    let Precision::Late(bound) = info.precision else { return None };
+    let (name, thousand, million) = (info.name, bound(1_000), bound(1_000_000));
+    Some(format!(
+        "{name} is late by design, after 1000 ticks by up to {thousand}, \
+         after 1000000 by up to {million}: in no comparison."
+    ))
+}

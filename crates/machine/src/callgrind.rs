@@ -1,0 +1,127 @@
+//! Runs this program under valgrind's callgrind, and reads how many instructions a function took.
+//!
+//! callgrind finds a function by its name, so what is counted is one function that is never inlined
+//! (`#[inline(never)]`). It counts while that function runs, with all that it calls, and nowhere
+//! else: what is prepared before costs time under callgrind, but no count. Each call has a figure
+//! of its own.
+//!
+//! Two options do it: `--toggle-collect` starts and stops the counting, `--dump-after` writes down
+//! what was counted when the function returns. Both take a pattern. The patterns must differ, since
+//! callgrind 3.19 heeds only one of two options with the same pattern.
+
+use anyhow::{Context, Result, bail, ensure};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What came of a run under callgrind.
+#[derive(Debug)]
+pub struct Counted {
+    /// Instructions of each call of the function, in order.
+    pub calls: Vec<u64>,
+    /// What the program printed.
+    pub printed: String,
+}
+
+/// The version of valgrind, as it says it; `None` if it cannot be run.
+pub fn version() -> Option<String> {
+    let output = Command::new("valgrind").arg("--version").stderr(Stdio::null()).output().ok()?;
+    let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    output.status.success().then_some(version)
+}
+
+/// Whether callgrind can be run.
+pub fn is_installed() -> bool {
+    version().is_some()
+}
+
+/// Runs this program with these arguments and this input under callgrind, and counts within the
+/// function of that name, which may be preceded by modules: `module::function`.
+///
+/// # Errors
+///
+/// If valgrind cannot be run, the program fails, or the function is never called.
+pub fn count(function: &str, arguments: &[String], input: &[u8]) -> Result<Counted> {
+    let file = Scratch::new();
+    let this = std::env::current_exe().context("cannot find this program")?;
+    let mut child = Command::new("valgrind")
+        .args(["--tool=callgrind", "--vgdb=no", "--combine-dumps=yes", "--dump-line=no"])
+        .arg(format!("--callgrind-out-file={}", file.0.display()))
+        .arg(format!("--toggle-collect=*{function}*"))
+        .arg(format!("--dump-after=*::{function}*"))
+        .arg(this)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .context("cannot run valgrind")?;
+    feed(&mut child, input)?;
+    let output = child.wait_with_output().context("cannot wait for valgrind")?;
+    let command = arguments.join(" ");
+    ensure!(output.status.success(), "under callgrind, {command}: {}", complaint(&output));
+    let profile = std::fs::read_to_string(&file.0).context("callgrind has written no profile")?;
+    let calls = totals(&profile);
+    if calls.is_empty() {
+        bail!("callgrind has found no call of {function} in {command}");
+    }
+    Ok(Counted { calls, printed: String::from_utf8_lossy(&output.stdout).trim().to_owned() })
+}
+
+/// Gives a program its input. One that has ended before it read all of it says itself why.
+fn feed(child: &mut Child, input: &[u8]) -> Result<()> {
+    let mut stdin = child.stdin.take().context("valgrind has no input")?;
+    match stdin.write_all(input) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(error).context("cannot write to the program under valgrind")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What a program that failed said, without what valgrind says of itself.
+fn complaint(output: &Output) -> String {
+    let said = String::from_utf8_lossy(&output.stderr);
+    let own: Vec<_> = said.lines().filter(|line| !line.starts_with("==")).collect();
+    if own.is_empty() { said.into_owned() } else { own.join("\n") }
+}
+
+/// The sum of each part of a profile but the last, which is of what came after the last call.
+fn totals(profile: &str) -> Vec<u64> {
+    let sum = |line: &str| line.strip_prefix("totals: ")?.trim().parse().ok();
+    let mut sums: Vec<u64> = profile.lines().filter_map(sum).collect();
+    sums.pop();
+    sums
+}
+
+/// A file of this run's own, removed at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("wheelhouse-callgrind-{}-{number}", std::process::id());
+        Self(std::env::temp_dir().join(name))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // It may not be there: nothing was run then.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_call_has_a_figure_and_what_came_after_them_has_none() {
+        let profile = "part: 1\nsummary: 79\ntotals: 79\npart: 2\ntotals: 709\ntotals: 0\n";
+        assert_eq!(totals(profile), [79, 709]);
+        assert_eq!(totals("part: 1\ntotals: 0\n"), [0; 0]);
+    }
+}

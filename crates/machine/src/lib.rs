@@ -1,0 +1,23 @@
+//! The machine under a measurement. Nothing here knows what is measured.
+//!
+//! | module | what is there |
+//! |---|---|
+//! | [`provenance`] | machine, compiler, commit and command: where a figure comes from |
+//! | [`clock`] | what reading the clock costs |
+//! | [`allocator`] | the bytes that the program has allocated |
+//! | [`callgrind`] | the instructions of a function, counted by valgrind |
+//! | [`interrupt`] | Ctrl-C ends a run between two measurements |
+//!
+//! The harness and the load on services both need these, and neither needs the other. They are not
+//! in `wheelhouse-present`: who shows figures needs no allocator that counts.
+
+pub mod allocator;
+pub mod callgrind;
+pub mod clock;
+pub mod interrupt;
+pub mod provenance;
+
+/// Compiles the program of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

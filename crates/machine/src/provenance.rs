@@ -1,0 +1,263 @@
+//! Where a figure comes from: the machine, the build, the commit.
+
+use crate::clock;
+use serde::{Deserialize, Serialize};
+use std::fs::read_to_string;
+use std::path::Path;
+use std::process::Command;
+use wheelhouse_present::units;
+
+/// Where a figure comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// Start of the run, UTC, as in `2026-11-21T02:10:00Z`.
+    pub started: String,
+    /// A short label of the machine for folder names, as in `xeon-2c`.
+    pub host: String,
+    /// CPU model as the kernel gives it.
+    pub cpu: String,
+    /// Logical processors.
+    pub cores: usize,
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+    /// Operating system and kernel.
+    pub kernel: String,
+    /// `rustc --version` of the build.
+    pub rustc: String,
+    /// Build profile and flags.
+    pub profile: String,
+    /// Commit of the source, `unknown` outside a checkout.
+    pub commit: String,
+    /// Whether the checkout had uncommitted changes.
+    pub dirty: bool,
+    /// The command line that wrote this.
+    pub command: String,
+    /// Seed of what was played.
+    pub seed: u64,
+    /// The processor the measuring thread was pinned to, if it could be.
+    pub pinned_to: Option<usize>,
+    /// Cost of reading the clock twice, in nanoseconds: median. Single-operation latencies include it.
+    pub clock_overhead_ns: f64,
+}
+
+/// Gathers what there is to know, now, of a thread that is not pinned. What cannot be found out is `unknown`.
+pub fn gather(seed: u64) -> Provenance {
+    let cpu = cpu_model();
+    // Those of the machine: of the others a process that is pinned, as by `taskset`, does not know.
+    let counted = read_to_string("/proc/cpuinfo").ok().and_then(|file| processors(&file));
+    let ours = || std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = counted.unwrap_or_else(ours);
+    Provenance {
+        started: utc_now(),
+        host: host_label(&cpu, cores),
+        cpu,
+        cores,
+        memory_bytes: meminfo("MemTotal").unwrap_or(0),
+        kernel: output("uname", &["-srm"]).unwrap_or_else(unknown),
+        rustc: env!("WHEELHOUSE_RUSTC").to_owned(),
+        profile: env!("WHEELHOUSE_PROFILE").to_owned(),
+        commit: git(&["rev-parse", "HEAD"]).unwrap_or_else(unknown),
+        // Files that git does not know, such as the results of earlier runs, change nothing in the build.
+        dirty: git(&["status", "--porcelain", "--untracked-files=no"])
+            .is_some_and(|changes| !changes.is_empty()),
+        command: command_line(),
+        seed,
+        pinned_to: None,
+        clock_overhead_ns: clock::overhead(),
+    }
+}
+
+/// Name and value of each thing that is known of a run's machine, build and command.
+pub fn lines(p: &Provenance) -> Vec<(&'static str, String)> {
+    let dirty = if p.dirty { " with uncommitted changes" } else { "" };
+    let pinned = p.pinned_to.map_or("no".to_owned(), |cpu| format!("yes, to processor {cpu}"));
+    vec![
+        ("started", p.started.clone()),
+        ("host", p.host.clone()),
+        ("processor", p.cpu.clone()),
+        ("logical processors", p.cores.to_string()),
+        ("memory", units::bytes(p.memory_bytes)),
+        ("kernel", p.kernel.clone()),
+        ("compiler", p.rustc.clone()),
+        ("profile", p.profile.clone()),
+        ("commit", format!("{}{dirty}", p.commit)),
+        ("command", p.command.clone()),
+        ("seed", p.seed.to_string()),
+        ("pinned", pinned),
+        ("clock overhead", format!("{} per pair of reads", units::time(p.clock_overhead_ns))),
+    ]
+}
+
+/// Machine, compiler and commit in one line, to stand under a table or plot.
+pub fn line(p: &Provenance) -> String {
+    let dirty = if p.dirty { " + uncommitted changes" } else { "" };
+    let date: String = p.started.chars().take(10).collect();
+    let memory = units::bytes(p.memory_bytes);
+    format!(
+        "{}, {} processors, {memory}, {}, {}, commit {}{dirty}, {date}",
+        p.cpu,
+        p.cores,
+        p.kernel,
+        p.rustc,
+        short(&p.commit)
+    )
+}
+
+/// The first eight characters of a commit.
+pub fn short(commit: &str) -> String {
+    commit.chars().take(8).collect()
+}
+
+fn unknown() -> String {
+    "unknown".to_owned()
+}
+
+fn output(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program)
+        .args(arguments)
+        .output()
+        .ok()
+        .filter(|output| output.status.success())?;
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// Asks git about the checkout this program was built from, wherever it is run.
+fn git(arguments: &[&str]) -> Option<String> {
+    let mut all = vec!["-C", env!("CARGO_MANIFEST_DIR")];
+    all.extend(arguments);
+    output("git", &all)
+}
+
+fn cpu_model() -> String {
+    let cpuinfo = read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    let model = model.map(|(_, model)| model.trim().to_owned());
+    model.or_else(|| output("sysctl", &["-n", "machdep.cpu.brand_string"])).unwrap_or_else(unknown)
+}
+
+/// How many processors the kernel tells of.
+fn processors(cpuinfo: &str) -> Option<usize> {
+    let count = cpuinfo.lines().filter(|line| line.starts_with("processor")).count();
+    (count > 0).then_some(count)
+}
+
+/// What the kernel tells of the machine's memory under a name, in bytes.
+pub fn meminfo(name: &str) -> Option<u64> {
+    kilobytes(&read_to_string("/proc/meminfo").ok()?, name)
+}
+
+/// The bytes on the line `NAME: ... kB` of one of the kernel's files.
+pub fn kilobytes(file: &str, name: &str) -> Option<u64> {
+    let value = file.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    Some(value.trim().trim_end_matches(" kB").parse::<u64>().ok()? * 1024)
+}
+
+/// A label that says what kind of machine, and not whose: the telling word of the CPU's name and the number of cores.
+fn host_label(cpu: &str, cores: usize) -> String {
+    const SAYS_NOTHING: [&str; 10] =
+        ["intel(r)", "amd", "cpu", "processor", "core(tm)", "(r)", "unknown", "apple", "with", "@"];
+    let lower = cpu.to_lowercase();
+    let word =
+        lower.split_whitespace().find(|word| !SAYS_NOTHING.contains(word)).unwrap_or("machine");
+    let word: String = word
+        .replace("(r)", "")
+        .replace("(tm)", "")
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect();
+    format!("{}-{cores}c", if word.is_empty() { "machine" } else { &word })
+}
+
+/// The bench that `cargo bench` runs when none is named.
+const USUAL_BENCH: &str = "timers";
+
+/// The command line as somebody would type it: the program by its name alone, since where it was built is nobody's business.
+fn command_line() -> String {
+    let mut arguments = std::env::args();
+    let program = arguments.next().unwrap_or_default();
+    as_typed(Path::new(&program), arguments)
+}
+
+/// The same for any program and arguments.
+fn as_typed(program: &Path, arguments: impl Iterator<Item = String>) -> String {
+    let name = program.file_stem().map(|name| name.to_string_lossy().into_owned());
+    let name = name.unwrap_or_default();
+    let (benches, rest): (Vec<_>, Vec<_>) = arguments.partition(|argument| argument == "--bench");
+    let rest = without_folder(rest);
+    // Cargo gives `--bench` to what it runs as a bench, and a name with a hash that nobody would type.
+    let (command, separator) = if benches.is_empty() {
+        (name, " ")
+    } else {
+        let target = name.rsplit_once('-').map_or(name.as_str(), |(target, _hash)| target);
+        match target {
+            USUAL_BENCH => ("cargo bench".to_owned(), " -- "),
+            _ => (format!("cargo bench --bench {target}"), " -- "),
+        }
+    };
+    if rest.is_empty() { command } else { format!("{command}{separator}{}", rest.join(" ")) }
+}
+
+/// Without a folder for the results that is named from the root: it changes none of them, and where
+/// somebody keeps them is nobody's business either.
+fn without_folder(arguments: Vec<String>) -> Vec<String> {
+    let mut kept: Vec<String> = Vec::new();
+    for argument in arguments {
+        let folder = match kept.last().map(String::as_str) {
+            Some("--out") => Some(argument.as_str()),
+            _ => argument.strip_prefix("--out="),
+        };
+        match folder.map(|folder| Path::new(folder).is_absolute()) {
+            Some(true) if !argument.starts_with("--out=") => drop(kept.pop()),
+            Some(true) => {}
+            _ => kept.push(argument),
+        }
+    }
+    kept
+}
+
+/// The time of day in UTC, to the second.
+fn utc_now() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_files_of_the_kernel_are_read_by_name() {
+        let file = "MemTotal:       24683524 kB\nMemAvailable:   1 kB\nHugePages: x kB\n";
+        assert_eq!(
+            ["MemTotal", "MemAvailable"].map(|name| kilobytes(file, name)),
+            [Some(25_275_928_576), Some(1024)]
+        );
+        assert_eq!(["Mem", "HugePages"].map(|name| kilobytes(file, name)), [None, None]);
+    }
+
+    #[test]
+    fn the_command_is_as_it_was_typed() {
+        let typed = |program: &str, arguments: &[&str]| {
+            as_typed(Path::new(program), arguments.iter().map(|it| it.to_string()))
+        };
+        let peers = "/x/target/release/deps/peers-2e00c496a79dd8bb";
+        let options = ["--n", "5e6", "--bench"];
+        assert_eq!(typed(peers, &options), "cargo bench --bench peers -- --n 5e6");
+        assert_eq!(typed("/x/timers-0123456789abcdef", &["--bench"]), "cargo bench");
+        assert_eq!(typed("target/release/wheelhouse", &["list"]), "wheelhouse list");
+        let folders = ["--out=/x", "--n", "5e6", "--out", "/home/me/runs", "--out", "x", "--bench"];
+        assert_eq!(typed(peers, &folders), "cargo bench --bench peers -- --n 5e6 --out x");
+    }
+
+    #[test]
+    fn the_processors_of_the_machine_are_counted_and_not_ours() {
+        let file = "processor\t: 0\nmodel name\t: x\n\nprocessor\t: 1\nmodel name\t: x\n";
+        assert_eq!((processors(file), processors("")), (Some(2), None));
+    }
+
+    #[test]
+    fn the_label_of_a_machine_names_its_kind() {
+        assert_eq!(host_label("Intel(R) Xeon(R) Processor", 2), "xeon-2c");
+        assert_eq!(host_label("AMD EPYC 7763 64-Core Processor", 8), "epyc-8c");
+        assert_eq!(host_label("", 1), "machine-1c");
+    }
+}

@@ -1,0 +1,25 @@
+//! Folders that the caller names are taken only if they are empty.
+
+use std::fs;
+use std::path::PathBuf;
+use wheelhouse_present::files::create_at;
+
+/// A folder for one test that is not there yet, in the folder that Cargo keeps for that.
+fn scratch(name: &str) -> PathBuf {
+    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let dir = dir.join(format!("files-{name}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&dir);
+    dir
+}
+
+#[test]
+fn a_named_folder_is_taken_only_if_it_is_empty() {
+    let out = scratch("create_at").join("deep").join("out");
+    assert_eq!(create_at(&out).unwrap(), out);
+    assert_eq!(create_at(&out).unwrap(), out, "an empty folder is fine");
+    fs::write(out.join("precious"), "x").unwrap();
+    let message = create_at(&out).unwrap_err().to_string();
+    assert!(message.contains("not empty") && message.contains("--out"), "{message}");
+    let message = create_at(&out.join("precious")).unwrap_err().to_string();
+    assert!(message.contains("is a file"), "{message}");
+}

@@ -1,0 +1,251 @@
+//! The command line.
+
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use wheelhouse_claims::instructions::Pair;
+use wheelhouse_harness::capacity::timers;
+use wheelhouse_harness::options::Options;
+use wheelhouse_present::table::Format;
+
+/// Verifies, measures and compares timer facilities.
+#[derive(Debug, Parser)]
+#[command(name = "wheelhouse", version, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Lists the backends: structure, costs, bytes per timer.
+    #[command(after_help = "Example:\n  wheelhouse list --format json")]
+    List {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Plays every workload and trace on every backend and compares all answers with the oracle's.
+    #[command(after_help = "Examples:\n  wheelhouse verify\n  \
+            wheelhouse verify --n 1000000 --workload uniform --backend hierarchical-wheel")]
+    Verify {
+        /// Number of timers (traces are as large as they are).
+        #[arg(long, default_value = "10000", value_parser = timers)]
+        n: u32,
+        #[command(flatten)]
+        what: What,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Measures time per operation, latency of single operations, and memory; writes the results to
+    /// a new folder. What `cargo bench` does, too.
+    #[command(after_help = "Examples:\n  wheelhouse bench --quick\n  \
+            wheelhouse bench --n 200000 --mix start:45,stop:40,move:10,fire:5\n  \
+            wheelhouse bench --n 1e6,1e7 --backend hierarchical-wheel,binary-heap \
+            --workload uniform")]
+    Bench(Box<Options>),
+    /// Replays a recorded trace: verified, then timed, with what it is made of.
+    #[command(after_help = "Example:\n  \
+            wheelhouse replay recorded.trace --backend hierarchical-wheel,binary-heap")]
+    Replay {
+        /// A trace file, as scripts/record-kernel-timers writes it.
+        file: PathBuf,
+        /// Only these structures.
+        #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+        backend: Vec<String>,
+        /// Folder for the results; it must be new or empty [default: results/DATE-MACHINE-COMMIT].
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Compares two runs: the ratio B / A of each row with its interval, and a verdict.
+    #[command(after_help = "Example:\n  wheelhouse compare results/before results/after")]
+    Compare {
+        /// The folder of a run.
+        run_a: PathBuf,
+        /// The folder of another run.
+        run_b: PathBuf,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Writes the report of a run into its folder: HTML, Markdown, plots as SVG.
+    #[command(after_help = "Examples:\n  wheelhouse report results/2026-11-21-xeon-2c-0123456\n  \
+            wheelhouse report results/2026-11-21-xeon-2c-0123456 --splice README.md")]
+    Report {
+        /// The folder of a run.
+        run: PathBuf,
+        /// Renew the generated table and plot in this Markdown file, between its markers.
+        #[arg(long, value_name = "FILE")]
+        splice: Option<PathBuf>,
+        /// With --splice: change nothing, and fail if the file is out of date.
+        #[arg(long, requires = "splice")]
+        check: bool,
+        /// Print the table and the answer again, and write nothing.
+        #[arg(long, conflicts_with = "splice")]
+        print: bool,
+    },
+    /// Decides the claims of five articles on timers by counting operations; fails if one comes out
+    /// otherwise than on record.
+    #[command(after_help = "Examples:\n  wheelhouse claims\n  wheelhouse claims --id C28\n  \
+            wheelhouse claims --id C28 --format html > c28.html\n  \
+            wheelhouse claims --out results/claims")]
+    Claims {
+        /// Only these claims; of a single one, everything: experiment, data, plot.
+        #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+        id: Vec<String>,
+        /// A smaller range of n: seconds instead of minutes. The verdicts should be the same.
+        #[arg(long)]
+        quick: bool,
+        /// In which form to print.
+        #[arg(long, value_enum, default_value_t)]
+        format: Form,
+        /// Count instructions too, by valgrind's callgrind, for the report; a few minutes more.
+        #[arg(long, conflicts_with = "id")]
+        instructions: bool,
+        /// Write the whole report into this folder: page, Markdown, plots, verdicts as JSON.
+        #[arg(long, value_name = "DIR", conflicts_with = "id")]
+        out: Option<PathBuf>,
+    },
+    /// Puts the timer service under load, beside tokio's time driver and others: pairs of schedule
+    /// and cancel, fires at a rate, sessions, a burst.
+    #[command(after_help = "Examples:\n  wheelhouse service --quick\n  \
+            wheelhouse service --experiment pairs,fires --facility wheelhouse,tokio-sleep\n  \
+            wheelhouse service --experiment fires --rate 200000 --seconds 10 \
+            --out results/service")]
+    Service {
+        #[command(flatten)]
+        options: wheelhouse_service_load::options::Options,
+    },
+    /// Plays a pair of operations on a structure: what `claims --instructions` runs under
+    /// callgrind.
+    #[command(hide = true)]
+    Play {
+        #[arg(long)]
+        backend: String,
+        #[arg(long, value_parser = pair())]
+        pair: Pair,
+        #[arg(long)]
+        n: u64,
+        #[arg(long)]
+        seed: u64,
+    },
+    /// Counts the instructions of each operation with valgrind's callgrind: free of noise, where
+    /// times swing. About a minute on two processors.
+    #[command(after_help = "Examples:\n  wheelhouse instructions --n 10000 --workload uniform\n  \
+            wheelhouse instructions --out results/instructions\n  \
+            wheelhouse instructions --check results/instructions")]
+    Instructions(Instructions),
+    /// Plays a stream on a structure: what `instructions` runs under callgrind.
+    #[command(hide = true)]
+    PlayStream {
+        /// Name of the backend, or `player`, which is told on standard input how many timers fire.
+        #[arg(long)]
+        backend: String,
+        /// Name of the workload or trace.
+        #[arg(long)]
+        workload: String,
+        /// Timers.
+        #[arg(long)]
+        n: u32,
+        /// Of the workload.
+        #[arg(long)]
+        seed: u64,
+    },
+    /// Prints the list of all runs in a folder, as Markdown.
+    #[command(after_help = "Example:\n  wheelhouse index results > results/README.md")]
+    Index {
+        /// The folder that holds the folders of runs.
+        folder: PathBuf,
+    },
+}
+
+/// How to print.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Output {
+    /// In which form to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
+/// In which form to print claims.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    /// For people, on a terminal.
+    #[default]
+    Table,
+    /// A list of objects, one for each claim.
+    Json,
+    /// The report as Markdown.
+    Markdown,
+    /// The report as a page, its plots in it.
+    Html,
+}
+
+/// Of what the instructions are counted, and what becomes of the counts.
+#[derive(Debug, Args)]
+pub(crate) struct Instructions {
+    /// Only these backends; `player` is what plays the operations, by itself [default: the wheels
+    /// to choose from, a heap, and the player].
+    #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) backend: Vec<String>,
+    /// Numbers of timers [default: 10000,100000]; traces are as large as they are.
+    #[arg(long, value_delimiter = ',', value_parser = timers)]
+    pub(crate) n: Vec<u32>,
+    /// Only these workloads; traces are called trace:NAME, and uniform-dense is uniform over about
+    /// n ticks [default: those of the comparison's table, uniform-dense and the traces].
+    #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) workload: Vec<String>,
+    /// Seed of the workloads.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Record the counts in this folder, in place of a record that is there.
+    #[arg(long, value_name = "DIR", conflicts_with = "check")]
+    pub(crate) out: Option<PathBuf>,
+    /// Hold the counts against this record, a folder or its file, and fail if an operation takes
+    /// over 5 % more, or is missing on either side.
+    #[arg(long, value_name = "RECORD")]
+    pub(crate) check: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Whom and what to look at.
+#[derive(Debug, Args)]
+pub(crate) struct What {
+    /// Seed of the workloads.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Only these workloads; traces are called trace:NAME.
+    #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) workload: Vec<String>,
+    /// Only these backends; `floor` is the memory traffic alone.
+    #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) backend: Vec<String>,
+}
+
+/// Reads a pair of operations by its name.
+fn pair() -> impl TypedValueParser<Value = Pair> {
+    let names = PossibleValuesParser::new(Pair::ALL.map(Pair::name));
+    names.try_map(|name| {
+        Pair::ALL.into_iter().find(|pair| pair.name() == name).ok_or("no such pair")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn numbers_of_timers_are_bounded() {
+        assert_eq!(timers("1_000_000"), Ok(1_000_000));
+        for wrong in ["0", "-1", "1.5", "", "4000000000"] {
+            assert!(timers(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! What each subcommand does: a file for each.
+
+mod bench;
+mod claims;
+mod compare;
+mod ending;
+mod index;
+mod instructions;
+mod list;
+mod play;
+mod report;
+mod service;
+mod summary;
+mod verify;
+
+use crate::cli::{Cli, Command, Output};
+use anyhow::Result;
+use std::process::ExitCode;
+use wheelhouse_claims::instructions::Play;
+use wheelhouse_harness::options::Options;
+
+pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
+    match cli.command {
+        Command::List { output } => list::run(output.format),
+        Command::Verify { n, what, output } => verify::run(n, &what, output.format),
+        Command::Bench(asked) => bench::run(&asked),
+        Command::Replay { file, backend, out, output } => {
+            let Output { format } = output;
+            bench::run(&Options { trace: vec![file], backend, out, format, ..Options::default() })
+        }
+        Command::Compare { run_a, run_b, output } => compare::run(&run_a, &run_b, output.format),
+        Command::Claims { id, quick, format, instructions, out } => {
+            claims::run(&id, quick, format, instructions, out.as_deref())
+        }
+        Command::Service { options } => service::run(&options),
+        Command::Play { backend, pair, n, seed } => play::run(&Play { backend, pair, n, seed }),
+        Command::Instructions(options) => instructions::run(options),
+        Command::PlayStream { backend, workload, n, seed } => {
+            instructions::play(backend, workload, n, seed)
+        }
+        Command::Report { run, print: true, .. } => report::print_again(&run),
+        Command::Report { run, splice, check, .. } => report::run(&run, splice.as_deref(), check),
+        Command::Index { folder } => index::run(&folder),
+    }
+}

@@ -1,0 +1,18 @@
+//! `wheelhouse bench`.
+
+use anyhow::Result;
+use std::path::Path;
+use std::process::ExitCode;
+use wheelhouse_harness::cold;
+use wheelhouse_harness::options::{self, Options};
+
+/// The folder that results go to, seen from where the command is run.
+const RESULTS: &str = "results";
+
+/// Measures, keeps and prints.
+pub(super) fn run(asked: &Options) -> Result<ExitCode> {
+    // First, as it may begin the command anew, and a trace that comes through a pipe can be read once
+    // only.
+    cold::forget_freed_memory();
+    options::compare(asked, options::structures(), Path::new(RESULTS), false)
+}

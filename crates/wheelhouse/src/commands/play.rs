@@ -1,0 +1,99 @@
+//! `wheelhouse play`: what `wheelhouse claims --instructions` runs under callgrind.
+//!
+//! This program runs itself under callgrind, which counts within [`measured_operations`] and nowhere
+//! else. The function stands here and not with the claims: what the compiler inlines depends on
+//! what else uses a structure in the same crate, and here nothing else does.
+
+use anyhow::Result;
+use rand::RngExt;
+use std::hint::black_box;
+use std::process::ExitCode;
+use wheelhouse_claims::count::{LONGEST, random};
+use wheelhouse_claims::instructions::{Pair, Play};
+use wheelhouse_core::backend::Backend;
+use wheelhouse_core::meter::NoMeter;
+use wheelhouse_core::{Timer, TimerId};
+use wheelhouse_machine::callgrind;
+use wheelhouse_registry::Visitor;
+
+/// Which timer is stopped, and after how long the next is due.
+type Draw = (usize, u64);
+
+/// Pairs of operations in a run.
+const PAIRS: u64 = 4_000;
+
+/// The name by which callgrind finds [`measured_operations`].
+const FUNCTION: &str = "play::measured_operations";
+
+/// Instructions of one pair.
+///
+/// # Errors
+///
+/// If callgrind fails.
+pub(super) fn under_callgrind(play: &Play) -> Result<f64> {
+    let (n, seed) = (play.n.to_string(), play.seed.to_string());
+    let pair = play.pair.name();
+    let whom = ["play", "--backend", &play.backend, "--pair", pair].into_iter();
+    let arguments = whom.chain(["--n", &n, "--seed", &seed]).map(str::to_owned);
+    let counted = callgrind::count(FUNCTION, &arguments.collect::<Vec<_>>(), &[])?;
+    Ok(counted.calls.iter().sum::<u64>() as f64 / PAIRS as f64)
+}
+
+/// Fills a structure and does the operations: what runs under callgrind.
+///
+/// # Errors
+///
+/// If there is no such structure.
+pub(super) fn run(play: &Play) -> Result<ExitCode> {
+    struct Find<'a>(&'a Play, bool);
+    impl Visitor for Find<'_> {
+        fn visit<B: Backend + 'static>(&mut self) {
+            if B::INFO.name == self.0.backend {
+                fill_and_play::<B>(self.0);
+                self.1 = true;
+            }
+        }
+    }
+    let mut find = Find(play, false);
+    wheelhouse_registry::visit(&mut find);
+    anyhow::ensure!(find.1, "no backend is called '{}'", play.backend);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn fill_and_play<B: Backend>(play: &Play) {
+    let mut random = random(play.seed);
+    let mut timer = B::build::<u64, NoMeter>();
+    let mut ids: Vec<TimerId> =
+        (0..play.n).map(|value| timer.insert(random.random_range(1..=LONGEST), value)).collect();
+    // Drawn beforehand, so that only the structure is counted, and the same few instructions around
+    // it.
+    let mut draw = || (random.random_range(0..ids.len()), random.random_range(1..=LONGEST));
+    let draws: Vec<Draw> = (0..PAIRS).map(|_| draw()).collect();
+    measured_operations(&mut timer, &mut ids, &draws, play.pair);
+    black_box(timer.len());
+}
+
+/// What callgrind counts. Not inlined, for it to be found by its name.
+#[inline(never)]
+fn measured_operations<T>(timer: &mut T, ids: &mut [TimerId], draws: &[Draw], pair: Pair)
+where
+    T: Timer<u64>,
+{
+    for &(at, delay) in draws {
+        match pair {
+            Pair::StopStart => {
+                black_box(timer.cancel(ids[at]));
+                ids[at] = timer.insert(delay, 0);
+            }
+            Pair::Hold => {
+                // Wheels may have to be woken more than once on the way to the earliest.
+                while let Some(tick) = timer.next_wakeup() {
+                    if let Some(expired) = timer.pop_expired(tick) {
+                        timer.insert(expired.deadline + delay, 0);
+                        break;
+                    }
+                }
+            }
+        }
+    }
+}

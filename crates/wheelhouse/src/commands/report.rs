@@ -1,0 +1,38 @@
+//! `wheelhouse report`.
+
+use super::ending::{exit_code, out_of_date, tell};
+use super::summary::Summary;
+use anyhow::{Context, Result};
+use std::path::Path;
+use std::process::ExitCode;
+use wheelhouse_harness::summary::in_short;
+use wheelhouse_harness::{options, report, store};
+use wheelhouse_present::console::print;
+
+pub(super) fn run(dir: &Path, splice: Option<&Path>, check: bool) -> Result<ExitCode> {
+    if let (Some(file), Some(summary)) = (splice, Summary::of(dir)) {
+        return summary.splice(dir, file, check);
+    }
+    let run = store::load(dir)?;
+    let parent = || dir.parent().context("a run is a folder, or run.json in one");
+    let folder = if dir.is_dir() { dir } else { parent()? };
+    if let Some(file) = splice {
+        let up_to_date = report::splice_into(&run, folder, file, check)?;
+        if check && !up_to_date {
+            return Ok(out_of_date(file));
+        }
+        if check {
+            return Ok(ExitCode::SUCCESS);
+        }
+    }
+    let page = report::write(&run, folder)?;
+    tell(&run, folder, &page);
+    Ok(exit_code(run.failures.len()))
+}
+
+/// Prints what the run ended with.
+pub(super) fn print_again(dir: &Path) -> Result<ExitCode> {
+    let run = store::load(dir)?;
+    print(format_args!("{}\n{}", in_short(&run, None).terminal(), options::answer(&run)))?;
+    Ok(ExitCode::SUCCESS)
+}

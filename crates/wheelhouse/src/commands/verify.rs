@@ -1,0 +1,25 @@
+//! `wheelhouse verify`.
+
+use super::ending::exit_code;
+use crate::cli::What;
+use anyhow::Result;
+use std::process::ExitCode;
+use wheelhouse_harness::source::Source;
+use wheelhouse_harness::{contender, verify};
+use wheelhouse_machine::interrupt::{self, INTERRUPTED};
+use wheelhouse_present::console::{print, say};
+use wheelhouse_present::table::Format;
+
+pub(super) fn run(n: u32, what: &What, format: Format) -> Result<ExitCode> {
+    let all = what.workload.is_empty();
+    let sources = if all { Source::all() } else { Source::select(&what.workload)? };
+    let contenders = contender::select(&what.backend)?;
+    interrupt::watch();
+    let verified = verify::verify(&sources, &contenders, n, what.seed)?;
+    print(verified.table.render(format)?)?;
+    if interrupt::requested() {
+        say("interrupted: what is not listed was not verified");
+        return Ok(INTERRUPTED.into());
+    }
+    Ok(exit_code(verified.failures.len()))
+}
