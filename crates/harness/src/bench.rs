@@ -162,8 +162,8 @@ const SOLVE: Duration = Duration::from_nanos(6_000);
 fn expected(settings: &Settings, job: &Job<'_>) -> Duration {
     let timers = if job.source.is_scalable() { job.n } else { TIMERS_PER_SAMPLE as u32 };
     let play = PLAY * timers * settings.contenders.len() as u32;
-    let untimed = 1 + if settings.details { LATENCY_PASSES as u32 } else { 0 };
-    SOLVE * timers + play * untimed + job.time.max(play * *ROUNDS.start() as u32)
+    let single = if settings.details { play * 2 } else { Duration::ZERO };
+    SOLVE * timers + single + job.time.max(play * *ROUNDS.start() as u32)
 }
 
 /// How long it is expected to take to measure memory at all sizes.
@@ -186,15 +186,21 @@ fn measure_stream(
     let solution = stream.solve();
     say("verify");
     run.census.push(solution.census.clone());
-    let (right, once) = verify_all(settings, &stream, &solution, &mut run.failures);
-    if right.is_empty() {
+    let verified = verify_all(settings, &stream, &solution, &mut run.failures);
+    if verified.is_empty() {
         return Ok(());
     }
+    let (right, first): (Vec<&dyn Contender>, Vec<Played>) = verified.into_iter().unzip();
+    let once: Duration = first.iter().flat_map(|played| played.times.iter().flatten()).sum();
     let plays = (TIMERS_PER_SAMPLE / (stream.insertions() as u64).max(1)).max(1) as u32;
     let affordable = (job.time.as_secs_f64() / (once * plays).as_secs_f64().max(1e-9)) as usize;
     let rounds = affordable.clamp(*ROUNDS.start(), *ROUNDS.end());
     let mut samples = Samples::new(&right, &stream);
-    for round in 0..rounds {
+    if plays == 1 {
+        // The play that was verified is one like any other.
+        first.iter().enumerate().for_each(|(at, played)| samples.add(at, &stream, [played]));
+    }
+    for round in usize::from(plays == 1)..rounds {
         say(&format!("round {} of {rounds}", round + 1));
         progress.within_part(whole, 0.25 + 0.5 * round as f64 / rounds as f64);
         for turn in 0..right.len() {
@@ -202,8 +208,13 @@ fn measure_stream(
                 return Ok(()); // an unfinished row is no row
             }
             let at = (turn + round) % right.len();
-            let played = (0..plays).map(|_| right[at].play(&stream, &solution));
-            samples.add(at, &stream, &solution, played, &mut run.failures, right[at]);
+            let played: Vec<Played> =
+                (0..plays).map(|_| right[at].play(&stream, &solution)).collect();
+            for played in &played {
+                let wrong = verify::check(right[at], &stream, &solution, played).err();
+                note(&mut run.failures, wrong);
+            }
+            samples.add(at, &stream, &played);
         }
     }
     run.throughput.extend(samples.rows.into_iter().filter(|row| !row.ns_per_op.is_empty()));
@@ -230,31 +241,25 @@ fn drop_figures_of_wrong_answers(run: &mut Run) {
     run.latency.retain(|row| !wrong(&row.backend, &row.workload, row.n));
 }
 
-/// Plays the stream once on everybody. Returns those whose answers were right, and how long all of them took.
+/// Plays the stream once on everybody. Returns those whose answers were right, with what they played.
 fn verify_all<'a>(
     settings: &'a Settings,
     stream: &Stream,
     solution: &Solution,
     failures: &mut Vec<Failure>,
-) -> (Vec<&'a dyn Contender>, Duration) {
+) -> Vec<(&'a dyn Contender, Played)> {
     let mut right = Vec::new();
-    let mut time = Duration::ZERO;
-    for contender in
-        settings.contenders.iter().filter(|contender| contender.can_play(stream, solution))
-    {
+    for contender in settings.contenders.iter().filter(|it| it.can_play(stream, solution)) {
         if interrupt::requested() {
-            return (Vec::new(), time);
+            return Vec::new();
         }
         let played = contender.play(stream, solution);
         match verify::check(contender.as_ref(), stream, solution, &played) {
-            Ok(()) => {
-                right.push(contender.as_ref());
-                time += played.times.iter().flatten().sum::<Duration>();
-            }
+            Ok(()) => right.push((contender.as_ref(), played)),
             Err(failure) => failures.push(failure),
         }
     }
-    (right, time)
+    right
 }
 
 /// The rows of one stream, as they fill with samples: for each contender, one row for each measure.
@@ -280,19 +285,11 @@ impl Samples {
         Self { rows: rows.collect(), measures }
     }
 
-    /// Adds one sample, the average over some plays, to each row of the contender at `at` whose phases it can play. Answers are checked again.
-    fn add(
-        &mut self,
-        at: usize,
-        stream: &Stream,
-        solution: &Solution,
-        plays: impl Iterator<Item = Played>,
-        failures: &mut Vec<Failure>,
-        contender: &dyn Contender,
-    ) {
+    /// Adds one sample, the average over some plays, to each row of the contender at `at` whose phases
+    /// it can play.
+    fn add<'a>(&mut self, at: usize, stream: &Stream, plays: impl IntoIterator<Item = &'a Played>) {
         let mut sums = vec![(Some(Duration::ZERO), 0_u64); self.measures.len()];
         for played in plays {
-            note(failures, verify::check(contender, stream, solution, &played).err());
             for (phase, time) in stream.phases.iter().zip(&played.times) {
                 let measure =
                     self.measures.iter().position(|(measure, _)| Some(*measure) == phase.measure);
@@ -310,8 +307,9 @@ impl Samples {
     }
 }
 
-/// Two passes, so that a stall of the machine in one of them shows up as what it is: a tail that all have.
-const LATENCY_PASSES: usize = 2;
+/// Two passes over a stream of fewer insertions, so that a stall of the machine in one of them shows up
+/// as what it is; one over a longer stream, in which it is one operation of millions.
+const ONE_PASS: usize = 1_000_000;
 
 fn time_single_operations(
     contenders: &[&dyn Contender],
@@ -321,7 +319,8 @@ fn time_single_operations(
 ) {
     let mut histograms: Vec<Histograms> =
         contenders.iter().map(|_| Histograms::default()).collect();
-    for _ in 0..LATENCY_PASSES {
+    let passes = if stream.insertions() < ONE_PASS { 2 } else { 1 };
+    for _ in 0..passes {
         for (contender, histograms) in contenders.iter().zip(&mut histograms) {
             if interrupt::requested() {
                 return;
