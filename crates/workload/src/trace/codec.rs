@@ -18,7 +18,8 @@ const POP: u64 = 3;
 /// Most bytes of an operation: three numbers of ten bytes.
 pub(super) const MAX_OP: usize = 30;
 
-/// What an operation is written relative to. Both ends keep one and pass every operation through it.
+/// What an operation is written relative to. Both ends keep one and pass every operation through
+/// it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Context {
     label: u32,
@@ -132,9 +133,9 @@ fn put_two(first: u64, second: u64, out: &mut [u8; MAX_OP]) -> usize {
 }
 
 /// Puts a number at a place, and returns the place behind it.
-// Numbers of random length, byte by byte, cost a branch that is predicted wrongly for each: more than
-// all else that a recorder does. So eight bytes are written whatever the length; those behind the
-// number are written over by what follows.
+// Numbers of random length, byte by byte, cost a branch that is predicted wrongly for each: more
+// than all else that a recorder does. So eight bytes are written whatever the length; those behind
+// the number are written over by what follows.
 #[inline]
 fn put_number(number: u64, out: &mut [u8; MAX_OP], at: usize) -> usize {
     if number >= 1 << 56 {

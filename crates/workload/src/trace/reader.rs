@@ -10,11 +10,12 @@ use crate::Op;
 use flate2::{Decompress, FlushDecompress, Status};
 use std::io::{self, BufReader, Read};
 
-/// Reads a trace, operation by operation, without seeking: an iterator that ends after the last operation or the
-/// first error. It holds one block, about 128 KiB, whatever the file claims.
+/// Reads a trace, operation by operation, without seeking: an iterator that ends after the last
+/// operation or the first error. It holds one block, about 128 KiB, whatever the file claims.
 ///
-/// What it yields has passed two checksums, and has labels below [`Header::labels`]. Only when it has ended without an error
-/// is it certain that nothing is missing at the end; [`totals`](Self::totals) then says what there was.
+/// What it yields has passed two checksums, and has labels below [`Header::labels`]. Only when it
+/// has ended without an error is it certain that nothing is missing at the end;
+/// [`totals`](Self::totals) then says what there was.
 #[derive(Debug)]
 pub struct Reader<R> {
     input: BufReader<R>,
@@ -49,7 +50,8 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     ///
-    /// If it cannot be read, or is not the beginning of a trace of [version](super::VERSION) 1 or 2.
+    /// If it cannot be read, or is not the beginning of a trace of [version](super::VERSION) 1 or
+    /// 2.
     pub fn new(input: R) -> Result<Self, TraceError> {
         let mut input = BufReader::new(input);
         let (header, version, header_crc) = read_header(&mut input)?;
@@ -76,13 +78,14 @@ impl<R: Read> Reader<R> {
         &self.header
     }
 
-    /// How many operations of each kind there were; `None` until the end was reached without an error.
+    /// How many operations of each kind there were; `None` until the end was reached without an
+    /// error.
     pub fn totals(&self) -> Option<Totals> {
         (self.ended == Ended::Well).then_some(self.counted)
     }
 
-    /// The operations as phases of [`Measure::Mix`](crate::Measure::Mix), of 2^22 operations at most, to be played like
-    /// those of a workload.
+    /// The operations as phases of [`Measure::Mix`](crate::Measure::Mix), of 2^22 operations at
+    /// most, to be played like those of a workload.
     pub fn phases(self) -> Phases<R> {
         Phases::new(self)
     }

@@ -9,8 +9,9 @@ use std::io::{self, Write};
 /// Writes a trace, operation by operation, without seeking. It holds one block of at most 64 KiB.
 ///
 /// The number of operations stands in the header, and so must be known first;
-/// [`finish`](Self::finish) sees to it that it was right. Where it is not known, take a [`LiveWriter`](super::LiveWriter).
-/// A writer that is dropped before leaves a file that a reader finds truncated.
+/// [`finish`](Self::finish) sees to it that it was right. Where it is not known, take a
+/// [`LiveWriter`](super::LiveWriter). A writer that is dropped before leaves a file that a reader
+/// finds truncated.
 #[derive(Debug)]
 pub struct Writer<W> {
     output: W,
@@ -54,8 +55,8 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     ///
-    /// If its label is not below [`Header::labels`], if there are more than [`Header::operations`], or if writing fails.
-    /// After a failure to write, the trace is of no use.
+    /// If its label is not below [`Header::labels`], if there are more than [`Header::operations`],
+    /// or if writing fails. After a failure to write, the trace is of no use.
     pub fn write(&mut self, op: Op) -> Result<(), TraceError> {
         if let Op::Insert { label, .. } | Op::Cancel { label } | Op::Reschedule { label, .. } = op {
             let labels = self.header.labels;
@@ -146,7 +147,8 @@ pub(super) fn end_of_file(totals: Totals, crc: u32, header_crc: u32) -> Vec<u8> 
     end
 }
 
-/// The CRC-32 of some bytes, continued from the checksum before them, so that blocks keep their order.
+/// The CRC-32 of some bytes, continued from the checksum before them, so that blocks keep their
+/// order.
 pub(super) fn chained(before: u32, parts: &[&[u8]]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&before.to_le_bytes());
