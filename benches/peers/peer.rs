@@ -59,7 +59,7 @@ impl Ability {
         match op {
             Op::Insert { .. } => false,
             Op::Cancel { .. } | Op::Reschedule { .. } => self == Self::Cancel,
-            Op::Advance { .. } | Op::Ticks { .. } => self == Self::Exact,
+            Op::Advance { .. } | Op::Ticks { .. } | Op::Pop { .. } => self == Self::Exact,
             Op::Wake => self != Self::Cancel,
         }
     }
@@ -71,5 +71,7 @@ pub(crate) fn can_play<P: Peer>(phase: &Phase) -> bool {
     let needs = |lack: Ability| {
         phase.ops.iter().any(|op| lack.is_needed(op)) || is_warm && lack == Ability::Cancel
     };
-    P::LACKS.iter().all(|(lack, _)| !needs(*lack))
+    // None of the peers is asked for one timer at a time.
+    let pops = phase.ops.iter().any(|op| matches!(op, Op::Pop { .. }));
+    !pops && P::LACKS.iter().all(|(lack, _)| !needs(*lack))
 }

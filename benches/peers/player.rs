@@ -56,7 +56,8 @@ impl<P: Peer> Player<P> {
                 let moved = self.peer.reschedule(&mut self.handles[label as usize], deadline);
                 self.checksum.add(u64::from(moved));
             }
-            Op::Advance { to } => _ = self.advance(to),
+            // No phase with pops comes here: `can_play` refuses it.
+            Op::Advance { to } | Op::Pop { to } => _ = self.advance(to),
             Op::Ticks { count, to } => {
                 for left in (0..Tick::from(count)).rev() {
                     self.advance(to - left);
@@ -121,7 +122,9 @@ impl State {
                 let timer = &mut self.timers[label as usize].0;
                 *timer = if *timer > self.now { deadline } else { 0 };
             }
-            Op::Advance { to } | Op::Ticks { to, .. } => self.now = self.now.max(to),
+            Op::Advance { to } | Op::Ticks { to, .. } | Op::Pop { to } => {
+                self.now = self.now.max(to);
+            }
             Op::Wake => {}
         }
     }

@@ -82,7 +82,7 @@ fn ticks(stream: &Stream) -> u64 {
     let ops = stream.phases.iter().flat_map(|phase| &phase.ops);
     ops.map(|op| match op {
         Op::Ticks { count, .. } => u64::from(*count),
-        Op::Advance { .. } | Op::Wake => 1,
+        Op::Advance { .. } | Op::Wake | Op::Pop { .. } => 1,
         _ => 0,
     })
     .sum()

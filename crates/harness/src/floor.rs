@@ -93,7 +93,7 @@ impl<'a> Floor<'a> {
                 self.checksum.add(u64::from(live));
                 self.write(deadline, u64::from(label));
             }
-            Op::Advance { .. } | Op::Wake => self.advance(),
+            Op::Advance { .. } | Op::Wake | Op::Pop { .. } => self.advance(),
             Op::Ticks { count, .. } => (0..count).for_each(|_| self.advance()),
         }
     }

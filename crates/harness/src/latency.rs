@@ -52,10 +52,12 @@ impl Histograms {
                     single_ticks(op).for_each(|tick| self.tick.time(|| apply(tick)))
                 }
                 // A jump in which everything fires is one operation; its time stands in the other tables.
-                Op::Advance { .. } | Op::Wake if phase.measure != Some(Measure::FireJump) => {
+                Op::Advance { .. } | Op::Wake | Op::Pop { .. }
+                    if phase.measure != Some(Measure::FireJump) =>
+                {
                     self.advance.time(|| apply(op));
                 }
-                Op::Advance { .. } | Op::Wake | Op::Reschedule { .. } => apply(op),
+                Op::Advance { .. } | Op::Wake | Op::Pop { .. } | Op::Reschedule { .. } => apply(op),
             }
         }
     }

@@ -48,9 +48,9 @@ impl Stream {
         let reader = trace::Reader::new(bytes)?;
         let labels = reader.header().labels as usize;
         let ops = reader.collect::<Result<Vec<Op>, _>>()?;
-        let starts_nothing =
-            |op: &&Op| !matches!(op, Op::Advance { .. } | Op::Ticks { .. } | Op::Wake);
-        let operations = ops.iter().filter(starts_nothing).count() as u64;
+        let of_timers =
+            |op: &&Op| matches!(op, Op::Insert { .. } | Op::Cancel { .. } | Op::Reschedule { .. });
+        let operations = ops.iter().filter(of_timers).count() as u64;
         let phases = vec![Phase { measure: Some(Measure::Mix), operations, ops }];
         Ok(Self { name: format!("{TRACE}{name}"), n: labels as u64, labels, phases })
     }
@@ -117,7 +117,9 @@ impl Stream {
                         player.apply(op);
                     }
                     Op::Cancel { .. } | Op::Reschedule { .. } => player.apply(op),
-                    Op::Advance { .. } | Op::Wake => script.counts.push(fired_by(&mut player, op)),
+                    Op::Advance { .. } | Op::Wake | Op::Pop { .. } => {
+                        script.counts.push(fired_by(&mut player, op));
+                    }
                     Op::Ticks { .. } => {
                         script
                             .counts

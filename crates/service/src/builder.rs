@@ -144,6 +144,43 @@ impl<B> Builder<B> {
     }
 }
 
+#[cfg(feature = "record")]
+impl<B: Timer<JobIndex>> Builder<B> {
+    /// Records what the service does with its timers in a file, as a trace to be replayed on other
+    /// backends (feature `record`). What is there already is overwritten. Call it after
+    /// [`backend`](Self::backend), which would take the recorder away again, and after
+    /// [`tick`](Self::tick), whose length the trace names.
+    ///
+    /// The trace is complete when the scheduler is dropped, or at 100 million bytes. A full disk
+    /// ends the recording and nothing else. For another limit, or to be told how the recording
+    /// ended, give [`backend`](Self::backend) a recorder made with `wheelhouse_record::Builder`.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be made or written.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use wheelhouse_service::Scheduler;
+    ///
+    /// # let path = std::env::temp_dir().join(format!("wheelhouse-{}.trace", std::process::id()));
+    /// let scheduler = Scheduler::builder().record_to(&path)?.build()?;
+    /// scheduler.handle().after(Duration::from_secs(30)).run(|_| println!("expired"))?;
+    /// drop(scheduler); // the trace is whole
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn record_to(
+        self,
+        path: impl AsRef<std::path::Path>,
+    ) -> Result<Builder<wheelhouse_record::Recorder<B>>, wheelhouse_record::Error> {
+        let Self { backend, tick, clock, workers, executor, settings } = self;
+        let recording = wheelhouse_record::Recorder::builder().tick(tick);
+        let backend = recording.note("the timers of a service").create(path, backend)?;
+        Ok(Builder { backend, tick, clock, workers, executor, settings })
+    }
+}
+
 impl<B: Timer<JobIndex>> Builder<B> {
     /// Builds a scheduler without a thread. Workers, if any are wanted, are started.
     ///

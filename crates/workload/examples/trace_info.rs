@@ -35,6 +35,6 @@ fn describe(file: &str) -> Result<(), TraceError> {
     if let Some(totals) = reader.totals() {
         println!("  contents    {totals}");
     }
-    println!("  provenance  {}", header.provenance);
+    println!("  provenance  {}", header.provenance.trim_end());
     Ok(())
 }

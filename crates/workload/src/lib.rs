@@ -10,7 +10,8 @@
 //!                                               ├──> Phase { measure, operations, ops } ──> Player ──> Timer
 //!   *.trace  ──> trace::Reader ── phases() ─────┘                                             │
 //!       ▲                                                                                 Checksum
-//!   kernel::convert <── scripts/record-kernel-timers <── Linux
+//!       ├── kernel::convert <── scripts/record-kernel-timers <── Linux
+//!       └── trace::LiveWriter <── wheelhouse-record <── a program of yours
 //! ```
 //!
 //! ```

@@ -44,6 +44,12 @@ pub enum Op {
     },
     /// Go from wake-up to wake-up until at least one timer has fired, or none is live.
     Wake,
+    /// Move the clock in one jump, and fire the earliest timer that is due, if there is one. What
+    /// is due after it stays due, so that other operations can come in between.
+    Pop {
+        /// The tick to move to.
+        to: Tick,
+    },
 }
 
 /// What a phase measures: the columns of the comparison.

@@ -146,9 +146,21 @@ impl<B: Timer<u64>> Player<B> {
                     self.advance(to - left);
                 }
             }
+            Op::Pop { to } => {
+                self.pop(to);
+            }
             Op::Wake => {
                 while self.timer.next_wakeup().is_some_and(|wakeup| self.advance(wakeup) == 0) {}
             }
+        }
+    }
+
+    #[inline]
+    fn pop(&mut self, to: Tick) {
+        if let Some(Expired { deadline, value, .. }) = self.timer.pop_expired(to) {
+            self.checksum.add(deadline);
+            self.checksum.add(value);
+            self.fired += 1;
         }
     }
 

@@ -36,6 +36,7 @@ fn op() -> impl Strategy<Value = Op> {
         any::<u64>().prop_map(|to| Op::Advance { to }),
         any::<(u32, u64)>().prop_map(|(count, to)| Op::Ticks { count, to: to.max(count.into()) }),
         Just(Op::Wake),
+        any::<u64>().prop_map(|to| Op::Pop { to }),
     ]
 }
 
@@ -181,8 +182,8 @@ fn lengths_beyond_their_bounds_are_refused_before_anything_is_read() {
 fn other_files_and_versions_are_told_apart() {
     let (_, mut file) = small();
     assert!(matches!(read(b"\x89PNG\r\n\x1a\n and so on"), Err(TraceError::NotATrace)));
-    file[8] = 2;
-    assert!(matches!(read(&file), Err(TraceError::Version { found: 2 })));
+    file[8] = 3;
+    assert!(matches!(read(&file), Err(TraceError::Version { found: 3 })));
 }
 
 #[test]

@@ -51,6 +51,7 @@ fn digest(workload: &Workload, n: u32, seed: u64) -> u64 {
                 Op::Advance { to } => [4, 0, to],
                 Op::Ticks { count, to } => [5, count.into(), to],
                 Op::Wake => [6, 0, 0],
+                Op::Pop { to } => [7, to, 0],
             };
             words.into_iter().for_each(|word| sum.add(word));
         }

@@ -10,7 +10,7 @@ pub enum TraceError {
     Io(io::Error),
     /// It does not begin as a trace does.
     NotATrace,
-    /// It was written by another version of this crate.
+    /// It was written by a later version of this crate.
     Version {
         /// The version in the file.
         found: u16,
@@ -52,6 +52,12 @@ pub enum TraceError {
         /// Written until now.
         written: u64,
     },
+    /// To be written by a [`LiveWriter`](super::LiveWriter): an operation for which its limit
+    /// leaves no room.
+    Full {
+        /// The limit, in bytes.
+        limit: u64,
+    },
 }
 
 impl fmt::Display for TraceError {
@@ -64,8 +70,9 @@ impl fmt::Display for TraceError {
             ),
             Self::Version { found } => write!(
                 f,
-                "the trace is of version {found}, and this reads version {}: use the release of wheelhouse-workload that \
-                 wrote it, or record it again",
+                "the trace is of version {found}, and this reads versions {} to {}: use the \
+                 release of wheelhouse-workload that wrote it, or record it again",
+                super::FIRST_VERSION,
                 super::VERSION
             ),
             Self::Truncated { block } => {
@@ -97,6 +104,11 @@ impl fmt::Display for TraceError {
                 f,
                 "the trace's header announces {announced} operations, and {written} came: set Header::operations to \
                  the number that is written"
+            ),
+            Self::Full { limit } => write!(
+                f,
+                "the trace has reached its limit of {limit} bytes: finish it, or give it a \
+                 higher one"
             ),
         }
     }

@@ -67,7 +67,7 @@ pub struct Totals {
     pub cancels: u64,
     /// Reschedules.
     pub reschedules: u64,
-    /// Movements of the clock: advances, ticks, wakes.
+    /// Movements of the clock: advances, ticks, wakes, pops.
     pub clock: u64,
 }
 
@@ -84,12 +84,13 @@ impl Totals {
     }
 
     /// Counts one more.
+    #[inline]
     pub(crate) fn add(&mut self, op: Op) {
         let kind = match op {
             Op::Insert { .. } => &mut self.inserts,
             Op::Cancel { .. } => &mut self.cancels,
             Op::Reschedule { .. } => &mut self.reschedules,
-            Op::Advance { .. } | Op::Ticks { .. } | Op::Wake => &mut self.clock,
+            Op::Advance { .. } | Op::Ticks { .. } | Op::Wake | Op::Pop { .. } => &mut self.clock,
         };
         *kind += 1;
     }

@@ -1,8 +1,10 @@
 //! Recorded streams: a compact file of operations, with a checksum on every byte.
 //!
-//! A trace is what really happened: each insertion, cancellation, reschedule and movement of the clock, in order. Two
-//! are [shipped](shipped()) with this crate, recorded from the timers of a Linux kernel under a server and its load; more
-//! come from `scripts/record-kernel-timers`, by way of [`kernel`](crate::kernel), or from a [`Writer`] in your program.
+//! A trace is what really happened: each insertion, cancellation, reschedule and movement of the
+//! clock, in order. Two are [shipped](shipped()) with this crate, recorded from the timers of a
+//! Linux kernel under a server and its load; more come from `scripts/record-kernel-timers`, by way
+//! of [`kernel`](crate::kernel), or from your own program, by way of `wheelhouse-record` and a
+//! [`LiveWriter`].
 //!
 //! ```
 //! use wheelhouse_workload::{Op, trace};
@@ -20,7 +22,7 @@
 //! # Ok::<(), trace::TraceError>(())
 //! ```
 //!
-//! # The format, version 1
+//! # The format, version 2
 //!
 //! All numbers are little-endian.
 //!
@@ -32,32 +34,47 @@
 //! end     = 'E' inserts:u64 cancels:u64 reschedules:u64 clock:u64 crc:u32       and nothing after it
 //! ```
 //!
-//! A block holds up to 64 KiB of operations, deflated; `crc_raw` is the CRC-32 of what comes out. Each other `crc` is over
-//! its part of the file (of a block: tag, lengths, `crc_raw` and the deflated bytes), continued from the `crc` before it.
-//! So a block that is changed, missing, doubled or out of place shows, and corrupt bytes never reach the inflater. The end
-//! block carries totals, so that a file cut between two blocks shows as well.
+//! A block holds up to 64 KiB of operations, deflated; `crc_raw` is the CRC-32 of what comes out.
+//! The `crc` of the header is over all before it. That of a block is over its tag, lengths,
+//! `crc_raw` and deflated bytes, continued from the `crc` of the block before, or from 0. That of
+//! the end is over its tag, its totals and the header's `crc`, continued from the last block's. So
+//! a block that is changed, missing, doubled or out of place shows, and corrupt bytes never reach
+//! the inflater. The totals show a file that is cut between two blocks.
 //!
-//! Operations are sequences of variable-length numbers (seven bits a byte, lowest first). The first holds the kind in
-//! its lowest two bits:
+//! No block depends on the header. So a [`LiveWriter`], which learns the numbers in the header
+//! last, goes back and writes the header again. Until then it claims the most that it can: a file
+//! whose program was killed reads up to its last whole block, and then as truncated.
+//!
+//! Operations are sequences of variable-length numbers (seven bits a byte, lowest first). The first
+//! holds the kind in its lowest two bits:
 //!
 //! ```text
 //! 0 insert      label - previous label (zigzag), then deadline - clock (zigzag)
 //! 1 cancel      label - previous label (zigzag)
 //! 2 reschedule  label - previous label (zigzag), then deadline - clock (zigzag)
-//! 3 clock       0 advance: to - clock (zigzag);  1 ticks: count, to - clock (zigzag);  2 wake
+//! 3 clock       0 advance: to - clock (zigzag);  1 ticks: count, to - clock (zigzag);  2 wake;
+//!               3 pop: to - clock (zigzag)
 //! ```
 //!
-//! The previous label and the clock begin at 0 and run through all blocks; the clock is where the last advance or ticks
-//! left it. Differences wrap around, so that every tick and label can be written.
+//! The previous label and the clock begin at 0 and run through all blocks; the clock is where the
+//! last advance, ticks or pop left it. Differences wrap around, so that every tick and label can be
+//! written.
 //!
 //! # Bounds
 //!
-//! A reader holds one block: about 128 KiB, whatever the file claims. Every length is held against its bound
-//! before memory is asked for. Reading and writing stream: neither needs to seek.
+//! A reader holds one block: about 128 KiB, whatever the file claims. Every length is held against
+//! its bound before memory is asked for. Reading and writing stream: neither needs to seek, but a
+//! [`LiveWriter`] at its end.
+//!
+//! # Version 1
+//!
+//! It is read as well: the two traces that are shipped are of this version. It has no pop, the
+//! first block continues the `crc` of the header, and the end is without it.
 
 mod codec;
 mod error;
 mod header;
+mod live;
 mod phases;
 mod reader;
 mod shipped;
@@ -65,13 +82,15 @@ mod writer;
 
 pub use error::TraceError;
 pub use header::{Header, Totals};
+pub use live::{Finished, LiveWriter, REMARK};
 pub use phases::Phases;
 pub use reader::Reader;
 pub use shipped::{Shipped, shipped};
 pub use writer::Writer;
 
-/// The version this crate writes, and the only one it reads.
-pub const VERSION: u16 = 1;
+/// The version this crate writes. It reads those before, too.
+pub const VERSION: u16 = 2;
+const FIRST_VERSION: u16 = 1;
 
 const MAGIC: [u8; 8] = [0x89, b'W', b'H', b'T', 0x0d, 0x0a, 0x1a, 0x0a];
 const BLOCK: u8 = b'B';
@@ -81,5 +100,6 @@ const END: u8 = b'E';
 const MAX_HEADER: usize = 64 << 10;
 /// Most bytes of operations in a block.
 const MAX_RAW: usize = 64 << 10;
-/// Most bytes of a deflated block: what cannot be compressed is stored, with a few bytes for every 16 KiB.
+/// Most bytes of a deflated block: what cannot be compressed is stored, with a few bytes for every
+/// 16 KiB.
 const MAX_PACKED: usize = MAX_RAW + (1 << 10);

@@ -3,17 +3,19 @@
 use super::codec::{Context, Fields};
 use super::writer::chained;
 use super::{
-    BLOCK, END, Header, MAGIC, MAX_HEADER, MAX_PACKED, MAX_RAW, Phases, Totals, TraceError, VERSION,
+    BLOCK, END, FIRST_VERSION, Header, MAGIC, MAX_HEADER, MAX_PACKED, MAX_RAW, Phases, Totals,
+    TraceError, VERSION,
 };
 use crate::Op;
 use flate2::{Decompress, FlushDecompress, Status};
 use std::io::{self, BufReader, Read};
 
-/// Reads a trace, operation by operation, without seeking: an iterator that ends after the last operation or the
-/// first error. It holds one block, about 128 KiB, whatever the file claims.
+/// Reads a trace, operation by operation, without seeking: an iterator that ends after the last
+/// operation or the first error. It holds one block, about 128 KiB, whatever the file claims.
 ///
-/// What it yields has passed two checksums, and has labels below [`Header::labels`]. Only when it has ended without an error
-/// is it certain that nothing is missing at the end; [`totals`](Self::totals) then says what there was.
+/// What it yields has passed two checksums, and has labels below [`Header::labels`]. Only when it
+/// has ended without an error is it certain that nothing is missing at the end;
+/// [`totals`](Self::totals) then says what there was.
 #[derive(Debug)]
 pub struct Reader<R> {
     input: BufReader<R>,
@@ -29,6 +31,10 @@ pub struct Reader<R> {
     /// The number of the block, and the last checksum read.
     block: u64,
     crc: u32,
+    header_crc: u32,
+    /// Whether the checksums of the blocks continue that of the header, as in version 1. In a later
+    /// one the end covers it.
+    chained_header: bool,
     ended: Ended,
 }
 
@@ -44,10 +50,11 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     ///
-    /// If it cannot be read, or is not the beginning of a trace of this [version](super::VERSION).
+    /// If it cannot be read, or is not the beginning of a trace of [version](super::VERSION) 1 or
+    /// 2.
     pub fn new(input: R) -> Result<Self, TraceError> {
         let mut input = BufReader::new(input);
-        let (header, crc) = read_header(&mut input)?;
+        let (header, version, header_crc) = read_header(&mut input)?;
         Ok(Self {
             input,
             header,
@@ -59,7 +66,9 @@ impl<R: Read> Reader<R> {
             packed: Vec::new(),
             unpacker: Decompress::new(false),
             block: 0,
-            crc,
+            chained_header: version == FIRST_VERSION,
+            header_crc,
+            crc: if version == FIRST_VERSION { header_crc } else { 0 },
             ended: Ended::No,
         })
     }
@@ -69,13 +78,14 @@ impl<R: Read> Reader<R> {
         &self.header
     }
 
-    /// How many operations of each kind there were; `None` until the end was reached without an error.
+    /// How many operations of each kind there were; `None` until the end was reached without an
+    /// error.
     pub fn totals(&self) -> Option<Totals> {
         (self.ended == Ended::Well).then_some(self.counted)
     }
 
-    /// The operations as phases of [`Measure::Mix`](crate::Measure::Mix), of 2^22 operations at most, to be played like
-    /// those of a workload.
+    /// The operations as phases of [`Measure::Mix`](crate::Measure::Mix), of 2^22 operations at
+    /// most, to be played like those of a workload.
     pub fn phases(self) -> Phases<R> {
         Phases::new(self)
     }
@@ -154,7 +164,9 @@ impl<R: Read> Reader<R> {
     fn read_end(&mut self) -> Result<(), TraceError> {
         let end: [u8; 36] = read_array(&mut self.input, self.block)?;
         let (totals, crc) = end.split_at(32);
-        if chained(self.crc, &[&[END], totals]).to_le_bytes() != crc {
+        let header_crc = self.header_crc.to_le_bytes();
+        let header_crc = if self.chained_header { &[] } else { &header_crc[..] };
+        if chained(self.crc, &[&[END], totals, header_crc]).to_le_bytes() != crc {
             return Err(self.corrupt("its checksum does not match"));
         }
         if Totals::decode(totals) != Some(self.counted)
@@ -199,7 +211,8 @@ impl<R: Read> Iterator for Reader<R> {
     }
 }
 
-fn read_header(input: &mut impl Read) -> Result<(Header, u32), TraceError> {
+/// The header, the version, and the header's checksum.
+fn read_header(input: &mut impl Read) -> Result<(Header, u16, u32), TraceError> {
     let corrupt = |what| TraceError::Corrupt { block: 0, what };
     let magic: [u8; 8] = read_array(input, 0)?;
     if magic != MAGIC {
@@ -208,7 +221,7 @@ fn read_header(input: &mut impl Read) -> Result<(Header, u32), TraceError> {
     let sizes: [u8; 6] = read_array(input, 0)?;
     let mut fields = Fields::new(&sizes);
     let (version, length) = (fields.u16().unwrap_or_default(), fields.u32().unwrap_or_default());
-    if version != VERSION {
+    if !(FIRST_VERSION..=VERSION).contains(&version) {
         return Err(TraceError::Version { found: version });
     }
     if length as usize > MAX_HEADER {
@@ -225,7 +238,7 @@ fn read_header(input: &mut impl Read) -> Result<(Header, u32), TraceError> {
     }
     let header =
         Header::decode(&bytes).ok_or_else(|| corrupt("its fields are not those of a header"))?;
-    Ok((header, crc))
+    Ok((header, version, crc))
 }
 
 fn read_array<const N: usize>(input: &mut impl Read, block: u64) -> Result<[u8; N], TraceError> {

@@ -8,8 +8,10 @@ use std::io::{self, Write};
 
 /// Writes a trace, operation by operation, without seeking. It holds one block of at most 64 KiB.
 ///
-/// The number of operations stands in the header, and so must be known first; [`finish`](Self::finish) sees to it
-/// that it was right. A writer that is dropped before leaves a file that a reader finds truncated.
+/// The number of operations stands in the header, and so must be known first;
+/// [`finish`](Self::finish) sees to it that it was right. Where it is not known, take a
+/// [`LiveWriter`](super::LiveWriter). A writer that is dropped before leaves a file that a reader
+/// finds truncated.
 #[derive(Debug)]
 pub struct Writer<W> {
     output: W,
@@ -21,7 +23,8 @@ pub struct Writer<W> {
     pending: u32,
     packer: Compress,
     packed: Vec<u8>,
-    /// The last checksum written, which the next one continues.
+    header_crc: u32,
+    /// The checksum of the block before, which the next one continues.
     crc: u32,
 }
 
@@ -32,14 +35,8 @@ impl<W: Write> Writer<W> {
     ///
     /// If the texts of the header are longer than 64 KiB together, or writing fails.
     pub fn new(mut output: W, header: Header) -> Result<Self, TraceError> {
-        let encoded = header.encode()?;
-        let mut start = MAGIC.to_vec();
-        start.extend(VERSION.to_le_bytes());
-        start.extend((encoded.len() as u32).to_le_bytes());
-        start.extend(encoded);
-        let crc = crc32fast::hash(&start);
+        let (start, header_crc) = start_of_file(&header)?;
         output.write_all(&start)?;
-        output.write_all(&crc.to_le_bytes())?;
         Ok(Self {
             output,
             header,
@@ -49,7 +46,8 @@ impl<W: Write> Writer<W> {
             pending: 0,
             packer: Compress::new(Compression::best(), false),
             packed: Vec::with_capacity(MAX_PACKED),
-            crc,
+            header_crc,
+            crc: 0,
         })
     }
 
@@ -57,8 +55,8 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     ///
-    /// If its label is not below [`Header::labels`], if there are more than [`Header::operations`], or if writing fails.
-    /// After a failure to write, the trace is of no use.
+    /// If its label is not below [`Header::labels`], if there are more than [`Header::operations`],
+    /// or if writing fails. After a failure to write, the trace is of no use.
     pub fn write(&mut self, op: Op) -> Result<(), TraceError> {
         if let Op::Insert { label, .. } | Op::Cancel { label } | Op::Reschedule { label, .. } = op {
             let labels = self.header.labels;
@@ -72,7 +70,9 @@ impl<W: Write> Writer<W> {
         if self.raw.len() + MAX_OP > MAX_RAW {
             self.write_block()?;
         }
-        self.context.encode(op, &mut self.raw);
+        let mut bytes = [0; MAX_OP];
+        let length = self.context.encode(op, &mut bytes);
+        self.raw.extend(&bytes[..length]);
         self.pending += 1;
         self.totals.add(op);
         Ok(())
@@ -90,11 +90,7 @@ impl<W: Write> Writer<W> {
         if self.pending > 0 {
             self.write_block()?;
         }
-        let mut end = vec![END];
-        end.extend(self.totals.encode());
-        let crc = chained(self.crc, &[&end]);
-        self.output.write_all(&end)?;
-        self.output.write_all(&crc.to_le_bytes())?;
+        self.output.write_all(&end_of_file(self.totals, self.crc, self.header_crc))?;
         self.output.flush()?;
         Ok(self.output)
     }
@@ -130,7 +126,29 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// The CRC-32 of some bytes, continued from the checksum before them, so that blocks keep their order.
+/// What a file begins with, and the checksum in it.
+pub(super) fn start_of_file(header: &Header) -> Result<(Vec<u8>, u32), TraceError> {
+    let encoded = header.encode()?;
+    let mut start = MAGIC.to_vec();
+    start.extend(VERSION.to_le_bytes());
+    start.extend((encoded.len() as u32).to_le_bytes());
+    start.extend(encoded);
+    let crc = crc32fast::hash(&start);
+    start.extend(crc.to_le_bytes());
+    Ok((start, crc))
+}
+
+/// What a file ends with, after a block with this checksum and a header with that one.
+pub(super) fn end_of_file(totals: Totals, crc: u32, header_crc: u32) -> Vec<u8> {
+    let mut end = vec![END];
+    end.extend(totals.encode());
+    let crc = chained(crc, &[&end, &header_crc.to_le_bytes()]);
+    end.extend(crc.to_le_bytes());
+    end
+}
+
+/// The CRC-32 of some bytes, continued from the checksum before them, so that blocks keep their
+/// order.
 pub(super) fn chained(before: u32, parts: &[&[u8]]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&before.to_le_bytes());

@@ -1,0 +1,167 @@
+//! What recording adds to an operation: the hierarchical wheel bare and recorded, side by side.
+//!
+//! ```sh
+//! cargo run --release -p wheelhouse-record --example overhead -- [TIMERS [ROUNDS [FILE]]]
+//! ```
+//!
+//! Both do the same operations in turns, a hundred thousand of a kind at a time, so that what slows
+//! the machine slows both. The figure is the median over all rounds of the difference of a pair.
+//! The trace goes to a file in the folder for temporary files, which is removed in the end, or to
+//! the file that is named, which stays. Its limit is never reached.
+
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use wheelhouse_core::{Timer, TimerId};
+use wheelhouse_hierarchical_wheel::HierarchicalWheel;
+use wheelhouse_record::{Error, Recorder};
+
+/// Operations of a kind in a round.
+const KINDS: [&str; 5] = ["insert", "reschedule", "cancel", "fire, by advance", "fire, by pop"];
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let timers = arguments.next().map_or(Ok(100_000), |text| text.parse())?;
+    let rounds: usize = arguments.next().map_or(Ok(25), |text| text.parse())?;
+    let temporary = format!("wheelhouse-overhead-{}.trace", std::process::id());
+    let file = arguments.next().map(PathBuf::from);
+    let named = file.is_some();
+    let path = file.unwrap_or_else(|| std::env::temp_dir().join(temporary));
+    let (costs, bytes) = measure(&path, timers, rounds)?;
+    if !named {
+        std::fs::remove_file(&path)?;
+    }
+
+    println!("{timers} timers, {rounds} rounds; ns per operation, median");
+    println!("{:<18}{:>8}{:>10}{:>8}", "", "bare", "recorded", "more");
+    for (kind, pairs) in KINDS.iter().zip(&costs) {
+        let [bare, recorded, more] = medians(pairs);
+        println!("{kind:<18}{bare:>8.1}{recorded:>10.1}{more:>8.1}");
+    }
+    let all: Vec<(f64, f64)> = (0..rounds).map(|round| mean(&costs, round)).collect();
+    let [bare, recorded, more] = medians(&all);
+    println!("{:<18}{bare:>8.1}{recorded:>10.1}{more:>8.1}", "all");
+    println!("{bytes:.1} bytes of trace per operation");
+    Ok(())
+}
+
+/// The cost of each kind in each round, bare and recorded, and the length of an operation in the
+/// trace.
+type Measured = (Vec<Vec<(f64, f64)>>, f64);
+
+fn measure(path: &Path, timers: u64, rounds: usize) -> Result<Measured, Error> {
+    let mut bare = Program::new(HierarchicalWheel::new(), timers);
+    let recorder = Recorder::builder().limit(u64::MAX).create(path, HierarchicalWheel::new())?;
+    let mut recorded = Program::new(recorder, timers);
+    let mut costs = vec![Vec::new(); KINDS.len()];
+    for round in 0..=rounds {
+        for (kind, costs) in costs.iter_mut().enumerate() {
+            // In turns the one and the other first: the second finds the caches less its own.
+            let pair = if round % 2 == 0 {
+                let first = bare.time(kind);
+                (first, recorded.time(kind))
+            } else {
+                let first = recorded.time(kind);
+                (bare.time(kind), first)
+            };
+            if round > 0 {
+                costs.push(pair); // the first round warms up
+            }
+        }
+    }
+    assert_eq!(bare.fired, recorded.fired, "both did the same");
+    let summary = recorded.timer.finish()?;
+    Ok((costs, summary.bytes as f64 / summary.totals.operations() as f64))
+}
+
+/// Timers, and what is done with them. The same seed does the same.
+struct Program<B> {
+    timer: B,
+    timers: u64,
+    ids: Vec<TimerId>,
+    state: u64,
+    /// A sum over all that fired.
+    fired: u64,
+}
+
+impl<B: Timer<u64>> Program<B> {
+    fn new(timer: B, timers: u64) -> Self {
+        Self { timer, timers, ids: Vec::new(), state: 1, fired: 0 }
+    }
+
+    /// Nanoseconds that an operation of a kind takes; each begins with as many timers as there are
+    /// to be.
+    fn time(&mut self, kind: usize) -> f64 {
+        self.cancel_all();
+        if kind > 0 {
+            self.insert_all();
+        }
+        let start = Instant::now();
+        match kind {
+            0 => self.insert_all(),
+            1 => self.reschedule_all(),
+            2 => self.cancel_all(),
+            3 => self.advance_all(),
+            _ => self.pop_all(),
+        }
+        start.elapsed().as_nanos() as f64 / self.timers as f64
+    }
+
+    fn insert_all(&mut self) {
+        for value in 0..self.timers {
+            let deadline = self.later();
+            self.ids.push(self.timer.insert(deadline, value));
+        }
+    }
+
+    fn reschedule_all(&mut self) {
+        for at in 0..self.ids.len() {
+            let deadline = self.later();
+            black_box(self.timer.reschedule(self.ids[at], deadline));
+        }
+    }
+
+    fn cancel_all(&mut self) {
+        for id in self.ids.drain(..) {
+            black_box(self.timer.cancel(id));
+        }
+    }
+
+    /// In calls of a tick each, at which several fire.
+    fn advance_all(&mut self) {
+        while let Some(wakeup) = self.timer.next_wakeup() {
+            let fired = &mut self.fired;
+            self.timer.advance(wakeup, |it| *fired = fired.wrapping_mul(31) ^ it.value);
+        }
+    }
+
+    fn pop_all(&mut self) {
+        while let Some(wakeup) = self.timer.next_wakeup() {
+            while let Some(it) = self.timer.pop_expired(wakeup) {
+                self.fired = self.fired.wrapping_mul(31) ^ it.value;
+            }
+        }
+    }
+
+    /// A tick up to a minute from now, evenly.
+    fn later(&mut self) -> u64 {
+        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        self.timer.now() + 1 + (self.state >> 33) % 60_000
+    }
+}
+
+/// All kinds of a round as one.
+fn mean(costs: &[Vec<(f64, f64)>], round: usize) -> (f64, f64) {
+    let sum = costs.iter().fold((0.0, 0.0), |sum, of| (sum.0 + of[round].0, sum.1 + of[round].1));
+    (sum.0 / costs.len() as f64, sum.1 / costs.len() as f64)
+}
+
+/// The medians of the first, the second, and of their differences.
+fn medians(pairs: &[(f64, f64)]) -> [f64; 3] {
+    let median = |of: fn(&(f64, f64)) -> f64| {
+        let mut values: Vec<f64> = pairs.iter().map(of).collect();
+        values.sort_by(f64::total_cmp);
+        values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+    };
+    [median(|pair| pair.0), median(|pair| pair.1), median(|pair| pair.1 - pair.0)]
+}

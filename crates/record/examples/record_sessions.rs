@@ -1,0 +1,66 @@
+//! A server's idle timeouts, recorded: connections that keep alive, close, or time out.
+//!
+//! One tick is a millisecond. Each connection has one timer. A request moves it, a close cancels
+//! it, and a connection that stays silent is closed when it fires. Where a program has its
+//! `HierarchicalWheel::new()`, this one has a `Recorder` around it, and nothing else is different.
+//!
+//! ```sh
+//! cargo run --release -p wheelhouse-record --example record_sessions -- sessions.trace
+//! cargo run --release -p wheelhouse -- replay sessions.trace
+//! ```
+
+use std::path::Path;
+use std::time::Duration;
+use wheelhouse_core::{Timer, TimerId};
+use wheelhouse_hierarchical_wheel::HierarchicalWheel;
+use wheelhouse_record::{Error, Recorder, Summary};
+
+const IDLE: u64 = 30_000;
+
+fn main() {
+    let Some(path) = std::env::args().nth(1) else {
+        eprintln!("usage: record_sessions FILE");
+        std::process::exit(2);
+    };
+    match record(Path::new(&path), 20_000) {
+        Ok((closed, summary)) => println!("{closed} connections timed out\n{summary}"),
+        Err(error) => {
+            eprintln!("{error}");
+            std::process::exit(1);
+        }
+    }
+}
+
+/// Records the server; returns how many connections timed out, and what the recording holds.
+pub(crate) fn record(path: &Path, connections: u64) -> Result<(usize, Summary), Error> {
+    let mut timeouts = Recorder::builder()
+        .tick(Duration::from_millis(1))
+        .note("an example")
+        .create(path, HierarchicalWheel::new())?;
+    let closed = serve(&mut timeouts, connections);
+    Ok((closed, timeouts.finish()?))
+}
+
+/// The server, on any backend: a connection a millisecond, each with five requests.
+pub(crate) fn serve(timeouts: &mut impl Timer<u64>, connections: u64) -> usize {
+    let mut open: Vec<TimerId> = Vec::new();
+    let mut closed = 0;
+    for now in 0..connections {
+        open.push(timeouts.insert(now + IDLE, now));
+        // Some connections have a request, and one that has had all of its requests is closed.
+        for age in [10, 100, 1_000, 3_000, 9_000].iter().filter(|age| now >= **age) {
+            let connection = open[(now - age) as usize];
+            timeouts.reschedule(connection, now + IDLE);
+        }
+        // Every tenth client goes away without a word.
+        if now >= 9_500 && now % 10 != 0 {
+            timeouts.cancel(open[(now - 9_500) as usize]);
+        }
+        closed += timeouts.advance(now, |_| ());
+    }
+    // The last connections are silent from now on: the loop sleeps from wake-up to wake-up.
+    while let Some(wakeup) = timeouts.next_wakeup() {
+        closed += timeouts.advance(wakeup, |_| ());
+    }
+    closed
+}

@@ -1,0 +1,152 @@
+//! What is to be recorded, and where.
+
+use crate::tape::Tape;
+use crate::{Error, Recorder, Summary};
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Seek, Write};
+use std::path::Path;
+use std::time::Duration;
+use wheelhouse_core::Timer;
+use wheelhouse_workload::trace::{Header, TraceError};
+
+/// How long a trace may get unless [`Builder::limit`] says otherwise, in bytes: some 20 million
+/// operations.
+pub const DEFAULT_LIMIT: u64 = 100_000_000;
+
+/// What is told how a recording ended.
+pub(crate) type OnEnd = Box<dyn FnOnce(&Result<Summary, Error>) + Send>;
+
+/// Configures a [`Recorder`]. Made by [`Recorder::builder`].
+///
+/// ```
+/// use std::io::Cursor;
+/// use std::time::Duration;
+/// use wheelhouse_hierarchical_wheel::{HierarchicalWheel, Timer};
+/// use wheelhouse_record::Recorder;
+///
+/// let mut timeouts = Recorder::builder()
+///     .name("sessions")
+///     .tick(Duration::from_millis(1))
+///     .limit(1_000_000)
+///     .on_end(|outcome| println!("{outcome:?}"))
+///     .write_to(Cursor::new(Vec::new()), HierarchicalWheel::new())?;
+/// timeouts.insert(30_000, "session 1");
+/// # Ok::<(), wheelhouse_record::Error>(())
+/// ```
+#[must_use = "nothing is recorded until `create` or `write_to` is called"]
+pub struct Builder {
+    name: Option<String>,
+    note: String,
+    tick: Duration,
+    limit: u64,
+    on_end: Option<OnEnd>,
+}
+
+impl Builder {
+    pub(crate) fn new() -> Self {
+        Self {
+            name: None,
+            note: String::new(),
+            tick: Duration::ZERO,
+            limit: DEFAULT_LIMIT,
+            on_end: None,
+        }
+    }
+
+    /// The trace's name in tables. By default that of the file without its suffix, or `recording`.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// For people who read the trace's header: which program, under which load.
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.note = note.into();
+        self
+    }
+
+    /// How long a tick of the program lasts. It stands in the trace's header and changes no
+    /// operation. By default the trace does not say.
+    pub fn tick(mut self, tick: Duration) -> Self {
+        self.tick = tick;
+        self
+    }
+
+    /// How long the trace may get, in bytes; [`DEFAULT_LIMIT`] by default. What would make it
+    /// longer ends the recording. A trace without operations is not held to it; it takes some 200
+    /// bytes.
+    pub fn limit(mut self, bytes: u64) -> Self {
+        self.limit = bytes;
+        self
+    }
+
+    /// What is to be called when the recording ends, in the call that ends it: at the limit, at an
+    /// error, when it is finished, or when the recorder is dropped. For programs that give the
+    /// recorder away.
+    pub fn on_end(mut self, tell: impl FnOnce(&Result<Summary, Error>) + Send + 'static) -> Self {
+        self.on_end = Some(Box::new(tell));
+        self
+    }
+
+    /// Records the calls to `timer` in a file. What is there already is overwritten. The timers
+    /// that `timer` holds already are not in the trace: give it an empty one.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be made or written, or the name and the note are longer than 60,000
+    /// bytes.
+    pub fn create<T, B: Timer<T>>(
+        mut self,
+        path: impl AsRef<Path>,
+        timer: B,
+    ) -> Result<Recorder<B>, Error> {
+        let path = path.as_ref();
+        if self.name.is_none() {
+            self.name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        }
+        let named = |error: io::Error| {
+            TraceError::from(io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+        };
+        // Not buffered: it is given whole blocks.
+        let file = File::create(path).map_err(named)?;
+        self.write_to(file, timer)
+    }
+
+    /// Records the calls to `timer` in anything that can be written and sought, from its position
+    /// on. It is given 64 KiB at a time and needs no buffer. At the end it is sought once, to
+    /// complete the header: a pipe will not do.
+    ///
+    /// # Errors
+    ///
+    /// If the output cannot tell its position or be written, or the name and the note are longer
+    /// than 60,000 bytes.
+    pub fn write_to<T, B: Timer<T>, W: Write + Seek>(
+        self,
+        output: W,
+        timer: B,
+    ) -> Result<Recorder<B, W>, Error> {
+        let Self { name, note, tick, limit, on_end } = self;
+        let backend = std::any::type_name::<B>();
+        let separator = if note.is_empty() { "" } else { "; " };
+        let header = Header {
+            name: name.unwrap_or_else(|| "recording".into()),
+            provenance: format!("recorded by wheelhouse-record from {backend}{separator}{note}"),
+            tick_ns: u64::try_from(tick.as_nanos()).unwrap_or(u64::MAX),
+            ..Header::default()
+        };
+        let tape = Tape::new(output, header, limit, on_end, timer.now())?;
+        Ok(Recorder::with_parts(timer, tape))
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("name", &self.name)
+            .field("note", &self.note)
+            .field("tick", &self.tick)
+            .field("limit", &self.limit)
+            .finish_non_exhaustive()
+    }
+}

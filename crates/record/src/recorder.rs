@@ -1,0 +1,204 @@
+//! A backend whose calls are recorded.
+
+use crate::tape::Tape;
+use crate::{Builder, Error, Summary};
+use std::fmt;
+use std::fs::File;
+use std::io::{Seek, Write};
+use std::path::Path;
+use wheelhouse_core::{Expired, Tick, Timer, TimerId};
+use wheelhouse_workload::Op;
+
+/// Wraps a backend, answers as it does, and writes each call into a trace. The
+/// [front page](crate#what-is-recorded) says what becomes of each call.
+///
+/// Each method costs what the backend's does, and O(1) more: some bytes into a block in memory, and
+/// every 64 KiB one write to the output, which the call waits for. None fails because of the
+/// recording, which ends at its [limit](Builder::limit) or at an error of the output, and leaves
+/// the backend alone from then on.
+///
+/// ```
+/// use std::io::Cursor;
+/// use wheelhouse_hierarchical_wheel::{HierarchicalWheel, Timer};
+/// use wheelhouse_record::Recorder;
+///
+/// let output = Cursor::new(Vec::new());
+/// let mut timer = Recorder::builder().write_to(output, HierarchicalWheel::new())?;
+/// let id = timer.insert(7, "a");
+/// assert_eq!(timer.cancel(id), Some("a"));
+/// assert_eq!(timer.cancel(id), None); // not recorded
+/// let summary = timer.finish()?;
+/// assert_eq!((summary.totals.inserts, summary.totals.cancels), (1, 1));
+/// # Ok::<(), wheelhouse_record::Error>(())
+/// ```
+pub struct Recorder<B, W: Write + Seek = File> {
+    timer: B,
+    tape: Tape<W>,
+}
+
+impl Recorder<()> {
+    /// Chooses the trace's name, its limit ...
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+}
+
+impl<B> Recorder<B> {
+    /// Records the calls to `timer` in a file. What is there already is overwritten. The timers
+    /// that `timer` holds already are not in the trace: give it an empty one.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be made or written.
+    pub fn create<T>(path: impl AsRef<Path>, timer: B) -> Result<Self, Error>
+    where
+        B: Timer<T>,
+    {
+        Builder::new().create(path, timer)
+    }
+}
+
+impl<B, W: Write + Seek> Recorder<B, W> {
+    pub(crate) fn with_parts(timer: B, tape: Tape<W>) -> Self {
+        Self { timer, tape }
+    }
+
+    /// The backend.
+    pub fn timer(&self) -> &B {
+        &self.timer
+    }
+
+    /// How the recording ended; `None` while it goes on.
+    ///
+    /// # Errors
+    ///
+    /// What stopped it, if the output could not be written.
+    pub fn ended(&self) -> Option<Result<Summary, Error>> {
+        self.tape.outcome().cloned()
+    }
+
+    /// Ends the recording, writes the trace's end, and says what it holds. The timers go on
+    /// unrecorded. Called again, or after the recording has ended by itself, it only says how it
+    /// ended. A recorder that is dropped does the same.
+    ///
+    /// # Errors
+    ///
+    /// What stopped the recording earlier, or that the end cannot be written. The trace then has no
+    /// end; a reader yields the blocks that were written.
+    pub fn finish(&mut self) -> Result<Summary, Error> {
+        self.tape.finish().clone()
+    }
+
+    /// Ends the recording as [`finish`](Self::finish) does, and gives the backend back with its
+    /// timers.
+    pub fn into_timer(self) -> B {
+        self.timer
+    }
+}
+
+impl<T, B: Timer<T>, W: Write + Seek> Timer<T> for Recorder<B, W> {
+    #[inline]
+    fn now(&self) -> Tick {
+        self.timer.now()
+    }
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.timer.len()
+    }
+
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.timer.is_empty()
+    }
+
+    #[inline]
+    fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
+        let id = self.timer.insert(deadline, value);
+        self.tape.write(Op::Insert { label: id.index(), deadline });
+        id
+    }
+
+    #[inline]
+    fn cancel(&mut self, id: TimerId) -> Option<T> {
+        // A stale handle is not written: by now its label may be that of another timer.
+        let value = self.timer.cancel(id)?;
+        self.tape.write(Op::Cancel { label: id.index() });
+        Some(value)
+    }
+
+    #[inline]
+    fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
+        let moved = self.timer.reschedule(id, deadline);
+        if moved {
+            self.tape.write(Op::Reschedule { label: id.index(), deadline });
+        }
+        moved
+    }
+
+    #[inline]
+    fn deadline(&self, id: TimerId) -> Option<Tick> {
+        self.timer.deadline(id)
+    }
+
+    #[inline]
+    fn next_wakeup(&self) -> Option<Tick> {
+        self.timer.next_wakeup()
+    }
+
+    #[inline]
+    fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
+        let from = self.timer.now();
+        let expired = self.timer.pop_expired(now);
+        self.tape.popped(from, now.max(from), expired.is_some());
+        expired
+    }
+
+    #[inline]
+    fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
+        let from = self.timer.now();
+        let to = now.max(from);
+        let mut call = Advance { tape: &mut self.tape, from, to, fired: 0, complete: false };
+        let fired = self.timer.advance(now, |expired| {
+            call.fired += 1;
+            on_expiry(expired);
+        });
+        call.complete = true;
+        fired
+    }
+
+    fn compact(&mut self) {
+        self.timer.compact();
+    }
+}
+
+/// A call of `advance`, which writes itself when it is over, by a panic of the callback too.
+struct Advance<'a, W: Write + Seek> {
+    tape: &'a mut Tape<W>,
+    from: Tick,
+    to: Tick,
+    /// How many timers the callback was given.
+    fired: usize,
+    complete: bool,
+}
+
+impl<W: Write + Seek> Drop for Advance<'_, W> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.complete {
+            self.tape.advanced(self.from, self.to, self.fired);
+        } else {
+            // An advance would fire all that is due when it is replayed.
+            (0..self.fired).for_each(|_| self.tape.popped(self.from, self.to, true));
+        }
+    }
+}
+
+impl<B: fmt::Debug, W: Write + Seek> fmt::Debug for Recorder<B, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorder")
+            .field("timer", &self.timer)
+            .field("ended", &self.tape.outcome())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,151 @@
+//! The part of a recorder that writes: it takes operations and never fails.
+
+use crate::builder::OnEnd;
+use crate::{Ended, Error, Summary};
+use std::io::{Seek, Write};
+use wheelhouse_core::Tick;
+use wheelhouse_workload::Op;
+use wheelhouse_workload::trace::{Header, LiveWriter, TraceError};
+
+pub(crate) struct Tape<W: Write + Seek> {
+    /// `None` once the recording has ended.
+    writer: Option<LiveWriter<W>>,
+    /// Single ticks that are not written yet, the last of them to `clock`. A program that ticks a
+    /// thousand times a second with nothing to do would fill the file with them.
+    ticks: u32,
+    clock: Tick,
+    /// Whether the last call was a pop that fired: then the next is recorded even if it fires
+    /// nothing.
+    popping: bool,
+    /// Means something once there is no writer.
+    outcome: Result<Summary, Error>,
+    on_end: Option<OnEnd>,
+    limit: u64,
+}
+
+impl<W: Write + Seek> Tape<W> {
+    /// Begins a recording of timers whose clock stands at `now`.
+    pub(crate) fn new(
+        output: W,
+        header: Header,
+        limit: u64,
+        on_end: Option<OnEnd>,
+        now: Tick,
+    ) -> Result<Self, Error> {
+        let mut tape = Self {
+            writer: Some(LiveWriter::new(output, header, limit)?),
+            ticks: 0,
+            clock: now,
+            popping: false,
+            outcome: Ok(Summary::NOTHING),
+            on_end,
+            limit,
+        };
+        if now > 0 {
+            tape.write(Op::Advance { to: now });
+        }
+        Ok(tape)
+    }
+
+    // Always, as all on the way to the block: each call knows the kind of its operation.
+    #[inline(always)]
+    pub(crate) fn write(&mut self, op: Op) {
+        if self.ticks != 0 {
+            self.write_ticks();
+        }
+        self.put(op);
+    }
+
+    /// An advance has moved the clock from `from` to `to`, and so many timers have fired.
+    #[inline]
+    pub(crate) fn advanced(&mut self, from: Tick, to: Tick, fired: usize) {
+        self.popping = false;
+        if to - from == 1 && self.ticks < u32::MAX {
+            self.ticks += 1;
+            self.clock = to;
+        } else if to > from || fired > 0 {
+            self.write(Op::Advance { to });
+        }
+    }
+
+    /// A pop has moved the clock from `from` to `to`.
+    #[inline]
+    pub(crate) fn popped(&mut self, from: Tick, to: Tick, fired: bool) {
+        if fired || self.popping {
+            self.write(Op::Pop { to });
+            self.popping = fired;
+        } else {
+            self.advanced(from, to, 0);
+        }
+    }
+
+    /// How the recording ended, if it has.
+    pub(crate) fn outcome(&self) -> Option<&Result<Summary, Error>> {
+        self.writer.is_none().then_some(&self.outcome)
+    }
+
+    /// Ends the recording, unless it has ended, and says how it ended.
+    pub(crate) fn finish(&mut self) -> &Result<Summary, Error> {
+        self.write_ticks();
+        self.end(Ended::Finished);
+        &self.outcome
+    }
+
+    #[inline(always)]
+    fn put(&mut self, op: Op) {
+        let Some(writer) = &mut self.writer else { return };
+        if let Err(error) = writer.write(op) {
+            self.stop(error);
+        }
+    }
+
+    // Out of line: the calls that write hold only the test whether there are any.
+    #[inline(never)]
+    fn write_ticks(&mut self) {
+        let to = self.clock;
+        match std::mem::take(&mut self.ticks) {
+            0 => {}
+            1 => self.put(Op::Advance { to }),
+            count => self.put(Op::Ticks { count, to }),
+        }
+    }
+
+    #[cold]
+    fn stop(&mut self, error: TraceError) {
+        match error {
+            TraceError::Full { .. } => self.end(Ended::AtLimit),
+            error => {
+                self.writer = None;
+                self.set_outcome(Err(error.into()));
+            }
+        }
+    }
+
+    fn end(&mut self, ended: Ended) {
+        let Some(writer) = self.writer.take() else { return };
+        let remark = match ended {
+            Ended::Finished => String::new(),
+            Ended::AtLimit => format!("; stopped at its limit of {} bytes", self.limit),
+        };
+        let outcome = writer.finish(&remark).map_err(Error::from).map(|finished| Summary {
+            totals: finished.totals,
+            labels: finished.header.labels,
+            bytes: finished.bytes,
+            ended,
+        });
+        self.set_outcome(outcome);
+    }
+
+    fn set_outcome(&mut self, outcome: Result<Summary, Error>) {
+        self.outcome = outcome;
+        if let Some(tell) = self.on_end.take() {
+            tell(&self.outcome);
+        }
+    }
+}
+
+impl<W: Write + Seek> Drop for Tape<W> {
+    fn drop(&mut self) {
+        let _told_to_on_end = self.finish();
+    }
+}

@@ -1,0 +1,205 @@
+//! Memory to record into, and programs to be recorded.
+
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use std::cell::RefCell;
+use std::io::{self, Cursor, Seek, SeekFrom, Write};
+use std::rc::Rc;
+use wheelhouse_conformance::script::{Step, When};
+use wheelhouse_core::{Tick, Timer, TimerId};
+use wheelhouse_hierarchical_wheel::HierarchicalWheel;
+use wheelhouse_record::Recorder;
+use wheelhouse_workload::Op;
+use wheelhouse_workload::trace::{Header, Reader, TraceError};
+
+/// A file in memory that outlives the recorder, with a disk that may be full.
+#[derive(Clone)]
+pub(crate) struct Output {
+    file: Rc<RefCell<Cursor<Vec<u8>>>>,
+    /// So many bytes can be written, all in all.
+    room: Rc<RefCell<usize>>,
+}
+
+/// A recorded wheel.
+pub(crate) type Wheel = Recorder<HierarchicalWheel<u64>, Output>;
+
+/// Memory without end.
+pub(crate) fn output() -> Output {
+    output_of(usize::MAX)
+}
+
+/// Memory that takes so many bytes, and then fails for ever.
+pub(crate) fn output_of(room: usize) -> Output {
+    Output { file: Rc::default(), room: Rc::new(RefCell::new(room)) }
+}
+
+impl Output {
+    pub(crate) fn len(&self) -> u64 {
+        self.file.borrow().get_ref().len() as u64
+    }
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.file.borrow().get_ref().clone()
+    }
+
+    /// How many bytes were ever written, those written twice counted twice.
+    pub(crate) fn written(&self) -> usize {
+        usize::MAX - *self.room.borrow()
+    }
+
+    /// The trace in it, which is whole.
+    pub(crate) fn read(&self) -> (Header, Vec<Op>) {
+        let (header, ops, error) = self.read_part();
+        assert!(error.is_none(), "{error:?}");
+        (header, ops)
+    }
+
+    /// What can be read of the trace in it, and why no more.
+    pub(crate) fn read_part(&self) -> (Header, Vec<Op>, Option<TraceError>) {
+        let bytes = self.bytes();
+        let mut reader = match Reader::new(&bytes[..]) {
+            Ok(reader) => reader,
+            Err(error) => return (Header::default(), Vec::new(), Some(error)),
+        };
+        let (mut ops, mut error) = (Vec::new(), None);
+        for op in reader.by_ref() {
+            match op {
+                Ok(op) => ops.push(op),
+                Err(found) => error = Some(found),
+            }
+        }
+        (reader.header().clone(), ops, error)
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut room = self.room.borrow_mut();
+        let taken = bytes.len().min(*room);
+        if taken == 0 && !bytes.is_empty() {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        *room -= taken;
+        self.file.borrow_mut().write(&bytes[..taken])
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Output {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.borrow_mut().seek(to)
+    }
+}
+
+/// What came of a program.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Played {
+    /// Deadline and value of each timer that fired. The value is its number in order of insertion.
+    pub(crate) fired: Vec<(Tick, u64)>,
+    /// Each yes or no of a cancellation or reschedule.
+    pub(crate) answers: Vec<bool>,
+}
+
+/// Plays steps as the conformance suite means them.
+pub(crate) fn play<B: Timer<u64>>(timer: &mut B, steps: &[Step]) -> Played {
+    let mut played = Played::default();
+    let mut ids: Vec<TimerId> = Vec::new();
+    for step in steps {
+        let pick =
+            |ids: &[TimerId], timer: u16| ids.get(usize::from(timer) % ids.len().max(1)).copied();
+        let now = timer.now();
+        match *step {
+            Step::Insert(when) => {
+                let value = ids.len() as u64;
+                ids.push(timer.insert(tick(when, now), value));
+            }
+            Step::Cancel(which) => {
+                let Some(id) = pick(&ids, which) else { continue };
+                played.answers.push(timer.cancel(id).is_some());
+            }
+            Step::Reschedule(which, when) => {
+                let Some(id) = pick(&ids, which) else { continue };
+                played.answers.push(timer.reschedule(id, tick(when, now)));
+            }
+            Step::Advance(when) => {
+                timer.advance(tick(when, now), |it| played.fired.push((it.deadline, it.value)));
+            }
+            Step::Pop(when) => {
+                let expired = timer.pop_expired(tick(when, now));
+                played.fired.extend(expired.map(|it| (it.deadline, it.value)));
+            }
+            Step::Wake => wake(timer, &mut played.fired),
+            Step::Compact => timer.compact(),
+            Step::Panic(when, nth) => panic_at(timer, tick(when, now), nth, &mut played.fired),
+        }
+    }
+    played
+}
+
+fn tick(when: When, now: Tick) -> Tick {
+    match when {
+        When::In(distance) => now.saturating_add(distance),
+        When::Ago(distance) => now.saturating_sub(distance),
+        When::At(tick) => tick,
+    }
+}
+
+fn wake<B: Timer<u64>>(timer: &mut B, fired: &mut Vec<(Tick, u64)>) {
+    let before = fired.len();
+    while fired.len() == before {
+        let Some(wakeup) = timer.next_wakeup() else { return };
+        timer.advance(wakeup, |it| fired.push((it.deadline, it.value)));
+    }
+}
+
+/// Advances with a callback that panics at the timer of that number.
+fn panic_at<B: Timer<u64>>(timer: &mut B, to: Tick, nth: u8, fired: &mut Vec<(Tick, u64)>) {
+    let end = fired.len() + usize::from(nth);
+    let call = std::panic::AssertUnwindSafe(|| {
+        timer.advance(to, |it| {
+            fired.push((it.deadline, it.value));
+            if fired.len() > end {
+                std::panic::resume_unwind(Box::new("as planned")); // prints nothing
+            }
+        });
+    });
+    let _panicked = std::panic::catch_unwind(call);
+}
+
+/// Plays a recording, and lists deadline and number of each timer that fires.
+pub(crate) fn replay<B: Timer<u64>>(timer: &mut B, labels: u32, ops: &[Op]) -> Vec<(Tick, u64)> {
+    let mut ids: Vec<Option<TimerId>> = vec![None; labels as usize];
+    let (mut fired, mut inserted) = (Vec::new(), 0);
+    for op in ops {
+        match *op {
+            Op::Insert { label, deadline } => {
+                ids[label as usize] = Some(timer.insert(deadline, inserted));
+                inserted += 1;
+            }
+            Op::Cancel { label } => {
+                let id = ids[label as usize].expect("it was inserted");
+                assert!(timer.cancel(id).is_some(), "only live timers are recorded");
+            }
+            Op::Reschedule { label, deadline } => {
+                let id = ids[label as usize].expect("it was inserted");
+                assert!(timer.reschedule(id, deadline), "only live timers are recorded");
+            }
+            Op::Advance { to } => {
+                timer.advance(to, |it| fired.push((it.deadline, it.value)));
+            }
+            Op::Ticks { count, to } => {
+                for left in (0..Tick::from(count)).rev() {
+                    timer.advance(to - left, |it| fired.push((it.deadline, it.value)));
+                }
+            }
+            Op::Pop { to } => {
+                fired.extend(timer.pop_expired(to).map(|it| (it.deadline, it.value)));
+            }
+            Op::Wake => panic!("a recorder writes where the clock went"),
+        }
+    }
+    fired
+}

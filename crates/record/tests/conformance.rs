@@ -1,0 +1,29 @@
+//! The contract, on a backend whose calls are recorded: the recorder changes no answer.
+
+use std::io::{Empty, empty};
+use wheelhouse_conformance::suite;
+use wheelhouse_core::backend::{Backend, Info};
+use wheelhouse_core::meter::Meter;
+use wheelhouse_hierarchical_wheel::{Definition, HierarchicalWheel};
+use wheelhouse_record::Recorder;
+
+/// The hierarchical wheel, recorded.
+struct Recorded;
+
+impl Backend for Recorded {
+    const INFO: Info = Definition::INFO;
+
+    type Timer<T, M: Meter> = Recorder<HierarchicalWheel<T, M>, Empty>;
+
+    fn build<T, M: Meter + Default>() -> Self::Timer<T, M> {
+        let output = empty(); // takes everything and keeps nothing
+        let recorder = Recorder::builder().limit(u64::MAX).write_to(output, Definition::build());
+        recorder.expect("it can be written")
+    }
+
+    fn meter<T, M: Meter>(timer: &Self::Timer<T, M>) -> Option<&M> {
+        Definition::meter(timer.timer())
+    }
+}
+
+suite!(Recorded);

@@ -1,0 +1,209 @@
+//! What ends a recording: its limit, its output, its recorder.
+
+mod common;
+
+use common::{Output, Wheel, output, output_of};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::sync::{Arc, Mutex};
+use wheelhouse_core::Timer;
+use wheelhouse_hierarchical_wheel::HierarchicalWheel;
+use wheelhouse_record::{DEFAULT_LIMIT, Ended, Error, Recorder};
+use wheelhouse_workload::Op;
+use wheelhouse_workload::trace::TraceError;
+
+/// A program that takes every kind of call; returns how many timers fired.
+fn program(timer: &mut impl Timer<u64>, rounds: u64) -> usize {
+    let mut fired = 0;
+    for round in 0..rounds {
+        let start = round * 100;
+        let ids: Vec<_> = (0..8).map(|n| timer.insert(start + 10 + n * n, n)).collect();
+        assert!(timer.cancel(ids[3]).is_some());
+        assert!(timer.reschedule(ids[5], start + 40));
+        fired += timer.advance(start + 11, |_| ());
+        while timer.pop_expired(start + 99).is_some() {
+            fired += 1;
+        }
+    }
+    fired
+}
+
+fn recorder(output: &Output, limit: u64) -> Result<Wheel, Error> {
+    Recorder::builder().limit(limit).write_to(output.clone(), HierarchicalWheel::new())
+}
+
+/// The whole recording of a program, operation by operation.
+fn whole(rounds: u64) -> Vec<Op> {
+    let bytes = output();
+    let mut timer = recorder(&bytes, DEFAULT_LIMIT).expect("memory can be written");
+    program(&mut timer, rounds);
+    timer.finish().expect("memory can be written");
+    bytes.read().1
+}
+
+#[test]
+fn a_trace_keeps_to_its_limit_and_is_whole() {
+    let all = whole(30);
+    let mut lengths = Vec::new();
+    for limit in (0..6000).step_by(13) {
+        let bytes = output();
+        let mut timer = recorder(&bytes, limit).expect("memory can be written");
+        let empty = bytes.len() + 37; // what it takes without operations
+        assert_eq!(program(&mut timer, 30), 30 * 7, "the program does not notice");
+        let before = timer.ended();
+        let summary = timer.finish().expect("memory can be written");
+        let (header, ops) = bytes.read();
+        assert_eq!(ops, all[..ops.len()], "it is the beginning");
+        assert_eq!(summary.totals.operations(), ops.len() as u64);
+        assert_eq!(summary.bytes, bytes.len());
+        assert!(bytes.len() <= limit.max(empty), "{} bytes of {limit}", bytes.len());
+        let cut = ops.len() < all.len();
+        assert_eq!(summary.ended == Ended::AtLimit, cut);
+        assert_eq!(before.is_some(), cut, "it is finished when it stops");
+        let says_so = header.provenance.contains(&format!("stopped at its limit of {limit} bytes"));
+        assert_eq!(says_so, cut);
+        lengths.push(ops.len());
+    }
+    assert_eq!(lengths[0], 0);
+    assert_eq!(lengths.last(), Some(&all.len()), "the last limit is high enough");
+    assert!(lengths.is_sorted());
+}
+
+#[test]
+fn a_limit_beyond_a_block_is_kept_too() {
+    for limit in [65_000, 66_000, 131_000, 150_000, 200_000] {
+        let bytes = output();
+        let mut timer = recorder(&bytes, limit).expect("memory can be written");
+        program(&mut timer, 10_000);
+        assert!(matches!(timer.ended(), Some(Ok(_))), "{limit}: {:?}", timer.ended());
+        assert!(bytes.len() <= limit && bytes.len() + 100 > limit, "{} of {limit}", bytes.len());
+        assert_eq!(bytes.read().1, whole(10_000)[..bytes.read().1.len()]);
+    }
+}
+
+#[test]
+fn an_output_may_fail_at_any_byte_and_the_program_goes_on() {
+    let plain = output();
+    let mut timer = recorder(&plain, DEFAULT_LIMIT).expect("memory can be written");
+    let fired = program(&mut timer, 3);
+    timer.finish().expect("memory can be written");
+    let (_, all) = plain.read();
+
+    for room in 0..plain.written() {
+        let bytes = output_of(room);
+        let Ok(mut timer) = recorder(&bytes, DEFAULT_LIMIT) else {
+            assert!(bytes.read_part().2.is_some(), "it failed within its header");
+            continue;
+        };
+        assert_eq!(program(&mut timer, 3), fired, "failing after {room} bytes");
+        let error = timer.finish().expect_err("it could not be written");
+        assert!(matches!(error.cause(), TraceError::Io(_)), "{error}");
+        assert_eq!(timer.finish().expect_err("it is kept").to_string(), error.to_string());
+        assert_eq!(timer.advance(u64::MAX, |_| ()), 0, "nothing is left");
+        let (_, ops, error) = bytes.read_part();
+        assert!(ops.is_empty() || ops == all, "what is read was done");
+        // The last bytes are those of the header, which may be the same as before.
+        assert!(error.is_some() || room + 4 > plain.written() || ops == all);
+    }
+}
+
+#[test]
+fn an_output_may_fail_between_blocks_and_what_was_written_can_be_read() {
+    let all = whole(10_000);
+    for room in [65_000, 66_000, 140_000] {
+        let bytes = output_of(room);
+        let mut timer = recorder(&bytes, DEFAULT_LIMIT).expect("there is room for the header");
+        program(&mut timer, 10_000);
+        assert!(matches!(timer.ended(), Some(Err(_))), "it stops when it fails");
+        let (header, ops, error) = bytes.read_part();
+        assert!(matches!(error, Some(TraceError::Truncated { .. })), "{error:?}");
+        assert_eq!((header.labels, header.operations), (u32::MAX, u64::MAX));
+        assert!(header.provenance.contains("not finished"));
+        assert_eq!(ops, all[..ops.len()]);
+        assert_eq!(ops.is_empty(), room < 65_700, "whole blocks can be read");
+    }
+}
+
+#[test]
+fn a_recorder_that_is_dropped_finishes_its_trace() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let teller = Arc::clone(&told);
+    let bytes = output();
+    let timer = Recorder::builder()
+        .on_end(move |outcome| teller.lock().unwrap().push(outcome.clone()))
+        .write_to(bytes.clone(), HierarchicalWheel::new());
+    let mut timer = timer.expect("memory can be written");
+    program(&mut timer, 2);
+    assert!(told.lock().unwrap().is_empty());
+    drop(timer);
+    assert_eq!(bytes.read().1, whole(2));
+    let told = told.lock().unwrap();
+    let [Ok(summary)] = &told[..] else { panic!("told once, that it went well: {told:?}") };
+    assert_eq!((summary.ended, summary.bytes), (Ended::Finished, bytes.len()));
+}
+
+#[test]
+fn ticks_that_wait_are_written_at_the_end() {
+    let bytes = output();
+    let mut timer = recorder(&bytes, DEFAULT_LIMIT).expect("memory can be written");
+    (1..=5).for_each(|tick| assert_eq!(timer.advance(tick, |_| ()), 0));
+    drop(timer);
+    assert_eq!(bytes.read().1, [Op::Ticks { count: 5, to: 5 }]);
+}
+
+#[test]
+fn after_its_end_a_recorder_is_its_backend() {
+    let bytes = output();
+    let mut timer = recorder(&bytes, DEFAULT_LIMIT).expect("memory can be written");
+    program(&mut timer, 1);
+    let summary = timer.finish().expect("memory can be written");
+    let length = bytes.len();
+    let id = timer.insert(1_000, 1);
+    assert!(timer.reschedule(id, 900));
+    assert_eq!(timer.advance(900, |_| ()), 1);
+    assert_eq!(timer.finish().expect("it is the same"), summary);
+    drop(timer);
+    assert_eq!(bytes.len(), length);
+}
+
+#[test]
+fn an_output_that_cannot_seek_is_refused() {
+    struct Pipe;
+    impl Write for Pipe {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    impl Seek for Pipe {
+        fn seek(&mut self, _: SeekFrom) -> io::Result<u64> {
+            Err(io::ErrorKind::NotSeekable.into())
+        }
+    }
+    let refused = Recorder::builder().write_to(Pipe, HierarchicalWheel::<u64>::new());
+    assert!(matches!(refused.map(drop).unwrap_err().cause(), TraceError::Io(_)));
+}
+
+#[test]
+fn a_file_that_cannot_be_made_is_named() {
+    let path = std::env::temp_dir().join("no such folder for wheelhouse").join("a.trace");
+    let error = Recorder::create(&path, HierarchicalWheel::<u64>::new()).map(drop).unwrap_err();
+    assert!(error.to_string().contains(&path.display().to_string()), "{error}");
+}
+
+#[test]
+fn a_trace_begins_where_its_output_stands() {
+    let bytes = output();
+    bytes.clone().write_all(b"before").expect("memory can be written");
+    let mut timer = recorder(&bytes, DEFAULT_LIMIT).expect("memory can be written");
+    program(&mut timer, 1);
+    let length = timer.finish().expect("memory can be written").bytes;
+    bytes.clone().write_all(b"after").expect("memory can be written");
+    let all = bytes.bytes();
+    let (before, rest) = all.split_at(6);
+    assert_eq!((before, &rest[length as usize..]), (&b"before"[..], &b"after"[..]));
+    let reader = wheelhouse_workload::trace::Reader::new(&rest[..length as usize]);
+    let ops = reader.and_then(Iterator::collect::<Result<Vec<Op>, _>>).expect("it is whole");
+    assert_eq!(ops, whole(1));
+}

@@ -1,0 +1,166 @@
+//! Whoever replays a recording sees what the program saw.
+
+mod common;
+
+use common::{Played, Wheel, output, play, replay};
+use proptest::prelude::*;
+use wheelhouse_binary_heap::BinaryHeap;
+use wheelhouse_conformance::script::{Step, When};
+use wheelhouse_conformance::{Oracle, steps};
+use wheelhouse_core::Timer;
+use wheelhouse_hierarchical_wheel::HierarchicalWheel;
+use wheelhouse_record::{Ended, Recorder};
+use wheelhouse_workload::trace::Totals;
+use wheelhouse_workload::{Op, Player};
+
+/// Plays steps on a recorded wheel, and the recording on two other structures.
+fn check(steps: &[Step]) -> Result<(), TestCaseError> {
+    let bytes = output();
+    let recorder = Recorder::builder().write_to(bytes.clone(), HierarchicalWheel::new());
+    let mut recorder = recorder.expect("it can be written");
+    let Played { fired, .. } = play(&mut recorder, steps);
+    let live = recorder.len();
+    let summary = recorder.finish().expect("it can be written");
+    prop_assert_eq!((summary.ended, summary.bytes), (Ended::Finished, bytes.len()));
+
+    let (header, ops) = bytes.read();
+    prop_assert_eq!(header.operations, summary.totals.operations());
+    let mut oracle = Oracle::new();
+    prop_assert_eq!(&replay(&mut oracle, header.labels, &ops), &fired);
+    prop_assert_eq!((oracle.len(), oracle.now()), (live, recorder.now()));
+    let mut heap = BinaryHeap::new();
+    prop_assert_eq!(&replay(&mut heap, header.labels, &ops), &fired);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 500 } else { 5000 }))]
+
+    #[test]
+    fn any_program_comes_back(steps in steps(300)) {
+        check(&steps)?;
+    }
+
+    #[test]
+    fn a_program_at_the_end_of_time_comes_back(left in 0..300_u64, steps in steps(100)) {
+        let start = Step::Advance(When::At(u64::MAX - left));
+        check(&[&[start], &steps[..]].concat())?;
+    }
+}
+
+/// The recording of some calls, its number of labels first.
+fn recorded(calls: impl FnOnce(&mut Wheel)) -> (u32, Vec<Op>) {
+    let bytes = output();
+    let recorder = Recorder::builder().write_to(bytes.clone(), HierarchicalWheel::new());
+    let mut recorder = recorder.expect("it can be written");
+    calls(&mut recorder);
+    drop(recorder);
+    let (header, ops) = bytes.read();
+    (header.labels, ops)
+}
+
+#[test]
+fn stale_handles_are_not_recorded() {
+    let bytes = output();
+    let mut recorder =
+        Recorder::builder().write_to(bytes.clone(), HierarchicalWheel::new()).expect("a cursor");
+    let old = recorder.insert(5, 0);
+    assert_eq!(recorder.cancel(old), Some(0));
+    let new = recorder.insert(6, 1);
+    assert_eq!(new.index(), old.index(), "the test wants a place that is used again");
+    assert_eq!((recorder.cancel(old), recorder.reschedule(old, 9)), (None, false));
+    assert_eq!(recorder.advance(6, |_| ()), 1);
+    assert_eq!((recorder.cancel(new), recorder.reschedule(new, 9)), (None, false));
+    drop(recorder);
+    let label = old.index();
+    let expected = [
+        Op::Insert { label, deadline: 5 },
+        Op::Cancel { label },
+        Op::Insert { label, deadline: 6 },
+        Op::Advance { to: 6 },
+    ];
+    assert_eq!(bytes.read().1, expected);
+}
+
+#[test]
+fn calls_that_do_nothing_are_not_recorded_and_single_ticks_are_one_operation() {
+    let (labels, ops) = recorded(|timer| {
+        assert_eq!(timer.advance(0, |_| ()), 0);
+        (1..=1000).for_each(|tick| assert_eq!(timer.advance(tick, |_| ()), 0));
+        assert!(timer.pop_expired(1001).is_none());
+        assert!(timer.pop_expired(700).is_none());
+        assert_eq!(timer.advance(1001, |_| ()), 0);
+        assert_eq!(timer.advance(2001, |_| ()), 0);
+        assert_eq!(timer.advance(2002, |_| ()), 0);
+        timer.compact();
+    });
+    let expected =
+        [Op::Ticks { count: 1001, to: 1001 }, Op::Advance { to: 2001 }, Op::Advance { to: 2002 }];
+    assert_eq!((labels, &ops[..]), (0, &expected[..]));
+}
+
+#[test]
+fn a_run_of_pops_keeps_what_comes_in_between() {
+    let (labels, ops) = recorded(|timer| {
+        timer.insert(7, 0);
+        assert!(timer.pop_expired(9).is_some_and(|expired| expired.value == 0));
+        timer.insert(3, 1); // overdue
+        assert!(timer.pop_expired(9).is_some_and(|expired| expired.value == 1));
+        assert!(timer.pop_expired(9).is_none()); // ends the run
+        assert!(timer.pop_expired(9).is_none());
+    });
+    let pops = ops.iter().filter(|op| **op == Op::Pop { to: 9 }).count();
+    assert_eq!((pops, ops.len()), (3, 5));
+    let mut player = Player::new(Oracle::new(), labels as usize);
+    player.play(&ops);
+    assert_eq!((player.inserted(), player.fired()), (2, 2));
+}
+
+#[test]
+fn the_whole_range_of_ticks_is_recorded() {
+    let mut oracle = Oracle::new();
+    let (labels, ops) = recorded(|timer| {
+        timer.insert(u64::MAX, 0);
+        timer.insert(0, 1);
+        assert_eq!(timer.advance(u64::MAX - 1, |_| ()), 1);
+        timer.insert(1, 2);
+        assert_eq!(timer.advance(u64::MAX, |_| ()), 2);
+        assert_eq!(timer.advance(0, |_| ()), 0);
+    });
+    assert_eq!(replay(&mut oracle, labels, &ops), [(0, 1), (1, 2), (u64::MAX, 0)]);
+    assert_eq!(oracle.now(), u64::MAX);
+}
+
+#[test]
+fn a_callback_that_panics_is_recorded_as_what_it_was_given() {
+    let bytes = output();
+    let mut recorder =
+        Recorder::builder().write_to(bytes.clone(), HierarchicalWheel::new()).expect("a cursor");
+    let ids: Vec<_> = (0..4).map(|value| recorder.insert(5, value)).collect();
+    let panicking = std::panic::AssertUnwindSafe(|| {
+        recorder.advance(5, |expired| {
+            if expired.value == 1 {
+                std::panic::resume_unwind(Box::new("as planned"));
+            }
+        })
+    });
+    assert!(std::panic::catch_unwind(panicking).is_err());
+    assert_eq!(recorder.cancel(ids[2]), Some(2), "it has not fired");
+    assert_eq!(recorder.advance(5, |_| ()), 1);
+    drop(recorder);
+    let (header, ops) = bytes.read();
+    assert_eq!(replay(&mut Oracle::new(), header.labels, &ops), [(5, 0), (5, 1), (5, 3)]);
+}
+
+#[test]
+fn a_clock_that_has_run_already_is_set_first() {
+    let mut wheel = HierarchicalWheel::new();
+    wheel.advance(1000, |_| ());
+    let bytes = output();
+    let mut recorder = Recorder::builder().write_to(bytes.clone(), wheel).expect("a cursor");
+    recorder.insert(1003, 0);
+    let totals = recorder.finish().expect("it can be written").totals;
+    assert_eq!(totals, Totals { inserts: 1, clock: 1, ..Totals::default() });
+    assert_eq!(bytes.read().1[0], Op::Advance { to: 1000 });
+    assert_eq!(recorder.into_timer().advance(1003, |_| ()), 1, "its timers are still there");
+}

@@ -1,0 +1,241 @@
+//! Writes traces whose length is not known beforehand.
+
+use super::codec::{Context, MAX_OP};
+use super::writer::{chained, end_of_file, start_of_file};
+use super::{BLOCK, Header, Totals, TraceError};
+use crate::Op;
+use std::io::{Seek, SeekFrom, Write};
+
+/// Bytes that a [`LiveWriter`] keeps free in the provenance of its header, for a remark in the end.
+pub const REMARK: usize = 64;
+const UNFINISHED: &str = "; not finished";
+
+/// Tag, lengths, two checksums.
+const FRAME: usize = 21;
+/// What the deflate format puts before bytes that are stored as they are: a tag, the length, and
+/// the length inverted.
+const STORED: usize = 5;
+/// Most operations in one stretch of stored bytes.
+const MAX_STORED: usize = u16::MAX as usize;
+const MAX_BLOCK: usize = FRAME + STORED + MAX_STORED;
+/// Tag, totals, checksum.
+const END_OF_FILE: u64 = 37;
+
+/// Writes a trace while the operations happen, when nobody knows yet how many there will be.
+///
+/// A [`Writer`](super::Writer) has to know the number of labels and of operations first. This one
+/// learns them as it goes, and in the end goes back and writes them into the header: so its output
+/// must seek, as a file does and a pipe does not. Nor does it deflate: it is made to be fast, and
+/// what is written takes four to six bytes for each operation. It holds one block of at most 64 KiB
+/// and hands it on in one piece, so that its output needs no buffer.
+///
+/// ```
+/// use std::io::Cursor;
+/// use wheelhouse_workload::{Op, trace};
+///
+/// let header = trace::Header { name: "two".into(), ..trace::Header::default() };
+/// let mut writer = trace::LiveWriter::new(Cursor::new(Vec::new()), header, 1000)?;
+/// writer.write(Op::Insert { label: 6, deadline: 5 })?;
+/// writer.write(Op::Pop { to: 9 })?;
+/// let finished = writer.finish("; an example")?;
+///
+/// assert_eq!((finished.header.labels, finished.header.operations), (7, 2));
+/// let reader = trace::Reader::new(&finished.output.get_ref()[..])?;
+/// assert_eq!(reader.header(), &finished.header);
+/// # Ok::<(), trace::TraceError>(())
+/// ```
+#[derive(Debug)]
+pub struct LiveWriter<W> {
+    output: W,
+    header: Header,
+    /// Where in the output the trace begins.
+    start: u64,
+    limit: u64,
+    /// Bytes written of this trace.
+    written: u64,
+    context: Context,
+    totals: Totals,
+    /// Room for the frame, then operations.
+    block: Box<[u8]>,
+    /// How much of the block is taken.
+    length: usize,
+    /// The block is handed on before it grows beyond this, which is no more than its length.
+    room: usize,
+    /// Operations in the blocks before.
+    handed_on: u64,
+    crc: u32,
+}
+
+/// What a [`LiveWriter`] gives back in the end.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Finished<W> {
+    /// The output, flushed, its position at the end of the trace.
+    pub output: W,
+    /// The header as it was written in the end.
+    pub header: Header,
+    /// How many operations of each kind there are.
+    pub totals: Totals,
+    /// How long the trace is, in bytes.
+    pub bytes: u64,
+}
+
+impl<W: Write + Seek> LiveWriter<W> {
+    /// Begins a trace, of `limit` bytes at most, at the output's position. The numbers of labels
+    /// and operations in `header` do not matter. Its provenance gets [`REMARK`] bytes longer.
+    ///
+    /// The limit holds for all but a trace without operations, which takes its header and 37 bytes.
+    ///
+    /// # Errors
+    ///
+    /// If the texts of the header are longer than 64 KiB together, the output cannot tell its
+    /// position, or writing fails.
+    pub fn new(mut output: W, mut header: Header, limit: u64) -> Result<Self, TraceError> {
+        header.provenance.push_str(&padded(UNFINISHED));
+        (header.labels, header.operations) = (u32::MAX, u64::MAX);
+        let (first, _) = start_of_file(&header)?;
+        let start = output.stream_position()?;
+        output.write_all(&first)?;
+        let mut writer = Self {
+            output,
+            header: Header { labels: 0, ..header },
+            start,
+            limit,
+            written: first.len() as u64,
+            context: Context::default(),
+            totals: Totals::default(),
+            block: vec![0; MAX_BLOCK].into(),
+            length: FRAME + STORED,
+            room: 0,
+            handed_on: 0,
+            crc: 0,
+        };
+        writer.begin_block();
+        Ok(writer)
+    }
+
+    /// Writes an operation. O(1): some bytes into a block in memory, and every 64 KiB the block
+    /// into the output.
+    ///
+    /// # Errors
+    ///
+    /// [`TraceError::Full`], and nothing done, where the operation could pass the limit: the trace
+    /// can still be [finished](Self::finish). [`TraceError::Label`], and nothing done, for the
+    /// label `u32::MAX`, which no header can announce. If writing fails; the trace then ends in its
+    /// last whole block.
+    // Where the kind is known, as in a recorder, inlining leaves a tenth of it.
+    #[inline(always)]
+    pub fn write(&mut self, op: Op) -> Result<(), TraceError> {
+        if self.length + MAX_OP > self.room {
+            self.make_room()?;
+        }
+        if let Op::Insert { label, .. } | Op::Cancel { label } | Op::Reschedule { label, .. } = op {
+            if label >= self.header.labels {
+                self.add_label(label)?;
+            }
+        }
+        if let Some(out) = self.block[self.length..].first_chunk_mut() {
+            self.length += self.context.encode(op, out); // always: there is room
+            self.totals.add(op);
+        }
+        Ok(())
+    }
+
+    /// How many operations of each kind there were until now.
+    pub fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    /// Writes the end and the numbers in the header, and gives the output back. The first
+    /// [`REMARK`] bytes of `remark` come to stand at the end of the header's provenance.
+    ///
+    /// # Errors
+    ///
+    /// If writing or seeking fails.
+    pub fn finish(mut self, remark: &str) -> Result<Finished<W>, TraceError> {
+        if self.pending() > 0 {
+            self.write_block()?;
+        }
+        let kept = self.header.provenance.len() - REMARK;
+        self.header.provenance.truncate(kept);
+        self.header.provenance.push_str(&padded(remark));
+        self.header.operations = self.totals.operations();
+        let (first, header_crc) = start_of_file(&self.header)?;
+        let end = end_of_file(self.totals, self.crc, header_crc);
+        self.output.write_all(&end)?;
+        self.written += end.len() as u64;
+        self.output.seek(SeekFrom::Start(self.start))?;
+        self.output.write_all(&first)?;
+        self.output.seek(SeekFrom::Start(self.start + self.written))?;
+        self.output.flush()?;
+        let Self { output, header, totals, written: bytes, .. } = self;
+        Ok(Finished { output, header, totals, bytes })
+    }
+
+    #[cold]
+    fn add_label(&mut self, label: u32) -> Result<(), TraceError> {
+        let labels = self.header.labels;
+        self.header.labels = label.checked_add(1).ok_or(TraceError::Label { label, labels })?;
+        Ok(())
+    }
+
+    #[cold]
+    fn make_room(&mut self) -> Result<(), TraceError> {
+        if self.pending() > 0 {
+            self.write_block()?;
+        }
+        if self.length + MAX_OP > self.room {
+            return Err(TraceError::Full { limit: self.limit });
+        }
+        Ok(())
+    }
+
+    /// Operations in the block: fewer than it has bytes.
+    fn pending(&self) -> u32 {
+        (self.totals.operations() - self.handed_on) as u32
+    }
+
+    fn begin_block(&mut self) {
+        self.length = FRAME + STORED;
+        self.handed_on = self.totals.operations();
+        let left = self.limit.saturating_sub(self.written + END_OF_FILE);
+        self.room = MAX_BLOCK.min(usize::try_from(left).unwrap_or(usize::MAX));
+    }
+
+    /// Fills in the frame and hands the block on. After an error the block is gone: a second try
+    /// would put it behind a part of itself.
+    fn write_block(&mut self) -> Result<(), TraceError> {
+        let pending = self.pending();
+        let block = &mut self.block[..self.length];
+        let raw = (block.len() - FRAME - STORED) as u32;
+        let length = raw as u16; // at most MAX_STORED
+        let crc_raw = crc32fast::hash(&block[FRAME + STORED..]);
+        let mut head = [0; FRAME + STORED];
+        head[0] = BLOCK;
+        for (place, field) in
+            head[1..].chunks_exact_mut(4).zip([raw, raw + STORED as u32, pending, crc_raw])
+        {
+            place.copy_from_slice(&field.to_le_bytes());
+        }
+        head[FRAME] = 1; // the last stretch, and stored
+        head[FRAME + 1..][..2].copy_from_slice(&length.to_le_bytes());
+        head[FRAME + 3..].copy_from_slice(&(!length).to_le_bytes());
+        block[..FRAME + STORED].copy_from_slice(&head);
+        let crc = chained(self.crc, &[&block[..17], &block[FRAME..]]);
+        block[17..FRAME].copy_from_slice(&crc.to_le_bytes());
+
+        let result = self.output.write_all(block);
+        (self.crc, self.written) = (crc, self.written + block.len() as u64);
+        self.begin_block();
+        Ok(result?)
+    }
+}
+
+/// A remark that takes exactly its room: the header is written twice, in the same length.
+fn padded(remark: &str) -> String {
+    let mut length = REMARK.min(remark.len());
+    while !remark.is_char_boundary(length) {
+        length -= 1;
+    }
+    format!("{}{:width$}", &remark[..length], "", width = REMARK - length)
+}
