@@ -89,6 +89,18 @@ impl Stream {
         self.phases.get(phase + 1).is_none_or(|next| next.measure != self.phases[phase].measure)
     }
 
+    /// Cuts off what only goes on with what the phase before it measures, to the end: of a long stretch
+    /// that comes in pieces, the first is left.
+    pub fn cut(&mut self, solution: &mut Solution) {
+        while let [.., before, last] = self.phases.as_slice()
+            && before.measure.is_some()
+            && before.measure == last.measure
+        {
+            self.phases.pop();
+        }
+        solution.checksums.truncate(self.phases.len());
+    }
+
     /// The number of timers that the stream starts.
     pub fn insertions(&self) -> usize {
         self.phases
@@ -105,11 +117,9 @@ impl Stream {
         let mut script = Script::default();
         let mut label_of = Vec::with_capacity(self.insertions());
         let mut one_a_label = true;
-        let mut census = Counting::new(self);
         for phase in &self.phases {
-            let before = player.fired();
+            player.timer_mut().is_measuring = phase.measure.is_some();
             for &op in &phase.ops {
-                census.count(phase, op, &player);
                 match op {
                     Op::Insert { label, .. } => {
                         one_a_label &= !player.is_live(label);
@@ -127,56 +137,12 @@ impl Stream {
                     }
                 }
             }
-            census.end_phase(phase, player.fired() - before);
             checksums.push(player.checksum());
         }
         script.fired = player.timer().fired.iter().map(|&value| label_of[value as usize]).collect();
         let script = one_a_label.then_some(script);
-        Solution { checksums, fired: player.fired(), script, census: census.finish() }
-    }
-}
-
-/// A census that is being taken.
-struct Counting {
-    census: Census,
-    distances: Histogram<u64>,
-}
-
-impl Counting {
-    fn new(stream: &Stream) -> Self {
-        let census = Census { workload: stream.name.clone(), n: stream.n, ..Census::default() };
-        // Three significant digits, which the library accepts.
-        let distances = Histogram::new(3).expect("a valid precision");
-        Self { census, distances }
-    }
-
-    /// An operation is about to be played.
-    fn count(&mut self, phase: &Phase, op: Op, player: &Player<Recorder>) {
-        let timer = player.timer();
-        let live = timer.len() as u64 + u64::from(matches!(op, Op::Insert { .. }));
-        self.census.most_live = self.census.most_live.max(live);
-        if phase.measure.is_none() {
-            return;
-        }
-        match op {
-            Op::Insert { .. } => self.census.starts += 1,
-            Op::Cancel { label } => self.census.cancels += u64::from(player.is_live(label)),
-            Op::Reschedule { label, .. } => self.census.moves += u64::from(player.is_live(label)),
-            _ => {}
-        }
-        if let Op::Insert { deadline, .. } | Op::Reschedule { deadline, .. } = op {
-            self.distances.saturating_record(deadline.saturating_sub(Timer::now(timer)));
-        }
-    }
-
-    fn end_phase(&mut self, phase: &Phase, fired: u64) {
-        self.census.fires += if phase.measure.is_some() { fired } else { 0 };
-    }
-
-    fn finish(mut self) -> Census {
-        let at = |percentile| self.distances.value_at_percentile(percentile);
-        self.census.distances = [50.0, 90.0, 99.0].map(at);
-        self.census
+        let census = player.timer().census(self);
+        Solution { checksums, fired: player.fired(), script, census }
     }
 }
 
@@ -214,11 +180,40 @@ impl Solution {
     }
 }
 
-/// The oracle, which also notes the values that fire.
+/// The oracle, which also notes the values that fire, and takes the census.
 #[derive(Default)]
 struct Recorder {
     oracle: Oracle<u64>,
     fired: Vec<u64>,
+    /// Whether what happens now is measured, and no preparation.
+    is_measuring: bool,
+    counts: Census,
+    distances: Distances,
+}
+
+/// From the clock to the deadlines; three significant digits, which the library accepts.
+struct Distances(Histogram<u64>);
+
+impl Default for Distances {
+    fn default() -> Self {
+        Self(Histogram::new(3).expect("a valid precision"))
+    }
+}
+
+impl Recorder {
+    fn census(&self, stream: &Stream) -> Census {
+        let at = |percentile| self.distances.0.value_at_percentile(percentile);
+        let distances = [50.0, 90.0, 99.0].map(at);
+        let workload = stream.name.clone();
+        Census { workload, n: stream.n, distances, ..self.counts.clone() }
+    }
+
+    fn note_distance(&mut self, deadline: Tick) {
+        if self.is_measuring {
+            let distance = deadline.saturating_sub(Timer::now(&self.oracle));
+            self.distances.0.saturating_record(distance);
+        }
+    }
 }
 
 impl Timer<u64> for Recorder {
@@ -231,15 +226,26 @@ impl Timer<u64> for Recorder {
     }
 
     fn insert(&mut self, deadline: Tick, value: u64) -> TimerId {
-        self.oracle.insert(deadline, value)
+        self.note_distance(deadline);
+        self.counts.starts += u64::from(self.is_measuring);
+        let id = self.oracle.insert(deadline, value);
+        self.counts.most_live = self.counts.most_live.max(self.oracle.len() as u64);
+        id
     }
 
     fn cancel(&mut self, id: TimerId) -> Option<u64> {
-        self.oracle.cancel(id)
+        let value = self.oracle.cancel(id)?;
+        self.counts.cancels += u64::from(self.is_measuring);
+        Some(value)
     }
 
     fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
-        self.oracle.reschedule(id, deadline)
+        let is_moved = self.oracle.reschedule(id, deadline);
+        if is_moved {
+            self.note_distance(deadline);
+            self.counts.moves += u64::from(self.is_measuring);
+        }
+        is_moved
     }
 
     fn deadline(&self, id: TimerId) -> Option<Tick> {
@@ -253,14 +259,7 @@ impl Timer<u64> for Recorder {
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<u64>> {
         let expired = self.oracle.pop_expired(now)?;
         self.fired.push(expired.value);
+        self.counts.fires += u64::from(self.is_measuring);
         Some(expired)
-    }
-
-    fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<u64>)) -> usize {
-        let fired = &mut self.fired;
-        self.oracle.advance(now, |expired| {
-            fired.push(expired.value);
-            on_expiry(expired);
-        })
     }
 }

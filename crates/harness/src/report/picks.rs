@@ -198,7 +198,9 @@ fn timed(run: &Run, what: &str, n: u64, by: Parts<'_>) -> Use {
         censuses.filter(|it| by.iter().any(|(name, _)| it.workload == *name)).collect();
     let spared: u64 = found.iter().map(|it| it.cancels + it.moves).sum();
     let all = spared + found.iter().map(|it| it.fires).sum::<u64>();
-    let share = (all > 0 && spared > 0)
+    // In `uniform` each operation is by itself: its shares say nothing of the phase that decides.
+    let is_mix = by.iter().all(|(_, measure)| ["mix", "steady"].contains(measure));
+    let share = (is_mix && all > 0 && spared > 0)
         .then(|| format!(", {:.0} % cancelled or moved", 100.0 * spared as f64 / all as f64));
     let by = by.iter().map(|(workload, measure)| ((*workload).to_owned(), *measure)).collect();
     let what = format!("{what}{}", share.unwrap_or_default());
