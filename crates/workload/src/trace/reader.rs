@@ -3,7 +3,7 @@
 use super::codec::{Context, Fields};
 use super::writer::chained;
 use super::{
-    BLOCK, END, Header, MAGIC, MAX_HEADER, MAX_PACKED, MAX_RAW, Phases, Totals, TraceError, VERSION,
+    BLOCK, END, Header, MAGIC, MAX_HEADER, MAX_PACKED, MAX_RAW, Totals, TraceError, VERSION,
 };
 use crate::Op;
 use flate2::{Decompress, FlushDecompress, Status};
@@ -72,12 +72,6 @@ impl<R: Read> Reader<R> {
     /// How many operations of each kind there were; `None` until the end was reached without an error.
     pub fn totals(&self) -> Option<Totals> {
         (self.ended == Ended::Well).then_some(self.counted)
-    }
-
-    /// The operations as phases of [`Measure::Mix`](crate::Measure::Mix), of 2^22 operations at most, to be played like
-    /// those of a workload.
-    pub fn phases(self) -> Phases<R> {
-        Phases::new(self)
     }
 
     /// `None` at the end of the trace.
