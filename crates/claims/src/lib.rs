@@ -15,8 +15,6 @@
 //!
 //! What a person reads of it, [`report`] makes; [`instructions`] is a second opinion on the steps.
 //!
-//! What a person reads of it, [`report`] makes; [`instructions`] is a second opinion on the steps.
-//!
 //! Nothing here reads a clock. A class of growth is decided on operation counts, by [`classify`](growth::classify), whose own errors
 //! are measured on planted costs ([`controls`]). Whoever changes a structure so that a claim no longer comes out as recorded sees it in
 //! `cargo test`, and in the exit code of `wheelhouse claims`.
@@ -37,6 +35,7 @@ mod claim;
 pub mod controls;
 pub mod count;
 mod evidence;
+mod experiment;
 pub mod experiments;
 pub mod growth;
 pub mod instructions;
@@ -46,7 +45,7 @@ mod scale;
 
 pub use claim::{Article, Claim, Line, Verdict, claims, select, summary};
 pub use evidence::{Chart, Evidence, Finding, Part, Series, Table};
-pub use experiments::Experiment;
+pub use experiment::Experiment;
 pub use judge::{Judged, Judgement, judge};
 pub use scale::Scale;
 

@@ -1,8 +1,10 @@
 //! The time of single operations.
 //!
-//! Each operation is timed on its own with two reads of the clock, which cost tens of nanoseconds themselves. That cost is
-//! measured ([`overhead`](wheelhouse_machine::clock::overhead)), stated in the results, and not subtracted: the figures are what was seen, and below about
-//! twice the overhead they say little. The tail is what they are for: a slow operation cannot hide in an average.
+//! Each operation is timed on its own with two reads of the clock, which cost tens of nanoseconds
+//! themselves. That cost is measured ([`overhead`](wheelhouse_machine::clock::overhead)), stated in
+//! the results, and not subtracted: the figures are what was seen, and below about twice the
+//! overhead they say little. The tail is what they are for: a slow operation cannot hide in an
+//! average.
 
 use crate::model::Latency;
 use crate::stream::{Stream, single_ticks};

@@ -1,7 +1,7 @@
 //! Bytes per live timer, as the allocator sees them.
 //!
-//! The [allocator](wheelhouse_machine::allocator) of the whole program counts. What else is allocated
-//! meanwhile (the table of handles) is made before.
+//! The [allocator](wheelhouse_machine::allocator) of the whole program counts. What else is
+//! allocated meanwhile (the table of handles) is made before.
 
 use crate::model::Memory;
 use rand::{RngExt, SeedableRng};

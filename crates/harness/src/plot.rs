@@ -1,8 +1,8 @@
 //! Pictures of a run: latency by percentile, time per operation against n, memory against n.
 //!
-//! Each is an SVG that stands alone (no script, no font, no link), follows the reader's light or dark theme, and has the
-//! same colour for a structure everywhere ([`style_of`]). [`all`] draws every picture that a run has data for; a
-//! picture with nothing to show is not drawn.
+//! Each is an SVG that stands alone (no script, no font, no link), follows the reader's light or
+//! dark theme, and has the same colour for a structure everywhere ([`style_of`]). [`all`] draws
+//! every picture that a run has data for; a picture with nothing to show is not drawn.
 
 use std::collections::BTreeSet;
 
@@ -140,7 +140,7 @@ fn spoken(name: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// How a structure is drawn: by its place in the registry. The floor, which is none, has a broken line.
+/// How a structure is drawn: by its place in the registry. The floor is none: its line is broken.
 pub fn style_of(name: &str) -> Style {
     if name == FLOOR {
         return palette::REFERENCE;

@@ -36,7 +36,8 @@ pub struct Provenance {
     pub seed: u64,
     /// The processor the measuring thread was pinned to, if it could be.
     pub pinned_to: Option<usize>,
-    /// Cost of reading the clock twice, in nanoseconds: median. Single-operation latencies include it.
+    /// Cost of reading the clock twice, in nanoseconds: median. Single-operation latencies
+    /// include it.
     pub clock_overhead_ns: f64,
 }
 

@@ -43,7 +43,8 @@ pub fn create_at(out: &Path) -> Result<PathBuf> {
         fs::read_dir(out).with_context(|| format!("cannot read the folder {shown}"))?;
     ensure!(
         entries.next().is_none(),
-        "{shown} is not empty, and results are never written over; name a new folder with --out, or leave --out away"
+        "{shown} is not empty, and results are never written over; \
+         name a new folder with --out, or leave --out away"
     );
     Ok(out.to_owned())
 }

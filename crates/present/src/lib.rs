@@ -21,8 +21,8 @@
 //! | [`progress`] | how far a long run is |
 //! | [`unknown`] | the answer to a misspelt name |
 //!
-//! A page is decided once, as a [`document::Document`]. The three forms only set it in type, so they
-//! say the same.
+//! A page is decided once, as a [`document::Document`]. The three forms only set it in type, so
+//! they say the same.
 
 pub mod console;
 pub mod document;

@@ -74,11 +74,11 @@ pub struct Ratio {
 ///
 /// `None` if a side has fewer than [`FEWEST`] samples, or one that is not a positive number.
 ///
-/// The sides are taken as independent. Two runs are. Where repetition k of both shared a round, pairing
-/// them would narrow the interval, so that this one errs towards saying less. With very few samples the
-/// interval is the range of what was seen and covers less than 95 %: two sets of three from the same machine are fully
-/// apart once in ten times, two sets of five once in 126. Nor does it know of what changed between the
-/// runs as a whole.
+/// The sides are taken as independent. Two runs are. Where repetition k of both shared a round,
+/// pairing them would narrow the interval, so that this one errs towards saying less. With very few
+/// samples the interval is the range of what was seen and covers less than 95 %: two sets of three
+/// from the same machine are fully apart once in ten times, two sets of five once in 126. Nor does
+/// it know of what changed between the runs as a whole.
 pub fn ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<Ratio> {
     let usable = |samples: &[f64]| {
         samples.len() >= FEWEST && samples.iter().all(|s| s.is_finite() && *s > 0.0)

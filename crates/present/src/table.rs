@@ -338,7 +338,9 @@ pub fn wrap(text: &str, width: usize) -> String {
 /// Text that Markdown shows as it stands, on one line.
 ///
 /// ```
-/// assert_eq!(wheelhouse_present::table::markdown_escape("a|b <c>\n*d*"), "a\\|b &lt;c&gt; \\*d\\*");
+/// use wheelhouse_present::table::markdown_escape;
+///
+/// assert_eq!(markdown_escape("a|b <c>\n*d*"), "a\\|b &lt;c&gt; \\*d\\*");
 /// ```
 pub fn markdown_escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

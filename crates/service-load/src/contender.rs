@@ -1,7 +1,8 @@
 //! A facility among others: started anew for each play.
 
-use crate::experiments::{Experiment, Played};
+use crate::experiments::Experiment;
 use crate::facility::Facility;
+use crate::figures::Played;
 use crate::load::Load;
 use anyhow::Result;
 use std::time::Duration;

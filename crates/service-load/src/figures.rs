@@ -4,6 +4,9 @@ use hdrhistogram::Histogram;
 use wheelhouse_present::table::Cell;
 use wheelhouse_present::units;
 
+/// What a play gives: figures, or what was wrong, in a sentence.
+pub type Played = Result<Vec<Figure>, String>;
+
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {

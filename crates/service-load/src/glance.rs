@@ -1,7 +1,7 @@
 //! The run in one table: of each experiment the figures that somebody asks for who chooses a facility.
 
 use crate::experiments::Experiment;
-use crate::report::{Sample, samples, verdict};
+use crate::judged::{Sample, samples, verdict};
 use crate::run::{Row, Run};
 use wheelhouse_machine::provenance;
 use wheelhouse_present::table::{Cell, Column, Table};

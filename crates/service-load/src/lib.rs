@@ -33,6 +33,7 @@ pub mod facility;
 pub mod fate;
 pub mod figures;
 mod glance;
+mod judged;
 pub mod ledger;
 pub mod load;
 pub mod options;

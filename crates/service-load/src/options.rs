@@ -2,29 +2,18 @@
 
 use crate::experiments::Experiment;
 use crate::facilities;
+use crate::judged::missed;
 use crate::load::Load;
-use crate::report;
+use crate::report::{self, Form};
 use crate::run::{Run, Settings, run, select};
 use anyhow::{Result, ensure};
+use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 use wheelhouse_present::console::{print, say};
 use wheelhouse_present::files::create_at;
-
-/// In which form to print.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Form {
-    /// For people, on a terminal.
-    #[default]
-    Table,
-    /// A list of objects, one for each play.
-    Json,
-    /// The report as Markdown.
-    Markdown,
-}
 
 /// What to play, how much of it, and where to put what comes out.
 #[derive(Clone, Debug, Args)]
@@ -175,7 +164,7 @@ fn tell(run: &Run) {
     for (row, wrong) in run.wrong() {
         say(format_args!("WRONG: {} on {}: {wrong}", row.experiment.name(), row.facility));
     }
-    for missed in report::missed(run) {
+    for missed in missed(run) {
         say(missed);
     }
     if run.interrupted {

@@ -4,7 +4,8 @@
 //! experiment once on every facility, in rotating order, and what is shown is the median over the repetitions.
 
 use crate::contender::Contender;
-use crate::experiments::{Experiment, Played};
+use crate::experiments::Experiment;
+use crate::figures::Played;
 use crate::load::Load;
 use anyhow::Result;
 use std::io::IsTerminal;

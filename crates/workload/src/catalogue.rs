@@ -1,7 +1,11 @@
 //! The workloads: names, sources, stories and parameters. Nothing else decides what a stream is.
 
-use crate::definition::{Messages, Pattern, Period, Tcp, Workload};
+use crate::definition::{Pattern, Workload};
 use crate::delay::Delay;
+use crate::patterns::connections::Tcp;
+use crate::patterns::messages::Messages;
+use crate::patterns::periodic::Period;
+use std::fmt;
 
 /// Increments of the hold model have this mean, whatever their distribution.
 const HOLD_MEAN: u64 = 1 << 16;
@@ -12,7 +16,7 @@ const fn hold(increment: Delay) -> Pattern {
     Pattern::Hold { increment, laps: HOLD_LAPS }
 }
 
-pub(crate) const WORKLOADS: &[Workload] = &[
+const WORKLOADS: &[Workload] = &[
     Workload {
         name: "uniform",
         source: "the columns of timer-wheel benchmarks; Varghese and Lauck 1987 for the operations",
@@ -239,3 +243,44 @@ pub(crate) const WORKLOADS: &[Workload] = &[
         pattern: Pattern::CancelStorm { far: 2_592_000_000, pause: 1000, rounds: 3 },
     },
 ];
+
+/// All workloads, in the order of the tables.
+pub fn all() -> &'static [Workload] {
+    WORKLOADS
+}
+
+/// The workload of that name.
+///
+/// # Errors
+///
+/// If there is none; the error says which there are, and which was probably meant.
+pub fn find(name: &str) -> Result<&'static Workload, UnknownWorkload> {
+    all()
+        .iter()
+        .find(|workload| workload.name == name)
+        .ok_or_else(|| UnknownWorkload { name: name.to_owned() })
+}
+
+/// No workload has this name. Shown, it suggests the nearest and lists them all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownWorkload {
+    name: String,
+}
+
+impl UnknownWorkload {
+    /// The known name that takes the fewest changes to get to.
+    pub fn nearest(&self) -> &'static str {
+        let distance = |workload: &&Workload| strsim::levenshtein(&self.name, workload.name);
+        all().iter().min_by_key(distance).map_or("", |workload| workload.name)
+    }
+}
+
+impl fmt::Display for UnknownWorkload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known: Vec<&str> = all().iter().map(|workload| workload.name).collect();
+        write!(f, "there is no workload `{}`; did you mean `{}`? ", self.name, self.nearest())?;
+        write!(f, "The workloads are: {}", known.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownWorkload {}

@@ -1,10 +1,12 @@
 //! What a workload is: data.
 
 use crate::delay::Delay;
+use crate::op::Phase;
+use crate::patterns::connections::Tcp;
+use crate::patterns::messages::Messages;
+use crate::patterns::periodic::Period;
 use crate::patterns::{self, Phases};
 use crate::random::Random;
-use crate::{Phase, catalogue};
-use std::fmt;
 use wheelhouse_core::Tick;
 
 /// The largest number of timers a stream is made for; more count as so many, and none as one.
@@ -171,62 +173,6 @@ pub enum Pattern {
     },
 }
 
-/// The timers of a TCP connection, in ticks, and what happens on it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Tcp {
-    /// Retransmission timeout; started with an answer, again with each acknowledgement, stopped by the last.
-    pub retransmission: Tick,
-    /// Delayed acknowledgement; stopped by an answer that comes before.
-    pub delayed_ack: Tick,
-    /// TIME_WAIT after a connection was closed; always fires.
-    pub time_wait: Tick,
-    /// Keepalive; hardly ever fires.
-    pub keepalive: Tick,
-    /// Segments of an answer, each acknowledged.
-    pub segments: u32,
-    /// How many segments in 1,000 are lost: their retransmission timeout fires.
-    pub lost: u32,
-    /// How many exchanges in 1,000 are the last: the connection is closed and another opened.
-    pub closed: u32,
-    /// From an answer to the next request.
-    pub think: Delay,
-    /// From a request to its answer.
-    pub service: Delay,
-    /// From a segment to its acknowledgement.
-    pub round_trip: Delay,
-}
-
-/// The timers of a pair of client and server, in ticks.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Messages {
-    /// Idle timeout of each end; moved by every message.
-    pub idle: Tick,
-    /// How long a pair asks.
-    pub close: Tick,
-    /// How long it stays after.
-    pub linger: Tick,
-    /// From message to message of a response.
-    pub pace: Tick,
-    /// From the end of a response to the next request.
-    pub request: Tick,
-    /// Deadline of a response; halved once its first message has come; stopped by the last.
-    pub patience: Tick,
-    /// Messages of a response.
-    pub per_response: u32,
-}
-
-/// A kind of periodic timers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Period {
-    /// Each timer draws its own, once.
-    pub period: Delay,
-    /// Whether the phases are aligned: all deadlines multiples of the period. Else each has a phase of its own.
-    pub aligned: bool,
-}
-
 impl Workload {
     /// How many labels the stream for `n` timers uses: what [`Player::new`](crate::Player::new) is to be given.
     pub fn labels(&self, n: u32) -> usize {
@@ -306,44 +252,3 @@ impl Pattern {
         }
     }
 }
-
-/// All workloads, in the order of the tables.
-pub fn all() -> &'static [Workload] {
-    catalogue::WORKLOADS
-}
-
-/// The workload of that name.
-///
-/// # Errors
-///
-/// If there is none; the error says which there are, and which was probably meant.
-pub fn find(name: &str) -> Result<&'static Workload, UnknownWorkload> {
-    all()
-        .iter()
-        .find(|workload| workload.name == name)
-        .ok_or_else(|| UnknownWorkload { name: name.to_owned() })
-}
-
-/// No workload has this name. Shown, it suggests the nearest and lists them all.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownWorkload {
-    name: String,
-}
-
-impl UnknownWorkload {
-    /// The known name that takes the fewest changes to get to.
-    pub fn nearest(&self) -> &'static str {
-        let distance = |workload: &&Workload| strsim::levenshtein(&self.name, workload.name);
-        all().iter().min_by_key(distance).map_or("", |workload| workload.name)
-    }
-}
-
-impl fmt::Display for UnknownWorkload {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known: Vec<&str> = all().iter().map(|workload| workload.name).collect();
-        write!(f, "there is no workload `{}`; did you mean `{}`? ", self.name, self.nearest())?;
-        write!(f, "The workloads are: {}", known.join(", "))
-    }
-}
-
-impl std::error::Error for UnknownWorkload {}

@@ -73,12 +73,14 @@ mod random;
 mod script;
 pub mod trace;
 
-pub use definition::{
-    MAX_TIMERS, Messages, Pattern, Period, Tcp, UnknownWorkload, Workload, all, find,
-};
+pub use catalogue::{UnknownWorkload, all, find};
+pub use definition::{MAX_TIMERS, Pattern, Workload};
 pub use delay::Delay;
 pub use mix::Mix;
 pub use op::{Measure, Op, Phase};
+pub use patterns::connections::Tcp;
+pub use patterns::messages::Messages;
+pub use patterns::periodic::Period;
 pub use player::{Checksum, Player};
 
 /// Compiles the program of the README.

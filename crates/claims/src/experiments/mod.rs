@@ -1,8 +1,9 @@
 //! The experiments, by what they look at.
 //!
-//! Each is a function from a [`Scale`] to [`Evidence`] that decides one claim or several. It counts, on a virtual clock, and asks a structure only what any
-//! program may ask: the public interface, and the meter. Where an article's own code is on trial a model of it stands beside ours: `port`
-//! is Kafka's wheel as it is printed, on which several stand.
+//! Each is a function from a [`Scale`](crate::Scale) to [`Evidence`](crate::Evidence) that decides
+//! one claim or several. It counts, on a virtual clock, and asks a structure only what any program
+//! may ask: the public interface, and the meter. Where an article's own code is on trial a model of
+//! it stands beside ours: `port` is Kafka's wheel as it is printed, on which several stand.
 
 pub mod bugs;
 mod bulk;
@@ -14,26 +15,8 @@ pub mod paper;
 mod port;
 pub mod wheels;
 
-use crate::{Evidence, Scale};
+use crate::experiment::Experiment;
 use anyhow::{Context, Result};
-
-/// An experiment.
-#[derive(Clone, Copy, Debug)]
-pub struct Experiment {
-    /// The name by which claims refer to it: lower case, words joined by `-`.
-    pub name: &'static str,
-    /// What is done, on which structures.
-    pub about: &'static str,
-    /// Does it.
-    pub run: fn(&Scale) -> Evidence,
-}
-
-impl Experiment {
-    /// Runs it.
-    pub fn run(&self, scale: &Scale) -> Evidence {
-        (self.run)(scale)
-    }
-}
 
 /// All experiments, in the order of the report.
 pub fn all() -> impl Iterator<Item = Experiment> {

@@ -1,7 +1,8 @@
 //! The claims of the articles, as the command and the report show them.
 //!
-//! [`judge`](crate::judge()) decides; here it is only said: [`tables`] in rows, [`page`] as a page from the first article to the last, or for a single
-//! claim, [`pictures`] the charts. [`write`](write()) puts the whole into a folder.
+//! [`judge`](crate::judge()) decides; here it is only said: [`tables`] in rows, [`page`] as a page
+//! from the first article to the last, or for a single claim, [`pictures`] the charts.
+//! [`write`](write()) puts the whole into a folder.
 
 pub mod page;
 pub mod pictures;

@@ -100,7 +100,7 @@ pub fn table(run: &Run) -> Table {
     }
     table.notes.push(format!(
         "Medians, lower is better. Nearer than ×{TIE} to the best, or within the spread, is a tie; of ties the \
-         first whose tail is not {LONG_TAIL} times another's is picked."
+         first whose tail is not {LONG_TAIL} times another's is picked, or the one with the least."
     ));
     table
 }
@@ -129,7 +129,7 @@ impl Pick {
         let Self { what, pick, .. } = self;
         let mut out = format!("{what}: take {} ({}).", pick.name, self.shown(pick));
         let least = self.calmer.as_ref().map_or(pick.tail, |calmer| calmer.tail);
-        let is_long = |tie: &&Candidate| exceeds(tie.tail, least);
+        let is_long = |tie: &&Candidate| exceeds(tie.tail, least) && tie.tail > pick.tail;
         let (long, level): (Vec<_>, Vec<_>) = self.ties.iter().partition(is_long);
         if !level.is_empty() {
             let are = if level.len() == 1 { "is a tie" } else { "are ties" };
@@ -221,7 +221,12 @@ fn decide(run: &Run, asked: &Use) -> Option<Pick> {
         tailed.min_by(|a, b| a.tail.unwrap_or(0.0).total_cmp(&b.tail.unwrap_or(0.0))).cloned();
     let least = calmest.as_ref().and_then(|it| it.tail);
     let mut ties: Vec<Candidate> = found.into_iter().take(beyond).collect();
-    let chosen = ties.iter().position(|it| !exceeds(it.tail, least)).unwrap_or(0);
+    let calmest_tie = || {
+        let tails = ties.iter().map(|it| it.tail.unwrap_or(0.0)).enumerate();
+        tails.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(at, _)| at)
+    };
+    let calm = ties.iter().position(|it| !exceeds(it.tail, least));
+    let chosen = calm.unwrap_or_else(calmest_tie);
     let pick = ties.remove(chosen);
     let calmer = calmest.filter(|_| exceeds(pick.tail, least));
     let is_bytes = matches!(asked.by, By::Memory);

@@ -68,6 +68,20 @@ fn a_pick_with_a_tail_is_not_made_without_saying_it() {
 }
 
 #[test]
+fn of_ties_that_all_have_a_tail_the_least_is_taken() {
+    let run = run(&[("a", 10.0, 4_000_000), ("b", 10.5, 900_000), ("c", 30.0, 8_000)]);
+    assert_eq!(first(&run).pick.name, "b");
+    let said = &answer(&run)[0];
+    for part in [
+        "take b",
+        "a is a tie in the mean, but one call in 10,000 takes 4.00 ms",
+        "with c (30.0 ns)",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+}
+
+#[test]
 fn only_who_was_measured_at_that_number_is_picked() {
     let mut run = synthetic::run();
     let fast = |run: &mut Run, n| {

@@ -1,7 +1,8 @@
-//! Line charts as SVG: an [`axis`] places figures, a [`chart`] draws them, a [`palette`] colours them.
+//! Line charts as SVG: an [`axis`] places figures, a [`chart`] draws them, a [`palette`] colours
+//! them.
 //!
-//! Each picture stands alone (no script, no font, no link), follows the reader's light or dark theme,
-//! and has the same colour for a name everywhere.
+//! Each picture stands alone (no script, no font, no link), follows the reader's light or dark
+//! theme, and has the same colour for a name everywhere.
 
 pub mod axis;
 pub mod chart;

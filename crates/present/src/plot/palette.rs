@@ -1,10 +1,11 @@
 //! Which colour and which mark a name has: the same in every plot.
 //!
-//! A name of a known list has the colour of its place there, so that leaving others out changes nothing.
-//! Names from elsewhere take the remaining colours by a hash of their name; two that meet on
-//! one colour mostly differ in their mark, and in the name at the end of their line. The hues are those of Okabe and
-//! Ito ("Color Universal Design", 2008), darkened for light and lightened for dark backgrounds until each has a contrast
-//! of at least 3 to 1; no reading depends on the hue alone, since every line carries marks of a shape and its name.
+//! A name of a known list has the colour of its place there, so that leaving others out changes
+//! nothing. Names from elsewhere take the remaining colours by a hash of their name; two that meet
+//! on one colour mostly differ in their mark, and in the name at the end of their line. The hues
+//! are those of Okabe and Ito ("Color Universal Design", 2008), darkened for light and lightened
+//! for dark backgrounds until each has a contrast of at least 3 to 1; no reading depends on the hue
+//! alone, since every line carries marks of a shape and its name.
 
 use plotters::style::RGBColor;
 

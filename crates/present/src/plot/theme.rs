@@ -39,7 +39,8 @@ pub(super) fn finish(drawing: &str, title: &str) -> String {
     )
 }
 
-/// Breaks the lines of the reference's colour: an attribute and no style, so that it shows everywhere.
+/// Breaks the lines of the reference's colour: an attribute and no style, so that it shows
+/// everywhere.
 fn broken(body: &str) -> String {
     let dashed = palette::REFERENCE.light;
     let stroke = format!("stroke=\"{}\" stroke-width=\"2\"", hex(dashed));

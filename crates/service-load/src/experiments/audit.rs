@@ -1,9 +1,9 @@
 //! A burst: very many jobs due at one instant, as when a million orders are to be looked at after half an hour.
 
-use super::{Played, check, wait_for_runs};
+use super::over::{check, wait_for_runs};
 use crate::facility::Facility;
 use crate::fate::{Checked, Fate};
-use crate::figures::{Distribution, Figure};
+use crate::figures::{Distribution, Figure, Played};
 use crate::ledger::Ledger;
 use crate::load::Load;
 use anyhow::Result;

@@ -1,10 +1,10 @@
 //! Jobs that fire at a rate, and how late.
 
-use super::{Played, check, wait_for_runs};
+use super::over::{check, wait_for_runs};
 use crate::cpu;
 use crate::facility::{Answer, Facility};
 use crate::fate::Fate;
-use crate::figures::Figure;
+use crate::figures::{Figure, Played};
 use crate::ledger::Ledger;
 use crate::load::Load;
 use crate::pace::{LEAD, Pace};

@@ -2,22 +2,17 @@
 
 mod audit;
 mod fires;
+mod over;
 mod pairs;
 mod sessions;
 
 use crate::facility::Facility;
-use crate::fate::{self, Checked, Fate};
-use crate::figures::Figure;
-use crate::ledger::Ledger;
+use crate::figures::Played;
 use crate::load::Load;
 use anyhow::Result;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wheelhouse_present::units;
 use wheelhouse_present::unknown;
-
-/// What a play gives: figures, or what was wrong, in a sentence.
-pub type Played = Result<Vec<Figure>, String>;
 
 /// What is played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -227,40 +222,6 @@ pub struct Asked {
     pub at_least: bool,
     /// In the unit of the figure.
     pub bound: f64,
-}
-
-/// Compares fates with what happened, when all is over and the facility has so many jobs left by its own count.
-///
-/// # Errors
-///
-/// What is wrong, in a sentence.
-fn check(books: &[(&Ledger, &[Fate])], left: usize) -> Result<Checked, String> {
-    let checked = fate::check(books.iter().copied())?;
-    if left > 0 { Err(format!("{left} jobs are left though all are over")) } else { Ok(checked) }
-}
-
-/// While runs are so far apart, or closer, it is left alone who is measured.
-const QUIET: Duration = Duration::from_millis(20);
-
-/// Waits until every job has run that is to run, the last of them being due at `last`; or until none has run for too long: what is
-/// missing is found out by who compares.
-///
-/// To look at each job of a million takes milliseconds, on a processor that the facility may want. That is not done before all
-/// are due and no more run, or what is measured would be the looking.
-fn wait_for_runs(books: &[(&Ledger, &[Fate])], last: Instant, patience: Duration) {
-    thread::sleep(last.saturating_duration_since(Instant::now()));
-    let runs = || books.iter().map(|(ledger, _)| ledger.runs()).sum::<u64>();
-    let have_run = || books.iter().all(|(ledger, fates)| fate::all_ran(ledger, fates));
-    let (mut before, mut since) = (runs(), Instant::now());
-    loop {
-        thread::sleep(QUIET);
-        let now = runs();
-        if now > before {
-            (before, since) = (now, Instant::now());
-        } else if have_run() || since.elapsed() > patience {
-            return;
-        }
-    }
 }
 
 #[cfg(test)]

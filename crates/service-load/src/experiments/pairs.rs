@@ -7,9 +7,8 @@
 //! No job is to run, so that a cancellation which does nothing would not be noticed by runs. Therefore it is counted what is left:
 //! by the facility's own account, and by ours, since every job that was cancelled must have been dropped.
 
-use super::Played;
 use crate::facility::{Answer, Facility};
-use crate::figures::{Distribution, Figure};
+use crate::figures::{Distribution, Figure, Played};
 use crate::ledger::Ledger;
 use crate::load::Load;
 use anyhow::Result;

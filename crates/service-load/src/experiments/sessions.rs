@@ -4,11 +4,11 @@
 //! the same order; so there is one stream of calls at an even rate. A third of them is never refreshed, a third once, a third
 //! twice. Each must expire once, a time to live after its last refresh *was to be made*.
 
-use super::{Played, check, wait_for_runs};
+use super::over::{check, wait_for_runs};
 use crate::cpu;
 use crate::facility::{Answer, Facility};
 use crate::fate::{Checked, Fate};
-use crate::figures::Figure;
+use crate::figures::{Figure, Played};
 use crate::ledger::Ledger;
 use crate::load::Load;
 use crate::pace::{LEAD, Pace};

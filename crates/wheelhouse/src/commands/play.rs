@@ -1,8 +1,8 @@
 //! `wheelhouse play`: what `wheelhouse claims --instructions` runs under callgrind.
 //!
-//! This program runs itself under callgrind, which counts within [`measured_operations`] and nowhere
-//! else. The function stands here and not with the claims: what the compiler inlines depends on
-//! what else uses a structure in the same crate, and here nothing else does.
+//! This program runs itself under callgrind, which counts within [`measured_operations`] and
+//! nowhere else. The function stands here and not with the claims: what the compiler inlines
+//! depends on what else uses a structure in the same crate, and here nothing else does.
 
 use anyhow::Result;
 use rand::RngExt;

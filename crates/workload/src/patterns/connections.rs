@@ -2,10 +2,38 @@
 
 use super::Phases;
 use crate::Measure;
-use crate::definition::Tcp;
+use crate::delay::Delay;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::script::{Script, Sink, Stage};
+use wheelhouse_core::Tick;
+
+/// The timers of a TCP connection, in ticks, and what happens on it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Tcp {
+    /// Retransmission timeout; started with an answer, again with each acknowledgement, stopped by
+    /// the last.
+    pub retransmission: Tick,
+    /// Delayed acknowledgement; stopped by an answer that comes before.
+    pub delayed_ack: Tick,
+    /// TIME_WAIT after a connection was closed; always fires.
+    pub time_wait: Tick,
+    /// Keepalive; hardly ever fires.
+    pub keepalive: Tick,
+    /// Segments of an answer, each acknowledged.
+    pub segments: u32,
+    /// How many segments in 1,000 are lost: their retransmission timeout fires.
+    pub lost: u32,
+    /// How many exchanges in 1,000 are the last: the connection is closed and another opened.
+    pub closed: u32,
+    /// From an answer to the next request.
+    pub think: Delay,
+    /// From a request to its answer.
+    pub service: Delay,
+    /// From a segment to its acknowledgement.
+    pub round_trip: Delay,
+}
 
 /// Labels of a connection: one for each of its timers.
 const TIMERS: u32 = 3;

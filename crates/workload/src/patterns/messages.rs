@@ -2,10 +2,30 @@
 
 use super::Phases;
 use crate::Measure;
-use crate::definition::Messages;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::script::{Script, Sink, Stage};
+use wheelhouse_core::Tick;
+
+/// The timers of a pair of client and server, in ticks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Messages {
+    /// Idle timeout of each end; moved by every message.
+    pub idle: Tick,
+    /// How long a pair asks.
+    pub close: Tick,
+    /// How long it stays after.
+    pub linger: Tick,
+    /// From message to message of a response.
+    pub pace: Tick,
+    /// From the end of a response to the next request.
+    pub request: Tick,
+    /// Deadline of a response; halved once its first message has come; stopped by the last.
+    pub patience: Tick,
+    /// Messages of a response.
+    pub per_response: u32,
+}
 
 /// Labels of a pair: of the ten timers, the server never starts its two for requests nor the client its pace.
 const TIMERS: u32 = 7;

@@ -2,12 +2,22 @@
 
 use super::Phases;
 use crate::Measure;
-use crate::definition::Period;
 use crate::delay::Delay;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::script::{Script, Sink, Stage};
 use wheelhouse_core::Tick;
+
+/// A kind of periodic timers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Period {
+    /// Each timer draws its own, once.
+    pub period: Delay,
+    /// Whether the phases are aligned: all deadlines multiples of the period. Else each has a phase
+    /// of its own.
+    pub aligned: bool,
+}
 
 struct State {
     random: Random,

@@ -14,11 +14,15 @@ pub struct Phases<R> {
     reader: Reader<R>,
 }
 
-impl<R: Read> Phases<R> {
-    pub(super) fn new(reader: Reader<R>) -> Self {
-        Self { reader }
+impl<R: Read> Reader<R> {
+    /// The operations as phases of [`Measure::Mix`](crate::Measure::Mix), of 2^22 operations at
+    /// most, to be played like those of a workload.
+    pub fn phases(self) -> Phases<R> {
+        Phases { reader: self }
     }
+}
 
+impl<R: Read> Phases<R> {
     /// The reader, with [`header`](Reader::header) and [`totals`](Reader::totals).
     pub fn reader(&self) -> &Reader<R> {
         &self.reader

@@ -3,8 +3,8 @@
 use super::codec::{Context, Fields};
 use super::writer::chained;
 use super::{
-    BLOCK, END, FIRST_VERSION, Header, MAGIC, MAX_HEADER, MAX_PACKED, MAX_RAW, Phases, Totals,
-    TraceError, VERSION,
+    BLOCK, END, FIRST_VERSION, Header, MAGIC, MAX_HEADER, MAX_PACKED, MAX_RAW, Totals, TraceError,
+    VERSION,
 };
 use crate::Op;
 use flate2::{Decompress, FlushDecompress, Status};
@@ -82,12 +82,6 @@ impl<R: Read> Reader<R> {
     /// error.
     pub fn totals(&self) -> Option<Totals> {
         (self.ended == Ended::Well).then_some(self.counted)
-    }
-
-    /// The operations as phases of [`Measure::Mix`](crate::Measure::Mix), of 2^22 operations at
-    /// most, to be played like those of a workload.
-    pub fn phases(self) -> Phases<R> {
-        Phases::new(self)
     }
 
     /// `None` at the end of the trace.

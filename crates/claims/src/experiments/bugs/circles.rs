@@ -1,10 +1,11 @@
 //! Faults of S0's wheel: the printed code by its rules, and ours in the same situation.
 
 use crate::count::{AnyTimer, Probe, random};
+use crate::experiment::Experiment;
+use crate::experiments::configured;
 use crate::experiments::models::checks::{Checks, shown};
 use crate::experiments::models::circles::{CircleWheel, Successor, WITHOUT_END, slot_and_circle};
 use crate::experiments::models::structures::{Outcomes, each, tick_by_tick};
-use crate::experiments::{Experiment, configured};
 use crate::{Evidence, Scale};
 use rand::RngExt;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Slips in the worked examples of S1 and S4.
 
 use crate::count::AnyTimer;
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::experiments::models::checks::{Checks, shown};
 use crate::experiments::models::laps::S1_FROM_ONE;
 use crate::experiments::models::structures::{each, tick_by_tick};

@@ -4,7 +4,7 @@ mod circles;
 mod example_texts;
 mod port;
 
-use super::Experiment;
+use crate::experiment::Experiment;
 
 /// In the order of the report.
 pub const ALL: &[Experiment] = &[

@@ -1,7 +1,7 @@
 //! Faults of S3's port of Kafka's wheel: the printed code by its rules, and ours in the same situation.
 
 use crate::count::{AnyTimer, Probe, random};
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::experiments::models::checks::{Checks, shown};
 use crate::experiments::models::structures::{Outcomes, by_wakeups, each, tick_by_tick};
 use crate::experiments::port::{ClockRule, Port};

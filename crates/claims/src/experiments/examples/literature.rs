@@ -1,6 +1,6 @@
 //! Examples that the articles stand on: Varghese and Lauck's figures, nine minutes in Linux.
 
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::experiments::models::checks::{Checks, shown};
 use crate::experiments::models::structures::{by_wakeups, each};
 use crate::experiments::paper::linux_model;

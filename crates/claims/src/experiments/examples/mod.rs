@@ -7,7 +7,7 @@ mod s2;
 mod s3;
 mod s4;
 
-use super::Experiment;
+use crate::experiment::Experiment;
 
 /// In the order of the report.
 pub const ALL: &[Experiment] = &[

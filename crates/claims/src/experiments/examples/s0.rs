@@ -1,7 +1,7 @@
 //! The examples of S0: slots and circles of a wheel of 12.
 
 use crate::count::AnyTimer;
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::experiments::models::checks::{Checks, shown};
 use crate::experiments::models::circles::{CircleWheel, Successor, slot_and_circle};
 use crate::experiments::models::structures::{each, tick_by_tick};

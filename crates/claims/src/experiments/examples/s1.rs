@@ -1,7 +1,7 @@
 //! The examples of S1: hours, days, weeks and a month.
 
 use crate::count::AnyTimer;
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::experiments::models::checks::{Checks, shown};
 use crate::experiments::models::structures::{by_wakeups, each, tick_by_tick};
 use crate::{Evidence, Scale};

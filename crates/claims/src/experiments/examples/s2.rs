@@ -1,7 +1,7 @@
 //! The example of S2: sessions that end, and one that is refreshed.
 
 use crate::count::AnyTimer;
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::experiments::models::checks::Checks;
 use crate::experiments::models::structures::each;
 use crate::{Evidence, Scale};

@@ -1,6 +1,6 @@
 //! The example of S3: two levels of ten slots of a second.
 
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::experiments::models::checks::Checks;
 use crate::experiments::models::structures::by_wakeups;
 use crate::experiments::port::{Place, Port};

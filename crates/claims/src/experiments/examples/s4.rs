@@ -1,7 +1,7 @@
 //! The examples of S4: rounds, levels, useless ticks, fractions of a slot.
 
 use crate::count::AnyTimer;
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::experiments::models::checks::{Checks, shown};
 use crate::experiments::models::laps::S4;
 use crate::experiments::models::rounding_direction::{Rule, fired};

@@ -6,7 +6,7 @@
 use super::checks::Checks;
 use super::structures::{Outcomes, each};
 use crate::count::{AnyTimer, random};
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::{Evidence, Scale, Table};
 use rand::RngExt;
 use wheelhouse_core::{Tick, Timer};

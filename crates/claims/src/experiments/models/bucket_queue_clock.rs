@@ -1,7 +1,7 @@
 //! What Kafka's wheel sets its time to when a slot is polled late.
 
 use crate::count::random;
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::experiments::port::{ClockRule, Port, truncate};
 use crate::{Evidence, Finding, Part, Scale, Table};
 use rand::RngExt;

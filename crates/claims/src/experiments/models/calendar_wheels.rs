@@ -9,7 +9,7 @@
 use super::checks::Checks;
 use super::structures::each;
 use crate::count::AnyTimer;
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::{Evidence, Scale, Table};
 use jiff::SignedDuration;
 use jiff::civil::{DateTime, Weekday, date};

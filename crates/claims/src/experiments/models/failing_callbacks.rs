@@ -6,7 +6,7 @@
 use super::checks::Checks;
 use super::structures::{Outcomes, each};
 use crate::count::AnyTimer;
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::{Evidence, Scale};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use wheelhouse_core::{Tick, Timer};

@@ -4,7 +4,7 @@
 //! slot is not reached at its other end.
 
 use super::checks::Checks;
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::experiments::port::truncate;
 use crate::{Evidence, Finding, Scale, Table};
 use wheelhouse_core::{Tick, Timer};

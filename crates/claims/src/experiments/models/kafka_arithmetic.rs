@@ -2,7 +2,7 @@
 
 use super::checks::Checks;
 use crate::count::random;
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::experiments::port::{ClockRule, Port, tick_of, truncate};
 use crate::{Evidence, Finding, Scale, Table};
 use rand::RngExt;

@@ -2,7 +2,7 @@
 
 use super::checks::Checks;
 use super::laps::{Convention, Life, S0, S1_FROM_ONE, S1_FROM_ZERO, S4};
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::{Evidence, Finding, Scale, Table};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {

@@ -3,7 +3,7 @@
 use super::checks::Checks;
 use super::structures::{Outcomes, each};
 use crate::count::random;
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::{Evidence, Finding, Scale, Table};
 use rand::RngExt;
 use std::collections::BTreeMap;

@@ -25,7 +25,7 @@ pub(super) mod structures;
 pub(super) mod submissions;
 mod submit_order;
 
-use super::Experiment;
+use crate::experiment::Experiment;
 
 /// In the order of the report.
 pub const ALL: &[Experiment] = &[

@@ -2,7 +2,7 @@
 
 use super::checks::Checks;
 use super::circles::{CircleWheel, Successor, WITHOUT_END};
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::{Evidence, Scale};
 use std::time::Duration;
 use wheelhouse_core::Tick;

@@ -4,7 +4,7 @@ use super::checks::{Checks, shown};
 use super::circles::{CircleWheel, Successor, WITHOUT_END};
 use super::structures::each;
 use crate::count::AnyTimer;
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::{Evidence, Scale};
 use std::time::Duration;
 use wheelhouse_core::{Tick, Timer};

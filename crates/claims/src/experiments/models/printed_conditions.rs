@@ -4,7 +4,7 @@
 
 use super::checks::Checks;
 use super::circles::slot_and_circle;
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::{Evidence, Scale};
 use std::time::Duration;
 use wheelhouse_round_wheel::RoundWheel;

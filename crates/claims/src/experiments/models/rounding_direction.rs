@@ -11,7 +11,7 @@
 use super::checks::{Checks, shown};
 use super::structures::{each, tick_by_tick};
 use crate::count::random;
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::experiments::port::Port;
 use crate::{Evidence, Finding, Scale, Table};
 use rand::RngExt;

@@ -3,7 +3,7 @@
 use super::checks::Checks;
 use super::structures::each;
 use crate::count::{AnyTimer, random};
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::{Chart, Evidence, Finding, Scale, Series, Table};
 use rand::RngExt;
 use std::cmp::Reverse;

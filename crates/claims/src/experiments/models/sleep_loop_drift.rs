@@ -4,7 +4,7 @@
 //! sleeps for a slot and steps on by one. The other sleeps until the next slot begins, and steps on to the slot that it then is.
 
 use crate::count::random;
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;
 

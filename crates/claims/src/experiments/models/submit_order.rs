@@ -5,7 +5,7 @@
 
 use super::checks::Checks;
 use crate::count::random;
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::{Evidence, Scale, Table};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;

@@ -7,7 +7,7 @@
 use super::hold::curves;
 use super::rooms::{Array, PIECE, Pieces, Room, Segmented, Shrinking};
 use crate::count::{Order, Tally};
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::growth::{Curve, Growth};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use std::collections::BTreeMap;

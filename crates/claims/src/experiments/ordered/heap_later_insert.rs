@@ -1,7 +1,7 @@
 //! What a heap pays for a timer that comes later than all, earlier than all, or at random.
 
 use crate::count::{LONGEST, Order, Probe, random};
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::growth::{Curve, Growth};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;

@@ -5,7 +5,7 @@
 
 use super::hold::{Log, curves, greatest, hold, sizes, totals};
 use crate::count::{Probe, Tally};
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::growth::Curve;
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use wheelhouse_baselines::RedBlackTreeDefinition;

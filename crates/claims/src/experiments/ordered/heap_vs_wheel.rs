@@ -5,7 +5,7 @@
 
 use super::hold::{curves, sizes};
 use crate::count::{LONGEST, Order, Probe, random};
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::experiments::bulk::{MOST_OF_A_STOP, start_and_stop};
 use crate::growth::{Curve, Growth, all_are};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};

@@ -6,7 +6,7 @@
 
 use super::hold::{curves, hold, largest, sizes, totals};
 use crate::count::{LONGEST, Order, Probe, Tally, random};
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::growth::{Curve, Growth};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;

@@ -5,7 +5,7 @@
 
 use super::hold::{curves, delay, drain, largest, sizes};
 use crate::count::{Probe, Tally, random};
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::growth::{Curve, Growth};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use std::cell::Cell;

@@ -14,7 +14,7 @@ mod session_ttl;
 mod skip_vs_rbtree;
 mod start_stop;
 
-use super::Experiment;
+use crate::experiment::Experiment;
 
 /// In the order of the report.
 pub const ALL: &[Experiment] = &[

@@ -4,7 +4,6 @@
 //! that is gone, hears nothing of it, since the outcome of the update is not looked at, and loses the token to the callback. The guarded session differs in two
 //! lines: a refresh that finds the timer gone starts another, and a callback deletes the token only if it is that of the token's own timer.
 
-use super::session_ttl::time_to_live;
 use crate::Table;
 use crate::count::random;
 use rand::RngExt;
@@ -12,10 +11,23 @@ use rand_pcg::Pcg64Mcg;
 use wheelhouse_core::{Tick, Timer, TimerId};
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
+const SECOND: Tick = 1_000;
+const HOUR: Tick = 3_600 * SECOND;
+const DAY: Tick = 24 * HOUR;
+
 /// How long the model runs, in ticks.
 const TICKS: Tick = 20_000;
 /// Of the tokens whose timer has fired, one in so many is refreshed before the callback has the lock.
 const LAST_MOMENT: u32 = 8;
+
+/// How long a session of the article's mix lives.
+pub(super) fn time_to_live(random: &mut Pcg64Mcg) -> Tick {
+    match random.random_range(0..100) {
+        0 => random.random_range(SECOND..=10 * SECOND),
+        1..=10 => random.random_range(DAY..=21 * DAY),
+        _ => 2 * HOUR,
+    }
+}
 
 /// What both sessions came to.
 pub(super) struct Race {

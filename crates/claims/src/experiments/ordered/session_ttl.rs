@@ -8,9 +8,9 @@
 //!
 //! What 100 ms allow is a matter of the machine; here a step counts as 100 ns, which is a miss of all caches and so the dearest a step can be.
 
-use super::session_race::{self, Race};
+use super::session_race::{self, Race, time_to_live};
 use crate::count::{AnyTimer, Probe, Tally, random};
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::{Evidence, Finding, Part, Scale, Table};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
@@ -26,10 +26,6 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     about: "500,000 and 1,000,000 sessions refreshed and expired on every structure: steps of a refresh and of a tick, lateness; a model of the printed session",
     run,
 };
-
-const SECOND: Tick = 1_000;
-const HOUR: Tick = 3_600 * SECOND;
-const DAY: Tick = 24 * HOUR;
 
 /// The capacity that the article asks for.
 const CAPACITY: u64 = 500_000;
@@ -158,15 +154,6 @@ fn million_sessions(sessions: u64, outcomes: &[Outcome], race: &Race) -> Finding
         race.printed.met, race.printed.lost, race.guarded.lost
     );
     Finding::new("C31", figure, parts)
-}
-
-/// How long a session of the article's mix lives.
-pub(super) fn time_to_live(random: &mut Pcg64Mcg) -> Tick {
-    match random.random_range(0..100) {
-        0 => random.random_range(SECOND..=10 * SECOND),
-        1..=10 => random.random_range(DAY..=21 * DAY),
-        _ => 2 * HOUR,
-    }
 }
 
 /// Sessions by their number, on a structure.

@@ -5,7 +5,7 @@
 
 use super::hold::{curves, drain, greatest, hold, largest, sizes, totals};
 use crate::count::{Probe, Tally};
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::growth::{Curve, Growth};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use wheelhouse_baselines::{RedBlackTreeDefinition, Tree};

@@ -5,7 +5,7 @@
 
 use super::hold::{curves, sizes};
 use crate::count::{Probe, random};
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::growth::{Curve, Growth};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;

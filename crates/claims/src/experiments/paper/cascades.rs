@@ -6,7 +6,7 @@
 //! Each timer here is alone in a wheel whose clock stands anywhere, so that no slot grows so large that it is split and moves are saved.
 
 use crate::count::{Probe, Tally, random};
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::experiments::configured::{hierarchical_wheel, kafka_wheel};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;

@@ -15,7 +15,7 @@
 use super::idle_ticks::{Idle, idle_ticks};
 use super::schemes::{DUE, IDLE, OPERATIONS, Row, START, STOP, rows};
 use super::worst_cases::{Worst, worst};
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::growth::Growth::{Constant, Linear, Logarithmic};
 use crate::growth::{Curve, Growth};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};

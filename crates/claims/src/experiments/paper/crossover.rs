@@ -8,7 +8,7 @@
 
 use super::tools::{Held, exponential, hold, line};
 use crate::count::{Probe, random};
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::experiments::configured::{hierarchical_wheel, round_wheel};
 use crate::growth::{Curve, Growth};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};

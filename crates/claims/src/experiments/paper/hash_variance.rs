@@ -6,7 +6,7 @@
 use super::rounds::Rounds;
 use super::tools::{exponential, hold};
 use crate::count::{Tally, random};
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::experiments::configured::round_wheel;
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;

@@ -6,7 +6,7 @@
 
 use super::linux_model::{self, LEVELS, fires, shortest};
 use crate::count::{Probe, random};
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;

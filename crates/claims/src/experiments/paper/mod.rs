@@ -17,7 +17,7 @@ pub(super) mod tools;
 mod unbalanced;
 mod worst_cases;
 
-use super::Experiment;
+use crate::experiment::Experiment;
 
 /// In the order of the report.
 pub const ALL: &[Experiment] = &[

@@ -5,7 +5,7 @@
 //! timer whose delay ends within a tick fires at the end of that tick, or when it is moved, if that is later. All timers are offered at one instant, with delays uniform in 0 to 1 s.
 
 use crate::count::{Tally, random};
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::experiments::models::submissions::{CAP, SLOTS, TICK, lateness};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;

@@ -9,7 +9,7 @@
 use super::rounds::{Rounds, Visit};
 use super::tools::{exponential, hold, line};
 use crate::count::random;
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::experiments::configured::round_wheel;
 use crate::growth::{Curve, Growth};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};

@@ -10,7 +10,7 @@
 
 use super::tools::{exponential, normal};
 use crate::count::{Probe, random};
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::growth::{Curve, Growth};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand_pcg::Pcg64Mcg;

@@ -9,7 +9,7 @@
 
 use super::tools::exponential;
 use crate::count::{Probe, random};
-use crate::experiments::Experiment;
+use crate::experiment::Experiment;
 use crate::{Evidence, Finding, Part, Scale, Table};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;

@@ -3,7 +3,8 @@
 use super::hierarchy::{Emptied, Hierarchy, Rule};
 use super::ours;
 use crate::count::{Probe, random};
-use crate::experiments::{Experiment, configured};
+use crate::experiment::Experiment;
+use crate::experiments::configured;
 use crate::{Evidence, Finding, Part, Scale, Table};
 use rand::RngExt;
 use std::collections::BTreeSet;

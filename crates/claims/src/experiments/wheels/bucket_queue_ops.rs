@@ -1,8 +1,9 @@
 //! What the queue of slots costs each timer, in Kafka's wheels as printed, and in ours.
 
 use crate::count::random;
+use crate::experiment::Experiment;
+use crate::experiments::configured;
 use crate::experiments::port::Port;
-use crate::experiments::{Experiment, configured};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;

@@ -3,7 +3,8 @@
 use super::hierarchy::{Hierarchy, Rule};
 use super::ours;
 use crate::count::{Probe, random};
-use crate::experiments::{Experiment, configured};
+use crate::experiment::Experiment;
+use crate::experiments::configured;
 use crate::growth::{Curve, Growth};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;

@@ -1,7 +1,8 @@
 //! One flat wheel for a long span: the slots it needs, and what three ways to drive it pass on the way round.
 
 use super::ours;
-use crate::experiments::{Experiment, configured};
+use crate::experiment::Experiment;
+use crate::experiments::configured;
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use std::collections::BTreeSet;
 use wheelhouse_core::meter::Work;

@@ -14,7 +14,7 @@ mod rounds_vs_levels;
 mod wheel_op_costs;
 mod wheel_space_and_cancel;
 
-use super::Experiment;
+use crate::experiment::Experiment;
 
 /// In the order of the report.
 pub const ALL: &[Experiment] = &[

@@ -1,8 +1,9 @@
 //! When Kafka's wheels make another wheel, how wide its slots are, and from where it reaches how far.
 
 use crate::count::{Probe, random};
+use crate::experiment::Experiment;
+use crate::experiments::configured;
 use crate::experiments::port::Port;
-use crate::experiments::{Experiment, configured};
 use crate::{Evidence, Finding, Part, Scale, Table};
 use rand::RngExt;
 use wheelhouse_core::meter::CountingMeter;

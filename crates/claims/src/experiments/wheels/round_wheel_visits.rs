@@ -2,8 +2,9 @@
 
 use super::ours::{self, all_are};
 use crate::count::{Probe, random};
+use crate::experiment::Experiment;
+use crate::experiments::configured;
 use crate::experiments::paper::rounds::Rounds;
-use crate::experiments::{Experiment, configured};
 use crate::growth::{Curve, Growth};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;

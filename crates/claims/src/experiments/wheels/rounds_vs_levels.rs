@@ -3,8 +3,9 @@
 
 use super::ours;
 use crate::count::{Probe, random};
+use crate::experiment::Experiment;
+use crate::experiments::configured;
 use crate::experiments::paper::tools::{Held, hold};
-use crate::experiments::{Experiment, configured};
 use crate::growth::Curve;
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;

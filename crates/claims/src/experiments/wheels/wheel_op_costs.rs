@@ -3,8 +3,9 @@
 use super::operations::{cancel_by_key, insert_and_cancel, search_of_slot};
 use super::ours::{self, all_are};
 use crate::count::{AnyTimer, Order, Probe, random};
+use crate::experiment::Experiment;
 use crate::experiments::bulk::{MOST_OF_A_STOP, start_and_stop};
-use crate::experiments::{Experiment, configured};
+use crate::experiments::configured;
 use crate::growth::{Curve, Growth};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;

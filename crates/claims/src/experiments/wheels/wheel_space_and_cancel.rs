@@ -3,7 +3,8 @@
 use super::operations::{insert_and_cancel, reschedule, search_of_slot};
 use super::ours::{self, all_are};
 use crate::count::{Probe, random};
-use crate::experiments::{Experiment, configured};
+use crate::experiment::Experiment;
+use crate::experiments::configured;
 use crate::growth::{Curve, Growth};
 use crate::{Chart, Evidence, Finding, Part, Scale, Series, Table};
 use rand::RngExt;
