@@ -66,10 +66,11 @@ fn title(row: &Row) -> String {
     }
 }
 
-/// The head of a row's column: what it measures, or which trace it is.
+/// The head of a row's column: what it measures, or which trace or mix it is.
 fn head(row: &Row) -> String {
     match row.workload.strip_prefix(TRACE) {
         Some(trace) => trace.to_owned(),
+        None if row.measure == Measure::Mix.name() => row.workload.clone(),
         None => row.measure.replace('-', " "),
     }
 }
@@ -133,6 +134,8 @@ mod tests {
             row("list-wheel", "uniform", 10_000, "cancel", 400),
             row("list-wheel", DENSE, 10_000, "cancel", 300),
             row("list-wheel", "steady", 10_000, "steady", 2000),
+            row("list-wheel", "tcp", 10_000, "mix", 700),
+            row("list-wheel", "keepalive", 10_000, "mix", 800),
             row("player", "uniform", 10_000, "cancel", 100),
         ];
         let tables = tables(&rows, None);
@@ -142,7 +145,9 @@ mod tests {
         assert!(titles.iter().zip(parts).all(|(title, part)| title.contains(part)), "{titles:?}");
         let lines = |row: &Vec<Cell>| row.iter().map(Cell::line).collect::<Vec<_>>();
         let shown: Vec<_> = tables[0].rows.iter().map(lines).collect();
-        assert_eq!(shown, [["list-wheel", "40.0", "200"], ["player", "10.0", "-"]]);
+        let wanted =
+            [["list-wheel", "40.0", "200", "70.0", "80.0"], ["player", "10.0", "-", "-", "-"]];
+        assert_eq!(shown, wanted, "each mix has a column");
         assert_eq!(tables[3].columns[1].name, "nginx");
     }
 
