@@ -2,10 +2,9 @@
 
 use super::ours::{self, Wakeup};
 use crate::count::{Probe, random};
-use crate::experiment::Experiment;
 use crate::experiments::configured;
 use crate::experiments::port::Port;
-use crate::{Evidence, Finding, Part, Scale, Table};
+use crate::{Evidence, Experiment, Finding, Part, Scale, Table};
 use rand::RngExt;
 use wheelhouse_binary_heap::Definition;
 use wheelhouse_core::{Tick, Timer};
