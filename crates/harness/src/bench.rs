@@ -35,7 +35,8 @@ pub struct Settings {
     pub seed: u64,
     /// How long the timed rounds may take in all, unless three rounds take longer.
     pub time: Duration,
-    /// Whether single operations are timed, and memory is measured.
+    /// Whether each stream is played more often than once, single operations are timed, and memory is
+    /// measured.
     pub details: bool,
 }
 
@@ -192,9 +193,14 @@ fn measure_stream(
     }
     let (right, first): (Vec<&dyn Contender>, Vec<Played>) = verified.into_iter().unzip();
     let once: Duration = first.iter().flat_map(|played| played.times.iter().flatten()).sum();
-    let plays = (TIMERS_PER_SAMPLE / (stream.insertions() as u64).max(1)).max(1) as u32;
+    let insertions = stream.insertions();
+    let plays = match settings.details {
+        true => (TIMERS_PER_SAMPLE / (insertions as u64).max(1)).max(1) as u32,
+        false => 1,
+    };
     let affordable = (job.time.as_secs_f64() / (once * plays).as_secs_f64().max(1e-9)) as usize;
-    let rounds = affordable.clamp(*ROUNDS.start(), *ROUNDS.end());
+    let least = if settings.details { *ROUNDS.start() } else { 1 };
+    let rounds = affordable.clamp(least, *ROUNDS.end());
     let mut samples = Samples::new(&right, &stream);
     if plays == 1 {
         // The play that was verified is one like any other.
@@ -223,7 +229,8 @@ fn measure_stream(
         progress.within_part(whole, 0.75);
         // Of millions of operations of a kind, four million tell as much.
         stream.cut(&mut solution);
-        time_single_operations(&right, &stream, &solution, run);
+        let passes = if insertions < ONE_PASS { 2 } else { 1 };
+        time_single_operations(&right, &stream, &solution, passes, run);
     }
     Ok(())
 }
@@ -317,11 +324,11 @@ fn time_single_operations(
     contenders: &[&dyn Contender],
     stream: &Stream,
     solution: &Solution,
+    passes: usize,
     run: &mut Run,
 ) {
     let mut histograms: Vec<Histograms> =
         contenders.iter().map(|_| Histograms::default()).collect();
-    let passes = if stream.insertions() < ONE_PASS { 2 } else { 1 };
     for _ in 0..passes {
         for (contender, histograms) in contenders.iter().zip(&mut histograms) {
             if interrupt::requested() {

@@ -53,7 +53,7 @@ pub struct Options {
     #[arg(long)]
     pub quick: bool,
     /// How long the timed rounds may take, in seconds; what is not timed takes about as long again.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(..=86_400))]
     pub time: Option<u64>,
     /// Seed of the workloads.
     #[arg(long, default_value_t = 1)]
@@ -137,30 +137,41 @@ pub fn compare(options: &Options, roster: Roster, results: &Path, test: bool) ->
     let is_empty = run.interrupted && run.throughput.is_empty();
     if test || (is_empty && options.out.is_none()) {
         std::fs::remove_dir_all(&dir)?;
-        show(options, &run, &settings.sizes)?;
+        let worked = run.failures.is_empty() && !run.interrupted;
+        say(if worked { "everything ran once and answered rightly" } else { "something failed" });
+        run.failures.iter().for_each(|failure| say(format_args!("WRONG: {failure}")));
         return Ok(run.exit_code().into());
     }
-    // All that is to be kept is kept before anything is printed that may fail.
-    let page = report::write(&run, &dir)?;
-    let shown = show(options, &run, &settings.sizes);
-    say(format_args!("report: {} (after {} s)", page.display(), start.elapsed().as_secs()));
+    // Neither keeps the other from being tried.
+    let page = report::write(&run, &dir);
+    let shown = show(options, &run);
+    say(format_args!("report: {} (after {} s)", page?.display(), start.elapsed().as_secs()));
     shown?;
     Ok(run.exit_code().into())
 }
 
 fn settings(options: &Options, roster: Roster, test: bool) -> Result<Settings> {
-    let sizes = match (options.n.as_slice(), test, options.quick) {
+    let mut sizes = match (options.n.as_slice(), test, options.quick) {
         ([], true, _) => vec![100],
         ([], _, true) => roster.quick.to_vec(),
         ([], _, false) => roster.sizes.to_vec(),
         (named, ..) => named.to_vec(),
     };
+    sizes.sort_unstable();
+    sizes.dedup();
     let (whole, quick) = roster.seconds;
     let usual = if options.quick { quick } else { whole };
     let seconds = if test { 0 } else { options.time.unwrap_or(usual) };
     let (contenders, sources) = chosen(options, roster, test)?;
+    let mut names: Vec<String> = sources.iter().map(Source::name).collect();
+    names.sort();
+    if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        bail!("two streams are called {}; leave one out, or name its file otherwise", twice[0]);
+    }
+    // What is no trace is as large as it is asked to be; where there are only traces, n means nothing.
+    let is_sized = sources.iter().any(Source::is_scalable);
     Ok(Settings {
-        sizes,
+        sizes: if is_sized { sizes } else { Vec::new() },
         contenders,
         sources,
         seed: options.seed,
@@ -174,7 +185,10 @@ fn chosen(options: &Options, roster: Roster, test: bool) -> Result<(Contenders, 
     let mut asked: Vec<Source> = Source::select(&options.workload)?;
     asked.extend(options.mix.map(Source::Mix));
     for file in &options.trace {
-        asked.push(Source::of_file(file)?);
+        let source = Source::of_file(file)?;
+        let name = source.name();
+        ensure!(!Source::is_known(&name), "{name} comes with wheelhouse; name your file otherwise");
+        asked.push(source);
     }
     if asked.is_empty() {
         let is_small = |source: &Source| source.is_scalable() || !test;
@@ -201,33 +215,32 @@ fn chosen(options: &Options, roster: Roster, test: bool) -> Result<(Contenders, 
     Ok((usually(all), sources))
 }
 
-/// Prints what was found. For programs that is the whole table and nothing else.
-fn show(options: &Options, run: &Run, sizes: &[u32]) -> Result<()> {
+/// Prints what was found. For programs that is one table and nothing else.
+fn show(options: &Options, run: &Run) -> Result<()> {
     for failure in &run.failures {
         say(format_args!("WRONG: {failure}"));
-    }
-    let named = options.n.iter().map(|n| Some(u64::from(*n)));
-    let sizes = if sizes.len() > 1 && !options.n.is_empty() { named.collect() } else { vec![None] };
-    for n in sizes {
-        let for_programs = options.format != Format::Table;
-        let table =
-            if options.wide || for_programs { summary::at_a_glance } else { summary::in_short };
-        print(format_args!("\n{}", table(run, n).render(options.format)?))?;
-    }
-    if options.format == Format::Table {
-        print(answer(run))?;
     }
     if run.interrupted {
         say("interrupted: the rows that are there are complete, others are missing");
     }
-    Ok(())
+    let several = options.n.len() > 1;
+    if options.format != Format::Table {
+        let table = if several { summary::by_size(run) } else { summary::at_a_glance(run, None) };
+        return print(table.render(options.format)?);
+    }
+    let named = options.n.iter().map(|n| Some(u64::from(*n)));
+    let sizes = if several { named.collect() } else { vec![None] };
+    let table = if options.wide { summary::at_a_glance } else { summary::in_short };
+    for n in sizes {
+        print(format_args!("\n{}", table(run, n).terminal()))?;
+    }
+    print(answer(run))
 }
 
 /// What a run has to say to whoever asks what to take: what the streams of somebody's own were made of,
 /// and a line for each use.
 pub fn answer(run: &Run) -> String {
-    let known: Vec<String> = Source::all().iter().map(Source::name).collect();
-    let own = run.census.iter().filter(|census| !known.contains(&census.workload));
+    let own = run.census.iter().filter(|census| !Source::is_known(&census.workload));
     let lines = own.map(Census::to_string).chain(picks::answer(run));
     lines.map(|line| wrap(&line, WIDTH) + "\n").collect()
 }

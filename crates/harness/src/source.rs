@@ -55,6 +55,11 @@ impl Source {
         names.iter().map(|name| Self::find(name)).collect()
     }
 
+    /// Whether a name is that of a workload or of a shipped trace, and not of something of the user's.
+    pub fn is_known(name: &str) -> bool {
+        Self::all().iter().any(|source| source.name() == name)
+    }
+
     /// Reads a trace file.
     ///
     /// # Errors

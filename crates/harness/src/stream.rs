@@ -191,12 +191,13 @@ struct Recorder {
     distances: Distances,
 }
 
-/// From the clock to the deadlines; three significant digits, which the library accepts.
+/// From the clock to the deadlines, however far; three significant digits. The bounds are constants that
+/// the library accepts.
 struct Distances(Histogram<u64>);
 
 impl Default for Distances {
     fn default() -> Self {
-        Self(Histogram::new(3).expect("a valid precision"))
+        Self(Histogram::new_with_bounds(1, u64::MAX, 3).expect("valid bounds"))
     }
 }
 
@@ -261,5 +262,38 @@ impl Timer<u64> for Recorder {
         self.fired.push(expired.value);
         self.counts.fires += u64::from(self.is_measuring);
         Some(expired)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Source;
+
+    #[test]
+    fn the_census_counts_what_happens_to_live_timers_and_how_far_deadlines_are() {
+        let mix = Source::Mix("stop:40,move:10,fire:5".parse().unwrap());
+        let census = mix.load(2_000, 1).unwrap().solve().census;
+        let all = (census.starts + census.cancels + census.moves + census.fires) as f64;
+        for (found, share) in [(census.cancels, 0.4), (census.moves, 0.1), (census.fires, 0.05)] {
+            assert!((found as f64 / all - share).abs() < 0.02, "{census:?}");
+        }
+        assert_eq!(census.most_live, 2_000);
+        let [half, _, most] = census.distances;
+        assert!((28_000..32_000).contains(&half) && (58_000..61_000).contains(&most), "{census:?}");
+    }
+
+    #[test]
+    fn of_a_stretch_in_pieces_at_the_end_the_first_is_left() {
+        let phase = |measure, to| Phase { measure, operations: 1, ops: vec![Op::Advance { to }] };
+        let (mix, cancel) = (Some(Measure::Mix), Some(Measure::Cancel));
+        let phases = [None, mix, cancel, cancel, mix, mix, mix].into_iter().zip(1..);
+        let phases = phases.map(|(measure, to)| phase(measure, to)).collect();
+        let mut stream = Stream { name: "x".to_owned(), n: 1, labels: 1, phases };
+        let mut solution = stream.solve();
+        stream.cut(&mut solution);
+        let left: Vec<_> = stream.phases.iter().map(|phase| phase.measure).collect();
+        assert_eq!(left, [None, mix, cancel, cancel, mix]);
+        assert_eq!(solution.checksums.len(), 5);
     }
 }

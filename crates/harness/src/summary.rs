@@ -54,7 +54,7 @@ fn table_of(run: &Run, n: Option<u64>, columns: fn(&Run, u64) -> Vec<Source>) ->
     table.notes = notes(run, n, &sources);
     if !left_out.is_empty() {
         table.notes.push(format!(
-            "Too slow to be measured with so many timers, and left out: {}.",
+            "Not measured with so many timers, since it would take too long or the run was cut short; left out: {}.",
             left_out.join(", ")
         ));
     }

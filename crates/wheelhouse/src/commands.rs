@@ -26,7 +26,14 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Bench(asked) => bench::run(&asked),
         Command::Replay { file, backend, out, output } => {
             let Output { format } = output;
-            bench::run(&Options { trace: vec![file], backend, out, format, ..Options::default() })
+            bench::run(&Options {
+                trace: vec![file],
+                backend,
+                out,
+                format,
+                seed: 1,
+                ..Options::default()
+            })
         }
         Command::Compare { run_a, run_b, output } => compare::run(&run_a, &run_b, output.format),
         Command::Claims { id, quick, format, instructions, out } => {

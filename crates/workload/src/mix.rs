@@ -21,7 +21,8 @@ const LONGEST: Tick = 60_000;
 /// Steps for each timer.
 const LAPS: u64 = 4;
 
-/// Shares of operations at a constant number of live timers. Only their proportion counts.
+/// Shares of operations at a constant number of live timers. They are the name of the stream and its
+/// seed: `stop:8,fire:1` plays other operations than `stop:80,fire:10`, in the same proportion.
 ///
 /// ```
 /// use wheelhouse_workload::Mix;

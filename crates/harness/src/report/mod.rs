@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::model::Run;
+use crate::model::{FLOOR, Run};
 use crate::report::picks::Pick;
 use crate::{plot, summary};
 use wheelhouse_machine::provenance;
@@ -123,6 +123,9 @@ pub fn readme_section(run: &Run, folder: &str) -> String {
     let (named, others): (Vec<_>, Vec<_>) = table.rows.iter().cloned().partition(is_named);
     let kept: Vec<_> = named.into_iter().chain(others).take(ROWS).collect();
     table.rows.retain(|row| kept.contains(row));
+    if !table.rows.iter().any(|row| row[0].shown == FLOOR) {
+        table.notes.retain(|note| !note.starts_with("The floor"));
+    }
     let rest = section(run, folder, vec![table], &picture.unwrap_or_default());
     format!("{answer}\n{rest}")
 }

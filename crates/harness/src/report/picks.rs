@@ -15,8 +15,14 @@ use wheelhouse_present::{stats, units};
 /// Nearer than this to the best is a tie, however small the spread.
 const TIE: f64 = 1.1;
 
-/// A tail so many times the least is one to be warned of.
+/// Percentiles of single calls are as far apart between two runs.
+const TIE_OF_TAILS: f64 = 2.0;
+
+/// A tail so many times the least, or that of the floor, is one to be warned of.
 const LONG_TAIL: f64 = 10.0;
+
+/// Of fewer calls the 99.99th percentile is the longest one, which is the machine's as often as not.
+const ENOUGH: u64 = 10_000;
 
 /// A use, and what decides it.
 struct Use {
@@ -30,7 +36,8 @@ struct Use {
 enum By {
     /// The time of measures of workloads, geometric mean: (workload, measure).
     Time(Vec<(String, &'static str)>),
-    /// What one call in ten thousand exceeds, whichever is longest, of insert, cancel and tick.
+    /// What one call in ten thousand exceeds, whichever is longest, of insert, cancel and tick. The
+    /// longest call of all is the tail of that.
     Tail,
     /// Bytes per timer after churn.
     Memory,
@@ -48,7 +55,8 @@ pub struct Candidate {
     pub figure: f64,
     /// Median absolute deviation over median.
     pub spread: f64,
-    /// What one call in ten thousand exceeded in the same workloads, ns; `None` if they were not timed.
+    /// What one call in ten thousand exceeded in the same workloads, ns; `None` if too few were timed.
+    /// Where that is what decides, the longest call.
     pub tail: Option<f64>,
 }
 
@@ -61,6 +69,10 @@ pub struct Pick {
     pub is_answer: bool,
     /// Whether the figures are bytes, and not nanoseconds.
     pub is_bytes: bool,
+    /// What the tails are, as part of a sentence.
+    pub tail: &'static str,
+    /// The tail that others are held against.
+    pub least: Option<f64>,
     /// Whom to take.
     pub pick: Candidate,
     /// Who is as good, as far as the figures can tell.
@@ -128,8 +140,7 @@ impl Pick {
     fn sentence(&self) -> String {
         let Self { what, pick, .. } = self;
         let mut out = format!("{what}: take {} ({}).", pick.name, self.shown(pick));
-        let least = self.calmer.as_ref().map_or(pick.tail, |calmer| calmer.tail);
-        let is_long = |tie: &&Candidate| exceeds(tie.tail, least) && tie.tail > pick.tail;
+        let is_long = |tie: &&Candidate| exceeds(tie.tail, self.least) && tie.tail > pick.tail;
         let (long, level): (Vec<_>, Vec<_>) = self.ties.iter().partition(is_long);
         if !level.is_empty() {
             let are = if level.len() == 1 { "is a tie" } else { "are ties" };
@@ -138,13 +149,13 @@ impl Pick {
         }
         for Candidate { name, tail, .. } in long {
             let tail = units::time(tail.unwrap_or_default());
-            out += &format!(" {name} is a tie in the mean, but one call in 10,000 takes {tail}.");
+            out += &format!(" {name} is a tie but for its tail: {} {tail}.", self.tail);
         }
         if let (Some(calmer), Some(tail)) = (&self.calmer, pick.tail) {
             let (name, shown) = (&calmer.name, self.shown(calmer));
-            out += &format!(" One call in 10,000 takes {}", units::time(tail));
             let theirs = units::time(calmer.tail.unwrap_or_default());
-            out += &format!("; with {name} ({shown}) it takes {theirs}.");
+            let (what, tail) = (self.tail, units::time(tail));
+            out += &format!(" But {what} {tail}, with {name} ({shown}) {theirs}.");
         }
         out
     }
@@ -160,7 +171,6 @@ fn uses(run: &Run) -> Vec<Use> {
     let Some(n) = summary::usual_n(run) else { return Vec::new() };
     let timers = format!("{} timers", units::count(n));
     let workloads = summary::workloads(run);
-    let shipped: Vec<String> = Source::all().iter().map(Source::name).collect();
     let mut uses: Vec<Use> = Vec::new();
     for workload in workloads.iter().filter(|it| it.starts_with(MIX)) {
         uses.push(timed(run, &timers, n, &[(workload, "mix")]));
@@ -169,7 +179,7 @@ fn uses(run: &Run) -> Vec<Use> {
         let rows = run.throughput.iter().filter(|row| row.workload == *workload);
         let Some(n) = rows.map(|row| row.n).max() else { continue };
         let what = format!("{workload}, {} timers", units::count(n));
-        let is_answer = !shipped.contains(workload);
+        let is_answer = !Source::is_known(workload);
         uses.push(Use { is_answer, ..timed(run, &what, n, &[(workload, "mix")]) });
     }
     let is_own = uses.iter().any(|it| it.is_answer);
@@ -183,7 +193,7 @@ fn uses(run: &Run) -> Vec<Use> {
         let asked = timed(run, &format!("{timers}, {what}"), n, by);
         uses.push(Use { is_answer: is_answer && !is_own, ..asked });
     }
-    let what = format!("{timers}, no call may stall (p99.99)");
+    let what = format!("{timers}, 99.99th percentile of insert, cancel and tick");
     uses.push(Use { what, by: By::Tail, n, is_answer: true });
     let what = format!("{timers}, least memory");
     uses.push(Use { what, by: By::Memory, n, is_answer: true });
@@ -213,14 +223,20 @@ fn decide(run: &Run, asked: &Use) -> Option<Pick> {
         names.filter_map(|name| candidate(run, name, &asked.by, asked.n)).collect();
     found.sort_by(|a, b| a.figure.total_cmp(&b.figure));
     let best = found.first()?.clone();
-    let is_tie = |it: &Candidate| it.figure <= best.figure * TIE.max(1.0 + it.spread + best.spread);
-    let beyond = found.iter().position(|it| !is_tie(it)).unwrap_or(found.len());
-    let next = found.get(beyond).cloned();
+    let (tie, tail) = match asked.by {
+        By::Tail => (TIE_OF_TAILS, "the longest call took"),
+        _ => (TIE, "one call in 10,000 takes"),
+    };
+    let is_tie = |it: &Candidate| it.figure <= best.figure * tie.max(1.0 + it.spread + best.spread);
     let tailed = found.iter().filter(|it| it.tail.is_some());
     let calmest =
         tailed.min_by(|a, b| a.tail.unwrap_or(0.0).total_cmp(&b.tail.unwrap_or(0.0))).cloned();
-    let least = calmest.as_ref().and_then(|it| it.tail);
-    let mut ties: Vec<Candidate> = found.into_iter().take(beyond).collect();
+    // Where the floor has such calls too, the machine decides.
+    let floor = candidate(run, FLOOR.to_owned(), &asked.by, asked.n).and_then(|floor| floor.tail);
+    let least =
+        calmest.as_ref().and_then(|it| it.tail).map(|least| least.max(floor.unwrap_or(0.0)));
+    let (mut ties, others): (Vec<Candidate>, Vec<Candidate>) = found.into_iter().partition(is_tie);
+    let next = others.into_iter().next();
     let calmest_tie = || {
         let tails = ties.iter().map(|it| it.tail.unwrap_or(0.0)).enumerate();
         tails.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(at, _)| at)
@@ -231,7 +247,7 @@ fn decide(run: &Run, asked: &Use) -> Option<Pick> {
     let calmer = calmest.filter(|_| exceeds(pick.tail, least));
     let is_bytes = matches!(asked.by, By::Memory);
     let (what, is_answer) = (asked.what.clone(), asked.is_answer);
-    Some(Pick { what, is_answer, is_bytes, pick, ties, next, calmer })
+    Some(Pick { what, is_answer, is_bytes, tail, least, pick, ties, next, calmer })
 }
 
 /// Somebody with a figure for it; `None` for who lacks one of those that make it up.
@@ -251,7 +267,12 @@ fn candidate(run: &Run, name: String, by: &By, n: u64) -> Option<Candidate> {
             let tail = tails.max_by(f64::total_cmp);
             Some(Candidate { spread, tail, ..one(figure) })
         }
-        By::Tail => tail(run, &name, "uniform", n).map(one),
+        By::Tail => {
+            let figure = tail(run, &name, "uniform", n)?;
+            let rows = run.latency.iter().filter(|row| row.backend == name && row.n == n);
+            let longest = rows.filter(|row| row.workload == "uniform").map(|row| row.worst).max();
+            Some(Candidate { tail: longest.map(|ns| ns as f64), ..one(figure) })
+        }
         By::Memory => {
             let row = run.memory.iter().find(|row| row.backend == name && row.n == n)?;
             Some(one(row.churned))
@@ -274,6 +295,7 @@ fn samples<'a>(
 /// What one call in ten thousand exceeds in a workload, whichever kind of call that is longest in.
 fn tail(run: &Run, name: &str, workload: &str, n: u64) -> Option<f64> {
     let rows = run.latency.iter().filter(|row| row.backend == name && row.n == n);
-    let tails = rows.filter(|row| row.workload == workload).map(|row| row.p9999 as f64);
+    let told = rows.filter(|row| row.workload == workload && row.count >= ENOUGH);
+    let tails = told.map(|row| row.p9999 as f64);
     tails.max_by(f64::total_cmp)
 }

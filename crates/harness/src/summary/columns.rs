@@ -65,13 +65,19 @@ impl Source {
         ratio_cell(backend, found, best, show)
     }
 
+    /// Whether it is of a mix or a trace of the reader's.
+    fn is_own(&self) -> bool {
+        let is_named = [MIX, TRACE].iter().any(|prefix| self.workload.starts_with(prefix));
+        is_named && !crate::source::Source::is_known(&self.workload)
+    }
+
     /// How much a reader wants to see it, the least number the most.
     fn rank(&self) -> usize {
         const WANTED: [&str; 6] =
             ["tcp", "steady", "fire-ticks", "insert-warm", "tick-p99.99", "advance-p99.99"];
         let key = self.heading.replace('\n', "-");
         match self.kind {
-            _ if self.workload.starts_with(MIX) => 0,
+            _ if self.is_own() => 0,
             Kind::Bytes => 1,
             _ => WANTED.iter().position(|it| *it == key).map_or(usize::MAX, |at| at + 2),
         }

@@ -53,7 +53,7 @@ fn of_ties_the_one_without_a_tail_is_taken_and_the_tail_is_said() {
     assert_eq!((pick.pick.name.as_str(), names(&pick.ties)), ("b", vec!["a"]));
     let said = &answer(&run)[0];
     assert!(
-        said.contains("a is a tie in the mean, but one call in 10,000 takes 4.00 ms"),
+        said.contains("a is a tie but for its tail: one call in 10,000 takes 4.00 ms"),
         "{said}"
     );
 }
@@ -63,8 +63,42 @@ fn a_pick_with_a_tail_is_not_made_without_saying_it() {
     let run = run(&[("a", 10.0, 4_000_000), ("c", 30.0, 8_000)]);
     let said = &answer(&run)[0];
     let expected =
-        "take a (10.0 ns). One call in 10,000 takes 4.00 ms; with c (30.0 ns) it takes 8.00 µs.";
+        "take a (10.0 ns). But one call in 10,000 takes 4.00 ms, with c (30.0 ns) 8.00 µs.";
     assert!(said.ends_with(expected), "{said}");
+}
+
+#[test]
+fn a_tie_is_held_against_the_least_tail_of_all_and_not_against_that_of_the_pick() {
+    let run = run(&[("a", 10.0, 400_000), ("b", 10.5, 766_000), ("c", 30.0, 56_000)]);
+    assert_eq!(first(&run).pick.name, "a");
+    let said = &answer(&run)[0];
+    assert!(
+        said.ends_with("b is a tie but for its tail: one call in 10,000 takes 766 µs."),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_tail_of_too_few_calls_or_of_the_machine_is_none() {
+    let of = [("a", 10.0, 4_000_000), ("c", 30.0, 8_000), ("floor", 1.0, 500_000)];
+    let says_nothing = |run: &Run| answer(run)[0].ends_with("take a (10.0 ns).");
+    assert!(says_nothing(&run(&of)), "the floor has half a millisecond too");
+    let mut few = run(&of[..2]);
+    assert!(!says_nothing(&few));
+    few.latency.iter_mut().for_each(|row| row.count = 9_999);
+    assert!(says_nothing(&few), "one of 9,999 calls is no percentile");
+}
+
+#[test]
+fn the_calmest_is_not_one_whose_longest_call_stalls() {
+    let mut run = synthetic::empty();
+    for (name, percentile, longest) in [("lazy", 31_000, 7_000_000), ("calm", 37_000, 140_000)] {
+        let row = synthetic::latency(name, "uniform", 1_000_000, "cancel", 50.0);
+        run.latency.push(Latency { p9999: percentile, worst: longest, ..row });
+    }
+    let expected =
+        "take calm (37.0 µs). lazy is a tie but for its tail: the longest call took 7.00 ms.";
+    assert!(answer(&run)[0].ends_with(expected), "{:?}", answer(&run));
 }
 
 #[test]
@@ -74,7 +108,7 @@ fn of_ties_that_all_have_a_tail_the_least_is_taken() {
     let said = &answer(&run)[0];
     for part in [
         "take b",
-        "a is a tie in the mean, but one call in 10,000 takes 4.00 ms",
+        "a is a tie but for its tail: one call in 10,000 takes 4.00 ms",
         "with c (30.0 ns)",
     ] {
         assert!(said.contains(part), "{said}");

@@ -166,6 +166,7 @@ fn replay_plays_a_trace_file_and_refuses_a_broken_one() {
     let out = scratch.path("out");
     let table = succeeds(&["replay", &whole, "--backend", "hierarchical-wheel", "--out", &out]);
     assert!(table.contains("hierarchical-wheel") && table.contains("recorded"), "{table}");
+    assert!(!table.contains("1,000,000"), "a trace is as large as it is: {table}");
 
     let cut = trace_file(&scratch, |bytes| bytes.truncate(bytes.len() / 2));
     assert!(fails(&["replay", &cut, "--out", &scratch.path("cut")]).contains("ends within"));
@@ -214,4 +215,15 @@ fn a_mix_of_ones_own_is_answered_at_ones_own_number_of_timers() {
     let again = succeeds(&["report", &out, "--print"]);
     assert!(again.contains("300 timers, 91 % cancelled or moved: take"), "{again}");
     assert!(again.lines().all(|line| line.chars().count() <= 100), "{again}");
+    let twice = scratch.path("twice");
+    let json = succeeds(
+        &[&arguments[..2], &["200,300", "--format", "json"], &arguments[3..8], &["--out", &twice]]
+            .concat(),
+    );
+    let rows: Vec<serde_json::Value> = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        rows.iter().filter(|row| row["n"] == 200.0).count(),
+        3,
+        "one table with both sizes: {json}"
+    );
 }
