@@ -79,7 +79,7 @@ fn a_table_for_a_terminal_has_six_columns_in_their_order() {
     let table = in_short(&synthetic::run(), None);
     let keys: Vec<&str> = table.columns.iter().map(|column| column.key.as_str()).collect();
     let wanted =
-        ["insert-cold", "insert-warm", "fire-ticks", "steady", "tick-p99.99", "bytes-after-churn"];
+        ["insert-warm", "fire-ticks", "steady", "replay-kafka", "tick-p99.99", "bytes-after-churn"];
     assert_eq!(keys[1..], wanted, "a trace that does not come with wheelhouse is the reader's own");
     let widest = table
         .terminal()
