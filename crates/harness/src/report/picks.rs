@@ -21,7 +21,8 @@ const TIE_OF_TAILS: f64 = 2.0;
 /// A tail so many times the least, or that of the floor, is one to be warned of.
 const LONG_TAIL: f64 = 10.0;
 
-/// Of fewer calls the 99.99th percentile is the longest one, which is the machine's as often as not.
+/// Of fewer calls the 99.99th percentile is the longest one, which is the machine's as often as not: then
+/// the 99.9th is taken, and of less than a tenth as many none.
 const ENOUGH: u64 = 10_000;
 
 /// A use, and what decides it.
@@ -55,7 +56,7 @@ pub struct Candidate {
     pub figure: f64,
     /// Median absolute deviation over median.
     pub spread: f64,
-    /// What one call in ten thousand exceeded in the same workloads, ns; `None` if too few were timed.
+    /// What one call in thousands exceeded in the same workloads, ns; `None` if too few were timed.
     /// Where that is what decides, the longest call.
     pub tail: Option<f64>,
 }
@@ -225,7 +226,7 @@ fn decide(run: &Run, asked: &Use) -> Option<Pick> {
     let best = found.first()?.clone();
     let (tie, tail) = match asked.by {
         By::Tail => (TIE_OF_TAILS, "the longest call took"),
-        _ => (TIE, "one call in 10,000 takes"),
+        _ => (TIE, "one call in thousands takes"),
     };
     let is_tie = |it: &Candidate| it.figure <= best.figure * tie.max(1.0 + it.spread + best.spread);
     let tailed = found.iter().filter(|it| it.tail.is_some());
@@ -292,10 +293,12 @@ fn samples<'a>(
     Some(&row.ns_per_op)
 }
 
-/// What one call in ten thousand exceeds in a workload, whichever kind of call that is longest in.
+/// What one call in ten thousand (in a thousand, of a kind with few calls) exceeds in a workload, whichever
+/// kind of call that is longest in.
 fn tail(run: &Run, name: &str, workload: &str, n: u64) -> Option<f64> {
     let rows = run.latency.iter().filter(|row| row.backend == name && row.n == n);
-    let told = rows.filter(|row| row.workload == workload && row.count >= ENOUGH);
-    let tails = told.map(|row| row.p9999 as f64);
+    let told = rows.filter(|row| row.workload == workload && row.count >= ENOUGH / 10);
+    let tails =
+        told.map(|row| if row.count >= ENOUGH { row.p9999 as f64 } else { row.p999 as f64 });
     tails.max_by(f64::total_cmp)
 }
