@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use wheelhouse_harness::cold;
 use wheelhouse_harness::options::{self, BenchOptions, Roster};
-use wheelhouse_present::console::say;
+use wheelhouse_present::console::end;
 
 /// Our structures beside the timer crates of others.
 #[derive(Debug, Parser)]
@@ -31,13 +31,7 @@ struct Cli {
 
 fn main() -> ExitCode {
     cold::forget_freed_memory();
-    match run(&Cli::parse().options) {
-        Ok(code) => code,
-        Err(error) => {
-            say(format_args!("error: {error:#}"));
-            ExitCode::FAILURE
-        }
-    }
+    end(run(&Cli::parse().options))
 }
 
 fn run(options: &BenchOptions) -> Result<ExitCode> {

@@ -4,7 +4,7 @@
 
 use clap::Parser;
 use std::process::ExitCode;
-use wheelhouse_present::console::say;
+use wheelhouse_present::console::end;
 use wheelhouse_service_load::options::Options;
 
 /// The timer service under load, beside others.
@@ -27,11 +27,5 @@ struct Bench {
 fn main() -> ExitCode {
     let bench = Bench::parse();
     // Without cargo bench's `--bench`, this is `cargo test --benches`.
-    match bench.options.play(bench.test || !bench.bench) {
-        Ok(code) => code,
-        Err(error) => {
-            say(format_args!("error: {error:#}"));
-            ExitCode::FAILURE
-        }
-    }
+    end(bench.options.play(bench.test || !bench.bench))
 }

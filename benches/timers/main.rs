@@ -14,7 +14,7 @@ use wheelhouse_harness::contender;
 use wheelhouse_harness::options::{self, BenchOptions};
 use wheelhouse_harness::source::Source;
 use wheelhouse_harness::verify;
-use wheelhouse_present::console::say;
+use wheelhouse_present::console::{end, say};
 
 /// Compares the structures on this machine.
 #[derive(Debug, Parser)]
@@ -31,13 +31,7 @@ struct Cli {
 
 fn main() -> ExitCode {
     cold::forget_freed_memory();
-    match run(&Cli::parse().options) {
-        Ok(code) => code,
-        Err(error) => {
-            say(format_args!("error: {error:#}"));
-            ExitCode::FAILURE
-        }
-    }
+    end(run(&Cli::parse().options))
 }
 
 fn run(options: &BenchOptions) -> Result<ExitCode> {

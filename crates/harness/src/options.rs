@@ -228,8 +228,8 @@ fn show(options: &Options, run: &Run) -> Result<()> {
         let table = if several { summary::by_size(run) } else { summary::at_a_glance(run, None) };
         return print(table.render(options.format)?);
     }
-    let named = options.n.iter().map(|n| Some(u64::from(*n)));
-    let sizes = if several { named.collect() } else { vec![None] };
+    let all = || summary::sizes(run).into_iter().map(Some).collect();
+    let sizes = if several { all() } else { vec![None] };
     let table = if options.wide { summary::at_a_glance } else { summary::in_short };
     for n in sizes {
         print(format_args!("\n{}", table(run, n).terminal()))?;

@@ -245,15 +245,17 @@ pub fn ratio_cell(
     Cell { shown, value: json!({ "figure": value, "ratio": ratio }), mark }
 }
 
+/// What stands under a table with the floor in it.
+pub const FLOOR_NOTE: &str = "The floor moves only the bytes that no timer facility can avoid, told \
+    beforehand what fires; it does not compete.";
+
 fn notes(run: &Run, n: u64, sources: &[Source]) -> Vec<String> {
     let mut notes = vec![
         "Median, and ×ratio to the best of the column, which is marked. Lower is better."
             .to_owned(),
     ];
-    let floor = "The floor moves only the bytes that no timer facility can avoid, told beforehand what fires; it does not \
-                 compete.";
     if backends(run).iter().any(|name| name == FLOOR) {
-        notes.push(floor.to_owned());
+        notes.push(FLOOR_NOTE.to_owned());
     }
     notes.extend(spread_note(run, n, sources));
     notes.extend(workload_note(n, sources));

@@ -6,6 +6,7 @@
 use anyhow::{Context, Result};
 use std::fmt::Display;
 use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
 
 /// Prints a line, or a text that ends with one, to standard output.
 ///
@@ -27,4 +28,12 @@ pub fn print(text: impl Display) -> Result<()> {
 /// Says something to the person at the terminal.
 pub fn say(text: impl Display) {
     let _ = std::io::stderr().lock().write_all(format!("{text}\n").as_bytes());
+}
+
+/// What a program is to end with: what it came to, or a failure, which is said.
+pub fn end(result: Result<ExitCode>) -> ExitCode {
+    result.unwrap_or_else(|error| {
+        say(format_args!("error: {error:#}"));
+        ExitCode::FAILURE
+    })
 }

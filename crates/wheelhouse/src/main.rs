@@ -5,14 +5,8 @@ mod commands;
 
 use clap::Parser;
 use std::process::ExitCode;
-use wheelhouse_present::console::say;
+use wheelhouse_present::console::end;
 
 fn main() -> ExitCode {
-    match commands::run(cli::Cli::parse()) {
-        Ok(code) => code,
-        Err(error) => {
-            say(format_args!("error: {error:#}"));
-            ExitCode::FAILURE
-        }
-    }
+    end(commands::run(cli::Cli::parse()))
 }

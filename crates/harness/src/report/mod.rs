@@ -111,23 +111,20 @@ pub fn readme_section(run: &Run, folder: &str) -> String {
         let image = markdown::image(&found.title, &format!("{folder}/{PLOTS}/{}", found.file));
         format!("\n{image}\n")
     });
-    let answer = picks::answer(run)
-        .iter()
-        .fold(String::new(), |lines, line| lines + &format!("- {}\n", markdown_escape(line)));
+    let answers = picks::answers(run);
+    let lines = answers.iter().map(|pick| format!("- {}\n", markdown_escape(&pick.sentence())));
+    let lines: String = lines.collect();
     let mut table = summary::in_short(run, None);
-    let picks = picks::picks(run);
-    let is_named = |row: &Vec<Cell>| {
-        let answers = picks.iter().filter(|pick| pick.is_answer);
-        answers.flat_map(Pick::named).any(|name| name == row[0].shown)
-    };
+    let is_named =
+        |row: &Vec<Cell>| answers.iter().flat_map(Pick::named).any(|name| name == row[0].shown);
     let (named, others): (Vec<_>, Vec<_>) = table.rows.iter().cloned().partition(is_named);
     let kept: Vec<_> = named.into_iter().chain(others).take(ROWS).collect();
     table.rows.retain(|row| kept.contains(row));
     if !table.rows.iter().any(|row| row[0].shown == FLOOR) {
-        table.notes.retain(|note| !note.starts_with("The floor"));
+        table.notes.retain(|note| note != summary::FLOOR_NOTE);
     }
     let rest = section(run, folder, vec![table], &picture.unwrap_or_default());
-    format!("{answer}\n{rest}")
+    format!("{lines}\n{rest}")
 }
 
 /// Tables of a run, a picture, and the way to the rest.

@@ -5,7 +5,7 @@
 //! who has a tail ten times that of another is no pick over a tie without it, and otherwise the tail is
 //! said in the same breath.
 
-use crate::model::{FLOOR, Run};
+use crate::model::{FLOOR, Latency, Run};
 use crate::source::Source;
 use crate::stream::{MIX, TRACE};
 use crate::summary;
@@ -118,9 +118,14 @@ pub fn table(run: &Run) -> Table {
     table
 }
 
-/// The picks that are the answer as sentences, a line each.
+/// The picks that are the answer.
+pub fn answers(run: &Run) -> Vec<Pick> {
+    picks(run).into_iter().filter(|pick| pick.is_answer).collect()
+}
+
+/// The answer as sentences, a line each.
 pub fn answer(run: &Run) -> Vec<String> {
-    picks(run).iter().filter(|pick| pick.is_answer).map(Pick::sentence).collect()
+    answers(run).iter().map(Pick::sentence).collect()
 }
 
 impl Pick {
@@ -138,7 +143,7 @@ impl Pick {
     }
 
     /// Whom to take, who is as good, and what speaks against them.
-    fn sentence(&self) -> String {
+    pub fn sentence(&self) -> String {
         let Self { what, pick, .. } = self;
         let mut out = format!("{what}: take {} ({}).", pick.name, self.shown(pick));
         let is_long = |tie: &&Candidate| exceeds(tie.tail, self.least) && tie.tail > pick.tail;
@@ -229,26 +234,26 @@ fn decide(run: &Run, asked: &Use) -> Option<Pick> {
         _ => (TIE, "one call in thousands takes"),
     };
     let is_tie = |it: &Candidate| it.figure <= best.figure * tie.max(1.0 + it.spread + best.spread);
-    let tailed = found.iter().filter(|it| it.tail.is_some());
-    let calmest =
-        tailed.min_by(|a, b| a.tail.unwrap_or(0.0).total_cmp(&b.tail.unwrap_or(0.0))).cloned();
+    let calmest = calmest(&found).map(|at| found[at].clone());
     // Where the floor has such calls too, the machine decides.
     let floor = candidate(run, FLOOR.to_owned(), &asked.by, asked.n).and_then(|floor| floor.tail);
     let least =
         calmest.as_ref().and_then(|it| it.tail).map(|least| least.max(floor.unwrap_or(0.0)));
     let (mut ties, others): (Vec<Candidate>, Vec<Candidate>) = found.into_iter().partition(is_tie);
     let next = others.into_iter().next();
-    let calmest_tie = || {
-        let tails = ties.iter().map(|it| it.tail.unwrap_or(0.0)).enumerate();
-        tails.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(at, _)| at)
-    };
     let calm = ties.iter().position(|it| !exceeds(it.tail, least));
-    let chosen = calm.unwrap_or_else(calmest_tie);
+    let chosen = calm.or_else(|| self::calmest(&ties)).unwrap_or(0);
     let pick = ties.remove(chosen);
     let calmer = calmest.filter(|_| exceeds(pick.tail, least));
     let is_bytes = matches!(asked.by, By::Memory);
     let (what, is_answer) = (asked.what.clone(), asked.is_answer);
     Some(Pick { what, is_answer, is_bytes, tail, least, pick, ties, next, calmer })
+}
+
+/// Who has the least tail.
+fn calmest(candidates: &[Candidate]) -> Option<usize> {
+    let tails = candidates.iter().enumerate().filter_map(|(at, it)| Some((at, it.tail?)));
+    tails.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)
 }
 
 /// Somebody with a figure for it; `None` for who lacks one of those that make it up.
@@ -270,8 +275,7 @@ fn candidate(run: &Run, name: String, by: &By, n: u64) -> Option<Candidate> {
         }
         By::Tail => {
             let figure = tail(run, &name, "uniform", n)?;
-            let rows = run.latency.iter().filter(|row| row.backend == name && row.n == n);
-            let longest = rows.filter(|row| row.workload == "uniform").map(|row| row.worst).max();
+            let longest = latencies(run, &name, "uniform", n).map(|row| row.worst).max();
             Some(Candidate { tail: longest.map(|ns| ns as f64), ..one(figure) })
         }
         By::Memory => {
@@ -296,9 +300,19 @@ fn samples<'a>(
 /// What one call in ten thousand (in a thousand, of a kind with few calls) exceeds in a workload, whichever
 /// kind of call that is longest in.
 fn tail(run: &Run, name: &str, workload: &str, n: u64) -> Option<f64> {
-    let rows = run.latency.iter().filter(|row| row.backend == name && row.n == n);
-    let told = rows.filter(|row| row.workload == workload && row.count >= ENOUGH / 10);
+    let told = latencies(run, name, workload, n).filter(|row| row.count >= ENOUGH / 10);
     let tails =
         told.map(|row| if row.count >= ENOUGH { row.p9999 as f64 } else { row.p999 as f64 });
     tails.max_by(f64::total_cmp)
+}
+
+/// The times of single operations of somebody in a workload.
+fn latencies<'a>(
+    run: &'a Run,
+    name: &'a str,
+    workload: &'a str,
+    n: u64,
+) -> impl Iterator<Item = &'a Latency> {
+    let rows = run.latency.iter().filter(move |row| row.backend == name && row.n == n);
+    rows.filter(move |row| row.workload == workload)
 }
