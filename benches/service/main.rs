@@ -1,4 +1,5 @@
-//! `cargo bench --bench service`: the timer service under load, beside tokio's time driver and others.
+//! `cargo bench --bench service`: the timer service under load, beside tokio's time driver and
+//! others.
 //!
 //! See `benches/SERVICE.md` for what is measured, how each is used, and what is unfair to whom.
 

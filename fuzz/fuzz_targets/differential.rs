@@ -1,5 +1,5 @@
-//! Every backend does what the oracle does, whatever the bytes say. A failure prints the shortest script that shows
-//! it, as Rust code for a test.
+//! Every backend does what the oracle does, whatever the bytes say. A failure prints the shortest
+//! script that shows it, as Rust code for a test.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

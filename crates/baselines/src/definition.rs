@@ -32,8 +32,9 @@ macro_rules! definition {
     };
 }
 
-/// A step to start, to stop and to move; every timer is looked at when one may be due, which a timer that has left can make it seem. What
-/// a jump finds due is put in order, and taken out one by one.
+/// A step to start, to stop and to move; every timer is looked at when one may be due, which a
+/// timer that has left can make it seem. What a jump finds due is put in order, and taken out one
+/// by one.
 fn unordered(n: u64) -> Bounds {
     let (look, order) = (n as f64, 2.0 * bisection(n));
     Bounds {
@@ -88,7 +89,8 @@ definition! {
         precision: Precision::Exact,
         vain_wakeups: 0,
         costs: Costs { insert: "O(n)", cancel: "O(1)", reschedule: "O(n)", fire: "O(1)" },
-        // Two steps for each timer passed: of uniform delays, half of those that were started together, two thirds where old and new are mixed.
+        // Two steps for each timer passed: of uniform delays, half of those that were started
+        // together, two thirds where old and new are mixed.
         bounds: |n| {
             let search = 6.0 + 2.0 * 0.75 * n as f64;
             Bounds { insert: search, cancel: 2.0, reschedule: 2.0 + search, fire: 3.5, empty_tick: 1.0, next_wakeup: 0.0 }
@@ -137,7 +139,8 @@ definition! {
         precision: Precision::Exact,
         vain_wakeups: 0,
         costs: Costs { insert: "O(log n)", cancel: "O(1) amortised, worst O(log n)", reschedule: "O(log n)", fire: "O(1) amortised" },
-        // An insertion compares and goes on, on each level, a tree is a tenth higher than the best one; a rotation or so, of six links, mends what it breaks.
+        // An insertion compares and goes on, on each level, a tree is a tenth higher than the best
+        // one; a rotation or so, of six links, mends what it breaks.
         bounds: |n| {
             let search = 2.3 * bisection(n) + 6.0;
             Bounds { insert: search, cancel: 12.0, reschedule: search + 12.0, fire: 12.0, empty_tick: 1.0, next_wakeup: 0.0 }

@@ -1,4 +1,5 @@
-//! Which slots of a wheel hold timers: a bit each, so that the next one is found without looking into empty slots.
+//! Which slots of a wheel hold timers: a bit each, so that the next one is found without looking
+//! into empty slots.
 
 use crate::SlotCount;
 use alloc::vec;
@@ -47,7 +48,8 @@ impl Occupied {
         (passed / WORD) as u64 + 1
     }
 
-    /// How far after `from` the first occupied slot is, `from` itself included, round the wheel and within `count` slots. O(count / 64).
+    /// How far after `from` the first occupied slot is, `from` itself included, round the wheel and
+    /// within `count` slots. O(count / 64).
     #[inline]
     pub fn next(&self, from: usize, count: usize) -> Option<usize> {
         let mut passed = 0;

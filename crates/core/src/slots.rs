@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-/// A number of slots: a power of two from 2 to 65,536, so that a slot is found with a mask instead of a division.
+/// A number of slots: a power of two from 2 to 65,536, so that a slot is found with a mask instead
+/// of a division.
 ///
 /// ```
 /// use wheelhouse_core::{SlotCount, SlotCountError};

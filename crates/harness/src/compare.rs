@@ -1,8 +1,9 @@
 //! Two runs side by side: row by row the ratio of B to A, and whether that is more than noise.
 //!
-//! A verdict needs two things: the 95 % interval of the ratio ([`stats::ratio_interval`]) lies wholly on one side of 1,
-//! and by more than [`NOISE`], since two builds of the same source differ by a percent or two from where the linker put
-//! their loops. Of many rows some pass by chance all the same; the notes say how many to expect.
+//! A verdict needs two things: the 95 % interval of the ratio ([`stats::ratio_interval`]) lies
+//! wholly on one side of 1, and by more than [`NOISE`], since two builds of the same source differ
+//! by a percent or two from where the linker put their loops. Of many rows some pass by chance all
+//! the same; the notes say how many to expect.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -81,7 +82,8 @@ impl Comparison {
         self.rows.iter().filter(|row| row.verdict == verdict).count()
     }
 
-    /// The rows as a table, a summary beneath it. The warnings stand apart: they go where they are seen in every form.
+    /// The rows as a table, a summary beneath it. The warnings stand apart: they go where they are
+    /// seen in every form.
     pub fn table(&self) -> Table {
         let columns = vec![
             Column::left("structure"),

@@ -15,7 +15,8 @@ pub enum Source {
     Mix(Mix),
     /// A trace that comes with the workload crate.
     Shipped(&'static trace::Shipped),
-    /// A trace file that was read: before anything is left behind for its sake, and once only, as it may be a pipe.
+    /// A trace file that was read: before anything is left behind for its sake, and once only, as
+    /// it may be a pipe.
     File(Stream),
 }
 
@@ -55,7 +56,8 @@ impl Source {
         names.iter().map(|name| Self::find(name)).collect()
     }
 
-    /// Whether a name is that of a workload or of a shipped trace, and not of something of the user's.
+    /// Whether a name is that of a workload or of a shipped trace, and not of something of the
+    /// user's.
     pub fn is_known(name: &str) -> bool {
         Self::all().iter().any(|source| source.name() == name)
     }

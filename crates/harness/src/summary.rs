@@ -1,4 +1,5 @@
-//! The table that a run ends with: structures down, operations across, the ratio to the best in each field.
+//! The table that a run ends with: structures down, operations across, the ratio to the best in
+//! each field.
 
 mod columns;
 
@@ -15,12 +16,14 @@ pub const USUAL_N: u64 = 1_000_000;
 
 pub use crate::stream::TRACE;
 
-/// One table that a person can read at a glance: per structure and operation the median and its ratio to the best.
+/// One table that a person can read at a glance: per structure and operation the median and its
+/// ratio to the best.
 ///
-/// Without `n`, that of [`USUAL_N`] if the run has it, otherwise its largest. A trace has its own number of timers,
-/// which is the one shown. The floor (the memory traffic that no timer facility can avoid) has a row and is never the
-/// best; a structure that answered wrongly has `WRONG` in place of figures. Of tails nothing is best where the floor is
-/// within x3: there the machine decides.
+/// Without `n`, that of [`USUAL_N`] if the run has it, otherwise its largest. A trace has its own
+/// number of timers, which is the one shown. The floor (the memory traffic that no timer facility
+/// can avoid) has a row and is never the best; a structure that answered wrongly has `WRONG` in
+/// place of figures. Of tails nothing is best where the floor is within x3: there the machine
+/// decides.
 pub fn at_a_glance(run: &Run, n: Option<u64>) -> Table {
     table_of(run, n, sources)
 }
@@ -69,8 +72,8 @@ fn table_of(run: &Run, n: Option<u64>, columns: fn(&Run, u64) -> Vec<Source>) ->
     table
 }
 
-/// The tables of all sizes of a run one below the other: n and structure down, operations across, the ratio to the best
-/// at that n in each field. Without traces, which have one size.
+/// The tables of all sizes of a run one below the other: n and structure down, operations across,
+/// the ratio to the best at that n in each field. Without traces, which have one size.
 pub fn by_size(run: &Run) -> Table {
     let sizes = sizes(run);
     let at = |n| -> Vec<Source> {
@@ -117,13 +120,15 @@ fn append_column(rows: &mut [Vec<Cell>], run: &Run, names: &[String], source: Op
     }
 }
 
-/// The n that tables and plots show when none is named: [`USUAL_N`] if the run has it, else its largest.
+/// The n that tables and plots show when none is named: [`USUAL_N`] if the run has it, else its
+/// largest.
 pub fn usual_n(run: &Run) -> Option<u64> {
     let sizes = sizes(run);
     if sizes.contains(&USUAL_N) { Some(USUAL_N) } else { sizes.last().copied() }
 }
 
-/// Every n of the run's workloads that are not traces (of the traces if there is nothing else), rising.
+/// Every n of the run's workloads that are not traces (of the traces if there is nothing else),
+/// rising.
 pub fn sizes(run: &Run) -> Vec<u64> {
     let rows = || {
         let throughput = run.throughput.iter().map(|r| (r.workload.as_str(), r.n));

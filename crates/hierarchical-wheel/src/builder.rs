@@ -21,16 +21,16 @@ wheel_builder! {
     /// # Ok::<(), WheelError>(())
     /// ```
     Builder of HierarchicalWheel,
-    /// The number of slots of each level, a power of two from 2 to 65,536; 256 by default. There are
-    /// as many levels as it takes to cover all of `u64`. More slots mean fewer cascades, but more
-    /// memory (a node of 32 bytes or more for each slot of each level) and a longer longest tick: a
-    /// slot is split when 32 timers came to it for each slot of a level.
+    /// The number of slots of each level, a power of two from 2 to 65,536; 256 by default. There
+    /// are as many levels as it takes to cover all of `u64`. More slots mean fewer cascades, but
+    /// more memory (a node of 32 bytes or more for each slot of each level) and a longer longest
+    /// tick: a slot is split when 32 timers came to it for each slot of a level.
     slots_per_level: DEFAULT_SLOTS,
     /// Builds the wheel.
     ///
     /// # Errors
     ///
-    /// If the number of slots is zero, one, above 65,536 or no power of two, or if there is to be room
-    /// for more timers than a wheel can hold.
+    /// If the number of slots is zero, one, above 65,536 or no power of two, or if there is to be
+    /// room for more timers than a wheel can hold.
     build: SlotCount::new,
 }

@@ -1,4 +1,5 @@
-//! Ctrl-C ends a run between two measurements and keeps what is finished; a second one ends it at once.
+//! Ctrl-C ends a run between two measurements and keeps what is finished; a second one ends it at
+//! once.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};

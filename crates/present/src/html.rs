@@ -7,7 +7,8 @@ use crate::table::{Align, Cell, Mark, Table};
 
 const STYLE: &str = include_str!("report.css");
 
-/// The whole page. What comes from the run is escaped; pictures are our own and stand in it as they are.
+/// The whole page. What comes from the run is escaped; pictures are our own and stand in it as they
+/// are.
 pub fn render(document: &Document) -> String {
     let page = html! {
         (DOCTYPE)

@@ -1,17 +1,20 @@
 //! The few statistics that the tables and comparisons stand on.
 //!
-//! The samples of a row are one figure per repetition, few (three to some tens) and skewed: a machine that does
-//! something else makes a repetition slower and never faster. So everything here rests on order and not on the mean:
-//! the **median** is the figure that is quoted, and its spread is the **median absolute deviation**, the distance
-//! within which half of the samples lie. Plots show the whole range from the least to the greatest sample.
+//! The samples of a row are one figure per repetition, few (three to some tens) and skewed: a
+//! machine that does something else makes a repetition slower and never faster. So everything here
+//! rests on order and not on the mean: the **median** is the figure that is quoted, and its spread
+//! is the **median absolute deviation**, the distance within which half of the samples lie. Plots
+//! show the whole range from the least to the greatest sample.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// Fewer samples than this on either side give no interval: the range of two says nothing of the third.
+/// Fewer samples than this on either side give no interval: the range of two says nothing of the
+/// third.
 pub const FEWEST: usize = 3;
 
-/// How many resamples stand behind an interval: its ends move by less than their last shown digit beyond this.
+/// How many resamples stand behind an interval: its ends move by less than their last shown digit
+/// beyond this.
 const RESAMPLES: usize = 2_000;
 
 /// The middle sample, or the mean of the middle two. `None` without samples. O(k log k).
@@ -26,8 +29,9 @@ pub fn median(samples: &[f64]) -> Option<f64> {
     median_in_place(&mut sorted)
 }
 
-/// The median absolute deviation: half of the samples lie within this distance of the median. `None` without samples,
-/// 0 for a single one - which is why a table says how many samples there were.
+/// The median absolute deviation: half of the samples lie within this distance of the median.
+/// `None` without samples, 0 for a single one - which is why a table says how many samples there
+/// were.
 pub fn deviation(samples: &[f64]) -> Option<f64> {
     let centre = median(samples)?;
     let mut distances: Vec<f64> = samples.iter().map(|s| (s - centre).abs()).collect();
@@ -47,8 +51,8 @@ pub fn range(samples: &[f64]) -> Option<(f64, f64)> {
     Some((least, greatest))
 }
 
-/// The geometric mean, the one mean under which ratios do not depend on which side is the base. `None` without samples
-/// or if one is not above zero.
+/// The geometric mean, the one mean under which ratios do not depend on which side is the base.
+/// `None` without samples or if one is not above zero.
 pub fn geometric_mean(samples: &[f64]) -> Option<f64> {
     if samples.is_empty() || samples.iter().any(|s| s.is_nan() || *s <= 0.0) {
         return None;
@@ -68,9 +72,9 @@ pub struct Ratio {
     pub high: f64,
 }
 
-/// The ratio of the median of `a` to the median of `b`, with a 95 % percentile-bootstrap interval: both sides are drawn
-/// anew with replacement, and the middle 95 % of the ratios so found are the interval (Efron 1979). The same samples and
-/// seed give the same interval.
+/// The ratio of the median of `a` to the median of `b`, with a 95 % percentile-bootstrap interval:
+/// both sides are drawn anew with replacement, and the middle 95 % of the ratios so found are the
+/// interval (Efron 1979). The same samples and seed give the same interval.
 ///
 /// `None` if a side has fewer than [`FEWEST`] samples, or one that is not a positive number.
 ///

@@ -43,7 +43,8 @@ fn an_interval_holds_its_ratio_and_repeats_with_its_seed() {
     assert!((ratio.ratio - 20.5 / 10.1).abs() < 1e-12);
 }
 
-/// Seven samples a side, from one skewed distribution: the interval must not exclude 1 much more often than it says.
+/// Seven samples a side, from one skewed distribution: the interval must not exclude 1 much more
+/// often than it says.
 #[test]
 fn intervals_of_equals_seldom_exclude_one() {
     let mut state = 1u64;

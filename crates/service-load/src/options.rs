@@ -27,11 +27,12 @@ pub struct Options {
     /// Threads that schedule, in pairs and audit: from 1 to 64 [default: 2].
     #[arg(long, value_name = "P")]
     pub producers: Option<usize>,
-    /// Fires a second, in fires: from 1 to 10000000, and no more than 20000000 in all [default: 100000].
+    /// Fires a second, in fires: from 1 to 10000000, and no more than 20000000 in all [default:
+    /// 100000].
     #[arg(long, value_name = "PER_SECOND", value_parser = count)]
     pub rate: Option<u32>,
-    /// Jobs that are pending (pairs-beside, pairs-window), sessions, and jobs due at once (audit): from 1 to 20000000
-    /// [default: 1000000, 500000, 1000000].
+    /// Jobs that are pending (pairs-beside, pairs-window), sessions, and jobs due at once (audit):
+    /// from 1 to 20000000 [default: 1000000, 500000, 1000000].
     #[arg(long, value_name = "N", value_parser = count)]
     pub jobs: Option<u32>,
     /// How long pairs are made, and jobs fire (fires): from 0.001 to 60 [default: 1 and 3].
@@ -43,7 +44,8 @@ pub struct Options {
     /// The tick of wheelhouse, in milliseconds: from 0.001 to 1000; tokio's is one [default: 1].
     #[arg(long, value_name = "MS", value_parser = milliseconds)]
     pub tick: Option<Duration>,
-    /// How often everything is played, once or more; the median is shown [default: 3; with --quick: 1].
+    /// How often everything is played, once or more; the median is shown [default: 3; with --quick:
+    /// 1].
     #[arg(long, value_name = "N")]
     pub repetitions: Option<usize>,
     /// A tenth of everything, once: less than a minute.
@@ -172,8 +174,9 @@ fn tell(run: &Run) {
     }
 }
 
-/// Reads a number, with or without separators. What can be played is for [`Load::check`] to say, of which alone the bounds are known:
-/// so zero is read here, and what 32 bits do not hold becomes what they do, which is too much for anything.
+/// Reads a number, with or without separators. What can be played is for [`Load::check`] to say, of
+/// which alone the bounds are known: so zero is read here, and what 32 bits do not hold becomes
+/// what they do, which is too much for anything.
 fn count(text: &str) -> Result<u32, String> {
     let number = text
         .replace('_', "")

@@ -47,7 +47,8 @@ pub const REPORT: &str = "report.md";
 /// The part of it that a README shows.
 pub const SUMMARY: &str = "summary.md";
 
-/// Writes `report.md` and `rows.json` into a folder, and a summary if all was played. Gives the path of the report.
+/// Writes `report.md` and `rows.json` into a folder, and a summary if all was played. Gives the
+/// path of the report.
 ///
 /// # Errors
 ///

@@ -54,22 +54,23 @@ impl<T, M: Meter> Builder<T, M> {
         self
     }
 
-    /// How many timers to make room for at once, 2^32 - 1 at most; 0 by default. The structure grows as needed beyond it.
+    /// How many timers to make room for at once, 2^32 - 1 at most; 0 by default. The structure
+    /// grows as needed beyond it.
     pub fn capacity(mut self, timers: usize) -> Self {
         self.capacity = timers;
         self
     }
 
-    /// The seed of the heights; 1 by default. The order of expiries does not depend on it, the cost of a search does. Take one that
-    /// nobody can guess where others choose which timers to cancel.
+    /// The seed of the heights; 1 by default. The order of expiries does not depend on it, the cost
+    /// of a search does. Take one that nobody can guess where others choose which timers to cancel.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// On how many levels a timer stands at most, from 1 to 16; 16 by default, enough for 4^16 timers. With `h` levels, a list of
-    /// more than 4^h timers takes O(n / 4^h) for a search. One level is a plain sorted list: O(n) to insert, except
-    /// behind the last timer.
+    /// On how many levels a timer stands at most, from 1 to 16; 16 by default, enough for 4^16
+    /// timers. With `h` levels, a list of more than 4^h timers takes O(n / 4^h) for a search. One
+    /// level is a plain sorted list: O(n) to insert, except behind the last timer.
     pub fn max_height(mut self, levels: usize) -> Self {
         self.max_height = levels;
         self
@@ -85,7 +86,8 @@ impl<T, M: Meter> Builder<T, M> {
     ///
     /// # Errors
     ///
-    /// If the greatest height is zero or above 16, or there is to be room for more timers than a list can hold.
+    /// If the greatest height is zero or above 16, or there is to be room for more timers than a
+    /// list can hold.
     pub fn build(self) -> Result<SkipList<T, M>, BuildError> {
         if !(1..=MAX_HEIGHT).contains(&self.max_height) {
             return Err(BuildError::Height(self.max_height));

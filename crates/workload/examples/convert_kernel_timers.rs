@@ -1,6 +1,8 @@
-//! Converts what ftrace printed about the kernel's timers into a trace; `scripts/record-kernel-timers` calls it.
+//! Converts what ftrace printed about the kernel's timers into a trace;
+//! `scripts/record-kernel-timers` calls it.
 //!
-//! usage: convert_kernel_timers --name NAME --output FILE [--provenance TEXT] [--hz HZ] [--at-most STARTS] < TEXT
+//! usage: convert_kernel_timers --name NAME --output FILE [--provenance TEXT] [--hz HZ] [--at-most
+//! STARTS] < TEXT
 
 use std::error::Error;
 use std::fs::File;

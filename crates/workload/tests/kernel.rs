@@ -45,7 +45,8 @@ fn starts_cancels_and_the_clock() {
         Op::Insert { label: 1, deadline: 12 },
         Op::Reschedule { label: 0, deadline: 10 },
     ];
-    // The last cancel and start are mod_timer, with the clock moved between them as far as can be seen.
+    // The last cancel and start are mod_timer, with the clock moved between them as far as can be
+    // seen.
     assert_eq!(found[..3], expected[..3]);
     assert_eq!(found[3..], [Op::Advance { to: 3 }, expected[3]]);
 }

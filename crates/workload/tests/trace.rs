@@ -134,7 +134,8 @@ fn bytes_after_the_end_and_foreign_blocks_are_errors() {
     let longer = [&file[..], &[0]].concat();
     assert!(matches!(read(&longer), Err(TraceError::Corrupt { .. })));
 
-    // Two traces with the same header and length: a block of one in the other is a block out of place.
+    // Two traces with the same header and length: a block of one in the other is a block out of
+    // place.
     let one = write(&[Op::Cancel { label: 1 }]);
     let other = write(&[Op::Cancel { label: 2 }]);
     let end = one.len() - 37;

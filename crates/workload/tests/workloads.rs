@@ -252,7 +252,8 @@ fn purgatories_cancel_the_share_that_was_published() {
             cancelled,
             0.01,
         );
-        // And about as many are under way at the end as at the start: the rate belongs to the waits.
+        // And about as many are under way at the end as at the start: the rate belongs to the
+        // waits.
         let live = played.inserted - played.cancelled - played.fired;
         assert_about(live as f64 / 20_000.0, 1.0, 0.05);
     }
@@ -315,7 +316,8 @@ fn the_same_name_number_and_seed_give_the_same_operations() {
     }
 }
 
-/// If this fails, streams are not what they were, and figures from before cannot be compared: a new name is better.
+/// If this fails, streams are not what they were, and figures from before cannot be compared: a new
+/// name is better.
 #[test]
 fn streams_are_what_they_always_were() {
     let golden: BTreeMap<&str, u64> = include_str!("golden.txt")

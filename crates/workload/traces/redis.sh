@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # usage: crates/workload/traces/redis.sh [REQUESTS [CLIENTS]]
 #
-# The command behind redis.trace: a key-value server under its own client on loopback. Starts redis-server on a port of
-# its own under a temporary directory, drives it with redis-benchmark, stops it. Needs Debian's redis-server and redis-tools.
+# The command behind redis.trace: a key-value server under its own client on loopback. Starts
+# redis-server on a port of its own under a temporary directory, drives it with redis-benchmark,
+# stops it. Needs Debian's redis-server and redis-tools.
 set -euo pipefail
 
 requests=${1:-60000} clients=${2:-1000}

@@ -1,4 +1,5 @@
-//! Draws one chart: frame, grid, lines with their marks, whiskers, and names at the ends of the lines.
+//! Draws one chart: frame, grid, lines with their marks, whiskers, and names at the ends of the
+//! lines.
 
 use super::axis::Axis;
 use super::labels;
@@ -11,7 +12,8 @@ const HEIGHT: i32 = 520;
 const LEFT: i32 = 104;
 const TOP: i32 = 78;
 const BOTTOM: i32 = HEIGHT - 66;
-/// How far the whiskers of all lines at one x spread, so that those of the first do not cross the axis.
+/// How far the whiskers of all lines at one x spread, so that those of the first do not cross the
+/// axis.
 const WIDEST_ASIDE: i32 = 40;
 
 /// Letters of a name, and the width of one, a little above the average of common fonts.
@@ -135,7 +137,8 @@ impl Chart {
         Ok(())
     }
 
-    /// Names stand in a column to the right of the plot, each as near to the end of its line as the others let it.
+    /// Names stand in a column to the right of the plot, each as near to the end of its line as the
+    /// others let it.
     fn draw_names(&self, pen: &mut Pen<'_>) -> Drawn {
         let ends: Vec<(Point, &Series)> =
             self.series.iter().filter_map(|s| Some((self.end(s)?, s))).collect();

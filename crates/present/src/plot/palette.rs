@@ -91,7 +91,8 @@ pub fn pairs() -> impl Iterator<Item = (Rgb, Rgb)> {
     COLOURS.into_iter().chain([GREY])
 }
 
-/// FNV-1a: the same on every machine and in every version, which the standard library's hasher does not promise.
+/// FNV-1a: the same on every machine and in every version, which the standard library's hasher does
+/// not promise.
 fn hash(name: &str) -> u32 {
     name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }

@@ -1,9 +1,10 @@
 //! Light and dark: how a drawing of fixed colours becomes one that follows the reader's.
 //!
-//! The drawing library writes each colour into each element. That is what a viewer without style sheets shows: the light
-//! version. For all others a style sheet inside the picture names those same colours and gives each its dark counterpart
-//! under `prefers-color-scheme: dark`; it works in an `<img>`, where the page's own styles do not reach. The ground is
-//! part of the picture, so that a page whose theme differs from the system's still shows dark on light or light on dark.
+//! The drawing library writes each colour into each element. That is what a viewer without style
+//! sheets shows: the light version. For all others a style sheet inside the picture names those
+//! same colours and gives each its dark counterpart under `prefers-color-scheme: dark`; it works in
+//! an `<img>`, where the page's own styles do not reach. The ground is part of the picture, so that
+//! a page whose theme differs from the system's still shows dark on light or light on dark.
 
 use std::fmt::Write;
 

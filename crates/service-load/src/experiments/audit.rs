@@ -1,4 +1,5 @@
-//! A burst: very many jobs due at one instant, as when a million orders are to be looked at after half an hour.
+//! A burst: very many jobs due at one instant, as when a million orders are to be looked at after
+//! half an hour.
 
 use super::over::{check, wait_for_runs};
 use crate::facility::Facility;

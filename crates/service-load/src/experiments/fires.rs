@@ -54,7 +54,8 @@ impl Plan {
         let run = load.fires() as usize;
         let begin =
             |slot: usize| MOST + (slot as u128 * 1_000_000_000 / u128::from(load.rate)) as u64;
-        // Somewhere within its slot: at whole ones, a rate that a tick divides would be late by the same share of a tick each time.
+        // Somewhere within its slot: at whole ones, a rate that a tick divides would be late by the
+        // same share of a tick each time.
         let due_at = |slot: usize| random.random_range(begin(slot)..begin(slot + 1));
         // The cancelled ones are due about when every tenth of the others is.
         let due: Vec<_> = (0..run).chain((0..run).step_by(CANCELLED_EACH)).map(due_at).collect();
@@ -76,8 +77,9 @@ impl Plan {
 /// What the producer brings back.
 struct Produced<H> {
     fates: Vec<Fate>,
-    /// Where the handles were. Kept, since to free as much makes the allocator tidy up what was freed before, under a lock that the
-    /// facility waits for: for milliseconds, in the middle of the last runs.
+    /// Where the handles were. Kept, since to free as much makes the allocator tidy up what was
+    /// freed before, under a lock that the facility waits for: for milliseconds, in the middle of
+    /// the last runs.
     _handles: Vec<Option<H>>,
     late: u64,
     refused: u64,

@@ -1,8 +1,9 @@
 //! Sessions with a time to live: opened, refreshed for a while, and left to expire.
 //!
-//! Sessions are opened one after the other over half a time to live, and each is refreshed every half time to live, in
-//! the same order; so there is one stream of calls at an even rate. A third of them is never refreshed, a third once, a third
-//! twice. Each must expire once, a time to live after its last refresh *was to be made*.
+//! Sessions are opened one after the other over half a time to live, and each is refreshed every
+//! half time to live, in the same order; so there is one stream of calls at an even rate. A third
+//! of them is never refreshed, a third once, a third twice. Each must expire once, a time to live
+//! after its last refresh *was to be made*.
 
 use super::over::{check, wait_for_runs};
 use crate::cpu;
@@ -47,7 +48,8 @@ fn refreshes(session: u32) -> u64 {
 /// What the producer brings back.
 struct Produced<S> {
     fates: Vec<Fate>,
-    /// To be dropped when all is over: to let go of so many takes milliseconds that the last expiries would wait for.
+    /// To be dropped when all is over: to let go of so many takes milliseconds that the last
+    /// expiries would wait for.
     sessions: Vec<Option<S>>,
     /// When the session is due that was opened or refreshed last.
     last: u64,
@@ -133,12 +135,14 @@ fn refreshed(fate: Fate, answer: Answer, due: u64) -> Fate {
     match answer {
         Answer::Done => Fate::Runs(due),
         Answer::TooLate => fate,
-        // Sent in time need not be dealt with in time, where much is in the queue: that is overload, and is counted, as no promise is broken.
+        // Sent in time need not be dealt with in time, where much is in the queue: that is
+        // overload, and is counted, as no promise is broken.
         Answer::Sent => Fate::RunsLate { due, or: before },
     }
 }
 
-/// Facilities that promise nothing of a refresh must have heeded one at least, or they could leave out all of them.
+/// Facilities that promise nothing of a refresh must have heeded one at least, or they could leave
+/// out all of them.
 fn heeded(checked: Checked, fates: &[Fate]) -> Result<Checked, String> {
     let promised_nothing =
         fates.iter().filter(|fate| matches!(fate, Fate::RunsLate { .. })).count() as u64;

@@ -46,7 +46,8 @@ pub struct Counts {
     pub cancels_unknown: u64,
     /// Of the cancels: left out, because here the timer had fired already, at its deadline.
     pub cancels_late: u64,
-    /// Timers that expired in the kernel before the deadline known here, which must have been moved unseen: cancelled.
+    /// Timers that expired in the kernel before the deadline known here, which must have been moved
+    /// unseen: cancelled.
     pub expiries_early: u64,
 }
 
@@ -115,8 +116,8 @@ impl From<io::Error> for KernelError {
     }
 }
 
-/// Makes a stream of the text of a recording. Holds all events in memory, 48 bytes each: what becomes of a cancellation
-/// shows only later.
+/// Makes a stream of the text of a recording. Holds all events in memory, 48 bytes each: what
+/// becomes of a cancellation shows only later.
 ///
 /// ```
 /// use wheelhouse_workload::{Op, kernel};
@@ -136,7 +137,8 @@ impl From<io::Error> for KernelError {
 ///
 /// # Errors
 ///
-/// If a line cannot be understood, there is no `timer_start`, or neither the text nor `options` say how long a jiffy is.
+/// If a line cannot be understood, there is no `timer_start`, or neither the text nor `options` say
+/// how long a jiffy is.
 pub fn convert(input: impl BufRead, options: &Options) -> Result<Recording, KernelError> {
     let mut counts = Counts::default();
     let events = read_events(input, options, &mut counts)?;
@@ -270,9 +272,10 @@ enum Fate {
 
 /// What became of each cancellation, found backwards from what came after it.
 ///
-/// An expiry takes the timer off the wheel, which is traced as a cancellation, and then calls it: the next event of that
-/// timer is `timer_expire_entry`, whatever interrupts did between. `mod_timer` takes it off and puts it back with
-/// interrupts disabled: the next event of that CPU is `timer_start` of that timer.
+/// An expiry takes the timer off the wheel, which is traced as a cancellation, and then calls it:
+/// the next event of that timer is `timer_expire_entry`, whatever interrupts did between.
+/// `mod_timer` takes it off and puts it back with interrupts disabled: the next event of that CPU
+/// is `timer_start` of that timer.
 fn fates(events: &[Event]) -> Vec<Fate> {
     let mut next_of_timer: HashMap<u64, Kind> = HashMap::new();
     let mut next_on_cpu: HashMap<u32, &Event> = HashMap::new();
@@ -395,7 +398,8 @@ impl Model {
         self.timers.insert(timer, Known { cancelled: true, ..known });
     }
 
-    /// Neither cancelled nor fired, which it has if the clock was moved since to its deadline or beyond.
+    /// Neither cancelled nor fired, which it has if the clock was moved since to its deadline or
+    /// beyond.
     fn is_live(&self, known: Known) -> bool {
         let fired = known.deadline <= self.clock && known.started_at_move < self.moves;
         !known.cancelled && !fired

@@ -23,8 +23,9 @@
 //!
 //! # What differs from what happened
 //!
-//! * Here a timer fires at its deadline. The kernel fires it up to an eighth of its delay later, by design, and may be asked to
-//!   cancel or move it in between: such a cancellation is left out, such a move becomes an insertion.
+//! * Here a timer fires at its deadline. The kernel fires it up to an eighth of its delay later, by
+//!   design, and may be asked to cancel or move it in between: such a cancellation is left out,
+//!   such a move becomes an insertion.
 //! * A timer that was started before the recording is unknown, and its cancellation is left out.
 //! * `mod_timer` to an instant in the same slot of the kernel's wheel is not traced at all.
 //! * Deferrable and pinned timers are timers like all others here.

@@ -32,7 +32,8 @@ pub(super) enum Kind {
 
 const EVENTS: [&str; 3] = ["timer_start:", "timer_cancel:", "timer_expire_entry:"];
 
-/// Reads a line as `trace`, `trace_pipe` or `perf script` prints it; if that is impossible, says why.
+/// Reads a line as `trace`, `trace_pipe` or `perf script` prints it; if that is impossible, says
+/// why.
 pub(super) fn parse(line: &str) -> Result<Line, &'static str> {
     if let Some(lost) = lost(line) {
         return Ok(Line::Lost(lost));
