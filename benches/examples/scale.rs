@@ -6,7 +6,7 @@
 //! order, each at its own deadline, and the values add up.
 //!
 //! ```text
-//! cargo run --release -p wheelhouse-benches --example scale -- [NUMBER_OF_TIMERS ...] > results/scale.md
+//! cargo run --release -p wheelhouse-benches --example scale -- [TIMERS ...] > results/scale.md
 //! ```
 //!
 //! Without numbers: 10,000,000 and 100,000,000, each once: every figure is the mean of at least ten
@@ -157,7 +157,8 @@ fn main() -> anyhow::Result<()> {
     }
     let it = provenance::gather(0);
     println!(
-        "# Ten and a hundred million timers\n\nhierarchical-wheel, ns per operation, one run; every expiry checked.\n"
+        "# Ten and a hundred million timers\n\n\
+         hierarchical-wheel, ns per operation, one run; every expiry checked.\n"
     );
     println!("| n | {} |\n|---:|{}", COLUMNS.join(" | "), "---:|".repeat(COLUMNS.len()));
     for (&n, row) in sizes.iter().zip(&rows) {
@@ -165,7 +166,8 @@ fn main() -> anyhow::Result<()> {
     }
     let (tick, ask) = idle();
     println!(
-        "\nAn empty tick: {tick:.2} ns; `next_wakeup`: {ask:.2} ns, with a million timers far ahead.\n"
+        "\nAn empty tick: {tick:.2} ns; `next_wakeup`: {ask:.2} ns, with a million timers far \
+         ahead.\n"
     );
     println!(
         "{}, {} processors, {}, {}, commit {}, `{}`",

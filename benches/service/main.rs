@@ -12,7 +12,11 @@ use wheelhouse_service_load::options::Options;
 #[derive(Debug, Parser)]
 #[command(
     bin_name = "cargo bench --bench service --",
-    after_help = "Examples:\n  cargo bench --bench service -- --quick\n  cargo bench --bench service -- --experiment fires --facility wheelhouse,tokio-sleep"
+    after_help = concat!(
+        "Examples:\n",
+        "  cargo bench --bench service -- --quick\n",
+        "  cargo bench --bench service -- --experiment fires --facility wheelhouse,tokio-sleep"
+    )
 )]
 struct Bench {
     #[command(flatten)]

@@ -62,7 +62,8 @@ impl<const SLOTS: usize> Backend for SmallHierarchy<SLOTS> {
 struct SmallRound<const SLOTS: usize>;
 
 impl<const SLOTS: usize> Backend for SmallRound<SLOTS> {
-    const INFO: Info = Info { name: "round-wheel with few slots", ..wheelhouse_round_wheel::Definition::INFO };
+    const INFO: Info =
+        Info { name: "round-wheel with few slots", ..wheelhouse_round_wheel::Definition::INFO };
 
     type Timer<T, M: Meter> = RoundWheel<T, M>;
 

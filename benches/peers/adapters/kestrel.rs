@@ -36,7 +36,8 @@ impl Peer for Kestrel {
     const PACKAGE: Option<&'static str> = Some("kestrel-timer");
     const LACKS: &'static [(Ability, &'static str)] = &[(
         Ability::Exact,
-        "it fires late, by up to a tick of its upper level, so that its answers are not the oracle's wherever the clock moves",
+        "it fires late, by up to a tick of its upper level, so that its answers are not the \
+         oracle's wherever the clock moves",
     )];
     type Handle = Timer;
 

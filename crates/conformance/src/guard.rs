@@ -75,7 +75,8 @@ enum Failure {
 
 fn hangs(name: &str, limit: Duration) -> String {
     format!(
-        "{name} has not ended after {limit:?}: does the structure walk a distance tick by tick (contract 10)?"
+        "{name} has not ended after {limit:?}: does the structure walk a distance tick by tick \
+         (contract 10)?"
     )
 }
 

@@ -29,9 +29,9 @@
 //! ```
 //!
 //! A structure that is [late by design](wheelhouse_core#structures-that-are-late-by-design) has a
-//! suite of its own, [`approximate_suite!`] and
-//! [`approximate_checks`]: the promises that hold as they stand, the others as they are changed (`approximate_..`), and a long run in which every answer is held
-//! to the structure's own bound.
+//! suite of its own, [`approximate_suite!`] and [`approximate_checks`]: the promises that hold as
+//! they stand, the others as they are changed (`approximate_..`), and a long run in which every
+//! answer is held to the structure's own bound.
 //!
 //! # How it decides
 //!

@@ -41,13 +41,15 @@ macro_rules! faults {
             #[test]
             fn $test() {
                 let prefix = format!("contract_{:02}_", $contract);
-                let message = failure(Fault::$fault, &prefix).expect(concat!(stringify!($fault), " is not caught"));
+                let missed = concat!(stringify!($fault), " is not caught");
+                let message = failure(Fault::$fault, &prefix).expect(missed);
                 let number = format!("contract {}", $contract);
-                assert!(message.contains(&number), "the message does not name the promise: {message}");
+                assert!(message.contains(&number), "does not name the promise: {message}");
                 $(
-                    let missed = concat!(stringify!($fault), " is not caught by ", stringify!($random));
+                    let missed =
+                        concat!(stringify!($fault), " is not caught by ", stringify!($random));
                     let message = failure(Fault::$fault, stringify!($random)).expect(missed);
-                    assert!(message.contains("step "), "the message does not name the step: {message}");
+                    assert!(message.contains("step "), "does not name the step: {message}");
                 )?
             }
         )+

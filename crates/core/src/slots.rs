@@ -115,7 +115,8 @@ impl fmt::Display for WheelError {
             Self::Capacity(timers) => {
                 write!(
                     f,
-                    "a capacity of {timers}: a wheel holds at most {} timers; it grows as needed, so ask for less",
+                    "a capacity of {timers}: a wheel holds at most {} timers; it grows as needed, \
+                     so ask for less",
                     u32::MAX
                 )
             }

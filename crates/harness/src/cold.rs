@@ -23,7 +23,8 @@ pub fn forget_freed_memory() {
             .envs(THRESHOLDS)
             .exec();
         wheelhouse_present::console::say(format_args!(
-            "warning: cannot start anew ({error}): the column 'insert cold' will show memory that was used before"
+            "warning: cannot start anew ({error}): the column 'insert cold' will show memory that \
+             was used before"
         ));
     }
 }

@@ -113,8 +113,9 @@ impl fmt::Display for Census {
         let [live, half, most] = [*most_live, distances[0], distances[2]].map(units::count);
         write!(
             f,
-            "{workload}: {starts:.0} % starts, {cancels:.0} % cancels, {moves:.0} % moves, {fires:.0} % expiries; at \
-             most {live} timers live; half of the deadlines are within {half} ticks, 99 % within {most}."
+            "{workload}: {starts:.0} % starts, {cancels:.0} % cancels, {moves:.0} % moves, \
+             {fires:.0} % expiries; at most {live} timers live; half of the deadlines are within \
+             {half} ticks, 99 % within {most}."
         )
     }
 }

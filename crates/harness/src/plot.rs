@@ -277,7 +277,8 @@ fn memory(run: &Run) -> Option<String> {
     )?;
     let title = title(&Subject::Memory);
     let subtitle = format!(
-        "after n insertions; whiskers include the peak while growing and the state after churn · {}",
+        "after n insertions; whiskers include the peak while growing and the state after churn · \
+         {}",
         origin(run)
     );
     Some(Chart { title, subtitle, x, y, series, level: None, aside: 5 }.svg())

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! results/2026-11-21-xeon-2c-02ff5b6a/
-//!   run.json         the whole run, from which every table and plot can be made again; run.json.gz where it is kept
+//!   run.json         the whole run, from which every table and plot can be made again;
+//!                    run.json.gz where it is kept
 //!   throughput.csv   one line per sample
 //!   latency.csv      one line per distribution (the curves are in run.json)
 //!   memory.csv       one line per (backend, n)
@@ -103,11 +104,13 @@ pub fn load(path: &Path) -> Result<Run> {
         Ok(text) => text,
         Err(e) if e.kind() == ErrorKind::NotFound => {
             bail!(
-                "there is no run at {shown}; name a folder that holds a {RUN_FILE}, as `wheelhouse bench` leaves behind"
+                "there is no run at {shown}; name a folder that holds a {RUN_FILE}, as `wheelhouse \
+                 bench` leaves behind"
             )
         }
         Err(e) => bail!(
-            "cannot read {shown} ({e}); name the folder of a run, as `wheelhouse bench` leaves behind"
+            "cannot read {shown} ({e}); name the folder of a run, as `wheelhouse bench` leaves \
+             behind"
         ),
     };
     let damaged = || {

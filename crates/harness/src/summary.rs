@@ -57,7 +57,8 @@ fn table_of(run: &Run, n: Option<u64>, columns: fn(&Run, u64) -> Vec<Source>) ->
     table.notes = notes(run, n, &sources);
     if !left_out.is_empty() {
         table.notes.push(format!(
-            "Not measured with so many timers, since it would take too long or the run was cut short; left out: {}.",
+            "Not measured with so many timers, since it would take too long or the run was cut \
+             short; left out: {}.",
             left_out.join(", ")
         ));
     }
@@ -251,8 +252,8 @@ pub fn ratio_cell(
 }
 
 /// What stands under a table with the floor in it.
-pub const FLOOR_NOTE: &str = "The floor moves only the bytes that no timer facility can avoid, told \
-    beforehand what fires; it does not compete.";
+pub const FLOOR_NOTE: &str = "The floor moves only the bytes that no timer facility can avoid, \
+                              told beforehand what fires; it does not compete.";
 
 fn notes(run: &Run, n: u64, sources: &[Source]) -> Vec<String> {
     let mut notes = vec![
@@ -266,8 +267,8 @@ fn notes(run: &Run, n: u64, sources: &[Source]) -> Vec<String> {
     notes.extend(workload_note(n, sources));
     if sources.iter().any(|source| matches!(source.kind, Kind::Tail(..))) {
         notes.push(
-            "p99.99: one in ten thousand took longer; nothing is marked where the floor is within ×3 of \
-             the best, since there the machine decides."
+            "p99.99: one in ten thousand took longer; nothing is marked where the floor is within \
+             ×3 of the best, since there the machine decides."
                 .to_owned(),
         );
     }
@@ -335,14 +336,15 @@ fn spread_note(run: &Run, n: u64, sources: &[Source]) -> Option<String> {
     let about = format!("n = {}, {count} repetitions", units::count(n));
     if *fewest < stats::FEWEST {
         return Some(format!(
-            "{about}: too few to tell how far they lie apart; no small difference here means anything."
+            "{about}: too few to tell how far they lie apart; no small difference here means \
+             anything."
         ));
     }
     let typical = stats::median(&spreads)? * 100.0;
     let worst = stats::range(&spreads)?.1 * 100.0;
     Some(format!(
-        "{about}. Spread (median absolute deviation over median): typically {typical:.1} %, at most {worst:.1} %; \
-         ratios closer than that are ties."
+        "{about}. Spread (median absolute deviation over median): typically {typical:.1} %, at \
+         most {worst:.1} %; ratios closer than that are ties."
     ))
 }
 

@@ -12,7 +12,8 @@ wheel_builder! {
     /// ```
     /// use wheelhouse_hierarchical_wheel::{HierarchicalWheel, SlotCountError, Timer, WheelError};
     ///
-    /// let wheel: HierarchicalWheel<&str> = HierarchicalWheel::builder().slots_per_level(64).start(1_000).build()?;
+    /// let builder = HierarchicalWheel::builder().slots_per_level(64).start(1_000);
+    /// let wheel: HierarchicalWheel<&str> = builder.build()?;
     /// assert_eq!(wheel.now(), 1_000);
     ///
     /// let refused = HierarchicalWheel::<&str>::builder().slots_per_level(100).build();

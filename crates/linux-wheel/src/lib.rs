@@ -86,9 +86,12 @@
 //! timeouts.insert(7_200_000, "keep alive");
 //! timeouts.insert(40, "delayed acknowledgement");
 //!
-//! assert_eq!(timeouts.advance(40, |expired| assert_eq!(expired.value, "delayed acknowledgement")), 1); // short: on its tick
+//! // Short: on its tick.
+//! timeouts.advance(40, |expired| assert_eq!(expired.value, "delayed acknowledgement"));
+//! assert_eq!(timeouts.len(), 2);
 //! assert_eq!(timeouts.cancel(acknowledged), Some("retransmit"));
-//! assert_eq!(timeouts.next_wakeup(), Some(7_340_032)); // two hours: two minutes late, it may be four
+//! // Two hours: two minutes late, it may be four.
+//! assert_eq!(timeouts.next_wakeup(), Some(7_340_032));
 //! let bound = LinuxWheel::<&str>::lateness(7_200_000);
 //! assert!(7_340_032 - 7_200_000 <= bound && bound * 63 <= 8 * 7_200_000);
 //! ```

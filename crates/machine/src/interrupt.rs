@@ -19,7 +19,9 @@ pub fn watch() {
                 std::process::exit(INTERRUPTED.into());
             }
             say(format_args!(
-                "\nending after the measurement under way; what is finished is kept (Ctrl-C again ends at once)"
+                "\n\
+                 ending after the measurement under way; what is finished is kept (Ctrl-C again \
+                 ends at once)"
             ));
         });
         if let Err(error) = noted {

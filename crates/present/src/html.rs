@@ -41,8 +41,13 @@ fn set(block: &Block) -> Markup {
             Block::Points(points) => ul { @for point in points { li { (point) } } },
             Block::Warning(text) => p.warning role="alert" { strong { "Warning: " } (text) },
             Block::Table(content) => (table(content)),
-            Block::Picture(picture, caption) => figure { (PreEscaped(&picture.svg)) figcaption { (caption) } },
-            Block::Facts(facts) => dl { @for (name, value) in facts { dt { (name) } dd { (value) } } },
+            Block::Picture(picture, caption) => figure {
+                (PreEscaped(&picture.svg))
+                figcaption { (caption) }
+            },
+            Block::Facts(facts) => dl {
+                @for (name, value) in facts { dt { (name) } dd { (value) } }
+            },
             Block::Folded(title, blocks) => details {
                 summary { (title) }
                 @for block in blocks { (set(block)) }
@@ -64,7 +69,11 @@ fn grid(content: &Table) -> Markup {
             table {
                 caption { (content.title) }
                 thead {
-                    tr { @for column in &content.columns { th scope="col" class=(side(column.align)) { (column.line()) } } }
+                    tr {
+                        @for column in &content.columns {
+                            th scope="col" class=(side(column.align)) { (column.line()) }
+                        }
+                    }
                 }
                 tbody {
                     @for row in &content.rows {

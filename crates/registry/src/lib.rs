@@ -3,7 +3,8 @@
 //! Adding a backend is a crate and a line in [`for_each_backend!`]; every test, bench, table and
 //! plot goes through [`visit`] and finds it there. Structures that are [late by
 //! design](wheelhouse_core#structures-that-are-late-by-design) have a list of their own,
-//! [`for_each_approximate!`]: whoever compares answers goes by the first list, and theirs are not those of the others.
+//! [`for_each_approximate!`]: whoever compares answers goes by the first list, and theirs are not
+//! those of the others.
 
 use wheelhouse_core::backend::{Backend, Info};
 

@@ -21,7 +21,9 @@
 //! use wheelhouse_service_load::{facilities, load::Load, run};
 //!
 //! let chosen = run::select(facilities::all(), &["wheelhouse".to_owned()])?;
-//! let settings = run::Settings { contenders: chosen, experiments: vec![Experiment::Audit], load: Load::tiny(), repetitions: 1 };
+//! let experiments = vec![Experiment::Audit];
+//! let settings =
+//!     run::Settings { contenders: chosen, experiments, load: Load::tiny(), repetitions: 1 };
 //! let run = run::run(&settings)?;
 //! assert_eq!(run.wrong().count(), 0);
 //! # Ok::<(), anyhow::Error>(())

@@ -19,10 +19,22 @@ use wheelhouse_present::files::create_at;
 #[derive(Clone, Debug, Args)]
 pub struct Options {
     /// Only these experiments.
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new(), help = experiments())]
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        value_parser = NonEmptyStringValueParser::new(),
+        help = experiments()
+    )]
     pub experiment: Vec<String>,
     /// Only these facilities, by their names in the tables.
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new(), help = facilities())]
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        value_parser = NonEmptyStringValueParser::new(),
+        help = facilities()
+    )]
     pub facility: Vec<String>,
     /// Threads that schedule, in pairs and audit: from 1 to 64 [default: 2].
     #[arg(long, value_name = "P")]
@@ -276,7 +288,8 @@ mod tests {
     fn an_option_that_nothing_uses_is_named_with_what_would_use_it() {
         let rate = "--rate changes nothing: it is used by fires only";
         assert_eq!(unused(&["--experiment", "pairs", "--rate", "5", "--seconds", "1"]), [rate]);
-        let jobs = "--jobs changes nothing: it is used by pairs-beside, pairs-window, sessions, audit only";
+        let jobs = "--jobs changes nothing: it is used by pairs-beside, pairs-window, sessions, \
+                    audit only";
         assert_eq!(
             unused(&["--experiment", "pairs-alone,fires", "--jobs", "5", "--rate", "5"]),
             [jobs]

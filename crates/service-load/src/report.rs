@@ -78,8 +78,10 @@ fn rows(run: &Run) -> Result<String> {
         }
         object
     };
+    let provenance = serde_json::to_value(&run.provenance)
+        .context("cannot write where the figures come from")?;
     let all = json!({
-        "provenance": serde_json::to_value(&run.provenance).context("cannot write where the figures come from")?,
+        "provenance": provenance,
         "interrupted": run.interrupted,
         "rows": run.rows.iter().map(row).collect::<Vec<_>>(),
     });

@@ -120,7 +120,8 @@ fn under_way(settings: &Settings, repetition: usize, experiment: Experiment) -> 
     let plural = if facilities == 1 { "y" } else { "ies" };
     let name = experiment.name();
     format!(
-        "repetition {repetition} of {repetitions}: {name} on {facilities} facilit{plural}, about {about:.1} s"
+        "repetition {repetition} of {repetitions}: {name} on {facilities} facilit{plural}, about \
+         {about:.1} s"
     )
 }
 

@@ -15,7 +15,8 @@ pub(crate) const MAX_TIMERS: usize = u32::MAX as usize;
 /// ```
 /// use wheelhouse_skip_list::{BuildError, SkipList, Timer};
 ///
-/// let list: SkipList<&str> = SkipList::builder().start(1_000).capacity(100).seed(42).max_height(5).build()?;
+/// let builder = SkipList::builder().start(1_000).capacity(100).seed(42).max_height(5);
+/// let list: SkipList<&str> = builder.build()?;
 /// assert_eq!(list.now(), 1_000);
 ///
 /// let refused = SkipList::<&str>::builder().max_height(0).build();
@@ -116,13 +117,15 @@ impl fmt::Display for BuildError {
             Self::Height(levels) => {
                 write!(
                     f,
-                    "a greatest height of {levels}: choose from 1 to {MAX_HEIGHT} levels, one for each factor of 4 in the number of timers"
+                    "a greatest height of {levels}: choose from 1 to {MAX_HEIGHT} levels, one for \
+                     each factor of 4 in the number of timers"
                 )
             }
             Self::Capacity(timers) => {
                 write!(
                     f,
-                    "a capacity of {timers}: a list holds at most {MAX_TIMERS} timers; it grows as needed, so ask for less"
+                    "a capacity of {timers}: a list holds at most {MAX_TIMERS} timers; it grows as \
+                     needed, so ask for less"
                 )
             }
         }

@@ -1,8 +1,9 @@
 //! One level: a list linked both ways, and two nodes ahead.
 //!
 //! ```text
-//! head ──▶ 7 ──▶ 12 ──▶ 19 ──▶ 40        each arrow is kept in both nodes before it, with the deadline it leads to:
-//!   ╰──────────▶ ╰────────────▶          the head knows 7 and 12, node 7 knows 12 and 19
+//! head ──▶ 7 ──▶ 12 ──▶ 19 ──▶ 40        each arrow is kept in both nodes before it,
+//!   ╰──────────▶ ╰────────────▶          with the deadline it leads to:
+//!                                        the head knows 7 and 12, node 7 knows 12 and 19
 //! ```
 //!
 //! What a search waits for is memory: each node's address is known only from the node before, and

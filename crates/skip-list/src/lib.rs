@@ -30,8 +30,9 @@
 //!   unlinked.
 //!
 //!   ```text
-//!     node: | deadlines of the next two | where they are | where the one before is | tower or timer |   32 bytes,
-//!                    8 + 8                    4 + 4                   4                      4             two a cache line
+//!     node, 32 bytes, two a cache line:
+//!     | deadlines of the next two | where they are | where the one before is | tower or timer |
+//!                8 + 8                  4 + 4                   4                    4
 //!   ```
 //! * Nodes are in two arrays, linked by `u32`: those of level 0 at the place of their timer, all
 //!   others in a pool. The timers themselves are not touched by a search.
@@ -81,7 +82,8 @@
 //!
 //! // One tick is a millisecond; each packet is sent again after 200 ms unless it is acknowledged.
 //! let mut unacknowledged = SkipList::new();
-//! let packets: Vec<_> = (0..3).map(|n| unacknowledged.insert(200 + n, format!("packet {n}"))).collect();
+//! let packets: Vec<_> =
+//!     (0..3).map(|n| unacknowledged.insert(200 + n, format!("packet {n}"))).collect();
 //! unacknowledged.cancel(packets[1]);
 //!
 //! let mut sent_again = Vec::new();

@@ -10,8 +10,8 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 use wheelhouse_workload::kernel::{self, Options};
 
-const USAGE: &str = "usage: convert_kernel_timers --name NAME --output FILE [--provenance TEXT] [--hz HZ] \
-                     [--at-most STARTS] < TEXT";
+const USAGE: &str = "usage: convert_kernel_timers --name NAME --output FILE [--provenance TEXT] \
+                     [--hz HZ] [--at-most STARTS] < TEXT";
 
 #[derive(Default)]
 struct Arguments {

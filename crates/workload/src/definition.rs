@@ -18,9 +18,8 @@ pub const MAX_TIMERS: u32 = 1 << 28;
 /// use wheelhouse_workload::{Measure, find};
 ///
 /// let steady = find("steady").unwrap();
-/// let measured: u64 =
-///     steady.phases(1000, 1).filter(|phase| phase.measure == Some(Measure::Steady)).map(|phase| phase.operations).sum();
-/// assert_eq!(measured, 4000);
+/// let measured = steady.phases(1000, 1).filter(|phase| phase.measure == Some(Measure::Steady));
+/// assert_eq!(measured.map(|phase| phase.operations).sum::<u64>(), 4000);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]

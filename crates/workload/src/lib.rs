@@ -8,10 +8,11 @@
 //! that two structures that agree on a stream have the same sum.
 //!
 //! ```text
-//!   catalogue ──> Workload ── phases(n, seed) ──┐
-//!                                               ├──> Phase { measure, operations, ops } ──> Player ──> Timer
-//!   *.trace  ──> trace::Reader ── phases() ─────┘                                             │
-//!       ▲                                                                                 Checksum
+//!   catalogue ─> Workload ─ phases(n, seed) ─┐
+//!                                            ├─> Phase { measure, operations, ops }
+//!   *.trace  ──> trace::Reader ─ phases() ───┘                      │
+//!       ▲                                                           ▼
+//!       │                                               Player ─> Timer, Checksum
 //!       ├── kernel::convert <── scripts/record-kernel-timers <── Linux
 //!       └── trace::LiveWriter <── wheelhouse-record <── a program of yours
 //! ```

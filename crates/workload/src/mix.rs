@@ -98,8 +98,8 @@ impl FromStr for Mix {
         }
         if start.is_some_and(|start| start != mix.start()) {
             return Err(format!(
-                "the number of timers is to stay as it is, so as many start as are stopped or fire: \
-                 write start:{}, or leave it out",
+                "the number of timers is to stay as it is, so as many start as are stopped or \
+                 fire: write start:{}, or leave it out",
                 mix.start()
             ));
         }

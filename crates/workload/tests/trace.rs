@@ -66,7 +66,10 @@ proptest! {
     }
 
     #[test]
-    fn any_damage_is_an_error(at in any::<prop::sample::Index>(), bytes in proptest::collection::vec(any::<u8>(), 1..9)) {
+    fn any_damage_is_an_error(
+        at in any::<prop::sample::Index>(),
+        bytes in proptest::collection::vec(any::<u8>(), 1..9),
+    ) {
         let (_, mut file) = small();
         let before = file.clone();
         let at = at.index(file.len() - bytes.len());
@@ -147,9 +150,10 @@ fn bytes_after_the_end_and_foreign_blocks_are_errors() {
 fn nothing_is_allocated_for_what_a_header_claims() {
     let header = Header { labels: u32::MAX, operations: 1 << 60, ..Header::default() };
     let writer = Writer::new(Vec::new(), header.clone()).expect("a claim is no crime");
-    assert!(
-        matches!(writer.finish(), Err(TraceError::Operations { announced, written: 0 }) if announced == 1 << 60)
-    );
+    assert!(matches!(
+        writer.finish(),
+        Err(TraceError::Operations { announced, written: 0 }) if announced == 1 << 60
+    ));
 
     let mut file = Vec::new();
     drop(Writer::new(&mut file, header).expect("a claim is no crime"));

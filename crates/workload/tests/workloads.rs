@@ -62,7 +62,8 @@ fn digest(workload: &Workload, n: u32, seed: u64) -> u64 {
 #[test]
 fn every_workload_plays_with_the_labels_and_timers_it_announces() {
     for workload in all() {
-        let mut player = Player::new(Map::default(), workload.labels(N)); // panics if a label is not below
+        // Panics if a label is not below.
+        let mut player = Player::new(Map::default(), workload.labels(N));
         for phase in workload.phases(N, 1) {
             player.play(&phase.ops);
         }

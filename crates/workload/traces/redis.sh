@@ -12,7 +12,8 @@ trap 'redis-cli -p 18379 shutdown nosave >/dev/null 2>&1 || true; rm -rf "$root"
 ulimit -n "$((clients * 4))" 2>/dev/null || ulimit -n "$(ulimit -Hn)"
 
 # TCP keepalive every minute and an idle timeout, as in production; nothing is written to disk.
-redis-server --port 18379 --bind 127.0.0.1 --dir "$root" --save '' --appendonly no --tcp-keepalive 60 --timeout 300 \
+redis-server --port 18379 --bind 127.0.0.1 --dir "$root" --save '' --appendonly no \
+    --tcp-keepalive 60 --timeout 300 \
     --tcp-backlog 1024 --maxclients "$((clients * 2))" >"$root/log" &
 until redis-cli -p 18379 ping >/dev/null 2>&1; do sleep 0.05; done
 

@@ -68,7 +68,8 @@ fn hold<B: Backend>(peak: usize, name: &str, storm: fn(&mut Plain<B>)) {
     let (allowed, taken) = (FACTOR * full.bytes_max + size::<B>().slack, seen.bytes_max);
     assert!(
         taken <= allowed,
-        "contract 8: {name}: {taken} bytes with at most {peak} live timers, which alone take {}; allowed are {allowed}",
+        "contract 8: {name}: {taken} bytes with at most {peak} live timers, which alone take {}; \
+         allowed are {allowed}",
         full.bytes_max
     );
     let left = (full.bytes_current, seen.bytes_current);

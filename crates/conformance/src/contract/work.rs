@@ -156,7 +156,8 @@ fn a_huge_jump_is_cheap<B: Backend>() {
             let (work, _) = counted.work(|this| this.timer.advance(to, |_| ()));
             assert!(
                 work <= allowed,
-                "contract 11: {timers} timers, a jump to {to} takes {work} steps; allowed are {allowed}"
+                "contract 11: {timers} timers, a jump to {to} takes {work} steps; allowed are \
+                 {allowed}"
             );
         }
         let (work, wakeup) = counted.work(|this| this.timer.next_wakeup());

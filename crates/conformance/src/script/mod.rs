@@ -91,7 +91,8 @@ impl std::error::Error for Divergence {}
 /// use wheelhouse_conformance::OracleDefinition;
 /// use wheelhouse_conformance::script::{Step, When, run};
 ///
-/// let steps = [Step::Insert(When::In(5)), Step::Insert(When::In(5)), Step::Cancel(0), Step::Advance(When::In(5))];
+/// let five = When::In(5);
+/// let steps = [Step::Insert(five), Step::Insert(five), Step::Cancel(0), Step::Advance(five)];
 /// assert!(run::<OracleDefinition>(&steps).is_ok());
 /// ```
 pub fn run<B: Backend>(steps: &[Step]) -> Result<(), Divergence> {

@@ -51,7 +51,8 @@ fn broken(body: &str) -> String {
 fn style_sheet() -> String {
     let mut css = String::from(
         ".wheelhouse-plot { height: auto; max-width: 100%; }\n\
-         .wheelhouse-plot text { font-family: system-ui, -apple-system, \"Segoe UI\", sans-serif; }\n\
+         .wheelhouse-plot text { font-family: system-ui, -apple-system, \"Segoe UI\", sans-serif; \
+         }\n\
          .wheelhouse-plot polyline { stroke-linejoin: round; stroke-linecap: round; }\n\
          @media (prefers-color-scheme: dark) {\n",
     );

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 use wheelhouse_machine::allocator::allocated;
 
 pub(super) const NOTES: &[&str] = &[
-    "scheduled: until the facility had taken in all of them; first, p50, p99, last: how long after the instant runs began; runs/s: all over last.",
+    "scheduled: until the facility had taken in all of them; first, p50, p99, last: how long after \
+     the instant runs began; runs/s: all over last.",
     "bytes/job: allocated for each pending job.",
 ];
 

@@ -15,8 +15,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub(super) const NOTES: &[&str] = &[
-    "lateness: from the moment that was planned for the run until it began. One job in ten more is scheduled, and cancelled at half of its delay.",
-    "producer: how late it came with a call at most. Its own lateness is in the lateness of no job unless it exceeds the delay. CPU/job: processor time of all threads, for each run.",
+    "lateness: from the moment that was planned for the run until it began. One job in ten more is \
+     scheduled, and cancelled at half of its delay.",
+    "producer: how late it came with a call at most. Its own lateness is in the lateness of no job \
+     unless it exceeds the delay. CPU/job: processor time of all threads, for each run.",
 ];
 
 /// In nanoseconds.

@@ -72,12 +72,14 @@ impl Experiment {
                 units::count(load.window as u64)
             ),
             Self::Fires => format!(
-                "fires: {} jobs a second for {:?}, open loop, delays of 10 ms to 1 s; how late they run",
+                "fires: {} jobs a second for {:?}, open loop, delays of 10 ms to 1 s; how late \
+                 they run",
                 count(load.rate),
                 load.fires_time
             ),
             Self::Sessions => format!(
-                "sessions: {} with a time to live of {:?}, {} opened or refreshed a second, open loop; how late they expire",
+                "sessions: {} with a time to live of {:?}, {} opened or refreshed a second, open \
+                 loop; how late they expire",
                 count(load.sessions),
                 load.ttl,
                 units::count(sessions::rate(load))

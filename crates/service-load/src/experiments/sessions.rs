@@ -18,8 +18,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub(super) const NOTES: &[&str] = &[
-    "lateness: from a time to live after the last refresh was planned until the session expired. over 100 ms: how many were later than that.",
-    "refused: refreshes that came too late, as the facility says; overtaken: sessions that expired before a refresh that was sent in a queue was dealt with; producer: how late it came with a call at most; CPU/job: processor time of all threads, for each session.",
+    "lateness: from a time to live after the last refresh was planned until the session expired. \
+     over 100 ms: how many were later than that.",
+    "refused: refreshes that came too late, as the facility says; overtaken: sessions that expired \
+     before a refresh that was sent in a queue was dealt with; producer: how late it came with a \
+     call at most; CPU/job: processor time of all threads, for each session.",
 ];
 
 /// What the article allows.

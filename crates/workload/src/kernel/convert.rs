@@ -93,16 +93,16 @@ impl fmt::Display for KernelError {
             Self::Io(error) => write!(f, "the recording cannot be read: {error}"),
             Self::Line { number, what } => write!(
                 f,
-                "line {number} of the recording: {what}. Give the text of ftrace's `trace` or of `perf script`, with the \
-                 events timer_start, timer_cancel and timer_expire_entry"
+                "line {number} of the recording: {what}. Give the text of ftrace's `trace` or of \
+                 `perf script`, with the events timer_start, timer_cancel and timer_expire_entry"
             ),
             Self::Empty => f.write_str(
                 "the recording has no timer_start: was the event enabled while the command ran?",
             ),
             Self::Hz { measured } => write!(
                 f,
-                "the recording has {measured:.0} jiffies in a second, which is no setting of the kernel: record for a second or \
-                 more, or give CONFIG_HZ with --hz"
+                "the recording has {measured:.0} jiffies in a second, which is no setting of the \
+                 kernel: record for a second or more, or give CONFIG_HZ with --hz"
             ),
         }
     }
@@ -122,9 +122,11 @@ impl From<io::Error> for KernelError {
 /// ```
 /// use wheelhouse_workload::{Op, kernel};
 ///
-/// let text = "a-1 [000] d..1. 1.000: timer_start: timer=f0 function=f expires=1100 [timeout=100]\n\
-///             a-1 [000] d..1. 1.008: timer_cancel: timer=f0\n\
-///             a-1 [000] d..1. 1.008: timer_start: timer=f0 function=f expires=1102 [timeout=100]\n";
+/// let text = "\
+/// a-1 [000] d..1. 1.000: timer_start: timer=f0 function=f expires=1100 [timeout=100]
+/// a-1 [000] d..1. 1.008: timer_cancel: timer=f0
+/// a-1 [000] d..1. 1.008: timer_start: timer=f0 function=f expires=1102 [timeout=100]
+/// ";
 /// let recording = kernel::convert(text.as_bytes(), &kernel::Options::default())?;
 /// assert_eq!(recording.hz, 250);
 /// assert_eq!(recording.ops, [
@@ -190,9 +192,10 @@ impl fmt::Display for Counts {
         let Self { cancels_unknown, cancels_late, expiries_early, .. } = self;
         write!(
             f,
-            "kernel events: {starts} starts, {cancels} cancels (first half of a move {cancels_by_move}, of an expiry \
-             {cancels_by_expiry}; left out, started before the recording {cancels_unknown}, fired here at the deadline \
-             {cancels_late}), {expiries} expiries ({expiries_early} before the deadline known), {lost} lost"
+            "kernel events: {starts} starts, {cancels} cancels (first half of a move \
+             {cancels_by_move}, of an expiry {cancels_by_expiry}; left out, started before the \
+             recording {cancels_unknown}, fired here at the deadline {cancels_late}), {expiries} \
+             expiries ({expiries_early} before the deadline known), {lost} lost"
         )
     }
 }

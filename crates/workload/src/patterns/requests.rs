@@ -86,7 +86,8 @@ impl State {
                 self.under_way.push((self.timeout - age, answer - age));
             }
         }
-        self.under_way.sort_by_key(|&under_way| Reverse(under_way)); // the oldest is taken first, from the end
+        // The oldest is taken first, from the end.
+        self.under_way.sort_by_key(|&under_way| Reverse(under_way));
     }
 
     fn start(&mut self, deadline: Tick, answer: Tick, sink: &mut Sink) {

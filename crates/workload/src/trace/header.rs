@@ -121,7 +121,8 @@ impl std::fmt::Display for Totals {
         let Self { inserts, cancels, reschedules, clock } = self;
         write!(
             f,
-            "trace: {inserts} inserts, {cancels} cancels, {reschedules} reschedules, {clock} movements of the clock"
+            "trace: {inserts} inserts, {cancels} cancels, {reschedules} reschedules, {clock} \
+             movements of the clock"
         )
     }
 }

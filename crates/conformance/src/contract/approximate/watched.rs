@@ -222,7 +222,8 @@ impl<B: Backend> Watched<B> {
         if let Some((latest, timer)) = late {
             let deadline = self.deadline(*timer);
             panic!(
-                "contract 2, late within the bound: {timer} is due at {deadline:?}, by {latest}; now is {}",
+                "contract 2, late within the bound: {timer} is due at {deadline:?}, by {latest}; \
+                 now is {}",
                 self.now
             );
         }
