@@ -123,7 +123,9 @@ fn draw_level(frame: &Frame<'_>, value: f64, name: &str) -> Markup {
         @if let Some(y) = y {
             g color=(FAINT_INK) {
                 path d={ "M" (LEFT) "," (y) "H" (frame.to.0) } {}
-                g stroke="none" fill="currentColor" font-size="14" { (text(name, (LEFT + 8, y - 9))) }
+                g stroke="none" fill="currentColor" font-size="14" {
+                    (text(name, (LEFT + 8, y - 9)))
+                }
             }
         }
     }
