@@ -106,6 +106,7 @@ pub mod bitmap;
 mod builder;
 pub mod geometry;
 mod id;
+pub mod linked;
 pub mod lists;
 pub mod meter;
 pub mod occupied;
@@ -119,7 +120,7 @@ mod timer;
 
 pub use id::TimerId;
 pub use slots::{SlotCount, SlotCountError, WheelError};
-pub use timer::{Expired, Tick, Timer};
+pub use timer::{Expired, Tick, Timer, fire_due};
 
 /// Compiles the program of the README.
 #[cfg(doctest)]

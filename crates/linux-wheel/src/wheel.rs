@@ -4,14 +4,15 @@ use crate::builder::Builder;
 use crate::level::{Level, end_of, level_of, width};
 use alloc::vec::Vec;
 use wheelhouse_core::arena::{Arena, Link};
+use wheelhouse_core::linked::Entry;
 use wheelhouse_core::lists::{Ends, LINKS_IN, LINKS_OUT, Lists};
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
-use wheelhouse_core::{Expired, Tick, Timer, TimerId};
+use wheelhouse_core::{Expired, Tick, Timer};
 
 /// Linux's timer wheel since 4.8. See the [crate's page](crate) for what it is, what it costs, how
 /// late it is and in which order timers fire.
 ///
-/// Handles are safe to keep for ever: see [`TimerId`].
+/// Handles are safe to keep for ever: see [`TimerId`](wheelhouse_core::TimerId).
 #[derive(Clone, Debug)]
 pub struct LinuxWheel<T, M = NoMeter> {
     /// The link of a timer is the number of its level, counted from 1. With its deadline that tells
@@ -26,12 +27,6 @@ pub struct LinuxWheel<T, M = NoMeter> {
     due: Ends,
     now: Tick,
     meter: M,
-}
-
-#[derive(Clone, Debug)]
-struct Entry<T> {
-    deadline: Tick,
-    value: T,
 }
 
 impl<T> LinuxWheel<T> {
@@ -153,41 +148,14 @@ impl<T, M: Meter> LinuxWheel<T, M> {
 /// [`advance`](Timer::advance): O(1) for each timer that fires, O(m) for the call and for each slot
 /// that ends.
 impl<T, M: Meter> Timer<T> for LinuxWheel<T, M> {
-    fn now(&self) -> Tick {
-        self.now
-    }
-
-    fn len(&self) -> usize {
-        self.timers.len()
-    }
-
-    /// O(1). It fires when its slot ends, at most [`lateness`](LinuxWheel::lateness) after the
-    /// deadline.
-    fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
-        let link = self.link(self.timers.next_id().index(), deadline);
-        self.timers.insert_linked(link, Entry { deadline, value })
-    }
-
-    /// O(1).
-    fn cancel(&mut self, id: TimerId) -> Option<T> {
-        let (link, entry) = self.timers.remove(id)?;
-        self.unlink(id.index(), link, entry.deadline);
-        Some(entry.value)
-    }
-
-    /// O(1).
-    fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
-        let Some((link, entry)) = self.timers.get_mut(id) else { return false };
-        let (link, from) = (*link, core::mem::replace(&mut entry.deadline, deadline));
-        self.unlink(id.index(), link, from);
-        let to = self.link(id.index(), deadline);
-        self.timers.set_link(id.index(), to);
-        true
-    }
-
-    /// O(1). The deadline that was asked for, not the tick at which the timer will fire.
-    fn deadline(&self, id: TimerId) -> Option<Tick> {
-        self.timers.get(id).map(|entry| entry.deadline)
+    wheelhouse_core::linked_timers! {
+        /// O(1). It fires when its slot ends, at most [`lateness`](LinuxWheel::lateness) after the
+        /// deadline.
+        insert;
+        /// O(1).
+        cancel;
+        /// O(1).
+        reschedule;
     }
 
     /// O(m). The tick at which the next timer fires, which may be after its deadline; if one is
@@ -206,8 +174,7 @@ impl<T, M: Meter> Timer<T> for LinuxWheel<T, M> {
         }
         let place = self.lists.pop_front(&mut self.due)?;
         self.meter.tally(Work::Link, LINKS_OUT);
-        let (id, entry) = self.timers.remove_at(place)?;
-        Some(Expired { id, deadline: entry.deadline, value: entry.value })
+        self.timers.expire(place)
     }
 }
 
