@@ -124,8 +124,8 @@ pub trait Timer<T> {
 }
 
 /// Fires all that is due at the tick that the clock shows, and returns how many fired: what
-/// [`Timer::advance`] may call in a structure that first looks whether anything is due. Out of line,
-/// so that a tick at which nothing is due is short wherever it stands.
+/// [`Timer::advance`] may call in a structure that first looks whether anything is due. Out of
+/// line, so that a tick at which nothing is due is short wherever it stands.
 #[inline(never)]
 pub fn fire_due<T>(timer: &mut impl Timer<T>, on_expiry: impl FnMut(Expired<T>)) -> usize {
     let now = timer.now();

@@ -290,6 +290,6 @@ fn origin(run: &Run) -> String {
     format!(
         "{}, {}{dirty}",
         run.provenance.host,
-        wheelhouse_machine::provenance::short(&run.provenance.commit)
+        wheelhouse_machine::provenance::short_commit(&run.provenance.commit)
     )
 }

@@ -228,5 +228,4 @@ impl<T, M: Meter> Timer<T> for HashedWheel<T, M> {
 }
 
 #[cfg(test)]
-#[path = "wheel_tests.rs"]
 mod tests;

@@ -86,13 +86,13 @@ fn no_call_moves_more<'a>(workloads: impl IntoIterator<Item = &'a Workload>, n: 
 
 #[test]
 fn no_call_moves_more_than_some_thousand_timers() {
-    no_call_moves_more(wheelhouse_workload::all(), N);
+    no_call_moves_more(wheelhouse_workload::workloads(), N);
 }
 
 #[test]
 #[ignore = "ten million timers: a minute in a release build, in which .ci/run plays it"]
 fn no_call_moves_more_at_ten_million() {
-    no_call_moves_more(wheelhouse_workload::find("uniform"), 10_000_000);
+    no_call_moves_more(wheelhouse_workload::find_workload("uniform"), 10_000_000);
 }
 
 /// However many timers are in a slot of level 0, all due at one tick, a call touches a few of them.

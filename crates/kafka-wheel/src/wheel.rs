@@ -250,5 +250,4 @@ impl<T, M: Meter> Timer<T> for KafkaWheel<T, M> {
 }
 
 #[cfg(test)]
-#[path = "wheel_tests.rs"]
 mod tests;

@@ -179,5 +179,4 @@ impl<T, M: Meter> Timer<T> for LinuxWheel<T, M> {
 }
 
 #[cfg(test)]
-#[path = "wheel_tests.rs"]
 mod tests;

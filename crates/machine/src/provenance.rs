@@ -102,12 +102,12 @@ pub fn line(p: &Provenance) -> String {
         p.cores,
         p.kernel,
         p.rustc,
-        short(&p.commit)
+        short_commit(&p.commit)
     )
 }
 
 /// The first eight characters of a commit.
-pub fn short(commit: &str) -> String {
+pub fn short_commit(commit: &str) -> String {
     commit.chars().take(8).collect()
 }
 

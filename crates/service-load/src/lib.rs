@@ -24,7 +24,7 @@
 //! let experiments = vec![Experiment::Audit];
 //! let settings =
 //!     run::Settings { contenders: chosen, experiments, load: Load::tiny(), repetitions: 1 };
-//! let run = run::run(&settings)?;
+//! let run = run::play_all(&settings)?;
 //! assert_eq!(run.wrong().count(), 0);
 //! # Ok::<(), anyhow::Error>(())
 //! ```

@@ -5,7 +5,7 @@ use crate::facilities;
 use crate::judged::missed;
 use crate::load::Load;
 use crate::report::{self, Form};
-use crate::run::{Run, Settings, run, select};
+use crate::run::{Run, Settings, play_all, select};
 use anyhow::{Result, ensure};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
@@ -149,7 +149,7 @@ impl Options {
         let settings = self.settings(tiny)?;
         self.unused(&settings).into_iter().for_each(say);
         let dir = self.out.as_deref().map(create_at).transpose()?;
-        let run = run(&settings)?;
+        let run = play_all(&settings)?;
         // All that is to be kept is kept before anything is printed that may fail.
         if let Some(dir) = dir {
             let page = report::write(&run, &dir)?;

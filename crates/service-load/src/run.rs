@@ -75,7 +75,7 @@ impl Run {
 /// # Errors
 ///
 /// If the load cannot be played, or a thread not be started.
-pub fn run(settings: &Settings) -> Result<Run> {
+pub fn play_all(settings: &Settings) -> Result<Run> {
     settings.load.check()?;
     interrupt::watch();
     let mut run = Run {

@@ -342,5 +342,4 @@ impl<T, M: Meter> Timer<T> for SingleWheel<T, M> {
 }
 
 #[cfg(test)]
-#[path = "wheel_tests.rs"]
 mod tests;

@@ -128,5 +128,4 @@ impl<T, M: Meter> Timer<T> for SkipList<T, M> {
 }
 
 #[cfg(test)]
-#[path = "list_tests.rs"]
 mod tests;

@@ -265,7 +265,7 @@ const WORKLOADS: &[Workload] = &[
 ];
 
 /// All workloads, in the order of the tables.
-pub fn all() -> &'static [Workload] {
+pub fn workloads() -> &'static [Workload] {
     WORKLOADS
 }
 
@@ -273,33 +273,24 @@ pub fn all() -> &'static [Workload] {
 ///
 /// # Errors
 ///
-/// If there is none; the error says which there are, and which was probably meant.
-pub fn find(name: &str) -> Result<&'static Workload, UnknownWorkload> {
-    all()
+/// If there is none; the error says which there are.
+pub fn find_workload(name: &str) -> Result<&'static Workload, UnknownWorkload> {
+    workloads()
         .iter()
         .find(|workload| workload.name == name)
         .ok_or_else(|| UnknownWorkload { name: name.to_owned() })
 }
 
-/// No workload has this name. Shown, it suggests the nearest and lists them all.
+/// No workload has this name. Shown, it lists all that there are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownWorkload {
     name: String,
 }
 
-impl UnknownWorkload {
-    /// The known name that takes the fewest changes to get to.
-    pub fn nearest(&self) -> &'static str {
-        let distance = |workload: &&Workload| strsim::levenshtein(&self.name, workload.name);
-        all().iter().min_by_key(distance).map_or("", |workload| workload.name)
-    }
-}
-
 impl fmt::Display for UnknownWorkload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known: Vec<&str> = all().iter().map(|workload| workload.name).collect();
-        write!(f, "there is no workload `{}`; did you mean `{}`? ", self.name, self.nearest())?;
-        write!(f, "The workloads are: {}", known.join(", "))
+        let known: Vec<&str> = workloads().iter().map(|workload| workload.name).collect();
+        write!(f, "no workload is called '{}'; there are: {}", self.name, known.join(", "))
     }
 }
 

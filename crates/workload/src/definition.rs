@@ -15,9 +15,9 @@ pub const MAX_TIMERS: u32 = 1 << 28;
 /// A named stream of operations: where it comes from, what it shows, and its parameters.
 ///
 /// ```
-/// use wheelhouse_workload::{Measure, find};
+/// use wheelhouse_workload::{Measure, find_workload};
 ///
-/// let steady = find("steady").unwrap();
+/// let steady = find_workload("steady").unwrap();
 /// let measured = steady.phases(1000, 1).filter(|phase| phase.measure == Some(Measure::Steady));
 /// assert_eq!(measured.map(|phase| phase.operations).sum::<u64>(), 4000);
 /// ```
@@ -204,9 +204,9 @@ impl Workload {
     /// measure is the time of all its phases by the sum of their [`operations`](Phase::operations).
     ///
     /// ```
-    /// use wheelhouse_workload::{Op, Phase, find};
+    /// use wheelhouse_workload::{Op, Phase, find_workload};
     ///
-    /// let burst = find("delay-queue-burst").unwrap();
+    /// let burst = find_workload("delay-queue-burst").unwrap();
     /// let ops: Vec<Op> = burst.phases(100, 1).flat_map(|Phase { ops, .. }| ops).collect();
     /// assert_eq!(ops[0], Op::Insert { label: 0, deadline: 1_800_000 });
     /// assert_eq!(ops.last(), Some(&Op::Advance { to: 1_800_000 }));

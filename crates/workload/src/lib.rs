@@ -18,10 +18,10 @@
 //! ```
 //!
 //! ```
-//! use wheelhouse_workload::{Measure, find};
+//! use wheelhouse_workload::{Measure, find_workload};
 //!
 //! # fn main() -> Result<(), wheelhouse_workload::UnknownWorkload> {
-//! let uniform = find("uniform")?;
+//! let uniform = find_workload("uniform")?;
 //! for phase in uniform.phases(1000, 42) {
 //!     match phase.measure {
 //!         Some(Measure::FireTicks) => assert_eq!(phase.operations, 1000), // to be timed
@@ -35,8 +35,8 @@
 //!
 //! # Workloads
 //!
-//! [`all`] lists them; each has a name, where it comes from, a story of what it shows, and its
-//! parameters. There is nothing to a workload beside that entry: the patterns take every number
+//! [`workloads`] lists them; each has a name, where it comes from, a story of what it shows, and
+//! its parameters. There is nothing to a workload beside that entry: the patterns take every number
 //! from it.
 //!
 //! | names | what they are |
@@ -79,7 +79,7 @@ mod random;
 mod script;
 pub mod trace;
 
-pub use catalogue::{UnknownWorkload, all, find};
+pub use catalogue::{UnknownWorkload, find_workload, workloads};
 pub use definition::{MAX_TIMERS, Pattern, Workload};
 pub use delay::Delay;
 pub use mix::Mix;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use std::io::{self, Read};
 use wheelhouse_workload::trace::{Header, Reader, TraceError, Writer};
-use wheelhouse_workload::{Measure, Op, find};
+use wheelhouse_workload::{Measure, Op, find_workload};
 
 const LABELS: u32 = 1000;
 
@@ -88,7 +88,7 @@ fn long_traces_come_back_from_readers_that_give_little_at_a_time() {
             self.0.read(&mut buffer[..most])
         }
     }
-    let tcp = find("tcp").expect("it is known");
+    let tcp = find_workload("tcp").expect("it is known");
     assert!(tcp.labels(300) <= LABELS as usize);
     let ops = tcp.phases(300, 1).flat_map(|phase| phase.ops).collect::<Vec<Op>>().repeat(40);
     let file = write(&ops);

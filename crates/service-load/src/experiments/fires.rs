@@ -1,6 +1,6 @@
 //! Jobs that fire at a rate, and how late.
 
-use super::over::{check, wait_for_runs};
+use super::over::{check_fates, wait_for_runs};
 use crate::cpu;
 use crate::facility::{Answer, Facility};
 use crate::fate::Fate;
@@ -101,7 +101,7 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     if produced.refused > 0 {
         return Ok(Err(format!("{} jobs were refused", produced.refused)));
     }
-    let checked = match check(&books, left) {
+    let checked = match check_fates(&books, left) {
         Ok(checked) => checked,
         Err(wrong) => return Ok(Err(wrong)),
     };

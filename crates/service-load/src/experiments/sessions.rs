@@ -5,7 +5,7 @@
 //! of them is never refreshed, a third once, a third twice. Each must expire once, a time to live
 //! after its last refresh *was to be made*.
 
-use super::over::{check, wait_for_runs};
+use super::over::{check_fates, wait_for_runs};
 use crate::cpu;
 use crate::facility::{Answer, Facility};
 use crate::fate::{Checked, Fate};
@@ -74,10 +74,11 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     if produced.refused > 0 {
         return Ok(Err(format!("{} sessions were refused", produced.refused)));
     }
-    let checked = match check(&books, left).and_then(|checked| heeded(checked, &produced.fates)) {
-        Ok(checked) => checked,
-        Err(wrong) => return Ok(Err(wrong)),
-    };
+    let checked =
+        match check_fates(&books, left).and_then(|checked| heeded(checked, &produced.fates)) {
+            Ok(checked) => checked,
+            Err(wrong) => return Ok(Err(wrong)),
+        };
     let lateness = checked.lateness;
     let mut figures = vec![
         Figure::count("expired", lateness.len()),
