@@ -327,14 +327,15 @@ fn spread_note(run: &Run, n: u64, sources: &[Source]) -> Option<String> {
         for name in backends(run).iter().filter(|name| *name != FLOOR) {
             if let Found::Figure(_, samples) = source.find(run, name) {
                 repetitions.push(samples.len());
-                spreads.extend(stats::relative_deviation(&samples));
+                let tells = samples.len() >= stats::FEWEST;
+                spreads.extend(stats::relative_deviation(&samples).filter(|_| tells));
             }
         }
     }
     let (fewest, most) = (repetitions.iter().min()?, repetitions.iter().max()?);
     let count = if fewest == most { fewest.to_string() } else { format!("{fewest} to {most}") };
     let about = format!("n = {}, {count} repetitions", units::count(n));
-    if *fewest < stats::FEWEST {
+    if spreads.is_empty() {
         return Some(format!(
             "{about}: too few to tell how far they lie apart; no small difference here means \
              anything."

@@ -1,4 +1,5 @@
-//! Sets the report as one page: styles and pictures in it, no script, nothing fetched.
+//! Sets the report as one page: styles and pictures in it, nothing fetched. The only scripts are
+//! those of interactive blocks.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -52,6 +53,7 @@ fn set(block: &Block) -> Markup {
                 summary { (title) }
                 @for block in blocks { (set(block)) }
             },
+            Block::Interactive(content) => (content),
         }
     }
 }

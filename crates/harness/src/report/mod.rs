@@ -3,6 +3,7 @@
 //! What the report says is decided once, in [`document`]; `wheelhouse-present` sets it in type.
 
 pub mod document;
+pub mod explore;
 pub mod index;
 pub mod picks;
 pub mod prose;
@@ -23,7 +24,7 @@ use wheelhouse_present::markdown::{self, PLOTS};
 use wheelhouse_present::splice::{self, Outcome};
 use wheelhouse_present::table::{Cell, Table, markdown_escape};
 
-/// The page: one file with its pictures and styles in it, no script.
+/// The page: one file with its pictures, styles and script in it.
 pub const PAGE: &str = "report.html";
 
 /// The same as Markdown, with links to the pictures.

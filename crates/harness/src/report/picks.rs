@@ -80,7 +80,7 @@ pub struct Pick {
     pub ties: Vec<Candidate>,
     /// The first who is not.
     pub next: Option<Candidate>,
-    /// Who has the least tail, if that of the pick is ten times as long.
+    /// The cheapest without such a tail, if that of the pick is ten times the least.
     pub calmer: Option<Candidate>,
 }
 
@@ -234,26 +234,27 @@ fn decide(run: &Run, asked: &Use) -> Option<Pick> {
         _ => (TIE, "one call in thousands takes"),
     };
     let is_tie = |it: &Candidate| it.figure <= best.figure * tie.max(1.0 + it.spread + best.spread);
-    let calmest = calmest(&found).map(|at| found[at].clone());
+    let calmest = calmest(&found);
     // Where the floor has such calls too, the machine decides.
     let floor = candidate(run, FLOOR.to_owned(), &asked.by, asked.n).and_then(|floor| floor.tail);
-    let least =
-        calmest.as_ref().and_then(|it| it.tail).map(|least| least.max(floor.unwrap_or(0.0)));
+    let least = calmest.map(|(_, tail)| tail.max(floor.unwrap_or(0.0)));
+    let is_calm = |it: &&Candidate| it.tail.is_some() && !exceeds(it.tail, least);
+    let cheapest_calm = found.iter().find(is_calm).cloned();
     let (mut ties, others): (Vec<Candidate>, Vec<Candidate>) = found.into_iter().partition(is_tie);
     let next = others.into_iter().next();
     let calm = ties.iter().position(|it| !exceeds(it.tail, least));
-    let chosen = calm.or_else(|| self::calmest(&ties)).unwrap_or(0);
+    let chosen = calm.or_else(|| Some(self::calmest(&ties)?.0)).unwrap_or(0);
     let pick = ties.remove(chosen);
-    let calmer = calmest.filter(|_| exceeds(pick.tail, least));
+    let calmer = cheapest_calm.filter(|_| exceeds(pick.tail, least));
     let is_bytes = matches!(asked.by, By::Memory);
     let (what, is_answer) = (asked.what.clone(), asked.is_answer);
     Some(Pick { what, is_answer, is_bytes, tail, least, pick, ties, next, calmer })
 }
 
-/// Who has the least tail.
-fn calmest(candidates: &[Candidate]) -> Option<usize> {
+/// Who has the least tail, and how long it is.
+fn calmest(candidates: &[Candidate]) -> Option<(usize, f64)> {
     let tails = candidates.iter().enumerate().filter_map(|(at, it)| Some((at, it.tail?)));
-    tails.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)
+    tails.min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// Somebody with a figure for it; `None` for who lacks one of those that make it up.
@@ -299,7 +300,7 @@ fn samples<'a>(
 
 /// What one call in ten thousand (in a thousand, of a kind with few calls) exceeds in a workload, whichever
 /// kind of call that is longest in.
-fn tail(run: &Run, name: &str, workload: &str, n: u64) -> Option<f64> {
+pub(super) fn tail(run: &Run, name: &str, workload: &str, n: u64) -> Option<f64> {
     let told = latencies(run, name, workload, n).filter(|row| row.count >= ENOUGH / 10);
     let tails =
         told.map(|row| if row.count >= ENOUGH { row.p9999 as f64 } else { row.p999 as f64 });
