@@ -83,6 +83,9 @@ impl Hints {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RingHints {
     slots: Vec<Hints>,
+    /// Steps of all walkers: nothing else can be seen of them.
+    #[cfg(test)]
+    pub(crate) steps: core::cell::Cell<usize>,
 }
 
 impl RingHints {
@@ -125,6 +128,8 @@ impl RingHints {
             for (at, end) in walkers.iter_mut().zip(&ends[1..=count]) {
                 if at != end {
                     *at = nodes.links(*at).next;
+                    #[cfg(test)]
+                    self.steps.set(self.steps.get() + 1);
                 }
             }
         }

@@ -16,10 +16,13 @@ const MORE: u64 = 16;
 /// Levels that can cascade in one call.
 const LEVELS: u64 = 7;
 
-/// The most timers that one call moves from slot to slot. A slot that splits on every level keeps as
-/// many elders on each; those of upper levels join those below, so that the lowest one can have those
-/// of all.
-const MOVES: u64 = LEVELS * (LEVELS + 1) / 2 * (LIMIT + MORE);
+/// The most timers that one call moves where few share a deadline: those of a slot, and what came to
+/// two slots above it before these were split.
+const MOVES: u64 = 3 * (LIMIT + MORE);
+
+/// The most that it moves of a crowd of one deadline: a slot that splits on every level keeps as many
+/// elders on each, and those of upper levels join those below.
+const MOVES_OF_A_CROWD: u64 = LEVELS * (LIMIT + MORE);
 
 /// Steps beside the moves: 32 timers are unlinked or moved, each may be the last of a ring, and one or
 /// two slots are split, which looks at the timers there and at two rings.
@@ -78,7 +81,10 @@ fn no_call_moves_more<'a>(workloads: impl IntoIterator<Item = &'a Workload>, n: 
     for workload in workloads {
         let most = most_moved(workload, n);
         println!("{}, n = {n}: at most {most} timers moved by a call", workload.name);
-        assert!(most <= MOVES, "{}: {most} timers moved by a call", workload.name);
+        // Thousands of it are due at one tick.
+        let is_crowd = workload.name == "cascade-storm";
+        let allowed = if is_crowd { MOVES_OF_A_CROWD } else { MOVES };
+        assert!(most <= allowed, "{}: {most} timers moved by a call", workload.name);
     }
 }
 
@@ -125,7 +131,7 @@ fn a_crowd_of_one_far_deadline_moves_as_elders() {
     }
     println!("at most {most} timers moved by a call");
     assert_eq!(next, N.into());
-    assert!((LIMIT..=MOVES).contains(&most), "{most} timers moved by a call");
+    assert!((LIMIT..=MOVES_OF_A_CROWD).contains(&most), "{most} timers moved by a call");
 }
 
 /// Starts `rate` timers a tick for five minutes, a tick being a millisecond: each is due in 30 seconds, and all but one in a hundred are
@@ -212,4 +218,35 @@ fn a_storm_of_cancellations_leaves_nothing_behind() {
         assert!(wheel.cancel(keep).is_some());
     });
     assert_eq!(seen.bytes_current, 0);
+}
+
+/// Inserts a timer, and says what that took.
+fn insert(wheel: &mut Wheel, deadline: Tick) -> (TimerId, u64) {
+    wheel.meter().reset();
+    let id = wheel.insert(deadline, 0);
+    (id, wheel.meter().total())
+}
+
+/// A slot that is split is counted, and so are two rings: each up to an eighth of the limit, however
+/// many timers there are.
+#[test]
+fn an_insertion_counts_an_eighth_of_what_is_there() {
+    let mut most = 0;
+    let mut wheel = counting();
+    // Half of those that came to each slot have left, so that it is counted when it is full.
+    for slot in 1..=8 {
+        for n in 0..LIMIT + MORE {
+            let (id, steps) = insert(&mut wheel, (slot << 16) + n);
+            most = most.max(steps);
+            (n % 2 == 0).then(|| wheel.cancel(id));
+        }
+    }
+    // Crowds of one deadline: their rings have few lists, and in these thousands of timers.
+    for crowd in 1..=8 {
+        for _ in 0..2 * LIMIT {
+            most = most.max(insert(&mut wheel, (crowd << 24) + 5 * 65_536).1);
+        }
+    }
+    println!("at most {most} steps for an insertion");
+    assert!((LIMIT / 8..=3 * LIMIT / 8 + 64).contains(&most), "{most} steps for an insertion");
 }

@@ -114,6 +114,14 @@ fn a_lone_timer_fires_from_where_it_stands() -> Result<(), WheelError> {
     wheel.advance(u64::MAX, |expired| fired.push(expired.value));
     assert!(fired.into_iter().eq(1..=100));
     assert_eq!(wheel.meter().count(Work::CascadeMove), 0);
+    // So does one that is due at the first tick of its slot, in a call for that very tick.
+    let mut wheel = HierarchicalWheel::builder().meter(CountingMeter::default()).build()?;
+    for n in 1..=100 {
+        wheel.insert(n << 16, n);
+        assert_eq!(wheel.next_wakeup(), Some(n << 16));
+        assert_eq!(wheel.advance(n << 16, |expired| assert_eq!(expired.value, n)), 1);
+    }
+    assert_eq!(wheel.meter().count(Work::CascadeMove), 0);
     Ok(())
 }
 
@@ -161,10 +169,78 @@ fn a_slot_with_few_timers_is_not_split_however_many_came() -> Result<(), WheelEr
         ids.push_back(wheel.insert(4_200, n));
         let first = ids.pop_front().and_then(|id| wheel.cancel(id));
         assert_eq!(first, Some(n - 10));
+        (n % 61 == 0).then(|| wheel.check());
     }
     wheel.check();
     assert_eq!(wheel.rings_in_use(), unsplit);
     Ok(())
+}
+
+/// A slot is emptied again and again: by timers that fire alone, that cascade, or for which it was
+/// split. It is not split for the next one.
+#[test]
+fn a_slot_that_was_emptied_knows_of_no_timers() -> Result<(), WheelError> {
+    for crowd in [1, 200, 300] {
+        let mut wheel = small()?;
+        let unsplit = wheel.rings_in_use();
+        for turn in (64..64 * 600).step_by(64) {
+            wheel.advance(turn, |_| ());
+            (0..crowd).for_each(|n| _ = wheel.insert(turn + 20, n));
+            assert_eq!(wheel.rings_in_use(), unsplit + usize::from(crowd == 300), "at {turn}");
+            assert_eq!(wheel.advance(turn + 63, |_| ()), crowd as usize);
+        }
+        wheel.insert(64 * 600 + 20, 0);
+        assert_eq!(wheel.rings_in_use(), unsplit, "one timer, after {crowd} at a time");
+        wheel.check();
+    }
+    Ok(())
+}
+
+/// A ring is given back where few of its lists have timers, and not only where there are few timers.
+#[test]
+fn a_ring_whose_lists_are_in_use_stays() -> Result<(), WheelError> {
+    let mut wheel = small()?;
+    let unsplit = wheel.rings_in_use();
+    let ids: Vec<_> = (0..280).map(|n| wheel.insert(4_096 + n % 8 * 512, 0)).collect();
+    ids[..256].iter().for_each(|id| _ = wheel.cancel(*id));
+    for block in 2..8 {
+        let others: Vec<_> = (0..280).map(|n| wheel.insert(block * 4_096 + n, 0)).collect();
+        others.iter().for_each(|id| _ = wheel.cancel(*id));
+    }
+    wheel.check();
+    assert_eq!(
+        (wheel.rings_in_use(), wheel.len()),
+        (unsplit + 1, 24),
+        "three in each of eight lists"
+    );
+    Ok(())
+}
+
+/// Walkers read all of a list once before it cascades, and once before its timers fire one by one.
+#[test]
+fn a_list_of_many_is_read_ahead_once_on_each_level() {
+    let mut wheel = HierarchicalWheel::new();
+    (0..20).for_each(|n| _ = wheel.insert(300, n));
+    wheel.advance(300, |_| ());
+    assert_eq!(wheel.wheel.read_ahead(), 0, "of few timers, that would be as many reads again");
+    (0..500).for_each(|n| _ = wheel.insert(70_000, n));
+    for (to, fire, lists) in [(65_536, 0, 1), (69_888, 0, 2), (70_000, 500, 3)] {
+        assert_eq!(wheel.advance(to, |_| ()), fire);
+        assert_eq!(wheel.wheel.read_ahead(), 500 * lists);
+    }
+}
+
+/// What is owed waits for others to come, but not for ever.
+#[test]
+fn compacting_pays_what_is_owed() {
+    let mut wheel = HierarchicalWheel::new();
+    let ids: Vec<_> = (0..20).map(|n| wheel.insert(70_000 + n, n)).collect();
+    wheel.insert(1, 0);
+    assert!(wheel.is_large());
+    ids.iter().for_each(|id| _ = wheel.cancel(*id));
+    assert_eq!((wheel.wheel.owed(), wheel.len()), (20, 1));
+    wheel.compact();
+    assert_eq!((wheel.wheel.owed(), wheel.len()), (0, 1));
 }
 
 /// Elders, and the others that came later, are one list again: elders first.
