@@ -250,3 +250,38 @@ fn an_insertion_counts_an_eighth_of_what_is_there() {
     println!("at most {most} steps for an insertion");
     assert!((LIMIT / 8..=3 * LIMIT / 8 + 64).contains(&most), "{most} steps for an insertion");
 }
+
+/// Inserts so many timers all over a million ticks, which splits no slot.
+fn spread(wheel: &mut Wheel, count: u64) {
+    (0..count).for_each(|n| _ = wheel.insert(1 + n * 7_919 % (1 << 22), n));
+}
+
+/// Beside nodes: hints of the rings of a few levels, and tables.
+const BESIDE: u64 = 1 << 18;
+
+#[test]
+fn what_has_room_allocates_nothing() {
+    for capacity in [20_000, 150_000] {
+        let mut wheel = HierarchicalWheel::builder()
+            .meter(CountingMeter::default())
+            .capacity(capacity as usize)
+            .build()
+            .expect("there is as much memory");
+        let seen = allocation_counter::measure(|| spread(&mut wheel, capacity));
+        // A wheel of few has no hints.
+        let allowed = if capacity == 20_000 { 0 } else { BESIDE };
+        assert!(seen.bytes_total <= allowed, "{capacity} timers: {} bytes", seen.bytes_total);
+    }
+}
+
+/// From the first segment on, timers take what they need, and neither they nor others are copied.
+#[test]
+fn a_wheel_of_many_grows_by_what_it_needs() {
+    const STEP: u64 = 130_000;
+    let mut wheel = counting();
+    let first = allocation_counter::measure(|| spread(&mut wheel, STEP));
+    let then = allocation_counter::measure(|| spread(&mut wheel, STEP));
+    let allowed = 32 * STEP + 2 * BESIDE;
+    assert!(first.bytes_current as u64 <= allowed, "{} bytes", first.bytes_current);
+    assert!(then.bytes_max <= allowed, "{} bytes", then.bytes_max);
+}
