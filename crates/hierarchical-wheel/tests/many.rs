@@ -147,3 +147,26 @@ fn many_in_slots_of_level_2() {
 fn many_in_slots_of_level_4() {
     storms_and_jumps(1 << 36);
 }
+
+/// A split slot has a ring of 256 lists, each with a timer, when its elders are cancelled; then these
+/// timers are, from either end. What is left is where it was, in a wheel of few and in one of many.
+#[test]
+fn the_last_timers_of_a_split_slot_stay() -> Result<(), wheelhouse_hierarchical_wheel::WheelError> {
+    for (capacity, from_the_end) in [(0, false), (0, true), (MANY, false), (MANY, true)] {
+        let mut wheel = HierarchicalWheel::builder().capacity(capacity).build()?;
+        let elders: Vec<_> = (0..9_000).map(|_| wheel.insert(1 << 16, 0)).collect();
+        let deadlines = (0..256).map(|digit| (1 << 16) + (digit << 8) + 5);
+        let mut later: Vec<_> = deadlines.map(|tick| (wheel.insert(tick, tick), tick)).collect();
+        elders.into_iter().for_each(|id| assert_eq!(wheel.cancel(id), Some(0)));
+        from_the_end.then(|| later.reverse());
+        let last = later.pop();
+        for (n, (id, tick)) in later.into_iter().enumerate() {
+            assert_eq!((wheel.next_wakeup(), wheel.len()), (Some(1 << 16), 256 - n));
+            assert_eq!(wheel.cancel(id), Some(tick));
+        }
+        let mut fired = Vec::new();
+        wheel.advance(1 << 17, |expired| fired.push((expired.id, expired.value)));
+        assert!(fired.into_iter().eq(last));
+    }
+    Ok(())
+}

@@ -106,6 +106,12 @@ fn after_idling_a_short_timer_starts_at_the_lowest_level() {
     wheel.advance(3_600_000, |_| ());
     wheel.insert(3_600_005, ());
     assert_eq!(wheel.next_wakeup(), Some(3_600_005));
+    // So it does after a call that moved timers closer, and fired none.
+    let mut wheel = HierarchicalWheel::new();
+    [70_000, 70_001].into_iter().for_each(|deadline| _ = wheel.insert(deadline, ()));
+    assert_eq!(wheel.advance(65_836, |_| ()), 0);
+    wheel.insert(65_839, ());
+    assert_eq!(wheel.next_wakeup(), Some(65_839));
 }
 
 #[test]
