@@ -239,6 +239,21 @@ fn a_list_of_many_is_read_ahead_once_on_each_level() {
     }
 }
 
+#[test]
+fn an_overdue_timer_that_was_moved_is_one_like_others() -> Result<(), WheelError> {
+    for slots in [8, 256] {
+        let mut wheel = HierarchicalWheel::builder().slots_per_level(slots).start(100).build()?;
+        let (id, other) = (wheel.insert(5, 'a'), wheel.insert(7, 'b'));
+        assert!(wheel.reschedule(id, 500) && wheel.reschedule(other, 500));
+        assert_eq!(wheel.cancel(id), Some('a'));
+        wheel.check();
+        assert!(wheel.reschedule(other, 6) && wheel.reschedule(other, 900));
+        assert_eq!((wheel.cancel(other), wheel.next_wakeup()), (Some('b'), None));
+        wheel.check();
+    }
+    Ok(())
+}
+
 /// What is owed waits for others to come, but not for ever.
 #[test]
 fn compacting_pays_what_is_owed() {
