@@ -1,4 +1,5 @@
-//! The worst single call, and what cancelled timers leave behind: by operation counts and by memory, never by time.
+//! The worst single call, and what cancelled timers leave behind: by operation counts and by
+//! memory, never by time.
 
 use std::collections::VecDeque;
 use wheelhouse_core::meter::{CountingMeter, Work};
@@ -24,8 +25,8 @@ const MOVES: u64 = 3 * (LIMIT + MORE);
 /// elders on each, and those of upper levels join those below.
 const MOVES_OF_A_CROWD: u64 = LEVELS * (LIMIT + MORE);
 
-/// Steps beside the moves: 32 timers are unlinked or moved, each may be the last of a ring, and one or
-/// two slots are split, which looks at the timers there and at two rings.
+/// Steps beside the moves: 32 timers are unlinked or moved, each may be the last of a ring, and one
+/// or two slots are split, which looks at the timers there and at two rings.
 const SETTLED: u64 = 32 * (2 + 4 + 4 + LEVELS) + 2 * (LIMIT / 8 + 2 * LEVELS * (4 + LIMIT / 8));
 
 /// Timers in each workload.
@@ -52,7 +53,8 @@ fn moved_by(player: &mut Player<Wheel>, op: Op, name: &str) -> u64 {
     moved
 }
 
-/// Plays a workload call by call, the clock tick by tick where the workload has it so. Returns the most timers that a call moved.
+/// Plays a workload call by call, the clock tick by tick where the workload has it so. Returns the
+/// most timers that a call moved.
 fn most_moved(workload: &Workload, n: u32) -> u64 {
     let mut player = Player::new(counting(), workload.labels(n));
     let mut most = 0;
@@ -90,13 +92,13 @@ fn no_call_moves_more<'a>(workloads: impl IntoIterator<Item = &'a Workload>, n: 
 
 #[test]
 fn no_call_moves_more_than_some_thousand_timers() {
-    no_call_moves_more(wheelhouse_workload::all(), N);
+    no_call_moves_more(wheelhouse_workload::workloads(), N);
 }
 
 #[test]
 #[ignore = "ten million timers: a minute in a release build, in which .ci/run plays it"]
 fn no_call_moves_more_at_ten_million() {
-    no_call_moves_more(wheelhouse_workload::find("uniform"), 10_000_000);
+    no_call_moves_more(wheelhouse_workload::find_workload("uniform"), 10_000_000);
 }
 
 /// However many timers are in a slot of level 0, all due at one tick, a call touches a few of them.
@@ -113,8 +115,8 @@ fn a_slot_of_any_size_costs_a_call_no_more() {
     }
 }
 
-/// The worst there is: all timers of one far deadline. On each level as many stay elders as a slot has
-/// when it is split, and each cascade moves those of all levels above.
+/// The worst there is: all timers of one far deadline. On each level as many stay elders as a slot
+/// has when it is split, and each cascade moves those of all levels above.
 #[test]
 fn a_crowd_of_one_far_deadline_moves_as_elders() {
     let mut wheel = counting();
@@ -134,8 +136,9 @@ fn a_crowd_of_one_far_deadline_moves_as_elders() {
     assert!((LIMIT..=MOVES_OF_A_CROWD).contains(&most), "{most} timers moved by a call");
 }
 
-/// Starts `rate` timers a tick for five minutes, a tick being a millisecond: each is due in 30 seconds, and all but one in a hundred are
-/// cancelled some ticks later. Returns the most timers that were live.
+/// Starts `rate` timers a tick for five minutes, a tick being a millisecond: each is due in 30
+/// seconds, and all but one in a hundred are cancelled some ticks later. Returns the most timers
+/// that were live.
 fn network_timeouts(rate: u64) -> usize {
     const MINUTES: Tick = 5 * 60_000;
     let (mut wheel, mut open, mut most) = (counting(), VecDeque::<(Tick, TimerId)>::new(), 0);
@@ -160,7 +163,8 @@ fn network_timeouts(rate: u64) -> usize {
         "{fired} fired, one in a hundred should"
     );
     assert!((wheel.len() as u64).abs_diff(left) <= 8 * rate);
-    // Every timer costs its insertion, its cancellation, and its part of tidying up, whatever is live.
+    // Every timer costs its insertion, its cancellation, and its part of tidying up, whatever is
+    // live.
     let steps = wheel.meter().total() as f64 / (rate * MINUTES) as f64;
     println!("{} timers, at most {most} live: {steps:.1} steps a timer", rate * MINUTES);
     assert!(steps <= 12.0, "{steps} steps a timer");
@@ -171,8 +175,9 @@ fn network_timeouts(rate: u64) -> usize {
 fn network_timeouts_leave_little_behind(rate: u64) {
     let mut most = 0;
     let seen = allocation_counter::measure(|| most = network_timeouts(rate));
-    // The queue of this test takes 16 bytes for each of the timers of five ticks, twice while it grows; a wheel of a few levels 64 KiB.
-    // An array that doubles has three times the room for a moment, as long as it is one array.
+    // The queue of this test takes 16 bytes for each of the timers of five ticks, twice while it
+    // grows; a wheel of a few levels 64 KiB. An array that doubles has three times the room for a
+    // moment, as long as it is one array.
     let bytes = if most < 1 << 17 { 3 * 32 } else { 60 };
     let allowed = bytes * most as u64 + 32 * 2 * 8 * rate + (1 << 20);
     println!(
@@ -189,7 +194,8 @@ fn five_minutes_of_network_timeouts() {
 }
 
 #[test]
-#[ignore = "three hundred million timers: half a minute in a release build, in which .ci/run plays it, and far more in a debug build"]
+#[ignore = "three hundred million timers: half a minute in a release build, in which .ci/run plays \
+            it, and far more in a debug build"]
 fn five_minutes_of_a_million_network_timeouts_a_second() {
     network_timeouts_leave_little_behind(1_000);
 }

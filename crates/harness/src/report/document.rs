@@ -67,7 +67,7 @@ fn warnings(run: &Run) -> Vec<Block> {
         ));
     }
     if run.provenance.dirty {
-        let commit = provenance::short(&run.provenance.commit);
+        let commit = provenance::short_commit(&run.provenance.commit);
         warnings.push(format!(
             "The source had uncommitted changes: commit {commit} does not say what was measured."
         ));

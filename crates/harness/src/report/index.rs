@@ -5,7 +5,7 @@ use crate::model::Run;
 use crate::store;
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
-use wheelhouse_machine::provenance::short;
+use wheelhouse_machine::provenance::short_commit;
 use wheelhouse_present::table::{Cell, Column, Mark, Table};
 
 /// The page, and what is not on it.
@@ -66,7 +66,7 @@ fn table(runs: &[(String, Run)]) -> Table {
             Cell::text(format!("{name}/{MARKDOWN}")).marked(Mark::Link),
             Cell::text(&provenance.started),
             Cell::text(format!("{}, {} processors", provenance.cpu, provenance.cores)),
-            Cell::text(format!("{}{dirty}", short(&provenance.commit))),
+            Cell::text(format!("{}{dirty}", short_commit(&provenance.commit))),
             Cell::text(&provenance.command),
         ]);
     }

@@ -65,7 +65,7 @@ fn measured(measure: &str) -> &'static str {
 
 /// What happens in a workload of the catalogue, and where it comes from; `None` for a trace.
 pub fn story(workload: &str) -> Option<String> {
-    let found = wheelhouse_workload::find(workload).ok()?;
+    let found = wheelhouse_workload::find_workload(workload).ok()?;
     Some(format!("{} Source: {}.", found.story, found.source))
 }
 

@@ -1,5 +1,5 @@
-//! The part of the page that ranks the structures at the reader's own number of timers, played with in a
-//! browser without a screen.
+//! The part of the page that ranks the structures at the reader's own number of timers, played with
+//! in a browser without a screen.
 
 use std::fs;
 use std::io::Write as _;
@@ -10,8 +10,8 @@ use wheelhouse_harness::report::{self, explore::Explorer};
 
 use crate::{scratch, synthetic};
 
-/// Two that change places between a thousand timers and a million, one that was not measured with so
-/// many, and one that always is slow; in a mix of which a hundredth fires, and where all do.
+/// Two that change places between a thousand timers and a million, one that was not measured with
+/// so many, and one that always is slow; in a mix of which a hundredth fires, and where all do.
 fn crossing() -> Run {
     let mut run = synthetic::empty();
     let sizes = [1_000, 1_000_000];
@@ -85,8 +85,8 @@ fn page(name: &str, script: &str) -> std::path::PathBuf {
     page
 }
 
-/// What the script of a test says, which knows `set(name, value)`, `shown()` (the names in the order of
-/// the rows), `text(selector)` and `say(anything)`. `None` where there is no Chromium.
+/// What the script of a test says, which knows `set(name, value)`, `shown()` (the names in the
+/// order of the rows), `text(selector)` and `say(anything)`. `None` where there is no Chromium.
 fn played(name: &str, script: &str) -> Option<String> {
     let Some(browser) = chromium() else {
         // Past what the test runner keeps to itself.

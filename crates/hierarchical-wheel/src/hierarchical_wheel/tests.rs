@@ -101,7 +101,8 @@ fn cancelling_or_moving_the_last_timer_of_a_slot_empties_it() {
 
 #[test]
 fn after_idling_a_short_timer_starts_at_the_lowest_level() {
-    // A clock that moves only with expiries puts such a timer far up and cascades it all the way down.
+    // A clock that moves only with expiries puts such a timer far up and cascades it all the way
+    // down.
     let mut wheel = HierarchicalWheel::new();
     wheel.advance(3_600_000, |_| ());
     wheel.insert(3_600_005, ());
@@ -327,7 +328,8 @@ fn rings_do_not_pile_up() -> Result<(), WheelError> {
     Ok(())
 }
 
-/// A crowd of one far deadline has a ring in a ring in a ring; all but the last timer are cancelled.
+/// A crowd of one far deadline has a ring in a ring in a ring; all but the last timer are
+/// cancelled.
 #[test]
 fn rings_in_rings_do_not_pile_up() -> Result<(), WheelError> {
     let mut wheel = small()?;
@@ -382,7 +384,8 @@ fn a_moving_timer_may_be_cancelled_moved_again_and_overtaken_by_none() {
     assert_eq!(fired, order);
 }
 
-/// The contract once more, with few enough nodes in a flat array that timers are owed and read ahead.
+/// The contract once more, with few enough nodes in a flat array that timers are owed and read
+/// ahead.
 mod large {
     wheelhouse_conformance::suite!(crate::Definition);
 }

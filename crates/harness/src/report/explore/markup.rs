@@ -2,7 +2,6 @@
 
 use maud::{Markup, PreEscaped, html};
 use wheelhouse_present::plot::axis::Axis;
-use wheelhouse_present::plot::palette::Rgb;
 use wheelhouse_present::units;
 
 use super::{Explorer, Structure};
@@ -189,8 +188,7 @@ fn repeats(it: &Explorer, at: usize) -> bool {
 
 /// Both colours, of which the style sheet takes one.
 fn colours(structure: &Structure) -> String {
-    let hex = |(r, g, b): Rgb| format!("#{r:02x}{g:02x}{b:02x}");
-    format!("--light:{};--dark:{}", hex(structure.style.light), hex(structure.style.dark))
+    format!("--light:{};--dark:{}", structure.style.light, structure.style.dark)
 }
 
 fn percent(share: f64) -> String {

@@ -89,7 +89,8 @@ fn what_comes_down_two_levels_at_once_stays_before_what_comes_down_one() {
     assert_eq!(fired, "abc");
 }
 
-/// The article's wheel moves its clock only when a slot is emptied: after an hour without any, a timer of 5 ms is put into the seventh wheel.
+/// The article's wheel moves its clock only when a slot is emptied: after an hour without any, a
+/// timer of 5 ms is put into the seventh wheel.
 #[test]
 fn after_idling_a_short_timer_goes_to_the_lowest_wheel() {
     let mut wheel = KafkaWheel::new();

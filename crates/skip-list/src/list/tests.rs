@@ -8,7 +8,8 @@ fn random(state: &mut u64) -> u64 {
     *state >> 33
 }
 
-/// Random operations with deadlines up to `spread` ahead, checking all links now and then. Returns what fired.
+/// Random operations with deadlines up to `spread` ahead, checking all links now and then. Returns
+/// what fired.
 fn stays_whole(seed: u64, max_height: usize, spread: u64) -> Vec<Expired<u64>> {
     let mut list = SkipList::<u64>::builder().seed(seed).max_height(max_height).build().unwrap();
     let (mut ids, mut fired, mut state) = (Vec::new(), Vec::new(), 5);

@@ -72,7 +72,8 @@ fn stays_whole_under_random_operations() {
     }
 }
 
-/// The table in the comment of Linux's source, at a thousand ticks a second; but where it says 64, 512 and so on, the code has 63, 504.
+/// The table in the comment of Linux's source, at a thousand ticks a second; but where it says 64,
+/// 512 and so on, the code has 63, 504.
 #[test]
 fn levels_and_widths_are_those_of_linux() {
     let table = [
@@ -108,7 +109,8 @@ fn no_delay_is_late_by_more_than_eight_sixty_thirds_of_it() {
     }
 }
 
-/// Late by the bound, to the tick, from the phase that is the worst: the deadline is one tick into its slot.
+/// Late by the bound, to the tick, from the phase that is the worst: the deadline is one tick into
+/// its slot.
 #[test]
 fn the_bound_is_reached_on_each_level() {
     for number in 1..20 {
@@ -126,7 +128,8 @@ fn the_bound_is_reached_on_each_level() {
     }
 }
 
-/// A timer of nine minutes that drivers used as a time limit: with ticks of a millisecond it took more than 550 seconds.
+/// A timer of nine minutes that drivers used as a time limit: with ticks of a millisecond it took
+/// more than 550 seconds.
 #[test]
 fn nine_minutes_become_more_than_550_seconds() {
     let took = (0..32_768_u64).step_by(97).filter_map(|start| {
