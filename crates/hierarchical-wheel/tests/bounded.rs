@@ -17,12 +17,12 @@ const MORE: u64 = 16;
 /// Levels that can cascade in one call.
 const LEVELS: u64 = 7;
 
-/// The most timers that one call moves where few share a deadline: those of a slot, and what came to
-/// two slots above it before these were split.
+/// The most timers that one call moves where few share a deadline: those of a slot, and what came
+/// to two slots above it before these were split.
 const MOVES: u64 = 3 * (LIMIT + MORE);
 
-/// The most that it moves of a crowd of one deadline: a slot that splits on every level keeps as many
-/// elders on each, and those of upper levels join those below.
+/// The most that it moves of a crowd of one deadline: a slot that splits on every level keeps as
+/// many elders on each, and those of upper levels join those below.
 const MOVES_OF_A_CROWD: u64 = LEVELS * (LIMIT + MORE);
 
 /// Steps beside the moves: 32 timers are unlinked or moved, each may be the last of a ring, and one
@@ -233,8 +233,8 @@ fn insert(wheel: &mut Wheel, deadline: Tick) -> (TimerId, u64) {
     (id, wheel.meter().total())
 }
 
-/// A slot that is split is counted, and so are two rings: each up to an eighth of the limit, however
-/// many timers there are.
+/// A slot that is split is counted, and so are two rings: each up to an eighth of the limit,
+/// however many timers there are.
 #[test]
 fn an_insertion_counts_an_eighth_of_what_is_there() {
     let mut most = 0;

@@ -93,8 +93,8 @@ impl Beside {
     }
 }
 
-/// Fills the wheel, moves a third, cancels all but one in fifty in a storm, and fills it again; then
-/// jumps while timers come, go and move, and goes on from wake-up to wake-up until all have fired.
+/// Fills the wheel, moves a third, cancels all but one in fifty in a storm, and fills it again;
+/// then jumps while timers come, go and move, and goes from wake-up to wake-up until all have fired.
 fn storms_and_jumps(span: Tick) {
     let mut beside = Beside::new(span);
     (0..MANY).for_each(|_| beside.insert(span));
@@ -148,8 +148,8 @@ fn many_in_slots_of_level_4() {
     storms_and_jumps(1 << 36);
 }
 
-/// A split slot has a ring of 256 lists, each with a timer, when its elders are cancelled; then these
-/// timers are, from either end. What is left is where it was, in a wheel of few and in one of many.
+/// A split slot has a ring of 256 lists, each with a timer, when its elders are cancelled; then
+/// these are, from either end. What is left is where it was, in a wheel of few and in one of many.
 #[test]
 fn the_last_timers_of_a_split_slot_stay() -> Result<(), wheelhouse_hierarchical_wheel::WheelError> {
     for (capacity, from_the_end) in [(0, false), (0, true), (MANY, false), (MANY, true)] {

@@ -206,7 +206,7 @@ fn a_slot_that_was_emptied_knows_of_no_timers() -> Result<(), WheelError> {
     Ok(())
 }
 
-/// A ring is given back where few of its lists have timers, and not only where there are few timers.
+/// A ring is given back where few of its lists have timers, not only where there are few timers.
 #[test]
 fn a_ring_whose_lists_are_in_use_stays() -> Result<(), WheelError> {
     let mut wheel = small()?;
