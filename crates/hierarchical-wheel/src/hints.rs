@@ -84,6 +84,9 @@ impl Hints {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RingHints {
     slots: Vec<Hints>,
+    /// Steps of all walkers: nothing else can be seen of them.
+    #[cfg(test)]
+    pub(crate) steps: core::cell::Cell<usize>,
 }
 
 impl RingHints {
@@ -126,6 +129,8 @@ impl RingHints {
             for (at, end) in walkers.iter_mut().zip(&ends[1..=count]) {
                 if at != end {
                     *at = nodes.links(*at).next;
+                    #[cfg(test)]
+                    self.steps.set(self.steps.get() + 1);
                 }
             }
         }

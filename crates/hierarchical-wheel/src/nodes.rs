@@ -393,3 +393,6 @@ impl<S: Store> Arrivals for Nodes<S> {
         self.set_place(at, Place::Overdue);
     }
 }
+
+#[cfg(test)]
+mod tests;

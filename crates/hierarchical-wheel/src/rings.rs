@@ -140,4 +140,9 @@ impl Rings {
     pub(crate) fn in_use(&self) -> usize {
         self.rings.len() - self.free.len()
     }
+
+    #[cfg(test)]
+    pub(crate) fn read_ahead(&self) -> usize {
+        self.rings.iter().map(|ring| ring.hints.steps.get()).sum()
+    }
 }

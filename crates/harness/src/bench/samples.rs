@@ -6,8 +6,8 @@ use crate::stream::Stream;
 use std::time::Duration;
 use wheelhouse_workload::Measure;
 
-/// Where there is only time for the fewest rounds, two are enough for whoever takes so many times the least,
-/// if its two agree as well as this: no tie hangs on a third.
+/// Where there is only time for the fewest rounds, two are enough for whoever takes so many times
+/// the least, if its two agree as well as this: no tie hangs on a third.
 const FAR: f64 = 2.0;
 const AGREE: f64 = 1.1;
 
@@ -48,8 +48,8 @@ impl Samples {
         self.whole[at].len() >= 2 && is_far && *most < least.mul_f64(AGREE)
     }
 
-    /// Adds one sample, the average over some plays, to each row of the contender at `at` whose phases
-    /// it can play.
+    /// Adds one sample, the average over some plays, to each row of the contender at `at` whose
+    /// phases it can play.
     pub(super) fn add<'a>(
         &mut self,
         at: usize,

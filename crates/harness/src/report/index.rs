@@ -46,11 +46,12 @@ pub fn render(folder: &Path) -> Result<Index> {
     runs.sort_by(|(_, a), (_, b)| b.provenance.started.cmp(&a.provenance.started));
     let table = table(&runs);
     let text = format!(
-        "# Results\n\nWhat runs of the comparison wrote, a folder each; nothing here is edited by hand. `run.json.gz` holds \
-         every sample,\n`report.md` shows them; `wheelhouse report RUN` makes page and plots again, `wheelhouse compare A B` \
-         compares two.\nThe README shows the run named in `REFERENCE`, the hierarchical wheel's that in `SIZES`, \
-         `benches/PEERS.md` that in `PEERS`.\nA run of your own stays here and out of version control; `scripts/keep-run` \
-         takes one into it.\n\n{}",
+        "# Results\n\nWhat runs of the comparison wrote, a folder each; nothing here is edited by \
+         hand. `run.json.gz` holds every sample,\n`report.md` shows them; `wheelhouse report RUN` \
+         makes page and plots again, `wheelhouse compare A B` compares two.\nThe README shows the \
+         run named in `REFERENCE`, the hierarchical wheel's that in `SIZES`, `benches/PEERS.md` \
+         that in `PEERS`.\nA run of your own stays here and out of version control; \
+         `scripts/keep-run` takes one into it.\n\n{}",
         table.markdown()
     );
     Ok(Index { text, broken })

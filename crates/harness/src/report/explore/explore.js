@@ -1,15 +1,18 @@
 "use strict";
-// Ranks the structures at the reader's number of timers and mix. Measured are some sizes and some mixes;
-// a figure between two of them is interpolated, and there is none beyond the last one measured.
+// Ranks the structures at the reader's number of timers and mix. Measured are some sizes and some
+// mixes; a figure between two of them is interpolated, and there is none beyond the last one
+// measured.
 (() => {
   const root = document.getElementById("explore");
   const find = (what) => root.querySelector(what);
-  const { sizes, mixes, structures } = JSON.parse(find("script[type='application/json']").textContent);
+  const data = JSON.parse(find("script[type='application/json']").textContent);
+  const { sizes, mixes, structures } = data;
   const form = find("form"), body = find("tbody"), filter = find(".filter"), plot = find("svg");
   const TIE = 1.1, LONG_TAIL = 10, COLOURED = 5;
   let sorted = { column: 1, rising: true };
 
-  // The places of the two values around x in a rising list, and how far x is from the first to the second.
+  // The places of the two values around x in a rising list, and how far x is from the first to the
+  // second.
   function around(list, x, scale) {
     let at = 0;
     while (at + 2 < list.length && list[at + 1] <= x) at += 1;
@@ -27,11 +30,13 @@
 
   const same = (x) => x;
 
-  // What a structure costs where the sliders stand; each field is null if it was not measured there.
+  // What a structure costs where the sliders stand; each field is null if it was not measured
+  // there.
   function at(structure, n, fires) {
     const [small, large, part] = around(sizes, n, Math.log);
     const [few, many, share] = around(mixes.map((mix) => mix.fires), fires, same);
-    const mixed = (size) => between(structure.ns[few][size], structure.ns[many][size], share, same, same);
+    const mixed = (size) =>
+      between(structure.ns[few][size], structure.ns[many][size], share, same, same);
     const corners = [];
     for (const mix of share === 0 ? [few] : share === 1 ? [many] : [few, many])
       for (const size of part === 0 ? [small] : part === 1 ? [large] : [small, large])
@@ -79,7 +84,8 @@
     const ties = measured.filter((it) => it.ns <= TIE * measured[0].ns);
     const pick = ties.find((it) => !isLong(it)) ?? ties[0];
     const others = ties.filter((it) => it !== pick);
-    const named = (it) => it.structure.name + (isLong(it) ? ` (but for its tail: ${time(it.tail)})` : "");
+    const but = (it) => isLong(it) ? ` (but for its tail: ${time(it.tail)})` : "";
+    const named = (it) => it.structure.name + but(it);
     let text = `Take ${pick.structure.name} (${time(pick.ns)}).`;
     if (others.length > 0)
       text += ` ${others.map(named).join(", ")} ${others.length > 1 ? "are ties" : "is a tie"}.`;
@@ -108,7 +114,8 @@
   }
 
   // What a column is sorted by.
-  const keys = [(it) => it.structure.name, (it) => it.ns, (it) => it.ns, (it) => it.tail, (it) => it.bytes];
+  const cost = (it) => it.ns;
+  const keys = [(it) => it.structure.name, cost, cost, (it) => it.tail, (it) => it.bytes];
 
   function compare(a, b) {
     const [x, y] = [a, b].map(keys[sorted.column]);
@@ -138,7 +145,8 @@
     const n = count(Number(form.n.value)), fires = share();
     const mix = mixes.find((mix) => mix.fires === fires);
     form.count.value = n.toLocaleString("en");
-    form.share.value = `${(100 * fires).toFixed(fires < 0.0995 ? 1 : 0)} %${mix ? ` (${mix.name})` : ""}`;
+    const percent = (100 * fires).toFixed(fires < 0.0995 ? 1 : 0);
+    form.share.value = `${percent} %${mix ? ` (${mix.name})` : ""}`;
     const all = structures.map((structure) => at(structure, n, fires));
     const ranked = [...all].sort((a, b) => (a.ns ?? Infinity) - (b.ns ?? Infinity) || 0);
     find(".verdict").textContent = verdict(ranked);

@@ -24,10 +24,7 @@ pub fn render(it: &Explorer) -> Markup {
             style { (PreEscaped(STYLE)) }
             h2 { "Which one, at your number of timers?" }
             (sliders(it))
-            p.verdict role="status" {
-                "At " (units::count(it.sizes[size])) " timers of which " (percent(it.mixes[mix].fires))
-                " fire (" (it.mixes[mix].name) "), the cheapest call first:"
-            }
+            p.verdict role="status" { (start(it)) }
             div.pair {
                 (ranking(it))
                 (figure(it))
@@ -37,6 +34,14 @@ pub fn render(it: &Explorer) -> Markup {
             script { (PreEscaped(SCRIPT)) }
         }
     }
+}
+
+/// What the ranking is of, until the script says whom to take.
+fn start(it: &Explorer) -> String {
+    let (size, mix) = it.start;
+    let (n, mix) = (units::count(it.sizes[size]), &it.mixes[mix]);
+    let share = percent(mix.fires);
+    format!("At {n} timers of which {share} fire ({}), the cheapest call first:", mix.name)
 }
 
 /// Hidden until the script shows them.
@@ -49,8 +54,8 @@ fn sliders(it: &Explorer) -> Markup {
     html! {
         form.sliders hidden {
             label { "timers: " output name="count" {} }
-            input type="range" name="n" aria-label="number of timers" min=(low) max=(high) step="0.01"
-                value=(start) list="sizes" disabled[low == high];
+            input type="range" name="n" aria-label="number of timers"
+                min=(low) max=(high) step="0.01" value=(start) list="sizes" disabled[low == high];
             datalist id="sizes" { @for n in &it.sizes { option value=((*n as f64).log10()) {} } }
             label { "of them fire: " output name="share" {} }
             input type="range" name="fires" aria-label="share of timers that fire" min=(root(0))
@@ -63,34 +68,42 @@ fn sliders(it: &Explorer) -> Markup {
 
 /// The structures, the cheapest first; those without a figure last.
 fn ranking(it: &Explorer) -> Markup {
-    let (size, mix) = it.start;
-    let cost = |structure: &Structure| structure.ns[mix][size];
-    let order = order(it);
-    let best = order.first().and_then(|at| cost(&it.structures[*at]));
-    let time = |ns: Option<f64>| ns.map_or_else(|| "-".to_owned(), units::time);
     html! {
         div.table {
-            input.filter type="search" placeholder="filter by name" aria-label="filter by name" hidden;
+            input.filter type="search" aria-label="filter by name" placeholder="filter by name"
+                hidden;
             table {
                 thead { tr {
                     @for (name, side) in COLUMNS { th scope="col" class=(side) { (name) } }
                 } }
                 tbody {
-                    @for (rank, at) in order.iter().enumerate() {
-                        @let structure = &it.structures[*at];
-                        @let top = rank < COLOURED && cost(structure).is_some();
-                        tr data-at=(at) class=[top.then_some("top")] data-again[repeats(it, *at)] style=(colours(structure)) {
-                            td.left { i {} (structure.name) }
-                            td.right { (time(cost(structure))) }
-                            td.right {
-                                @if let Some((ns, best)) = cost(structure).zip(best) { (format!("×{:.2}", ns / best)) }
-                            }
-                            td.right { (time(structure.tail[mix][size])) }
-                            td.right { (structure.bytes[size].map_or_else(|| "-".to_owned(), units::number)) }
-                        }
-                    }
+                    @for (rank, at) in order(it).into_iter().enumerate() { (row(it, rank, at)) }
                 }
             }
+        }
+    }
+}
+
+fn row(it: &Explorer, rank: usize, at: usize) -> Markup {
+    let (size, mix) = it.start;
+    let structure = &it.structures[at];
+    let cost = structure.ns[mix][size];
+    let best = it.structures.iter().filter_map(|it| it.ns[mix][size]).min_by(f64::total_cmp);
+    let missing = || "-".to_owned();
+    let ratio = cost.zip(best).map(|(ns, best)| format!("×{:.2}", ns / best));
+    let cells = [
+        cost.map_or_else(missing, units::time),
+        ratio.unwrap_or_default(),
+        structure.tail[mix][size].map_or_else(missing, units::time),
+        structure.bytes[size].map_or_else(missing, units::number),
+    ];
+    let is_top = rank < COLOURED && cost.is_some();
+    let again = repeats(it, at);
+    html! {
+        tr data-at=(at) class=[is_top.then_some("top")] data-again[again]
+            style=(colours(structure)) {
+            td.left { i {} (structure.name) }
+            @for cell in cells { td.right { (cell) } }
         }
     }
 }
@@ -114,39 +127,55 @@ fn order(it: &Explorer) -> Vec<usize> {
 /// A line for each structure at the mix that the page begins with, each to where measuring ended.
 fn figure(it: &Explorer) -> Markup {
     let all = || it.structures.iter().flat_map(|s| s.ns.iter().flatten().flatten().copied());
-    let x = Axis::sizes("timers", &it.sizes);
-    let y = Axis::time("a call", all());
-    let Some((x, y)) = x.zip(y) else { return html! {} };
+    let axes = Axis::sizes("timers", &it.sizes).zip(Axis::time("a call", all()));
+    let Some((x, y)) = axes else { return html! {} };
     let [left, top, right, bottom] = PLOT;
     let across = |at: f64| left + at * (right - left);
     let up = |at: f64| bottom - at * (bottom - top);
-    let order = order(it);
+    let place = |n: f64, ns: f64| Some((across(x.place(n)?), up(y.place(ns)?)));
+    let label = "time of a call against the number of timers";
     html! {
         figure {
-            svg viewBox=(format!("0 0 {} {}", SIZE.0, SIZE.1)) role="img" aria-label="time of a call against the number of timers" {
-                @for tick in &y.ticks {
-                    path.grid d=(format!("M{left} {0:.1}H{right}", up(tick.at))) {}
-                    text.end x=(left - 6.0) y=(format!("{:.1}", up(tick.at) + 4.0)) { (tick.label) }
+            svg viewBox=(format!("0 0 {} {}", SIZE.0, SIZE.1)) role="img" aria-label=(label) {
+                @for (tick, y) in y.ticks.iter().map(|tick| (tick, up(tick.at))) {
+                    path.grid d=(format!("M{left} {y:.1}H{right}")) {}
+                    text.end x=(left - 6.0) y=(format!("{:.1}", y + 4.0)) { (tick.label) }
                 }
                 @for tick in &x.ticks {
-                    path.grid d=(format!("M{0:.1} {top}V{bottom}", across(tick.at))) {}
-                    text.middle x=(format!("{:.1}", across(tick.at))) y=(bottom + 18.0) { (tick.label) }
+                    @let x = format!("{:.1}", across(tick.at));
+                    path.grid d=(format!("M{x} {top}V{bottom}")) {}
+                    text.middle x=(x) y=(bottom + 18.0) { (tick.label) }
                 }
                 text.middle x=((left + right) / 2.0) y=(SIZE.1 - 4.0) { "timers" }
                 path.here d="" {}
                 // The coloured ones last, on top of the others.
-                @for (rank, at) in order.iter().enumerate().rev() {
-                    @let structure = &it.structures[*at];
-                    @let coloured = rank < COLOURED;
-                    polyline data-at=(at) class=[coloured.then_some("top")] style=(colours(structure))
-                        stroke-dasharray=[repeats(it, *at).then_some("7 4")]
-                        points=(points(it, structure, |n| across(x.place(n).unwrap_or(0.0)), |ns| up(y.place(ns).unwrap_or(0.0)))) {
-                        title { (structure.name) }
-                    }
+                @for (rank, at) in order(it).into_iter().enumerate().rev() {
+                    (line(it, rank, at, place))
                 }
                 (scale(it, all(), |n| x.place(n).map(across), |ns| y.place(ns).map(up)))
             }
             figcaption { "Time of a call, log scales; lines end where measuring ended." }
+        }
+    }
+}
+
+/// The line of a structure at the mix that the page begins with.
+fn line(
+    it: &Explorer,
+    rank: usize,
+    at: usize,
+    place: impl Fn(f64, f64) -> Option<(f64, f64)>,
+) -> Markup {
+    let structure = &it.structures[at];
+    let measured = it.sizes.iter().zip(&structure.ns[it.start.1]);
+    let points = measured.filter_map(|(n, ns)| place(*n as f64, (*ns)?));
+    let points: Vec<String> = points.map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+    let class = (rank < COLOURED).then_some("top");
+    let dashes = repeats(it, at).then_some("7 4");
+    html! {
+        polyline data-at=(at) class=[class] style=(colours(structure)) stroke-dasharray=[dashes]
+            points=(points.join(" ")) {
+            title { (structure.name) }
         }
     }
 }
@@ -165,20 +194,6 @@ fn scale(
     let x = sizes.map(|n| pair(n, across(n))).join(" ");
     let y = [low, high].map(|ns| pair(ns, up(ns))).join(" ");
     html! { g.scale data-x=(x) data-y=(y) {} }
-}
-
-/// The line of a structure at the mix that the page begins with.
-fn points(
-    it: &Explorer,
-    structure: &Structure,
-    across: impl Fn(f64) -> f64,
-    up: impl Fn(f64) -> f64,
-) -> String {
-    let measured = it.sizes.iter().zip(&structure.ns[it.start.1]);
-    let point = |(n, ns): (&u64, &Option<f64>)| Some((across(*n as f64), up((*ns)?)));
-    let points: Vec<String> =
-        measured.filter_map(point).map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-    points.join(" ")
 }
 
 /// Whether a structure before it has its colour: then its line is broken.
@@ -201,16 +216,17 @@ fn notes(it: &Explorer) -> Vec<String> {
         it.mixes.iter().map(|mix| format!("{} ({})", mix.name, percent(mix.fires))).collect();
     let sizes: Vec<String> = it.sizes.iter().map(|n| units::short_count(*n)).collect();
     vec![
-        "A call is a start, stop, move or expiry; lower is better. Within ×1.1 of the best is a tie."
+        "A call is a start, stop, move or expiry; lower is better. Within ×1.1 of the best is a \
+         tie."
             .to_owned(),
         format!(
-            "Measured at {} timers, and with {} that fire. What is between is interpolated: the sizes on \
-             logarithmic scales, the mixes on a linear one.",
+            "Measured at {} timers, and with {} that fire. What is between is interpolated: the \
+             sizes on logarithmic scales, the mixes on a linear one.",
             sizes.join(", "),
             mixes.join(", ")
         ),
-        "Tail: one call in ten thousand took longer, where it was longest, at the measured points around. \
-         Bytes: per timer, after churn."
+        "Tail: one call in ten thousand took longer, where it was longest, at the measured points \
+         around. Bytes: per timer, after churn."
             .to_owned(),
     ]
 }

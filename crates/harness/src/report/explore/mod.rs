@@ -1,5 +1,5 @@
-//! The part of the page that answers a question of the reader's own: how many timers, and how many of
-//! them fire. The structures are ranked by what a call costs there.
+//! The part of the page that answers a question of the reader's own: how many timers, and how many
+//! of them fire. The structures are ranked by what a call costs there.
 //!
 //! What was measured are points: some numbers of timers, and some mixes, each with a known share of
 //! timers that fire. [`Explorer`] holds these, and nothing between them. The script of the page
@@ -37,8 +37,8 @@ pub struct Explorer {
 pub struct Mix {
     /// What it is called on the page.
     pub name: String,
-    /// Of the timers that are no longer where they were, how many fired; the others were cancelled or
-    /// moved. From 0 to 1.
+    /// Of the timers that are no longer where they were, how many fired; the others were cancelled
+    /// or moved. From 0 to 1.
     pub fires: f64,
     #[serde(skip)]
     workload: String,
@@ -62,8 +62,8 @@ pub struct Structure {
 }
 
 impl Explorer {
-    /// Those points of a run; `None` if there are none: no workload whose share of timers that fire is
-    /// known.
+    /// Those points of a run; `None` if there are none: no workload whose share of timers that fire
+    /// is known.
     pub fn new(run: &Run) -> Option<Self> {
         let mixes = mixes(run);
         let measured = |n: &u64| run.throughput.iter().any(|row| row.n == *n);
@@ -101,8 +101,8 @@ impl Structure {
     }
 }
 
-/// The mixes of a run, by the share that fires. All that fire are those of `uniform`: started, then fired
-/// tick by tick.
+/// The mixes of a run, by the share that fires. All that fire are those of `uniform`: started, then
+/// fired tick by tick.
 fn mixes(run: &Run) -> Vec<Mix> {
     let has = |workload: &str, measure: &str| {
         run.throughput.iter().any(|row| row.workload == workload && row.measure == measure)
@@ -141,9 +141,9 @@ fn share(run: &Run, workload: &str) -> Option<f64> {
 }
 
 impl Mix {
-    /// Nanoseconds of a start, stop, move or expiry. An operation of a workload may be several of these
-    /// (one of `steady` ends one timer and starts another); so its time is shared among what the census
-    /// counted.
+    /// Nanoseconds of a start, stop, move or expiry. An operation of a workload may be several of
+    /// these (one of `steady` ends one timer and starts another); so its time is shared among what
+    /// the census counted.
     fn cost(&self, run: &Run, name: &str, n: u64) -> Option<f64> {
         let mut all = Vec::new();
         for measure in self.measures {
@@ -163,7 +163,8 @@ impl Mix {
         Some(all.iter().sum::<f64>() / all.len() as f64)
     }
 
-    /// Starts, stops, moves and expiries that were timed, unless each measure times one kind of them.
+    /// Starts, stops, moves and expiries that were timed, unless each measure times one kind of
+    /// them.
     fn calls(&self, run: &Run, n: u64) -> Option<u64> {
         let [_] = self.measures else { return None };
         let census = run.census.iter().find(|it| it.workload == self.workload && it.n == n)?;
