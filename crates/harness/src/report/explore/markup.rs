@@ -18,7 +18,6 @@ const COLOURED: usize = 5;
 
 /// The whole part. The script in it needs nothing from elsewhere.
 pub fn render(it: &Explorer) -> Markup {
-    let (size, mix) = it.start;
     html! {
         section #explore {
             style { (PreEscaped(STYLE)) }
