@@ -37,6 +37,7 @@ pub mod count;
 mod evidence;
 mod experiment;
 pub mod experiments;
+pub mod front;
 pub mod growth;
 pub mod instructions;
 mod judge;

@@ -2,13 +2,28 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::document::{Block, Document};
+use super::document::{Block, Document, Entry, Filter, Line, Picture};
+use super::markdown::PLOTS;
 use crate::table::{Align, Cell, Mark, Table};
 
 const STYLE: &str = include_str!("report.css");
 
+/// Where the pictures of a page are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pictures {
+    /// In it: the page is one file.
+    Inside,
+    /// In [`PLOTS`] beside it: the page stays small.
+    Beside,
+}
+
 /// The whole page. What comes from the run is escaped; pictures are our own and stand in it as they are.
 pub fn render(document: &Document) -> String {
+    render_with(document, Pictures::Inside)
+}
+
+/// The whole page, with its pictures in it or beside it.
+pub fn render_with(document: &Document, pictures: Pictures) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -24,30 +39,95 @@ pub fn render(document: &Document) -> String {
                     h1 { (document.title) }
                     p.subtitle { (document.subtitle) }
                 }
-                main { @for block in &document.blocks { (set(block)) } }
+                main { @for block in &document.blocks { (set(block, pictures)) } }
             }
         }
     };
     page.into_string()
 }
 
-fn set(block: &Block) -> Markup {
+fn set(block: &Block, pictures: Pictures) -> Markup {
     html! {
         @match block {
-            Block::Heading(text) => h2 { (text) },
-            Block::Subheading(text) => h3 { (text) },
+            Block::Heading(text) => h2 id=(slug(text)) { (text) },
+            Block::Subheading(text) => h3 id=(slug(text)) { (text) },
             Block::Text(text) => p { (text) },
             Block::Points(points) => ul { @for point in points { li { (point) } } },
             Block::Warning(text) => p.warning role="alert" { strong { "Warning: " } (text) },
             Block::Table(content) => (table(content)),
-            Block::Picture(picture, caption) => figure { (PreEscaped(&picture.svg)) figcaption { (caption) } },
+            Block::Picture(drawn, caption) => figure { (picture(drawn, pictures)) figcaption { (caption) } },
             Block::Facts(facts) => dl { @for (name, value) in facts { dt { (name) } dd { (value) } } },
             Block::Folded(title, blocks) => details {
                 summary { (title) }
-                @for block in blocks { (set(block)) }
+                @for block in blocks { (set(block, pictures)) }
             },
+            Block::Lines(lines) => div.lines { @for line in lines { a href={ "#" (line.entry) } { (self::line(line)) } } },
+            Block::Entry(content) => (entry(content, pictures)),
+            Block::Filter(choice) => (filter(choice)),
         }
     }
+}
+
+fn picture(picture: &Picture, pictures: Pictures) -> Markup {
+    html! {
+        @match pictures {
+            Pictures::Inside => (PreEscaped(&picture.svg)),
+            Pictures::Beside => img src={ (PLOTS) "/" (picture.file) } alt=(picture.title) loading="lazy";
+        }
+    }
+}
+
+fn line(line: &Line) -> Markup {
+    let labels: Vec<_> = line.labels.iter().map(|label| slug(label)).collect();
+    html! {
+        span class={ "line " (labels.join(" ")) } id=[Some(&line.name).filter(|name| !name.is_empty())] {
+            span.name { (line.name) }
+            span.says { (line.text) }
+            span class={ "verdict" (mark(line.mark)) } { (line.verdict) }
+            span.figure { (line.figure) }
+        }
+    }
+}
+
+/// The anchor is within what is folded: a browser unfolds it to get there.
+fn entry(entry: &Entry, pictures: Pictures) -> Markup {
+    html! {
+        details.entry {
+            summary { @for line in &entry.lines { (self::line(line)) } }
+            div id=(entry.name) {
+                h4 { (entry.title) }
+                @for block in &entry.blocks { (set(block, pictures)) }
+            }
+        }
+    }
+}
+
+/// Buttons and rules of style: no script is needed to hide what is not asked for.
+fn filter(filter: &Filter) -> Markup {
+    let group = slug(&filter.name);
+    let rule = |label: &str| {
+        let (id, class) = (format!("{group}-{}", slug(label)), slug(label));
+        format!(
+            "main:has(#{id}:checked) .entry .line:not(.{class}),\
+             main:has(#{id}:checked) .entry:not(:has(.line.{class})){{display:none}}"
+        )
+    };
+    html! {
+        fieldset.filter {
+            legend { (filter.name) }
+            label { input type="radio" name=(group) checked; "all" }
+            @for label in &filter.labels {
+                label { input type="radio" name=(group) id={ (group) "-" (slug(label)) }; (label) }
+            }
+            style { @for label in &filter.labels { (PreEscaped(rule(label))) } }
+        }
+    }
+}
+
+/// A name as an anchor or a class: what Markdown makes of a heading.
+pub fn slug(text: &str) -> String {
+    let kept = text.chars().filter(|c| c.is_alphanumeric() || "-_ ".contains(*c));
+    kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
 }
 
 fn table(content: &Table) -> Markup {
@@ -79,14 +159,14 @@ fn grid(content: &Table) -> Markup {
     }
 }
 
-/// Figure and, smaller, its ratio.
+/// The first line and, smaller, the others: a figure and its ratio.
 fn field(cell: &Cell) -> Markup {
     let star = if cell.mark == Mark::Best { "*" } else { "" };
+    let mut lines = cell.shown.split('\n');
     html! {
-        @match cell.shown.split_once('\n') {
-            Some((figure, ratio)) => { (figure) br; small { (ratio) (star) } },
-            None => { (cell.shown) (star) },
-        }
+        (lines.next().unwrap_or_default())
+        @for line in lines { br; small { (line) } }
+        (star)
     }
 }
 
@@ -98,11 +178,17 @@ fn side(align: Align) -> &'static str {
 }
 
 fn class(align: Align, cell: &Cell) -> String {
-    let mark = match cell.mark {
+    format!("{}{}", side(align), mark(cell.mark))
+}
+
+fn mark(mark: Mark) -> &'static str {
+    match mark {
         Mark::Plain | Mark::Link => "",
         Mark::Best => " best",
         Mark::Wrong => " wrong",
         Mark::Muted => " muted",
-    };
-    format!("{}{mark}", side(align))
+        Mark::Even => " even",
+        Mark::Good => " good",
+        Mark::Bad => " bad",
+    }
 }

@@ -1,44 +1,10 @@
 //! Claims in rows.
 
-use crate::{Article, Judged, Judgement, Verdict};
+use crate::{Judged, Judgement, Verdict};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use wheelhouse_present::table::{Align, Cell, Column, Mark, Table};
-
-/// A row for each claim: what came out, what decides it, what the article gives.
-pub fn verdicts_table(judgement: &Judgement) -> Table {
-    let columns = ["id", "verdict", "what is claimed", "what decides it", "the article's figure"]
-        .map(Column::left);
-    let mut table =
-        Table::new("The claims of five articles, and what came of them", columns.into());
-    for judged in &judgement.judged {
-        let (claim, figure) = (&judged.claim, decisive(judged));
-        table.rows.push(vec![
-            Cell::text(&claim.id),
-            verdict(judged),
-            Cell::text(&claim.says).wrapped(50),
-            Cell::text(figure).wrapped(46),
-            Cell::text(claim.figure.as_deref().unwrap_or("-")).wrapped(22),
-        ]);
-    }
-    table.notes = vec![tally(judgement)];
-    table
-}
-
-/// The figure that decides, or what the sources say where none does.
-fn decisive(judged: &Judged) -> &str {
-    if judged.verdict == Verdict::Documentation { &judged.claim.because } else { &judged.figure }
-}
-
-/// The verdict; marked if another is on record.
-pub fn verdict(judged: &Judged) -> Cell {
-    if judged.as_expected() {
-        return Cell::text(judged.verdict.name());
-    }
-    Cell::text(format!("{}, on record: {}", judged.verdict, judged.claim.expected))
-        .marked(Mark::Wrong)
-}
+use wheelhouse_present::table::{Align, Cell, Column, Table};
 
 /// How many of each verdict there are, in a line.
 pub fn tally(judgement: &Judgement) -> String {
@@ -54,33 +20,6 @@ pub fn tally(judgement: &Judgement) -> String {
         n => format!("{n} otherwise than on record"),
     };
     format!("{} claims: {}; {record}.", judgement.judged.len(), counts.join(", "))
-}
-
-/// Verdicts by article.
-pub fn by_article(judgement: &Judgement) -> Table {
-    const VERDICTS: [Verdict; 5] = [
-        Verdict::Confirmed,
-        Verdict::Nuanced,
-        Verdict::Refuted,
-        Verdict::Undecided,
-        Verdict::Documentation,
-    ];
-    let columns = [Column::left("article")]
-        .into_iter()
-        .chain(VERDICTS.map(|verdict| Column::right(verdict.name())));
-    let mut table = Table::new("Verdicts by article", columns.collect());
-    for article in Article::ALL {
-        let count = |verdict| {
-            let of = judgement
-                .judged
-                .iter()
-                .filter(|it| it.claim.article == article && it.verdict == verdict);
-            Cell::count(of.count() as u64)
-        };
-        let name = Cell::text(format!("{}: {}", article.name(), article.title()));
-        table.rows.push([name].into_iter().chain(VERDICTS.map(count)).collect());
-    }
-    table
 }
 
 /// The verdicts, for programs: with the parts of each claim and whether they hold.

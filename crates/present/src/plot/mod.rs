@@ -8,5 +8,6 @@ pub mod axis;
 pub mod chart;
 mod labels;
 pub mod palette;
+pub mod panels;
 mod pen;
 mod theme;

@@ -1,17 +1,18 @@
 //! `wheelhouse claims`.
 
 use super::play;
-use crate::cli::Form;
+use crate::cli::{ClaimsOptions, Form};
 use anyhow::Result;
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Mutex;
 use std::time::Duration;
-use wheelhouse_claims::report::{self, page, tables};
-use wheelhouse_claims::{Judgement, Scale, controls, instructions, judge, select};
+use wheelhouse_claims::front::{self, CONTESTANTS, Contestant, Front};
+use wheelhouse_claims::report::{self, page, question, tables};
+use wheelhouse_claims::{Claim, Judgement, Scale, controls, instructions, judge, select};
 use wheelhouse_machine::{callgrind, provenance};
 use wheelhouse_present::console::{print, say};
-use wheelhouse_present::document::Document;
+use wheelhouse_present::document::{Block, Document};
 use wheelhouse_present::progress::Progress;
 use wheelhouse_present::table::Table;
 use wheelhouse_present::{html, markdown, plain};
@@ -19,31 +20,21 @@ use wheelhouse_present::{html, markdown, plain};
 /// How often the classifier is tried on each planted cost.
 const CONTROLS: u64 = 20;
 
-pub(super) fn run(
-    ids: &[String],
-    quick: bool,
-    format: Form,
-    instructions: bool,
-    out: Option<&Path>,
-) -> Result<ExitCode> {
-    let scale = if quick { Scale::REDUCED } else { Scale::WHOLE };
-    let chosen = select(ids)?;
-    let experiments = chosen.iter().filter_map(|claim| claim.experiment.as_deref());
-    let experiments: BTreeSet<_> = experiments.collect();
-    let part = Duration::from_secs(1);
-    let mut progress = Progress::new(part * experiments.len().max(1) as u32);
-    let judgement = judge(chosen, &scale, |experiment| {
-        progress.say(experiment.name.to_owned());
-        progress.finish_part(part);
-    })?;
-    drop(progress);
-    let whole =
-        ids.is_empty().then(|| whole_report(&judgement, &scale, instructions)).transpose()?;
-    if let (Some(dir), Some(document)) = (out, &whole) {
-        let made = report::write(&judgement, document, dir)?;
-        say(format_args!("report:  {}", made.display()));
-    }
-    print(printed(&judgement, whole, format)?)?;
+/// A question is answered by so many claims.
+const ANSWERS: usize = 5;
+
+pub(super) fn run(options: &ClaimsOptions) -> Result<ExitCode> {
+    let scale = if options.quick { Scale::REDUCED } else { Scale::WHOLE };
+    let (judgement, text) = match &options.question {
+        Some(asked) => answered(asked, &scale, options.format)?,
+        None if options.id.is_empty() => whole(options, &scale)?,
+        None => {
+            let judgement = judged(select(&options.id)?, &scale)?;
+            let text = printed(&page::some(&judgement), &judgement, options.format)?;
+            (judgement, text)
+        }
+    };
+    print(text)?;
     let unexpected = judgement.unexpected().count();
     if unexpected > 0 {
         let file = "crates/claims/claims.toml";
@@ -52,21 +43,74 @@ pub(super) fn run(
     Ok(u8::from(unexpected > 0).into())
 }
 
-fn printed(judgement: &Judgement, whole: Option<Document>, format: Form) -> Result<String> {
-    let document = || whole.unwrap_or_else(|| page::some(judgement));
-    Ok(match format {
-        Form::Table if judgement.judged.len() == 1 => plain::render(&document()),
-        Form::Table => tables::verdicts_table(judgement).terminal(),
-        Form::Json => tables::json(judgement)?,
-        Form::Markdown => markdown::render(&document()),
-        Form::Html => html::render(&document()),
+/// Everything: the sweep, all claims, the controls; and the report, if a folder is named.
+fn whole(options: &ClaimsOptions, scale: &Scale) -> Result<(Judgement, String)> {
+    let front = swept(&CONTESTANTS, scale, !options.quick);
+    let judgement = judged(select(&[])?, scale)?;
+    let instructions = if options.instructions { second_opinion()? } else { None };
+    let found = page::Found {
+        judgement: &judgement,
+        front: &front,
+        scale,
+        confusion: &controls::confusion(scale, CONTROLS),
+        instructions: instructions.as_ref(),
+        made: &provenance::gather(0),
+    };
+    let document = page::whole(&found);
+    if let Some(dir) = &options.out {
+        let made = report::write(&judgement, &front, &document, dir)?;
+        say(format_args!("report:  {}", made.display()));
+    }
+    let text = match options.format {
+        Form::Table => plain::render(&page::brief(&found)),
+        form => printed(&document, &judgement, form)?,
+    };
+    Ok((judgement, text))
+}
+
+/// The row of each structure that the question names, and the claims that have its words.
+fn answered(asked: &str, scale: &Scale, form: Form) -> Result<(Judgement, String)> {
+    let claims = question::find(asked)?;
+    let (all, answers) = (claims.len(), claims.into_iter().take(ANSWERS).collect());
+    let front = swept(&question::contestants(asked), scale, false);
+    let judgement = judged(answers, scale)?;
+    let rows = (!front.rows.is_empty()).then(|| Block::Table(front::narrow(&front)));
+    let document = Document { title: asked.to_owned(), ..page::found(&judgement, all, rows) };
+    let text = printed(&document, &judgement, form)?;
+    Ok((judgement, text))
+}
+
+fn swept(contestants: &[Contestant], scale: &Scale, timed: bool) -> Front {
+    let part = Duration::from_secs(5);
+    let parts = contestants.len() * if timed { 2 } else { 1 };
+    let progress = Mutex::new(Progress::new(part * parts.max(1) as u32));
+    let step = |contestant: &Contestant| {
+        let mut progress = progress.lock().expect("nothing panics with the lock");
+        progress.say(contestant.name.to_owned());
+        progress.finish_part(part);
+    };
+    let front = Front::count(contestants, scale, step);
+    if timed { front.time(step) } else { front }
+}
+
+fn judged(claims: Vec<Claim>, scale: &Scale) -> Result<Judgement> {
+    let experiments = claims.iter().filter_map(|claim| claim.experiment.as_deref());
+    let experiments: BTreeSet<_> = experiments.collect();
+    let part = Duration::from_secs(1);
+    let mut progress = Progress::new(part * experiments.len().max(1) as u32);
+    judge(claims, scale, |experiment| {
+        progress.say(experiment.name.to_owned());
+        progress.finish_part(part);
     })
 }
 
-fn whole_report(judgement: &Judgement, scale: &Scale, instructions: bool) -> Result<Document> {
-    let confusion = controls::confusion(scale, CONTROLS);
-    let counted = if instructions { second_opinion()? } else { None };
-    page::whole(judgement, scale, &confusion, counted, &provenance::gather(0))
+fn printed(document: &Document, judgement: &Judgement, form: Form) -> Result<String> {
+    Ok(match form {
+        Form::Table => plain::render(document),
+        Form::Json => tables::json(judgement)?,
+        Form::Markdown => markdown::render(document),
+        Form::Html => html::render(document),
+    })
 }
 
 /// The instructions, if callgrind is there.

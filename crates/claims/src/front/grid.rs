@@ -1,0 +1,174 @@
+//! The table of the front: whole for a page and a terminal, brief for a README.
+
+use super::slope::Slope;
+use super::{Cell, Front, Operation, Row, Said, Standing};
+use crate::growth::Growth;
+use serde_json::json;
+use wheelhouse_present::table::{self, Column, Mark, Table};
+use wheelhouse_present::units;
+
+/// A row for each structure, a column for each operation. In each field: the class that was
+/// counted and how it stands to the claim, the claim, steps at the largest n and their growth, time.
+pub fn grid(front: &Front) -> Table {
+    Table { notes: notes(front), ..table(front, whole) }
+}
+
+/// The same, narrow enough for a terminal of 100 columns.
+pub fn narrow(front: &Front) -> Table {
+    let mut notes = notes(front);
+    notes.insert(0, SIGNS.to_owned());
+    let mut narrow = Table { notes, ..table(front, narrow_field) };
+    // Long names and heads take two lines: the figures need the width.
+    narrow.columns.iter_mut().for_each(|column| column.name = column.name.replace(", ", ",\n"));
+    let names = narrow.rows.iter_mut().filter_map(|row| row.first_mut());
+    for name in names.filter(|name| name.shown.len() > NAME) {
+        name.shown = table::wrap(&name.shown.replace('-', "- "), NAME).replace("- ", "-");
+    }
+    narrow
+}
+
+/// In a line for each structure: steps at the largest n, the class, and how it stands to the claim.
+pub fn brief(front: &Front) -> Table {
+    let mut brief = table(front, short);
+    brief.title = format!("Steps of one operation at n = {}", largest(front, false));
+    brief.notes = vec![SIGNS.to_owned()];
+    brief
+}
+
+/// How wide a name may be on a terminal.
+const NAME: usize = 14;
+
+const SIGNS: &str =
+    "✓ as claimed, ▲ better: grows less than claimed, ▼ worse: grows more, ? undecided.";
+
+fn table(front: &Front, field: fn(&Cell) -> String) -> Table {
+    let operations = Operation::ALL.map(|it| Column::left(it.name()));
+    let columns = [Column::left("structure")].into_iter().chain(operations).collect();
+    let mut table = Table::new("Which claims on cost hold?", columns);
+    table.rows = front.rows.iter().map(|row| fields(row, field)).collect();
+    table
+}
+
+fn fields(row: &Row, field: fn(&Cell) -> String) -> Vec<table::Cell> {
+    let name = table::Cell::text(row.contestant.name);
+    let cell = |cell: &Cell| table::Cell {
+        value: value(cell),
+        ..table::Cell::text(field(cell)).marked(mark(cell.standing()))
+    };
+    [name].into_iter().chain(row.cells.iter().map(cell)).collect()
+}
+
+fn mark(standing: Standing) -> Mark {
+    match standing {
+        Standing::AsClaimed => Mark::Even,
+        Standing::Better => Mark::Good,
+        Standing::Worse => Mark::Bad,
+        Standing::Undecided | Standing::Unclaimed => Mark::Muted,
+    }
+}
+
+/// O of a class.
+pub(super) fn order(growth: Growth) -> &'static str {
+    match growth {
+        Growth::Constant => "O(1)",
+        Growth::Logarithmic => "O(log n)",
+        Growth::Linear => "O(n)",
+        Growth::Undecided => "?",
+    }
+}
+
+fn whole(cell: &Cell) -> String {
+    let steps = format!("{} steps, {}", units::number(cell.last().1), slope(cell));
+    let class = format!("{} {}", order(cell.counted), cell.standing().name());
+    lines(
+        class,
+        cell.said.iter().map(|Said(class, by, _)| format!("{} {by}", order(*class))),
+        steps,
+        cell,
+    )
+}
+
+fn narrow_field(cell: &Cell) -> String {
+    let slope = slope(cell).to_string().replace(" ±0", "±").replace(" ±", "±");
+    let steps = format!("{} {slope}", brief_number(cell.last().1));
+    let class = format!("{} {}", order(cell.counted), sign(cell));
+    lines(
+        class,
+        cell.said.iter().map(|Said(class, by, _)| format!("{by} {}", order(*class))),
+        steps,
+        cell,
+    )
+}
+
+fn lines(class: String, said: impl Iterator<Item = String>, steps: String, cell: &Cell) -> String {
+    let said = said.collect::<Vec<_>>().join(" ");
+    let said = if said.is_empty() { "-".to_owned() } else { said };
+    [class, said, steps].into_iter().chain(cell.ns.map(units::time)).collect::<Vec<_>>().join("\n")
+}
+
+fn slope(cell: &Cell) -> Slope {
+    Slope::of(&cell.curve, cell.counted)
+}
+
+fn short(cell: &Cell) -> String {
+    let steps = units::number(cell.last().1);
+    format!("{steps} {} {}", order(cell.counted), sign(cell)).trim().to_owned()
+}
+
+/// Thousands by their letter.
+fn brief_number(value: f64) -> String {
+    if value < 9_999.5 { units::number(value) } else { format!("{:.1}k", value / 1_000.0) }
+}
+
+fn sign(cell: &Cell) -> &'static str {
+    match cell.standing() {
+        Standing::AsClaimed => "✓",
+        Standing::Better => "▲",
+        Standing::Worse => "▼",
+        Standing::Undecided => "?",
+        Standing::Unclaimed => "",
+    }
+}
+
+fn value(cell: &Cell) -> serde_json::Value {
+    let slope = slope(cell);
+    json!({
+        "counted": cell.counted.name(), "standing": cell.standing().name(),
+        "claimed": cell.said.iter().map(|Said(class, by, claim)| json!({
+            "class": class.name(), "by": by, "claim": claim })).collect::<Vec<_>>(),
+        "n": cell.last().0, "steps": cell.last().1, "slope": slope.mean, "margin": slope.margin,
+        "slope-is-factor": slope.factor, "ns": cell.ns,
+    })
+}
+
+/// The largest n of the sweep, as a power of two.
+fn largest(front: &Front, linear: bool) -> String {
+    let row = front.rows.iter().find(|row| row.contestant.linear == linear);
+    let n = row.and_then(|row| row.cells.first()).map_or(1, |cell| cell.last().0);
+    format!("2^{}", n.max(1).ilog2())
+}
+
+fn notes(front: &Front) -> Vec<String> {
+    let linear = front.rows.iter().filter(|row| row.contestant.linear);
+    let names = linear.map(|row| row.contestant.name).collect::<Vec<_>>().join(", ");
+    let mut notes = vec![
+        format!(
+            "A field: the class that was counted and how it stands to the claim; who claims what \
+             (S0 to S4: the articles, V&L: Varghese and Lauck 1987); steps at n = {}, and how many \
+             each doubling of n adds, or by which factor where it is linear, with the 95 % \
+             interval over the seeds.",
+            largest(front, false)
+        ),
+        format!("{names}: only up to n = {}.", largest(front, true)),
+        "O is read as Θ: better means that the cost grows less than claimed.".to_owned(),
+    ];
+    if front.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.ns.is_some()) {
+        notes.push(format!(
+            "Times: one operation at {} timers ({} in {names}), the median of rounds taken in the \
+             same command. They decide nothing.",
+            units::count(super::sweep::TIMED),
+            units::count(super::sweep::TIMED_LINEAR),
+        ));
+    }
+    notes
+}
