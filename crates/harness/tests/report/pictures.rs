@@ -13,11 +13,11 @@ fn steady(run: &Run) -> String {
 /// The points of every line of two units' width: those of the structures.
 fn lines(svg: &str) -> Vec<Vec<(i32, i32)>> {
     let wide =
-        svg.lines().filter(|l| l.starts_with("<polyline") && l.contains("stroke-width=\"2\""));
-    let points = wide.map(|l| l.split("points=\"").nth(1).unwrap().split('"').next().unwrap());
+        svg.lines().filter(|l| l.starts_with("<path") && l.contains("stroke-width=\"2\""));
+    let points = wide.map(|l| l.split(" d=\"M").nth(1).unwrap().split('"').next().unwrap());
     let pair =
         |p: &str| p.split_once(',').map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap())).unwrap();
-    points.map(|p| p.split_whitespace().map(pair).collect()).collect()
+    points.map(|p| p.split('L').map(pair).collect()).collect()
 }
 
 #[test]
@@ -94,13 +94,12 @@ fn pictures_are_whole_xml_and_carry_both_themes() {
 #[test]
 fn every_colour_has_a_dark_counterpart() {
     for picture in plot::all(&synthetic::run()) {
-        let parts = picture.svg.split(['"', '\n']).filter(|p| p.len() == 7 && p.starts_with('#'));
-        for colour in parts.collect::<BTreeSet<_>>() {
-            assert!(
-                picture.svg.contains(&format!("[fill=\"{colour}\"] {{ fill: #")),
-                "{colour} in {}",
-                picture.file
-            );
+        let body = picture.svg.split("</style>").nth(1).unwrap();
+        let attributes = body.split_whitespace().filter(|it| it.contains("=\"#"));
+        for coloured in attributes.map(|it| it.split(['/', '>']).next().unwrap()) {
+            let (what, _) = coloured.split_once('=').unwrap();
+            let rule = format!("[{coloured}] {{ {what}: #");
+            assert!(picture.svg.contains(&rule), "{coloured} in {}", picture.file);
         }
     }
 }

@@ -84,15 +84,17 @@ impl Chart {
     }
 
     fn draw_axes(&self, pen: &mut Pen<'_>) -> Drawn {
-        for tick in &self.y.ticks {
-            let y = self.up(tick.at);
+        for y in self.y.ticks.iter().map(|tick| self.up(tick.at)) {
             pen.line(&[(LEFT, y), (self.right(), y)], GRID, 1, 1.0)?;
-            pen.text(&tick.label, (LEFT - 10, y), TICK_LEFT)?;
+        }
+        for x in self.x.ticks.iter().map(|tick| self.across(tick.at)) {
+            pen.line(&[(x, TOP), (x, BOTTOM)], GRID, 1, 1.0)?;
+        }
+        for tick in &self.y.ticks {
+            pen.text(&tick.label, (LEFT - 10, self.up(tick.at)), TICK_LEFT)?;
         }
         for tick in &self.x.ticks {
-            let x = self.across(tick.at);
-            pen.line(&[(x, TOP), (x, BOTTOM)], GRID, 1, 1.0)?;
-            pen.text(&tick.label, (x, BOTTOM + 18), TICK_BELOW)?;
+            pen.text(&tick.label, (self.across(tick.at), BOTTOM + 18), TICK_BELOW)?;
         }
         pen.line(&[(LEFT, TOP), (LEFT, BOTTOM), (self.right(), BOTTOM)], FAINT_INK, 1, 1.0)?;
         let middle = (LEFT + self.right()) / 2;
@@ -127,12 +129,8 @@ impl Chart {
         let colour = series.style.light;
         let line: Vec<Point> = series.line.iter().filter_map(|(x, y)| self.point(*x, *y)).collect();
         pen.line(&line, colour, 2, 1.0)?;
-        for (x, y) in &series.marks {
-            if let Some(at) = self.point(*x, *y) {
-                pen.mark(at, series.style)?;
-            }
-        }
-        Ok(())
+        let marks = series.marks.iter().filter_map(|(x, y)| self.point(*x, *y));
+        pen.marks(&marks.collect::<Vec<_>>(), series.style)
     }
 
     /// Names stand in a column to the right of the plot, each as near to the end of its line as the others let it.
@@ -151,7 +149,7 @@ impl Chart {
                 (mark.0 - 8, y),
             ];
             pen.line(&bend, colour, 1, 0.55)?;
-            pen.mark(mark, series.style)?;
+            pen.marks(&[mark], series.style)?;
             pen.text(&fitting(&series.name), (mark.0 + 12, y), NAME)?;
         }
         Ok(())

@@ -72,15 +72,21 @@ impl Panels {
 
     fn draw_axes(&self, pen: &mut Pen<'_>, (left, top): Point) -> Drawn {
         let (right, bottom) = (left + FRAME.0, top + FRAME.1);
-        for tick in &self.y.ticks {
-            let y = bottom - scaled(tick.at, FRAME.1);
+        let (up, across) = (
+            |at: f64| bottom - scaled(at, FRAME.1),
+            |at: f64| left + scaled(at, FRAME.0),
+        );
+        for y in self.y.ticks.iter().map(|tick| up(tick.at)) {
             pen.line(&[(left, y), (right, y)], GRID, 1, 1.0)?;
-            pen.text(&tick.label, (left - 8, y), BESIDE)?;
+        }
+        for x in self.x.ticks.iter().map(|tick| across(tick.at)) {
+            pen.line(&[(x, top), (x, bottom)], GRID, 1, 1.0)?;
+        }
+        for tick in &self.y.ticks {
+            pen.text(&tick.label, (left - 8, up(tick.at)), BESIDE)?;
         }
         for tick in &self.x.ticks {
-            let x = left + scaled(tick.at, FRAME.0);
-            pen.line(&[(x, top), (x, bottom)], GRID, 1, 1.0)?;
-            pen.text(&tick.label, (x, bottom + 16), BELOW)?;
+            pen.text(&tick.label, (across(tick.at), bottom + 16), BELOW)?;
         }
         pen.line(&[(left, top), (left, bottom), (right, bottom)], FAINT_INK, 1, 1.0)
     }
@@ -92,7 +98,8 @@ impl Panels {
         };
         let line: Vec<Point> = series.line.iter().filter_map(point).collect();
         pen.line(&line, series.style.light, 2, 1.0)?;
-        series.marks.iter().filter_map(point).try_for_each(|at| pen.mark(at, series.style))
+        let marks: Vec<Point> = series.marks.iter().filter_map(point).collect();
+        pen.marks(&marks, series.style)
     }
 
     /// The axes are the same everywhere: they are named once.
@@ -114,7 +121,7 @@ impl Panels {
         for (at, series) in named.into_iter().enumerate() {
             let y = FIRST.1 + 8 + at as i32 * LINE;
             pen.line(&[(left - 14, y), (left + 14, y)], series.style.light, 2, 1.0)?;
-            pen.mark((left, y), series.style)?;
+            pen.marks(&[(left, y)], series.style)?;
             pen.text(&series.name, (left + 22, y), NAME)?;
         }
         Ok(())

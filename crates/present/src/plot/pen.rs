@@ -94,10 +94,10 @@ impl Pen<'_> {
         self.set(text, at, set, FontTransform::Rotate270)
     }
 
-    /// The mark of a line, with a rim of the ground's colour that parts it from lines behind it.
-    pub(super) fn mark(&mut self, at: Point, style: Style) -> Drawn {
-        self.shape(at, REACH + 2, style.shape, GROUND)?;
-        self.shape(at, REACH, style.shape, style.light)
+    /// The marks of a line, with a rim of the ground's colour that parts them from lines behind.
+    pub(super) fn marks(&mut self, at: &[Point], style: Style) -> Drawn {
+        at.iter().try_for_each(|at| self.shape(*at, REACH + 2, style.shape, GROUND))?;
+        at.iter().try_for_each(|at| self.shape(*at, REACH, style.shape, style.light))
     }
 
     fn set(&mut self, text: &str, at: Point, set: Text, turn: FontTransform) -> Drawn {
