@@ -3,27 +3,46 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::document::{Block, Document, Entry, Filter, Line, Picture};
-use super::markdown::PLOTS;
+use super::markdown::{PAGES, PLOTS};
 use crate::table::{Align, Cell, Mark, Table};
 
-const STYLE: &str = include_str!("report.css");
+/// How a page looks.
+pub const STYLE: &str = include_str!("report.css");
+/// The name of the file that a page looks for where its style is not in it.
+pub const STYLE_FILE: &str = "report.css";
 
-/// Where the pictures of a page are.
+/// Where the pictures of a page are, and the pages of its entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pictures {
-    /// In it: the page is one file.
+enum Parts {
+    /// In it: the page is one file, entries are folded.
     Inside,
-    /// In [`PLOTS`] beside it: the page stays small.
-    Beside,
+    /// In [`PLOTS`] and [`PAGES`], to which this leads.
+    Beside(&'static str),
 }
 
-/// The whole page. What comes from the run is escaped; pictures are our own and stand in it as they are.
+/// The whole page in one file. What comes from the run is escaped; pictures are our own and stand in
+/// it as they are.
 pub fn render(document: &Document) -> String {
-    render_with(document, Pictures::Inside)
+    page(&document.title, Some(&document.subtitle), Parts::Inside, &document.blocks)
 }
 
-/// The whole page, with its pictures in it or beside it.
-pub fn render_with(document: &Document, pictures: Pictures) -> String {
+/// The page with its pictures, its style and the pages of its entries beside it.
+pub fn render_beside(document: &Document) -> String {
+    page(&document.title, Some(&document.subtitle), Parts::Beside(""), &document.blocks)
+}
+
+/// The page of an entry, as it stands in [`PAGES`].
+pub fn render_entry(entry: &Entry) -> String {
+    let lines = [Block::Lines(entry.lines.clone())];
+    page(&entry.title, None, Parts::Beside("../"), lines.iter().chain(&entry.blocks))
+}
+
+fn page<'a>(
+    title: &str,
+    subtitle: Option<&str>,
+    parts: Parts,
+    blocks: impl IntoIterator<Item = &'a Block>,
+) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -31,22 +50,26 @@ pub fn render_with(document: &Document, pictures: Pictures) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { (document.title) }
-                style { (PreEscaped(STYLE)) }
+                title { (title) }
+                @match parts {
+                    Parts::Inside => style { (PreEscaped(STYLE)) },
+                    Parts::Beside(up) => link rel="stylesheet" href={ (up) (STYLE_FILE) };
+                }
             }
             body {
                 header {
-                    h1 { (document.title) }
-                    p.subtitle { (document.subtitle) }
+                    @if let Parts::Beside("../") = parts { p { a href="../index.html" { "All" } } }
+                    h1 { (title) }
+                    @if let Some(subtitle) = subtitle { p.subtitle { (subtitle) } }
                 }
-                main { @for block in &document.blocks { (set(block, pictures)) } }
+                main { @for block in blocks { (set(block, parts)) } }
             }
         }
     };
     page.into_string()
 }
 
-fn set(block: &Block, pictures: Pictures) -> Markup {
+fn set(block: &Block, parts: Parts) -> Markup {
     html! {
         @match block {
             Block::Heading(text) => h2 id=(slug(text)) { (text) },
@@ -55,24 +78,35 @@ fn set(block: &Block, pictures: Pictures) -> Markup {
             Block::Points(points) => ul { @for point in points { li { (point) } } },
             Block::Warning(text) => p.warning role="alert" { strong { "Warning: " } (text) },
             Block::Table(content) => (table(content)),
-            Block::Picture(drawn, caption) => figure { (picture(drawn, pictures)) figcaption { (caption) } },
+            Block::Picture(drawn, caption) => figure { (picture(drawn, parts)) figcaption { (caption) } },
             Block::Facts(facts) => dl { @for (name, value) in facts { dt { (name) } dd { (value) } } },
             Block::Folded(title, blocks) => details {
                 summary { (title) }
-                @for block in blocks { (set(block, pictures)) }
+                @for block in blocks { (set(block, parts)) }
             },
-            Block::Lines(lines) => div.lines { @for line in lines { a href={ "#" (line.entry) } { (self::line(line)) } } },
-            Block::Entry(content) => (entry(content, pictures)),
+            Block::Lines(lines) => div.lines { @for line in lines { (linked(line, parts)) } },
+            Block::Entry(content) => (entry(content, parts)),
             Block::Filter(choice) => (filter(choice)),
         }
     }
 }
 
-fn picture(picture: &Picture, pictures: Pictures) -> Markup {
+fn picture(picture: &Picture, parts: Parts) -> Markup {
     html! {
-        @match pictures {
-            Pictures::Inside => (PreEscaped(&picture.svg)),
-            Pictures::Beside => img src={ (PLOTS) "/" (picture.file) } alt=(picture.title) loading="lazy";
+        @match parts {
+            Parts::Inside => (PreEscaped(&picture.svg)),
+            Parts::Beside(up) => img src={ (up) (PLOTS) "/" (picture.file) } alt=(picture.title) loading="lazy";
+        }
+    }
+}
+
+/// A line that leads to its entry, but for one that stands there already.
+fn linked(line: &Line, parts: Parts) -> Markup {
+    html! {
+        @match parts {
+            Parts::Inside => a href={ "#" (line.entry) } { (self::line(line)) },
+            Parts::Beside("") => a href={ (PAGES) "/" (line.entry) ".html" } { (self::line(line)) },
+            Parts::Beside(_) => (self::line(line)),
         }
     }
 }
@@ -89,15 +123,20 @@ fn line(line: &Line) -> Markup {
     }
 }
 
-/// The anchor is within what is folded: a browser unfolds it to get there.
-fn entry(entry: &Entry, pictures: Pictures) -> Markup {
+/// Folded, with the anchor within what is folded: a browser unfolds it to get there. Or a title that
+/// leads to the page.
+fn entry(entry: &Entry, parts: Parts) -> Markup {
+    let lines = html! { @for line in &entry.lines { (self::line(line)) } };
     html! {
-        details.entry {
-            summary { @for line in &entry.lines { (self::line(line)) } }
-            div id=(entry.name) {
-                h4 { (entry.title) }
-                @for block in &entry.blocks { (set(block, pictures)) }
-            }
+        @match parts {
+            Parts::Inside => details.entry {
+                summary { p.title { (entry.title) } (lines) }
+                div id=(entry.name) { @for block in &entry.blocks { (set(block, parts)) } }
+            },
+            Parts::Beside(_) => section.entry id=(entry.name) {
+                p.title { a href={ (PAGES) "/" (entry.name) ".html" } { (entry.title) } }
+                (lines)
+            },
         }
     }
 }

@@ -78,30 +78,26 @@ pub(super) fn order(growth: Growth) -> &'static str {
 }
 
 fn whole(cell: &Cell) -> String {
+    let class = match cell.counted {
+        Growth::Undecided => cell.standing().name().to_owned(),
+        counted => format!("{} {}", order(counted), cell.standing().name()),
+    };
+    let said: Vec<_> =
+        cell.said.iter().map(|Said(class, by, _)| format!("{} {by}", order(*class))).collect();
     let steps = format!("{} steps, {}", units::number(cell.last().1), slope(cell));
-    let class = format!("{} {}", order(cell.counted), cell.standing().name());
-    lines(
-        class,
-        cell.said.iter().map(|Said(class, by, _)| format!("{} {by}", order(*class))),
-        steps,
-        cell,
-    )
+    lines(class, said.join(", "), steps, cell)
 }
 
 fn narrow_field(cell: &Cell) -> String {
+    let class = format!("{} {}", order(cell.counted), sign(cell));
+    let said: Vec<_> =
+        cell.said.iter().map(|Said(class, by, _)| format!("{by} {}", order(*class))).collect();
     let slope = slope(cell).to_string().replace(" ±0", "±").replace(" ±", "±");
     let steps = format!("{} {slope}", brief_number(cell.last().1));
-    let class = format!("{} {}", order(cell.counted), sign(cell));
-    lines(
-        class,
-        cell.said.iter().map(|Said(class, by, _)| format!("{by} {}", order(*class))),
-        steps,
-        cell,
-    )
+    lines(class, said.join(" "), steps, cell)
 }
 
-fn lines(class: String, said: impl Iterator<Item = String>, steps: String, cell: &Cell) -> String {
-    let said = said.collect::<Vec<_>>().join(" ");
+fn lines(class: String, said: String, steps: String, cell: &Cell) -> String {
     let said = if said.is_empty() { "-".to_owned() } else { said };
     [class, said, steps].into_iter().chain(cell.ns.map(units::time)).collect::<Vec<_>>().join("\n")
 }
@@ -142,7 +138,7 @@ fn value(cell: &Cell) -> serde_json::Value {
 }
 
 /// The largest n of the sweep, as a power of two.
-fn largest(front: &Front, linear: bool) -> String {
+pub(super) fn largest(front: &Front, linear: bool) -> String {
     let row = front.rows.iter().find(|row| row.contestant.linear == linear);
     let n = row.and_then(|row| row.cells.first()).map_or(1, |cell| cell.last().0);
     format!("2^{}", n.max(1).ilog2())
@@ -153,21 +149,23 @@ fn notes(front: &Front) -> Vec<String> {
     let names = linear.map(|row| row.contestant.name).collect::<Vec<_>>().join(", ");
     let mut notes = vec![
         format!(
-            "A field: the class that was counted and how it stands to the claim; who claims what \
-             (S0 to S4: the articles, V&L: Varghese and Lauck 1987); steps at n = {}, and how many \
+            "A field: the class that was counted and how it stands to the claim; what is claimed \
+             and by whom (S0 to S4: the articles, V&L: Varghese and Lauck 1987); steps at n = {}, and how many \
              each doubling of n adds, or by which factor where it is linear, with the 95 % \
              interval over the seeds.",
             largest(front, false)
         ),
-        format!("{names}: only up to n = {}.", largest(front, true)),
         "O is read as Θ: better means that the cost grows less than claimed.".to_owned(),
     ];
+    if !names.is_empty() {
+        notes.push(format!("{names}: only up to n = {}.", largest(front, true)));
+    }
     if front.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.ns.is_some()) {
         notes.push(format!(
             "Times: one operation at {} timers ({} in {names}), the median of rounds taken in the \
              same command. They decide nothing.",
             units::count(super::sweep::TIMED),
-            units::count(super::sweep::TIMED_LINEAR),
+            units::count(super::sweep::TIMED_LINEAR)
         ));
     }
     notes

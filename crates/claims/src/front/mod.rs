@@ -30,7 +30,7 @@ mod slope;
 mod subject;
 mod sweep;
 
-pub use answer::answer;
+pub use answer::{QUESTION, answer};
 pub use contestants::{CONTESTANTS, Contestant};
 pub use figure::figure;
 pub use grid::{brief, grid, narrow};

@@ -6,9 +6,9 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `index.html` | all, each claim folded; for a browser |
-//! | `README.md`, `pages/` | the same for a forge, a page for each claim |
-//! | `plots/` | the pictures of both |
+//! | `index.html`, `README.md` | front, headlines and statements, for a browser and for a forge |
+//! | `pages/` | a page for each claim, for both |
+//! | `plots/`, `report.css` | what the pages show and how they look |
 //! | `front.json`, `verdicts.json` | the table and the statements, for programs |
 //! | `summary.md` | the section of the project's README |
 
@@ -57,8 +57,11 @@ pub fn write(
     let pictures = document.pictures();
     let plots = pictures.iter().map(|it| (it.file.clone(), it.svg.clone()));
     write_folder(&dir.join(markdown::PLOTS), "svg", plots.collect())?;
-    let pages = document.entries().map(|it| (format!("{}.md", it.name), markdown::page(it)));
-    write_folder(&dir.join(markdown::PAGES), "md", pages.collect())?;
+    let pages = dir.join(markdown::PAGES);
+    let texts = document.entries().map(|it| (format!("{}.md", it.name), markdown::page(it)));
+    write_folder(&pages, "md", texts.collect())?;
+    let texts = document.entries().map(|it| (format!("{}.html", it.name), html::render_entry(it)));
+    write_folder(&pages, "html", texts.collect())?;
     let front_json = serde_json::to_string_pretty(&front::grid(front).json())? + "\n";
     let page = dir.join(PAGE);
     for (name, content) in [
@@ -66,7 +69,8 @@ pub fn write(
         (FRONT, front_json),
         (MARKDOWN, markdown::render(document)),
         (SUMMARY, summary(judgement, front)),
-        (PAGE, html::render_with(document, html::Pictures::Beside)),
+        (PAGE, html::render_beside(document)),
+        (html::STYLE_FILE, html::STYLE.to_owned()),
     ] {
         write_whole(&dir.join(name), content.as_bytes())?;
     }

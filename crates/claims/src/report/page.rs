@@ -92,9 +92,7 @@ fn opening(found: &Found<'_>, grid: Table) -> Vec<Block> {
     if *found.scale != Scale::WHOLE {
         blocks.push(Block::Warning("Counted on a reduced range of n.".to_owned()));
     }
-    let question =
-        "Insertion is O(1) in a wheel and O(log n) in a heap, at a million: does it hold?";
-    blocks.push(Block::Heading(question.to_owned()));
+    blocks.push(Block::Heading(front::QUESTION.to_owned()));
     blocks.push(Block::Points(front::answer(found.front)));
     blocks.push(Block::Table(grid));
     let caption = "n from 2^10; the means over the seeds.".to_owned();

@@ -72,10 +72,8 @@ impl Panels {
 
     fn draw_axes(&self, pen: &mut Pen<'_>, (left, top): Point) -> Drawn {
         let (right, bottom) = (left + FRAME.0, top + FRAME.1);
-        let (up, across) = (
-            |at: f64| bottom - scaled(at, FRAME.1),
-            |at: f64| left + scaled(at, FRAME.0),
-        );
+        let (up, across) =
+            (|at: f64| bottom - scaled(at, FRAME.1), |at: f64| left + scaled(at, FRAME.0));
         for y in self.y.ticks.iter().map(|tick| up(tick.at)) {
             pen.line(&[(left, y), (right, y)], GRID, 1, 1.0)?;
         }

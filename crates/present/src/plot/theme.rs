@@ -30,7 +30,11 @@ pub(super) fn finish(drawing: &str, title: &str) -> String {
     let Some((head, body)) = drawing.split_once('>') else {
         return drawing.to_owned();
     };
-    let head = head.replacen("<svg", "<svg class=\"wheelhouse-plot\" role=\"img\"", 1);
+    let head = head.replacen(
+        "<svg",
+        "<svg class=\"wheelhouse-plot\" role=\"img\" font-family=\"sans-serif\"",
+        1,
+    );
     let body = broken(&squeezed(body));
     format!(
         "{head}>\n<title>{}</title>\n<style>\n{}</style>\n{body}",
@@ -39,13 +43,14 @@ pub(super) fn finish(drawing: &str, title: &str) -> String {
     )
 }
 
-/// The same drawing in a third of the bytes: what is the default is left out, and shapes that are
-/// drawn alike, one after the other, become one path.
+/// The same drawing in half the bytes: what is the default is left out, and shapes that are drawn
+/// alike, one after the other, become one path.
 fn squeezed(body: &str) -> String {
     let mut out = String::with_capacity(body.len() / 2);
     let mut path: Option<String> = None;
     for line in body.replace("\">\n", "\">").replace("\n</text>", "</text>").lines() {
         let line = line.replace(" opacity=\"1\"", "").replace(" stroke=\"none\"", "");
+        let line = line.replace(" font-family=\"sans-serif\"", "");
         let (look, data) = match as_path(&line) {
             Some((look, data)) => (Some(look), data),
             None => (None, line + "\n"),
@@ -118,7 +123,8 @@ mod tests {
 
     #[test]
     fn shapes_that_look_alike_become_one_path() {
-        let line = |points| format!("<polyline fill=\"none\" opacity=\"1\" points=\"{points} \"/>\n");
+        let line =
+            |points| format!("<polyline fill=\"none\" opacity=\"1\" points=\"{points} \"/>\n");
         let drawn = format!("{}{}<rect/>\n", line("1,2 3,4"), line("5,6 7,8"));
         assert_eq!(squeezed(&drawn), "<path fill=\"none\" d=\"M1,2L3,4M5,6L7,8\"/>\n<rect/>\n");
         let corner = "<polygon fill=\"#FFFFFF\" points=\"1,1 2,1 2,2 \"/>\n";

@@ -11,7 +11,7 @@ use wheelhouse_claims::front::{self, CONTESTANTS, Contestant, Front};
 use wheelhouse_claims::report::{self, page, question, tables};
 use wheelhouse_claims::{Claim, Judgement, Scale, controls, instructions, judge, select};
 use wheelhouse_machine::{callgrind, provenance};
-use wheelhouse_present::console::{print, say};
+use wheelhouse_present::console::{coloured, print, say};
 use wheelhouse_present::document::{Block, Document};
 use wheelhouse_present::progress::Progress;
 use wheelhouse_present::table::Table;
@@ -62,7 +62,7 @@ fn whole(options: &ClaimsOptions, scale: &Scale) -> Result<(Judgement, String)> 
         say(format_args!("report:  {}", made.display()));
     }
     let text = match options.format {
-        Form::Table => plain::render(&page::brief(&found)),
+        Form::Table => coloured(&plain::render(&page::brief(&found))),
         form => printed(&document, &judgement, form)?,
     };
     Ok((judgement, text))
@@ -106,7 +106,7 @@ fn judged(claims: Vec<Claim>, scale: &Scale) -> Result<Judgement> {
 
 fn printed(document: &Document, judgement: &Judgement, form: Form) -> Result<String> {
     Ok(match form {
-        Form::Table => plain::render(document),
+        Form::Table => coloured(&plain::render(document)),
         Form::Json => tables::json(judgement)?,
         Form::Markdown => markdown::render(document),
         Form::Html => html::render(document),
