@@ -43,7 +43,8 @@ pub fn write(judgement: &Judgement, document: &Document, dir: &Path) -> Result<P
     remove_others(&plots, |name| pictures.iter().any(|picture| picture.file == name))?;
     write_whole(&dir.join(VERDICTS), (tables::json(judgement)? + "\n").as_bytes())?;
     write_whole(&dir.join(MARKDOWN), markdown::render(document).as_bytes())?;
-    write_whole(&dir.join(SUMMARY), page::summary_section(judgement)?.as_bytes())?;
+    let summary = tables::tally(judgement) + "\n";
+    write_whole(&dir.join(SUMMARY), summary.as_bytes())?;
     let page = dir.join(PAGE);
     write_whole(&page, html::render(document).as_bytes())?;
     Ok(page)

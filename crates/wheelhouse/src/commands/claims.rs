@@ -8,10 +8,11 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 use wheelhouse_claims::report::{self, page, tables};
-use wheelhouse_claims::{Judgement, Scale, controls, instructions, judge, select};
+use wheelhouse_claims::thresholds::Thresholds;
+use wheelhouse_claims::{Judgement, Lab, Scale, controls, instructions, judge, select};
 use wheelhouse_machine::{callgrind, provenance};
 use wheelhouse_present::console::{print, say};
-use wheelhouse_present::document::Document;
+use wheelhouse_present::document::{Block, Document};
 use wheelhouse_present::progress::Progress;
 use wheelhouse_present::table::Table;
 use wheelhouse_present::{html, markdown, plain};
@@ -32,7 +33,7 @@ pub(super) fn run(
     let experiments: BTreeSet<_> = experiments.collect();
     let part = Duration::from_secs(1);
     let mut progress = Progress::new(part * experiments.len().max(1) as u32);
-    let judgement = judge(chosen, &scale, |experiment| {
+    let judgement = judge(chosen, &Lab::new(&scale), |experiment| {
         progress.say(experiment.name.to_owned());
         progress.finish_part(part);
     })?;
@@ -46,7 +47,7 @@ pub(super) fn run(
     print(printed(&judgement, whole, format)?)?;
     let unexpected = judgement.unexpected().count();
     if unexpected > 0 {
-        let file = "crates/claims/claims.toml";
+        let file = wheelhouse_claims::outcomes::PATH;
         say(format_args!("error: {unexpected} came out otherwise than on record in {file}"));
     }
     Ok(u8::from(unexpected > 0).into())
@@ -64,9 +65,12 @@ fn printed(judgement: &Judgement, whole: Option<Document>, format: Form) -> Resu
 }
 
 fn whole_report(judgement: &Judgement, scale: &Scale, instructions: bool) -> Result<Document> {
-    let confusion = controls::confusion(scale, CONTROLS);
+    let confusion = controls::confusion(scale, CONTROLS, &Thresholds::default());
+    anyhow::ensure!(confusion.is_sound(), "the planted controls show errors: nothing is decided");
     let counted = if instructions { second_opinion()? } else { None };
-    page::whole(judgement, scale, &confusion, counted, &provenance::gather(0))
+    let mut document = page::whole(judgement, scale, &confusion, &provenance::gather(0));
+    document.blocks.extend(counted.map(Block::Table));
+    Ok(document)
 }
 
 /// The instructions, if callgrind is there.
