@@ -134,7 +134,7 @@ func main() {
 	show("C38.1000-ms", said1(tw, 1000))
 	// A wheel that spans 15 s, as the text says is enough for a task of 15 s.
 	places, _ = life(wheel(1000, 15, 0), 15000)
-	show("S3.span-15-task-15", places)
+	show("C66.span-15-task-15", places)
 	// Polled late: the time of the wheel is the expiry of the bucket, whatever the clock says.
 	tw = wheel(1000, 10, 0)
 	life(tw, 2000)

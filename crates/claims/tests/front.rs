@@ -3,13 +3,13 @@
 use std::sync::LazyLock;
 use wheelhouse_claims::front::{self, CONTESTANTS, Contestant, Front, Operation, Standing};
 use wheelhouse_claims::growth::Growth;
-use wheelhouse_claims::{Scale, judge, report, select};
+use wheelhouse_claims::{Lab, Scale, judge, report, select};
 
 /// A wheel, a heap, and one that passes all timers, on the reduced range.
 static FRONT: LazyLock<Front> = LazyLock::new(|| {
     let is_asked = |it: &Contestant| ["list-wheel", "binary-heap", "hash-map"].contains(&it.name);
     let asked: Vec<_> = CONTESTANTS.into_iter().filter(is_asked).collect();
-    Front::count(&asked, &Scale::REDUCED, |_| ())
+    Front::count(&asked, &Lab::new(&Scale::REDUCED), |_| ())
 });
 
 fn counted(structure: &str, operation: Operation) -> (Growth, Standing) {
@@ -46,7 +46,10 @@ fn the_table_has_its_fields_and_fits_a_terminal() {
         (&insert["counted"], &insert["claimed"][0]["by"]),
         (&"logarithmic".into(), &"S3 S4".into())
     );
-    assert!(insert["slope"].as_f64().is_some_and(|slope| (1.5..2.5).contains(&slope)), "{insert}");
+    assert!(
+        insert["per-doubling"]["mean"].as_f64().is_some_and(|slope| (1.5..2.5).contains(&slope)),
+        "{insert}"
+    );
 }
 
 #[test]
@@ -60,7 +63,7 @@ fn the_figure_has_four_panels_with_a_line_for_each_structure() {
 
 #[test]
 fn the_section_of_the_readme_is_short() -> anyhow::Result<()> {
-    let judgement = judge(select(&["E7".to_owned()])?, &Scale::REDUCED, |_| ())?;
+    let judgement = judge(select(&["E7".to_owned()])?, &Lab::new(&Scale::REDUCED), |_| ())?;
     let whole =
         Front { rows: FRONT.rows.iter().cycle().take(CONTESTANTS.len()).cloned().collect() };
     let section = report::summary(&judgement, &whole);

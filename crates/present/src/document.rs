@@ -56,7 +56,7 @@ pub enum Block {
 /// A sentence with a verdict.
 #[derive(Clone, Debug, Default)]
 pub struct Line {
-    /// What it is called; also its anchor, unless it is empty.
+    /// What it is called; also its anchor, in an entry.
     pub name: String,
     /// The sentence.
     pub text: String,

@@ -104,17 +104,18 @@ fn picture(picture: &Picture, parts: Parts) -> Markup {
 fn linked(line: &Line, parts: Parts) -> Markup {
     html! {
         @match parts {
-            Parts::Inside => a href={ "#" (line.entry) } { (self::line(line)) },
-            Parts::Beside("") => a href={ (PAGES) "/" (line.entry) ".html" } { (self::line(line)) },
-            Parts::Beside(_) => (self::line(line)),
+            Parts::Inside => a href={ "#" (line.entry) } { (self::line(line, false)) },
+            Parts::Beside("") => a href={ (PAGES) "/" (line.entry) ".html" } { (self::line(line, false)) },
+            Parts::Beside(_) => (self::line(line, false)),
         }
     }
 }
 
-fn line(line: &Line) -> Markup {
+/// A line; with its anchor where it stands, and without where it is repeated.
+fn line(line: &Line, anchored: bool) -> Markup {
     let labels: Vec<_> = line.labels.iter().map(|label| slug(label)).collect();
     html! {
-        span class={ "line " (labels.join(" ")) } id=[Some(&line.name).filter(|name| !name.is_empty())] {
+        span class={ "line " (labels.join(" ")) } id=[Some(&line.name).filter(|_| anchored)] {
             span.name { (line.name) }
             span.says { (line.text) }
             span class={ "verdict" (mark(line.mark)) } { (line.verdict) }
@@ -126,7 +127,7 @@ fn line(line: &Line) -> Markup {
 /// Folded, with the anchor within what is folded: a browser unfolds it to get there. Or a title that
 /// leads to the page.
 fn entry(entry: &Entry, parts: Parts) -> Markup {
-    let lines = html! { @for line in &entry.lines { (self::line(line)) } };
+    let lines = html! { @for line in &entry.lines { (self::line(line, true)) } };
     html! {
         @match parts {
             Parts::Inside => details.entry {

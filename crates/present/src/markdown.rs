@@ -44,7 +44,7 @@ fn point(line: &Line, pages: Option<&str>) -> String {
         "" => String::new(),
         figure => format!(" ({})", markdown_escape(figure)),
     };
-    format!("- {name} {}: **{}**{figure}\n", markdown_escape(&line.text), line.verdict)
+    format!("- {name} {} **{}**{figure}\n", markdown_escape(&line.text), line.verdict)
 }
 
 /// A picture with its description.

@@ -91,6 +91,10 @@ pub(crate) enum Command {
             wheelhouse claims --id C28 --format html > c28.html\n  \
             wheelhouse claims --out results/claims")]
     Claims(ClaimsOptions),
+    /// Compares what the articles' code printed with the models: what
+    /// `scripts/run-the-printed-code` ends with.
+    #[command(hide = true)]
+    PrintedCode(PrintedCode),
     /// Puts the timer service under load, beside tokio's time driver and others: pairs of schedule
     /// and cancel, fires at a rate, sessions, a burst.
     #[command(after_help = "Examples:\n  wheelhouse service --quick\n  \
@@ -165,6 +169,12 @@ pub(crate) struct ClaimsOptions {
     /// same.
     #[arg(long)]
     pub(crate) quick: bool,
+    /// Other seeds than 1 to 5, such as 6,7,8,9,10.
+    #[arg(long, value_delimiter = ',', value_name = "SEEDS")]
+    pub(crate) seeds: Vec<u64>,
+    /// Put what comes out on record, in crates/claims/outcomes.toml. Read first what has changed.
+    #[arg(long, conflicts_with_all = ["id", "question", "quick", "seeds"])]
+    pub(crate) record: bool,
     /// In which form to print.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Form,
@@ -174,6 +184,19 @@ pub(crate) struct ClaimsOptions {
     /// Write the whole report into this folder: page, Markdown, plots, verdicts as JSON.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["id", "question"])]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// What was printed, and where to.
+#[derive(Debug, Args)]
+pub(crate) struct PrintedCode {
+    /// A file of lines: a key, a tab, what was printed.
+    pub(crate) lines: PathBuf,
+    /// The versions of Go and of the JDK.
+    #[arg(long)]
+    pub(crate) by: String,
+    /// The folder of the report.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
 }
 
 /// In which form to print claims.

@@ -37,6 +37,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         }
         Command::Compare { run_a, run_b, output } => compare::run(&run_a, &run_b, output.format),
         Command::Claims(options) => claims::run(&options),
+        Command::PrintedCode(options) => claims::compare_printed(&options),
         Command::Service { options } => service::run(&options),
         Command::Play { backend, pair, n, seed } => play::run(&Play { backend, pair, n, seed }),
         Command::Instructions(options) => instructions::run(options),

@@ -1,11 +1,12 @@
 //! Which structures stand in the table, and what is said of each, by whom.
 
-use super::subject::Build;
+use super::subject::{Subject, plain};
 use super::{Operation, Said};
 use crate::growth::Growth;
 use wheelhouse_baselines::{
     HashedMapDefinition, RedBlackTreeDefinition, SortedListDefinition, SortedSliceDefinition,
 };
+use wheelhouse_core::backend::Backend;
 
 /// A structure of the table.
 #[derive(Clone, Copy, Debug)]
@@ -14,8 +15,14 @@ pub struct Contestant {
     pub name: &'static str,
     /// Whether some operation passes all timers, so that the sweep ends early.
     pub linear: bool,
-    pub(super) counting: Build,
-    pub(super) plain: Build,
+    /// Makes one that does not count.
+    pub(super) plain: fn() -> Box<dyn Subject>,
+}
+
+impl Contestant {
+    const fn of<B: Backend + 'static>(linear: bool) -> Self {
+        Self { name: B::INFO.name, linear, plain: plain::<B> }
+    }
 }
 
 /// The structures that the articles name: the wheel of the textbooks first, for it is what they

@@ -1,8 +1,7 @@
 //! The table of the front: whole for a page and a terminal, brief for a README.
 
-use super::slope::Slope;
 use super::{Cell, Front, Operation, Row, Said, Standing};
-use crate::growth::Growth;
+use crate::growth::{Growth, Shape};
 use serde_json::json;
 use wheelhouse_present::table::{self, Column, Mark, Table};
 use wheelhouse_present::units;
@@ -92,7 +91,7 @@ fn narrow_field(cell: &Cell) -> String {
     let class = format!("{} {}", order(cell.counted), sign(cell));
     let said: Vec<_> =
         cell.said.iter().map(|Said(class, by, _)| format!("{by} {}", order(*class))).collect();
-    let slope = slope(cell).to_string().replace(" ±0", "±").replace(" ±", "±");
+    let slope = slope(cell).replace(" ±0", "±").replace(" ±", "±");
     let steps = format!("{} {slope}", brief_number(cell.last().1));
     lines(class, said.join(" "), steps, cell)
 }
@@ -102,8 +101,15 @@ fn lines(class: String, said: String, steps: String, cell: &Cell) -> String {
     [class, said, steps].into_iter().chain(cell.ns.map(units::time)).collect::<Vec<_>>().join("\n")
 }
 
-fn slope(cell: &Cell) -> Slope {
-    Slope::of(&cell.curve, cell.counted)
+/// What a doubling of n adds; of a linear cost the power of n that it follows.
+fn slope(cell: &Cell) -> String {
+    let Shape { class, slope, exponent, .. } = &cell.shape;
+    match exponent.filter(|_| *class == Growth::Linear) {
+        Some(power) => format!("n^{:.2} ±{:.2}", power.mean, power.margin()),
+        None => {
+            format!("{:+.2} ±{:.2}", slope.mean + 0.0, slope.margin()).replace("-0.00", "+0.00")
+        }
+    }
 }
 
 fn short(cell: &Cell) -> String {
@@ -127,13 +133,14 @@ fn sign(cell: &Cell) -> &'static str {
 }
 
 fn value(cell: &Cell) -> serde_json::Value {
-    let slope = slope(cell);
+    let claimed =
+        |Said(class, by, claim): &Said| json!({ "class": class, "by": by, "claim": claim });
     json!({
-        "counted": cell.counted.name(), "standing": cell.standing().name(),
-        "claimed": cell.said.iter().map(|Said(class, by, claim)| json!({
-            "class": class.name(), "by": by, "claim": claim })).collect::<Vec<_>>(),
-        "n": cell.last().0, "steps": cell.last().1, "slope": slope.mean, "margin": slope.margin,
-        "slope-is-factor": slope.factor, "ns": cell.ns,
+        "counted": cell.counted, "standing": cell.standing().name(),
+        "claimed": cell.said.iter().map(claimed).collect::<Vec<_>>(),
+        "n": cell.last().0, "steps": cell.last().1, "ns": cell.ns,
+        "per-doubling": cell.shape.slope, "exponent": cell.shape.exponent,
+        "points": cell.curve.points(),
     })
 }
 
@@ -151,8 +158,8 @@ fn notes(front: &Front) -> Vec<String> {
         format!(
             "A field: the class that was counted and how it stands to the claim; what is claimed \
              and by whom (S0 to S4: the articles, V&L: Varghese and Lauck 1987); steps at n = {}, and how many \
-             each doubling of n adds, or by which factor where it is linear, with the 95 % \
-             interval over the seeds.",
+             each doubling of n adds, or which power of n they follow where they are linear, \
+             with the 95 % interval over the seeds.",
             largest(front, false)
         ),
         "O is read as Θ: better means that the cost grows less than claimed.".to_owned(),

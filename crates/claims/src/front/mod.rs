@@ -26,7 +26,6 @@ mod answer;
 mod contestants;
 mod figure;
 mod grid;
-mod slope;
 mod subject;
 mod sweep;
 
@@ -35,8 +34,9 @@ pub use contestants::{CONTESTANTS, Contestant};
 pub use figure::figure;
 pub use grid::{brief, grid, narrow};
 
-use crate::Scale;
-use crate::growth::{Curve, Growth};
+use crate::Lab;
+use crate::growth::{Curve, Growth, Shape};
+use crate::thresholds::Thresholds;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -125,6 +125,8 @@ pub struct Cell {
     pub curve: Curve,
     /// The class that was counted.
     pub counted: Growth,
+    /// How it grows.
+    pub shape: Shape,
     /// What is said, the articles first.
     pub said: &'static [Said],
     /// Nanoseconds of one operation, where a clock was asked.
@@ -134,7 +136,8 @@ pub struct Cell {
 impl Cell {
     fn new(structure: &str, operation: Operation, curve: Curve) -> Self {
         let said = contestants::said_of(structure, operation);
-        Self { operation, counted: curve.growth(), curve, said, ns: None }
+        let shape = curve.shape(&Thresholds::default());
+        Self { operation, counted: shape.class, shape, curve, said, ns: None }
     }
 
     /// How what was counted stands to what is said first.
@@ -144,7 +147,7 @@ impl Cell {
 
     /// The largest n, and the mean steps there.
     pub fn last(&self) -> (u64, f64) {
-        (self.curve.0.last().map_or(0, |sample| sample.n), self.curve.ends().1)
+        (self.curve.0.last().map_or(0, |sample| sample.n), self.curve.last())
     }
 }
 
@@ -165,14 +168,10 @@ pub struct Front {
 }
 
 impl Front {
-    /// Counts these, a structure on each processor at a time. `done` is told of each that is counted.
-    pub fn count(
-        contestants: &[Contestant],
-        scale: &Scale,
-        done: impl Fn(&Contestant) + Sync,
-    ) -> Self {
+    /// Counts these in a lab, a structure on each processor at a time. `done` is told of each that is counted.
+    pub fn count(contestants: &[Contestant], lab: &Lab, done: impl Fn(&Contestant) + Sync) -> Self {
         let row = |contestant: Contestant| {
-            let curves = sweep::curves(&contestant, scale);
+            let curves = sweep::curves(&contestant, lab);
             let cell = |(operation, curve)| Cell::new(contestant.name, operation, curve);
             done(&contestant);
             Row { contestant, cells: Operation::ALL.into_iter().zip(curves).map(cell).collect() }

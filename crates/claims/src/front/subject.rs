@@ -1,9 +1,9 @@
 //! A structure as the sweep sees it: batches of one operation, and how many steps were counted.
 
-use super::contestants::Contestant;
+use crate::count::{AnyTimer, Probe};
 use std::hint::black_box;
 use wheelhouse_core::backend::Backend;
-use wheelhouse_core::meter::{CountingMeter, NoMeter};
+use wheelhouse_core::meter::NoMeter;
 use wheelhouse_core::{Tick, Timer, TimerId};
 
 /// A structure under the sweep. Each call is a whole batch, so that a clock beside it measures the
@@ -21,58 +21,83 @@ pub(super) trait Subject {
     fn steps(&self) -> u64;
 }
 
-struct Of<T> {
-    timer: T,
-    steps: fn(&T) -> u64,
+/// Makes an empty structure.
+pub(super) type Build<'a> = &'a dyn Fn() -> Box<dyn Subject>;
+
+/// A structure that counts its steps.
+pub(super) fn counting(probe: Probe<AnyTimer>) -> Box<dyn Subject> {
+    Box::new(probe)
 }
 
-impl<T: Timer<u64>> Subject for Of<T> {
+/// A structure without a meter, as programs use it.
+pub(super) fn plain<B: Backend + 'static>() -> Box<dyn Subject> {
+    Box::new(Plain(B::build::<u64, NoMeter>()))
+}
+
+struct Plain<T>(T);
+
+impl Subject for Probe<AnyTimer> {
     fn insert(&mut self, deadlines: &[Tick]) -> Vec<TimerId> {
-        deadlines.iter().map(|deadline| self.timer.insert(*deadline, *deadline)).collect()
+        insert(&mut self.timer, deadlines)
     }
 
     fn cancel(&mut self, ids: &[TimerId]) {
-        ids.iter().for_each(|id| _ = black_box(self.timer.cancel(*id)));
-        self.timer.compact();
+        cancel(&mut self.timer, ids);
     }
 
     fn ticks(&mut self, count: Tick) -> usize {
-        let now = self.timer.now();
-        (now + 1..=now + count).map(|tick| self.timer.advance(tick, |it| _ = black_box(it))).sum()
+        ticks(&mut self.timer, count)
     }
 
     fn fire(&mut self) -> usize {
-        let mut fired = 0;
-        while let Some(tick) = self.timer.next_wakeup() {
-            fired += self.timer.advance(tick, |it| _ = black_box(it));
-        }
-        fired
+        fire(&mut self.timer)
     }
 
     fn steps(&self) -> u64 {
-        (self.steps)(&self.timer)
+        Probe::steps(self).total()
     }
 }
 
-/// Makes an empty structure.
-pub(super) type Build = fn() -> Box<dyn Subject>;
-
-/// A structure that counts its steps.
-pub(super) fn counting<B: Backend + 'static>() -> Box<dyn Subject> {
-    let steps = |timer: &B::Timer<u64, CountingMeter>| {
-        B::meter::<u64, CountingMeter>(timer).map_or(0, CountingMeter::total)
-    };
-    Box::new(Of { timer: B::build::<u64, CountingMeter>(), steps })
-}
-
-/// The same without a meter, as programs use it.
-pub(super) fn plain<B: Backend + 'static>() -> Box<dyn Subject> {
-    Box::new(Of { timer: B::build::<u64, NoMeter>(), steps: |_| 0 })
-}
-
-impl Contestant {
-    /// A structure of this workspace.
-    pub(super) const fn of<B: Backend + 'static>(linear: bool) -> Self {
-        Self { name: B::INFO.name, linear, counting: counting::<B>, plain: plain::<B> }
+impl<T: Timer<u64>> Subject for Plain<T> {
+    fn insert(&mut self, deadlines: &[Tick]) -> Vec<TimerId> {
+        insert(&mut self.0, deadlines)
     }
+
+    fn cancel(&mut self, ids: &[TimerId]) {
+        cancel(&mut self.0, ids);
+    }
+
+    fn ticks(&mut self, count: Tick) -> usize {
+        ticks(&mut self.0, count)
+    }
+
+    fn fire(&mut self) -> usize {
+        fire(&mut self.0)
+    }
+
+    fn steps(&self) -> u64 {
+        0
+    }
+}
+
+fn insert(timer: &mut impl Timer<u64>, deadlines: &[Tick]) -> Vec<TimerId> {
+    deadlines.iter().map(|deadline| timer.insert(*deadline, *deadline)).collect()
+}
+
+fn cancel(timer: &mut impl Timer<u64>, ids: &[TimerId]) {
+    ids.iter().for_each(|id| _ = black_box(timer.cancel(*id)));
+    timer.compact();
+}
+
+fn ticks(timer: &mut impl Timer<u64>, count: Tick) -> usize {
+    let now = timer.now();
+    (now + 1..=now + count).map(|tick| timer.advance(tick, |it| _ = black_box(it))).sum()
+}
+
+fn fire(timer: &mut impl Timer<u64>) -> usize {
+    let mut fired = 0;
+    while let Some(tick) = timer.next_wakeup() {
+        fired += timer.advance(tick, |it| _ = black_box(it));
+    }
+    fired
 }

@@ -1,10 +1,10 @@
 //! The runs behind the table: the same few batches on each structure, counted or timed.
 
 use super::contestants::Contestant;
-use super::subject::{Build, Subject};
-use crate::Scale;
+use super::subject::{Build, Subject, counting};
+use crate::Lab;
 use crate::count::{LONGEST, Order, random};
-use crate::growth::{Curve, curves as sweep};
+use crate::growth::Curve;
 use rand::seq::SliceRandom;
 use std::cmp::Reverse;
 use std::time::Instant;
@@ -17,14 +17,25 @@ const EMPTY: Tick = 1 << 14;
 pub(super) const TIMED: u64 = 1_000_000;
 /// And where an operation passes all of them.
 pub(super) const TIMED_LINEAR: u64 = 1 << 14;
+/// A sample is of so many timers at least: of few, several runs together.
+const ENOUGH: u64 = 1 << 14;
+/// The runs of a sample have random numbers of their own, whatever the seed.
+const SEEDS: u64 = 1 << 32;
 /// Rounds of which a time is the median.
 const ROUNDS: u64 = 3;
 
 /// The cost of an operation in steps against n, for each operation in its order.
-pub(super) fn curves(contestant: &Contestant, scale: &Scale) -> [Curve; 5] {
+pub(super) fn curves(contestant: &Contestant, lab: &Lab) -> [Curve; 5] {
+    let scale = &lab.scale;
     let sizes = if contestant.linear { scale.linear_sizes() } else { scale.sizes() };
-    sweep(&sizes, scale.seeds(), |n, seed| {
-        costs(contestant.counting, n, seed, |subject| subject.steps() as f64)
+    let build = || counting(lab.make(contestant.name));
+    lab.curves(&sizes, |n, seed| {
+        let runs = (ENOUGH / n).max(1);
+        let run = |run| costs(&build, n, seed + SEEDS * run, |subject| subject.steps() as f64);
+        let sums = (0..runs)
+            .map(run)
+            .fold([0.0; 5], |sums, costs| std::array::from_fn(|at| sums[at] + costs[at]));
+        sums.map(|sum| sum / runs as f64)
     })
 }
 
@@ -32,7 +43,8 @@ pub(super) fn curves(contestant: &Contestant, scale: &Scale) -> [Curve; 5] {
 pub(super) fn times(contestant: &Contestant) -> [f64; 5] {
     let n = if contestant.linear { TIMED_LINEAR } else { TIMED };
     let start = Instant::now();
-    let round = |seed| costs(contestant.plain, n, seed, |_| start.elapsed().as_nanos() as f64);
+    let clock = |_: &dyn Subject| start.elapsed().as_nanos() as f64;
+    let round = |seed| costs(&contestant.plain, n, seed, clock);
     let rounds: Vec<[f64; 5]> = (1..=ROUNDS).map(round).collect();
     std::array::from_fn(|at| {
         median(&rounds.iter().map(|costs| costs[at]).collect::<Vec<_>>()).unwrap_or(f64::NAN)
@@ -40,7 +52,7 @@ pub(super) fn times(contestant: &Contestant) -> [f64; 5] {
 }
 
 /// What an operation costs beside n timers, for each operation; `gauge` reads the steps or the clock.
-fn costs(build: Build, n: u64, seed: u64, gauge: impl Fn(&dyn Subject) -> f64) -> [f64; 5] {
+fn costs(build: Build<'_>, n: u64, seed: u64, gauge: impl Fn(&dyn Subject) -> f64) -> [f64; 5] {
     let deadlines = Order::Random.delays(n, seed);
     let random = started(build, &deadlines, seed, &gauge);
     // The same deadlines in another order: the span that a wheel has to cover stays the same.
@@ -53,7 +65,7 @@ fn costs(build: Build, n: u64, seed: u64, gauge: impl Fn(&dyn Subject) -> f64) -
 
 /// The second half of these is started, then half of all stopped: the mean of a start and of a stop.
 fn started(
-    build: Build,
+    build: Build<'_>,
     deadlines: &[Tick],
     seed: u64,
     gauge: &impl Fn(&dyn Subject) -> f64,
@@ -72,7 +84,7 @@ fn started(
 }
 
 /// Ticks pass, then all timers fire: the mean of a timer that fires, and of a tick.
-fn waited(build: Build, n: u64, seed: u64, gauge: &impl Fn(&dyn Subject) -> f64) -> (f64, f64) {
+fn waited(build: Build<'_>, n: u64, seed: u64, gauge: &impl Fn(&dyn Subject) -> f64) -> (f64, f64) {
     let mut subject = build();
     let late: Vec<Tick> =
         Order::Random.delays(n, seed).into_iter().map(|delay| LONGEST + delay).collect();

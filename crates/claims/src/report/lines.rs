@@ -1,40 +1,37 @@
-//! Statements as lines: what is said, what came of it, the figure.
+//! Statements as lines: what is said, what came of it, the number that decides.
 
-use crate::{Judged, Judgement, Part, Verdict};
+use crate::{Decided, Judged, Outcome};
 use wheelhouse_present::document::Line;
 use wheelhouse_present::table::Mark;
 
 /// The statements of a claim.
-pub(super) fn of(judged: &Judged, judgement: &Judgement) -> Vec<Line> {
-    let claim = &judged.claim;
-    let evidence = judgement.evidence_on(claim).and_then(|it| it.finding(&claim.id));
-    let Some(found) = evidence else {
-        let verdict = Verdict::Documentation.name();
-        return vec![line(judged, claim.id.clone(), &claim.says, verdict, String::new())];
-    };
-    let numbered = found.parts.iter().enumerate();
-    let of = |(at, part): (usize, &Part)| {
-        let verdict = match part.holds {
-            Some(true) => "confirmed",
-            Some(false) => "refuted",
-            None => "undecided",
-        };
-        line(judged, format!("{}.{}", claim.id, at + 1), &part.statement, verdict, String::new())
-    };
-    numbered.map(of).collect()
+pub(super) fn of(judged: &Judged) -> Vec<Line> {
+    judged.statements.iter().map(|it| line(judged, it)).collect()
 }
 
-fn line(judged: &Judged, name: String, text: &str, verdict: &str, figure: String) -> Line {
-    let labels = vec![verdict.to_owned(), judged.claim.article.name().to_owned()];
-    let entry = judged.claim.id.clone();
-    let mark = mark(verdict);
-    Line { name, text: text.to_owned(), verdict: verdict.to_owned(), mark, figure, labels, entry }
+fn line(judged: &Judged, it: &Decided) -> Line {
+    let verdict = match it.recorded {
+        Some(recorded) if !it.as_recorded() => format!("{}, not {recorded}", it.outcome),
+        None => format!("{}, not on record", it.outcome),
+        _ => it.outcome.name().to_owned(),
+    };
+    let labels = [it.outcome.name(), judged.claim.article.name(), it.by.name()];
+    Line {
+        name: it.id.clone(),
+        text: it.quote.clone(),
+        verdict,
+        mark: mark(it),
+        figure: it.number.clone(),
+        labels: labels.map(str::to_owned).into(),
+        entry: judged.claim.id.clone(),
+    }
 }
 
-fn mark(verdict: &str) -> Mark {
-    match verdict {
-        "confirmed" => Mark::Even,
-        "refuted" => Mark::Bad,
-        _ => Mark::Muted,
+fn mark(it: &Decided) -> Mark {
+    match it.outcome {
+        _ if !it.as_recorded() => Mark::Wrong,
+        Outcome::Confirmed => Mark::Even,
+        Outcome::Refuted => Mark::Bad,
+        Outcome::Undecided => Mark::Muted,
     }
 }

@@ -3,7 +3,8 @@
 use super::{headlines, lines, pictures, tables};
 use crate::controls::Confusion;
 use crate::front::{self, Front};
-use crate::{Article, Evidence, Experiment, Judged, Judgement, Scale};
+use crate::printed::{self, Row};
+use crate::{Article, Decided, Evidence, Experiment, Judged, Judgement, Outcome, Scale};
 use wheelhouse_machine::provenance::{self, Provenance};
 use wheelhouse_present::document::{Block, Document, Entry, Filter};
 use wheelhouse_present::table::Table;
@@ -19,6 +20,8 @@ pub struct Found<'a> {
     pub scale: &'a Scale,
     /// What the classifier makes of planted costs.
     pub confusion: &'a Confusion,
+    /// What the articles' printed code printed, where it was run.
+    pub printed: &'a [Row],
     /// Instructions, where callgrind counted them.
     pub instructions: Option<&'a Table>,
     /// Where all this comes from.
@@ -34,7 +37,7 @@ pub fn whole(found: &Found<'_>) -> Document {
     for article in Article::ALL {
         blocks.push(Block::Subheading(format!("{}: {}", article.name(), article.title())));
         blocks.push(Block::Text(article.source().to_owned()));
-        blocks.extend(entries(article, found.judgement).map(Block::Entry));
+        blocks.extend(entries(article, found).map(Block::Entry));
     }
     blocks.extend(method(found));
     Document { title: TITLE.to_owned(), subtitle: SUBTITLE.to_owned(), blocks }
@@ -55,7 +58,7 @@ pub fn some(judgement: &Judgement) -> Document {
     };
     let on_each = judgement.judged.iter().flat_map(|judged| {
         let heading = (judgement.judged.len() > 1).then(|| Block::Heading(title(judged)));
-        let lines = Block::Lines(lines::of(judged, judgement));
+        let lines = Block::Lines(lines::of(judged));
         heading.into_iter().chain([lines]).chain(explained(judged, judgement))
     });
     Document { title: name, subtitle, blocks: on_each.collect() }
@@ -66,7 +69,7 @@ pub fn some(judgement: &Judgement) -> Document {
 pub fn found(judgement: &Judgement, all: usize, counted: Option<Block>) -> Document {
     let shown = judgement.judged.len();
     let on_each = judgement.judged.iter().flat_map(|judged| {
-        let lines = Block::Lines(lines::of(judged, judgement));
+        let lines = Block::Lines(lines::of(judged));
         [Block::Subheading(title(judged)), lines]
     });
     let more = "--id with the name of a claim shows its data. ".to_owned();
@@ -103,22 +106,24 @@ fn opening(found: &Found<'_>, grid: Table) -> Vec<Block> {
     blocks
 }
 
+/// One warning for all that came out otherwise, with the first of them.
 fn unexpected(judgement: &Judgement) -> Vec<Block> {
-    let warning = |judged: &Judged| {
-        let id = &judged.claim.id;
-        Block::Warning(format!(
-            "{id} came out {}; on record is {}.",
-            judged.verdict, judged.claim.expected
-        ))
+    const SHOWN: usize = 8;
+    let told = |it: &Decided| {
+        let recorded = it.recorded.map_or("none", Outcome::name);
+        format!("{} {} (on record: {recorded})", it.id, it.outcome)
     };
-    judgement.unexpected().map(warning).collect()
+    let all: Vec<_> = judgement.unexpected().map(told).collect();
+    let more = if all.len() > SHOWN { " ..." } else { "" };
+    let first = all[..all.len().min(SHOWN)].join(", ");
+    let text = format!("{} came out otherwise than on record: {first}{more}", all.len());
+    if all.is_empty() { Vec::new() } else { vec![Block::Warning(text)] }
 }
 
-/// By verdict and by article.
+/// By outcome, by article, and by what decided.
 fn filters(judgement: &Judgement) -> impl Iterator<Item = Filter> {
-    let lines: Vec<_> =
-        judgement.judged.iter().flat_map(|judged| lines::of(judged, judgement)).collect();
-    ["verdict", "article"].into_iter().enumerate().map(move |(at, name)| {
+    let lines: Vec<_> = judgement.judged.iter().flat_map(|judged| lines::of(judged)).collect();
+    ["outcome", "article", "decided by"].into_iter().enumerate().map(move |(at, name)| {
         let mut labels: Vec<String> = Vec::new();
         for label in lines.iter().filter_map(|line| line.labels.get(at)) {
             if !labels.contains(label) {
@@ -130,16 +135,26 @@ fn filters(judgement: &Judgement) -> impl Iterator<Item = Filter> {
 }
 
 /// The claims of an article, as its reader comes to them.
-fn entries(article: Article, judgement: &Judgement) -> impl Iterator<Item = Entry> {
+fn entries(article: Article, found: &Found<'_>) -> impl Iterator<Item = Entry> {
     let mut of: Vec<_> =
-        judgement.judged.iter().filter(|judged| judged.claim.article == article).collect();
+        found.judgement.judged.iter().filter(|judged| judged.claim.article == article).collect();
     of.sort_by_key(|judged| judged.claim.line.unwrap_or(u32::MAX));
     of.into_iter().map(|judged| Entry {
         name: judged.claim.id.clone(),
         title: title(judged),
-        lines: lines::of(judged, judgement),
-        blocks: explained(judged, judgement),
+        lines: lines::of(judged),
+        blocks: explained(judged, found.judgement)
+            .into_iter()
+            .chain(ran_as_printed(judged, found))
+            .collect(),
     })
+}
+
+/// What the printed code answered, where the claim is about it.
+fn ran_as_printed(judged: &Judged, found: &Found<'_>) -> Option<Block> {
+    let of = found.printed.iter().filter(|row| row.id == judged.claim.id);
+    let rows: Vec<_> = of.cloned().collect();
+    (!rows.is_empty()).then(|| Block::Table(printed::table(&rows)))
 }
 
 fn title(judged: &Judged) -> String {
@@ -157,7 +172,7 @@ fn explained(judged: &Judged, judgement: &Judgement) -> Vec<Block> {
     let ran = ran(judged, judgement);
     let mut blocks = vec![facts(judged, ran.map(|(experiment, _)| experiment))];
     if let Some((experiment, evidence)) = ran {
-        let counted = evidence.tables_on(&judged.claim.id).map(tables::counted);
+        let counted = evidence.tables.iter().map(tables::counted);
         blocks.extend(pictures::of(experiment, evidence).map(|(it, on)| Block::Picture(it, on)));
         blocks.extend(counted.map(Block::Table));
     }
@@ -168,9 +183,8 @@ fn facts(judged: &Judged, experiment: Option<&Experiment>) -> Block {
     let claim = &judged.claim;
     let all = [
         ("who", Some(place(judged))),
-        ("figure", Some(judged.figure.clone()).filter(|figure| !figure.is_empty())),
         ("the article's figure", claim.figure.clone()),
-        ("why", Some(claim.because.clone())),
+        ("why", Some(judged.because())),
         ("source", claim.source.clone()),
         ("experiment", experiment.map(|it| format!("{}: {}", it.name, it.about))),
     ];
@@ -191,7 +205,14 @@ fn method(found: &Found<'_>) -> Vec<Block> {
         Block::Heading("What the classifier is worth".to_owned()),
         Block::Text(CLASSIFIER.to_owned()),
         Block::Table(tables::counted(&found.confusion.table())),
+        Block::Heading("What hangs on numbers of our own".to_owned()),
+        Block::Text(THRESHOLDS.to_owned()),
+        Block::Table(tables::thresholds(found.judgement)),
     ];
+    if !found.printed.is_empty() {
+        blocks.push(Block::Heading("The printed code, run".to_owned()));
+        blocks.push(Block::Text(PRINTED.to_owned() + &printed::tally(found.printed)));
+    }
     if let Some(table) = found.instructions {
         blocks.push(Block::Heading("A second opinion: instructions".to_owned()));
         blocks.push(Block::Text(INSTRUCTIONS.to_owned()));
@@ -211,6 +232,12 @@ const STEPS: &str = "A step is a comparison of two deadlines, a link followed or
 const CLASSIFIER: &str = "Constant, logarithmic and linear are told apart by a rule on the \
     differences from n to 2n. Here the same rule is given costs whose class is known. A class in the \
     column of another would be an error; undecided is none.";
+
+const THRESHOLDS: &str = "Every threshold, and the statements that come out otherwise with half of it and with \
+    double.";
+
+const PRINTED: &str =
+    "scripts/run-the-printed-code cuts the listings out of the articles' texts and runs them. ";
 
 const INSTRUCTIONS: &str = "Steps are what the structures say of themselves. Instructions are what the \
     processor was given: a structure that grows here and not there would hide work from its meter. A \
