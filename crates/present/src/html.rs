@@ -1,4 +1,5 @@
-//! Sets the report as one page: styles and pictures in it, no script, nothing fetched.
+//! Sets the report as one page: styles and pictures in it, nothing fetched. The only scripts are
+//! those of interactive blocks.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -78,14 +79,20 @@ fn set(block: &Block, parts: Parts) -> Markup {
             Block::Points(points) => ul { @for point in points { li { (point) } } },
             Block::Warning(text) => p.warning role="alert" { strong { "Warning: " } (text) },
             Block::Table(content) => (table(content)),
-            Block::Picture(drawn, caption) => figure { (picture(drawn, parts)) figcaption { (caption) } },
-            Block::Facts(facts) => dl { @for (name, value) in facts { dt { (name) } dd { (value) } } },
+            Block::Picture(drawn, caption) => figure {
+                (picture(drawn, parts))
+                figcaption { (caption) }
+            },
+            Block::Facts(facts) => dl {
+                @for (name, value) in facts { dt { (name) } dd { (value) } }
+            },
             Block::Folded(title, blocks) => details {
                 summary { (title) }
                 @for block in blocks { (set(block, parts)) }
             },
             Block::Lines(lines) => div.lines { @for line in lines { (linked(line, parts)) } },
             Block::Entry(content) => (entry(content, parts)),
+            Block::Interactive(content) => (content),
             Block::Filter(choice) => (filter(choice)),
         }
     }
@@ -183,7 +190,11 @@ fn grid(content: &Table) -> Markup {
             table {
                 caption { (content.title) }
                 thead {
-                    tr { @for column in &content.columns { th scope="col" class=(side(column.align)) { (column.line()) } } }
+                    tr {
+                        @for column in &content.columns {
+                            th scope="col" class=(side(column.align)) { (column.line()) }
+                        }
+                    }
                 }
                 tbody {
                     @for row in &content.rows {

@@ -76,6 +76,7 @@ fn set_beneath(block: &Block, up: &str) -> String {
             .iter()
             .map(|(name, value)| format!("- {name}: {}\n", markdown_escape(value)))
             .collect(),
+        Block::Interactive(_) => String::new(),
         Block::Folded(title, blocks) => {
             let inner: Vec<String> = blocks.iter().map(|block| set_beneath(block, up)).collect();
             let title = markdown_escape(title);

@@ -1,30 +1,25 @@
 //! Several charts of one kind in a picture: the same axes in each, one legend for all.
 
+use maud::{Markup, html};
+
 use super::axis::Axis;
 use super::chart::Series;
-use super::pen::{Drawn, Pen, Point, Side, Text};
-use super::theme::{self, FAINT_INK, GRID, GROUND, INK};
+use super::frame::{Frame, Point, text};
+use super::theme::{self, INK};
 
 /// Panels that stand side by side.
 const ACROSS: usize = 2;
-/// The frame of a panel, without its labels.
-const FRAME: Point = (400, 260);
-/// From one frame to the next.
-const STEP: Point = (FRAME.0 + 62, FRAME.1 + 74);
-/// The corner of the first frame.
-const FIRST: Point = (78, 100);
-/// Room for the legend.
-const LEGEND: i32 = 196;
+/// A panel, without its labels.
+const SIZE: Point = (400, 260);
+/// From one panel to the next.
+const STEP: Point = (SIZE.0 + 64, SIZE.1 + 74);
+/// The corner of the first.
+const FIRST: Point = (80, 104);
+/// Room for the legend, and below the panels.
+const LEGEND: i32 = 200;
+const BELOW: i32 = 56;
 /// From one name of the legend to the next.
 const LINE: i32 = 26;
-
-const TITLE: Text = Text { size: 22, colour: INK, side: Side::Left, bold: true };
-const SUBTITLE: Text = Text { size: 14, colour: FAINT_INK, side: Side::Left, bold: false };
-const NAME: Text = Text { size: 16, colour: INK, side: Side::Left, bold: false };
-const PANEL: Text = Text { size: 17, colour: INK, side: Side::Left, bold: true };
-const AXIS_TITLE: Text = Text { size: 15, colour: INK, side: Side::Centre, bold: false };
-const BELOW: Text = Text { size: 14, colour: FAINT_INK, side: Side::Centre, bold: false };
-const BESIDE: Text = Text { size: 14, colour: FAINT_INK, side: Side::Right, bold: false };
 
 /// What is drawn.
 #[derive(Clone, Debug)]
@@ -44,71 +39,53 @@ pub struct Panels {
 impl Panels {
     /// The finished picture. Cost: linear in the points.
     pub fn svg(&self) -> String {
-        let drawing = Pen::drawing(self.size(), |pen| self.draw(pen));
-        theme::finish(&drawing, &self.title)
+        let drawing = html! {
+            @for (place, panel) in self.panels.iter().enumerate() { (self.panel(place, panel)) }
+            (self.titles())
+            (self.legend())
+        };
+        let titles = (self.title.as_str(), self.subtitle.as_str());
+        theme::picture(self.size(), (FIRST.0, 32), titles, &drawing)
     }
 
     fn size(&self) -> Point {
         let rows = self.panels.len().div_ceil(ACROSS) as i32;
-        let width = FIRST.0 + (ACROSS as i32 - 1) * STEP.0 + FRAME.0 + LEGEND;
-        (width, FIRST.1 + (rows - 1) * STEP.1 + FRAME.1 + 56)
+        let width = FIRST.0 + (ACROSS as i32 - 1) * STEP.0 + SIZE.0 + LEGEND;
+        (width, FIRST.1 + (rows - 1) * STEP.1 + SIZE.1 + BELOW)
     }
 
-    fn draw(&self, pen: &mut Pen<'_>) -> Drawn {
-        pen.rect((0, 0), self.size(), GROUND)?;
-        pen.text(&self.title, (FIRST.0, 28), TITLE)?;
-        pen.text(&self.subtitle, (FIRST.0, 54), SUBTITLE)?;
-        for (at, (name, series)) in self.panels.iter().enumerate() {
-            let place = ((at % ACROSS) as i32, (at / ACROSS) as i32);
-            let corner = (FIRST.0 + place.0 * STEP.0, FIRST.1 + place.1 * STEP.1);
-            pen.text(name, (corner.0, corner.1 - 14), PANEL)?;
-            self.draw_axes(pen, corner)?;
-            // The first is drawn last, on top.
-            series.iter().rev().try_for_each(|series| self.draw_series(pen, corner, series))?;
+    fn panel(&self, place: usize, (name, series): &(String, Vec<Series>)) -> Markup {
+        let (column, row) = ((place % ACROSS) as i32, (place / ACROSS) as i32);
+        let from = (FIRST.0 + column * STEP.0, FIRST.1 + row * STEP.1);
+        let to = (from.0 + SIZE.0, from.1 + SIZE.1);
+        let frame = Frame { x: &self.x, y: &self.y, from, to };
+        html! {
+            g color=(INK) stroke="none" fill="currentColor" font-weight="bold" {
+                (text(name, (from.0, from.1 - 16)))
+            }
+            (frame.axes())
+            // The first comes last, so that it lies on top.
+            @for line in series.iter().rev() {
+                g data-structure=(line.name) color=(line.style.light) { (frame.line(line, &[])) }
+            }
         }
-        self.draw_titles(pen)?;
-        self.draw_legend(pen)
-    }
-
-    fn draw_axes(&self, pen: &mut Pen<'_>, (left, top): Point) -> Drawn {
-        let (right, bottom) = (left + FRAME.0, top + FRAME.1);
-        let (up, across) =
-            (|at: f64| bottom - scaled(at, FRAME.1), |at: f64| left + scaled(at, FRAME.0));
-        for y in self.y.ticks.iter().map(|tick| up(tick.at)) {
-            pen.line(&[(left, y), (right, y)], GRID, 1, 1.0)?;
-        }
-        for x in self.x.ticks.iter().map(|tick| across(tick.at)) {
-            pen.line(&[(x, top), (x, bottom)], GRID, 1, 1.0)?;
-        }
-        for tick in &self.y.ticks {
-            pen.text(&tick.label, (left - 8, up(tick.at)), BESIDE)?;
-        }
-        for tick in &self.x.ticks {
-            pen.text(&tick.label, (across(tick.at), bottom + 16), BELOW)?;
-        }
-        pen.line(&[(left, top), (left, bottom), (right, bottom)], FAINT_INK, 1, 1.0)
-    }
-
-    fn draw_series(&self, pen: &mut Pen<'_>, (left, top): Point, series: &Series) -> Drawn {
-        let point = |(x, y): &(f64, f64)| {
-            let (x, y) = (self.x.place(*x)?, self.y.place(*y)?);
-            Some((left + scaled(x, FRAME.0), top + FRAME.1 - scaled(y, FRAME.1)))
-        };
-        let line: Vec<Point> = series.line.iter().filter_map(point).collect();
-        pen.line(&line, series.style.light, 2, 1.0)?;
-        let marks: Vec<Point> = series.marks.iter().filter_map(point).collect();
-        pen.marks(&marks, series.style)
     }
 
     /// The axes are the same everywhere: they are named once.
-    fn draw_titles(&self, pen: &mut Pen<'_>) -> Drawn {
+    fn titles(&self) -> Markup {
         let (width, height) = self.size();
-        let middle = (FIRST.0 + (width - LEGEND)) / 2;
-        pen.text(&self.x.title, (middle, height - 16), AXIS_TITLE)?;
-        pen.upright(&self.y.title, (16, (FIRST.1 + height - 56) / 2), AXIS_TITLE)
+        let middle = (FIRST.0 + width - LEGEND) / 2;
+        let upright = format!("translate(16,{})rotate(-90)", (FIRST.1 + height - BELOW) / 2);
+        html! {
+            g color=(INK) stroke="none" fill="currentColor" text-anchor="middle" {
+                (text(&self.x.title, (middle, height - 14)))
+                g transform=(upright) { (text(&self.y.title, (0, 0))) }
+            }
+        }
     }
 
-    fn draw_legend(&self, pen: &mut Pen<'_>) -> Drawn {
+    /// A line with its mark and its name for each series, whichever panels it is in.
+    fn legend(&self) -> Markup {
         let mut named: Vec<&Series> = Vec::new();
         for series in self.panels.iter().flat_map(|(_, series)| series) {
             if named.iter().all(|other| other.name != series.name) {
@@ -116,16 +93,21 @@ impl Panels {
             }
         }
         let left = self.size().0 - LEGEND + 26;
-        for (at, series) in named.into_iter().enumerate() {
-            let y = FIRST.1 + 8 + at as i32 * LINE;
-            pen.line(&[(left - 14, y), (left + 14, y)], series.style.light, 2, 1.0)?;
-            pen.marks(&[(left, y)], series.style)?;
-            pen.text(&series.name, (left + 22, y), NAME)?;
-        }
-        Ok(())
+        let sample = |place: usize, series: &Series| {
+            let y = FIRST.1 + 8 + place as i32 * LINE;
+            // A frame is asked for the mark alone: of no figures there is no line.
+            let frame = Frame { x: &self.x, y: &self.y, from: FIRST, to: FIRST };
+            let bare = Series { line: Vec::new(), marks: Vec::new(), ..series.clone() };
+            html! {
+                g color=(series.style.light) {
+                    path stroke-width="2" d={ "M" (left - 14) "," (y) "h28" } {}
+                    (frame.line(&bare, &[(left, y)]))
+                }
+                g color=(INK) stroke="none" fill="currentColor" {
+                    (text(&series.name, (left + 22, y)))
+                }
+            }
+        };
+        html! { @for (place, series) in named.into_iter().enumerate() { (sample(place, series)) } }
     }
-}
-
-fn scaled(at: f64, length: i32) -> i32 {
-    (at * f64::from(length)).round() as i32
 }
