@@ -1,5 +1,5 @@
-// Package clock has the two calls that S2's session store makes of github.com/alex023/clock, so that
-// the compiler can say what it makes of the listing. It does nothing.
+// Package clock has the two calls that S2's session store makes of github.com/alex023/clock, so
+// that the compiler can say what it makes of the listing. It does nothing.
 package clock
 
 import "time"

@@ -1,5 +1,5 @@
-# Cuts the Go declarations out of a text: `func ...` and `type ...` at the start of a line, up to the
-# brace that closes it. One that is never closed before the next begins is dropped: an article
+# Cuts the Go declarations out of a text: `func ...` and `type ...` at the start of a line, up to
+# the brace that closes it. One that is never closed before the next begins is dropped: an article
 # shows the head of a function alone. So are `main` and, of two with one head, the first.
 function braces(line,    opened, closed) {
     gsub(/"[^"]*"/, "", line)

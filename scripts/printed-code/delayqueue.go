@@ -1,5 +1,6 @@
 // Package delayqueue stands in for the one that S3 imports and does not print: elements by their
-// expiry. Nothing waits; who drives the wheel takes the first element and sets the time to its expiry.
+// expiry. Nothing waits; who drives the wheel takes the first element and sets the time to its
+// expiry.
 package delayqueue
 
 import "container/heap"

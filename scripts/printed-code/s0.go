@@ -114,12 +114,16 @@ func main() {
 	show("B2.period-12", fires(wheel(second, 12, 0), []*Task{task(12, -1)}, 70))
 	show("B2.period-24", fires(wheel(second, 12, 0), []*Task{task(24, -1)}, 70))
 	show("B3.sub-second", said(func() error { place(second/2, 0, 5*second); return nil }))
-	show("B3.sub-second-made", said(func() error { _, err := NewXTimingWheel(second/2, 12); return err }))
+	made := func(interval time.Duration, slots int) string {
+		return said(func() error { _, err := NewXTimingWheel(interval, slots); return err })
+	}
+	show("B3.sub-second-made", made(second/2, 12))
 	same := place(second, 0, 1999*time.Millisecond) == place(second, 0, second)
 	show("B3.1999-ms", same)
 	show("B3.interval-1500-ms", place(1500*time.Millisecond, 0, 15*second))
 	for _, times := range []int{-2, -1, 0, 1, 3} {
-		show(fmt.Sprintf("B7.times%d", times), len(fires(wheel(second, 12, 0), []*Task{task(5, times)}, 120)))
+		runs := fires(wheel(second, 12, 0), []*Task{task(5, times)}, 120)
+		show(fmt.Sprintf("B7.times%d", times), len(runs))
 	}
 	show("E1.place", place(second, 3, 5*second))
 	show("E2.place-16", place(second, 0, 16*second))
@@ -127,8 +131,8 @@ func main() {
 	for _, delay := range []float64{16, 15, 12, 24} {
 		show(fmt.Sprintf("E2.tick-%v", delay), fires(wheel(second, 12, 0), []*Task{task(delay, 1)}, 60))
 	}
-	show("C11.interval", said(func() error { _, err := NewXTimingWheel(0, 12); return err }))
-	show("C11.slots", said(func() error { _, err := NewXTimingWheel(second, 0); return err }))
+	show("C11.interval", made(0, 12))
+	show("C11.slots", made(second, 0))
 	nothing := func(string) {}
 	add := func(key string, delay time.Duration) string {
 		return said(func() error { return wheel(second, 12, 0).AddTask(key, nothing, delay, 1) })

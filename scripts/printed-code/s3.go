@@ -1,8 +1,9 @@
 // What S3 does not print of its wheel, and what is asked of what it prints.
 //
-// Buckets' small methods, truncate and timeToMs are not in the article's text: they are written here
-// from what the printed functions use. The printed Start waits for a clock; here the first bucket of
-// the queue is taken as if its time had come, and the printed advanceClock and Flush do the rest.
+// Buckets' small methods, truncate and timeToMs are not in the article's text: they are written
+// here from what the printed functions use. The printed Start waits for a clock; here the first
+// bucket of the queue is taken as if its time had come, and the printed advanceClock and Flush do
+// the rest.
 package main
 
 import (

@@ -29,8 +29,8 @@ pub fn print(text: impl Display) -> Result<()> {
 /// Signs that have a colour on a terminal, by its code: as expected, better, worse.
 const SIGNS: [(char, u8); 3] = [('✓', 32), ('▲', 34), ('▼', 31)];
 
-/// The text with its signs of verdicts in colour, if a person is to read it there: standard output is
-/// a terminal, and the environment has no `NO_COLOR`.
+/// The text with its signs of verdicts in colour, if a person is to read it there: standard output
+/// is a terminal, and the environment has no `NO_COLOR`.
 pub fn coloured(text: &str) -> String {
     let is_read = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     if is_read { with_colours(text) } else { text.to_owned() }

@@ -21,8 +21,8 @@ enum Parts {
     Beside(&'static str),
 }
 
-/// The whole page in one file. What comes from the run is escaped; pictures are our own and stand in
-/// it as they are.
+/// The whole page in one file. What comes from the run is escaped; pictures are our own and stand
+/// in it as they are.
 pub fn render(document: &Document) -> String {
     page(&document.title, Some(&document.subtitle), Parts::Inside, &document.blocks)
 }
@@ -102,7 +102,9 @@ fn picture(picture: &Picture, parts: Parts) -> Markup {
     html! {
         @match parts {
             Parts::Inside => (PreEscaped(&picture.svg)),
-            Parts::Beside(up) => img src={ (up) (PLOTS) "/" (picture.file) } alt=(picture.title) loading="lazy";
+            Parts::Beside(up) => {
+                img src={ (up) (PLOTS) "/" (picture.file) } alt=(picture.title) loading="lazy";
+            }
         }
     }
 }
@@ -112,7 +114,9 @@ fn linked(line: &Line, parts: Parts) -> Markup {
     html! {
         @match parts {
             Parts::Inside => a href={ "#" (line.entry) } { (self::line(line, false)) },
-            Parts::Beside("") => a href={ (PAGES) "/" (line.entry) ".html" } { (self::line(line, false)) },
+            Parts::Beside("") => a href={ (PAGES) "/" (line.entry) ".html" } {
+                (self::line(line, false))
+            },
             Parts::Beside(_) => (self::line(line, false)),
         }
     }
@@ -131,8 +135,8 @@ fn line(line: &Line, anchored: bool) -> Markup {
     }
 }
 
-/// Folded, with the anchor within what is folded: a browser unfolds it to get there. Or a title that
-/// leads to the page.
+/// Folded, with the anchor within what is folded: a browser unfolds it to get there. Or a title
+/// that leads to the page.
 fn entry(entry: &Entry, parts: Parts) -> Markup {
     let lines = html! { @for line in &entry.lines { (self::line(line, true)) } };
     html! {

@@ -84,8 +84,8 @@ pub(crate) enum Command {
         #[arg(long, conflicts_with = "splice")]
         print: bool,
     },
-    /// Says which claims of five articles on timers hold, by counting operations; fails if one comes
-    /// out otherwise than on record.
+    /// Says which claims of five articles on timers hold, by counting operations; fails if one
+    /// comes out otherwise than on record.
     #[command(after_help = "Examples:\n  wheelhouse claims\n  \
             wheelhouse claims --question \"heap insert\"\n  wheelhouse claims --id C28\n  \
             wheelhouse claims --id C28 --format html > c28.html\n  \
@@ -162,7 +162,8 @@ pub(crate) struct ClaimsOptions {
     /// Only these claims, with everything on each: why, data, plot.
     #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub(crate) id: Vec<String>,
-    /// Only claims that have all of these words, such as "heap insert", or others that mean the same.
+    /// Only claims that have all of these words, such as "heap insert", or others that mean the
+    /// same.
     #[arg(long, value_name = "WORDS", conflicts_with = "id")]
     pub(crate) question: Option<String>,
     /// A smaller range of n, and no times: seconds instead of minutes. The outcomes should be the

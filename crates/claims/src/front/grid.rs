@@ -167,6 +167,10 @@ fn notes(front: &Front) -> Vec<String> {
     if !names.is_empty() {
         notes.push(format!("{names}: only up to n = {}.", largest(front, true)));
     }
+    let seen: Vec<_> = front.rows.iter().flat_map(uneven).collect();
+    if !seen.is_empty() {
+        notes.push(format!("Bounded, and so not held against the class: {}.", seen.join("; ")));
+    }
     if front.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.ns.is_some()) {
         notes.push(format!(
             "Times: one operation at {} timers ({} in {names}), the median of rounds taken in the \
@@ -176,4 +180,18 @@ fn notes(front: &Front) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// The one step, or the sizes that stand out, of costs that are constant but for these.
+fn uneven(row: &Row) -> Vec<String> {
+    let power = |n: u64| format!("2^{}", n.max(1).ilog2());
+    let told = |cell: &Cell| {
+        let what = format!("{}, {}", row.contestant.name, cell.operation.name());
+        let Shape { jump, spikes, .. } = &cell.shape;
+        let jump = jump.map(|(n, by)| format!("{what}: {by:.1} steps more from {} on", power(n)));
+        let at: Vec<_> = spikes.iter().map(|n| power(*n)).collect();
+        let spike = (!at.is_empty()).then(|| format!("{what}: stands out at {}", at.join(", ")));
+        jump.or(spike)
+    };
+    row.cells.iter().filter_map(told).collect()
 }
