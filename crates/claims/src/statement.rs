@@ -103,8 +103,6 @@ pub enum Test {
     AtMost(Vec<Curve>, Growth),
     /// Each cost grows.
     Grows(Vec<Curve>),
-    /// All costs are of one class, whichever.
-    Alike(Vec<Curve>),
     /// Each figure is within a threshold of what is stated, as a share of that.
     Near(Vec<(f64, f64)>, Threshold),
     /// The same, with the threshold in the figure's own unit.
@@ -126,9 +124,11 @@ impl Test {
         match self {
             Self::Holds(holds) => Some(*holds),
             Self::Is(curves, class) => all(shapes(curves).iter().map(|it| it.class.is(*class))),
-            Self::AtMost(curves, class) => all(shapes(curves).iter().map(|it| {
+            Self::AtMost(curves, class) => all(curves.iter().map(|curve| {
+                let it = curve.shape(thresholds);
                 // What exceeds the class must be known to: by a class above it, or as a power of n.
-                let surely_more = it.exponent.is_some_and(|it| it.low > 0.5);
+                let is_power = it.exponent.is_some_and(|it| it.low > 0.5);
+                let surely_more = is_power && curve.last() > 2.0 * curve.first();
                 if it.at_most <= *class {
                     Some(true)
                 } else if *class == Growth::Linear {
@@ -144,10 +144,6 @@ impl Test {
                     Some(it.class != Growth::Constant)
                 }
             })),
-            Self::Alike(curves) => {
-                let first = shapes(curves).first().map_or(Growth::Undecided, |it| it.class);
-                all(shapes(curves).iter().map(|it| first.is(it.class).and(it.class.is(first))))
-            }
             Self::Near(pairs, threshold) => finite(pairs, |found, stated| {
                 (found / stated - 1.0).abs() <= thresholds.of(*threshold)
             }),

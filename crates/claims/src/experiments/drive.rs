@@ -75,20 +75,24 @@ pub(super) fn anywhere(part: u64, parts: u64, range: u64, random: &mut Pcg64Mcg)
     (part * range + random.random_range(0..range)) / parts
 }
 
-/// Mean steps to start one of n timers, and to stop one of the half that are stopped at random, the tidying up included.
+/// Mean steps to start one of the second half of n timers, and to stop one of the half that are stopped at random, the tidying up included.
 pub(super) fn start_and_stop<T: Timer<u64>>(
     mut probe: Probe<T>,
     order: Order,
     n: u64,
     seed: u64,
 ) -> [f64; 2] {
-    let mut ids = probe.fill(order.delays(n, seed));
-    let start = probe.steps();
+    let (half, delays) = (n as usize / 2, order.delays(n, seed));
+    let mut ids = probe.fill(delays[..half].iter().copied());
+    let (start, others) = (probe.steps(), probe.fill(delays[half..].iter().copied()));
+    let start = probe.steps().since(&start);
+    ids.extend(others);
     ids.shuffle(&mut random(seed));
-    ids[..n as usize / 2].iter().for_each(|id| _ = probe.timer.cancel(*id));
+    let before = probe.steps();
+    ids[..half].iter().for_each(|id| _ = probe.timer.cancel(*id));
     probe.timer.compact();
-    let stop = probe.steps().since(&start);
-    [start.total() as f64 / n as f64, stop.total() as f64 / (n / 2) as f64]
+    let stop = probe.steps().since(&before);
+    [start, stop].map(|steps| steps.total() as f64 / half as f64)
 }
 
 /// The mean of a cost over several structures where n is small: what one happens to look like must not decide.
@@ -324,7 +328,7 @@ mod tests {
     fn what_is_left_of_the_delays_stays_as_it_was_filled() {
         let lab = Lab::new(&Scale::REDUCED);
         let mut model = Model::new(lab.make("btree-map"), 1 << 12, 1);
-        let mean_left = |model: &Model<_>| {
+        let mean_left = |model: &Model<crate::count::AnyTimer>| {
             let timer = &model.probe.timer;
             let deadlines = model.ids.iter().filter_map(|id| timer.deadline(*id));
             let left = deadlines.map(|deadline| (deadline - timer.now()) as f64).sum::<f64>();

@@ -402,6 +402,58 @@ fn growth(lab: &Lab, e: &mut Evidence) {
 mod tests {
     use super::*;
     use crate::Scale;
+    use std::cell::Cell;
+    use std::cmp::Ordering;
+
+    thread_local! {
+        static COMPARISONS: Cell<u64> = const { Cell::new(0) };
+    }
+
+    /// A deadline that counts how often it is compared with another.
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    struct Counted(Tick);
+
+    impl Ord for Counted {
+        fn cmp(&self, other: &Self) -> Ordering {
+            COMPARISONS.set(COMPARISONS.get() + 1);
+            self.0.cmp(&other.0)
+        }
+    }
+
+    impl PartialOrd for Counted {
+        fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+            Some(self.cmp(other))
+        }
+    }
+
+    /// A heap of the textbook over keys that count: the comparisons to insert them, and to take all out.
+    fn textbook(deadlines: &[Tick]) -> u64 {
+        COMPARISONS.set(0);
+        let mut heap: Vec<Counted> = Vec::new();
+        for deadline in deadlines {
+            let mut place = heap.len();
+            heap.push(Counted(*deadline));
+            while place > 0 && heap[place] < heap[(place - 1) / 2] {
+                heap.swap(place, (place - 1) / 2);
+                place = (place - 1) / 2;
+            }
+        }
+        COMPARISONS.get()
+    }
+
+    /// What the meter is told is what keys that count themselves see; a heap that keeps comparisons to itself is caught.
+    #[test]
+    fn keys_that_count_see_what_the_meter_is_told() {
+        let delays = Order::Random.delays(5_000, 3);
+        let of = "binary-heap";
+        let silent = crate::fault::Fault::Silent { of, work: Work::Comparison };
+        for (faults, agrees) in [(vec![], true), (vec![silent], false)] {
+            let mut probe = Lab { faults, ..Lab::new(&Scale::REDUCED) }.make(of);
+            probe.fill(delays.iter().copied());
+            let told = probe.steps().of(Work::Comparison);
+            assert_eq!(told == textbook(&delays), agrees, "{told}");
+        }
+    }
 
     #[test]
     fn the_heap_over_any_room_takes_the_steps_of_binary_heap() {

@@ -182,7 +182,7 @@ fn decide(e: &mut Evidence, sweep: &Sweep) {
             "6 hash, unsorted, 256 slots, START",
             AtMost(Constant),
         ),
-        ("V6.2", "STOP is O(1).", "6 hash, unsorted, 256 slots, STOP", AtMost(Constant)),
+        ("V6.2", "STOP is O(1).", "6 hash, unsorted, n/16 slots, STOP", AtMost(Constant)),
         (
             "V6.3",
             "PER_TICK is n/M: linear at fixed M.",
@@ -191,25 +191,19 @@ fn decide(e: &mut Evidence, sweep: &Sweep) {
         ),
         (
             "V6.4",
-            "It is constant at fixed n/M.",
-            "6 hash, unsorted, n/16 slots, tick, one due",
-            AtMost(Constant),
-        ),
-        (
-            "V6.5",
             "It is O(n) at worst, all in one slot.",
             "6 all in one slot, tick, one due",
             Exactly(Linear),
         ),
         (
-            "V6.6",
+            "V6.5",
             "With none due it is linear at fixed M, where rounds are counted down.",
             "6 counted down (model), 256 slots, tick, none due",
             Exactly(Linear),
         ),
         (
-            "V6.7",
-            "Then it is constant at fixed n/M, too.",
+            "V6.6",
+            "Then it is constant at fixed n/M.",
             "6 counted down (model), n/16 slots, tick, none due",
             AtMost(Constant),
         ),

@@ -84,14 +84,8 @@ fn list_and_tree(lab: &Lab, e: &mut Evidence) {
         sweep.run(name, ["insert", "cancel", "take the first"], curves);
     }
     for (id, operation) in [("C30.1", "insert"), ("C30.2", "cancel"), ("C30.3", "take the first")] {
-        let curves = sweep.all(&[operation]).cloned().collect();
-        let quote = format!("To {operation} is of the same class in both.");
-        let number = format!(
-            "{:.1} and {:.1} steps",
-            sweep.least(&["skip", operation]),
-            sweep.least(&["red", operation])
-        );
-        e.say(id, quote, Test::Alike(curves), number);
+        let quote = format!("It has a tree's complexity: to {operation} is O(log n) in both.");
+        e.at_most(id, quote, sweep.all(&[operation]), Logarithmic);
     }
     let levels = sweep["skip-list, cancel"].last() / LINKS_A_LEVEL;
     let bytes = [levels * SkipList::<u64>::NODE_BYTES as f64, Tree::NODE_BYTES as f64];

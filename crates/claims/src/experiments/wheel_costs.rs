@@ -71,12 +71,14 @@ fn run(lab: &Lab, e: &mut Evidence) {
 
 /// All of n timers started, half of them stopped, and the wheel tidied up: in crowded slots.
 fn crowds(lab: &Lab, e: &mut Evidence) {
-    let sizes = powers(CROWDED, lab.scale.to.max(CROWDED + 3));
     let mut sweep =
         Sweep::new("Half of n timers stopped", "steps of a stop, the tidying up included");
     for order in [Order::Equal, Order::SameSlot(1 << 14), Order::Random] {
         for name in ["round-wheel", "list-wheel", "hierarchical-wheel", "kafka-wheel"] {
             let slots = if name == "round-wheel" { 1 << 14 } else { 256 };
+            let crowded = powers(CROWDED, lab.scale.to.max(CROWDED + 3));
+            let is_split = name == "hierarchical-wheel";
+            let sizes = if is_split { crowded } else { lab.scale.sizes() };
             let curve = lab
                 .curve(&sizes, |n, seed| start_and_stop(lab.slots(name, slots), order, n, seed)[1]);
             sweep.add(format!("{name}, {}", order.name()), curve);
