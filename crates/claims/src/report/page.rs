@@ -84,8 +84,8 @@ pub fn found(judgement: &Judgement, all: usize, counted: Option<Block>) -> Docum
 const TITLE: &str = "Which claims on timers hold?";
 const SUBTITLE: &str = "Five articles, held to counted steps on a virtual clock. Every figure can be \
     made again: scripts/reproduce";
-const STATEMENTS: &str = "Each claim is taken apart into statements. Unfold one for its data, its \
-    plot, and why it came out so.";
+const STATEMENTS: &str = "Each claim is taken apart into statements. It leads to a page of its own, \
+    with its data, its plot, and why it came out so.";
 const WAYS_ON: &str = "More: --question \"heap insert\" finds claims by words, --id C28 shows one with its \
     data, --out DIR writes the whole report.";
 
@@ -98,7 +98,7 @@ fn opening(found: &Found<'_>, grid: Table) -> Vec<Block> {
     blocks.push(Block::Heading(front::QUESTION.to_owned()));
     blocks.push(Block::Points(front::answer(found.front)));
     blocks.push(Block::Table(grid));
-    let caption = "n from 2^10; the means over the seeds.".to_owned();
+    let caption = "Means over the seeds.".to_owned();
     blocks.extend(front::figure(found.front).map(|picture| Block::Picture(picture, caption)));
     blocks.push(Block::Heading("Ten headlines".to_owned()));
     blocks.push(Block::Lines(headlines::lines(found.judgement)));

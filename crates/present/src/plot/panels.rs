@@ -14,7 +14,7 @@ const SIZE: Point = (400, 260);
 /// From one panel to the next.
 const STEP: Point = (SIZE.0 + 64, SIZE.1 + 74);
 /// The corner of the first.
-const FIRST: Point = (80, 104);
+const FIRST: Point = (92, 104);
 /// Room for the legend, and below the panels.
 const LEGEND: i32 = 200;
 const BELOW: i32 = 56;
