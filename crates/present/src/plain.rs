@@ -7,7 +7,7 @@ const WIDTH: usize = 100;
 
 /// The document as text. Pictures are named, not drawn.
 pub fn render(document: &Document) -> String {
-    let mut out = format!("{}\n{}\n\n", document.title, document.subtitle);
+    let mut out = filled(&document.title, "", "") + &filled(&document.subtitle, "", "") + "\n";
     for block in &document.blocks {
         out += &set(block);
         out.push('\n');
@@ -18,7 +18,7 @@ pub fn render(document: &Document) -> String {
 fn set(block: &Block) -> String {
     match block {
         Block::Heading(text) | Block::Subheading(text) => {
-            format!("{text}\n{}\n", "-".repeat(text.chars().count().min(WIDTH)))
+            format!("{}{}\n", filled(text, "", ""), "-".repeat(text.chars().count().min(WIDTH)))
         }
         Block::Text(text) => filled(text, "", ""),
         Block::Points(points) => points.iter().map(|point| filled(point, "- ", "  ")).collect(),
