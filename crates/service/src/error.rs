@@ -89,8 +89,7 @@ pub enum Reason {
     EmptyKey,
     /// A job with this key is pending or periodic, and was not to be replaced.
     DuplicateKey,
-    /// As many jobs as are allowed, which is named here, are scheduled, or as many again are over and wait to be cleared away by a
-    /// driver that is held up, see [`max_jobs`](crate::Builder::max_jobs).
+    /// As many jobs as are allowed, which is named here, are scheduled, see [`max_jobs`](crate::Builder::max_jobs).
     LimitReached(usize),
     /// The service has been stopped, or dropped: it is kept for as long as jobs are to run.
     Stopped,
@@ -141,6 +140,9 @@ pub enum ChangeError {
     /// It is running now. In answer to a cancellation: this run goes on, and no other follows. In answer to a move: this is its
     /// last run, and there is none to be moved.
     Running,
+    /// It is over. How it ended is not kept of a one-shot job without name or key, unless that was
+    /// [asked for](crate::OneShot::tracked).
+    Over,
     /// Its last run has ended.
     Finished,
     /// It was cancelled before.
@@ -157,6 +159,7 @@ impl fmt::Display for ChangeError {
         f.write_str(match self {
             Self::UnknownKey => "no job has this key",
             Self::Running => "the job is running",
+            Self::Over => "the job is over: it has run, or was cancelled; schedule it `tracked` to know which",
             Self::Finished => "the job has finished",
             Self::Cancelled => "the job was cancelled before",
             Self::Stopped => STOPPED,
@@ -197,7 +200,7 @@ impl fmt::Display for BuildError {
                 f.write_str("a limit of zero jobs: each would be refused; leave `max_jobs` out for no limit")
             }
             Self::Limit(jobs) => {
-                write!(f, "a limit of {jobs} jobs: a backend holds at most {}", crate::builder::MOST_JOBS)
+                write!(f, "a limit of {jobs} jobs: a backend holds at most {}", crate::Builder::MOST_JOBS)
             }
             Self::Thread(error) => write!(f, "a thread could not be started: {error}"),
         }

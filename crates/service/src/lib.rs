@@ -144,52 +144,37 @@
 //! To drive timeouts inside of one event loop that owns them, a backend alone is smaller and does less: see
 //! `wheelhouse-hierarchical-wheel`.
 
-mod builder;
 mod calendar;
-mod clock;
-#[cfg(feature = "cron")]
-pub mod cron;
-mod due;
+mod drive;
 mod error;
 mod event;
-mod executor;
 pub mod future;
 mod handle;
 mod job;
-mod keys;
+mod job_handle;
 #[cfg(all(test, wheelhouse_loom))]
 mod model_tests;
+mod observe;
 mod plan;
-mod prometheus;
-mod record;
-mod repeat;
 mod run;
-mod runs;
-mod scheduler;
-mod service;
-mod shared;
-mod signal;
-mod stats;
+mod shard;
 mod sync;
 mod time;
 mod work;
 
-pub use builder::Builder;
+#[cfg(feature = "cron")]
+pub use calendar::cron;
 pub use calendar::{OnRule, Rule};
-pub use clock::{Clock, ManualClock, MonotonicClock, Waker};
+pub use drive::{Builder, DueRun, Executor, Scheduler, Service, Stop, Stopped};
 pub use error::{BuildError, ChangeError, Reason, Rejected};
 pub use event::{Event, EventKind};
-pub use executor::Executor;
-pub use handle::Handle;
-pub use job::{Job, JobHandle, Status};
-pub use keys::Key;
+pub use handle::{Handle, Run};
+pub use job::{Key, Missed, Status};
+pub use job_handle::{Job, JobHandle};
+pub use observe::{Counts, Snapshot, Summary};
 pub use plan::{OneShot, Periodic};
-pub use repeat::Missed;
-pub use run::{DueRun, Run};
-pub use scheduler::{JobIndex, Scheduler};
-pub use service::{Service, Stop, Stopped};
-pub use stats::{Counts, Snapshot, Summary};
-pub use time::Moment;
+pub use shard::JobIndex;
+pub use time::{Clock, ManualClock, Moment, MonotonicClock, Waker};
 
 /// What [`OneShot::send`] and [`Periodic::send`] send to, from the crate of the same name.
 pub use crossbeam_channel;

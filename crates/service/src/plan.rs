@@ -1,23 +1,41 @@
 //! Plans: when a job is to run, what it is called, and finally what it is to do.
 
-use crate::due::Due;
-use crate::record::Tags;
-use crate::repeat::{Missed, Pace, Repeat};
-use crate::time::nanos;
-use crate::work::{CallEach, CallOnce, CallShared, SendEach, SendOnce, Work};
-use crate::{Handle, JobHandle, Key, Moment, Reason, Rejected, Run};
+use crate::handle::{Handle, Plan, Run, Work};
+use crate::job::{Info, Key, Life, Missed, Pace, Repeat};
+use crate::job_handle::JobHandle;
+use crate::time::{Due, Moment, Ticks, nanos};
+use crate::work::{CallEach, CallOnce, CallShared, SendEach, SendOnce};
+use crate::{Reason, Rejected};
 use crossbeam_channel::Sender;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// A plan that has been checked.
-pub(crate) struct Plan {
-    pub(crate) due: Due,
-    pub(crate) repeat: Option<Repeat>,
-    pub(crate) tags: Tags,
-    /// Whether a job that has the key is to be replaced.
-    pub(crate) replace: bool,
+impl Handle {
+    /// Plans a job for `delay` from now: call [`run`](OneShot::run) or [`send`](OneShot::send) on it to schedule it.
+    pub fn after(&self, delay: Duration) -> OneShot<'_> {
+        OneShot::new(self, self.now().checked_add(delay))
+    }
+
+    /// Plans a job for a moment of the service's [`Clock`]. One that is past is due at once.
+    pub fn at(&self, moment: Moment) -> OneShot<'_> {
+        OneShot::new(self, Some(moment))
+    }
+
+    /// Plans a job for a time of the wall clock: a date and a time of day. A time that is past is due at once.
+    ///
+    /// The job waits for the wall clock to show that time, never less, and follows it if it is set: forward within a minute, back however
+    /// far. So it does if the machine is suspended meanwhile and the service's clock stands still for so long, as
+    /// [`MonotonicClock`](crate::MonotonicClock) does on Linux. For that each such job is looked at once a minute. A job that is
+    /// [moved](JobHandle::refresh) waits for a moment of the service's clock from then on.
+    pub fn at_time(&self, time: SystemTime) -> OneShot<'_> {
+        OneShot::at_time(self, time)
+    }
+
+    /// Plans a job that is run again and again, first a period from now, without end unless [`times`](Periodic::times) says so.
+    pub fn every(&self, period: Duration) -> Periodic<'_> {
+        Periodic::new(self, period, self.now().checked_add(period))
+    }
 }
 
 /// What both kinds of plan have.
@@ -25,14 +43,17 @@ struct Options<'h> {
     handle: &'h Handle,
     /// `None` if it is too far away to be named.
     first: Option<Due>,
-    tags: Tags,
+    name: Option<Arc<str>>,
+    key: Option<Key>,
     replace: bool,
+    tracked: bool,
+    slack: Option<Duration>,
 }
 
 impl<'h> Options<'h> {
     fn new(handle: &'h Handle, first: Option<Moment>) -> Self {
         let first = first.map(Due::at);
-        Self { handle, first, tags: Tags::default(), replace: false }
+        Self { handle, first, name: None, key: None, replace: false, tracked: false, slack: None }
     }
 
     /// The first run is to wait for a time of the wall clock.
@@ -42,19 +63,34 @@ impl<'h> Options<'h> {
     }
 
     fn key(&mut self, key: Key, replace: bool) {
-        self.tags.key = Some(key);
+        self.key = Some(key);
         self.replace = replace;
     }
 
+    fn ticks(&self) -> Ticks {
+        let ticks = self.handle.ticks();
+        self.slack.map_or(ticks, |slack| ticks.with_slack(slack))
+    }
+
     fn check(self, repeat: Option<Repeat>) -> Result<Plan, Reason> {
-        let Self { handle, first, tags, replace } = self;
-        if tags.key.as_ref().is_some_and(|key| key.is_empty()) {
+        let ticks = self.ticks();
+        let Self { first, name, key, replace, tracked, slack, .. } = self;
+        if key.as_ref().is_some_and(|key| key.is_empty()) {
             return Err(Reason::EmptyKey);
         }
-        let due = first
-            .filter(|first| first.deadline <= handle.ticks().latest())
-            .ok_or(Reason::Overflow)?;
-        Ok(Plan { due, repeat, tags, replace })
+        let due = first.filter(|first| first.deadline <= ticks.latest()).ok_or(Reason::Overflow)?;
+        // All that a plain one-shot job does without.
+        let full = tracked || slack.is_some() || name.is_some() || key.is_some() || repeat.is_some() || due.wall.is_some();
+        let life = full.then(|| Life {
+            work: None,
+            info: Arc::new(Info::new(name, key)),
+            wall: due.wall.clone(),
+            repeat,
+            ticks,
+            moved: false,
+            ending: None,
+        });
+        Ok(Plan { due, life, replace })
     }
 }
 
@@ -63,7 +99,7 @@ macro_rules! common_methods {
     () => {
         /// Gives the job a name, for messages and for those who get it back.
         pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
-            self.options.tags.name = Some(name.into());
+            self.options.name = Some(name.into());
             self
         }
 
@@ -82,6 +118,13 @@ macro_rules! common_methods {
         /// While both exist, which is for an instant, both count for [`max_jobs`](crate::Builder::max_jobs).
         pub fn replacing(mut self, key: impl Into<Key>) -> Self {
             self.options.key(key.into(), true);
+            self
+        }
+
+        /// Lets runs be late by as much, so that the driver wakes up once for those that are due close together: deadlines
+        /// are rounded up to whole multiples of this. In place of that of the [service](crate::Builder::slack).
+        pub fn slack(mut self, slack: Duration) -> Self {
+            self.options.slack = Some(slack);
             self
         }
     };
@@ -104,6 +147,13 @@ impl<'h> OneShot<'h> {
 
     common_methods!();
 
+    /// Has its handles know how it ended, as those of a job with a name, a key or several runs do anyhow. See [`JobHandle`]. Costs
+    /// some 200 bytes and an allocation.
+    pub fn tracked(mut self) -> Self {
+        self.options.tracked = true;
+        self
+    }
+
     /// Schedules a closure.
     ///
     /// # Errors
@@ -113,9 +163,8 @@ impl<'h> OneShot<'h> {
     where
         F: FnOnce(&Run<'_>) + Send + 'static,
     {
-        let scheduled = self.schedule(CallOnce(Some(function)));
-        scheduled
-            .map_err(|(reason, work)| Rejected { reason, job: work.0.expect("it has not run") })
+        let scheduled = self.schedule(CallOnce(function));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
     }
 
     /// Schedules the sending of a value, by the driving thread, so that no slow job holds it up. If the channel is full then,
@@ -129,13 +178,16 @@ impl<'h> OneShot<'h> {
         sender: &Sender<T>,
         value: T,
     ) -> Result<JobHandle, Rejected<T>> {
-        let scheduled = self.schedule(SendOnce { sender: sender.clone(), value: Some(value) });
-        scheduled
-            .map_err(|(reason, work)| Rejected { reason, job: work.value.expect("it has not run") })
+        let scheduled = self.schedule(SendOnce { sender: sender.clone(), value });
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value })
     }
 
     pub(crate) fn schedule<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
         self.options.handle.schedule(self.options.check(None), work)
+    }
+
+    pub(crate) fn schedule_in<W: Work>(self, shard: u32, work: W) -> Result<JobHandle, (Reason, W)> {
+        self.options.handle.schedule_in(shard, self.options.check(None), work)
     }
 }
 
@@ -274,7 +326,7 @@ impl<'h> Periodic<'h> {
     }
 
     fn repeat(&self, overlapping: bool) -> Result<Repeat, Reason> {
-        let ticks = self.options.handle.ticks();
+        let ticks = self.options.ticks();
         let period = NonZeroU64::new(nanos(self.period).ok_or(Reason::Overflow)?)
             .ok_or(Reason::ZeroPeriod)?;
         if self.period < ticks.length() {

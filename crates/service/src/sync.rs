@@ -6,7 +6,7 @@
 
 #[cfg(not(wheelhouse_loom))]
 mod real {
-    pub(crate) use crossbeam_channel::{Receiver, Sender, unbounded};
+    pub(crate) use crossbeam_channel::{Sender, unbounded};
     pub(crate) use parking_lot::{Condvar, Mutex, MutexGuard};
     pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, fence};
     pub(crate) use std::{thread, thread_local};

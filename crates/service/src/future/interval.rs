@@ -2,7 +2,7 @@
 
 use super::Sleep;
 use crate::plan::Periodic;
-use crate::repeat::Repeat;
+use crate::job::Repeat;
 use crate::{Moment, Reason};
 use futures_core::Stream;
 use std::fmt;

@@ -1,10 +1,12 @@
 //! Values that come out of a queue when their time has come.
 
-use crate::shared::discard;
-use crate::work::Work;
-use crate::{ChangeError, Handle, JobHandle, Rejected, Run, Status};
+use crate::handle::{Handle, Run, Work, discard};
+use crate::job_handle::JobHandle;
+use crate::work::call_again;
+use crate::{ChangeError, Rejected};
 use futures_core::Stream;
 use parking_lot::Mutex;
+use std::any::Any;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::future::poll_fn;
@@ -28,11 +30,13 @@ use std::time::Duration;
 /// Dropping the queue drops the values in it.
 #[must_use = "a queue is of no use unless it is polled"]
 pub struct DelayQueue<T> {
-    timers: Handle,
+    /// All jobs of a queue are in one, so that its values are in one order, whoever puts them in.
+    shard: u32,
     state: Arc<Mutex<State<T>>>,
 }
 
 struct State<T> {
+    timers: Handle,
     /// Values whose time has come and that were not taken yet, the next in front.
     due: VecDeque<T>,
     /// The values whose time has not come, by their numbers, and the jobs that bring them.
@@ -55,13 +59,14 @@ impl<T: Send + 'static> DelayQueue<T> {
     /// An empty queue.
     pub fn new(timers: &Handle) -> Self {
         let state = State {
+            timers: timers.clone(),
             due: VecDeque::new(),
             waiting: HashMap::new(),
             stranded: 0,
             waker: None,
             inserted: 0,
         };
-        Self { timers: timers.clone(), state: Arc::new(Mutex::new(state)) }
+        Self { shard: timers.house().here(), state: Arc::new(Mutex::new(state)) }
     }
 
     /// Puts a value in that comes out `delay` from now.
@@ -74,7 +79,7 @@ impl<T: Send + 'static> DelayQueue<T> {
         let mut state = self.state.lock();
         let number = state.inserted;
         let work = Release { number, has_come: false, state: Arc::clone(&self.state) };
-        match self.timers.after(delay).schedule(work) {
+        match state.timers.after(delay).schedule_in(self.shard, work) {
             Ok(job) => {
                 state.inserted += 1;
                 state.waiting.insert(number, (job.clone(), value));
@@ -220,8 +225,12 @@ struct Release<T> {
 }
 
 impl<T: Send + 'static> Work for Release<T> {
-    fn call(&mut self, _: &Run<'_>) {
-        self.has_come = true;
+    fn call(self: Box<Self>, _: &Run<'_>, back: &mut Option<Box<dyn Work>>) {
+        call_again(self, back, |work| work.has_come = true);
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
     }
 
     fn is_brief(&self) -> bool {
@@ -238,9 +247,7 @@ impl<T> Drop for Release<T> {
         let mut state = self.state.lock();
         let mut cancelled = None;
         match state.waiting.get(&self.number) {
-            Some((job, _)) if !self.has_come && job.status() == Status::Stopped => {
-                state.stranded += 1
-            }
+            Some(_) if !self.has_come && state.timers.is_stopped() => state.stranded += 1,
             // It was removed, or the queue was dropped.
             None => {}
             Some(_) => {

@@ -1,8 +1,15 @@
 //! Jobs by the calendar: whenever a rule says so.
 
+#[cfg(feature = "cron")]
+pub mod cron;
+
+use crate::handle::{Handle, Run, Work};
+use crate::job::Key;
+use crate::job_handle::JobHandle;
 use crate::plan::Periodic;
-use crate::work::Work;
-use crate::{Handle, JobHandle, Key, Reason, Rejected, Run};
+use crate::work::call_again;
+use crate::{Reason, Rejected};
+use std::any::Any;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -128,23 +135,28 @@ struct CallOnRule<R, F> {
 impl<R: Rule, F: FnMut(&Run<'_>)> CallOnRule<R, F> {
     /// Moves the next run to where the rule wants it; false if there is none.
     fn plan_next(&mut self, run: &Run<'_>) -> bool {
-        let shared = run.job().shared();
         // A run that was moved to a moment is for no time, and takes none away.
         self.last = run.time().or(self.last);
-        let wall = shared.clock.wall();
+        let wall = run.wall();
         let after = self.last.map_or(wall, |last| wall.max(last));
         // A rule that names a time that is past would have the job run for ever.
-        let Some(next) = self.rule.next(after).filter(|next| *next > after) else { return false };
-        shared.wait_for_wall(run.job().record(), next).is_ok()
+        let next = self.rule.next(after).filter(|next| *next > after);
+        next.is_some_and(|next| run.wait_for_wall(next))
     }
 }
 
 impl<R: Rule, F: FnMut(&Run<'_>) + Send + 'static> Work for CallOnRule<R, F> {
-    fn call(&mut self, run: &Run<'_>) {
-        // First, so that a closure that panics has a next run, and one that ends the job or moves it has the last word.
-        if !run.is_last() && !self.plan_next(run) {
-            run.end();
-        }
-        (self.function)(run);
+    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Option<Box<dyn Work>>) {
+        call_again(self, back, |work| {
+            // First, so that a closure that panics has a next run, and one that ends the job or moves it has the last word.
+            if !run.is_last() && !work.plan_next(run) {
+                run.end();
+            }
+            (work.function)(run);
+        });
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
     }
 }

@@ -1,28 +1,23 @@
 //! Configuration.
 
-use crate::executor::{Executor, Pool, Runner};
-use crate::shared::Shared;
-use crate::time::Ticks;
-use crate::{BuildError, Clock, Event, JobIndex, MonotonicClock, Scheduler, Service};
+use super::executor::{Executor, Pool, Runner};
+use super::{Scheduler, Service};
+use crate::handle::{Observer, Shared};
+use crate::shard::{House, JobIndex, Wheel};
+use crate::time::{Clock, MonotonicClock, Ticks};
+use crate::{BuildError, Event};
 use std::fmt;
 use std::sync::Arc;
+use std::thread::available_parallelism;
 use std::time::Duration;
 use wheelhouse_core::Timer;
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
-/// The most jobs a service may be allowed: half of what a backend holds, so that it cannot overflow while cancelled
-/// jobs wait to be cleared away.
-pub(crate) const MOST_JOBS: usize = 1 << 31;
+/// The most jobs a service may be allowed: half of what a backend holds.
+const MOST_JOBS: usize = 1 << 31;
 
-/// What is told of what goes wrong.
-type Observer = Box<dyn Fn(&Event) + Send + Sync>;
-
-/// What handles and workers need to know of the configuration.
-pub(crate) struct Settings {
-    pub(crate) limit: usize,
-    pub(crate) slow_after: Duration,
-    pub(crate) observer: Option<Observer>,
-}
+/// The most shards that pay by default.
+const MOST_SHARDS: usize = 64;
 
 /// Configures a [`Scheduler`] or a [`Service`].
 ///
@@ -40,7 +35,7 @@ pub(crate) struct Settings {
 /// # Ok::<(), wheelhouse_service::BuildError>(())
 /// ```
 ///
-/// On another backend, any `Timer<JobIndex>`:
+/// On another backend, any [`Timer<JobIndex>`](wheelhouse_core::Timer):
 ///
 /// ```
 /// use wheelhouse_hierarchical_wheel::HierarchicalWheel;
@@ -52,47 +47,66 @@ pub(crate) struct Settings {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use = "nothing is built until `build` or `start` is called"]
-pub struct Builder<B = HierarchicalWheel<JobIndex>> {
-    backend: B,
+pub struct Builder {
+    backend: Option<Box<dyn Wheel>>,
+    shards: Option<usize>,
     tick: Duration,
+    slack: Duration,
     clock: Arc<dyn Clock>,
     workers: Option<usize>,
     executor: Option<Box<dyn Executor>>,
-    settings: Settings,
+    limit: Option<usize>,
+    slow_after: Duration,
+    observer: Option<Observer>,
 }
 
 impl Builder {
     /// The most that [`max_jobs`](Self::max_jobs) takes.
     pub const MOST_JOBS: usize = MOST_JOBS;
 
-    pub(crate) fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
-            backend: HierarchicalWheel::new(),
-            tick: Duration::from_millis(1),
+            backend: None,
+            shards: None,
+            tick: Duration::from_micros(50),
+            slack: Duration::ZERO,
             clock: Arc::new(MonotonicClock::new()),
             workers: None,
             executor: None,
-            settings: Settings {
-                limit: MOST_JOBS,
-                slow_after: Duration::from_secs(1),
-                observer: None,
-            },
+            limit: None,
+            slow_after: Duration::from_secs(1),
+            observer: None,
         }
     }
-}
 
-impl<B> Builder<B> {
-    /// What holds the timers; a [`HierarchicalWheel`] by default.
-    pub fn backend<C: Timer<JobIndex>>(self, backend: C) -> Builder<C> {
-        let Self { tick, clock, workers, executor, settings, .. } = self;
-        Builder { backend, tick, clock, workers, executor, settings }
+    /// What holds the timers, in one shard; a [`HierarchicalWheel`] for each shard by default.
+    pub fn backend(mut self, backend: impl Timer<JobIndex> + Send + 'static) -> Self {
+        self.backend = Some(Box::new(backend));
+        self
     }
 
-    /// How long a tick lasts: a millisecond by default. Deadlines are rounded up to it, so that a job begins up to a
+    /// How many shards jobs lie in, for a service with a thread: by default as many as there are processors, and one for a
+    /// [`Scheduler`]. Each is a lock and a wheel; a thread schedules in one of them, so that more threads than shards meet there. Zero is taken
+    /// for one, as a [backend](Self::backend) that was given is.
+    pub fn shards(mut self, shards: usize) -> Self {
+        self.shards = Some(shards);
+        self
+    }
+
+    /// How long a tick lasts: 50 microseconds by default. Deadlines are rounded up to it, so that a job begins up to a
     /// tick after its time and never before. A finer tick costs nothing where nothing is due; a coarser one wakes the
-    /// thread less often.
+    /// thread less often, and so does a [`slack`](Self::slack).
     pub fn tick(mut self, tick: Duration) -> Self {
         self.tick = tick;
+        self
+    }
+
+    /// Lets runs be late by as much, so that the thread wakes up once for those that are due close together: deadlines are rounded
+    /// up to whole multiples of this. None by default. A job may have [its own](crate::OneShot::slack). Periods may be shorter.
+    ///
+    /// Beside a coarser tick, this leaves the resolution as it is for the jobs that need it.
+    pub fn slack(mut self, slack: Duration) -> Self {
+        self.slack = slack;
         self
     }
 
@@ -122,32 +136,30 @@ impl<B> Builder<B> {
     /// How many jobs may be scheduled at a time: pending, due, and running. [`Builder::MOST_JOBS`] by default, which is
     /// also the most. Zero is refused.
     ///
-    /// This bounds the memory too. A job that is over makes room at once, but something of it stays until the driver looks: of
-    /// those there may be as many again (1,024 where fewer are allowed), and if a job holds up the driver for so long that there
-    /// are more, new ones are refused.
+    /// This bounds the memory too: a job that is over makes room at once. With a limit all threads write to one count.
     pub fn max_jobs(mut self, jobs: usize) -> Self {
-        self.settings.limit = jobs;
+        self.limit = Some(jobs);
         self
     }
 
     /// Runs that take longer than this are reported; a second by default. Zero is refused.
     pub fn slow_after(mut self, time: Duration) -> Self {
-        self.settings.slow_after = time;
+        self.slow_after = time;
         self
     }
 
     /// What is to be called when something goes wrong in a job, on the thread where it does: it should return soon. It may
     /// do anything that a job may, also stop the service.
     pub fn on_event(mut self, observer: impl Fn(&Event) + Send + Sync + 'static) -> Self {
-        self.settings.observer = Some(Box::new(observer));
+        self.observer = Some(Box::new(observer));
         self
     }
 }
 
 #[cfg(feature = "record")]
-impl<B: Timer<JobIndex>> Builder<B> {
+impl Builder {
     /// Records what the service does with its timers in a file, as a trace to be replayed on other
-    /// backends (feature `record`). What is there already is overwritten. Call it after
+    /// backends (feature `record`), in one shard. What is there already is overwritten. Call it after
     /// [`backend`](Self::backend), which would take the recorder away again, and after
     /// [`tick`](Self::tick), whose length the trace names.
     ///
@@ -170,33 +182,29 @@ impl<B: Timer<JobIndex>> Builder<B> {
     /// # std::fs::remove_file(&path)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn record_to(
-        self,
-        path: impl AsRef<std::path::Path>,
-    ) -> Result<Builder<wheelhouse_record::Recorder<B>>, wheelhouse_record::Error> {
-        let Self { backend, tick, clock, workers, executor, settings } = self;
-        let recording = wheelhouse_record::Recorder::builder().tick(tick);
+    pub fn record_to(self, path: impl AsRef<std::path::Path>) -> Result<Self, wheelhouse_record::Error> {
+        let recording = wheelhouse_record::Recorder::builder().tick(self.tick);
+        let backend = self.backend.unwrap_or_else(|| Box::new(HierarchicalWheel::new()));
         let backend = recording.note("the timers of a service").create(path, backend)?;
-        Ok(Builder { backend, tick, clock, workers, executor, settings })
+        Ok(Self { backend: Some(Box::new(backend)), ..self })
     }
 }
 
-impl<B: Timer<JobIndex>> Builder<B> {
+impl Builder {
     /// Builds a scheduler without a thread. Workers, if any are wanted, are started.
     ///
     /// # Errors
     ///
     /// A tick that cannot be, a pool of no workers, a limit of zero or one that is too high, runs that are slow after no time, or a thread that
     /// cannot be started.
-    pub fn build(self) -> Result<Scheduler<B>, BuildError> {
+    pub fn build(self) -> Result<Scheduler, BuildError> {
         let ticks = Ticks::new(self.tick).ok_or(BuildError::Tick(self.tick))?;
-        if self.settings.limit == 0 {
-            return Err(BuildError::NoJobs);
+        match self.limit {
+            Some(0) => return Err(BuildError::NoJobs),
+            Some(limit) if limit > MOST_JOBS => return Err(BuildError::Limit(limit)),
+            _ => {}
         }
-        if self.settings.limit > MOST_JOBS {
-            return Err(BuildError::Limit(self.settings.limit));
-        }
-        if self.settings.slow_after.is_zero() {
+        if self.slow_after.is_zero() {
             return Err(BuildError::SlowAfterZero);
         }
         let runner = match (self.executor, self.workers) {
@@ -204,29 +212,35 @@ impl<B: Timer<JobIndex>> Builder<B> {
             (None, Some(workers)) => Runner::Workers(Pool::new(workers)?),
             (None, None) => Runner::Inline,
         };
-        let (shared, intake) = Shared::new(self.clock, ticks, self.settings);
-        Ok(Scheduler::with_parts(shared, intake, self.backend, runner))
+        let wheel = || -> Box<dyn Wheel> { Box::new(HierarchicalWheel::new()) };
+        let wheels = match self.backend {
+            Some(backend) => vec![backend],
+            None => (0..self.shards.unwrap_or(1).max(1)).map(|_| wheel()).collect(),
+        };
+        let house = House::new(self.clock, ticks.with_slack(self.slack), wheels, self.limit);
+        let shared = Shared { house, slow_after: self.slow_after, observer: self.observer };
+        Ok(Scheduler::new(&Arc::new(shared), runner))
     }
-}
 
-impl<B: Timer<JobIndex> + Send + 'static> Builder<B> {
-    /// Builds a scheduler and starts it.
+    /// Builds a service and starts it.
     ///
     /// # Errors
     ///
     /// Those of [`build`](Self::build).
-    pub fn start(self) -> Result<Service, BuildError> {
+    pub fn start(mut self) -> Result<Service, BuildError> {
+        let processors = || available_parallelism().map_or(1, |count| count.get().min(MOST_SHARDS));
+        self.shards = Some(self.shards.unwrap_or_else(processors));
         self.build()?.start()
     }
 }
 
-impl<B> fmt::Debug for Builder<B> {
+impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
             .field("tick", &self.tick)
             .field("workers", &self.workers)
-            .field("max_jobs", &self.settings.limit)
-            .field("slow_after", &self.settings.slow_after)
+            .field("max_jobs", &self.limit)
+            .field("slow_after", &self.slow_after)
             .finish_non_exhaustive()
     }
 }

@@ -1,15 +1,17 @@
-//! The service: a scheduler with a thread of its own.
+//! The service: a driver with a thread of its own.
 
-use crate::executor::{Runner, join};
-use crate::scheduler::{JobIndex, Scheduler, given_back, in_order};
-use crate::shared::{Shared, discard};
+use super::executor::{Runner, join};
+use super::scheduler::Scheduler;
+use super::{Driver, give_back, in_order};
+use crate::handle::{Handle, discard};
+use crate::shard::Stage;
+use crate::sync::Parker;
 use crate::sync::thread::{self, JoinHandle};
-use crate::sync::{Mutex, Parker};
-use crate::{BuildError, Builder, Handle, Job, Moment, Waker};
+use crate::time::Waker;
+use crate::{BuildError, Builder, Job};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use wheelhouse_core::Timer;
 
 /// A timer service that runs by itself: one thread sleeps until something is due, and runs it or hands it to workers.
 ///
@@ -35,8 +37,7 @@ use wheelhouse_core::Timer;
 /// Dropping it stops it and joins its threads: it waits for runs that go on, drops the jobs that are still to run, and
 /// handles then answer that it has been stopped.
 pub struct Service {
-    shared: Arc<Shared>,
-    core: Arc<Mutex<dyn TakeBack>>,
+    timers: Handle,
     runner: Arc<Runner>,
     driver: Option<JoinHandle<()>>,
 }
@@ -65,39 +66,21 @@ pub struct Stopped {
     pub running: usize,
 }
 
-/// After so many runs the driver takes in again, so that making up for a stall keeps nothing waiting that is due before it.
-const RUNS_PER_POLL: usize = 64;
-
-/// What the service wants of a scheduler, whatever its backend is.
-trait TakeBack: Send {
-    fn take_back(&mut self, due: bool) -> Vec<Job>;
-}
-
-impl<B: Timer<JobIndex> + Send> TakeBack for Scheduler<B> {
-    fn take_back(&mut self, due: bool) -> Vec<Job> {
-        Self::take_back(self, due)
-    }
-}
-
-impl<B: Timer<JobIndex> + Send + 'static> Scheduler<B> {
-    /// Gives the scheduler a thread of its own. It is gone by that, so that it cannot be started twice.
+impl Scheduler {
+    /// Gives the scheduler a thread of its own. It is gone by that, so that it cannot be started twice. What is built by
+    /// [`Builder::start`] has a shard for each processor; this one has one.
     ///
     /// # Errors
     ///
     /// If the thread cannot be started. The scheduler is then dropped, and with it the jobs that were scheduled before: handles answer
     /// that it has been stopped. Jobs that must not be lost by that are scheduled when the service runs.
     pub fn start(self) -> Result<Service, BuildError> {
-        let (shared, runner) = (Arc::clone(self.shared()), Arc::clone(self.runner()));
-        let core = Arc::new(Mutex::new(self));
-        let driver = Driver {
-            core: Arc::clone(&core),
-            shared: Arc::clone(&shared),
-            runner: Arc::clone(&runner),
-        };
-        let driver = thread::Builder::new()
-            .name("wheelhouse-driver".to_owned())
-            .spawn(move || driver.run())?;
-        Ok(Service { shared, core, runner, driver: Some(driver) })
+        let driver = self.driver();
+        let (timers, runner) = (driver.timers.clone(), Arc::clone(&driver.runner));
+        let its = Driver::new(timers.clone(), Arc::clone(&runner));
+        let thread = thread::Builder::new().name("wheelhouse-driver".to_owned()).spawn(move || run(its))?;
+        self.leave();
+        Ok(Service { timers, runner, driver: Some(thread) })
     }
 }
 
@@ -122,7 +105,7 @@ impl Service {
     /// A handle to schedule jobs with, from any thread. It does not keep the service running: once that is stopped or dropped, the
     /// handle refuses jobs with [`Reason::Stopped`](crate::Reason::Stopped).
     pub fn handle(&self) -> Handle {
-        Handle::new(Arc::clone(&self.shared))
+        self.timers.clone()
     }
 
     /// Stops, and gives back the jobs that were still to run. From the first instant of the call, handles refuse new jobs.
@@ -131,26 +114,24 @@ impl Service {
     /// run is still to come is among them, whether or not it ran before. May be called by a job
     /// of the service, or by an observer of its events: it does not wait for that run, nor is the job given back.
     pub fn stop(mut self, how: Stop) -> Stopped {
-        self.shared.close();
-        if how == Stop::Now {
-            self.shared.close_for_good();
-        }
-        let taken = self.core.lock().take_back(how == Stop::Now);
-        let mut jobs = given_back(taken);
-        self.shared.signal.wake();
+        let house = self.timers.house();
+        // What waits for a worker may wait for the one that this job has.
+        let due = how == Stop::Now || house.is_inside();
+        let stage = if how == Stop::Now { Stage::Over } else { Stage::Closed };
+        let mut jobs = give_back(&self.timers, due, stage);
+        house.signal.wake();
         let ended = match how {
             Stop::Now => false,
-            Stop::Wait => self.shared.runs.wait(Duration::MAX),
-            Stop::WaitFor(longest) => self.shared.runs.wait(longest),
+            Stop::Wait => house.wait(Duration::MAX),
+            Stop::WaitFor(longest) => house.wait(longest),
         };
         if how != Stop::Now {
             // What still waits for a worker, what was moved to a later time while it did, and what waits for its next run.
-            self.shared.close_for_good();
-            let taken = self.core.lock().take_back(true);
-            jobs.extend(given_back(taken));
+            jobs.extend(give_back(&self.timers, true, Stage::Over));
         }
+        let running = house.runs().1;
         self.end_threads(ended);
-        Stopped { jobs: in_order(jobs), running: self.shared.runs.count().1 }
+        Stopped { jobs: in_order(jobs), running }
     }
 
     fn end_threads(&mut self, wait: bool) {
@@ -165,11 +146,8 @@ impl Service {
 impl Drop for Service {
     fn drop(&mut self) {
         if self.driver.is_some() {
-            self.shared.close();
-            self.shared.close_for_good();
-            let jobs = self.core.lock().take_back(true);
-            self.shared.signal.wake();
-            // Without the lock, as what they hold may do anything when it is dropped.
+            let jobs = give_back(&self.timers, true, Stage::Over);
+            self.timers.house().signal.wake();
             jobs.into_iter().for_each(discard);
             self.end_threads(true);
         }
@@ -178,62 +156,40 @@ impl Drop for Service {
 
 impl fmt::Debug for Service {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Service").field("snapshot", &self.shared.snapshot()).finish_non_exhaustive()
+        f.debug_struct("Service").field("snapshot", &self.timers.snapshot()).finish_non_exhaustive()
     }
 }
 
-/// What the thread runs.
-struct Driver<B: Timer<JobIndex>> {
-    core: Arc<Mutex<Scheduler<B>>>,
-    shared: Arc<Shared>,
-    runner: Arc<Runner>,
+/// What the thread does.
+fn run(mut driver: Driver) {
+    let parker = Parker::of_this_thread();
+    let waker: Waker = Arc::new({
+        let parker = parker.clone();
+        move || parker.unpark()
+    });
+    let timers = driver.timers.clone();
+    let house = timers.house();
+    house.signal.set_waker(Arc::clone(&waker));
+    let by_hand = house.clock.watch(&waker);
+    while !house.is_closed() {
+        driver.begin_poll(house.now());
+        if driver.portion().is_some() {
+            continue;
+        }
+        let next = driver.next_wakeup();
+        // Looked at only now: an unpark that came while a job ran may have been taken by that job, if it blocked on
+        // something. From here to `park` there is nothing of the user's that could take it.
+        if !house.is_closed() {
+            sleep(&parker, next.map(|next| next.saturating_since(house.now())), by_hand);
+        }
+    }
 }
 
-impl<B: Timer<JobIndex>> Driver<B> {
-    fn run(self) {
-        let parker = Parker::of_this_thread();
-        let waker: Waker = Arc::new({
-            let parker = parker.clone();
-            move || parker.unpark()
-        });
-        self.core.lock().set_waker(Arc::clone(&waker));
-        let by_hand = self.shared.clock.watch(&waker);
-        loop {
-            self.poll();
-            let next = self.core.lock().next_wakeup();
-            // Looked at only now: an unpark that came while a job ran may have been taken by that job, if it blocked on
-            // something. From here to `park` there is nothing of the user's that could take it.
-            if self.shared.is_closed() {
-                return;
-            }
-            self.sleep(&parker, next, by_hand);
-        }
-    }
-
-    /// As [`Scheduler::poll`], but the lock is free while a job runs, so that the service can be stopped meanwhile; and only so
-    /// many runs. If more is due, the next wake-up is past, and the next poll follows at once.
-    fn poll(&self) {
-        let now = self.shared.now();
-        let slow = self.core.lock().take_in(now);
-        // Without the lock, so that an observer may stop the service, and one that takes its time holds up nobody who does.
-        self.shared.report_slow(slow);
-        let mut ended = None;
-        for _ in 0..RUNS_PER_POLL {
-            let run = self.core.lock().step(ended.take());
-            let Some(run) = run else { return };
-            ended = self.runner.launch(run);
-        }
-        if let Some(job) = ended {
-            self.core.lock().look_at(&job);
-        }
-    }
-
-    /// Sleeps until then, or until the waker is called: also if that happened before.
-    fn sleep(&self, parker: &Parker, until: Option<Moment>, by_hand: bool) {
-        match until.map(|until| until.saturating_since(self.shared.now())) {
-            Some(Duration::ZERO) => {}
-            Some(time) if !by_hand => parker.park_timeout(time),
-            _ => parker.park(),
-        }
+/// Sleeps for so long, or until the waker is called: also if that happened before.
+fn sleep(parker: &Parker, time: Option<Duration>, by_hand: bool) {
+    match time {
+        Some(Duration::ZERO) => {}
+        Some(time) if !by_hand => parker.park_timeout(time),
+        _ => parker.park(),
     }
 }

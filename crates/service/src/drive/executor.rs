@@ -1,12 +1,10 @@
 //! Where jobs run: on the driving thread, on workers, or wherever the user says.
 
+use super::due_run::DueRun;
 use crate::BuildError;
-use crate::record::Record;
-use crate::run::DueRun;
-use crate::shared::guarded;
+use crate::handle::guarded;
 use crate::sync::thread::{self, JoinHandle};
 use crate::sync::{Mutex, Sender, unbounded};
-use std::sync::Arc;
 
 /// Carries out runs, on threads of its own. A closure is one too.
 ///
@@ -46,16 +44,19 @@ pub(crate) enum Runner {
 }
 
 impl Runner {
-    /// Runs it here, or has it run elsewhere. Answers the job that the driver is to look at now.
-    pub(crate) fn launch(&self, run: DueRun) -> Option<Arc<Record>> {
+    /// Whether all runs are for the driving thread.
+    pub(crate) fn is_inline(&self) -> bool {
+        matches!(self, Self::Inline)
+    }
+
+    /// Has a run carried out elsewhere.
+    pub(crate) fn launch(&self, run: DueRun) {
         match self {
-            _ if run.is_brief() => return run.run_here(),
-            Self::Inline => return run.run_here(),
+            Self::Inline => run.run(),
             Self::Workers(pool) => pool.execute(run),
             // If it panics, the run is dropped and reported; the driver goes on.
             Self::Custom(executor) => guarded(|| executor.execute(run)).unwrap_or_default(),
         }
-        None
     }
 
     /// Whether a run that was handed out may begin while so many others do not end.

@@ -1,7 +1,6 @@
 //! When a periodic job runs next.
 
-use crate::Moment;
-use crate::time::Ticks;
+use crate::time::{Moment, Ticks};
 use std::num::NonZeroU64;
 
 /// What becomes of periods that pass unserved: because the machine stalled, the workers were busy, or a run took longer

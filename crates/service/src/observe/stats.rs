@@ -1,19 +1,12 @@
 //! What the service counts, and what it shows of it.
 
 use hdrhistogram::Histogram;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Declares the counters once, for the atomics that count and for the plain numbers that are shown.
+/// Declares the counters once, for the numbers and for adding them up.
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)+) => {
-        /// Counters as they go.
-        #[derive(Default)]
-        pub(crate) struct Counters {
-            $(pub(crate) $name: Counter,)+
-        }
-
-        /// Counters as they were at a moment. Each was read on its own: while the service works, they may differ by
+        /// Counters as they were at a moment. Each shard's were read on their own: while the service works, they may differ by
         /// what is under way.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
@@ -21,9 +14,10 @@ macro_rules! counters {
             $($(#[$doc])* pub $name: u64,)+
         }
 
-        impl Counters {
-            pub(crate) fn read(&self) -> Counts {
-                Counts { $($name: self.$name.get(),)+ }
+        impl Counts {
+            /// Adds those of another shard.
+            pub(crate) fn add(&mut self, other: &Self) {
+                $(self.$name += other.$name;)+
             }
         }
     };
@@ -58,25 +52,6 @@ counters! {
     polls,
 }
 
-/// A number that only grows.
-#[derive(Default)]
-pub(crate) struct Counter(AtomicU64);
-
-impl Counter {
-    /// Adds one, and returns the new number.
-    pub(crate) fn count(&self) -> u64 {
-        self.0.fetch_add(1, Ordering::Relaxed) + 1
-    }
-
-    pub(crate) fn add(&self, n: u64) {
-        self.0.fetch_add(n, Ordering::Relaxed);
-    }
-
-    fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
 /// An hour, in nanoseconds. What takes longer is counted as this long, except in the sum.
 const LONGEST: u64 = 3_600_000_000_000;
 
@@ -102,6 +77,13 @@ impl Distribution {
         self.histogram.saturating_record(crate::time::nanos(duration).unwrap_or(LONGEST).max(1));
         self.sum = self.sum.saturating_add(duration);
         self.longest = self.longest.max(duration);
+    }
+
+    /// Adds those of another shard.
+    fn add(&mut self, other: &Self) {
+        self.histogram.add(&other.histogram).expect("the same bounds");
+        self.sum = self.sum.saturating_add(other.sum);
+        self.longest = self.longest.max(other.longest);
     }
 
     pub(crate) fn summary(&self) -> Summary {
@@ -132,6 +114,21 @@ pub(crate) struct Distributions {
 impl Distributions {
     pub(crate) fn new() -> Self {
         Self { lateness: Distribution::new(), run_time: Distribution::new() }
+    }
+
+    pub(crate) fn record(&mut self, lateness: Duration, run_time: Duration) {
+        self.lateness.record(lateness);
+        self.run_time.record(run_time);
+    }
+
+    pub(crate) fn summaries(&self) -> (Summary, Summary) {
+        (self.lateness.summary(), self.run_time.summary())
+    }
+
+    /// Adds those of another shard.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.lateness.add(&other.lateness);
+        self.run_time.add(&other.run_time);
     }
 }
 

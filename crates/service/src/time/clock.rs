@@ -1,7 +1,6 @@
 //! Where the time comes from: the machine's monotonic clock, or one that a test sets by hand.
 
-use crate::Moment;
-use crate::time::nanos;
+use super::{Moment, nanos};
 use parking_lot::Mutex;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};

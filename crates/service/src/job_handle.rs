@@ -1,69 +1,53 @@
 //! A job as its owner sees it: a handle while it is scheduled, and the work itself when it is given back.
 
-use crate::record::{Phase, Record, Taken};
-use crate::shared::Shared;
-use crate::work::Work;
-use crate::{ChangeError, Key, Moment, Run};
+use crate::handle::{Anchor, Run, Work};
+use crate::job::{Ending, Id, Info, Key, Status};
+use crate::shard::{Held, House, Taken};
+use crate::time::{Due, Moment};
+use crate::ChangeError;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The handle of a scheduled job: two words, cheap to clone, safe to keep for ever (it keeps the memory of the job, in which the closure lies: a large one is better boxed) and to use from any thread, from
-/// inside the job as well.
+/// The handle of a scheduled job: cheap to clone, safe to keep for ever, and to use from any thread, from inside the job as well.
 ///
-/// Dropping it does nothing to the job. Every method is O(1), takes the lock of this one job for an instant, and never
-/// waits for a run.
+/// Dropping it does nothing to the job. Every method is O(1), takes the lock of a shard for an instant, and never waits for a run.
+///
+/// **When the job is over**, the handle of one that has a name, a key or several runs, or was scheduled
+/// [`tracked`](crate::OneShot::tracked), knows how it ended and how often it ran. Of any other one-shot job nothing is kept: its
+/// handle says [`Status::Over`] and [`ChangeError::Over`], and that is all. ([`Stopped`](ChangeError::Stopped), once the service is.)
 #[derive(Clone)]
 pub struct JobHandle {
-    record: Arc<Record>,
-}
-
-/// Where a job is in its life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Status {
-    /// It waits for its time, or for a worker.
-    Pending,
-    /// It is running; a periodic one may have more runs to come. A job whose runs may overlap is `Pending` while runs
-    /// go on, until the last has begun, and then ends with that.
-    Running,
-    /// Its last run has ended: there were to be no more, it [ended itself](Run::end), or its rule named no other time.
-    Finished,
-    /// It was cancelled, or replaced by another with its key.
-    Cancelled,
-    /// The service was stopped before its (next) run.
-    Stopped,
+    anchor: Anchor,
+    id: Id,
+    info: Option<Arc<Info>>,
 }
 
 impl JobHandle {
-    pub(crate) fn new(record: Arc<Record>) -> Self {
-        Self { record }
+    pub(crate) fn new(anchor: Anchor, id: Id, info: Option<Arc<Info>>) -> Self {
+        Self { anchor, id, info }
     }
 
-    /// Counts the jobs of one service from 1, in the order of scheduling.
+    /// Counts the jobs of one service from 1, in the order of scheduling where one thread schedules; of several threads each counts
+    /// on its own, and no two jobs have one number.
     pub fn number(&self) -> u64 {
-        self.record.number
+        self.id.number.get()
     }
 
     /// The name it was given.
     pub fn name(&self) -> Option<&str> {
-        self.record.name()
+        self.info.as_ref()?.name.as_deref()
     }
 
     /// The key it was scheduled under.
     pub fn key(&self) -> Option<&Key> {
-        self.record.key()
+        self.info.as_ref()?.key.as_ref()
     }
 
     /// Where it is in its life.
     pub fn status(&self) -> Status {
-        match self.record.lock().phase {
-            Phase::Pending | Phase::Due => Status::Pending,
-            Phase::Running => Status::Running,
-            Phase::Finished => Status::Finished,
-            Phase::Cancelled => Status::Cancelled,
-            Phase::Stopped => Status::Stopped,
-        }
+        let status = self.house().with(self.id.shard, |core| core.status(self.id));
+        status.or_else(|| self.ending().map(Status::from)).unwrap_or(Status::Over)
     }
 
     /// Whether a run is still to begin. Not while one goes on, even if others follow.
@@ -71,22 +55,25 @@ impl JobHandle {
         self.status() == Status::Pending
     }
 
-    /// How many runs have begun.
+    /// How many runs have begun. Zero for a job that is [over](Status::Over) and of which nothing is kept.
     pub fn runs(&self) -> u64 {
-        self.record.lock().runs
+        match &self.info {
+            Some(info) => info.runs(),
+            None => u64::from(self.status() == Status::Running),
+        }
     }
 
     /// When the next run is due; `None` if it is running or over. For a job that waits for a time of the wall clock: where that lies
     /// as things are now.
     pub fn deadline(&self) -> Option<Moment> {
-        let state = self.record.lock();
-        matches!(state.phase, Phase::Pending | Phase::Due)
-            .then(|| state.due.reckoned(&*self.shared().clock))
+        let due = self.house().with(self.id.shard, |core| core.due(self.id))?;
+        // Without the lock, as the clock may be the user's.
+        Some(due.wall.as_ref().map_or(due.deadline, |wall| wall.reckoned(&*self.house().clock)))
     }
 
     /// How long until the next run is due, zero if it is overdue; `None` if it is running or over.
     pub fn remaining(&self) -> Option<Duration> {
-        self.deadline().map(|deadline| deadline.saturating_since(self.shared().now()))
+        self.deadline().map(|deadline| deadline.saturating_since(self.house().now()))
     }
 
     /// Cancels the job, and gives back what it was to do.
@@ -99,7 +86,7 @@ impl JobHandle {
     /// [`ChangeError::Running`]: it is running; no other run follows. [`Finished`](ChangeError::Finished),
     /// [`Cancelled`](ChangeError::Cancelled), [`Stopped`](ChangeError::Stopped): it was over.
     pub fn cancel(&self) -> Result<Job, ChangeError> {
-        self.shared().cancel(&self.record)
+        self.end_as(Ending::Cancelled)
     }
 
     /// Moves the next run to `delay` from now, earlier or later. Those that follow it follow from there.
@@ -114,7 +101,7 @@ impl JobHandle {
     /// [`Cancelled`](ChangeError::Cancelled): it was over. [`Stopped`](ChangeError::Stopped): it is given back by the stop.
     /// [`Overflow`](ChangeError::Overflow): there is no such time, and the job stays as it was.
     pub fn refresh(&self, delay: Duration) -> Result<(), ChangeError> {
-        self.shared().reschedule(&self.record, self.shared().now().checked_add(delay))
+        self.move_to(self.house().now().checked_add(delay))
     }
 
     /// Moves the next run to a moment, as [`refresh`](Self::refresh) does. A moment that is past makes it due at once.
@@ -123,15 +110,48 @@ impl JobHandle {
     ///
     /// Those of [`refresh`](Self::refresh).
     pub fn reschedule(&self, moment: Moment) -> Result<(), ChangeError> {
-        self.shared().reschedule(&self.record, Some(moment))
+        self.move_to(Some(moment))
     }
 
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.record.shared
+    pub(crate) fn id(&self) -> Id {
+        self.id
     }
 
-    pub(crate) fn record(&self) -> &Arc<Record> {
-        &self.record
+    fn house(&self) -> &House<dyn Work> {
+        &self.anchor.house
+    }
+
+    fn ending(&self) -> Option<Ending> {
+        self.info.as_ref()?.ending()
+    }
+
+    /// What is known of how it ended, in place of the answer of a shard where it is no more.
+    fn known(&self, error: ChangeError) -> ChangeError {
+        match (error, self.ending()) {
+            (ChangeError::Over | ChangeError::Stopped, Some(Ending::Finished)) => ChangeError::Finished,
+            (ChangeError::Over | ChangeError::Stopped, Some(Ending::Cancelled)) => ChangeError::Cancelled,
+            (ChangeError::Over, Some(Ending::Stopped)) => ChangeError::Stopped,
+            (error, _) => error,
+        }
+    }
+
+    /// Ends the job, cancelled or finished.
+    pub(crate) fn end_as(&self, ending: Ending) -> Result<Job, ChangeError> {
+        match self.house().end_as(self.id, ending) {
+            Ok(taken) => Ok(Job::new(Arc::clone(&self.anchor), taken)),
+            Err(error) => {
+                if error == ChangeError::Running {
+                    // A periodic job that is running has its last run.
+                    self.house().free_key(self.info.as_deref(), self.id);
+                }
+                Err(self.known(error))
+            }
+        }
+    }
+
+    fn move_to(&self, deadline: Option<Moment>) -> Result<(), ChangeError> {
+        let moved = self.house().move_to(self.id, deadline.map(Due::at), true);
+        moved.map_err(|error| self.known(error))
     }
 }
 
@@ -161,19 +181,15 @@ impl fmt::Debug for JobHandle {
 /// up to the owner.
 #[must_use = "the job was not run: drop it knowingly"]
 pub struct Job {
-    /// Whose work is this one's: to be run, taken out, or dropped.
     handle: JobHandle,
     deadline: Moment,
-    runs: u64,
+    held: Option<Held<dyn Work>>,
 }
 
 impl Job {
-    pub(crate) fn new(record: &Arc<Record>, taken: Taken) -> Self {
-        Self {
-            handle: JobHandle::new(Arc::clone(record)),
-            deadline: taken.deadline,
-            runs: taken.runs,
-        }
+    pub(crate) fn new(anchor: Anchor, taken: Taken<dyn Work>) -> Self {
+        let Taken { id, deadline, info, held } = taken;
+        Self { handle: JobHandle::new(anchor, id, info), deadline, held }
     }
 
     /// Its handle, for its name, key and number.
@@ -188,37 +204,40 @@ impl Job {
 
     /// How many runs had begun. Above zero only for a periodic job.
     pub fn runs(&self) -> u64 {
-        self.runs
+        self.handle.runs()
     }
 
-    /// Whether it is one that a future waits for.
-    pub(crate) fn is_awaited(&self) -> bool {
-        self.handle.record.is_awaited()
+    /// Has what waits for it hear that it will not run: false if nothing does.
+    pub(crate) fn tell(self) -> Result<(), Self> {
+        match self.held {
+            Some(Held::Wake(waker)) => waker.wake(),
+            Some(Held::Work(work)) if work.is_awaited() => drop(work),
+            held => return Err(Self { held, ..self }),
+        }
+        Ok(())
     }
 
     pub(crate) fn into_work<W: Work>(self) -> Option<W> {
-        self.handle.record.take_work()
+        let Some(Held::Work(work)) = self.held else { return None };
+        work.into_any().downcast().ok().map(|work| *work)
     }
 
     /// Runs it now, once, on this thread. It is neither counted nor timed, and a panic is passed on.
     pub fn run(self) {
-        let started = self.handle.shared().now();
         let run = Run {
-            job: &self.handle,
+            anchor: &self.handle.anchor,
+            id: self.handle.id,
+            info: self.handle.info.as_ref(),
             deadline: self.deadline,
             time: None,
-            started,
-            number: self.runs + 1,
+            started: self.handle.house().now(),
+            number: self.handle.runs() + 1,
             missed: 0,
             last: true,
         };
-        self.handle.record.call(&run);
-    }
-}
-
-impl Drop for Job {
-    fn drop(&mut self) {
-        self.handle.record.drop_work();
+        if let Some(Held::Work(work)) = self.held {
+            work.call(&run, &mut None);
+        }
     }
 }
 
@@ -227,7 +246,7 @@ impl fmt::Debug for Job {
         f.debug_struct("Job")
             .field("handle", &self.handle)
             .field("deadline", &self.deadline)
-            .field("runs", &self.runs)
+            .field("runs", &self.runs())
             .finish_non_exhaustive()
     }
 }
