@@ -4,10 +4,12 @@ mod common;
 
 use common::{Log, Rig, at, ms};
 use std::time::{Duration, SystemTime};
+use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::NoMeter;
-use wheelhouse_registry::{Visitor, visit};
-use wheelhouse_service::{Clock, ManualClock, Missed, Moment, Reason, Scheduler, Status};
+use wheelhouse_service::{
+    Clock, JobIndex, ManualClock, Missed, Moment, Reason, Scheduler, Status,
+};
 
 #[test]
 fn a_job_runs_once_at_its_time() {
@@ -304,51 +306,44 @@ fn time_has_an_end_and_nothing_overflows_there() {
     assert!(rig.timers.is_empty(), "where there is no next moment, a job ends");
 }
 
+/// What it runs on a backend.
+fn runs_on(backend: impl Timer<JobIndex> + Send + 'static) -> Vec<u64> {
+    let (clock, log) = (ManualClock::new(), Log::default());
+    let builder = Scheduler::builder().tick(ms(1)).clock(clock.clone());
+    let mut scheduler = builder.backend(backend).build().unwrap();
+    let timers = scheduler.handle();
+    for n in 0..500 {
+        let delay = ms(n * n % 701);
+        let periodic = |period, times| timers.every(ms(period)).first_after(delay).times(times);
+        let job = match n % 3 {
+            0 => timers.after(delay).run(log.times()).unwrap(),
+            1 => periodic(50 + n, 3).run(log.times()).unwrap(),
+            _ => periodic(97, 2).missed(Missed::Skip).run(log.times()).unwrap(),
+        };
+        match n % 7 {
+            0 => drop(job.cancel().unwrap()),
+            1 => job.refresh(ms(900 - n)).unwrap(),
+            2 => job.refresh(ms(1)).unwrap(),
+            _ => {}
+        }
+    }
+    scheduler.play(&clock, at(3000));
+    assert!(timers.is_empty());
+    log.take()
+}
+
 /// The same jobs on every backend of the registry: the same runs at the same times.
 #[test]
 fn every_backend_runs_the_same_jobs_at_the_same_times() {
-    struct All(Vec<(&'static str, Vec<u64>)>);
-    impl Visitor for All {
-        fn visit<B: Backend + 'static>(&mut self) {
-            let (clock, log) = (ManualClock::new(), Log::default());
-            let backend = B::build::<wheelhouse_service::JobIndex, NoMeter>();
-            let mut scheduler =
-                Scheduler::builder().clock(clock.clone()).backend(backend).build().unwrap();
-            let timers = scheduler.handle();
-            for n in 0..500 {
-                let delay = ms(n * n % 701);
-                let job = match n % 3 {
-                    0 => timers.after(delay).run(log.times()).unwrap(),
-                    1 => timers
-                        .every(ms(50 + n))
-                        .first_after(delay)
-                        .times(3)
-                        .run(log.times())
-                        .unwrap(),
-                    _ => timers
-                        .every(ms(97))
-                        .first_after(delay)
-                        .missed(Missed::Skip)
-                        .times(2)
-                        .run(log.times())
-                        .unwrap(),
-                };
-                match n % 7 {
-                    0 => drop(job.cancel().unwrap()),
-                    1 => job.refresh(ms(900 - n)).unwrap(),
-                    2 => job.refresh(ms(1)).unwrap(),
-                    _ => {}
-                }
-            }
-            scheduler.play(&clock, at(3000));
-            assert!(timers.is_empty());
-            self.0.push((B::INFO.name, log.take()));
-        }
+    let mut all = Vec::new();
+    macro_rules! each {
+        ($($backend:ty,)+) => {
+            $(all.push((<$backend>::INFO.name, runs_on(<$backend>::build::<JobIndex, NoMeter>())));)+
+        };
     }
-    let mut all = All(Vec::new());
-    visit(&mut all);
-    assert!(all.0.len() >= 4 && all.0[0].1.len() > 800);
-    for (name, runs) in &all.0 {
-        assert_eq!(runs, &all.0[0].1, "{name} and {}", all.0[0].0);
+    wheelhouse_registry::for_each_backend!(each);
+    assert!(all.len() >= 4 && all[0].1.len() > 800);
+    for (name, runs) in &all {
+        assert_eq!(runs, &all[0].1, "{name} and {}", all[0].0);
     }
 }

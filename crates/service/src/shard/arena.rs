@@ -126,7 +126,7 @@ mod tests {
         assert_eq!((arena.remove(5), arena.remove(5), arena.get(5)), (Some(5), None, None));
         assert_eq!(arena.remove(2000), Some(2000));
         assert_eq!((arena.insert(7), arena.insert(8), arena.len()), (2000, 5, 3 * SEGMENT));
-        assert_eq!((arena.get(5), arena.get_mut(2000)), (Some(&8), Some(&mut 7)));
+        assert_eq!((arena.get(5).copied(), arena.get_mut(2000)), (Some(8), Some(&mut 7)));
         assert_eq!((arena.insert(9), arena.get(1 << 20)), (3 * SEGMENT as u32, None));
         assert!(std::ptr::eq(first, arena.get(0).unwrap()));
         assert_eq!(arena.iter().filter(|(index, value)| index != *value).count(), 3);
