@@ -205,7 +205,7 @@ fn a_job_that_is_moved_while_the_service_stops_is_given_back() {
     let service = Service::builder().workers(1).start().unwrap();
     let timers = service.handle();
     let held = Held::start(&timers);
-    let waiting = timers.after(ms(0)).run(|_| ()).unwrap();
+    let waiting = timers.after(ms(0)).tracked().run(|_| ()).unwrap();
     wait_until(|| timers.snapshot().in_flight == 2);
     let stopping = thread::spawn(move || service.stop(Stop::Wait));
     wait_until(|| timers.is_stopped());
@@ -221,7 +221,7 @@ fn stopping_at_once_does_not_wait_for_a_job_on_the_driving_thread() {
     let service = Service::start().unwrap();
     let timers = service.handle();
     let held = Held::start(&timers);
-    let overdue = timers.after(ms(0)).run(|_| ()).unwrap();
+    let overdue = timers.after(ms(0)).tracked().run(|_| ()).unwrap();
     let stopped = returns(move || service.stop(Stop::Now));
     assert_eq!((stopped.jobs.len(), stopped.running, overdue.status()), (1, 1, Status::Stopped));
     held.release.send(()).unwrap();

@@ -85,7 +85,7 @@ impl Scheduler {
         let driver = &mut self.driver;
         driver.begin_poll(now);
         let house = driver.timers.house();
-        house.close_fence();
+        house.close_fence(house.ticks.reached(driver.now));
         let mut runs = 0;
         while let Some(more) = driver.portion() {
             runs += more;

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Waker;
 use wheelhouse_core::{Tick, TimerId};
+use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
 /// What the shard must know of work, whatever that is.
 pub(crate) trait Task: Send {
@@ -106,8 +107,8 @@ pub(crate) struct Core<W: ?Sized> {
     shard: u32,
     /// Jobs of all shards, where there is a limit.
     room: Option<Arc<AtomicUsize>>,
-    /// Jobs with a higher number were scheduled during this poll, and are for the next.
-    pub(super) fence: u64,
+    /// During a poll: jobs with a higher number were scheduled meanwhile and are for the next poll, and up to which tick this one goes.
+    pub(super) fence: Option<(u64, Tick)>,
     pub(super) aside: Vec<Id>,
     pub(super) turn: u32,
     pub(crate) runs: Runs,
@@ -134,7 +135,7 @@ impl<W: Task + ?Sized> Core<W> {
             shards,
             shard,
             room,
-            fence: u64::MAX,
+            fence: None,
             aside: Vec::new(),
             turn: 0,
             runs: Runs::default(),
@@ -337,14 +338,15 @@ impl<W: Task + ?Sized> Core<W> {
     }
 
     /// Takes away all jobs that wait for their time, and with `due` those whose runs were handed out and have not begun. Nothing
-    /// is scheduled from here on.
-    pub(crate) fn take_back(&mut self, due: bool, stage: Stage) -> Vec<Taken<W>> {
+    /// is scheduled from here on. With them comes the wheel if no other timer will be in it, to be dropped without the lock.
+    pub(crate) fn take_back(&mut self, due: bool, stage: Stage) -> (Vec<Taken<W>>, Option<Box<dyn Wheel>>) {
         self.stage = stage;
         let waits = |slot: &Slot<W>| matches!(slot.place, Place::Wheel(_)) || due && !self.is_running(slot);
         let waiting = self.slots.iter().filter(|(_, slot)| waits(slot));
         let waiting: Vec<_> = waiting.map(|(index, _)| index).collect();
         let taken = waiting.into_iter().filter_map(|index| self.take(index, Ending::Stopped)).collect();
         self.raise_next();
-        taken
+        let empty = || -> Box<dyn Wheel> { Box::new(HierarchicalWheel::new()) };
+        (taken, (stage == Stage::Over).then(|| std::mem::replace(&mut self.wheel, empty())))
     }
 }

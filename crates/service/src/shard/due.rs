@@ -81,7 +81,7 @@ impl<W: Task + ?Sized> Core<W> {
         let slot = self.slots.get_mut(index)?;
         let id = Id { number: slot.number, index, shard: self.shard() };
         let slot = self.slots.get_mut(index)?;
-        if slot.number.get() > self.fence {
+        if self.fence.is_some_and(|(last, _)| slot.number.get() > last) {
             slot.place = Place::Off(0);
             self.aside.push(id);
             return None;
@@ -251,7 +251,7 @@ impl<W: Task + ?Sized> Core<W> {
                 let look_by = life.wall.as_ref().map_or(next, |wall| wall.look_by(next, ended));
                 let tick = life.ticks.not_before(look_by);
                 // One that moves itself to the present is for the next poll.
-                if moved && self.fence != u64::MAX {
+                if moved && self.fence.is_some_and(|(_, upto)| tick <= upto) {
                     self.aside.push(id);
                 } else {
                     let place = self.start_timer(id.index, tick);
@@ -301,12 +301,12 @@ impl<W: Task + ?Sized> Core<W> {
     }
 
     /// From here to [`open_fence`](Self::open_fence), what is scheduled is kept for the next poll.
-    pub(crate) fn close_fence(&mut self) {
-        self.fence = self.last_number();
+    pub(crate) fn close_fence(&mut self, upto: Tick) {
+        self.fence = Some((self.last_number(), upto));
     }
 
     pub(crate) fn open_fence(&mut self) {
-        self.fence = u64::MAX;
+        self.fence = None;
         for id in std::mem::take(&mut self.aside) {
             let Some(slot) = self.slot(id).filter(|slot| matches!(slot.place, Place::Off(_))) else { continue };
             let deadline = slot.deadline;

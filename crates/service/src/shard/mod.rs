@@ -247,8 +247,8 @@ impl<W: Task + ?Sized> House<W> {
     }
 
     /// What is scheduled between these two is for the next poll.
-    pub(crate) fn close_fence(&self) {
-        self.with_all(Core::close_fence);
+    pub(crate) fn close_fence(&self, upto: Tick) {
+        self.with_all(|core| core.close_fence(upto));
     }
 
     pub(crate) fn open_fence(&self) {
@@ -275,8 +275,12 @@ impl<W: Task + ?Sized> House<W> {
     /// Takes back what is pending, and with `due` what was handed out and has not begun; from here on nothing is scheduled.
     pub(crate) fn take_back(&self, due: bool, stage: Stage) -> Vec<Taken<W>> {
         self.closed.store(true, Ordering::SeqCst);
-        let mut taken = Vec::new();
-        self.with_all(|core| taken.extend(core.take_back(due, stage)));
+        let (mut taken, mut wheels) = (Vec::new(), Vec::new());
+        self.with_all(|core| {
+            let (jobs, wheel) = core.take_back(due, stage);
+            taken.extend(jobs);
+            wheels.push(wheel);
+        });
         taken.iter().for_each(|taken| self.free_key(taken.info.as_deref(), taken.id));
         taken
     }
