@@ -83,6 +83,7 @@ impl Shared {
 
 /// Drops what the user gave, without a lock. It may panic in that, and neither a thread of the service nor what else is to be
 /// done is to end by it.
+#[inline]
 pub(crate) fn discard<T>(value: T) {
     guarded(|| drop(value)).unwrap_or_default();
 }
@@ -147,15 +148,18 @@ impl Handle {
         Self { anchors: (0..shared.house.shards()).map(anchor).collect() }
     }
 
+    #[inline]
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.anchors[0]
     }
 
+    #[inline]
     pub(crate) fn house(&self) -> &House<dyn Work> {
         &self.shared().house
     }
 
     /// The anchor for jobs of a shard.
+    #[inline]
     pub(crate) fn anchor(&self, shard: u32) -> &Anchor {
         &self.anchors[shard as usize]
     }
@@ -235,6 +239,7 @@ impl Handle {
     }
 
     /// The ticks of the service.
+    #[inline]
     pub(crate) fn ticks(&self) -> Ticks {
         self.house().ticks
     }
@@ -255,40 +260,58 @@ impl Handle {
         plan: Result<Plan, Reason>,
         work: W,
     ) -> Result<JobHandle, (Reason, W)> {
-        let rejected = |reason, work| {
-            self.house().with(shard, |core| core.counts.rejected += 1);
-            (reason, work)
-        };
         let Plan { due, life, replace } = match plan {
             Ok(plan) => plan,
-            Err(reason) => return Err(rejected(reason, work)),
+            Err(reason) => return Err(self.rejected(shard, reason, work)),
         };
+        let Some(life) = life else { return self.schedule_plain(shard, due.deadline, work) };
+        let info = Arc::clone(&life.info);
+        let key = info.key.clone().map(|key| (key, replace));
         let work: Box<dyn Work> = Box::new(work);
-        let info = life.as_ref().map(|life| Arc::clone(&life.info));
-        let key = info.as_ref().and_then(|info| info.key.clone()).map(|key| (key, replace));
-        let new = match life {
-            None => New::Plain(work),
-            Some(life) => New::Full(Life { work: Some(work), ..life }),
-        };
+        let new = New::Full(Life { work: Some(work), ..life });
         match self.house().schedule(shard, &due, key, new) {
             Ok((id, replaced)) => {
                 // After all else, and without a lock: what it holds may do anything when it is dropped, such as panic.
                 discard(replaced.map(|replaced| self.job_handle(replaced, None).cancel()));
-                Ok(self.job_handle(id, info))
+                Ok(self.job_handle(id, Some(info)))
             }
-            Err((reason, new)) => {
-                let work = match new {
-                    New::Plain(work) | New::Full(Life { work: Some(work), .. }) => work.into_any().downcast(),
-                    New::Full(_) | New::Wake(_) => unreachable!("it comes back as it was given"),
-                };
-                Err(rejected(reason, *work.expect("the work that was given")))
+            Err((reason, New::Full(Life { work: Some(work), .. }))) => {
+                Err(self.rejected(shard, reason, unboxed(work)))
             }
+            Err(_) => unreachable!("it comes back as it was given"),
         }
     }
 
+    /// The same for what most jobs are, by the shortest way. The deadline is one that has a tick.
+    #[inline]
+    pub(crate) fn schedule_plain<W: Work>(
+        &self,
+        shard: u32,
+        deadline: Moment,
+        work: W,
+    ) -> Result<JobHandle, (Reason, W)> {
+        let scheduled = self.house().schedule_plain(shard, deadline, Box::new(work));
+        match scheduled {
+            Ok(id) => Ok(self.job_handle(id, None)),
+            Err((reason, work)) => Err(self.rejected(shard, reason, unboxed(work))),
+        }
+    }
+
+    #[cold]
+    fn rejected<W>(&self, shard: u32, reason: Reason, work: W) -> (Reason, W) {
+        self.house().with(shard, |core| core.counts.rejected += 1);
+        (reason, work)
+    }
+
+    #[inline]
     pub(crate) fn job_handle(&self, id: Id, info: Option<Arc<Info>>) -> JobHandle {
         JobHandle::new(Arc::clone(self.anchor(id.shard)), id, info)
     }
+}
+
+/// Work that comes back as it was given.
+fn unboxed<W: Work>(work: Box<dyn Work>) -> W {
+    *work.into_any().downcast().expect("the work that was given")
 }
 
 /// A plan that has been checked.

@@ -24,6 +24,7 @@ pub struct JobHandle {
 }
 
 impl JobHandle {
+    #[inline]
     pub(crate) fn new(anchor: Anchor, id: Id, info: Option<Arc<Info>>) -> Self {
         Self { anchor, id, info }
     }
@@ -85,6 +86,7 @@ impl JobHandle {
     ///
     /// [`ChangeError::Running`]: it is running; no other run follows. [`Finished`](ChangeError::Finished),
     /// [`Cancelled`](ChangeError::Cancelled), [`Stopped`](ChangeError::Stopped): it was over.
+    #[inline]
     pub fn cancel(&self) -> Result<Job, ChangeError> {
         self.end_as(Ending::Cancelled)
     }
@@ -117,6 +119,7 @@ impl JobHandle {
         self.id
     }
 
+    #[inline]
     fn house(&self) -> &House<dyn Work> {
         &self.anchor.house
     }
@@ -136,6 +139,7 @@ impl JobHandle {
     }
 
     /// Ends the job, cancelled or finished.
+    #[inline]
     pub(crate) fn end_as(&self, ending: Ending) -> Result<Job, ChangeError> {
         match self.house().end_as(self.id, ending) {
             Ok(taken) => Ok(Job::new(Arc::clone(&self.anchor), taken)),
@@ -187,6 +191,7 @@ pub struct Job {
 }
 
 impl Job {
+    #[inline]
     pub(crate) fn new(anchor: Anchor, taken: Taken<dyn Work>) -> Self {
         let Taken { id, deadline, info, held } = taken;
         Self { handle: JobHandle::new(anchor, id, info), deadline, held }

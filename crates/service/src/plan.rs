@@ -67,6 +67,12 @@ impl<'h> Options<'h> {
         self.replace = replace;
     }
 
+    /// Whether it has nothing but a deadline.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        self.name.is_none() && self.key.is_none() && self.slack.is_none() && !self.tracked
+    }
+
     fn ticks(&self) -> Ticks {
         let ticks = self.handle.ticks();
         self.slack.map_or(ticks, |slack| ticks.with_slack(slack))
@@ -74,13 +80,14 @@ impl<'h> Options<'h> {
 
     fn check(self, repeat: Option<Repeat>) -> Result<Plan, Reason> {
         let ticks = self.ticks();
-        let Self { first, name, key, replace, tracked, slack, .. } = self;
+        let plain = self.is_plain();
+        let Self { first, name, key, replace, .. } = self;
         if key.as_ref().is_some_and(|key| key.is_empty()) {
             return Err(Reason::EmptyKey);
         }
-        let due = first.filter(|first| first.deadline <= ticks.latest()).ok_or(Reason::Overflow)?;
+        let due = first.filter(|first| ticks.reaches(first.deadline)).ok_or(Reason::Overflow)?;
         // All that a plain one-shot job does without.
-        let full = tracked || slack.is_some() || name.is_some() || key.is_some() || repeat.is_some() || due.wall.is_some();
+        let full = !plain || repeat.is_some() || due.wall.is_some();
         let life = full.then(|| Life {
             work: None,
             info: Arc::new(Info::new(name, key)),
@@ -183,11 +190,18 @@ impl<'h> OneShot<'h> {
     }
 
     pub(crate) fn schedule<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
-        self.options.handle.schedule(self.options.check(None), work)
+        let shard = self.options.handle.house().here();
+        self.schedule_in(shard, work)
     }
 
     pub(crate) fn schedule_in<W: Work>(self, shard: u32, work: W) -> Result<JobHandle, (Reason, W)> {
-        self.options.handle.schedule_in(shard, self.options.check(None), work)
+        let Options { handle, first: Some(Due { deadline, wall: None }), .. } = &self.options else {
+            return self.options.handle.schedule_in(shard, self.options.check(None), work);
+        };
+        if self.options.is_plain() && handle.ticks().reaches(*deadline) {
+            return handle.schedule_plain(shard, *deadline, work);
+        }
+        handle.schedule_in(shard, self.options.check(None), work)
     }
 }
 

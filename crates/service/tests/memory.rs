@@ -101,7 +101,7 @@ fn what_is_kept_when_jobs_are_over_is_used_again() {
         timers.after(HOUR + ms(n as u64)).key(format!("session {n:08}")).run(|_| ()).unwrap()
     };
     for (schedule, bytes) in
-        [(one_shot as fn(&Handle, usize) -> JobHandle, 60.0..=120.0), (keyed, 145.0..=210.0)]
+        [(one_shot as fn(&Handle, usize) -> JobHandle, 72.0..=115.0), (keyed, 240.0..=300.0)]
     {
         for jobs in NUMBERS {
             let (left, more) = kept_of_each(jobs, schedule);
@@ -141,14 +141,21 @@ fn what_comes_and_goes_while_the_driver_is_held_up_takes_no_memory() {
 
 #[test]
 fn a_one_shot_job_takes_as_much_as_documented() {
-    takes("one-shot", 165.0..=225.0, 1.0, |timers, n| {
-        timers.after(HOUR + ms(n as u64)).run(|_| ()).unwrap()
+    // With a closure of 16 bytes: 120 where wheel and jobs have just grown, 90 where they are many.
+    takes("one-shot", 85.0..=121.0, 1.0, |timers, n| {
+        let held = [n, n];
+        timers.after(HOUR + ms(n as u64)).run(move |_| drop(held)).unwrap()
     });
+    let many = of_each(1 << 17, |timers, n| {
+        let held = [n, n];
+        timers.after(HOUR + ms(n as u64)).run(move |_| drop(held)).unwrap()
+    });
+    assert!(many.0 <= 90.0, "{many:?}");
 }
 
 #[test]
 fn a_periodic_job_takes_as_much_as_documented() {
-    takes("periodic", 205.0..=265.0, 2.0, |timers, n| {
+    takes("periodic", 205.0..=275.0, 1.0, |timers, n| {
         timers.every(HOUR + ms(n as u64)).run(|_| ()).unwrap()
     });
 }
@@ -156,7 +163,7 @@ fn a_periodic_job_takes_as_much_as_documented() {
 #[test]
 fn a_keyed_job_takes_as_much_as_documented() {
     // A key of 16 bytes.
-    takes("keyed", 315.0..=380.0, 3.0, |timers, n| {
+    takes("keyed", 315.0..=375.0, 2.0, |timers, n| {
         timers.after(HOUR + ms(n as u64)).key(format!("session {n:08}")).run(|_| ()).unwrap()
     });
 }

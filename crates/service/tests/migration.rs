@@ -202,7 +202,7 @@ fn a_value_that_is_due_comes_out_of_a_delay_queue_and_is_neither_put_off_nor_tak
     assert_eq!((due.job().deadline(), queue.len()), (None, 3));
     assert_eq!(
         (due.refresh(ms(5)), due.remove()),
-        (Err(ChangeError::Finished), Err(ChangeError::Finished))
+        (Err(ChangeError::Over), Err(ChangeError::Over))
     );
     assert_eq!((later.remove().ok(), later.remove().ok()), (Some("later"), None));
     let mut next = || pin!(queue.next()).poll(&mut Context::from_waker(Waker::noop()));

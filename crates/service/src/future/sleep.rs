@@ -71,7 +71,7 @@ impl Sleep {
 
     fn begin_wait(&self, context: &Context<'_>) -> State {
         let shared: &Shared = &self.anchor;
-        let due = self.deadline.map(Due::at).filter(|due| due.deadline <= shared.house.ticks.latest());
+        let due = self.deadline.map(Due::at).filter(|due| shared.house.ticks.reaches(due.deadline));
         let Some(due) = due else { return State::Ready(Err(Reason::Overflow)) };
         let waker = New::Wake(context.waker().clone());
         match shared.house.schedule(shared.house.here(), &due, None, waker) {

@@ -35,6 +35,7 @@ impl<T> Arena<T> {
     }
 
     /// Where the next value will be put.
+    #[inline]
     pub(crate) fn next_index(&self) -> u32 {
         if self.free != NONE {
             return self.free;
@@ -45,14 +46,16 @@ impl<T> Arena<T> {
     }
 
     /// Puts a value there.
+    #[inline]
     pub(crate) fn insert(&mut self, value: T) -> u32 {
         let index = self.next_index();
         self.len += 1;
         if self.free == NONE {
             self.push(value);
         } else if let Some(place) = self.place(index)
-            && let Place::Free(next) = replace(place, Place::Used(value))
+            && let Place::Free(next) = *place
         {
+            *place = Place::Used(value);
             self.free = next;
         }
         index
@@ -70,11 +73,13 @@ impl<T> Arena<T> {
         }
     }
 
+    #[inline]
     fn place(&mut self, index: u32) -> Option<&mut Place<T>> {
         let index = index as usize;
         self.segments.get_mut(index / SEGMENT)?.get_mut(index % SEGMENT)
     }
 
+    #[inline]
     pub(crate) fn get(&self, index: u32) -> Option<&T> {
         let index = index as usize;
         match self.segments.get(index / SEGMENT)?.get(index % SEGMENT)? {
@@ -83,6 +88,7 @@ impl<T> Arena<T> {
         }
     }
 
+    #[inline]
     pub(crate) fn get_mut(&mut self, index: u32) -> Option<&mut T> {
         match self.place(index)? {
             Place::Used(value) => Some(value),
@@ -90,6 +96,7 @@ impl<T> Arena<T> {
         }
     }
 
+    #[inline]
     pub(crate) fn remove(&mut self, index: u32) -> Option<T> {
         let free = self.free;
         let place = self.place(index)?;

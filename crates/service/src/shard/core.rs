@@ -24,9 +24,8 @@ pub(crate) trait Task: Send {
     fn is_brief(&self) -> bool;
 }
 
-/// A job to be: what it does, and all that only some jobs have.
+/// A job to be that is more than work, or less.
 pub(crate) enum New<W: ?Sized> {
-    Plain(Box<W>),
     Full(Life<W>),
     /// A task is to be woken, and that is all.
     Wake(Waker),
@@ -166,17 +165,33 @@ impl<W: Task + ?Sized> Core<W> {
         self.stage
     }
 
+    /// Schedules a one-shot job that is nothing but work, unless the service was stopped: what most jobs are, by the shortest way.
+    #[inline]
+    pub(crate) fn schedule_plain(&mut self, deadline: Moment, work: Box<W>) -> Result<Id, Box<W>> {
+        if self.stage != Stage::Open {
+            return Err(work);
+        }
+        let place = self.start_timer(self.slots.next_index(), self.ticks.not_before(deadline));
+        let number = self.next_number();
+        let index = self.slots.insert(Slot { number, deadline, place, body: Body::Plain(work) });
+        Ok(Id { number, index, shard: self.shard })
+    }
+
+    #[inline]
+    fn next_number(&mut self) -> NonZeroU64 {
+        let number = self.counts.scheduled * self.shards + u64::from(self.shard);
+        self.counts.scheduled += 1;
+        NonZeroU64::MIN.saturating_add(number)
+    }
+
     /// Schedules a job, unless the service was stopped. `look_by` is when the driver is to look at it.
     pub(crate) fn schedule(&mut self, due: &Due, look_by: Moment, new: New<W>) -> Result<Id, New<W>> {
         if self.stage != Stage::Open {
             return Err(new);
         }
-        let number = self.counts.scheduled * self.shards + u64::from(self.shard);
-        let number = NonZeroU64::MIN.saturating_add(number);
-        self.counts.scheduled += 1;
+        let number = self.next_number();
         let ticks = if let New::Full(life) = &new { life.ticks } else { self.ticks };
         let body = match new {
-            New::Plain(work) => Body::Plain(work),
             New::Full(life) => Body::Other(Other::Full(self.lives.insert(life))),
             New::Wake(waker) => Body::Other(Other::Wake(self.wakers.insert(waker))),
         };
@@ -186,6 +201,7 @@ impl<W: Task + ?Sized> Core<W> {
     }
 
     /// Starts a timer for a job.
+    #[inline]
     pub(super) fn start_timer(&mut self, index: u32, tick: Tick) -> Place {
         self.next = self.next.min(tick);
         Place::Wheel(self.wheel.insert(tick, JobIndex(index)))
@@ -202,6 +218,7 @@ impl<W: Task + ?Sized> Core<W> {
         Some(if self.is_running(slot) { Status::Running } else { Status::Pending })
     }
 
+    #[inline]
     fn is_running(&self, slot: &Slot<W>) -> bool {
         match (&slot.place, &slot.body) {
             (Place::Wheel(_), _) | (_, Body::Plain(_) | Body::Other(Other::Wake(_))) => false,
@@ -243,12 +260,14 @@ impl<W: Task + ?Sized> Core<W> {
     }
 
     /// What is said of a job that is not there.
+    #[inline]
     fn missing(&self) -> ChangeError {
         if self.stage == Stage::Open { ChangeError::Over } else { ChangeError::Stopped }
     }
 
     /// Ends a job: it was cancelled, or is finished as one of its runs says. The answer of a running job is `Running`, and no run
     /// follows.
+    #[inline]
     pub(crate) fn end_as(&mut self, id: Id, ending: Ending) -> Result<Taken<W>, ChangeError> {
         let slot = self.slots.get(id.index).filter(|slot| slot.number == id.number);
         let slot = slot.ok_or_else(|| self.missing())?;
@@ -268,6 +287,7 @@ impl<W: Task + ?Sized> Core<W> {
     }
 
     /// Takes a job out that is over, with its timer.
+    #[inline]
     pub(super) fn take(&mut self, index: u32, ending: Ending) -> Option<Taken<W>> {
         let Slot { number, deadline, place, body } = self.slots.remove(index)?;
         if let Place::Wheel(timer) = place {
@@ -295,6 +315,7 @@ impl<W: Task + ?Sized> Core<W> {
     }
 
     /// What was due first may be gone.
+    #[inline]
     pub(super) fn raise_next(&mut self) {
         self.next = self.next.max(self.wheel.next_wakeup().unwrap_or(Tick::MAX));
     }

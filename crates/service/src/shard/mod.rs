@@ -102,6 +102,7 @@ impl<W: Task + ?Sized> House<W> {
     }
 
     /// The shard in which this thread schedules.
+    #[inline]
     pub(crate) fn here(&self) -> u32 {
         if self.shards.len() == 1 {
             return 0;
@@ -111,6 +112,7 @@ impl<W: Task + ?Sized> House<W> {
 
     /// Does something under the lock of a shard. If by that something is due there earlier than before, a driver that would
     /// sleep over it is woken.
+    #[inline]
     pub(crate) fn with<T>(&self, shard: u32, act: impl FnOnce(&mut Core<W>) -> T) -> T {
         let shard = &self.shards[shard as usize];
         let mut core = shard.core.lock();
@@ -130,6 +132,19 @@ impl<W: Task + ?Sized> House<W> {
     /// The same in each shard.
     fn with_all(&self, mut act: impl FnMut(&mut Core<W>)) {
         (0..self.shards.len() as u32).for_each(|shard| self.with(shard, &mut act));
+    }
+
+    /// Schedules a one-shot job that is nothing but work.
+    #[inline]
+    pub(crate) fn schedule_plain(&self, shard: u32, deadline: Moment, work: Box<W>) -> Result<Id, (Reason, Box<W>)> {
+        if let Err(reason) = self.admit() {
+            return Err((reason, work));
+        }
+        let scheduled = self.with(shard, |core| core.schedule_plain(deadline, work));
+        scheduled.map_err(|work| {
+            self.give_up();
+            (Reason::Stopped, work)
+        })
     }
 
     /// Schedules a job, in a shard, under a key or without. And the job whose key it takes, if it may; the caller cancels that.
@@ -159,15 +174,21 @@ impl<W: Task + ?Sized> House<W> {
                 }
             }
         };
-        if scheduled.is_err()
-            && let Some((_, room)) = &self.room
-        {
-            room.fetch_sub(1, Ordering::Relaxed);
+        if scheduled.is_err() {
+            self.give_up();
         }
         scheduled
     }
 
+    /// Gives back the room of a job that was not scheduled after all.
+    fn give_up(&self) {
+        if let Some((_, room)) = &self.room {
+            room.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
     /// Makes room for a job.
+    #[inline]
     fn admit(&self) -> Result<(), Reason> {
         if self.is_closed() {
             return Err(Reason::Stopped);
@@ -179,6 +200,7 @@ impl<W: Task + ?Sized> House<W> {
     }
 
     /// Ends a job, cancelled or finished; see [`Core::end_as`].
+    #[inline]
     pub(crate) fn end_as(&self, id: Id, ending: Ending) -> Result<Taken<W>, ChangeError> {
         let taken = self.with(id.shard, |core| core.end_as(id, ending))?;
         self.free_key(taken.info.as_deref(), id);
@@ -187,7 +209,7 @@ impl<W: Task + ?Sized> House<W> {
 
     /// Moves a job: because somebody asked for that, if it is to be counted.
     pub(crate) fn move_to(&self, id: Id, due: Option<Due>, count: bool) -> Result<(), ChangeError> {
-        let due = due.filter(|due| due.deadline <= self.ticks.latest()).ok_or(ChangeError::Overflow)?;
+        let due = due.filter(|due| self.ticks.reaches(due.deadline)).ok_or(ChangeError::Overflow)?;
         let look_by = due.look_by(|| self.now());
         self.with(id.shard, |core| {
             core.reschedule(id, due, look_by)?;
@@ -205,6 +227,7 @@ impl<W: Task + ?Sized> House<W> {
     }
 
     /// The key may be used for another job.
+    #[inline]
     pub(crate) fn free_key(&self, info: Option<&Info>, id: Id) {
         if let Some(key) = info.and_then(|info| info.key.as_ref()) {
             self.keys.remove(key, id);
@@ -216,6 +239,7 @@ impl<W: Task + ?Sized> House<W> {
         self.shards.iter().map(|shard| shard.core.lock().len()).sum()
     }
 
+    #[inline]
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::SeqCst)
     }

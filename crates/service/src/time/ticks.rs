@@ -31,6 +31,7 @@ impl Ticks {
 
     /// The tick of a deadline: rounded up, so that nothing fires early; with a slack to a multiple of that, so that what is due
     /// close together is due at one tick.
+    #[inline]
     pub(crate) fn not_before(self, moment: Moment) -> Tick {
         let tick = moment.0.div_ceil(self.length.get());
         if self.slack == NonZeroU64::MIN {
@@ -42,13 +43,22 @@ impl Ticks {
     }
 
     /// The last tick that has been reached at the moment.
+    #[inline]
     pub(crate) fn reached(self, moment: Moment) -> Tick {
         moment.0 / self.length
     }
 
     /// The instant of a tick.
+    #[inline]
     pub(crate) fn instant(self, tick: Tick) -> Moment {
         Moment(tick.saturating_mul(self.length.get()))
+    }
+
+    /// Whether the tick of a deadline has an instant that can be named.
+    #[inline]
+    pub(crate) fn reaches(self, deadline: Moment) -> bool {
+        // Without a division for all but the last tick.
+        deadline.0 <= u64::MAX - self.length.get() || deadline <= self.latest()
     }
 
     /// The latest deadline whose tick has an instant that can be named.
