@@ -52,7 +52,7 @@ pub(crate) struct House<W: ?Sized> {
     /// How many jobs there may be, and how many there are.
     room: Option<(usize, Arc<AtomicUsize>)>,
     closed: AtomicBool,
-    polls: CachePadded<AtomicU64>,
+    polls: CachePadded<AtomicUsize>,
     /// Who stops the service waits here for runs to end.
     gate: (Mutex<()>, Condvar),
 }
@@ -383,7 +383,7 @@ impl<W: Task + ?Sized> House<W> {
                 all.add(distributions);
             }
         });
-        snapshot.counts.polls = self.polls.load(Ordering::Relaxed);
+        snapshot.counts.polls = self.polls.load(Ordering::Relaxed) as u64;
         snapshot.keys = self.keys.len();
         (snapshot.lateness, snapshot.run_time) = all.summaries();
         snapshot

@@ -3,7 +3,6 @@
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, fence};
 pub(crate) use loom::{thread, thread_local};
 
-use loom::sync::atomic::{AtomicUsize, Ordering};
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -104,12 +103,10 @@ impl Parker {
     }
 }
 
-/// A channel that promises less than the real one does: a message can be received once it was sent, and the length
-/// is some number that was true once, unless a fence says otherwise.
+/// A channel.
 struct Channel<T> {
     queue: Mutex<Queue<T>>,
     changed: Condvar,
-    len: AtomicUsize,
 }
 
 struct Queue<T> {
@@ -123,8 +120,7 @@ pub(crate) struct Receiver<T>(Arc<Channel<T>>);
 
 pub(crate) fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
     let queue = Mutex::new(Queue { messages: VecDeque::new(), closed: false });
-    let channel =
-        Arc::new(Channel { queue, changed: Condvar::default(), len: AtomicUsize::new(0) });
+    let channel = Arc::new(Channel { queue, changed: Condvar::default() });
     (Sender(Arc::clone(&channel)), Receiver(channel))
 }
 
@@ -132,13 +128,8 @@ impl<T> Sender<T> {
     /// There always is a receiver: the tests and the workers keep it.
     pub(crate) fn send(&self, message: T) -> Result<(), T> {
         self.0.queue.lock().messages.push_back(message);
-        self.0.len.fetch_add(1, Ordering::Relaxed);
         self.0.changed.notify_all();
         Ok(())
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.0.len.load(Ordering::Relaxed)
     }
 }
 
@@ -150,28 +141,11 @@ impl<T> Drop for Sender<T> {
 }
 
 impl<T> Receiver<T> {
-    pub(crate) fn try_recv(&self) -> Result<T, ()> {
-        let message = self.0.queue.lock().messages.pop_front().ok_or(())?;
-        self.0.len.fetch_sub(1, Ordering::Relaxed);
-        Ok(message)
-    }
-
     /// Waits for a message; an error when there is none and no sender.
     pub(crate) fn recv(&self) -> Result<T, ()> {
         let mut queue = self.0.queue.lock();
         self.0.changed.wait_while(&mut queue, |queue| queue.messages.is_empty() && !queue.closed);
-        let message = queue.messages.pop_front().ok_or(())?;
-        drop(queue);
-        self.0.len.fetch_sub(1, Ordering::Relaxed);
-        Ok(message)
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.0.len.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.len() == 0
+        queue.messages.pop_front().ok_or(())
     }
 }
 
