@@ -1,5 +1,6 @@
-//! The handle through which any thread schedules jobs, and what hangs together with it: what a job does is told of its run, and
-//! from its run it reaches the service again. These types are one knot, so they lie in one file; what is built on them is not.
+//! The handle through which any thread schedules jobs, and what hangs together with it: what a job
+//! does is told of its run, and from its run it reaches the service again. These types are one
+//! knot, so they lie in one file; what is built on them is not.
 
 use crate::job::{Id, Info, Key, Life};
 use crate::shard::{House, New, Task};
@@ -14,7 +15,8 @@ use std::time::{Duration, SystemTime};
 
 /// What a job does when it runs.
 pub(crate) trait Work: Send + 'static {
-    /// Runs it. What is to be run again, or to be dropped only when the job is over, is put back, also if it panics.
+    /// Runs it. What is to be run again, or to be dropped only when the job is over, is put back,
+    /// also if it panics.
     fn call(self: Box<Self>, run: &Run<'_>, back: &mut Option<Box<dyn Work>>);
 
     /// For giving it back to a caller who knows what it is.
@@ -25,13 +27,15 @@ pub(crate) trait Work: Send + 'static {
         None
     }
 
-    /// Whether it is done in an instant and calls no closure of the user's, so that it may run on the driving thread also where
-    /// jobs run on workers. Then no slow job holds it up, and the order of deadlines is that in which it is done.
+    /// Whether it is done in an instant and calls no closure of the user's, so that it may run on
+    /// the driving thread also where jobs run on workers. Then no slow job holds it up, and the
+    /// order of deadlines is that in which it is done.
     fn is_brief(&self) -> bool {
         false
     }
 
-    /// Whether a future waits for it, and hears of it when it is dropped: then it is no job that anybody would want back.
+    /// Whether a future waits for it, and hears of it when it is dropped: then it is no job that
+    /// anybody would want back.
     fn is_awaited(&self) -> bool {
         false
     }
@@ -57,8 +61,8 @@ pub(crate) struct Shared {
     pub(crate) observer: Option<Observer>,
 }
 
-/// A reference to the service that is counted in a place of its own, one for each shard: references of jobs come and go with each
-/// call, and threads that write to one count wait for one another.
+/// A reference to the service that is counted in a place of its own, one for each shard: references
+/// of jobs come and go with each call, and threads that write to one count wait for one another.
 pub(crate) type Anchor = Arc<CachePadded<Arc<Shared>>>;
 
 impl Shared {
@@ -75,14 +79,15 @@ impl Shared {
         #[cfg(feature = "tracing")]
         tracing::warn!(job = %event.job, "{event}");
         if let Some(observer) = &self.observer {
-            // A callback that panics must not end the thread that it is told on; there is nobody left to tell.
+            // A callback that panics must not end the thread that it is told on; there is nobody
+            // left to tell.
             guarded(|| observer(&event)).unwrap_or_default();
         }
     }
 }
 
-/// Drops what the user gave, without a lock. It may panic in that, and neither a thread of the service nor what else is to be
-/// done is to end by it.
+/// Drops what the user gave, without a lock. It may panic in that, and neither a thread of the
+/// service nor what else is to be done is to end by it.
 #[inline]
 pub(crate) fn discard<T>(value: T) {
     guarded(|| drop(value)).unwrap_or_default();
@@ -134,8 +139,9 @@ pub struct Run<'a> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// No call waits for jobs. Scheduling, cancelling and moving are done at once, under the lock of one shard, which others hold for
-/// no longer than it takes to do the same, and the driver for no more than 64 jobs.
+/// No call waits for jobs. Scheduling, cancelling and moving are done at once, under the lock of
+/// one shard, which others hold for no longer than it takes to do the same, and the driver for no
+/// more than 64 jobs.
 #[derive(Clone)]
 pub struct Handle {
     /// One for each shard.
@@ -181,18 +187,19 @@ impl Handle {
     ///
     /// # Errors
     ///
-    /// [`ChangeError::UnknownKey`], or [`ChangeError::Stopped`] in its place once the service has been stopped; or those of
-    /// [`JobHandle::cancel`].
+    /// [`ChangeError::UnknownKey`], or [`ChangeError::Stopped`] in its place once the service has
+    /// been stopped; or those of [`JobHandle::cancel`].
     pub fn cancel(&self, key: &str) -> Result<Job, ChangeError> {
         self.job(key).ok_or_else(|| self.missing_key())?.cancel()
     }
 
-    /// Moves the next run of the job that has the key to `delay` from now. See [`JobHandle::refresh`].
+    /// Moves the next run of the job that has the key to `delay` from now. See
+    /// [`JobHandle::refresh`].
     ///
     /// # Errors
     ///
-    /// [`ChangeError::UnknownKey`], or [`ChangeError::Stopped`] in its place once the service has been stopped; or those of
-    /// [`JobHandle::refresh`].
+    /// [`ChangeError::UnknownKey`], or [`ChangeError::Stopped`] in its place once the service has
+    /// been stopped; or those of [`JobHandle::refresh`].
     pub fn refresh(&self, key: &str, delay: Duration) -> Result<(), ChangeError> {
         let deadline = self.now().checked_add(delay).map(Due::at);
         let id = self.house().job_of_key(key).ok_or_else(|| self.missing_key())?;
@@ -203,7 +210,8 @@ impl Handle {
         }
     }
 
-    /// A stop takes the keys away with the jobs, so that by the key alone nobody could tell it from the end of the job.
+    /// A stop takes the keys away with the jobs, so that by the key alone nobody could tell it from
+    /// the end of the job.
     fn missing_key(&self) -> ChangeError {
         if self.is_stopped() { ChangeError::Stopped } else { ChangeError::UnknownKey }
     }
@@ -271,7 +279,8 @@ impl Handle {
         let new = New::Full(Life { work: Some(work), ..life });
         match self.house().schedule(shard, &due, key, new) {
             Ok((id, replaced)) => {
-                // After all else, and without a lock: what it holds may do anything when it is dropped, such as panic.
+                // After all else, and without a lock: what it holds may do anything when it is
+                // dropped, such as panic.
                 discard(replaced.map(|replaced| self.job_handle(replaced, None).cancel()));
                 Ok(self.job_handle(id, Some(info)))
             }

@@ -1,21 +1,25 @@
-//! A job as its owner sees it: a handle while it is scheduled, and the work itself when it is given back.
+//! A job as its owner sees it: a handle while it is scheduled, and the work itself when it is given
+//! back.
 
+use crate::ChangeError;
 use crate::handle::{Anchor, Run, Work};
 use crate::job::{Ending, Id, Info, Key, Status};
 use crate::shard::{Held, House, Taken};
 use crate::time::{Due, Moment};
-use crate::ChangeError;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The handle of a scheduled job: cheap to clone, safe to keep for ever, and to use from any thread, from inside the job as well.
+/// The handle of a scheduled job: cheap to clone, safe to keep for ever, and to use from any
+/// thread, from inside the job as well.
 ///
-/// Dropping it does nothing to the job. Every method is O(1), takes the lock of a shard for an instant, and never waits for a run.
+/// Dropping it does nothing to the job. Every method is O(1), takes the lock of a shard for an
+/// instant, and never waits for a run.
 ///
-/// **When the job is over**, the handle of one that has a name, a key or several runs, or was scheduled
-/// [`tracked`](crate::OneShot::tracked), knows how it ended and how often it ran. Of any other one-shot job nothing is kept: its
-/// handle says [`Status::Over`] and [`ChangeError::Over`], and that is all. ([`Stopped`](ChangeError::Stopped), once the service is.)
+/// **When the job is over**, the handle of one that has a name, a key or several runs, or was
+/// scheduled [`tracked`](crate::OneShot::tracked), knows how it ended and how often it ran. Of any
+/// other one-shot job nothing is kept: its handle says [`Status::Over`] and [`ChangeError::Over`],
+/// and that is all. ([`Stopped`](ChangeError::Stopped), once the service is.)
 #[derive(Clone)]
 pub struct JobHandle {
     anchor: Anchor,
@@ -29,8 +33,8 @@ impl JobHandle {
         Self { anchor, id, info }
     }
 
-    /// Counts the jobs of one service from 1, in the order of scheduling where one thread schedules; of several threads each counts
-    /// on its own, and no two jobs have one number.
+    /// Counts the jobs of one service from 1, in the order of scheduling where one thread
+    /// schedules; of several threads each counts on its own, and no two jobs have one number.
     pub fn number(&self) -> u64 {
         self.id.number.get()
     }
@@ -56,7 +60,8 @@ impl JobHandle {
         self.status() == Status::Pending
     }
 
-    /// How many runs have begun. Zero for a job that is [over](Status::Over) and of which nothing is kept.
+    /// How many runs have begun. Zero for a job that is [over](Status::Over) and of which nothing
+    /// is kept.
     pub fn runs(&self) -> u64 {
         match &self.info {
             Some(info) => info.runs(),
@@ -64,8 +69,8 @@ impl JobHandle {
         }
     }
 
-    /// When the next run is due; `None` if it is running or over. For a job that waits for a time of the wall clock: where that lies
-    /// as things are now.
+    /// When the next run is due; `None` if it is running or over. For a job that waits for a time
+    /// of the wall clock: where that lies as things are now.
     pub fn deadline(&self) -> Option<Moment> {
         let due = self.house().with(self.id.shard, |core| core.due(self.id))?;
         // Without the lock, as the clock may be the user's.
@@ -79,34 +84,40 @@ impl JobHandle {
 
     /// Cancels the job, and gives back what it was to do.
     ///
-    /// `Ok` says that no run begins, even if its time had come and it waited for a worker; and that none goes on, except
-    /// of a job whose runs may overlap. Of a cancellation and a run that race, one wins, and the answer says which.
+    /// `Ok` says that no run begins, even if its time had come and it waited for a worker; and that
+    /// none goes on, except of a job whose runs may overlap. Of a cancellation and a run that race,
+    /// one wins, and the answer says which.
     ///
     /// # Errors
     ///
-    /// [`ChangeError::Running`]: it is running; no other run follows. [`Finished`](ChangeError::Finished),
-    /// [`Cancelled`](ChangeError::Cancelled), [`Stopped`](ChangeError::Stopped): it was over.
+    /// [`ChangeError::Running`]: it is running; no other run follows.
+    /// [`Finished`](ChangeError::Finished), [`Cancelled`](ChangeError::Cancelled),
+    /// [`Stopped`](ChangeError::Stopped): it was over.
     #[inline]
     pub fn cancel(&self) -> Result<Job, ChangeError> {
         self.end_as(Ending::Cancelled)
     }
 
-    /// Moves the next run to `delay` from now, earlier or later. Those that follow it follow from there.
+    /// Moves the next run to `delay` from now, earlier or later. Those that follow it follow from
+    /// there.
     ///
-    /// `Ok` says that it does not begin before that time, even if its time had come and it waited for a worker. In a
-    /// periodic job that is running, the run after this one is moved. To a later time it takes the lock of the job
-    /// and sends no message: the driver notices when the former time comes.
+    /// `Ok` says that it does not begin before that time, even if its time had come and it waited
+    /// for a worker. In a periodic job that is running, the run after this one is moved. To a later
+    /// time it takes the lock of the job and sends no message: the driver notices when the former
+    /// time comes.
     ///
     /// # Errors
     ///
-    /// [`ChangeError::Running`]: too late, the last run has begun. [`Finished`](ChangeError::Finished),
-    /// [`Cancelled`](ChangeError::Cancelled): it was over. [`Stopped`](ChangeError::Stopped): it is given back by the stop.
+    /// [`ChangeError::Running`]: too late, the last run has begun.
+    /// [`Finished`](ChangeError::Finished), [`Cancelled`](ChangeError::Cancelled): it was over.
+    /// [`Stopped`](ChangeError::Stopped): it is given back by the stop.
     /// [`Overflow`](ChangeError::Overflow): there is no such time, and the job stays as it was.
     pub fn refresh(&self, delay: Duration) -> Result<(), ChangeError> {
         self.move_to(self.house().now().checked_add(delay))
     }
 
-    /// Moves the next run to a moment, as [`refresh`](Self::refresh) does. A moment that is past makes it due at once.
+    /// Moves the next run to a moment, as [`refresh`](Self::refresh) does. A moment that is past
+    /// makes it due at once.
     ///
     /// # Errors
     ///
@@ -131,8 +142,12 @@ impl JobHandle {
     /// What is known of how it ended, in place of the answer of a shard where it is no more.
     fn known(&self, error: ChangeError) -> ChangeError {
         match (error, self.ending()) {
-            (ChangeError::Over | ChangeError::Stopped, Some(Ending::Finished)) => ChangeError::Finished,
-            (ChangeError::Over | ChangeError::Stopped, Some(Ending::Cancelled)) => ChangeError::Cancelled,
+            (ChangeError::Over | ChangeError::Stopped, Some(Ending::Finished)) => {
+                ChangeError::Finished
+            }
+            (ChangeError::Over | ChangeError::Stopped, Some(Ending::Cancelled)) => {
+                ChangeError::Cancelled
+            }
             (ChangeError::Over, Some(Ending::Stopped)) => ChangeError::Stopped,
             (error, _) => error,
         }
@@ -181,8 +196,8 @@ impl fmt::Debug for JobHandle {
     }
 }
 
-/// A job that was given back, because it was cancelled or the service was stopped. To drop it is to forget it; to run it is
-/// up to the owner.
+/// A job that was given back, because it was cancelled or the service was stopped. To drop it is to
+/// forget it; to run it is up to the owner.
 #[must_use = "the job was not run: drop it knowingly"]
 pub struct Job {
     handle: JobHandle,
@@ -227,7 +242,8 @@ impl Job {
         work.into_any().downcast().ok().map(|work| *work)
     }
 
-    /// Runs it now, once, on this thread. It is neither counted nor timed, and a panic is passed on.
+    /// Runs it now, once, on this thread. It is neither counted nor timed, and a panic is passed
+    /// on.
     pub fn run(self) {
         let run = Run {
             anchor: &self.handle.anchor,

@@ -14,8 +14,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Looks at every order in which no more than `interruptions` threads are interrupted where they need not be. Nearly all faults
-/// show with two (the documentation of loom); with one more, three threads of the service take a minute instead of a second.
+/// Looks at every order in which no more than `interruptions` threads are interrupted where they
+/// need not be. Nearly all faults show with two (the documentation of loom); with one more, three
+/// threads of the service take a minute instead of a second.
 fn check(interruptions: usize, test: impl Fn() + Send + Sync + 'static) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(interruptions);
@@ -40,7 +41,8 @@ fn scheduler() -> (Scheduler, Held) {
     (Scheduler::builder().clock(ManualClock::new()).executor(executor).build().unwrap(), held)
 }
 
-/// A job, and how often it ran: counted by the standard library, which loom does not look at, as that is not what is tested.
+/// A job, and how often it ran: counted by the standard library, which loom does not look at, as
+/// that is not what is tested.
 fn counted() -> (impl FnOnce(&Run<'_>) + Send + 'static, impl Fn() -> usize) {
     let runs = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&runs);
@@ -76,7 +78,8 @@ fn no_wake_up_is_lost() {
     });
 }
 
-/// Each producer in a shard of its own, so that nothing but the first ticks of the shards tells the driver of either.
+/// Each producer in a shard of its own, so that nothing but the first ticks of the shards tells the
+/// driver of either.
 #[test]
 fn no_wake_up_is_lost_whichever_shard_it_is_for() {
     check(2, || {
@@ -92,7 +95,10 @@ fn no_wake_up_is_lost_whichever_shard_it_is_for() {
             let timers = timers.clone();
             thread::spawn(move || drop(timers.schedule_plain(shard, Moment::ORIGIN, job)))
         };
-        let producers = [producer(0, CallOnce(Box::new(first) as Boxed)), producer(1, CallOnce(Box::new(second)))];
+        let producers = [
+            producer(0, CallOnce(Box::new(first) as Boxed)),
+            producer(1, CallOnce(Box::new(second))),
+        ];
         loop {
             scheduler.poll(clock.now());
             if first_ran() + second_ran() == 2 {
@@ -108,7 +114,8 @@ fn no_wake_up_is_lost_whichever_shard_it_is_for() {
 
 type Boxed = Box<dyn FnOnce(&Run<'_>) + Send>;
 
-/// A job that is moved to the present from another thread, while the driver goes to sleep until its former time.
+/// A job that is moved to the present from another thread, while the driver goes to sleep until its
+/// former time.
 #[test]
 fn no_wake_up_is_lost_to_who_moves_a_job() {
     check(3, || {
@@ -139,14 +146,15 @@ fn a_job_that_is_scheduled_while_the_service_stops_is_refused_or_given_back() {
         let (scheduler, _held) = scheduler();
         let timers = scheduler.handle();
         let kept = timers.clone();
-        let producer =
-            thread::spawn(move || match timers.after(Duration::from_secs(1)).tracked().run(|_| ()) {
+        let producer = thread::spawn(move || {
+            match timers.after(Duration::from_secs(1)).tracked().run(|_| ()) {
                 Ok(job) => Some(job),
                 Err(rejected) => {
                     assert_eq!(rejected.reason, Reason::Stopped);
                     None
                 }
-            });
+            }
+        });
         let mut jobs = scheduler.stop();
         let scheduled = producer.join().unwrap();
         assert_eq!(jobs.len(), usize::from(scheduled.is_some()), "one of the two has it");
@@ -219,7 +227,8 @@ fn a_periodic_job_that_ends_a_run_while_the_service_stops_is_given_back_or_over(
         let worker = thread::spawn(move || due.run());
         let jobs = scheduler.stop();
         worker.join().unwrap();
-        // It was given back before the run, or between two runs; or the run went on over the stop, and was the last.
+        // It was given back before the run, or between two runs; or the run went on over the stop,
+        // and was the last.
         assert!(jobs.len() + handle.runs() as usize >= 1);
         assert_eq!((handle.status(), timers.len()), (Status::Stopped, 0));
         let counts = timers.snapshot().counts;

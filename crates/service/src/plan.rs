@@ -12,7 +12,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 impl Handle {
-    /// Plans a job for `delay` from now: call [`run`](OneShot::run) or [`send`](OneShot::send) on it to schedule it.
+    /// Plans a job for `delay` from now: call [`run`](OneShot::run) or [`send`](OneShot::send) on
+    /// it to schedule it.
     pub fn after(&self, delay: Duration) -> OneShot<'_> {
         OneShot::new(self, self.now().checked_add(delay))
     }
@@ -22,17 +23,21 @@ impl Handle {
         OneShot::new(self, Some(moment))
     }
 
-    /// Plans a job for a time of the wall clock: a date and a time of day. A time that is past is due at once.
+    /// Plans a job for a time of the wall clock: a date and a time of day. A time that is past is
+    /// due at once.
     ///
-    /// The job waits for the wall clock to show that time, never less, and follows it if it is set: forward within a minute, back however
-    /// far. So it does if the machine is suspended meanwhile and the service's clock stands still for so long, as
-    /// [`MonotonicClock`](crate::MonotonicClock) does on Linux. For that each such job is looked at once a minute. A job that is
-    /// [moved](JobHandle::refresh) waits for a moment of the service's clock from then on.
+    /// The job waits for the wall clock to show that time, never less, and follows it if it is set:
+    /// forward within a minute, back however far. So it does if the machine is suspended meanwhile
+    /// and the service's clock stands still for so long, as
+    /// [`MonotonicClock`](crate::MonotonicClock) does on Linux. For that each such job is looked at
+    /// once a minute. A job that is [moved](JobHandle::refresh) waits for a moment of the service's
+    /// clock from then on.
     pub fn at_time(&self, time: SystemTime) -> OneShot<'_> {
         OneShot::at_time(self, time)
     }
 
-    /// Plans a job that is run again and again, first a period from now, without end unless [`times`](Periodic::times) says so.
+    /// Plans a job that is run again and again, first a period from now, without end unless
+    /// [`times`](Periodic::times) says so.
     pub fn every(&self, period: Duration) -> Periodic<'_> {
         Periodic::new(self, period, self.now().checked_add(period))
     }
@@ -110,26 +115,29 @@ macro_rules! common_methods {
             self
         }
 
-        /// Gives the job a key, under which it can be found, cancelled and moved until its last run begins. If another
-        /// job has the key, this one is refused.
+        /// Gives the job a key, under which it can be found, cancelled and moved until its last run
+        /// begins. If another job has the key, this one is refused.
         ///
-        /// The key is free *before* the closure of the last run is called, so that this can schedule another job under
-        /// it; other threads can do so too. Who removes in the closure what is stored elsewhere under the same key compares
-        /// [`JobHandle::number`] first, or he removes what belongs to the next job; the example `session_store` does.
+        /// The key is free *before* the closure of the last run is called, so that this can
+        /// schedule another job under it; other threads can do so too. Who removes in the closure
+        /// what is stored elsewhere under the same key compares [`JobHandle::number`] first, or he
+        /// removes what belongs to the next job; the example `session_store` does.
         pub fn key(mut self, key: impl Into<Key>) -> Self {
             self.options.key(key.into(), false);
             self
         }
 
-        /// Gives the job a key; if another job has it, that one is cancelled. If that one is running, its run goes on.
-        /// While both exist, which is for an instant, both count for [`max_jobs`](crate::Builder::max_jobs).
+        /// Gives the job a key; if another job has it, that one is cancelled. If that one is
+        /// running, its run goes on. While both exist, which is for an instant, both count for
+        /// [`max_jobs`](crate::Builder::max_jobs).
         pub fn replacing(mut self, key: impl Into<Key>) -> Self {
             self.options.key(key.into(), true);
             self
         }
 
-        /// Lets runs be late by as much, so that the driver wakes up once for those that are due close together: deadlines
-        /// are rounded up to whole multiples of this. In place of that of the [service](crate::Builder::slack).
+        /// Lets runs be late by as much, so that the driver wakes up once for those that are due
+        /// close together: deadlines are rounded up to whole multiples of this. In place of that of
+        /// the [service](crate::Builder::slack).
         pub fn slack(mut self, slack: Duration) -> Self {
             self.options.slack = Some(slack);
             self
@@ -137,7 +145,8 @@ macro_rules! common_methods {
     };
 }
 
-/// A job that is to run once. Nothing is scheduled until [`run`](Self::run) or [`send`](Self::send) is called.
+/// A job that is to run once. Nothing is scheduled until [`run`](Self::run) or [`send`](Self::send)
+/// is called.
 #[must_use = "nothing is scheduled until `run` or `send` is called"]
 pub struct OneShot<'h> {
     options: Options<'h>,
@@ -154,8 +163,8 @@ impl<'h> OneShot<'h> {
 
     common_methods!();
 
-    /// Has its handles know how it ended, as those of a job with a name, a key or several runs do anyhow. See [`JobHandle`]. Costs
-    /// some 200 bytes and an allocation.
+    /// Has its handles know how it ended, as those of a job with a name, a key or several runs do
+    /// anyhow. See [`JobHandle`]. Costs some 200 bytes and an allocation.
     pub fn tracked(mut self) -> Self {
         self.options.tracked = true;
         self
@@ -174,8 +183,9 @@ impl<'h> OneShot<'h> {
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
     }
 
-    /// Schedules the sending of a value, by the driving thread, so that no slow job holds it up. If the channel is full then,
-    /// the value is dropped and that is reported: no receiver can hold up other jobs.
+    /// Schedules the sending of a value, by the driving thread, so that no slow job holds it up. If
+    /// the channel is full then, the value is dropped and that is reported: no receiver can hold up
+    /// other jobs.
     ///
     /// # Errors
     ///
@@ -194,8 +204,13 @@ impl<'h> OneShot<'h> {
         self.schedule_in(shard, work)
     }
 
-    pub(crate) fn schedule_in<W: Work>(self, shard: u32, work: W) -> Result<JobHandle, (Reason, W)> {
-        let Options { handle, first: Some(Due { deadline, wall: None }), .. } = &self.options else {
+    pub(crate) fn schedule_in<W: Work>(
+        self,
+        shard: u32,
+        work: W,
+    ) -> Result<JobHandle, (Reason, W)> {
+        let Options { handle, first: Some(Due { deadline, wall: None }), .. } = &self.options
+        else {
             return self.options.handle.schedule_in(shard, self.options.check(None), work);
         };
         if self.options.is_plain() && handle.ticks().reaches(*deadline) {
@@ -208,9 +223,10 @@ impl<'h> OneShot<'h> {
 /// A job that is to run again and again. Nothing is scheduled until [`run`](Self::run),
 /// [`run_overlapping`](Self::run_overlapping) or [`send`](Self::send) is called.
 ///
-/// By default it runs at a fixed rate: at the first deadline and at each whole number of periods after it, without
-/// drift, and each period has its run however late ([`Missed::Burst`]). A job does not overlap with itself: if a run
-/// takes longer than the period, the next one waits, and is late.
+/// By default it runs at a fixed rate: at the first deadline and at each whole number of periods
+/// after it, without drift, and each period has its run however late ([`Missed::Burst`]). A job
+/// does not overlap with itself: if a run takes longer than the period, the next one waits, and is
+/// late.
 #[must_use = "nothing is scheduled until `run` or `send` is called"]
 pub struct Periodic<'h> {
     options: Options<'h>,
@@ -244,7 +260,8 @@ impl<'h> Periodic<'h> {
         self
     }
 
-    /// Has the first run at a time of the wall clock, see [`Handle::at_time`]. Those that follow count from there by the clock of the service.
+    /// Has the first run at a time of the wall clock, see [`Handle::at_time`]. Those that follow
+    /// count from there by the clock of the service.
     pub fn first_at_time(mut self, time: SystemTime) -> Self {
         self.options.first = Options::at_time(self.options.handle, time).first;
         self
@@ -256,13 +273,15 @@ impl<'h> Periodic<'h> {
         self
     }
 
-    /// Counts the period from the end of one run to the begin of the next. (Of runs that overlap: from the begin.)
+    /// Counts the period from the end of one run to the begin of the next. (Of runs that overlap:
+    /// from the begin.)
     pub fn fixed_delay(mut self) -> Self {
         self.pace = Pace::Delay;
         self
     }
 
-    /// Runs at a fixed rate, which is the default, and says what becomes of periods that are missed.
+    /// Runs at a fixed rate, which is the default, and says what becomes of periods that are
+    /// missed.
     pub fn missed(mut self, policy: Missed) -> Self {
         self.pace = Pace::Rate(policy);
         self
@@ -281,12 +300,13 @@ impl<'h> Periodic<'h> {
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
     }
 
-    /// Schedules a closure of which several runs may go on at a time: each begins when its time has come, if a worker is free,
-    /// whether or not those before have ended.
+    /// Schedules a closure of which several runs may go on at a time: each begins when its time has
+    /// come, if a worker is free, whether or not those before have ended.
     ///
-    /// Where none is free, one run waits, and those after it are not handed out before it begins: they are late, or are left out,
-    /// as the policy for [missed](Self::missed) periods says. So they do not pile up, and what waits can be cancelled, moved and
-    /// given back like the run of any other job.
+    /// Where none is free, one run waits, and those after it are not handed out before it begins:
+    /// they are late, or are left out, as the policy for [missed](Self::missed) periods says. So
+    /// they do not pile up, and what waits can be cancelled, moved and given back like the run of
+    /// any other job.
     ///
     /// # Errors
     ///
@@ -303,9 +323,9 @@ impl<'h> Periodic<'h> {
         })
     }
 
-    /// Schedules the sending of a copy of a value, again and again, by the driving thread: to clone it should take no time, as
-    /// it does for what is behind an [`Arc`]. If the channel is full, the copy is dropped and that is reported; if nobody
-    /// receives any more, the job ends.
+    /// Schedules the sending of a copy of a value, again and again, by the driving thread: to clone
+    /// it should take no time, as it does for what is behind an [`Arc`]. If the channel is full,
+    /// the copy is dropped and that is reported; if nobody receives any more, the job ends.
     ///
     /// # Errors
     ///

@@ -1,10 +1,10 @@
 //! What a job is told of the run it is in, and what it can do from there.
 
+use crate::EventKind;
 use crate::handle::{Handle, Run, discard};
 use crate::job::Ending;
 use crate::job_handle::JobHandle;
 use crate::time::{Due, Moment};
-use crate::EventKind;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -25,8 +25,8 @@ impl Run<'_> {
         self.deadline
     }
 
-    /// The time of the wall clock that this run was due at; `None` if it was due at a moment. A run that comes late, after the machine
-    /// was suspended say, so knows which week its report is of.
+    /// The time of the wall clock that this run was due at; `None` if it was due at a moment. A run
+    /// that comes late, after the machine was suspended say, so knows which week its report is of.
     pub fn time(&self) -> Option<SystemTime> {
         self.time
     }
@@ -46,7 +46,8 @@ impl Run<'_> {
         self.number
     }
 
-    /// How many periods were left out just before this run, see [`Missed::Skip`](crate::Missed::Skip).
+    /// How many periods were left out just before this run, see
+    /// [`Missed::Skip`](crate::Missed::Skip).
     pub fn missed(&self) -> u64 {
         self.missed
     }
@@ -58,11 +59,13 @@ impl Run<'_> {
 
     /// Ends a periodic job: no run follows this one, and with it the job is finished.
     pub fn end(&self) {
-        // The answer says that this run goes on, which is known here. Only a job whose runs overlap gives its work back.
+        // The answer says that this run goes on, which is known here. Only a job whose runs overlap
+        // gives its work back.
         discard(self.job().end_as(Ending::Finished));
     }
 
-    /// Has the job wait for a time of the wall clock with its next run, because its own rule says so; false if there is no such time.
+    /// Has the job wait for a time of the wall clock with its next run, because its own rule says
+    /// so; false if there is no such time.
     pub(crate) fn wait_for_wall(&self, time: SystemTime) -> bool {
         let house = &self.anchor.house;
         house.move_to(self.id, Due::at_time(&*house.clock, time), false).is_ok()

@@ -1,8 +1,10 @@
-//! What the protocols between threads are made of: atomics, locks, channels, threads, and how one of them sleeps.
+//! What the protocols between threads are made of: atomics, locks, channels, threads, and how one
+//! of them sleeps.
 //!
-//! With `--cfg wheelhouse_loom` they are those of `loom`, which runs a test once for every order in which threads can
-//! meet that makes a difference (`model_tests`). What is only counted or looked up, and not part of a protocol, is not
-//! here: for such a lock nobody waits while its holder does something that loom looks at.
+//! With `--cfg wheelhouse_loom` they are those of `loom`, which runs a test once for every order in
+//! which threads can meet that makes a difference (`model_tests`). What is only counted or looked
+//! up, and not part of a protocol, is not here: for such a lock nobody waits while its holder does
+//! something that loom looks at.
 
 #[cfg(not(wheelhouse_loom))]
 mod real {

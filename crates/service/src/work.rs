@@ -1,7 +1,7 @@
 //! What jobs do: a closure that runs once, one that runs again and again, a value to be sent.
 
-use crate::handle::{Run, Work};
 use crate::EventKind;
+use crate::handle::{Run, Work};
 use crossbeam_channel::{Sender, TrySendError};
 use std::any::Any;
 use std::sync::Arc;
@@ -19,7 +19,11 @@ impl<W: Work> Drop for PutBack<'_, W> {
 }
 
 /// Calls work that is to be called again.
-pub(crate) fn call_again<W: Work>(work: Box<W>, back: &mut Option<Box<dyn Work>>, call: impl FnOnce(&mut W)) {
+pub(crate) fn call_again<W: Work>(
+    work: Box<W>,
+    back: &mut Option<Box<dyn Work>>,
+    call: impl FnOnce(&mut W),
+) {
     let mut work = PutBack { work: Some(work), back };
     if let Some(work) = &mut work.work {
         call(work);

@@ -1,10 +1,11 @@
-//! What the documentation says of cron lines, one by one. When the jobs run is seen in `tests/calendar.rs`.
+//! What the documentation says of cron lines, one by one. When the jobs run is seen in
+//! `tests/calendar.rs`.
 #![cfg(feature = "cron")]
 
 use std::time::{Duration, Instant, SystemTime};
 use wheelhouse_service::cron::jiff::civil::DateTime;
-use wheelhouse_service::cron::jiff::{self, Timestamp};
 use wheelhouse_service::cron::jiff::tz::TimeZone;
+use wheelhouse_service::cron::jiff::{self, Timestamp};
 use wheelhouse_service::cron::{Cron, CronError};
 use wheelhouse_service::{ManualClock, Reason, Rule, Scheduler};
 
@@ -36,7 +37,8 @@ fn the_names_of_periods_stand_for_all_fields() {
 #[test]
 fn days_can_be_named_by_their_place_in_the_month() {
     assert_eq!(times("0 9 L * ?"), ["Sat 2026-01-31 09:00:00", "Sat 2026-02-28 09:00:00"]);
-    // The 15th of February and of March are Sundays, that of August a Saturday; so is the 1st of August.
+    // The 15th of February and of March are Sundays, that of August a Saturday; so is the 1st of
+    // August.
     assert_eq!(
         times("0 9 15W 2,3,8 *"),
         ["Mon 2026-02-16", "Mon 2026-03-16", "Fri 2026-08-14"].map(at_nine)
@@ -124,7 +126,8 @@ fn runs_on(line: &str, day: &str) -> Vec<String> {
     times.map(|time| time.to_zoned(zone.clone()).strftime("%H:%M %z").to_string()).collect()
 }
 
-/// Fault: a list or a range of minutes or hours lost runs when the clocks went forward, and had some twice when they went back.
+/// Fault: a list or a range of minutes or hours lost runs when the clocks went forward, and had
+/// some twice when they went back.
 #[test]
 fn lists_and_ranges_run_once_at_each_time_they_name_when_the_clocks_are_changed() {
     let (spring, autumn) = ("2026-03-29", "2026-10-25");
@@ -139,7 +142,8 @@ fn lists_and_ranges_run_once_at_each_time_they_name_when_the_clocks_are_changed(
     assert_eq!(runs_on("30 * * * *", autumn).len(), 25);
 }
 
-/// Fault: lines that never match took seconds where clocks are changed, and one with an empty element minutes.
+/// Fault: lines that never match took seconds where clocks are changed, and one with an empty
+/// element minutes.
 #[test]
 fn no_line_takes_long_to_be_read_or_refused() {
     let minutes = (0..60).map(|minute| minute.to_string()).collect::<Vec<_>>().join(",");
@@ -164,7 +168,11 @@ fn no_line_takes_long_to_be_read_or_refused() {
         });
         let took = begin.elapsed();
         // What is not optimised may take ten times as long.
-        assert!(took < Duration::from_millis(500), "{took:?} for '{line:.40}': {:.0?}", read.is_ok());
+        assert!(
+            took < Duration::from_millis(500),
+            "{took:?} for '{line:.40}': {:.0?}",
+            read.is_ok()
+        );
     }
 }
 
@@ -190,7 +198,8 @@ mod against_another_calculation {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Zones whose clocks go forward at other hours, by half an hour, at midnight, by five hours, the other way round; and one where they do not.
+    /// Zones whose clocks go forward at other hours, by half an hour, at midnight, by five hours,
+    /// the other way round; and one where they do not.
     const ZONES: [&str; 8] = [
         "CET-1CEST,M3.5.0,M10.5.0/3",
         "EST5EDT,M3.2.0,M11.1.0",
@@ -206,7 +215,10 @@ mod against_another_calculation {
 
     impl Random {
         fn below(&mut self, n: u64) -> u64 {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (self.0 >> 33) % n
         }
 
@@ -222,7 +234,8 @@ mod against_another_calculation {
                 3 => (format!("{from}-{to}"), (from..=to).collect()),
                 4 => (format!("{from}-{to}/{step}"), (from..=to).step_by(step as usize).collect()),
                 _ => {
-                    let all: BTreeSet<_> = (0..=self.below(5)).map(|_| least + self.below(count)).collect();
+                    let all: BTreeSet<_> =
+                        (0..=self.below(5)).map(|_| least + self.below(count)).collect();
                     (all.iter().map(u64::to_string).collect::<Vec<_>>().join(","), all)
                 }
             }
@@ -236,12 +249,24 @@ mod against_another_calculation {
         (0..4 * 1440).map(minute).map(|time| (time, zone.to_datetime(time))).collect()
     }
 
-    fn expected(shown: &[(Timestamp, DateTime)], minutes: &BTreeSet<u64>, hours: &BTreeSet<u64>, elapsed: bool) -> Vec<Timestamp> {
-        let names = |time: &DateTime| minutes.contains(&(time.minute() as u64)) && hours.contains(&(time.hour() as u64));
+    fn expected(
+        shown: &[(Timestamp, DateTime)],
+        minutes: &BTreeSet<u64>,
+        hours: &BTreeSet<u64>,
+        elapsed: bool,
+    ) -> Vec<Timestamp> {
+        let names = |time: &DateTime| {
+            minutes.contains(&(time.minute() as u64)) && hours.contains(&(time.hour() as u64))
+        };
         if elapsed {
-            return shown.iter().filter(|(_, time)| names(time)).map(|(instant, _)| *instant).collect();
+            return shown
+                .iter()
+                .filter(|(_, time)| names(time))
+                .map(|(instant, _)| *instant)
+                .collect();
         }
-        // Each time that is named, also if no clock shows it: at the first instant at which it has come.
+        // Each time that is named, also if no clock shows it: at the first instant at which it has
+        // come.
         let (mut latest, mut runs) = (shown[0].1, Vec::new());
         for (instant, time) in &shown[1..] {
             let mut its = latest;
@@ -260,18 +285,32 @@ mod against_another_calculation {
     fn a_thousand_lines_run_when_they_should_over_the_changes_of_eight_zones() {
         let mut random = Random(17);
         // Two days before the changes of the year in each of them.
-        let starts = ["2026-03-06", "2026-03-27", "2026-04-03", "2026-09-04", "2026-09-25", "2026-10-02", "2026-10-23", "2026-10-30"];
+        let starts = [
+            "2026-03-06",
+            "2026-03-27",
+            "2026-04-03",
+            "2026-09-04",
+            "2026-09-25",
+            "2026-10-02",
+            "2026-10-23",
+            "2026-10-30",
+        ];
         for number in 0..1_000 {
             let zone = TimeZone::posix(ZONES[number % ZONES.len()]).unwrap();
-            let ((minute, minutes_of), (hour, hours_of)) = (random.field(0, 59), random.field(0, 23));
+            let ((minute, minutes_of), (hour, hours_of)) =
+                (random.field(0, 59), random.field(0, 23));
             let line = format!("{minute} {hour} * * *");
             let elapsed = line.split(' ').take(2).any(|field| field.contains('*'));
             let start = starts[random.below(starts.len() as u64) as usize];
             let shown = minutes(&zone, &format!("{start}T00:00:00Z"));
             let mut cron = Cron::new(&line, zone.clone()).unwrap();
             let (first, last) = (shown[0].0, shown[shown.len() - 1].0);
-            let runs = std::iter::successors(Some(SystemTime::from(first)), |after| cron.next(*after)).skip(1);
-            let runs = runs.map(|time| Timestamp::try_from(time).unwrap()).take_while(|time| *time <= last);
+            let runs =
+                std::iter::successors(Some(SystemTime::from(first)), |after| cron.next(*after))
+                    .skip(1);
+            let runs = runs
+                .map(|time| Timestamp::try_from(time).unwrap())
+                .take_while(|time| *time <= last);
             let expected = expected(&shown, &minutes_of, &hours_of, elapsed);
             let expected: Vec<_> = expected.into_iter().filter(|time| *time > first).collect();
             assert_eq!(runs.collect::<Vec<_>>(), expected, "'{line}' in {zone:?} from {start}");

@@ -67,7 +67,8 @@ fn jobs_that_come_and_go_wake_nobody() {
     assert_eq!((woken.take().len(), rig.timers.len()), (0, 1));
 }
 
-/// Netty takes in 100,000 timeouts per tick, and the rest of a burst a tick or more later each (example E15 of the articles).
+/// Netty takes in 100,000 timeouts per tick, and the rest of a burst a tick or more later each
+/// (example E15 of the articles).
 #[test]
 fn a_burst_is_taken_in_at_once() {
     let mut rig = Rig::new();

@@ -1,4 +1,5 @@
-//! Async: polled by hand on a manual clock, so that each step can be seen; under tokio; and on an executor of five lines.
+//! Async: polled by hand on a manual clock, so that each step can be seen; under tokio; and on an
+//! executor of five lines.
 
 mod common;
 

@@ -1,7 +1,7 @@
 //! What a job that waits for its time takes: the bytes of the service and of its backend together.
 //!
-//! Counted by an allocator that counts for one thread, on a scheduler that this thread drives. The jobs hold nothing: what a closure
-//! holds comes on top, to the byte.
+//! Counted by an allocator that counts for one thread, on a scheduler that this thread drives. The
+//! jobs hold nothing: what a closure holds comes on top, to the byte.
 
 mod common;
 
@@ -12,12 +12,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use wheelhouse_service::{Clock, Handle, JobHandle, Moment, MonotonicClock, Service, Stop};
 
-/// Numbers of jobs between two doublings: those of slab and backend are full with the first and have just grown with the second, and
-/// the third is one more than the table of the keys had room for.
+/// Numbers of jobs between two doublings: those of slab and backend are full with the first and
+/// have just grown with the second, and the third is one more than the table of the keys had room
+/// for.
 const NUMBERS: [usize; 4] = [1 << 16, (1 << 16) + 1, (7 << 14) + 1, 1 << 17];
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// So many jobs of a kind: bytes for each, and allocations for each, beside what the service takes without a job.
+/// So many jobs of a kind: bytes for each, and allocations for each, beside what the service takes
+/// without a job.
 fn of_each(jobs: usize, schedule: fn(&Handle, usize) -> JobHandle) -> (f64, f64) {
     let mut pending = AllocationInfo::default();
     let all = measure(|| {
@@ -31,7 +33,8 @@ fn of_each(jobs: usize, schedule: fn(&Handle, usize) -> JobHandle) -> (f64, f64)
             }
         });
         assert_eq!(rig.timers.len(), jobs);
-        // What is cancelled is given back, and is gone when that is dropped: also while the service goes on.
+        // What is cancelled is given back, and is gone when that is dropped: also while the service
+        // goes on.
         let cancelled = measure(|| {
             for handle in handles.drain(..) {
                 drop(handle.cancel().unwrap());
@@ -47,8 +50,8 @@ fn of_each(jobs: usize, schedule: fn(&Handle, usize) -> JobHandle) -> (f64, f64)
     (pending.bytes_current as f64 / jobs as f64, pending.count_current as f64 / jobs as f64)
 }
 
-/// Holds jobs of a kind to what the documentation of the crate says of them: bytes, which are fewer the fuller the arrays are, and
-/// allocations.
+/// Holds jobs of a kind to what the documentation of the crate says of them: bytes, which are fewer
+/// the fuller the arrays are, and allocations.
 fn takes(
     kind: &str,
     bytes: RangeInclusive<f64>,
@@ -66,7 +69,8 @@ fn takes(
     }
 }
 
-/// What is left when so many jobs of a kind are over, for each, and how much more a second time takes than the first.
+/// What is left when so many jobs of a kind are over, for each, and how much more a second time
+/// takes than the first.
 fn kept_of_each(jobs: usize, schedule: fn(&Handle, usize) -> JobHandle) -> (f64, i64) {
     let mut rig = Rig::new();
     let mut handles = Vec::with_capacity(jobs);

@@ -1,5 +1,5 @@
-//! The tests that the migration page names exist; what it says of orderly ends is so, and so is what it says of tokio, by whose own
-//! intervals that is seen.
+//! The tests that the migration page names exist; what it says of orderly ends is so, and so is
+//! what it says of tokio, by whose own intervals that is seen.
 
 mod common;
 
@@ -43,7 +43,8 @@ fn each_test_that_the_page_names_exists() {
     }
 }
 
-/// The `StopGracefull` of alex023/clock: each job that waits is run once, also those that would have many runs.
+/// The `StopGracefull` of alex023/clock: each job that waits is run once, also those that would
+/// have many runs.
 #[test]
 fn each_job_that_waits_can_be_run_once_at_the_end() {
     let service = Service::start().unwrap();
@@ -69,7 +70,8 @@ fn each_job_that_waits_can_be_run_once_at_the_end() {
     assert!(jobs.iter().all(|job| job.status() == Status::Stopped));
 }
 
-/// The `shutdown()` of `ScheduledThreadPoolExecutor`: what is pending still runs, what is periodic does not.
+/// The `shutdown()` of `ScheduledThreadPoolExecutor`: what is pending still runs, what is periodic
+/// does not.
 #[test]
 fn who_wants_to_wait_for_what_is_pending_can_do_so() {
     let service = Service::start().unwrap();
@@ -134,7 +136,8 @@ fn beat(rig: &mut Rig, interval: &mut Interval) -> u64 {
     }
 }
 
-/// The four beats after the first, at 0, of which the first is taken no sooner than at `taken`: ours.
+/// The four beats after the first, at 0, of which the first is taken no sooner than at `taken`:
+/// ours.
 fn beats(missed: Missed, period: u64, taken: u64) -> [u64; 4] {
     let mut rig = Rig::new();
     let mut interval =

@@ -1,6 +1,6 @@
-//! What the caller is told: of cancellations and refreshes in every phase of a job, and of runs that race with them.
-//! The executor of these tests keeps each run until the test begins it, so that every order of events can be had
-//! without a second thread.
+//! What the caller is told: of cancellations and refreshes in every phase of a job, and of runs
+//! that race with them. The executor of these tests keeps each run until the test begins it, so
+//! that every order of events can be had without a second thread.
 
 mod common;
 
@@ -61,7 +61,8 @@ fn a_refresh_until_the_very_moment_it_begins_puts_it_off() {
     assert_eq!(handle.cancel().unwrap_err(), ChangeError::Finished);
 }
 
-/// Bug B8: a refresh that loses the race against the expiry is not told so, and the session is deleted although it was refreshed.
+/// Bug B8: a refresh that loses the race against the expiry is not told so, and the session is
+/// deleted although it was refreshed.
 #[test]
 fn who_comes_too_late_is_told() {
     let mut rig = Rig::new();
@@ -81,8 +82,8 @@ fn who_comes_too_late_is_told() {
     assert_eq!((handle.status(), handle.runs()), (Status::Finished, 1));
 }
 
-/// Bug B8: what ends a session there does not know which session it is to end, so that the timer of one that was refreshed,
-/// or of one that is gone, ends the one that has the token now.
+/// Bug B8: what ends a session there does not know which session it is to end, so that the timer of
+/// one that was refreshed, or of one that is gone, ends the one that has the token now.
 #[test]
 fn a_session_is_kept_or_known_to_be_gone_and_its_successor_is_another() {
     let (mut rig, held) = Rig::with_held_runs();

@@ -1,4 +1,5 @@
-//! When jobs run: once, periodically, after stalls, on every backend. On a manual clock: nothing here waits.
+//! When jobs run: once, periodically, after stalls, on every backend. On a manual clock: nothing
+//! here waits.
 
 mod common;
 
@@ -7,9 +8,7 @@ use std::time::{Duration, SystemTime};
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::NoMeter;
-use wheelhouse_service::{
-    Clock, JobIndex, ManualClock, Missed, Moment, Reason, Scheduler, Status,
-};
+use wheelhouse_service::{Clock, JobIndex, ManualClock, Missed, Moment, Reason, Scheduler, Status};
 
 #[test]
 fn a_job_runs_once_at_its_time() {
@@ -99,7 +98,8 @@ fn a_run_is_told_where_it_stands() {
     assert_eq!(log.take(), [(1, at(10), at(10), ms(0), false), (2, at(20), at(25), ms(5), true)]);
 }
 
-/// Bugs B3 and B9 of the articles' code, and their example of 1.2 s and 1.5 s in one slot: all of them fire up to a tick early.
+/// Bugs B3 and B9 of the articles' code, and their example of 1.2 s and 1.5 s in one slot: all of
+/// them fire up to a tick early.
 #[test]
 fn nothing_runs_before_its_time_whatever_the_tick() {
     let (mut rig, log) =
@@ -111,6 +111,22 @@ fn nothing_runs_before_its_time_whatever_the_tick() {
     rig.play(10_000);
     // The period of 1.5 s stays one: 1.5, 3 and 4.5, each rounded up.
     assert_eq!(log.take(), [1000, 1000, 1000, 2000, 2000, 2000, 2000, 2000, 2000, 3000, 5000]);
+}
+
+#[test]
+fn with_a_slack_runs_come_together_and_none_is_early() {
+    let (mut rig, log) = (Rig::with(|builder| builder.slack(ms(10))), Log::default());
+    for delay in [1, 4, 10, 11] {
+        rig.timers.after(ms(delay)).run(log.times()).unwrap();
+    }
+    rig.timers.after(ms(11)).slack(ms(3)).run(log.times()).unwrap();
+    rig.timers.after(ms(11)).slack(ms(0)).run(log.times()).unwrap();
+    let moved = rig.timers.after(ms(100)).slack(ms(7)).run(log.times()).unwrap();
+    moved.refresh(ms(15)).unwrap();
+    rig.timers.every(ms(4)).times(3).run(log.times()).unwrap();
+    rig.play(50);
+    // Deadlines stay what they are: the periods of 4 ms end at 12.
+    assert_eq!(log.take(), [10, 10, 10, 10, 10, 11, 12, 20, 20, 21]);
 }
 
 /// Bug B1: of four tasks in one slot only the first runs at its time.
@@ -135,7 +151,8 @@ fn periods_may_be_whole_turns_of_the_wheel() {
     }
 }
 
-/// A refresh to a later time leaves the timer where it was; that must not bring the job before those that are due earlier.
+/// A refresh to a later time leaves the timer where it was; that must not bring the job before
+/// those that are due earlier.
 #[test]
 fn a_job_that_was_moved_later_runs_in_the_order_of_its_new_deadline() {
     let (mut rig, log) = (Rig::new(), Log::default());

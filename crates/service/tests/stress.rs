@@ -1,5 +1,5 @@
-//! Many threads schedule, cancel and refresh at once: each job runs exactly as often as its owner was told, and not before
-//! the time that was last agreed.
+//! Many threads schedule, cancel and refresh at once: each job runs exactly as often as its owner
+//! was told, and not before the time that was last agreed.
 
 mod common;
 
@@ -225,8 +225,8 @@ fn of_a_refresh_and_the_run_one_wins_and_the_caller_is_told_which() {
     assert_eq!(counts.iter().sum::<usize>(), 300 * PRODUCERS as usize);
 }
 
-/// What those who schedule jobs and the one who polls know of each other. The poll of a number is at the millisecond of that
-/// number.
+/// What those who schedule jobs and the one who polls know of each other. The poll of a number is
+/// at the millisecond of that number.
 #[derive(Default)]
 struct Meeting {
     /// Polls that have begun.
@@ -249,8 +249,8 @@ struct Added {
     ran: Log<u64>,
 }
 
-/// Schedules jobs for the slot that expires just now and those beside it: the first of fifty in the middle of a poll, the others
-/// whenever it happens.
+/// Schedules jobs for the slot that expires just now and those beside it: the first of fifty in the
+/// middle of a poll, the others whenever it happens.
 fn add(timers: &Handle, meeting: &Meeting, seed: u64) -> Vec<Added> {
     let (mut random, mut jobs) = (Random(seed), Vec::new());
     for poll in 1..=POLLS {
@@ -266,7 +266,8 @@ fn add(timers: &Handle, meeting: &Meeting, seed: u64) -> Vec<Added> {
     jobs
 }
 
-/// Bug B11: a timer that is added to a slot while that is emptied is lost, or comes a turn of the wheel late.
+/// Bug B11: a timer that is added to a slot while that is emptied is lost, or comes a turn of the
+/// wheel late.
 #[test]
 fn jobs_that_are_added_while_their_slot_expires_run_once_and_in_time() {
     let mut rig = Rig::new();

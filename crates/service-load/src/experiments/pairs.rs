@@ -1,11 +1,14 @@
-//! Schedule and cancel, as often as the producers can: what a program does that has a timeout for each request.
+//! Schedule and cancel, as often as the producers can: what a program does that has a timeout for
+//! each request.
 //!
-//! In two forms. Where each job is cancelled at once, the facility hardly has a timer in its hands: a driver that looks
-//! at its queue a moment later finds a job that is over. Where each producer keeps a window of outstanding jobs and cancels the oldest, jobs
-//! live for as long as the window lasts, and the facility has so many timers at least.
+//! In two forms. Where each job is cancelled at once, the facility hardly has a timer in its hands:
+//! a driver that looks at its queue a moment later finds a job that is over. Where each producer
+//! keeps a window of outstanding jobs and cancels the oldest, jobs live for as long as the window
+//! lasts, and the facility has so many timers at least.
 //!
-//! No job is to run, so that a cancellation which does nothing would not be noticed by runs. Therefore it is counted what is left:
-//! by the facility's own account, and by ours, since every job that was cancelled must have been dropped.
+//! No job is to run, so that a cancellation which does nothing would not be noticed by runs.
+//! Therefore it is counted what is left: by the facility's own account, and by ours, since every
+//! job that was cancelled must have been dropped.
 
 use crate::facility::{Answer, Facility};
 use crate::figures::{Distribution, Figure, Played};
@@ -250,7 +253,12 @@ fn books<'a, F: Facility>(
     [(standing, standing.len())].into_iter().chain(producers.iter().map(of)).collect()
 }
 
-fn figures((times, pairs): (&Distribution, u64), called: Duration, settled: Duration, left: usize) -> Vec<Figure> {
+fn figures(
+    (times, pairs): (&Distribution, u64),
+    called: Duration,
+    settled: Duration,
+    left: usize,
+) -> Vec<Figure> {
     let settled = settled.as_nanos() as f64;
     vec![
         Figure::rate("pairs/s", pairs, settled),

@@ -1,5 +1,6 @@
-//! The textbook's: a binary heap under a mutex, a thread that waits on a condition variable. A cancellation frees the job at once
-//! and leaves its entry in the heap; when half of the entries are such, the heap is compacted.
+//! The textbook's: a binary heap under a mutex, a thread that waits on a condition variable. A
+//! cancellation frees the job at once and leaves its entry in the heap; when half of the entries
+//! are such, the heap is compacted.
 
 use crate::facility::{Answer, Facility, wait_for_marker};
 use crate::ledger::Job;
@@ -212,7 +213,8 @@ impl Facility for HeapAndCondvar {
     }
 
     fn count(&self) -> Result<usize> {
-        // One lock within the other, as in `drive`. What was cancelled is in the heap still, without its work.
+        // One lock within the other, as in `drive`. What was cancelled is in the heap still,
+        // without its work.
         let is_live = |entry: &&Reverse<Entry>| lock(&entry.0.task).work.is_some();
         Ok(lock(&self.shared.state).heap.iter().filter(is_live).count())
     }

@@ -15,9 +15,9 @@
 //!
 //! # What a line may say
 //!
-//! Five fields: minute, hour, day of the month, month, day of the week. Six with seconds in front; seven with seconds in
-//! front and a year behind. A year alone behind is refused, since what has six fields begins with seconds: for 9:00 on each
-//! Monday of 2027 it is `0 0 9 * * MON 2027`.
+//! Five fields: minute, hour, day of the month, month, day of the week. Six with seconds in front;
+//! seven with seconds in front and a year behind. A year alone behind is refused, since what has
+//! six fields begins with seconds: for 9:00 on each Monday of 2027 it is `0 0 9 * * MON 2027`.
 //!
 //! | | |
 //! |---|---|
@@ -28,15 +28,18 @@
 //! | `FRI#2`, `FRI#L` as day of the week | the second Friday of the month, the last one |
 //! | day of the month and of the week both named | either of them will do; with `+` before the latter, as in `0 9 13 * +FRI`, only both |
 //!
-//! A line whose years have all passed, such as `0 0 9 * * MON 2020`, can be read, as it depends on the clock whether they
-//! have. It is refused when it is scheduled: [`Reason::NoOccurrence`](crate::Reason::NoOccurrence).
+//! A line whose years have all passed, such as `0 0 9 * * MON 2020`, can be read, as it depends on
+//! the clock whether they have. It is refused when it is scheduled:
+//! [`Reason::NoOccurrence`](crate::Reason::NoOccurrence).
 //!
 //! # Where clocks are changed
 //!
-//! A line that names its hours, minutes and seconds, by numbers, lists or ranges (`30 2 * * *`, `0,30 1-3 * * *`), runs once at each
-//! time that it names on each day: when that is skipped, at the end of the gap (also of one of a whole day, as when a country crosses
-//! the date line), and of several that are skipped together once; when it comes twice, the first time. A line with a `*` there
-//! (`*/10 * * * *`) follows elapsed time: it runs at each instant at which the clock shows what it says.
+//! A line that names its hours, minutes and seconds, by numbers, lists or ranges (`30 2 * * *`,
+//! `0,30 1-3 * * *`), runs once at each time that it names on each day: when that is skipped, at
+//! the end of the gap (also of one of a whole day, as when a country crosses the date line), and of
+//! several that are skipped together once; when it comes twice, the first time. A line with a `*`
+//! there (`*/10 * * * *`) follows elapsed time: it runs at each instant at which the clock shows
+//! what it says.
 
 use crate::Rule;
 use std::error::Error;
@@ -75,7 +78,8 @@ struct Times {
     seconds: Box<[u16]>,
 }
 
-/// A cron line that cannot be used. The message names it, as such lines often come from a file with others.
+/// A cron line that cannot be used. The message names it, as such lines often come from a file with
+/// others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CronError {
@@ -102,7 +106,8 @@ impl Cron {
     pub fn new(line: &str, zone: TimeZone) -> Result<Self, CronError> {
         let invalid = |reason| CronError::Invalid { line: line.to_owned(), reason };
         check(line).map_err(invalid)?;
-        let pattern = croner::Cron::from_str(line).map_err(|error| invalid(reason(line, error)))?.pattern;
+        let pattern =
+            croner::Cron::from_str(line).map_err(|error| invalid(reason(line, error)))?.pattern;
         let parts = [&pattern.hours, &pattern.minutes, &pattern.seconds];
         let [hours, minutes, seconds] = parts.map(|part| part.values().into_boxed_slice());
         let cron = Self {
@@ -138,7 +143,8 @@ impl fmt::Debug for Cron {
 fn times_have_wildcard(line: &str) -> bool {
     let fields: Vec<_> = line.split_whitespace().collect();
     let times = if fields.len() == 5 { 2 } else { 3 };
-    line.trim().eq_ignore_ascii_case("@hourly") || fields.iter().take(times).any(|field| field.contains(['*', '?']))
+    line.trim().eq_ignore_ascii_case("@hourly")
+        || fields.iter().take(times).any(|field| field.contains(['*', '?']))
 }
 
 /// The longest line that is read: each minute, named one by one, takes 170 bytes.
@@ -160,7 +166,8 @@ fn check(line: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What `croner` says of a line, without the heads that it puts before some of it, which say the same in other words.
+/// What `croner` says of a line, without the heads that it puts before some of it, which say the
+/// same in other words.
 fn reason(line: &str, error: croner::errors::CronError) -> String {
     use croner::errors::CronError as Fault;
     let fields = line.split_whitespace().count();
@@ -180,7 +187,11 @@ fn reason(line: &str, error: croner::errors::CronError) -> String {
 impl Rule for Cron {
     fn next(&mut self, after: SystemTime) -> Option<SystemTime> {
         let after = Timestamp::try_from(after).ok()?;
-        let next = if self.follows_elapsed_time { self.next_elapsed(after) } else { self.next_named(after) };
+        let next = if self.follows_elapsed_time {
+            self.next_elapsed(after)
+        } else {
+            self.next_named(after)
+        };
         next.map(SystemTime::from)
     }
 }
@@ -204,7 +215,8 @@ impl Cron {
             let named = self.first_from(from)?;
             let ambiguous = self.zone.to_ambiguous_timestamp(named);
             let (instant, next) = match ambiguous.offset() {
-                AmbiguousOffset::Unambiguous { offset } | AmbiguousOffset::Fold { before: offset, .. } => {
+                AmbiguousOffset::Unambiguous { offset }
+                | AmbiguousOffset::Fold { before: offset, .. } => {
                     (offset.to_timestamp(named).ok()?, named.checked_add(SECOND).ok()?)
                 }
                 AmbiguousOffset::Gap { before, .. } => {
@@ -227,25 +239,39 @@ impl Cron {
             let shown = self.first_from(from);
             let instant = shown.and_then(|shown| offset.to_timestamp(shown).ok());
             let change = self.zone.following(now).next();
-            let Some(change) = change.filter(|change| instant.is_none_or(|instant| instant >= change.timestamp())) else {
+            let Some(change) =
+                change.filter(|change| instant.is_none_or(|instant| instant >= change.timestamp()))
+            else {
                 return instant;
             };
-            // Nothing comes before the change. Looked at is what the clock shows from then on, again if it goes back.
-            let (instant, after_it) = (change.timestamp(), change.offset().to_datetime(change.timestamp()));
+            // Nothing comes before the change. Looked at is what the clock shows from then on,
+            // again if it goes back.
+            let (instant, after_it) =
+                (change.timestamp(), change.offset().to_datetime(change.timestamp()));
             let goes_back = after_it <= from;
             if !goes_back && shown.is_none() {
                 return None;
             }
-            let far = shown.filter(|_| !goes_back).map(|shown| (shown, self.zone.to_ambiguous_timestamp(shown).offset()));
-            if let Some((shown, AmbiguousOffset::Unambiguous { offset } | AmbiguousOffset::Fold { before: offset, .. })) = far {
+            let far = shown
+                .filter(|_| !goes_back)
+                .map(|shown| (shown, self.zone.to_ambiguous_timestamp(shown).offset()));
+            if let Some((
+                shown,
+                AmbiguousOffset::Unambiguous { offset }
+                | AmbiguousOffset::Fold { before: offset, .. },
+            )) = far
+            {
                 return offset.to_timestamp(shown).ok();
             }
             let gap = far.and_then(|(shown, offset)| match offset {
-                AmbiguousOffset::Gap { before, .. } => self.change_before(before.to_timestamp(shown).ok()?),
+                AmbiguousOffset::Gap { before, .. } => {
+                    self.change_before(before.to_timestamp(shown).ok()?)
+                }
                 _ => None,
             });
             // What a gap leaves out is not shown, and has no run.
-            (now, offset) = gap.map_or((instant, change.offset()), |gap| (gap.timestamp(), gap.offset()));
+            (now, offset) =
+                gap.map_or((instant, change.offset()), |gap| (gap.timestamp(), gap.offset()));
             from = offset.to_datetime(now);
         }
     }
@@ -310,13 +336,18 @@ impl Days {
 
 impl Times {
     fn first_from(&self, time: Time) -> Option<Time> {
-        let [hour, minute, second] = [time.hour(), time.minute(), time.second()].map(|part| u16::from(part.unsigned_abs()));
+        let [hour, minute, second] =
+            [time.hour(), time.minute(), time.second()].map(|part| u16::from(part.unsigned_abs()));
         let from = |parts: &[u16], part: u16| parts.iter().copied().find(|its| *its >= part);
         let first = |parts: &[u16]| parts.first().copied();
-        // The smallest that is not before it: the same hour and minute, or the same hour, or a later one.
+        // The smallest that is not before it: the same hour and minute, or the same hour, or a
+        // later one.
         let same_hour = || from(&self.hours, hour).filter(|its| *its == hour);
-        let same_minute = || same_hour().and_then(|_| from(&self.minutes, minute)).filter(|its| *its == minute);
-        let in_minute = same_minute().and_then(|_| from(&self.seconds, second)).map(|second| (hour, minute, second));
+        let same_minute =
+            || same_hour().and_then(|_| from(&self.minutes, minute)).filter(|its| *its == minute);
+        let in_minute = same_minute()
+            .and_then(|_| from(&self.seconds, second))
+            .map(|second| (hour, minute, second));
         let in_hour = || {
             let minute = same_hour().and_then(|_| from(&self.minutes, minute + 1))?;
             Some((hour, minute, first(&self.seconds)?))
@@ -331,7 +362,8 @@ impl Times {
     }
 }
 
-/// What a line consists of: `croner` says that a number is out of bounds, but neither in which field nor what they are.
+/// What a line consists of: `croner` says that a number is out of bounds, but neither in which
+/// field nor what they are.
 const FIELDS: &str = "five fields: minute 0-59, hour 0-23, day 1-31, month 1-12 or JAN-DEC, weekday 0-7 or SUN-SAT, as in \
                       '0 9 * * MON'; six with seconds in front; seven with seconds in front and a year behind";
 

@@ -47,21 +47,25 @@ impl<F: FnMut(SystemTime) -> Option<SystemTime> + Send + 'static> Rule for F {
 /// When a run is tried again that an executor has dropped.
 const RETRY: Duration = Duration::from_secs(60);
 
-/// A job that is to run whenever a rule says so: from [`Handle::on`]. Nothing is scheduled until [`run`](Self::run) is
-/// called.
+/// A job that is to run whenever a rule says so: from [`Handle::on`]. Nothing is scheduled until
+/// [`run`](Self::run) is called.
 ///
-/// The rule is asked for the next time when a run begins. A time that passes while a run goes on, or while the machine
-/// stalls, is made up for by one late run; of several, all but the first are left out. No time has two runs: if the
-/// wall clock is set back, the rule is asked for times after the last one only.
+/// The rule is asked for the next time when a run begins. A time that passes while a run goes on,
+/// or while the machine stalls, is made up for by one late run; of several, all but the first are
+/// left out. No time has two runs: if the wall clock is set back, the rule is asked for times after
+/// the last one only.
 ///
-/// If the clock is set back while a run is waited for, that one stays the next: the rule is not asked for times that lie before it. A run
-/// that was [moved](JobHandle::refresh), to try a report again say, is one more, and takes no time away. Of times that were left out,
-/// none is counted as missed; [`Run::time`] says which one a run is for.
+/// If the clock is set back while a run is waited for, that one stays the next: the rule is not
+/// asked for times that lie before it. A run that was [moved](JobHandle::refresh), to try a report
+/// again say, is one more, and takes no time away. Of times that were left out, none is counted as
+/// missed; [`Run::time`] says which one a run is for.
 ///
-/// A rule that panics is reported as a panic of the job, its closure is not called, and it is tried again after a minute.
+/// A rule that panics is reported as a panic of the job, its closure is not called, and it is tried
+/// again after a minute.
 ///
-/// A run waits for the wall clock to show its time, see [`Handle::at_time`]: it never begins before, and if that clock is set forward, or
-/// the machine was suspended, it begins within a minute of that. A run that an executor dropped is tried again after a minute.
+/// A run waits for the wall clock to show its time, see [`Handle::at_time`]: it never begins
+/// before, and if that clock is set forward, or the machine was suspended, it begins within a
+/// minute of that. A run that an executor dropped is tried again after a minute.
 #[must_use = "nothing is scheduled until `run` is called"]
 pub struct OnRule<'h, R> {
     plan: Periodic<'h>,
@@ -95,11 +99,13 @@ impl<R: Rule> OnRule<'_, R> {
         self
     }
 
-    /// Schedules a closure. One run at a time. When the rule has no further time, or names one that is not after the last, the job is finished, as by [`Run::end`].
+    /// Schedules a closure. One run at a time. When the rule has no further time, or names one that
+    /// is not after the last, the job is finished, as by [`Run::end`].
     ///
     /// # Errors
     ///
-    /// [`Rejected`], with the closure in it and without the rule: [`Reason::NoOccurrence`] if that has no time, or see [`Reason`].
+    /// [`Rejected`], with the closure in it and without the rule: [`Reason::NoOccurrence`] if that
+    /// has no time, or see [`Reason`].
     pub fn run<F>(self, function: F) -> Result<JobHandle, Rejected<F>>
     where
         F: FnMut(&Run<'_>) + Send + 'static,
@@ -117,7 +123,8 @@ impl Handle {
     /// Plans a job for the times that a rule names.
     pub fn on<R: Rule>(&self, mut rule: R) -> OnRule<'_, R> {
         let first = rule.next(self.clock().wall());
-        // A run that was dropped is tried again so long after that, and not once for each period of a stall.
+        // A run that was dropped is tried again so long after that, and not once for each period of
+        // a stall.
         let plan = Periodic::new(self, self.ticks().length().max(RETRY), None).fixed_delay();
         let plan = if let Some(time) = first { plan.first_at_time(time) } else { plan };
         OnRule { plan, rule, first }
@@ -148,7 +155,8 @@ impl<R: Rule, F: FnMut(&Run<'_>)> CallOnRule<R, F> {
 impl<R: Rule, F: FnMut(&Run<'_>) + Send + 'static> Work for CallOnRule<R, F> {
     fn call(self: Box<Self>, run: &Run<'_>, back: &mut Option<Box<dyn Work>>) {
         call_again(self, back, |work| {
-            // First, so that a closure that panics has a next run, and one that ends the job or moves it has the last word.
+            // First, so that a closure that panics has a next run, and one that ends the job or
+            // moves it has the last word.
             if !run.is_last() && !work.plan_next(run) {
                 run.end();
             }

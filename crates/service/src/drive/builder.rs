@@ -85,24 +85,27 @@ impl Builder {
         self
     }
 
-    /// How many shards jobs lie in, for a service with a thread: by default as many as there are processors, and one for a
-    /// [`Scheduler`]. Each is a lock and a wheel; a thread schedules in one of them, so that more threads than shards meet there. Zero is taken
-    /// for one, as a [backend](Self::backend) that was given is.
+    /// How many shards jobs lie in, for a service with a thread: by default as many as there are
+    /// processors, and one for a [`Scheduler`]. Each is a lock and a wheel; a thread schedules in
+    /// one of them, so that more threads than shards meet there. Zero is taken for one, as a
+    /// [backend](Self::backend) that was given is.
     pub fn shards(mut self, shards: usize) -> Self {
         self.shards = Some(shards);
         self
     }
 
-    /// How long a tick lasts: 50 microseconds by default. Deadlines are rounded up to it, so that a job begins up to a
-    /// tick after its time and never before. A finer tick costs nothing where nothing is due; a coarser one wakes the
-    /// thread less often, and so does a [`slack`](Self::slack).
+    /// How long a tick lasts: 50 microseconds by default. Deadlines are rounded up to it, so that a
+    /// job begins up to a tick after its time and never before. A finer tick costs nothing where
+    /// nothing is due; a coarser one wakes the thread less often, and so does a
+    /// [`slack`](Self::slack).
     pub fn tick(mut self, tick: Duration) -> Self {
         self.tick = tick;
         self
     }
 
-    /// Lets runs be late by as much, so that the thread wakes up once for those that are due close together: deadlines are rounded
-    /// up to whole multiples of this. None by default. A job may have [its own](crate::OneShot::slack). Periods may be shorter.
+    /// Lets runs be late by as much, so that the thread wakes up once for those that are due close
+    /// together: deadlines are rounded up to whole multiples of this. None by default. A job may
+    /// have [its own](crate::OneShot::slack). Periods may be shorter.
     ///
     /// Beside a coarser tick, this leaves the resolution as it is for the jobs that need it.
     pub fn slack(mut self, slack: Duration) -> Self {
@@ -116,8 +119,9 @@ impl Builder {
         self
     }
 
-    /// Runs jobs on so many threads, instead of on the one that drives. Then a slow job delays no other as long as a
-    /// worker is free, and never a future or a value that is sent: these are brought by the thread that drives. Zero is refused. Of this and
+    /// Runs jobs on so many threads, instead of on the one that drives. Then a slow job delays no
+    /// other as long as a worker is free, and never a future or a value that is sent: these are
+    /// brought by the thread that drives. Zero is refused. Of this and
     /// [`executor`](Self::executor), the one called last holds.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
@@ -125,18 +129,20 @@ impl Builder {
         self
     }
 
-    /// Runs closures where this says, instead of on the thread that drives. That one brings what needs no more than an instant:
-    /// values that are sent, and futures. Of this and [`workers`](Self::workers), the one called last holds.
+    /// Runs closures where this says, instead of on the thread that drives. That one brings what
+    /// needs no more than an instant: values that are sent, and futures. Of this and
+    /// [`workers`](Self::workers), the one called last holds.
     pub fn executor(mut self, executor: impl Executor + 'static) -> Self {
         self.executor = Some(Box::new(executor));
         self.workers = None;
         self
     }
 
-    /// How many jobs may be scheduled at a time: pending, due, and running. [`Builder::MOST_JOBS`] by default, which is
-    /// also the most. Zero is refused.
+    /// How many jobs may be scheduled at a time: pending, due, and running. [`Builder::MOST_JOBS`]
+    /// by default, which is also the most. Zero is refused.
     ///
-    /// This bounds the memory too: a job that is over makes room at once. With a limit all threads write to one count.
+    /// This bounds the memory too: a job that is over makes room at once. With a limit all threads
+    /// write to one count.
     pub fn max_jobs(mut self, jobs: usize) -> Self {
         self.limit = Some(jobs);
         self
@@ -148,8 +154,8 @@ impl Builder {
         self
     }
 
-    /// What is to be called when something goes wrong in a job, on the thread where it does: it should return soon. It may
-    /// do anything that a job may, also stop the service.
+    /// What is to be called when something goes wrong in a job, on the thread where it does: it
+    /// should return soon. It may do anything that a job may, also stop the service.
     pub fn on_event(mut self, observer: impl Fn(&Event) + Send + Sync + 'static) -> Self {
         self.observer = Some(Box::new(observer));
         self
@@ -159,8 +165,8 @@ impl Builder {
 #[cfg(feature = "record")]
 impl Builder {
     /// Records what the service does with its timers in a file, as a trace to be replayed on other
-    /// backends (feature `record`), in one shard. What is there already is overwritten. Call it after
-    /// [`backend`](Self::backend), which would take the recorder away again, and after
+    /// backends (feature `record`), in one shard. What is there already is overwritten. Call it
+    /// after [`backend`](Self::backend), which would take the recorder away again, and after
     /// [`tick`](Self::tick), whose length the trace names.
     ///
     /// The trace is complete when the scheduler is dropped, or at 100 million bytes. A full disk
@@ -182,7 +188,10 @@ impl Builder {
     /// # std::fs::remove_file(&path)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn record_to(self, path: impl AsRef<std::path::Path>) -> Result<Self, wheelhouse_record::Error> {
+    pub fn record_to(
+        self,
+        path: impl AsRef<std::path::Path>,
+    ) -> Result<Self, wheelhouse_record::Error> {
         let recording = wheelhouse_record::Recorder::builder().tick(self.tick);
         let backend = self.backend.unwrap_or_else(|| Box::new(HierarchicalWheel::new()));
         let backend = recording.note("the timers of a service").create(path, backend)?;
@@ -195,8 +204,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// A tick that cannot be, a pool of no workers, a limit of zero or one that is too high, runs that are slow after no time, or a thread that
-    /// cannot be started.
+    /// A tick that cannot be, a pool of no workers, a limit of zero or one that is too high, runs
+    /// that are slow after no time, or a thread that cannot be started.
     pub fn build(self) -> Result<Scheduler, BuildError> {
         let ticks = Ticks::new(self.tick).ok_or(BuildError::Tick(self.tick))?;
         match self.limit {

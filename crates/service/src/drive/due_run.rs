@@ -1,17 +1,20 @@
 //! A run as an executor gets it, and how runs are carried out, wherever that is.
 
+use crate::EventKind;
 use crate::handle::{Handle, Run, Shared, Work, discard, guarded};
 use crate::job::{Id, Info};
 use crate::job_handle::JobHandle;
 use crate::shard::{Begun, Done, Leftover};
-use crate::EventKind;
+use crate::time::Moment;
 use std::fmt;
 use std::sync::Arc;
 
-/// A run whose time has come, for an [`Executor`](crate::Executor) to carry out on whatever thread it likes.
+/// A run whose time has come, for an [`Executor`](crate::Executor) to carry out on whatever thread
+/// it likes.
 ///
-/// Until it begins, the job can still be cancelled or moved; then [`run`](Self::run) does nothing. Dropping it instead
-/// of running it is reported as [`EventKind::Abandoned`]; a periodic job goes on with its next period.
+/// Until it begins, the job can still be cancelled or moved; then [`run`](Self::run) does nothing.
+/// Dropping it instead of running it is reported as [`EventKind::Abandoned`]; a periodic job goes
+/// on with its next period.
 #[must_use = "a run that is dropped is reported as abandoned"]
 pub struct DueRun {
     timers: Handle,
@@ -31,7 +34,8 @@ impl DueRun {
         self.timers.job_handle(self.id, self.info.clone())
     }
 
-    /// Carries it out on this thread. Returns when the job does; if it panics, that is caught and reported.
+    /// Carries it out on this thread. Returns when the job does; if it panics, that is caught and
+    /// reported.
     pub fn run(mut self) {
         let Some(turn) = self.turn.take() else { return };
         let shared = self.timers.shared();
@@ -76,42 +80,48 @@ impl fmt::Debug for DueRun {
 /// Carries out a run, to its end.
 fn carry_out(timers: &Handle, begun: Begun<dyn Work>) {
     let (id, shared) = (begun.id, timers.shared());
-    let done = call(timers, begun);
+    let (done, _) = call(timers, begun, shared.house.now());
     match shared.house.with(id.shard, |core| core.end(done).ok_or(core.stage())) {
         Ok(leftover) => clear(shared, id, leftover),
         Err(stage) => shared.house.handed_in(stage),
     }
 }
 
-/// Calls the job, and reports how that went.
-pub(super) fn call(timers: &Handle, begun: Begun<dyn Work>) -> Done<dyn Work> {
+/// Calls the job, and reports how that went. And whether there was something to be reported.
+pub(super) fn call(
+    timers: &Handle,
+    begun: Begun<dyn Work>,
+    started: Moment,
+) -> (Done<dyn Work>, bool) {
     let Begun { id, work, info, deadline, time, number, missed, last, beside, watch } = begun;
     let (shared, anchor) = (timers.shared(), timers.anchor(id.shard));
     if last {
         // Before it runs, so that it can schedule another job under its own key.
         shared.house.free_key(info.as_deref(), id);
     }
-    let started = shared.house.now();
-    let run = Run { anchor, id, info: info.as_ref(), deadline, time, started, number, missed, last };
+    let run =
+        Run { anchor, id, info: info.as_ref(), deadline, time, started, number, missed, last };
     let mut back = None;
     let outcome = guarded(|| work.call(&run, &mut back));
-    let told = watch.is_some_and(|key| shared.house.with(id.shard, |core| core.runs.unwatch(key)));
-    if told {
+    let told_before =
+        watch.is_some_and(|key| shared.house.with(id.shard, |core| core.runs.unwatch(key)));
+    if told_before {
         // The driver, which had no need to watch what waits for this worker, now has.
         shared.house.signal.wake();
     }
     let ended = shared.house.now();
     let took = ended.saturating_since(started);
+    let told = outcome.is_err() || took > shared.slow_after;
     if let Err(message) = outcome {
         shared.report(run.job(), EventKind::Panicked(message));
     }
     if took > shared.slow_after {
-        if !told {
+        if !told_before {
             shared.house.with(id.shard, |core| core.counts.slow += 1);
         }
         shared.report(run.job(), EventKind::Slow(took));
     }
-    Done { id, work: back, deadline, started, ended, beside }
+    (Done { id, work: back, deadline, started, ended, beside }, told)
 }
 
 /// Does what is left to be done when a run has ended.

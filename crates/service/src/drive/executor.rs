@@ -8,8 +8,9 @@ use crate::sync::{Mutex, Sender, unbounded};
 
 /// Carries out runs, on threads of its own. A closure is one too.
 ///
-/// [`execute`](Self::execute) is called by the driver and must return soon, as nothing else comes due meanwhile. It may
-/// drop a run that it has no room for: that is reported, and harms no other job.
+/// [`execute`](Self::execute) is called by the driver and must return soon, as nothing else comes
+/// due meanwhile. It may drop a run that it has no room for: that is reported, and harms no other
+/// job.
 ///
 /// ```
 /// use std::time::Duration;
@@ -23,10 +24,12 @@ use crate::sync::{Mutex, Sender, unbounded};
 pub trait Executor: Send + Sync {
     /// Takes a run, and calls [`DueRun::run`] on some thread, soon.
     ///
-    /// While it holds the run, it must not stop the service by [`Stop::Wait`](crate::Stop::Wait), which waits for runs that were
-    /// handed out, this one too: until it is carried out or dropped, and that nobody does meanwhile. It may when it has
-    /// carried out the run, dropped it or handed it on; and at any time by [`Stop::Now`](crate::Stop::Now), or by
-    /// [`Stop::WaitFor`](crate::Stop::WaitFor), which comes to an end: the job of the run is then given back.
+    /// While it holds the run, it must not stop the service by [`Stop::Wait`](crate::Stop::Wait),
+    /// which waits for runs that were handed out, this one too: until it is carried out or dropped,
+    /// and that nobody does meanwhile. It may when it has carried out the run, dropped it or handed
+    /// it on; and at any time by [`Stop::Now`](crate::Stop::Now), or by
+    /// [`Stop::WaitFor`](crate::Stop::WaitFor), which comes to an end: the job of the run is then
+    /// given back.
     fn execute(&self, run: DueRun);
 }
 
@@ -68,7 +71,8 @@ impl Runner {
         }
     }
 
-    /// Ends the workers when they have carried out what they were given. Waits for that if asked to.
+    /// Ends the workers when they have carried out what they were given. Waits for that if asked
+    /// to.
     pub(crate) fn close(&self, wait: bool) {
         if let Self::Workers(pool) = self {
             pool.queue.lock().take();
@@ -94,7 +98,8 @@ pub(crate) fn join(thread: JoinHandle<()>) {
     }
 }
 
-/// Threads that carry out runs in the order in which they came due, each the next as soon as it has ended the one before.
+/// Threads that carry out runs in the order in which they came due, each the next as soon as it has
+/// ended the one before.
 pub(crate) struct Pool {
     /// Without a bound, so that the driver never waits for a worker. `None` when closed.
     queue: Mutex<Option<Sender<DueRun>>>,
@@ -130,7 +135,8 @@ impl Pool {
             None => Err(None),
         };
         drop(queue);
-        // Closed, or without workers: the run comes back, is dropped without the lock, and is reported by that.
+        // Closed, or without workers: the run comes back, is dropped without the lock, and is
+        // reported by that.
         drop(unsent);
     }
 }

@@ -1,4 +1,5 @@
-//! What drives the shards: it takes out what is due, runs it or hands it to workers, and sleeps until the next.
+//! What drives the shards: it takes out what is due, runs it or hands it to workers, and sleeps
+//! until the next.
 
 mod builder;
 mod due_run;
@@ -13,14 +14,15 @@ pub use scheduler::Scheduler;
 pub use service::{Service, Stop, Stopped};
 
 use crate::handle::{Handle, guarded};
-use crate::shard::{Came, Stage, Watch};
+use crate::shard::{Came, Done, Stage, Watch};
 use crate::time::Moment;
 use crate::{EventKind, Job};
 use executor::Runner;
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// After so many runs the driver looks at all shards again, so that making up for a stall keeps nothing waiting that is due before it.
+/// After so many runs the driver looks at all shards again, so that making up for a stall keeps
+/// nothing waiting that is due before it.
 const RUNS: usize = 64;
 
 struct Driver {
@@ -45,15 +47,16 @@ impl Driver {
         self.now = self.now.max(now);
         if self.look_for_slow.get().is_some_and(|look| look <= self.now) {
             self.look_for_slow.set(None);
-            // Without a lock, so that an observer may stop the service, and one that takes its time holds up nobody who does.
+            // Without a lock, so that an observer may stop the service, and one that takes its time
+            // holds up nobody who does.
             for (id, info, time) in shared.house.tell_slow(self.now, shared.slow_after) {
                 shared.report(self.timers.job_handle(id, info), EventKind::StillRunning(time));
             }
         }
     }
 
-    /// Carries out or hands out what is due: of the shard that is first, up to the tick of the next, and so many runs at most. How many
-    /// there were; `None` if nothing is due.
+    /// Carries out or hands out what is due: of the shard that is first, up to the tick of the
+    /// next, and so many runs at most. How many there were; `None` if nothing is due.
     fn portion(&self) -> Option<usize> {
         let (shared, runner) = (self.timers.shared(), &self.runner);
         let house = &shared.house;
@@ -61,16 +64,17 @@ impl Driver {
             return None;
         }
         let (shard, upto) = house.first_due(house.ticks.reached(self.now))?;
-        let (mut runs, mut now, mut ended) = (0, self.now, None);
+        let (mut runs, mut now, mut ended) = (0, self.now, None::<Done<_>>);
+        let mut reported = false;
         while runs < RUNS || ended.is_some() {
-            let (id, leftover, came, stage) = house.with(shard, |core| {
+            let id = ended.as_ref().map(|done| done.id);
+            let ((leftover, came, stage), waited) = house.with_told(shard, |core| {
                 // One run ends and the next begins under one lock.
-                let done = ended.take();
-                let id = done.as_ref().map(|done: &crate::shard::Done<_>| done.id);
-                let leftover = done.and_then(|done| core.end(done));
+                let leftover = ended.take().and_then(|done| core.end(done));
                 let more = leftover.is_none() && runs < RUNS;
-                let came = if more { core.come(upto, now, &*house.clock, runner.is_inline()) } else { None };
-                (id, leftover, came, core.stage())
+                let here = runner.is_inline();
+                let came = if more { core.come(upto, now, &*house.clock, here) } else { None };
+                (leftover, came, core.stage())
             });
             match (id, leftover) {
                 (Some(id), Some(leftover)) => {
@@ -89,8 +93,13 @@ impl Driver {
                 }
                 Some(Came::Here(begun)) => {
                     let _inside = house.enter();
-                    let done = due_run::call(&self.timers, begun);
-                    now = now.max(done.ended);
+                    // The end of the last run is the begin of this one, if nothing was waited for in
+                    // between: to read the clock takes as long as half of the rest.
+                    let at_once = id.is_some() && !waited && !reported;
+                    let started = if at_once { now } else { house.now() };
+                    let done;
+                    (done, reported) = due_run::call(&self.timers, begun, started);
+                    now = done.ended;
                     ended = Some(done);
                 }
             }
@@ -116,8 +125,8 @@ impl Driver {
         }
     }
 
-    /// When to look for runs that take long. A moment that was chosen stays until it has come, so that while runs come and go
-    /// they are searched once in that time, and not before each sleep.
+    /// When to look for runs that take long. A moment that was chosen stays until it has come, so
+    /// that while runs come and go they are searched once in that time, and not before each sleep.
     fn watch_runs(&self) -> Option<Moment> {
         if self.runner.is_inline() {
             return None;
@@ -129,14 +138,15 @@ impl Driver {
         } else if self.look_for_slow.get().is_none() {
             // A tick more than that: at the very moment it has not taken longer.
             let look = oldest.unwrap_or(self.now).checked_add(shared.slow_after);
-            self.look_for_slow.set(look.and_then(|look| look.checked_add(shared.house.ticks.length())));
+            self.look_for_slow
+                .set(look.and_then(|look| look.checked_add(shared.house.ticks.length())));
         }
         self.look_for_slow.get()
     }
 }
 
-/// Takes back what will not run, and tells the futures among it, which hear that the service has been stopped: at once, as one of
-/// them may be what a run waits for, which the stop waits for.
+/// Takes back what will not run, and tells the futures among it, which hear that the service has
+/// been stopped: at once, as one of them may be what a run waits for, which the stop waits for.
 fn give_back(timers: &Handle, due: bool, stage: Stage) -> Vec<Job> {
     let taken = timers.house().take_back(due, stage);
     let mut jobs = Vec::new();

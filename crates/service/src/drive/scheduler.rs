@@ -12,11 +12,13 @@ use std::sync::Arc;
 /// How often [`Scheduler::play`] polls at one moment.
 const ROUNDS: u32 = 1_000;
 
-/// Jobs and their timers, without a thread of its own: for a program that has an event loop, and for tests.
+/// Jobs and their timers, without a thread of its own: for a program that has an event loop, and
+/// for tests.
 ///
-/// Jobs are scheduled through [handles](Self::handle), from any thread. Whoever owns the scheduler calls
-/// [`poll`](Self::poll), which runs what is due, and then sleeps until [`next_wakeup`](Self::next_wakeup).
-/// [`start`](Self::start) makes a [`Service`](crate::Service) of it, with a thread that does just that.
+/// Jobs are scheduled through [handles](Self::handle), from any thread. Whoever owns the scheduler
+/// calls [`poll`](Self::poll), which runs what is due, and then sleeps until
+/// [`next_wakeup`](Self::next_wakeup). [`start`](Self::start) makes a [`Service`](crate::Service)
+/// of it, with a thread that does just that.
 ///
 /// ```
 /// use std::time::Duration;
@@ -36,8 +38,8 @@ const ROUNDS: u32 = 1_000;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Dropping it drops the jobs, and handles then answer that the service has been stopped; [`stop`](Self::stop) gives
-/// the jobs back.
+/// Dropping it drops the jobs, and handles then answer that the service has been stopped;
+/// [`stop`](Self::stop) gives the jobs back.
 pub struct Scheduler {
     driver: Driver,
     /// Another drives it.
@@ -68,20 +70,22 @@ impl Scheduler {
         self.driver.timers.clone()
     }
 
-    /// Has `waker` called when a handle did something that cannot wait until [`next_wakeup`](Self::next_wakeup): it
-    /// scheduled a job that is due earlier, say. For an event loop that sleeps in a system call. At most once for each
-    /// time it sleeps.
+    /// Has `waker` called when a handle did something that cannot wait until
+    /// [`next_wakeup`](Self::next_wakeup): it scheduled a job that is due earlier, say. For an
+    /// event loop that sleeps in a system call. At most once for each time it sleeps.
     pub fn set_waker(&mut self, waker: Waker) {
         self.driver.timers.house().signal.set_waker(waker);
     }
 
-    /// Runs what is due at `now`, in the order of deadlines, and returns how many runs there were. With workers or an executor
-    /// it hands them those of closures; futures and values that are sent it brings itself.
+    /// Runs what is due at `now`, in the order of deadlines, and returns how many runs there were.
+    /// With workers or an executor it hands them those of closures; futures and values that are
+    /// sent it brings itself.
     ///
-    /// What is scheduled, moved or cancelled before the call is taken into account, all of it. What jobs schedule while
-    /// they run is for the next call, and [`next_wakeup`](Self::next_wakeup) says so, so that a job which schedules
-    /// itself again at once does not keep this call from returning. Each job that is taken in and each run costs one
-    /// operation of the backend or two, and a few locks that nobody else wants.
+    /// What is scheduled, moved or cancelled before the call is taken into account, all of it. What
+    /// jobs schedule while they run is for the next call, and [`next_wakeup`](Self::next_wakeup)
+    /// says so, so that a job which schedules itself again at once does not keep this call from
+    /// returning. Each job that is taken in and each run costs one operation of the backend or two,
+    /// and a few locks that nobody else wants.
     pub fn poll(&mut self, now: Moment) -> usize {
         let driver = &mut self.driver;
         driver.begin_poll(now);
@@ -95,22 +99,24 @@ impl Scheduler {
         runs
     }
 
-    /// When to call [`poll`](Self::poll) again, if nothing happens before; `None` if no job waits for a time and no
-    /// run is in flight. To be called just before sleeping: from then on, handles call the [waker](Self::set_waker) for
-    /// what cannot wait. O(1).
+    /// When to call [`poll`](Self::poll) again, if nothing happens before; `None` if no job waits
+    /// for a time and no run is in flight. To be called just before sleeping: from then on, handles
+    /// call the [waker](Self::set_waker) for what cannot wait. O(1).
     ///
-    /// The moment may be past, if something is to be taken in. At it, there may be nothing to run: a wheel may only have
-    /// to move timers closer, a job may have been moved to a later time, or it is looked whether a run takes too long.
+    /// The moment may be past, if something is to be taken in. At it, there may be nothing to run:
+    /// a wheel may only have to move timers closer, a job may have been moved to a later time, or
+    /// it is looked whether a run takes too long.
     pub fn next_wakeup(&self) -> Option<Moment> {
         self.driver.next_wakeup()
     }
 
-    /// Plays the time up to `until` on a manual clock, which must be the one this scheduler was built with: moves it
-    /// from one wake-up to the next and polls at each, so that jobs run when they would have. Returns the number of
-    /// runs.
+    /// Plays the time up to `until` on a manual clock, which must be the one this scheduler was
+    /// built with: moves it from one wake-up to the next and polls at each, so that jobs run when
+    /// they would have. Returns the number of runs.
     ///
-    /// What jobs schedule for the moment they run at is run at that moment too. Where that does not end, because a job
-    /// schedules itself again without delay, time goes on by a tick after a thousand rounds.
+    /// What jobs schedule for the moment they run at is run at that moment too. Where that does not
+    /// end, because a job schedules itself again without delay, time goes on by a tick after a
+    /// thousand rounds.
     pub fn play(&mut self, clock: &ManualClock, until: Moment) -> usize {
         let mut runs = self.poll(clock.now());
         let mut rounds = 0;
@@ -132,8 +138,9 @@ impl Scheduler {
         runs
     }
 
-    /// Ends the scheduler and gives back the jobs that are still to run, in the order of their deadlines. Waits for runs that go on
-    /// on its workers, and gives back the periodic jobs among them too.
+    /// Ends the scheduler and gives back the jobs that are still to run, in the order of their
+    /// deadlines. Waits for runs that go on on its workers, and gives back the periodic jobs among
+    /// them too.
     #[must_use = "these jobs did not run"]
     pub fn stop(self) -> Vec<Job> {
         let Driver { timers, runner, .. } = &self.driver;

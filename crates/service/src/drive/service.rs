@@ -13,11 +13,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A timer service that runs by itself: one thread sleeps until something is due, and runs it or hands it to workers.
+/// A timer service that runs by itself: one thread sleeps until something is due, and runs it or
+/// hands it to workers.
 ///
-/// The thread sleeps until the next wake-up and is woken for what is due earlier; with nothing to do it uses no
-/// processor time. A stall of the machine is made up for when it ends, without drift: what a deadline is follows from
-/// the plan, not from when the thread looked.
+/// The thread sleeps until the next wake-up and is woken for what is due earlier; with nothing to
+/// do it uses no processor time. A stall of the machine is made up for when it ends, without drift:
+/// what a deadline is follows from the plan, not from when the thread looked.
 ///
 /// ```
 /// use std::time::Duration;
@@ -34,8 +35,8 @@ use std::time::Duration;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Dropping it stops it and joins its threads: it waits for runs that go on, drops the jobs that are still to run, and
-/// handles then answer that it has been stopped.
+/// Dropping it stops it and joins its threads: it waits for runs that go on, drops the jobs that
+/// are still to run, and handles then answer that it has been stopped.
 pub struct Service {
     timers: Handle,
     runner: Arc<Runner>,
@@ -45,7 +46,8 @@ pub struct Service {
 /// How to stop a [`Service`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stop {
-    /// At once. Runs that have begun go on; what waits for a worker is given back. The threads end by themselves.
+    /// At once. Runs that have begun go on; what waits for a worker is given back. The threads end
+    /// by themselves.
     Now,
     /// When the runs have ended that have begun or wait for a worker, however long it takes.
     Wait,
@@ -58,27 +60,30 @@ pub enum Stop {
 #[must_use = "these jobs did not run"]
 #[non_exhaustive]
 pub struct Stopped {
-    /// Jobs that were still to run, in the order of their deadlines. For a one-shot job: it never ran. Periodic jobs of which a
-    /// run went on during the stop are among them if the service waited for it. What futures wait for is not: they hear of the stop before
-    /// it returns.
+    /// Jobs that were still to run, in the order of their deadlines. For a one-shot job: it never
+    /// ran. Periodic jobs of which a run went on during the stop are among them if the service
+    /// waited for it. What futures wait for is not: they hear of the stop before it returns.
     pub jobs: Vec<Job>,
-    /// Runs that still go on: none, unless the service did not wait for them, or was stopped by one of its own jobs.
+    /// Runs that still go on: none, unless the service did not wait for them, or was stopped by one
+    /// of its own jobs.
     pub running: usize,
 }
 
 impl Scheduler {
-    /// Gives the scheduler a thread of its own. It is gone by that, so that it cannot be started twice. What is built by
-    /// [`Builder::start`] has a shard for each processor; this one has one.
+    /// Gives the scheduler a thread of its own. It is gone by that, so that it cannot be started
+    /// twice. What is built by [`Builder::start`] has a shard for each processor; this one has one.
     ///
     /// # Errors
     ///
-    /// If the thread cannot be started. The scheduler is then dropped, and with it the jobs that were scheduled before: handles answer
-    /// that it has been stopped. Jobs that must not be lost by that are scheduled when the service runs.
+    /// If the thread cannot be started. The scheduler is then dropped, and with it the jobs that
+    /// were scheduled before: handles answer that it has been stopped. Jobs that must not be lost
+    /// by that are scheduled when the service runs.
     pub fn start(self) -> Result<Service, BuildError> {
         let driver = self.driver();
         let (timers, runner) = (driver.timers.clone(), Arc::clone(&driver.runner));
         let its = Driver::new(timers.clone(), Arc::clone(&runner));
-        let thread = thread::Builder::new().name("wheelhouse-driver".to_owned()).spawn(move || run(its))?;
+        let thread =
+            thread::Builder::new().name("wheelhouse-driver".to_owned()).spawn(move || run(its))?;
         self.leave();
         Ok(Service { timers, runner, driver: Some(thread) })
     }
@@ -87,8 +92,9 @@ impl Scheduler {
 impl Service {
     /// A service with the defaults: a tick of a millisecond, jobs run on its one thread, no limit.
     ///
-    /// Keep it for as long as jobs are to run: when it is dropped, it stops. So `Service::start()?.handle()` is the handle of a service
-    /// that is over at the end of the statement, and refuses each job.
+    /// Keep it for as long as jobs are to run: when it is dropped, it stops. So
+    /// `Service::start()?.handle()` is the handle of a service that is over at the end of the
+    /// statement, and refuses each job.
     ///
     /// # Errors
     ///
@@ -102,17 +108,20 @@ impl Service {
         Builder::new()
     }
 
-    /// A handle to schedule jobs with, from any thread. It does not keep the service running: once that is stopped or dropped, the
-    /// handle refuses jobs with [`Reason::Stopped`](crate::Reason::Stopped).
+    /// A handle to schedule jobs with, from any thread. It does not keep the service running: once
+    /// that is stopped or dropped, the handle refuses jobs with
+    /// [`Reason::Stopped`](crate::Reason::Stopped).
     pub fn handle(&self) -> Handle {
         self.timers.clone()
     }
 
-    /// Stops, and gives back the jobs that were still to run. From the first instant of the call, handles refuse new jobs.
+    /// Stops, and gives back the jobs that were still to run. From the first instant of the call,
+    /// handles refuse new jobs.
     ///
-    /// A job that is to run once, and was not cancelled, has begun its run or is among these, and never both; a periodic one of which a
-    /// run is still to come is among them, whether or not it ran before. May be called by a job
-    /// of the service, or by an observer of its events: it does not wait for that run, nor is the job given back.
+    /// A job that is to run once, and was not cancelled, has begun its run or is among these, and
+    /// never both; a periodic one of which a run is still to come is among them, whether or not it
+    /// ran before. May be called by a job of the service, or by an observer of its events: it does
+    /// not wait for that run, nor is the job given back.
     pub fn stop(mut self, how: Stop) -> Stopped {
         let house = self.timers.house();
         // What waits for a worker may wait for the one that this job has.
@@ -126,7 +135,8 @@ impl Service {
             Stop::WaitFor(longest) => house.wait(longest),
         };
         if how != Stop::Now {
-            // What still waits for a worker, what was moved to a later time while it did, and what waits for its next run.
+            // What still waits for a worker, what was moved to a later time while it did, and what
+            // waits for its next run.
             jobs.extend(give_back(&self.timers, true, Stage::Over));
         }
         let running = house.runs().1;
@@ -177,8 +187,9 @@ fn run(mut driver: Driver) {
             continue;
         }
         let next = driver.next_wakeup();
-        // Looked at only now: an unpark that came while a job ran may have been taken by that job, if it blocked on
-        // something. From here to `park` there is nothing of the user's that could take it.
+        // Looked at only now: an unpark that came while a job ran may have been taken by that job,
+        // if it blocked on something. From here to `park` there is nothing of the user's that could
+        // take it.
         if !house.is_closed() {
             sleep(&parker, next.map(|next| next.saturating_since(house.now())), by_hand);
         }

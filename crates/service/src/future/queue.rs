@@ -16,16 +16,17 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// A queue whose values come out when their times have come: a [`Stream`] that ends when nothing is in the queue, and goes on when
-/// something is put in afterwards.
+/// A queue whose values come out when their times have come: a [`Stream`] that ends when nothing is
+/// in the queue, and goes on when something is put in afterwards.
 ///
-/// They come in the order of their deadlines' ticks, and of one tick, where none was moved, in the order in which they were put in. A
-/// value whose time has come stays in the queue until it is taken; it can then be neither put off nor removed any more.
+/// They come in the order of their deadlines' ticks, and of one tick, where none was moved, in the
+/// order in which they were put in. A value whose time has come stays in the queue until it is
+/// taken; it can then be neither put off nor removed any more.
 ///
 /// Of the tasks that wait for a value, the one is woken that polled last.
 ///
-/// If the service is stopped, the stream ends with the last value whose time had come. What still waits stays in the queue, for
-/// [`into_values`](Self::into_values).
+/// If the service is stopped, the stream ends with the last value whose time had come. What still
+/// waits stays in the queue, for [`into_values`](Self::into_values).
 ///
 /// Dropping the queue drops the values in it.
 #[must_use = "a queue is of no use unless it is polled"]
@@ -41,7 +42,8 @@ struct State<T> {
     due: VecDeque<T>,
     /// The values whose time has not come, by their numbers, and the jobs that bring them.
     waiting: HashMap<u64, (JobHandle, T)>,
-    /// How many of these wait for ever, as their jobs were taken back by a service that was stopped.
+    /// How many of these wait for ever, as their jobs were taken back by a service that was
+    /// stopped.
     stranded: usize,
     /// The task that polled last and was not woken since.
     waker: Option<Waker>,
@@ -75,7 +77,8 @@ impl<T: Send + 'static> DelayQueue<T> {
     ///
     /// If the service refuses it; the value is in the error.
     pub fn insert(&self, delay: Duration, value: T) -> Result<Delayed<T>, Rejected<T>> {
-        // Held until the value is among those that wait: it may come out at once, on another thread.
+        // Held until the value is among those that wait: it may come out at once, on another
+        // thread.
         let mut state = self.state.lock();
         let number = state.inserted;
         let work = Release { number, has_come: false, state: Arc::clone(&self.state) };
@@ -98,12 +101,14 @@ impl<T: Send + 'static> DelayQueue<T> {
         }
     }
 
-    /// All values in the queue: first those whose time has come, then the others, in the order in which they were put in.
+    /// All values in the queue: first those whose time has come, then the others, in the order in
+    /// which they were put in.
     pub fn into_values(self) -> Vec<T> {
         self.take_all()
     }
 
-    /// How many values are in the queue: those that wait for their time, and those whose time has come and that were not taken yet.
+    /// How many values are in the queue: those that wait for their time, and those whose time has
+    /// come and that were not taken yet.
     pub fn len(&self) -> usize {
         let state = self.state.lock();
         state.due.len() + state.waiting.len()
@@ -179,8 +184,8 @@ impl<T: Send + 'static> Delayed<T> {
     ///
     /// # Errors
     ///
-    /// If its time has come, so that it is to be taken from the queue; if it was removed before; or if the service was stopped, where it
-    /// stays in the queue: see [`JobHandle::cancel`].
+    /// If its time has come, so that it is to be taken from the queue; if it was removed before; or
+    /// if the service was stopped, where it stays in the queue: see [`JobHandle::cancel`].
     pub fn remove(&self) -> Result<T, ChangeError> {
         let release = self.job.cancel()?.into_work::<Release<T>>().expect("the work of this job");
         // It is gone if the queue was dropped at the same time.
@@ -216,8 +221,8 @@ impl<T> fmt::Debug for Delayed<T> {
     }
 }
 
-/// The job that brings a value. It does so when it is dropped, which is when it no longer counts for the limit of the service: the task
-/// that is woken may put in another.
+/// The job that brings a value. It does so when it is dropped, which is when it no longer counts
+/// for the limit of the service: the task that is woken may put in another.
 struct Release<T> {
     number: u64,
     has_come: bool,

@@ -1,21 +1,22 @@
 //! A future that is ready at a moment.
 
+use crate::Reason;
 use crate::handle::{Anchor, Handle, Shared, discard};
 use crate::job::{Ending, Id};
 use crate::shard::New;
 use crate::time::{Due, Moment};
-use crate::Reason;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// Ready when its time has come, and never before; an error if the service refuses to wait or is stopped. From
-/// [`Handle::sleep`] or [`Handle::sleep_until`].
+/// Ready when its time has come, and never before; an error if the service refuses to wait or is
+/// stopped. From [`Handle::sleep`] or [`Handle::sleep_until`].
 ///
-/// It is scheduled when it is polled first, and cancelled when it is dropped. Polled again after it was ready, it
-/// answers the same. While it waits it is a job that holds a waker and no more: nothing is allocated for it.
+/// It is scheduled when it is polled first, and cancelled when it is dropped. Polled again after it
+/// was ready, it answers the same. While it waits it is a job that holds a waker and no more:
+/// nothing is allocated for it.
 #[must_use = "a future does nothing unless it is polled"]
 pub struct Sleep {
     anchor: Anchor,
@@ -41,8 +42,8 @@ impl Sleep {
         self.deadline
     }
 
-    /// Has it wait until `delay` from now instead, whether or not it was ready before. While it waits, that is as cheap as
-    /// [`JobHandle::refresh`](crate::JobHandle::refresh).
+    /// Has it wait until `delay` from now instead, whether or not it was ready before. While it
+    /// waits, that is as cheap as [`JobHandle::refresh`](crate::JobHandle::refresh).
     pub fn reset(&mut self, delay: Duration) {
         self.reset_to(self.now().checked_add(delay));
     }
@@ -54,7 +55,9 @@ impl Sleep {
     pub(super) fn reset_to(&mut self, deadline: Option<Moment>) {
         self.deadline = deadline;
         let moved = match &self.state {
-            State::Waiting(id) => self.anchor.house.move_to(*id, deadline.map(Due::at), true).is_ok(),
+            State::Waiting(id) => {
+                self.anchor.house.move_to(*id, deadline.map(Due::at), true).is_ok()
+            }
             _ => false,
         };
         if !moved {
@@ -64,7 +67,8 @@ impl Sleep {
 
     fn end_wait(&mut self) {
         if let State::Waiting(id) = std::mem::replace(&mut self.state, State::Idle) {
-            // If it is too late for that, a task is woken for nothing. Without the lock: what a waker does is up to the executor.
+            // If it is too late for that, a task is woken for nothing. Without the lock: what a
+            // waker does is up to the executor.
             discard(self.anchor.house.end_as(id, Ending::Cancelled));
         }
     }

@@ -1,6 +1,8 @@
-//! What only some jobs have: a name, a key, a time of the wall clock, runs to come, and somebody who asks how it ended.
+//! What only some jobs have: a name, a key, a time of the wall clock, runs to come, and somebody
+//! who asks how it ended.
 //!
-//! A plain one-shot job is two words of work, a deadline and a number. All else lies here, so that it costs those who want it.
+//! A plain one-shot job is two words of work, a deadline and a number. All else lies here, so that
+//! it costs those who want it.
 
 use super::{Key, Repeat, Status};
 use crate::time::{Moment, Ticks, Wall};

@@ -1,5 +1,6 @@
-//! The end of a service with threads: of driver, workers, producers and whoever stops it, in every order. In each model `loom` finds
-//! out too whether all threads come to their end: one that waits for what never comes is a deadlock, and reported as one.
+//! The end of a service with threads: of driver, workers, producers and whoever stops it, in every
+//! order. In each model `loom` finds out too whether all threads come to their end: one that waits
+//! for what never comes is a deadlock, and reported as one.
 
 use super::{check, counted};
 use crate::sync::{Sender, unbounded};
@@ -82,7 +83,14 @@ fn a_job_that_is_scheduled_meanwhile_runs_or_comes_back_or_is_refused() {
             let timers = timers.clone();
             thread::spawn(move || {
                 let (job, ran) = counted();
-                (timers.after(Duration::ZERO).tracked().run(job).map_err(|rejected| rejected.reason), ran)
+                (
+                    timers
+                        .after(Duration::ZERO)
+                        .tracked()
+                        .run(job)
+                        .map_err(|rejected| rejected.reason),
+                    ran,
+                )
             })
         };
         let stopped = service.stop(Stop::Wait);
@@ -161,7 +169,8 @@ impl Drop for Told {
     }
 }
 
-/// A job that is neither given back nor over would keep what it holds for as long as there is a handle: here, for ever.
+/// A job that is neither given back nor over would keep what it holds for as long as there is a
+/// handle: here, for ever.
 #[test]
 fn a_periodic_job_comes_back_or_is_over_when_stopping_does_not_wait_for_its_run() {
     for how in [Stop::Now, Stop::WaitFor(Duration::ZERO)] {

@@ -6,8 +6,8 @@ use std::time::Duration;
 /// Declares the counters once, for the numbers and for adding them up.
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)+) => {
-        /// Counters as they were at a moment. Each shard's were read on their own: while the service works, they may differ by
-        /// what is under way.
+        /// Counters as they were at a moment. Each shard's were read on their own: while the
+        /// service works, they may differ by what is under way.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct Counts {
@@ -58,7 +58,8 @@ const LONGEST: u64 = 3_600_000_000_000;
 /// Two digits: quantiles are within 1 %, in some 40 KiB.
 const DIGITS: u8 = 2;
 
-/// A distribution of durations. Copied to be read: working out quantiles takes longer than a run can wait for the lock.
+/// A distribution of durations. Copied to be read: working out quantiles takes longer than a run
+/// can wait for the lock.
 #[derive(Clone)]
 pub(crate) struct Distribution {
     histogram: Histogram<u64>,
@@ -89,7 +90,8 @@ impl Distribution {
     pub(crate) fn summary(&self) -> Summary {
         let at = |quantile| match self.histogram.len() {
             0 => Duration::ZERO,
-            // The histogram rounds up to the end of a bucket, which may lie beyond all that was recorded.
+            // The histogram rounds up to the end of a bucket, which may lie beyond all that was
+            // recorded.
             _ => Duration::from_nanos(self.histogram.value_at_quantile(quantile)).min(self.longest),
         };
         Summary {
@@ -132,7 +134,8 @@ impl Distributions {
     }
 }
 
-/// What is shown of a distribution. Quantiles are within 1 % and reach up to an hour; count, sum and maximum are exact.
+/// What is shown of a distribution. Quantiles are within 1 % and reach up to an hour; count, sum
+/// and maximum are exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
@@ -164,7 +167,8 @@ impl Summary {
     }
 }
 
-/// The service at a moment. See [`prometheus`](Self::prometheus) for a text that monitoring can read.
+/// The service at a moment. See [`prometheus`](Self::prometheus) for a text that monitoring can
+/// read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Snapshot {
@@ -178,7 +182,8 @@ pub struct Snapshot {
     pub in_flight: usize,
     /// Those of them that have begun.
     pub running: usize,
-    /// How long after the time that was asked for runs have begun. Rounding up to the tick is part of it.
+    /// How long after the time that was asked for runs have begun. Rounding up to the tick is part
+    /// of it.
     pub lateness: Summary,
     /// How long runs took.
     pub run_time: Summary,

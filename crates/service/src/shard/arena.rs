@@ -1,4 +1,5 @@
-//! Where jobs lie: an array that grows without moving what is in it, with a list of its free places.
+//! Where jobs lie: an array that grows without moving what is in it, with a list of its free
+//! places.
 
 use std::mem::replace;
 
@@ -8,9 +9,11 @@ const SEGMENT: usize = 1024;
 /// The end of the list.
 const NONE: u32 = u32::MAX;
 
-/// An array of values under indices that are used again: the last that was freed first, as it is in the caches still.
+/// An array of values under indices that are used again: the last that was freed first, as it is in
+/// the caches still.
 ///
-/// All operations are O(1), but that the first segment grows by doubling, so that few values take little room.
+/// All operations are O(1), but that the first segment grows by doubling, so that few values take
+/// little room.
 pub(crate) struct Arena<T> {
     segments: Vec<Vec<Place<T>>>,
     free: u32,

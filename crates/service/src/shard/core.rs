@@ -1,5 +1,5 @@
-//! What lies under the lock of a shard: jobs, and a wheel of their timers. Here a job is scheduled, cancelled and moved; what
-//! happens at its time is in `due`.
+//! What lies under the lock of a shard: jobs, and a wheel of their timers. Here a job is scheduled,
+//! cancelled and moved; what happens at its time is in `due`.
 
 use super::arena::Arena;
 use super::runs::Runs;
@@ -31,7 +31,8 @@ pub(crate) enum New<W: ?Sized> {
     Wake(Waker),
 }
 
-/// One job. A plain one-shot job has no more than this and its closure; the wheel has 32 bytes more.
+/// One job. A plain one-shot job has no more than this and its closure; the wheel has 32 bytes
+/// more.
 pub(super) struct Slot<W: ?Sized> {
     pub(super) number: NonZeroU64,
     /// When the next run is due; while one goes on, when that was, unless the next has been moved.
@@ -40,15 +41,16 @@ pub(super) struct Slot<W: ?Sized> {
     pub(super) body: Body<W>,
 }
 
-// With the 32 bytes of a timer in the wheel and a closure of 16 this is what the page promises. (Work is some trait object.)
+// With the 32 bytes of a timer in the wheel and a closure of 16 this is what the page promises.
+// (Work is some trait object.)
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Option<Slot<dyn std::any::Any>>>() == 40);
 
 /// Where the timer of a job is.
 #[derive(Clone, Copy)]
 pub(super) enum Place {
-    /// It never fires after the deadline of the job, but it may before: then the job was moved to a later one, or the wall clock was
-    /// to be looked at, and the timer is started again.
+    /// It never fires after the deadline of the job, but it may before: then the job was moved to a
+    /// later one, or the wall clock was to be looked at, and the timer is started again.
     Wheel(TimerId),
     /// There is none. A run has begun; or it was handed out and begins with this turn.
     Off(u32),
@@ -101,12 +103,14 @@ pub(crate) struct Core<W: ?Sized> {
     /// Nothing is due before this tick.
     pub(super) next: Tick,
     pub(super) stage: Stage,
-    /// Of how many shards which one this is: their numbers alternate, so that they need not agree on one.
+    /// Of how many shards which one this is: their numbers alternate, so that they need not agree
+    /// on one.
     shards: u64,
     shard: u32,
     /// Jobs of all shards, where there is a limit.
     room: Option<Arc<AtomicUsize>>,
-    /// During a poll: jobs with a higher number were scheduled meanwhile and are for the next poll, and up to which tick this one goes.
+    /// During a poll: jobs with a higher number were scheduled meanwhile and are for the next poll,
+    /// and up to which tick this one goes.
     pub(super) fence: Option<(u64, Tick)>,
     pub(super) aside: Vec<Id>,
     pub(super) turn: u32,
@@ -149,7 +153,8 @@ impl<W: Task + ?Sized> Core<W> {
 
     /// The number of the job that was scheduled last, or a lower one than any has.
     pub(super) fn last_number(&self) -> u64 {
-        (self.counts.scheduled * self.shards + u64::from(self.shard) + 1).saturating_sub(self.shards)
+        (self.counts.scheduled * self.shards + u64::from(self.shard) + 1)
+            .saturating_sub(self.shards)
     }
 
     /// How many jobs are not over.
@@ -165,7 +170,8 @@ impl<W: Task + ?Sized> Core<W> {
         self.stage
     }
 
-    /// Schedules a one-shot job that is nothing but work, unless the service was stopped: what most jobs are, by the shortest way.
+    /// Schedules a one-shot job that is nothing but work, unless the service was stopped: what most
+    /// jobs are, by the shortest way.
     #[inline]
     pub(crate) fn schedule_plain(&mut self, deadline: Moment, work: Box<W>) -> Result<Id, Box<W>> {
         if self.stage != Stage::Open {
@@ -184,8 +190,14 @@ impl<W: Task + ?Sized> Core<W> {
         NonZeroU64::MIN.saturating_add(number)
     }
 
-    /// Schedules a job, unless the service was stopped. `look_by` is when the driver is to look at it.
-    pub(crate) fn schedule(&mut self, due: &Due, look_by: Moment, new: New<W>) -> Result<Id, New<W>> {
+    /// Schedules a job, unless the service was stopped. `look_by` is when the driver is to look at
+    /// it.
+    pub(crate) fn schedule(
+        &mut self,
+        due: &Due,
+        look_by: Moment,
+        new: New<W>,
+    ) -> Result<Id, New<W>> {
         if self.stage != Stage::Open {
             return Err(new);
         }
@@ -229,7 +241,8 @@ impl<W: Task + ?Sized> Core<W> {
         }
     }
 
-    /// The next deadline of a job that is pending, and the time of the wall clock that it waits for.
+    /// The next deadline of a job that is pending, and the time of the wall clock that it waits
+    /// for.
     pub(crate) fn due(&self, id: Id) -> Option<Due> {
         let slot = self.slots.get(id.index).filter(|slot| slot.number == id.number)?;
         let pending = !self.is_running(slot);
@@ -265,8 +278,8 @@ impl<W: Task + ?Sized> Core<W> {
         if self.stage == Stage::Open { ChangeError::Over } else { ChangeError::Stopped }
     }
 
-    /// Ends a job: it was cancelled, or is finished as one of its runs says. The answer of a running job is `Running`, and no run
-    /// follows.
+    /// Ends a job: it was cancelled, or is finished as one of its runs says. The answer of a
+    /// running job is `Running`, and no run follows.
     #[inline]
     pub(crate) fn end_as(&mut self, id: Id, ending: Ending) -> Result<Taken<W>, ChangeError> {
         let slot = self.slots.get(id.index).filter(|slot| slot.number == id.number);
@@ -320,9 +333,14 @@ impl<W: Task + ?Sized> Core<W> {
         self.next = self.next.max(self.wheel.next_wakeup().unwrap_or(Tick::MAX));
     }
 
-    /// Moves the next run. To a later time that writes the deadline and no more: a timer that fires before it is noticed when
-    /// it does, and sessions are put off far more often than they expire.
-    pub(crate) fn reschedule(&mut self, id: Id, due: Due, look_by: Moment) -> Result<(), ChangeError> {
+    /// Moves the next run. To a later time that writes the deadline and no more: a timer that fires
+    /// before it is noticed when it does, and sessions are put off far more often than they expire.
+    pub(crate) fn reschedule(
+        &mut self,
+        id: Id,
+        due: Due,
+        look_by: Moment,
+    ) -> Result<(), ChangeError> {
         let missing = self.missing();
         let (stage, ticks) = (self.stage, self.ticks);
         let slot = self.slots.get_mut(id.index).filter(|slot| slot.number == id.number);
@@ -335,14 +353,18 @@ impl<W: Task + ?Sized> Core<W> {
         match (slot.place, &slot.body) {
             (Place::Wheel(_), _) if stage != Stage::Open => return Err(ChangeError::Stopped),
             (Place::Wheel(timer), _) => {
-                if due.deadline < slot.deadline && self.wheel.deadline(timer).is_some_and(|set| tick < set) {
+                if due.deadline < slot.deadline
+                    && self.wheel.deadline(timer).is_some_and(|set| tick < set)
+                {
                     self.wheel.reschedule(timer, tick);
                     self.next = self.next.min(tick);
                 }
             }
             (_, Body::Other(Other::Gone)) => return Err(ChangeError::Running),
             _ => match &life {
-                Some(life) if life.work.is_none() && !life.another_follows() => return Err(ChangeError::Running),
+                Some(life) if life.work.is_none() && !life.another_follows() => {
+                    return Err(ChangeError::Running);
+                }
                 Some(life) if life.work.is_none() => {}
                 _ => {
                     slot.place = Place::Wheel(self.wheel.insert(tick, JobIndex(id.index)));
@@ -358,14 +380,21 @@ impl<W: Task + ?Sized> Core<W> {
         Ok(())
     }
 
-    /// Takes away all jobs that wait for their time, and with `due` those whose runs were handed out and have not begun. Nothing
-    /// is scheduled from here on. With them comes the wheel if no other timer will be in it, to be dropped without the lock.
-    pub(crate) fn take_back(&mut self, due: bool, stage: Stage) -> (Vec<Taken<W>>, Option<Box<dyn Wheel>>) {
+    /// Takes away all jobs that wait for their time, and with `due` those whose runs were handed
+    /// out and have not begun. Nothing is scheduled from here on. With them comes the wheel if no
+    /// other timer will be in it, to be dropped without the lock.
+    pub(crate) fn take_back(
+        &mut self,
+        due: bool,
+        stage: Stage,
+    ) -> (Vec<Taken<W>>, Option<Box<dyn Wheel>>) {
         self.stage = stage;
-        let waits = |slot: &Slot<W>| matches!(slot.place, Place::Wheel(_)) || due && !self.is_running(slot);
+        let waits =
+            |slot: &Slot<W>| matches!(slot.place, Place::Wheel(_)) || due && !self.is_running(slot);
         let waiting = self.slots.iter().filter(|(_, slot)| waits(slot));
         let waiting: Vec<_> = waiting.map(|(index, _)| index).collect();
-        let taken = waiting.into_iter().filter_map(|index| self.take(index, Ending::Stopped)).collect();
+        let taken =
+            waiting.into_iter().filter_map(|index| self.take(index, Ending::Stopped)).collect();
         self.raise_next();
         let empty = || -> Box<dyn Wheel> { Box::new(HierarchicalWheel::new()) };
         (taken, (stage == Stage::Over).then(|| std::mem::replace(&mut self.wheel, empty())))

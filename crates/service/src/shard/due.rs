@@ -53,20 +53,30 @@ pub(crate) struct Done<W: ?Sized> {
     pub(crate) beside: bool,
 }
 
-/// What is left to be done when a run has ended, without the lock; then the run is to be handed in. `None` in place of it: it is.
+/// What is left to be done when a run has ended, without the lock; then the run is to be handed in.
+/// `None` in place of it: it is.
 pub(crate) struct Leftover<W: ?Sized> {
     pub(crate) work: Option<Box<W>>,
     pub(crate) info: Option<Arc<Info>>,
 }
 
 impl<W: Task + ?Sized> Core<W> {
-    /// Takes out the next job that is due, up to a tick; `here` runs begin with that, and others are handed out.
-    pub(crate) fn come(&mut self, upto: Tick, now: Moment, clock: &dyn Clock, here: bool) -> Option<Came<W>> {
+    /// Takes out the next job that is due, up to a tick; `here` runs begin with that, and others
+    /// are handed out.
+    pub(crate) fn come(
+        &mut self,
+        upto: Tick,
+        now: Moment,
+        clock: &dyn Clock,
+        here: bool,
+    ) -> Option<Came<W>> {
         for _ in 0..PORTION {
             if self.stage != Stage::Open {
                 break;
             }
-            let Some(Expired { value, deadline: fired, .. }) = self.wheel.pop_expired(upto) else { break };
+            let Some(Expired { value, deadline: fired, .. }) = self.wheel.pop_expired(upto) else {
+                break;
+            };
             let came = self.fire(value.0, fired, now, clock, here);
             if came.is_some() {
                 return came;
@@ -76,8 +86,16 @@ impl<W: Task + ?Sized> Core<W> {
         None
     }
 
-    /// The timer of a job has fired, which was set to this tick. `None`: the job is not due, and its timer was started again.
-    fn fire(&mut self, index: u32, fired: Tick, now: Moment, clock: &dyn Clock, here: bool) -> Option<Came<W>> {
+    /// The timer of a job has fired, which was set to this tick. `None`: the job is not due, and
+    /// its timer was started again.
+    fn fire(
+        &mut self,
+        index: u32,
+        fired: Tick,
+        now: Moment,
+        clock: &dyn Clock,
+        here: bool,
+    ) -> Option<Came<W>> {
         let slot = self.slots.get_mut(index)?;
         let id = Id { number: slot.number, index, shard: self.shard() };
         let slot = self.slots.get_mut(index)?;
@@ -96,7 +114,8 @@ impl<W: Task + ?Sized> Core<W> {
                 look_by = wall.look_by(slot.deadline, now);
             }
         }
-        // It was moved. If its new time has come too, those between the two are before it all the same.
+        // It was moved. If its new time has come too, those between the two are before it all the
+        // same.
         if slot.deadline > self.ticks.instant(fired) {
             let place = self.start_timer(index, ticks.not_before(look_by));
             self.slots.get_mut(index)?.place = place;
@@ -114,7 +133,9 @@ impl<W: Task + ?Sized> Core<W> {
         slot.place = Place::Off(self.turn);
         self.runs.in_flight += 1;
         let info = match slot.body {
-            Body::Other(Other::Full(life)) => self.lives.get(life).map(|life| Arc::clone(&life.info)),
+            Body::Other(Other::Full(life)) => {
+                self.lives.get(life).map(|life| Arc::clone(&life.info))
+            }
             _ => None,
         };
         Some(Came::There(id, self.turn, info))
@@ -142,9 +163,14 @@ impl<W: Task + ?Sized> Core<W> {
         }
     }
 
-    /// Begins a run that was handed out, unless its turn is over: it was cancelled, moved, or taken back. And whether that was
-    /// another job that the driver is to look at.
-    pub(crate) fn begin_turn(&mut self, id: Id, turn: u32, now: Moment) -> Option<(Begun<W>, bool)> {
+    /// Begins a run that was handed out, unless its turn is over: it was cancelled, moved, or taken
+    /// back. And whether that was another job that the driver is to look at.
+    pub(crate) fn begin_turn(
+        &mut self,
+        id: Id,
+        turn: u32,
+        now: Moment,
+    ) -> Option<(Begun<W>, bool)> {
         if !self.is_turn(id, turn) {
             return None;
         }
@@ -155,7 +181,9 @@ impl<W: Task + ?Sized> Core<W> {
 
     fn is_turn(&mut self, id: Id, turn: u32) -> bool {
         self.status(id) == Some(crate::job::Status::Pending)
-            && self.slot(id).is_some_and(|slot| matches!(slot.place, Place::Off(its) if its == turn))
+            && self
+                .slot(id)
+                .is_some_and(|slot| matches!(slot.place, Place::Off(its) if its == turn))
     }
 
     /// Begins a run of a job that has no timer. And whether its next run is waited for already.
@@ -178,14 +206,19 @@ impl<W: Task + ?Sized> Core<W> {
             watch: None,
         };
         let Body::Other(Other::Full(life)) = slot.body else {
-            let Body::Plain(work) = std::mem::replace(&mut slot.body, Body::Other(Other::Gone)) else { return None };
+            let Body::Plain(work) = std::mem::replace(&mut slot.body, Body::Other(Other::Gone))
+            else {
+                return None;
+            };
             self.runs.begun += 1;
             return Some((plain(work), false));
         };
         let life = self.lives.get_mut(life)?;
         let (number, missed) = life.count_run();
-        let (time, info, last) = (life.time(), Some(Arc::clone(&life.info)), !life.another_follows());
-        let fork = if life.overlaps() { life.work.as_ref().and_then(|work| work.fork()) } else { None };
+        let (time, info, last) =
+            (life.time(), Some(Arc::clone(&life.info)), !life.another_follows());
+        let fork =
+            if life.overlaps() { life.work.as_ref().and_then(|work| work.fork()) } else { None };
         let next = fork.as_ref().and_then(|_| life.wait_for_next(deadline, now, now));
         let (work, tick) = match (fork, next) {
             (Some(fork), Some(next)) => {
@@ -200,7 +233,8 @@ impl<W: Task + ?Sized> Core<W> {
         }
         self.runs.begun += 1;
         self.counts.missed += missed;
-        let begun = Begun { info, time, number, missed, last, beside: tick.is_some(), ..plain(work) };
+        let begun =
+            Begun { info, time, number, missed, last, beside: tick.is_some(), ..plain(work) };
         Some((begun, tick.is_some()))
     }
 
@@ -220,7 +254,8 @@ impl<W: Task + ?Sized> Core<W> {
         Some(Leftover { work, info })
     }
 
-    /// Has the job wait for its next run, or be over: then its work comes back, and its name and key.
+    /// Has the job wait for its next run, or be over: then its work comes back, and its name and
+    /// key.
     fn end_of_job(
         &mut self,
         id: Id,
@@ -228,7 +263,8 @@ impl<W: Task + ?Sized> Core<W> {
         (deadline, started, ended): (Moment, Moment, Moment),
     ) -> (Option<Box<W>>, Option<Arc<Info>>) {
         let stage = self.stage;
-        let Some(slot) = self.slots.get_mut(id.index).filter(|slot| slot.number == id.number) else {
+        let Some(slot) = self.slots.get_mut(id.index).filter(|slot| slot.number == id.number)
+        else {
             return (work, None);
         };
         let Body::Other(Other::Full(life)) = slot.body else {
@@ -266,7 +302,8 @@ impl<W: Task + ?Sized> Core<W> {
         }
     }
 
-    /// A run was dropped before it began. A periodic job goes on, any other is over. `None` if the turn was over already.
+    /// A run was dropped before it began. A periodic job goes on, any other is over. `None` if the
+    /// turn was over already.
     pub(crate) fn abandon(&mut self, id: Id, turn: u32, now: Moment) -> Option<Leftover<W>> {
         if !self.is_turn(id, turn) {
             return None;
@@ -276,7 +313,9 @@ impl<W: Task + ?Sized> Core<W> {
         let slot = self.slots.get_mut(id.index)?;
         let deadline = slot.deadline;
         let life = match slot.body {
-            Body::Other(Other::Full(life)) => self.lives.get_mut(life).filter(|life| life.repeat.is_some()),
+            Body::Other(Other::Full(life)) => {
+                self.lives.get_mut(life).filter(|life| life.repeat.is_some())
+            }
             _ => None,
         };
         let Some(life) = life else {
@@ -296,7 +335,8 @@ impl<W: Task + ?Sized> Core<W> {
     }
 
     fn measure(&mut self, deadline: Moment, started: Moment, ended: Moment) {
-        let distributions = self.distributions.get_or_insert_with(|| Box::new(Distributions::new()));
+        let distributions =
+            self.distributions.get_or_insert_with(|| Box::new(Distributions::new()));
         distributions.record(started.saturating_since(deadline), ended.saturating_since(started));
     }
 
@@ -308,13 +348,17 @@ impl<W: Task + ?Sized> Core<W> {
     pub(crate) fn open_fence(&mut self) {
         self.fence = None;
         for id in std::mem::take(&mut self.aside) {
-            let Some(slot) = self.slot(id).filter(|slot| matches!(slot.place, Place::Off(_))) else { continue };
+            let Some(slot) = self.slot(id).filter(|slot| matches!(slot.place, Place::Off(_)))
+            else {
+                continue;
+            };
             let deadline = slot.deadline;
             let ticks = match slot.body {
                 Body::Other(Other::Full(life)) => self.lives.get(life).map(|life| life.ticks),
                 _ => None,
             };
-            let place = self.start_timer(id.index, ticks.unwrap_or(self.ticks).not_before(deadline));
+            let place =
+                self.start_timer(id.index, ticks.unwrap_or(self.ticks).not_before(deadline));
             self.slot(id).into_iter().for_each(|slot| slot.place = place);
         }
     }

@@ -10,25 +10,30 @@ use std::num::NonZeroU64;
 /// So many parts with a lock each, that threads do not wait for one another; a power of two.
 const PARTS: usize = 16;
 
+type Table = HashTable<(Key, Id)>;
+
 /// Jobs by key.
 ///
 /// Whoever has the lock of a part may take that of a shard, and nobody the other way round.
 pub(crate) struct Keys {
     /// Seeded, as keys may come from those who want to make the program slow.
     hasher: RandomState,
-    parts: [CachePadded<Mutex<HashTable<(Key, Id)>>>; PARTS],
+    parts: [CachePadded<Mutex<Table>>; PARTS],
 }
 
 /// The part that has a key, or would have it.
 pub(crate) struct Part<'a> {
     keys: &'a Keys,
     hash: u64,
-    table: MutexGuard<'a, HashTable<(Key, Id)>>,
+    table: MutexGuard<'a, Table>,
 }
 
 impl Default for Keys {
     fn default() -> Self {
-        Self { hasher: RandomState::new(), parts: [(); PARTS].map(|()| CachePadded::new(Mutex::new(HashTable::new()))) }
+        Self {
+            hasher: RandomState::new(),
+            parts: [(); PARTS].map(|()| CachePadded::new(Mutex::new(HashTable::new()))),
+        }
     }
 }
 
@@ -51,7 +56,9 @@ impl Keys {
     /// Takes the key from the job, if it is not another's by now.
     pub(crate) fn remove(&self, key: &str, id: Id) {
         let mut part = self.part(key);
-        if let Ok(entry) = part.table.find_entry(part.hash, |(its, holder)| **its == *key && *holder == id) {
+        if let Ok(entry) =
+            part.table.find_entry(part.hash, |(its, holder)| **its == *key && *holder == id)
+        {
             entry.remove();
         }
     }
@@ -74,7 +81,8 @@ impl Part<'_> {
     /// Gives the key to a job, and returns the one that had it.
     pub(crate) fn insert(mut self, key: Key, id: Id) -> Option<Id> {
         let hasher = &self.keys.hasher;
-        let entry = self.table.entry(self.hash, |(its, _)| *its == key, |(its, _)| hasher.hash_one(&**its));
+        let entry =
+            self.table.entry(self.hash, |(its, _)| *its == key, |(its, _)| hasher.hash_one(&**its));
         match entry {
             hashbrown::hash_table::Entry::Occupied(mut entry) => {
                 Some(std::mem::replace(&mut entry.get_mut().1, id))
@@ -87,7 +95,8 @@ impl Part<'_> {
     }
 }
 
-/// The keys in the order in which their jobs were scheduled: O(k log k), and for that reason without a lock that uses of a key want.
+/// The keys in the order in which their jobs were scheduled: O(k log k), and for that reason
+/// without a lock that uses of a key want.
 pub(crate) fn in_order(mut keys: Vec<(NonZeroU64, Key)>) -> Vec<Key> {
     keys.sort_unstable_by_key(|(number, _)| *number);
     keys.into_iter().map(|(_, key)| key).collect()

@@ -1,9 +1,10 @@
-//! Shards: a lock each around a wheel and the jobs whose timers are in it. Whoever schedules, cancels or moves a job does so
-//! there, at once; the driver takes out what is due.
+//! Shards: a lock each around a wheel and the jobs whose timers are in it. Whoever schedules,
+//! cancels or moves a job does so there, at once; the driver takes out what is due.
 //!
-//! A thread schedules in one shard, so that threads meet only when there are more of them than shards. Of each shard the tick is
-//! known before which nothing is due; the driver goes to the shard where that is earliest, and takes out what is due there up to the
-//! tick of the next shard. So the order of deadlines holds over all of them.
+//! A thread schedules in one shard, so that threads meet only when there are more of them than
+//! shards. Of each shard the tick is known before which nothing is due; the driver goes to the
+//! shard where that is earliest, and takes out what is due there up to the tick of the next shard.
+//! So the order of deadlines holds over all of them.
 //!
 //! This layer knows what a job is, and not what it does: `W` is that.
 
@@ -65,14 +66,20 @@ std::thread_local! {
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// The services (by the address of their `House`) whose runs this thread is busy with, those inside of others last. A
-    /// service that is stopped in a run of its own, by the job or by an observer of it, must not wait for that run.
+    /// The services (by the address of their `House`) whose runs this thread is busy with, those
+    /// inside of others last. A service that is stopped in a run of its own, by the job or by an
+    /// observer of it, must not wait for that run.
     static ON_THIS_THREAD: RefCell<Vec<usize>> = RefCell::default();
 }
 
 impl<W: Task + ?Sized> House<W> {
     /// A shard for each wheel.
-    pub(crate) fn new(clock: Arc<dyn Clock>, ticks: Ticks, wheels: Vec<Box<dyn Wheel>>, limit: Option<usize>) -> Self {
+    pub(crate) fn new(
+        clock: Arc<dyn Clock>,
+        ticks: Ticks,
+        wheels: Vec<Box<dyn Wheel>>,
+        limit: Option<usize>,
+    ) -> Self {
         let room = limit.map(|limit| (limit, Arc::default()));
         let count = wheels.len() as u64;
         let shard = |(shard, wheel)| {
@@ -110,12 +117,24 @@ impl<W: Task + ?Sized> House<W> {
         HERE.with(|here| (here % self.shards.len()) as u32)
     }
 
-    /// Does something under the lock of a shard. If by that something is due there earlier than before, a driver that would
-    /// sleep over it is woken.
+    /// Does something under the lock of a shard. If by that something is due there earlier than
+    /// before, a driver that would sleep over it is woken.
     #[inline]
     pub(crate) fn with<T>(&self, shard: u32, act: impl FnOnce(&mut Core<W>) -> T) -> T {
+        self.with_told(shard, act).0
+    }
+
+    /// The same, and whether the lock was waited for.
+    #[inline]
+    pub(crate) fn with_told<T>(
+        &self,
+        shard: u32,
+        act: impl FnOnce(&mut Core<W>) -> T,
+    ) -> (T, bool) {
         let shard = &self.shards[shard as usize];
-        let mut core = shard.core.lock();
+        let free = shard.core.try_lock();
+        let waited = free.is_none();
+        let mut core = free.unwrap_or_else(|| shard.core.lock());
         let before = core.next;
         let answer = act(&mut core);
         let next = core.next;
@@ -126,7 +145,7 @@ impl<W: Task + ?Sized> House<W> {
         if next < before {
             self.signal.earlier(self.ticks.instant(next));
         }
-        answer
+        (answer, waited)
     }
 
     /// The same in each shard.
@@ -136,7 +155,12 @@ impl<W: Task + ?Sized> House<W> {
 
     /// Schedules a one-shot job that is nothing but work.
     #[inline]
-    pub(crate) fn schedule_plain(&self, shard: u32, deadline: Moment, work: Box<W>) -> Result<Id, (Reason, Box<W>)> {
+    pub(crate) fn schedule_plain(
+        &self,
+        shard: u32,
+        deadline: Moment,
+        work: Box<W>,
+    ) -> Result<Id, (Reason, Box<W>)> {
         if let Err(reason) = self.admit() {
             return Err((reason, work));
         }
@@ -147,7 +171,8 @@ impl<W: Task + ?Sized> House<W> {
         })
     }
 
-    /// Schedules a job, in a shard, under a key or without. And the job whose key it takes, if it may; the caller cancels that.
+    /// Schedules a job, in a shard, under a key or without. And the job whose key it takes, if it
+    /// may; the caller cancels that.
     pub(crate) fn schedule(
         &self,
         shard: u32,
@@ -209,7 +234,8 @@ impl<W: Task + ?Sized> House<W> {
 
     /// Moves a job: because somebody asked for that, if it is to be counted.
     pub(crate) fn move_to(&self, id: Id, due: Option<Due>, count: bool) -> Result<(), ChangeError> {
-        let due = due.filter(|due| self.ticks.reaches(due.deadline)).ok_or(ChangeError::Overflow)?;
+        let due =
+            due.filter(|due| self.ticks.reaches(due.deadline)).ok_or(ChangeError::Overflow)?;
         let look_by = due.look_by(|| self.now());
         self.with(id.shard, |core| {
             core.reschedule(id, due, look_by)?;
@@ -248,8 +274,8 @@ impl<W: Task + ?Sized> House<W> {
         self.polls.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The shard where something is due first, and the tick up to which nothing is due before it in another. `None` if nothing is
-    /// due by then.
+    /// The shard where something is due first, and the tick up to which nothing is due before it in
+    /// another. `None` if nothing is due by then.
     pub(crate) fn first_due(&self, by: Tick) -> Option<(u32, Tick)> {
         let (mut first, mut second) = ((Tick::MAX, 0), Tick::MAX);
         for (number, shard) in (0..).zip(&self.shards) {
@@ -286,7 +312,11 @@ impl<W: Task + ?Sized> House<W> {
     }
 
     /// Runs of which it is to be told that they take long.
-    pub(crate) fn tell_slow(&self, now: Moment, limit: Duration) -> Vec<(Id, Option<Arc<Info>>, Duration)> {
+    pub(crate) fn tell_slow(
+        &self,
+        now: Moment,
+        limit: Duration,
+    ) -> Vec<(Id, Option<Arc<Info>>, Duration)> {
         let mut slow = Vec::new();
         self.with_all(|core| {
             let told = core.runs.tell_slow(now, limit);
@@ -296,7 +326,8 @@ impl<W: Task + ?Sized> House<W> {
         slow
     }
 
-    /// Takes back what is pending, and with `due` what was handed out and has not begun; from here on nothing is scheduled.
+    /// Takes back what is pending, and with `due` what was handed out and has not begun; from here
+    /// on nothing is scheduled.
     pub(crate) fn take_back(&self, due: bool, stage: Stage) -> Vec<Taken<W>> {
         self.closed.store(true, Ordering::SeqCst);
         let (mut taken, mut wheels) = (Vec::new(), Vec::new());
@@ -309,8 +340,9 @@ impl<W: Task + ?Sized> House<W> {
         taken
     }
 
-    /// This thread does something for a run that was handed out, and in that may call the user's code: the job, an observer, the
-    /// destructor of what the job holds. Until what comes back is dropped.
+    /// This thread does something for a run that was handed out, and in that may call the user's
+    /// code: the job, an observer, the destructor of what the job holds. Until what comes back is
+    /// dropped.
     pub(crate) fn enter(&self) -> impl Drop + use<W> {
         ON_THIS_THREAD.with(|services| services.borrow_mut().push(self.address()));
         Entered
@@ -328,7 +360,8 @@ impl<W: Task + ?Sized> House<W> {
     /// The same, where it was done under the lock already.
     pub(crate) fn handed_in(&self, stage: Stage) {
         if stage != Stage::Open {
-            // Whoever waits has looked before this lock was taken, or looks after it was given back.
+            // Whoever waits has looked before this lock was taken, or looks after it was given
+            // back.
             drop(self.gate.0.lock());
             self.gate.1.notify_all();
         }
@@ -354,8 +387,8 @@ impl<W: Task + ?Sized> House<W> {
         (in_flight, begun)
     }
 
-    /// Waits until no run is in flight, at most so long in real time. Who is in a run itself waits for those that have begun, and for
-    /// that one not. Whether that was reached.
+    /// Waits until no run is in flight, at most so long in real time. Who is in a run itself waits
+    /// for those that have begun, and for that one not. Whether that was reached.
     pub(crate) fn wait(&self, longest: Duration) -> bool {
         let own = self.own();
         let over = || {

@@ -52,14 +52,19 @@ impl Runs {
 
     /// Adds this shard to the others.
     pub(crate) fn add_to(&self, watch: &mut Watch) {
-        let untold = self.watched.iter().filter(|(_, run)| !run.told).map(|(_, run)| run.since).min();
+        let untold =
+            self.watched.iter().filter(|(_, run)| !run.told).map(|(_, run)| run.since).min();
         watch.oldest = watch.oldest.into_iter().chain(untold).min();
         watch.told += self.told;
         watch.waiting += self.in_flight - self.begun;
     }
 
     /// The jobs of which a run has taken longer than `limit` at `now`, and how long; each run once.
-    pub(crate) fn tell_slow(&mut self, now: Moment, limit: Duration) -> Vec<(Id, Option<Arc<Info>>, Duration)> {
+    pub(crate) fn tell_slow(
+        &mut self,
+        now: Moment,
+        limit: Duration,
+    ) -> Vec<(Id, Option<Arc<Info>>, Duration)> {
         let mut slow = Vec::new();
         for (_, run) in &mut self.watched {
             let time = now.saturating_since(run.since);

@@ -1,9 +1,10 @@
 //! How handles wake a driver that sleeps, and only then.
 //!
-//! The driver says until when it is going to sleep, then looks at the first ticks of the shards once more, then sleeps. A handle
-//! that has made its job the first of a shard says so there, then looks whether the driver sleeps beyond it. Whatever the
-//! order of these four steps, at least one of the two sees the other: there is a fence between the two steps of each (the pattern
-//! of Dekker's algorithm). So nothing that is due is slept over.
+//! The driver says until when it is going to sleep, then looks at the first ticks of the shards
+//! once more, then sleeps. A handle that has made its job the first of a shard says so there, then
+//! looks whether the driver sleeps beyond it. Whatever the order of these four steps, at least one
+//! of the two sees the other: there is a fence between the two steps of each (the pattern of
+//! Dekker's algorithm). So nothing that is due is slept over.
 
 use crate::sync::{AtomicU64, fence};
 use crate::time::{Moment, Waker};
@@ -40,7 +41,8 @@ impl Signal {
         fence(Ordering::SeqCst);
     }
 
-    /// Something is due at a moment that nothing was due before: wakes the driver if it would sleep beyond it.
+    /// Something is due at a moment that nothing was due before: wakes the driver if it would sleep
+    /// beyond it.
     pub(crate) fn earlier(&self, due: Moment) {
         fence(Ordering::SeqCst);
         let until = self.until.load(Ordering::SeqCst);

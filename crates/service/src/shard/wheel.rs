@@ -2,7 +2,8 @@
 
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
-/// What a backend holds for each job: a service runs on any `Timer<JobIndex>`. Only a service makes these.
+/// What a backend holds for each job: a service runs on any `Timer<JobIndex>`. Only a service makes
+/// these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct JobIndex(pub(super) u32);
 

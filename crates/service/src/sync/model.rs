@@ -28,6 +28,11 @@ impl<T: ?Sized> Mutex<T> {
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
         MutexGuard(Some(self.0.lock().expect(POISONED)))
     }
+
+    /// It might always be somebody else's.
+    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        None
+    }
 }
 
 impl<T: ?Sized> Deref for MutexGuard<'_, T> {
@@ -58,7 +63,8 @@ impl Condvar {
         }
     }
 
-    /// In a model no time passes: a moment that is past ends the wait at once, and no other ever comes.
+    /// In a model no time passes: a moment that is past ends the wait at once, and no other ever
+    /// comes.
     pub(crate) fn wait_while_until<T>(
         &self,
         guard: &mut MutexGuard<'_, T>,

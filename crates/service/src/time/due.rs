@@ -1,13 +1,15 @@
 //! When a job is due: at a moment of the service's clock, or at a time of the wall clock.
 //!
-//! The wall clock can be set, and the clock of the service may stand still while the machine is suspended. So where a time lies is a
-//! reckoning, which the driver repeats: within a minute, and once more when the deadline has come.
+//! The wall clock can be set, and the clock of the service may stand still while the machine is
+//! suspended. So where a time lies is a reckoning, which the driver repeats: within a minute, and
+//! once more when the deadline has come.
 
 use super::{Clock, Moment};
 use std::time::{Duration, SystemTime};
 
-/// How long a job that waits for a time of the wall clock is left alone: from the one to the other, or a million of them that were
-/// scheduled together would be looked at together, each minute, and hold up what is due.
+/// How long a job that waits for a time of the wall clock is left alone: from the one to the other,
+/// or a million of them that were scheduled together would be looked at together, each minute, and
+/// hold up what is due.
 const LOOK: (Duration, Duration) = (Duration::from_secs(45), Duration::from_secs(60));
 
 /// When a job is due.
@@ -33,7 +35,8 @@ impl Due {
         Self { deadline, wall: None }
     }
 
-    /// At a time of the wall clock, at once if that is past; `None` if it is too far away to be named.
+    /// At a time of the wall clock, at once if that is past; `None` if it is too far away to be
+    /// named.
     pub(crate) fn at_time(clock: &dyn Clock, time: SystemTime) -> Option<Self> {
         let (left, now) = (time.duration_since(clock.wall()).unwrap_or_default(), clock.now());
         Some(Self {
@@ -49,7 +52,8 @@ impl Due {
 }
 
 impl Wall {
-    /// The deadline as things are now: for a time that has passed, where it was, so that it is seen how late a run is.
+    /// The deadline as things are now: for a time that has passed, where it was, so that it is seen
+    /// how late a run is.
     pub(crate) fn reckoned(&self, clock: &dyn Clock) -> Moment {
         match self.time.duration_since(clock.wall()) {
             Ok(left) => clock.now().saturating_add(left),
@@ -63,8 +67,8 @@ impl Wall {
     }
 }
 
-/// Spread over what is allowed, by the moment of scheduling: multiplied, so that those a microsecond apart come far apart (Fibonacci
-/// hashing).
+/// Spread over what is allowed, by the moment of scheduling: multiplied, so that those a
+/// microsecond apart come far apart (Fibonacci hashing).
 fn look(now: Moment) -> Duration {
     let share = now.as_nanos().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
     let (least, most) = LOOK;

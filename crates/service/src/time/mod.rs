@@ -10,7 +10,8 @@ pub(crate) use ticks::Ticks;
 
 use std::time::Duration;
 
-/// A point in time: nanoseconds since the origin of a [`Clock`](crate::Clock), which reach 584 years.
+/// A point in time: nanoseconds since the origin of a [`Clock`](crate::Clock), which reach 584
+/// years.
 ///
 /// ```
 /// use std::time::Duration;

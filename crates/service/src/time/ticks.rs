@@ -5,8 +5,9 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 use wheelhouse_core::Tick;
 
-/// What a tick of the backend lasts, and to how many of them deadlines are rounded up. Tick t is the instant t times that long
-/// after the origin, not a span: a timer of tick t fires at that instant or later.
+/// What a tick of the backend lasts, and to how many of them deadlines are rounded up. Tick t is
+/// the instant t times that long after the origin, not a span: a timer of tick t fires at that
+/// instant or later.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ticks {
     length: NonZeroU64,
@@ -19,7 +20,8 @@ impl Ticks {
         Some(Self { length: NonZeroU64::new(nanos(tick)?)?, slack: NonZeroU64::MIN })
     }
 
-    /// The same with another slack: rounded down to whole ticks, so that nothing is later than it may be.
+    /// The same with another slack: rounded down to whole ticks, so that nothing is later than it
+    /// may be.
     pub(crate) fn with_slack(self, slack: Duration) -> Self {
         let ticks = nanos(slack).unwrap_or(u64::MAX) / self.length;
         Self { slack: NonZeroU64::new(ticks).unwrap_or(NonZeroU64::MIN), ..self }
@@ -29,8 +31,8 @@ impl Ticks {
         Duration::from_nanos(self.length.get())
     }
 
-    /// The tick of a deadline: rounded up, so that nothing fires early; with a slack to a multiple of that, so that what is due
-    /// close together is due at one tick.
+    /// The tick of a deadline: rounded up, so that nothing fires early; with a slack to a multiple
+    /// of that, so that what is due close together is due at one tick.
     #[inline]
     pub(crate) fn not_before(self, moment: Moment) -> Tick {
         let tick = moment.0.div_ceil(self.length.get());
@@ -107,7 +109,10 @@ mod tests {
     fn with_a_slack_deadlines_meet_at_its_multiples_and_none_is_early() {
         let ticks = Ticks::new(Duration::from_nanos(10)).unwrap();
         let slack = |nanos| ticks.with_slack(Duration::from_nanos(nanos));
-        assert_eq!([0, 1, 35, 40, 41].map(|nanos| slack(45).not_before(Moment(nanos))), [0, 4, 4, 4, 8]);
+        assert_eq!(
+            [0, 1, 35, 40, 41].map(|nanos| slack(45).not_before(Moment(nanos))),
+            [0, 4, 4, 4, 8]
+        );
         assert_eq!(slack(9).not_before(Moment(11)), 2, "less than a tick is none");
         for slack in [slack(45), slack(u64::MAX), ticks.with_slack(Duration::MAX)] {
             let latest = slack.latest();
