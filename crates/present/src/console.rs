@@ -1,7 +1,8 @@
 //! What is printed: results to standard output, everything else to standard error.
 //!
-//! `println!` panics where nothing can be written. Here, results that cannot be printed are an error with a message, except that a
-//! reader who has seen enough (`| head`) is none; and a remark that cannot be printed is left out, since there is nobody to tell.
+//! `println!` panics where nothing can be written. Here, results that cannot be printed are an
+//! error with a message, except that a reader who has seen enough (`| head`) is none; and a remark
+//! that cannot be printed is left out, since there is nobody to tell.
 
 use anyhow::{Context, Result};
 use std::fmt::Display;

@@ -1,5 +1,7 @@
 //! What a page says, in order, before it is set in type.
 
+use maud::Markup;
+
 use crate::table::Table;
 
 /// A whole page.
@@ -45,4 +47,6 @@ pub enum Block {
     Facts(Vec<(&'static str, String)>),
     /// What only some readers want: folded until asked for.
     Folded(String, Vec<Block>),
+    /// What only the page can have, as HTML; in Markdown nothing stands in its place.
+    Interactive(Markup),
 }

@@ -1,4 +1,5 @@
-//! Sets the report as one page: styles and pictures in it, no script, nothing fetched.
+//! Sets the report as one page: styles and pictures in it, nothing fetched. The only scripts are
+//! those of interactive blocks.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -7,7 +8,8 @@ use crate::table::{Align, Cell, Mark, Table};
 
 const STYLE: &str = include_str!("report.css");
 
-/// The whole page. What comes from the run is escaped; pictures are our own and stand in it as they are.
+/// The whole page. What comes from the run is escaped; pictures are our own and stand in it as they
+/// are.
 pub fn render(document: &Document) -> String {
     let page = html! {
         (DOCTYPE)
@@ -40,12 +42,18 @@ fn set(block: &Block) -> Markup {
             Block::Points(points) => ul { @for point in points { li { (point) } } },
             Block::Warning(text) => p.warning role="alert" { strong { "Warning: " } (text) },
             Block::Table(content) => (table(content)),
-            Block::Picture(picture, caption) => figure { (PreEscaped(&picture.svg)) figcaption { (caption) } },
-            Block::Facts(facts) => dl { @for (name, value) in facts { dt { (name) } dd { (value) } } },
+            Block::Picture(picture, caption) => figure {
+                (PreEscaped(&picture.svg))
+                figcaption { (caption) }
+            },
+            Block::Facts(facts) => dl {
+                @for (name, value) in facts { dt { (name) } dd { (value) } }
+            },
             Block::Folded(title, blocks) => details {
                 summary { (title) }
                 @for block in blocks { (set(block)) }
             },
+            Block::Interactive(content) => (content),
         }
     }
 }
@@ -63,7 +71,11 @@ fn grid(content: &Table) -> Markup {
             table {
                 caption { (content.title) }
                 thead {
-                    tr { @for column in &content.columns { th scope="col" class=(side(column.align)) { (column.line()) } } }
+                    tr {
+                        @for column in &content.columns {
+                            th scope="col" class=(side(column.align)) { (column.line()) }
+                        }
+                    }
                 }
                 tbody {
                     @for row in &content.rows {

@@ -44,6 +44,7 @@ fn set(block: &Block) -> String {
             .iter()
             .map(|(name, value)| format!("- {name}: {}\n", markdown_escape(value)))
             .collect(),
+        Block::Interactive(_) => String::new(),
         Block::Folded(title, blocks) => {
             let inner: Vec<String> = blocks.iter().map(set).collect();
             let title = markdown_escape(title);

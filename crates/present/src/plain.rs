@@ -30,6 +30,7 @@ fn set(block: &Block) -> String {
         Block::Facts(facts) => {
             facts.iter().map(|(name, value)| filled(value, &format!("{name}: "), "    ")).collect()
         }
+        Block::Interactive(_) => String::new(),
         Block::Folded(title, blocks) => {
             format!("{title}\n{}", blocks.iter().map(set).collect::<String>())
         }

@@ -24,8 +24,10 @@ use std::time::{Duration, Instant};
 use wheelhouse_machine::allocator::allocated;
 
 pub(super) const NOTES: &[&str] = &[
-    "pairs/s: pairs over the time until the facility has dealt with all of them (the backlog is included); mean to max: of the two calls of one pair, one of sixteen.",
-    "backlog: from the last call until the facility has dealt with everything; left/pair: bytes still allocated then, for each pair; bytes/job: for each pending job.",
+    "pairs/s: pairs over the time until the facility has dealt with all of them (the backlog is \
+     included); mean to max: of the two calls of one pair, one of sixteen.",
+    "backlog: from the last call until the facility has dealt with everything; left/pair: bytes \
+     still allocated then, for each pair; bytes/job: for each pending job.",
 ];
 
 /// No pair is due while it is measured: a timeout of half a minute to a minute.
