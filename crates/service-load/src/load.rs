@@ -45,7 +45,7 @@ impl Load {
             sessions: 500_000,
             ttl: Duration::from_secs(2),
             burst: 1_000_000,
-            tick: Duration::from_millis(1),
+            tick: Duration::from_micros(50),
             patience: Duration::from_secs(30),
             seed: 1,
         }

@@ -53,7 +53,7 @@ pub struct Options {
     /// The time to live of sessions, in seconds: from 0.01 to 60 [default: 2].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub ttl: Option<Duration>,
-    /// The tick of wheelhouse, in milliseconds: from 0.001 to 1000; tokio's is one [default: 1].
+    /// The tick of wheelhouse, in milliseconds: from 0.001 to 1000; tokio's is one [default: 0.05].
     #[arg(long, value_name = "MS", value_parser = milliseconds)]
     pub tick: Option<Duration>,
     /// How often everything is played, once or more; the median is shown [default: 3; with --quick:

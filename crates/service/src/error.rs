@@ -17,12 +17,14 @@ use std::{fmt, io};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// With `?` it becomes a [`Reason`] or a `Box<dyn Error>`. An error that is to be passed between threads, such as
-/// `Box<dyn Error + Send + Sync>` or that of `anyhow`, takes it only if the job may be, too, which closures often may not: then
-/// `map_err(Reason::from)` drops the job and keeps the reason.
+/// With `?` it becomes a [`Reason`] or a `Box<dyn Error>`. An error that is to be passed between
+/// threads, such as `Box<dyn Error + Send + Sync>` or that of `anyhow`, takes it only if the job
+/// may be, too, which closures often may not: then `map_err(Reason::from)` drops the job and keeps
+/// the reason.
 ///
-/// **Who is to ask for the reason later** passes it on by `.map_err(Reason::from)?`, as below. By `?` alone the box holds
-/// this type with the closure's, which nobody can name: `downcast_ref::<Reason>()` then finds nothing, and only the message is left.
+/// **Who is to ask for the reason later** passes it on by `.map_err(Reason::from)?`, as below. By
+/// `?` alone the box holds this type with the closure's, which nobody can name:
+/// `downcast_ref::<Reason>()` then finds nothing, and only the message is left.
 ///
 /// ```
 /// use std::cell::Cell;
@@ -75,9 +77,11 @@ const STOPPED: &str =
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
-    /// A period of zero: it would run without end. For a single run there is [`after`](crate::Handle::after).
+    /// A period of zero: it would run without end. For a single run there is
+    /// [`after`](crate::Handle::after).
     ZeroPeriod,
-    /// A period shorter than the tick, which is named here: several runs would be due at the same tick for ever.
+    /// A period shorter than the tick, which is named here: several runs would be due at the same
+    /// tick for ever.
     PeriodBelowTick(Duration),
     /// To be run zero times. Without [`times`](crate::Periodic::times) there is no end.
     ZeroTimes,
@@ -85,12 +89,13 @@ pub enum Reason {
     Overflow,
     /// The rule names no time in the future, see [`Handle::on`](crate::Handle::on).
     NoOccurrence,
-    /// A key without a character. A job without a key is one on which [`key`](crate::OneShot::key) was not called.
+    /// A key without a character. A job without a key is one on which [`key`](crate::OneShot::key)
+    /// was not called.
     EmptyKey,
     /// A job with this key is pending or periodic, and was not to be replaced.
     DuplicateKey,
-    /// As many jobs as are allowed, which is named here, are scheduled, or as many again are over and wait to be cleared away by a
-    /// driver that is held up, see [`max_jobs`](crate::Builder::max_jobs).
+    /// As many jobs as are allowed, which is named here, are scheduled, see
+    /// [`max_jobs`](crate::Builder::max_jobs).
     LimitReached(usize),
     /// The service has been stopped, or dropped: it is kept for as long as jobs are to run.
     Stopped,
@@ -123,30 +128,37 @@ impl fmt::Display for Reason {
 
 impl Error for Reason {}
 
-/// Drops the job, which says nothing of why it was refused, so that `?` and [`map_err`](Result::map_err) take the reason alone.
+/// Drops the job, which says nothing of why it was refused, so that `?` and
+/// [`map_err`](Result::map_err) take the reason alone.
 impl<J> From<Rejected<J>> for Reason {
     fn from(rejected: Rejected<J>) -> Self {
         rejected.reason
     }
 }
 
-/// Why a job was not cancelled or moved. What it says is decided: a job that answers `Running` has begun its run, and
-/// one that was moved does not run before its new time.
+/// Why a job was not cancelled or moved. What it says is decided: a job that answers `Running` has
+/// begun its run, and one that was moved does not run before its new time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ChangeError {
-    /// No job has the key: none ever had it, or the last run of the one that had has begun, or it was cancelled. Once the service has been
-    /// stopped, the answer is [`Stopped`](Self::Stopped) instead.
+    /// No job has the key: none ever had it, or the last run of the one that had has begun, or it
+    /// was cancelled. Once the service has been stopped, the answer is [`Stopped`](Self::Stopped)
+    /// instead.
     UnknownKey,
-    /// It is running now. In answer to a cancellation: this run goes on, and no other follows. In answer to a move: this is its
-    /// last run, and there is none to be moved.
+    /// It is running now. In answer to a cancellation: this run goes on, and no other follows. In
+    /// answer to a move: this is its last run, and there is none to be moved.
     Running,
+    /// It is over. How it ended is not kept of a one-shot job without name or key, unless that was
+    /// [asked for](crate::OneShot::tracked).
+    Over,
     /// Its last run has ended.
     Finished,
     /// It was cancelled before.
     Cancelled,
-    /// The service has been stopped. It gives the job back or has done so, unless there was none: by a key,
-    /// [`Handle::cancel`](crate::Handle::cancel) and [`Handle::refresh`](crate::Handle::refresh) answer this for every key that no job has any more.
+    /// The service has been stopped. It gives the job back or has done so, unless there was none:
+    /// by a key, [`Handle::cancel`](crate::Handle::cancel) and
+    /// [`Handle::refresh`](crate::Handle::refresh) answer this for every key that no job has any
+    /// more.
     Stopped,
     /// To be moved to a time too far away to be named. It stays as it was.
     Overflow,
@@ -157,6 +169,9 @@ impl fmt::Display for ChangeError {
         f.write_str(match self {
             Self::UnknownKey => "no job has this key",
             Self::Running => "the job is running",
+            Self::Over => {
+                "the job is over: it has run, or was cancelled; schedule it `tracked` to know which"
+            }
             Self::Finished => "the job has finished",
             Self::Cancelled => "the job was cancelled before",
             Self::Stopped => STOPPED,
@@ -179,7 +194,8 @@ pub enum BuildError {
     SlowAfterZero,
     /// No job allowed: [`max_jobs`](crate::Builder::max_jobs) of zero.
     NoJobs,
-    /// More jobs allowed than a backend can hold; [`Builder::MOST_JOBS`](crate::Builder::MOST_JOBS) is the most.
+    /// More jobs allowed than a backend can hold; [`Builder::MOST_JOBS`](crate::Builder::MOST_JOBS)
+    /// is the most.
     Limit(usize),
     /// A thread could not be started.
     Thread(io::Error),
@@ -197,7 +213,7 @@ impl fmt::Display for BuildError {
                 f.write_str("a limit of zero jobs: each would be refused; leave `max_jobs` out for no limit")
             }
             Self::Limit(jobs) => {
-                write!(f, "a limit of {jobs} jobs: a backend holds at most {}", crate::builder::MOST_JOBS)
+                write!(f, "a limit of {jobs} jobs: a backend holds at most {}", crate::Builder::MOST_JOBS)
             }
             Self::Thread(error) => write!(f, "a thread could not be started: {error}"),
         }

@@ -5,7 +5,8 @@ use std::fmt;
 use std::time::Duration;
 
 /// Something that went wrong in or around a run, reported to the callback of
-/// [`Builder::on_event`](crate::Builder::on_event), counted, and with the feature `tracing` emitted as a warning.
+/// [`Builder::on_event`](crate::Builder::on_event), counted, and with the feature `tracing` emitted
+/// as a warning.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Event {
@@ -21,13 +22,15 @@ pub struct Event {
 pub enum EventKind {
     /// A run panicked, with this message. Periodic jobs go on.
     Panicked(String),
-    /// A run takes so long by now: longer than [`Builder::slow_after`](crate::Builder::slow_after) says, and it goes
-    /// on. Told once for a run, a tick after that time or as soon as the driver looks; not where jobs run on the driving thread,
-    /// which then is held up itself.
+    /// A run takes so long by now: longer than [`Builder::slow_after`](crate::Builder::slow_after)
+    /// says, and it goes on. Told once for a run, a tick after that time or as soon as the driver
+    /// looks; not where jobs run on the driving thread, which then is held up itself.
     StillRunning(Duration),
-    /// A run took so long: longer than [`Builder::slow_after`](crate::Builder::slow_after) says. Told when it ends.
+    /// A run took so long: longer than [`Builder::slow_after`](crate::Builder::slow_after) says.
+    /// Told when it ends.
     Slow(Duration),
-    /// The channel it was to send to was full, and what was to be sent is lost. Periodic jobs go on.
+    /// The channel it was to send to was full, and what was to be sent is lost. Periodic jobs go
+    /// on.
     ChannelFull,
     /// Nobody receives from the channel it was to send to. No run follows.
     ChannelClosed,
@@ -44,7 +47,8 @@ impl fmt::Display for Event {
                 write!(f, "{job} has been running for {time:?}, and occupies a worker")
             }
             EventKind::Slow(took) => {
-                // It does not know whether there are workers: what a run holds up depends on that, the remedies hold for both.
+                // It does not know whether there are workers: what a run holds up depends on that,
+                // the remedies hold for both.
                 write!(
                     f,
                     "{job} took {took:?}, and held up others unless a worker was free: shorten it, have jobs run on (more) \

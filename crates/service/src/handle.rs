@@ -1,14 +1,122 @@
-//! The handle through which any thread schedules jobs.
+//! The handle through which any thread schedules jobs, and what hangs together with it: what a job
+//! does is told of its run, and from its run it reaches the service again. These types are one
+//! knot, so they lie in one file; what is built on them is not.
 
-use crate::plan::{OneShot, Periodic, Plan};
-use crate::record::Record;
-use crate::shared::{Shared, discard};
-use crate::time::Ticks;
-use crate::work::Work;
-use crate::{ChangeError, Clock, Job, JobHandle, Key, Moment, Reason, Snapshot};
+use crate::job::{Id, Info, Key, Life};
+use crate::shard::{House, New, Task};
+use crate::time::{Clock, Due, Moment, Ticks};
+use crate::{ChangeError, Event, EventKind, Job, JobHandle, Reason, Snapshot};
+use crossbeam_utils::CachePadded;
+use std::any::Any;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
+
+/// What a job does when it runs.
+pub(crate) trait Work: Send + 'static {
+    /// Runs it. What is to be run again, or to be dropped only when the job is over, is put back,
+    /// also if it panics.
+    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Option<Box<dyn Work>>);
+
+    /// For giving it back to a caller who knows what it is.
+    fn into_any(self: Box<Self>) -> Box<dyn Any>;
+
+    /// Another of the same, for a run beside one that goes on; `None` if there can be but one.
+    fn fork(&self) -> Option<Box<dyn Work>> {
+        None
+    }
+
+    /// Whether it is done in an instant and calls no closure of the user's, so that it may run on
+    /// the driving thread also where jobs run on workers. Then no slow job holds it up, and the
+    /// order of deadlines is that in which it is done.
+    fn is_brief(&self) -> bool {
+        false
+    }
+
+    /// Whether a future waits for it, and hears of it when it is dropped: then it is no job that
+    /// anybody would want back.
+    fn is_awaited(&self) -> bool {
+        false
+    }
+}
+
+impl Task for dyn Work {
+    fn fork(&self) -> Option<Box<Self>> {
+        Work::fork(self)
+    }
+
+    fn is_brief(&self) -> bool {
+        Work::is_brief(self)
+    }
+}
+
+/// What is told of what goes wrong.
+pub(crate) type Observer = Box<dyn Fn(&Event) + Send + Sync>;
+
+/// What handles, driver and workers share.
+pub(crate) struct Shared {
+    pub(crate) house: House<dyn Work>,
+    pub(crate) slow_after: Duration,
+    pub(crate) observer: Option<Observer>,
+}
+
+/// A reference to the service that is counted in a place of its own, one for each shard: references
+/// of jobs come and go with each call, and threads that write to one count wait for one another.
+pub(crate) type Anchor = Arc<CachePadded<Arc<Shared>>>;
+
+impl Shared {
+    /// Counts what happened, and tells those who want to know.
+    pub(crate) fn report(&self, job: JobHandle, kind: EventKind) {
+        let shard = job.id().shard;
+        self.house.with(shard, |core| match kind {
+            EventKind::Panicked(_) => core.counts.panicked += 1,
+            EventKind::ChannelFull | EventKind::ChannelClosed => core.counts.undelivered += 1,
+            // Counted by who finds them.
+            EventKind::Abandoned | EventKind::StillRunning(_) | EventKind::Slow(_) => {}
+        });
+        let event = Event { job, kind };
+        #[cfg(feature = "tracing")]
+        tracing::warn!(job = %event.job, "{event}");
+        if let Some(observer) = &self.observer {
+            // A callback that panics must not end the thread that it is told on; there is nobody
+            // left to tell.
+            guarded(|| observer(&event)).unwrap_or_default();
+        }
+    }
+}
+
+/// Drops what the user gave, without a lock. It may panic in that, and neither a thread of the
+/// service nor what else is to be done is to end by it.
+#[inline]
+pub(crate) fn discard<T>(value: T) {
+    guarded(|| drop(value)).unwrap_or_default();
+}
+
+/// Calls code of the user; what it panicked with, as text.
+pub(crate) fn guarded(code: impl FnOnce()) -> Result<(), String> {
+    let Err(payload) = catch_unwind(AssertUnwindSafe(code)) else { return Ok(()) };
+    let message = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let message = message.or_else(|| payload.downcast_ref::<String>().cloned());
+    // Dropping what was thrown may throw again, and so on: then it is kept for ever.
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(again);
+    }
+    Err(message.unwrap_or_else(|| "(no message)".to_owned()))
+}
+
+/// What a job is told about the run it is in.
+pub struct Run<'a> {
+    pub(crate) anchor: &'a Anchor,
+    pub(crate) id: Id,
+    pub(crate) info: Option<&'a Arc<Info>>,
+    pub(crate) deadline: Moment,
+    pub(crate) time: Option<SystemTime>,
+    pub(crate) started: Moment,
+    pub(crate) number: u64,
+    pub(crate) missed: u64,
+    pub(crate) last: bool,
+}
 
 /// Schedules jobs, from any thread and from inside jobs: one word, cheap to clone.
 ///
@@ -31,84 +139,86 @@ use std::time::{Duration, SystemTime};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// No call waits: not for the driver, nor for jobs. Scheduling takes the job to the driver through a channel; cancelling and
-/// moving are decided at once, under the lock of that one job.
+/// No call waits for jobs. Scheduling, cancelling and moving are done at once, under the lock of
+/// one shard, which others hold for no longer than it takes to do the same, and the driver for no
+/// more than 64 jobs.
 #[derive(Clone)]
 pub struct Handle {
-    shared: Arc<Shared>,
+    /// One for each shard.
+    anchors: Arc<[Anchor]>,
 }
 
 impl Handle {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared }
+    pub(crate) fn new(shared: &Arc<Shared>) -> Self {
+        let anchor = |_| Arc::new(CachePadded::new(Arc::clone(shared)));
+        Self { anchors: (0..shared.house.shards()).map(anchor).collect() }
     }
 
-    /// Plans a job for `delay` from now: call [`run`](OneShot::run) or [`send`](OneShot::send) on it to schedule it.
-    pub fn after(&self, delay: Duration) -> OneShot<'_> {
-        OneShot::new(self, self.shared.now().checked_add(delay))
+    #[inline]
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.anchors[0]
     }
 
-    /// Plans a job for a moment of the service's [`Clock`]. One that is past is due at once.
-    pub fn at(&self, moment: Moment) -> OneShot<'_> {
-        OneShot::new(self, Some(moment))
+    #[inline]
+    pub(crate) fn house(&self) -> &House<dyn Work> {
+        &self.shared().house
     }
 
-    /// Plans a job for a time of the wall clock: a date and a time of day. A time that is past is due at once.
-    ///
-    /// The job waits for the wall clock to show that time, never less, and follows it if it is set: forward within a minute, back however
-    /// far. So it does if the machine is suspended meanwhile and the service's clock stands still for so long, as
-    /// [`MonotonicClock`](crate::MonotonicClock) does on Linux. For that each such job is looked at once a minute. A job that is
-    /// [moved](JobHandle::refresh) waits for a moment of the service's clock from then on.
-    pub fn at_time(&self, time: SystemTime) -> OneShot<'_> {
-        OneShot::at_time(self, time)
-    }
-
-    /// Plans a job that is run again and again, first a period from now, without end unless [`times`](Periodic::times) says so.
-    pub fn every(&self, period: Duration) -> Periodic<'_> {
-        Periodic::new(self, period, self.shared.now().checked_add(period))
+    /// The anchor for jobs of a shard.
+    #[inline]
+    pub(crate) fn anchor(&self, shard: u32) -> &Anchor {
+        &self.anchors[shard as usize]
     }
 
     /// The job that has the key; `None` if none is pending or periodic under it. O(1).
     pub fn job(&self, key: &str) -> Option<JobHandle> {
-        self.shared.job_of_key(key)
+        let house = self.house();
+        let id = house.job_of_key(key)?;
+        let info = house.with(id.shard, |core| core.info(id))?;
+        Some(self.job_handle(id, Some(info)))
     }
 
     /// The keys in use, in the order in which their jobs were scheduled. O(k log k).
     pub fn keys(&self) -> Vec<Key> {
-        self.shared.keys_in_order()
+        self.house().keys_in_order()
     }
 
     /// Cancels the job that has the key. See [`JobHandle::cancel`].
     ///
     /// # Errors
     ///
-    /// [`ChangeError::UnknownKey`], or [`ChangeError::Stopped`] in its place once the service has been stopped; or those of
-    /// [`JobHandle::cancel`].
+    /// [`ChangeError::UnknownKey`], or [`ChangeError::Stopped`] in its place once the service has
+    /// been stopped; or those of [`JobHandle::cancel`].
     pub fn cancel(&self, key: &str) -> Result<Job, ChangeError> {
-        self.job_to_change(key)?.cancel()
+        self.job(key).ok_or_else(|| self.missing_key())?.cancel()
     }
 
-    /// Moves the next run of the job that has the key to `delay` from now. See [`JobHandle::refresh`].
+    /// Moves the next run of the job that has the key to `delay` from now. See
+    /// [`JobHandle::refresh`].
     ///
     /// # Errors
     ///
-    /// [`ChangeError::UnknownKey`], or [`ChangeError::Stopped`] in its place once the service has been stopped; or those of
-    /// [`JobHandle::refresh`].
+    /// [`ChangeError::UnknownKey`], or [`ChangeError::Stopped`] in its place once the service has
+    /// been stopped; or those of [`JobHandle::refresh`].
     pub fn refresh(&self, key: &str, delay: Duration) -> Result<(), ChangeError> {
-        self.job_to_change(key)?.refresh(delay)
+        let deadline = self.now().checked_add(delay).map(Due::at);
+        let id = self.house().job_of_key(key).ok_or_else(|| self.missing_key())?;
+        match self.house().move_to(id, deadline, true) {
+            // It has ended since.
+            Err(ChangeError::Over) => Err(ChangeError::UnknownKey),
+            moved => moved,
+        }
     }
 
-    /// The job that has the key, or why there is none to be changed. A stop takes the keys away with the jobs, so that by the key
-    /// alone nobody could tell it from the end of the job.
-    fn job_to_change(&self, key: &str) -> Result<JobHandle, ChangeError> {
-        let missing =
-            || if self.is_stopped() { ChangeError::Stopped } else { ChangeError::UnknownKey };
-        self.job(key).ok_or_else(missing)
+    /// A stop takes the keys away with the jobs, so that by the key alone nobody could tell it from
+    /// the end of the job.
+    fn missing_key(&self) -> ChangeError {
+        if self.is_stopped() { ChangeError::Stopped } else { ChangeError::UnknownKey }
     }
 
     /// How many jobs are scheduled and not over.
     pub fn len(&self) -> usize {
-        self.shared.jobs()
+        self.house().jobs()
     }
 
     /// Whether no job is scheduled.
@@ -118,27 +228,28 @@ impl Handle {
 
     /// Whether the service has been stopped.
     pub fn is_stopped(&self) -> bool {
-        self.shared.is_closed()
+        self.house().is_closed()
     }
 
     /// The present, by the clock of the service.
     pub fn now(&self) -> Moment {
-        self.shared.now()
+        self.house().now()
     }
 
     /// The clock of the service.
     pub fn clock(&self) -> &dyn Clock {
-        &*self.shared.clock
+        &*self.house().clock
     }
 
     /// Counters and distributions.
     pub fn snapshot(&self) -> Snapshot {
-        self.shared.snapshot()
+        self.house().snapshot()
     }
 
     /// The ticks of the service.
+    #[inline]
     pub(crate) fn ticks(&self) -> Ticks {
-        self.shared.ticks
+        self.house().ticks
     }
 
     /// Schedules a job, or gives it back.
@@ -147,54 +258,78 @@ impl Handle {
         plan: Result<Plan, Reason>,
         work: W,
     ) -> Result<JobHandle, (Reason, W)> {
-        let scheduled = match plan.and_then(|plan| self.shared.admit().map(|()| plan)) {
-            Ok(plan) => self.schedule_admitted(plan, work),
-            Err(reason) => Err((reason, work)),
-        };
-        if scheduled.is_err() {
-            self.shared.counters.rejected.count();
-        }
-        scheduled
+        self.schedule_in(self.house().here(), plan, work)
     }
 
-    fn schedule_admitted<W: Work>(&self, plan: Plan, work: W) -> Result<JobHandle, (Reason, W)> {
-        let shared = &self.shared;
-        let (look_by, key) = (plan.due.look_by(|| shared.now()), plan.tags.key.clone());
-        let create = |work| -> Arc<Record> {
-            let number = shared.counters.scheduled.count();
-            Arc::new(Record::new(
-                Arc::clone(shared),
-                number,
-                plan.tags,
-                plan.due,
-                plan.repeat,
-                work,
-            ))
+    /// The same, in a shard.
+    pub(crate) fn schedule_in<W: Work>(
+        &self,
+        shard: u32,
+        plan: Result<Plan, Reason>,
+        work: W,
+    ) -> Result<JobHandle, (Reason, W)> {
+        let Plan { due, life, replace } = match plan {
+            Ok(plan) => plan,
+            Err(reason) => return Err(self.rejected(shard, reason, work)),
         };
-        let mut replaced_job = None;
-        let record = if let Some(key) = key {
-            let mut keys = shared.keys.lock();
-            if !plan.replace && keys.get(&key).is_some() {
-                drop(keys);
-                shared.give_up();
-                return Err((Reason::DuplicateKey, work));
+        let Some(life) = life else { return self.schedule_plain(shard, due.deadline, work) };
+        let info = Arc::clone(&life.info);
+        let key = info.key.clone().map(|key| (key, replace));
+        let work: Box<dyn Work> = Box::new(work);
+        let new = New::Full(Life { work: Some(work), ..life });
+        match self.house().schedule(shard, &due, key, new) {
+            Ok((id, replaced)) => {
+                // After all else, and without a lock: what it holds may do anything when it is
+                // dropped, such as panic.
+                discard(replaced.map(|replaced| self.job_handle(replaced, None).cancel()));
+                Ok(self.job_handle(id, Some(info)))
             }
-            let record = create(work);
-            let replaced = keys.insert(key, Arc::clone(&record));
-            drop(keys);
-            replaced_job = replaced.map(|replaced| shared.cancel(&replaced));
-            record
-        } else {
-            create(work)
-        };
-        let sent = shared.send_new(&record, look_by);
-        // After all else, and without a lock: what it holds may do anything when it is dropped, such as panic.
-        discard(replaced_job);
-        if sent {
-            return Ok(JobHandle::new(record));
+            Err((reason, New::Full(Life { work: Some(work), .. }))) => {
+                Err(self.rejected(shard, reason, unboxed(work)))
+            }
+            Err(_) => unreachable!("it comes back as it was given"),
         }
-        Err((Reason::Stopped, record.take_work().expect("what was put into the record above")))
     }
+
+    /// The same for what most jobs are, by the shortest way. The deadline is one that has a tick.
+    #[inline]
+    pub(crate) fn schedule_plain<W: Work>(
+        &self,
+        shard: u32,
+        deadline: Moment,
+        work: W,
+    ) -> Result<JobHandle, (Reason, W)> {
+        let scheduled = self.house().schedule_plain(shard, deadline, Box::new(work));
+        match scheduled {
+            Ok(id) => Ok(self.job_handle(id, None)),
+            Err((reason, work)) => Err(self.rejected(shard, reason, unboxed(work))),
+        }
+    }
+
+    #[cold]
+    fn rejected<W>(&self, shard: u32, reason: Reason, work: W) -> (Reason, W) {
+        self.house().with(shard, |core| core.counts.rejected += 1);
+        (reason, work)
+    }
+
+    #[inline]
+    pub(crate) fn job_handle(&self, id: Id, info: Option<Arc<Info>>) -> JobHandle {
+        JobHandle::new(Arc::clone(self.anchor(id.shard)), id, info)
+    }
+}
+
+/// Work that comes back as it was given.
+fn unboxed<W: Work>(work: Box<dyn Work>) -> W {
+    *work.into_any().downcast().expect("the work that was given")
+}
+
+/// A plan that has been checked.
+pub(crate) struct Plan {
+    pub(crate) due: Due,
+    /// What few jobs have, without the work.
+    pub(crate) life: Option<Life<dyn Work>>,
+    /// Whether a job that has the key is to be replaced.
+    pub(crate) replace: bool,
 }
 
 impl fmt::Debug for Handle {

@@ -1,78 +1,113 @@
-//! A timer service on any timer facility of wheelhouse: schedule jobs from every thread, and one thread that sleeps
-//! until the next is due.
+//! A timer service on any timer facility of wheelhouse: schedule jobs from every thread; one thread
+//! sleeps until the next is due and runs it, or hands it to workers.
+//!
+//! ```
+//! use std::time::Duration;
+//! use wheelhouse_service::{Service, Stop};
+//!
+//! let service = Service::start()?;
+//! let timers = service.handle(); // for every thread
+//! timers.after(Duration::from_secs(30)).key("session 1").run(|run| println!("{} expired", run.job()))?;
+//! timers.refresh("session 1", Duration::from_secs(60))?;
+//! timers.every(Duration::from_secs(3600)).run(|run| println!("report {}", run.number()))?;
+//! assert_eq!(service.stop(Stop::Wait).jobs.len(), 2); // what has not run comes back
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! # What it does
 //!
-//! * **When**: [after a delay](Handle::after), [at a moment](Handle::at), [at a time of the wall clock](Handle::at_time); once,
-//!   [so many times](Periodic::times), or without end; at a fixed rate with a [policy for missed periods](Missed), or
-//!   with a [fixed delay](Periodic::fixed_delay);
-//!   or whenever a [rule](Rule) says so, such as a cron line with a time zone (feature `cron`).
-//! * **What**: a closure, a value to be sent through a channel, or a [future] that becomes ready: `sleep`, `timeout`,
-//!   `interval` and a delay queue, on any executor.
-//! * **Meanwhile**: [cancel](JobHandle::cancel) (the job comes back), [refresh](JobHandle::refresh), ask for
-//!   [runs](JobHandle::runs), [remaining time](JobHandle::remaining), [status](JobHandle::status); by handle or by
-//!   [unique key](OneShot::key).
-//! * **Where**: on the driving thread, on [workers](Builder::workers), or on [an executor of yours](Executor). A job
-//!   that panics is caught and [reported](Event), and a periodic one goes on.
-//! * **The end**: [stopping](Service::stop) gives back each job that did not run; what is scheduled afterwards is refused, with
-//!   the job in the error.
+//! * **When**: [after a delay](Handle::after), [at a moment](Handle::at), [at a time of the wall
+//!   clock](Handle::at_time); once, [so many times](Periodic::times), or without end; at a fixed rate
+//!   with a [policy for missed periods](Missed), or with a [fixed delay](Periodic::fixed_delay); or
+//!   whenever a [rule](Rule) says so, such as a cron line with a time zone (feature `cron`), which
+//!   runs as it should when clocks are changed.
+//! * **What**: a closure, a value to be sent through a channel, or a [future] that becomes ready:
+//!   `sleep`, `timeout`, `interval` and a delay queue, on any executor.
+//! * **Meanwhile**: [cancel](JobHandle::cancel) (the job comes back), [refresh](JobHandle::refresh),
+//!   ask for [runs](JobHandle::runs), [remaining time](JobHandle::remaining),
+//!   [status](JobHandle::status); by handle or by [unique key](OneShot::key). Of a call and a run that
+//!   race, one wins, and the answer says which.
+//! * **Where**: on the driving thread, on [workers](Builder::workers), or on [an executor of
+//!   yours](Executor). A job that panics is caught and [reported](Event), and a periodic one goes on.
+//! * **The end**: [stopping](Service::stop) gives back each job that did not run; what is scheduled
+//!   afterwards is refused, with the job in the error.
 //! * **Seeing it**: [counters, lateness and run time](Snapshot), also as text for Prometheus.
 //!
 //! # How it works
 //!
 //! ```text
-//!  threads        Handle ──┐                                         ┌──▶ worker
-//!                 Handle ──┼──▶ intake (MPSC) ──▶ Scheduler ─────────┼──▶ worker
-//!  jobs           Handle ──┘        ▲              jobs in a slab    └──▶ ...
-//!                                   │              indices in a backend: any `Timer`
-//!                                   └────────── a run has ended ─────────┘
+//!  threads     Handle ──▶ shard: lock, wheel, jobs ──┐                 ┌──▶ worker
+//!              Handle ──▶ shard: lock, wheel, jobs ──┼──▶ driver ──────┼──▶ worker
+//!  jobs        Handle ──▶ ...                        │    runs, or     └──▶ ...
+//!                              ▲                     │    hands out
+//!                              └── a run has ended ──┘
 //! ```
 //!
-//! The [`Scheduler`] owns the timers and is driven by [`poll`](Scheduler::poll) and
-//! [`next_wakeup`](Scheduler::next_wakeup): by the thread of a [`Service`], by an event loop, or by a test with a
-//! [`ManualClock`]. All three run the same code.
+//! Jobs lie in *shards*: a lock around a backend (any `Timer`) and the jobs whose timers are in it.
+//! A thread schedules in one of them, and what a call asks for is done when it returns: no message
+//! is sent, nothing is left for the driver. The driver is woken only if a job became the first of
+//! its shard and is due before the driver would wake up by itself.
 //!
-//! A job is one record, shared by those who hold its handle, the scheduler, and the worker that runs it. What happens
-//! to it is decided under the lock of that record alone, so that every question has one answer: a refresh that races
-//! with the run either is told that the run [has begun](ChangeError::Running), or has prevented it. The intake carries
-//! records, not commands: the scheduler looks at the state and does what it asks for. A refresh to a later time sends
-//! nothing at all; the timer is moved when the former time comes. A record is in the intake once at most, however often it
-//! is changed meanwhile.
+//! The driver goes to the shard where something is due first, and runs what is due there up to the
+//! tick of the next shard. So the order of deadlines holds over all shards. It is the thread of a
+//! [`Service`], an event loop, or a test with a [`ManualClock`] that polls a [`Scheduler`]: all
+//! three run the same code. A service has a shard for each processor, a scheduler one.
+//!
+//! What happens to a job is decided under the lock of its shard, so that every question has one
+//! answer: a refresh that races with the run either is told that the run [has
+//! begun](ChangeError::Running), or has prevented it. A refresh to a later time only writes the
+//! deadline; the timer is moved when the former time comes.
 //!
 //! # Costs
 //!
 //! | | |
 //! |---|---|
-//! | schedule | an allocation, which holds the closure too, a send, and an insertion into the backend by the driver; a hash lookup more with a key |
-//! | cancel | the lock of the job, a send, and a cancellation in the backend by the driver |
-//! | refresh to a later time | the lock of the job |
-//! | a run | an expiry in the backend, a handful of locks held for an instant each, two reads of the clock |
+//! | schedule | the allocation of the closure, the lock of a shard, an insertion into the backend; a hash lookup more with a key |
+//! | cancel | the lock of the shard, a cancellation in the backend |
+//! | refresh to a later time | the lock of the shard |
+//! | a run | an expiry in the backend, one lock, two readings of the clock |
 //! | nothing due | nothing: no tick is visited, no thread wakes up |
-//! | memory of a pending job | 165 to 225 bytes in one allocation; 205 to 265 in two if it is periodic; 315 to 380 in three with a key of 16 bytes |
+//! | a future that sleeps | no allocation: the job is the waker |
+//! | memory of a pending one-shot job | 90 bytes with a closure of 16 bytes, among 100,000 and more; up to 120 among fewer |
+//! | of a periodic one | 205 to 275 bytes and the closure |
+//! | with a key of 16 bytes | 315 to 375 bytes and the closure |
 //!
-//! The bytes are those of the service and its default backend together, on a 64-bit machine, among 65,536 jobs and more
-//! (`tests/memory.rs` holds them to this); what a closure holds comes on top. What it holds is dropped when the job is over; the memory
-//! of the job itself is freed when nobody has its handle any more either.
-//! The arrays in which jobs, timers and keys lie keep their room for the jobs to come, until the service ends: 60 to 120
-//! bytes for each of the most jobs that there were at a time, 145 to 210 if they had keys.
+//! The bytes are those of the service and its default backend together, on a 64-bit machine, among
+//! 65,536 jobs and more (`tests/memory.rs` holds them to this). The arrays in which jobs, timers
+//! and keys lie keep their room for the jobs to come, until the service ends.
+//!
+//! **Resolution and slack.** A [tick](Builder::tick) is 50 microseconds by default. A finer one
+//! wakes the driver more often when much is due: at 100,000 runs a second a tick of 50 us takes
+//! half as much processor time again as one of a millisecond. Where lateness does not matter, a
+//! [`slack`](Builder::slack), of the service or of a job, puts wake-ups together.
 //!
 //! # What is promised
 //!
-//! 1. **Never early.** A run begins at its time or later. Deadlines are rounded up to the [tick](Builder::tick).
+//! 1. **Never early.** A run begins at its time or later. Deadlines are rounded up to the
+//!    [tick](Builder::tick), or to the [slack](Builder::slack).
 //! 2. **No drift.** At a fixed rate, deadlines are whole periods from the first, whatever was late.
-//! 3. **In order.** Runs are handed out in the order of their deadlines' ticks; on one thread they run in that order, and values
-//!    that are sent arrive in it, workers or not.
-//! 4. **Exactly as often as it should.** A job that is scheduled runs, or is cancelled, or is given back: one of these,
-//!    and the caller knows which.
-//! 5. **A job harms no other.** Neither by panicking nor, with a worker to spare, by being slow. Where jobs run on workers,
-//!    futures and values that are sent wait for none of them.
-//! 6. **Nothing blocks for ever.** No call of a handle waits for the driver, the driver waits for no worker and no receiver.
+//! 3. **In order.** Runs are handed out in the order of their deadlines' ticks; on one thread they
+//!    run
+//!    in that order, and values that are sent arrive in it, workers or not. Of one tick, those that
+//!    one thread has scheduled come in the order of scheduling.
+//! 4. **Exactly as often as it should.** A job that is scheduled runs, or is cancelled, or is given
+//!    back: one of these, and the caller knows which. How a job ended is kept for its
+//!    [handles](JobHandle) where several runs, a name or a key are, or where [it was asked
+//!    for](OneShot::tracked).
+//! 5. **A job harms no other.** Neither by panicking nor, with a worker to spare, by being slow.
+//!    Where
+//!    jobs run on workers, futures and values that are sent wait for none of them.
+//! 6. **Nothing blocks for ever.** A call of a handle waits for others that hold the lock of a
+//!    shard:
+//!    as long as they do the same, or the driver takes out 64 timers at most. The driver waits for
+//!    no worker and no receiver. A stop that a job calls waits for no run that has not begun.
 //!
 //! # Recipes
 //!
-//! **With tokio.** No call of a handle waits, so tasks may use it as they like, and futures of the [`future`] module run on its
-//! executor as on any. [`stop`](Service::stop) does wait for runs, and so does dropping a service: in a task either would hold up a
-//! thread of the runtime. Give the service to a thread that may wait.
+//! **With tokio.** No call of a handle waits, so tasks may use it as they like, and futures of the
+//! [`future`] module run on its executor as on any. [`stop`](Service::stop) does wait for runs, and
+//! so does dropping a service: in a task either would hold up a thread of the runtime. Give the
+//! service to a thread that may wait.
 //!
 //! ```
 //! use std::time::Duration;
@@ -90,8 +125,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Trying again at growing distances.** A periodic job moves its own next run from inside, and ends itself when it is done. By
-//! [`fixed_delay`](Periodic::fixed_delay) no run follows at once because others were late.
+//! **Trying again at growing distances.** A periodic job moves its own next run from inside, and
+//! ends itself when it is done. By [`fixed_delay`](Periodic::fixed_delay) no run follows at once
+//! because others were late.
 //!
 //! ```
 //! use std::time::Duration;
@@ -141,55 +177,40 @@
 //!
 //! # When to take something else
 //!
-//! To drive timeouts inside of one event loop that owns them, a backend alone is smaller and does less: see
-//! `wheelhouse-hierarchical-wheel`.
+//! To drive timeouts inside of one event loop that owns them, a backend alone is smaller and does
+//! less: see `wheelhouse-hierarchical-wheel`.
 
-mod builder;
 mod calendar;
-mod clock;
-#[cfg(feature = "cron")]
-pub mod cron;
-mod due;
+mod drive;
 mod error;
 mod event;
-mod executor;
 pub mod future;
 mod handle;
 mod job;
-mod keys;
+mod job_handle;
 #[cfg(all(test, wheelhouse_loom))]
 mod model_tests;
+mod observe;
 mod plan;
-mod prometheus;
-mod record;
-mod repeat;
 mod run;
-mod runs;
-mod scheduler;
-mod service;
-mod shared;
-mod signal;
-mod stats;
+mod shard;
 mod sync;
 mod time;
 mod work;
 
-pub use builder::Builder;
+#[cfg(feature = "cron")]
+pub use calendar::cron;
 pub use calendar::{OnRule, Rule};
-pub use clock::{Clock, ManualClock, MonotonicClock, Waker};
+pub use drive::{Builder, DueRun, Executor, Scheduler, Service, Stop, Stopped};
 pub use error::{BuildError, ChangeError, Reason, Rejected};
 pub use event::{Event, EventKind};
-pub use executor::Executor;
-pub use handle::Handle;
-pub use job::{Job, JobHandle, Status};
-pub use keys::Key;
+pub use handle::{Handle, Run};
+pub use job::{Key, Missed, Status};
+pub use job_handle::{Job, JobHandle};
+pub use observe::{Counts, Snapshot, Summary};
 pub use plan::{OneShot, Periodic};
-pub use repeat::Missed;
-pub use run::{DueRun, Run};
-pub use scheduler::{JobIndex, Scheduler};
-pub use service::{Service, Stop, Stopped};
-pub use stats::{Counts, Snapshot, Summary};
-pub use time::Moment;
+pub use shard::JobIndex;
+pub use time::{Clock, ManualClock, Moment, MonotonicClock, Waker};
 
 /// What [`OneShot::send`] and [`Periodic::send`] send to, from the crate of the same name.
 pub use crossbeam_channel;
@@ -199,8 +220,8 @@ pub use crossbeam_channel;
 #[doc = include_str!("../MIGRATION.md")]
 struct Migration;
 
-/// Compiles and runs the programs of the README. Only with the feature `cron`, which one of them needs: a page for readers has no hidden
-/// line that could make that one depend on it.
+/// Compiles and runs the programs of the README. Only with the feature `cron`, which one of them
+/// needs: a page for readers has no hidden line that could make that one depend on it.
 #[cfg(all(doctest, feature = "cron"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -7,14 +7,16 @@
 mod stopping;
 
 use crate::sync::Parker;
+use crate::work::CallOnce;
 use crate::{ChangeError, Clock, DueRun, ManualClock, Moment, Reason, Run, Scheduler, Status};
 use loom::thread;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Looks at every order in which no more than `interruptions` threads are interrupted where they need not be. Nearly all faults
-/// show with two (the documentation of loom); with one more, three threads of the service take a minute instead of a second.
+/// Looks at every order in which no more than `interruptions` threads are interrupted where they
+/// need not be. Nearly all faults show with two (the documentation of loom); with one more, three
+/// threads of the service take a minute instead of a second.
 fn check(interruptions: usize, test: impl Fn() + Send + Sync + 'static) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(interruptions);
@@ -39,7 +41,8 @@ fn scheduler() -> (Scheduler, Held) {
     (Scheduler::builder().clock(ManualClock::new()).executor(executor).build().unwrap(), held)
 }
 
-/// A job, and how often it ran: counted by the standard library, which loom does not look at, as that is not what is tested.
+/// A job, and how often it ran: counted by the standard library, which loom does not look at, as
+/// that is not what is tested.
 fn counted() -> (impl FnOnce(&Run<'_>) + Send + 'static, impl Fn() -> usize) {
     let runs = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&runs);
@@ -75,33 +78,65 @@ fn no_wake_up_is_lost() {
     });
 }
 
-/// The end of a run sends a message that can wait, and who moves the job at that moment may find it in the intake.
+/// Each producer in a shard of its own, so that nothing but the first ticks of the shards tells the
+/// driver of either.
 #[test]
-fn no_wake_up_is_lost_to_who_moves_a_job_that_ends_a_run() {
-    const HOUR: Duration = Duration::from_secs(3600);
-    check(3, || {
-        let (mut scheduler, held) = scheduler();
+fn no_wake_up_is_lost_whichever_shard_it_is_for() {
+    check(2, || {
+        let clock = ManualClock::new();
+        let builder = Scheduler::builder().clock(clock.clone()).shards(2);
+        let mut scheduler = builder.build().unwrap();
         let (timers, parker) = (scheduler.handle(), Parker::of_this_thread());
         let waker = parker.clone();
         scheduler.set_waker(Arc::new(move || waker.unpark()));
-        timers.after(HOUR).run(|_| ()).unwrap();
-        let job = timers.every(2 * HOUR).first_after(Duration::ZERO).run(|_| ()).unwrap();
-        scheduler.poll(Moment::ORIGIN);
-        let due = held.lock().unwrap().pop().unwrap();
-        let worker = thread::spawn(move || due.run());
-        let owner = thread::spawn(move || job.reschedule(Moment::ORIGIN).unwrap());
+        let (first, first_ran) = counted();
+        let (second, second_ran) = counted();
+        let producer = |shard, job| {
+            let timers = timers.clone();
+            thread::spawn(move || drop(timers.schedule_plain(shard, Moment::ORIGIN, job)))
+        };
+        let producers = [
+            producer(0, CallOnce(Box::new(first) as Boxed)),
+            producer(1, CallOnce(Box::new(second))),
+        ];
         loop {
-            scheduler.poll(Moment::ORIGIN);
-            if !held.lock().unwrap().is_empty() {
+            scheduler.poll(clock.now());
+            if first_ran() + second_ran() == 2 {
                 break;
             }
-            if scheduler.next_wakeup().is_none_or(|wakeup| wakeup > Moment::ORIGIN) {
+            if scheduler.next_wakeup().is_none_or(|wakeup| wakeup > clock.now()) {
                 parker.park();
             }
         }
-        worker.join().unwrap();
+        producers.into_iter().for_each(|producer| producer.join().unwrap());
+    });
+}
+
+type Boxed = Box<dyn FnOnce(&Run<'_>) + Send>;
+
+/// A job that is moved to the present from another thread, while the driver goes to sleep until its
+/// former time.
+#[test]
+fn no_wake_up_is_lost_to_who_moves_a_job() {
+    check(3, || {
+        let clock = ManualClock::new();
+        let mut scheduler = Scheduler::builder().clock(clock.clone()).build().unwrap();
+        let parker = Parker::of_this_thread();
+        let waker = parker.clone();
+        scheduler.set_waker(Arc::new(move || waker.unpark()));
+        let (job, ran) = counted();
+        let handle = scheduler.handle().after(Duration::from_secs(3600)).run(job).unwrap();
+        let owner = thread::spawn(move || handle.reschedule(Moment::ORIGIN).unwrap());
+        loop {
+            scheduler.poll(clock.now());
+            if ran() == 1 {
+                break;
+            }
+            if scheduler.next_wakeup().is_none_or(|wakeup| wakeup > clock.now()) {
+                parker.park();
+            }
+        }
         owner.join().unwrap();
-        held.lock().unwrap().clear();
     });
 }
 
@@ -110,16 +145,16 @@ fn a_job_that_is_scheduled_while_the_service_stops_is_refused_or_given_back() {
     check(3, || {
         let (scheduler, _held) = scheduler();
         let timers = scheduler.handle();
-        // The intake stays while there is a handle.
         let kept = timers.clone();
-        let producer =
-            thread::spawn(move || match timers.after(Duration::from_secs(1)).run(|_| ()) {
+        let producer = thread::spawn(move || {
+            match timers.after(Duration::from_secs(1)).tracked().run(|_| ()) {
                 Ok(job) => Some(job),
                 Err(rejected) => {
                     assert_eq!(rejected.reason, Reason::Stopped);
                     None
                 }
-            });
+            }
+        });
         let mut jobs = scheduler.stop();
         let scheduled = producer.join().unwrap();
         assert_eq!(jobs.len(), usize::from(scheduled.is_some()), "one of the two has it");
@@ -134,7 +169,7 @@ fn of_a_cancellation_and_a_run_one_wins_and_both_know() {
     check(3, || {
         let (mut scheduler, held) = scheduler();
         let (job, ran) = counted();
-        let handle = scheduler.handle().after(Duration::ZERO).run(job).unwrap();
+        let handle = scheduler.handle().after(Duration::ZERO).tracked().run(job).unwrap();
         scheduler.poll(Moment::ORIGIN);
         let due = held.lock().unwrap().pop().unwrap();
         let other = handle.clone();
@@ -157,7 +192,7 @@ fn of_a_refresh_and_a_run_one_wins_and_both_know() {
     check(3, || {
         let (mut scheduler, held) = scheduler();
         let (job, ran) = counted();
-        let handle = scheduler.handle().after(Duration::ZERO).run(job).unwrap();
+        let handle = scheduler.handle().after(Duration::ZERO).tracked().run(job).unwrap();
         scheduler.poll(Moment::ORIGIN);
         let due = held.lock().unwrap().pop().unwrap();
         let later = Moment::from_nanos(5_000_000);
@@ -192,7 +227,8 @@ fn a_periodic_job_that_ends_a_run_while_the_service_stops_is_given_back_or_over(
         let worker = thread::spawn(move || due.run());
         let jobs = scheduler.stop();
         worker.join().unwrap();
-        // It was given back before the run, or between two runs; or the run went on over the stop, and was the last.
+        // It was given back before the run, or between two runs; or the run went on over the stop,
+        // and was the last.
         assert!(jobs.len() + handle.runs() as usize >= 1);
         assert_eq!((handle.status(), timers.len()), (Status::Stopped, 0));
         let counts = timers.snapshot().counts;

@@ -1,23 +1,46 @@
 //! Plans: when a job is to run, what it is called, and finally what it is to do.
 
-use crate::due::Due;
-use crate::record::Tags;
-use crate::repeat::{Missed, Pace, Repeat};
-use crate::time::nanos;
-use crate::work::{CallEach, CallOnce, CallShared, SendEach, SendOnce, Work};
-use crate::{Handle, JobHandle, Key, Moment, Reason, Rejected, Run};
+use crate::handle::{Handle, Plan, Run, Work};
+use crate::job::{Info, Key, Life, Missed, Pace, Repeat};
+use crate::job_handle::JobHandle;
+use crate::time::{Due, Moment, Ticks, nanos};
+use crate::work::{CallEach, CallOnce, CallShared, SendEach, SendOnce};
+use crate::{Reason, Rejected};
 use crossbeam_channel::Sender;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// A plan that has been checked.
-pub(crate) struct Plan {
-    pub(crate) due: Due,
-    pub(crate) repeat: Option<Repeat>,
-    pub(crate) tags: Tags,
-    /// Whether a job that has the key is to be replaced.
-    pub(crate) replace: bool,
+impl Handle {
+    /// Plans a job for `delay` from now: call [`run`](OneShot::run) or [`send`](OneShot::send) on
+    /// it to schedule it.
+    pub fn after(&self, delay: Duration) -> OneShot<'_> {
+        OneShot::new(self, self.now().checked_add(delay))
+    }
+
+    /// Plans a job for a moment of the service's [`Clock`](crate::Clock). One that is past is due at once.
+    pub fn at(&self, moment: Moment) -> OneShot<'_> {
+        OneShot::new(self, Some(moment))
+    }
+
+    /// Plans a job for a time of the wall clock: a date and a time of day. A time that is past is
+    /// due at once.
+    ///
+    /// The job waits for the wall clock to show that time, never less, and follows it if it is set:
+    /// forward within a minute, back however far. So it does if the machine is suspended meanwhile
+    /// and the service's clock stands still for so long, as
+    /// [`MonotonicClock`](crate::MonotonicClock) does on Linux. For that each such job is looked at
+    /// once a minute. A job that is [moved](JobHandle::refresh) waits for a moment of the service's
+    /// clock from then on.
+    pub fn at_time(&self, time: SystemTime) -> OneShot<'_> {
+        OneShot::at_time(self, time)
+    }
+
+    /// Plans a job that is run again and again, first a period from now, without end unless
+    /// [`times`](Periodic::times) says so.
+    pub fn every(&self, period: Duration) -> Periodic<'_> {
+        Periodic::new(self, period, self.now().checked_add(period))
+    }
 }
 
 /// What both kinds of plan have.
@@ -25,14 +48,17 @@ struct Options<'h> {
     handle: &'h Handle,
     /// `None` if it is too far away to be named.
     first: Option<Due>,
-    tags: Tags,
+    name: Option<Arc<str>>,
+    key: Option<Key>,
     replace: bool,
+    tracked: bool,
+    slack: Option<Duration>,
 }
 
 impl<'h> Options<'h> {
     fn new(handle: &'h Handle, first: Option<Moment>) -> Self {
         let first = first.map(Due::at);
-        Self { handle, first, tags: Tags::default(), replace: false }
+        Self { handle, first, name: None, key: None, replace: false, tracked: false, slack: None }
     }
 
     /// The first run is to wait for a time of the wall clock.
@@ -42,19 +68,41 @@ impl<'h> Options<'h> {
     }
 
     fn key(&mut self, key: Key, replace: bool) {
-        self.tags.key = Some(key);
+        self.key = Some(key);
         self.replace = replace;
     }
 
+    /// Whether it has nothing but a deadline.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        self.name.is_none() && self.key.is_none() && self.slack.is_none() && !self.tracked
+    }
+
+    fn ticks(&self) -> Ticks {
+        let ticks = self.handle.ticks();
+        self.slack.map_or(ticks, |slack| ticks.with_slack(slack))
+    }
+
     fn check(self, repeat: Option<Repeat>) -> Result<Plan, Reason> {
-        let Self { handle, first, tags, replace } = self;
-        if tags.key.as_ref().is_some_and(|key| key.is_empty()) {
+        let ticks = self.ticks();
+        let plain = self.is_plain();
+        let Self { first, name, key, replace, .. } = self;
+        if key.as_ref().is_some_and(|key| key.is_empty()) {
             return Err(Reason::EmptyKey);
         }
-        let due = first
-            .filter(|first| first.deadline <= handle.ticks().latest())
-            .ok_or(Reason::Overflow)?;
-        Ok(Plan { due, repeat, tags, replace })
+        let due = first.filter(|first| ticks.reaches(first.deadline)).ok_or(Reason::Overflow)?;
+        // All that a plain one-shot job does without.
+        let full = !plain || repeat.is_some() || due.wall.is_some();
+        let life = full.then(|| Life {
+            work: None,
+            info: Arc::new(Info::new(name, key)),
+            wall: due.wall.clone(),
+            repeat,
+            ticks,
+            moved: false,
+            ending: None,
+        });
+        Ok(Plan { due, life, replace })
     }
 }
 
@@ -63,31 +111,42 @@ macro_rules! common_methods {
     () => {
         /// Gives the job a name, for messages and for those who get it back.
         pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
-            self.options.tags.name = Some(name.into());
+            self.options.name = Some(name.into());
             self
         }
 
-        /// Gives the job a key, under which it can be found, cancelled and moved until its last run begins. If another
-        /// job has the key, this one is refused.
+        /// Gives the job a key, under which it can be found, cancelled and moved until its last run
+        /// begins. If another job has the key, this one is refused.
         ///
-        /// The key is free *before* the closure of the last run is called, so that this can schedule another job under
-        /// it; other threads can do so too. Who removes in the closure what is stored elsewhere under the same key compares
-        /// [`JobHandle::number`] first, or he removes what belongs to the next job; the example `session_store` does.
+        /// The key is free *before* the closure of the last run is called, so that this can
+        /// schedule another job under it; other threads can do so too. Who removes in the closure
+        /// what is stored elsewhere under the same key compares [`JobHandle::number`] first, or he
+        /// removes what belongs to the next job; the example `session_store` does.
         pub fn key(mut self, key: impl Into<Key>) -> Self {
             self.options.key(key.into(), false);
             self
         }
 
-        /// Gives the job a key; if another job has it, that one is cancelled. If that one is running, its run goes on.
-        /// While both exist, which is for an instant, both count for [`max_jobs`](crate::Builder::max_jobs).
+        /// Gives the job a key; if another job has it, that one is cancelled. If that one is
+        /// running, its run goes on. While both exist, which is for an instant, both count for
+        /// [`max_jobs`](crate::Builder::max_jobs).
         pub fn replacing(mut self, key: impl Into<Key>) -> Self {
             self.options.key(key.into(), true);
+            self
+        }
+
+        /// Lets runs be late by as much, so that the driver wakes up once for those that are due
+        /// close together: deadlines are rounded up to whole multiples of this. In place of that of
+        /// the [service](crate::Builder::slack).
+        pub fn slack(mut self, slack: Duration) -> Self {
+            self.options.slack = Some(slack);
             self
         }
     };
 }
 
-/// A job that is to run once. Nothing is scheduled until [`run`](Self::run) or [`send`](Self::send) is called.
+/// A job that is to run once. Nothing is scheduled until [`run`](Self::run) or [`send`](Self::send)
+/// is called.
 #[must_use = "nothing is scheduled until `run` or `send` is called"]
 pub struct OneShot<'h> {
     options: Options<'h>,
@@ -104,6 +163,13 @@ impl<'h> OneShot<'h> {
 
     common_methods!();
 
+    /// Has its handles know how it ended, as those of a job with a name, a key or several runs do
+    /// anyhow. See [`JobHandle`]. Costs some 200 bytes and an allocation.
+    pub fn tracked(mut self) -> Self {
+        self.options.tracked = true;
+        self
+    }
+
     /// Schedules a closure.
     ///
     /// # Errors
@@ -113,13 +179,13 @@ impl<'h> OneShot<'h> {
     where
         F: FnOnce(&Run<'_>) + Send + 'static,
     {
-        let scheduled = self.schedule(CallOnce(Some(function)));
-        scheduled
-            .map_err(|(reason, work)| Rejected { reason, job: work.0.expect("it has not run") })
+        let scheduled = self.schedule(CallOnce(function));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
     }
 
-    /// Schedules the sending of a value, by the driving thread, so that no slow job holds it up. If the channel is full then,
-    /// the value is dropped and that is reported: no receiver can hold up other jobs.
+    /// Schedules the sending of a value, by the driving thread, so that no slow job holds it up. If
+    /// the channel is full then, the value is dropped and that is reported: no receiver can hold up
+    /// other jobs.
     ///
     /// # Errors
     ///
@@ -129,22 +195,38 @@ impl<'h> OneShot<'h> {
         sender: &Sender<T>,
         value: T,
     ) -> Result<JobHandle, Rejected<T>> {
-        let scheduled = self.schedule(SendOnce { sender: sender.clone(), value: Some(value) });
-        scheduled
-            .map_err(|(reason, work)| Rejected { reason, job: work.value.expect("it has not run") })
+        let scheduled = self.schedule(SendOnce { sender: sender.clone(), value });
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value })
     }
 
     pub(crate) fn schedule<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
-        self.options.handle.schedule(self.options.check(None), work)
+        let shard = self.options.handle.house().here();
+        self.schedule_in(shard, work)
+    }
+
+    pub(crate) fn schedule_in<W: Work>(
+        self,
+        shard: u32,
+        work: W,
+    ) -> Result<JobHandle, (Reason, W)> {
+        let Options { handle, first: Some(Due { deadline, wall: None }), .. } = &self.options
+        else {
+            return self.options.handle.schedule_in(shard, self.options.check(None), work);
+        };
+        if self.options.is_plain() && handle.ticks().reaches(*deadline) {
+            return handle.schedule_plain(shard, *deadline, work);
+        }
+        handle.schedule_in(shard, self.options.check(None), work)
     }
 }
 
 /// A job that is to run again and again. Nothing is scheduled until [`run`](Self::run),
 /// [`run_overlapping`](Self::run_overlapping) or [`send`](Self::send) is called.
 ///
-/// By default it runs at a fixed rate: at the first deadline and at each whole number of periods after it, without
-/// drift, and each period has its run however late ([`Missed::Burst`]). A job does not overlap with itself: if a run
-/// takes longer than the period, the next one waits, and is late.
+/// By default it runs at a fixed rate: at the first deadline and at each whole number of periods
+/// after it, without drift, and each period has its run however late ([`Missed::Burst`]). A job
+/// does not overlap with itself: if a run takes longer than the period, the next one waits, and is
+/// late.
 #[must_use = "nothing is scheduled until `run` or `send` is called"]
 pub struct Periodic<'h> {
     options: Options<'h>,
@@ -178,7 +260,8 @@ impl<'h> Periodic<'h> {
         self
     }
 
-    /// Has the first run at a time of the wall clock, see [`Handle::at_time`]. Those that follow count from there by the clock of the service.
+    /// Has the first run at a time of the wall clock, see [`Handle::at_time`]. Those that follow
+    /// count from there by the clock of the service.
     pub fn first_at_time(mut self, time: SystemTime) -> Self {
         self.options.first = Options::at_time(self.options.handle, time).first;
         self
@@ -190,13 +273,15 @@ impl<'h> Periodic<'h> {
         self
     }
 
-    /// Counts the period from the end of one run to the begin of the next. (Of runs that overlap: from the begin.)
+    /// Counts the period from the end of one run to the begin of the next. (Of runs that overlap:
+    /// from the begin.)
     pub fn fixed_delay(mut self) -> Self {
         self.pace = Pace::Delay;
         self
     }
 
-    /// Runs at a fixed rate, which is the default, and says what becomes of periods that are missed.
+    /// Runs at a fixed rate, which is the default, and says what becomes of periods that are
+    /// missed.
     pub fn missed(mut self, policy: Missed) -> Self {
         self.pace = Pace::Rate(policy);
         self
@@ -215,12 +300,13 @@ impl<'h> Periodic<'h> {
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
     }
 
-    /// Schedules a closure of which several runs may go on at a time: each begins when its time has come, if a worker is free,
-    /// whether or not those before have ended.
+    /// Schedules a closure of which several runs may go on at a time: each begins when its time has
+    /// come, if a worker is free, whether or not those before have ended.
     ///
-    /// Where none is free, one run waits, and those after it are not handed out before it begins: they are late, or are left out,
-    /// as the policy for [missed](Self::missed) periods says. So they do not pile up, and what waits can be cancelled, moved and
-    /// given back like the run of any other job.
+    /// Where none is free, one run waits, and those after it are not handed out before it begins:
+    /// they are late, or are left out, as the policy for [missed](Self::missed) periods says. So
+    /// they do not pile up, and what waits can be cancelled, moved and given back like the run of
+    /// any other job.
     ///
     /// # Errors
     ///
@@ -237,9 +323,9 @@ impl<'h> Periodic<'h> {
         })
     }
 
-    /// Schedules the sending of a copy of a value, again and again, by the driving thread: to clone it should take no time, as
-    /// it does for what is behind an [`Arc`]. If the channel is full, the copy is dropped and that is reported; if nobody
-    /// receives any more, the job ends.
+    /// Schedules the sending of a copy of a value, again and again, by the driving thread: to clone
+    /// it should take no time, as it does for what is behind an [`Arc`]. If the channel is full,
+    /// the copy is dropped and that is reported; if nobody receives any more, the job ends.
     ///
     /// # Errors
     ///
@@ -274,7 +360,7 @@ impl<'h> Periodic<'h> {
     }
 
     fn repeat(&self, overlapping: bool) -> Result<Repeat, Reason> {
-        let ticks = self.options.handle.ticks();
+        let ticks = self.options.ticks();
         let period = NonZeroU64::new(nanos(self.period).ok_or(Reason::Overflow)?)
             .ok_or(Reason::ZeroPeriod)?;
         if self.period < ticks.length() {

@@ -1,12 +1,14 @@
-//! What the protocols between threads are made of: atomics, locks, channels, threads, and how one of them sleeps.
+//! What the protocols between threads are made of: atomics, locks, channels, threads, and how one
+//! of them sleeps.
 //!
-//! With `--cfg wheelhouse_loom` they are those of `loom`, which runs a test once for every order in which threads can
-//! meet that makes a difference (`model_tests`). What is only counted or looked up, and not part of a protocol, is not
-//! here: for such a lock nobody waits while its holder does something that loom looks at.
+//! With `--cfg wheelhouse_loom` they are those of `loom`, which runs a test once for every order in
+//! which threads can meet that makes a difference (`model_tests`). What is only counted or looked
+//! up, and not part of a protocol, is not here: for such a lock nobody waits while its holder does
+//! something that loom looks at.
 
 #[cfg(not(wheelhouse_loom))]
 mod real {
-    pub(crate) use crossbeam_channel::{Receiver, Sender, unbounded};
+    pub(crate) use crossbeam_channel::{Sender, unbounded};
     pub(crate) use parking_lot::{Condvar, Mutex, MutexGuard};
     pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, fence};
     pub(crate) use std::{thread, thread_local};

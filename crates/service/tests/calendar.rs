@@ -1,4 +1,5 @@
-//! Jobs by the calendar: rules, and with the feature `cron` cron lines with time zones. On a manual clock.
+//! Jobs by the calendar: rules, and with the feature `cron` cron lines with time zones. On a manual
+//! clock.
 
 mod common;
 
@@ -132,7 +133,8 @@ fn no_time_has_two_runs_when_the_wall_clock_is_set_back() {
     rig.play(Duration::from_secs(5000));
     rig.clock.set_wall(seconds(1400));
     rig.play(Duration::from_secs(15_000));
-    // 1:00 comes a second time and has no run then; 2:00 has not come yet when the clock is set back.
+    // 1:00 comes a second time and has no run then; 2:00 has not come yet when the clock is set
+    // back.
     assert_eq!(log.take(), [3600, 10_800, 14_400, 18_000]);
 }
 
@@ -151,7 +153,8 @@ fn a_wall_clock_that_is_set_forward_is_noticed_within_a_minute() {
     assert!(late.len() == 1 && (3600..=3650).contains(&late[0]), "{late:?}");
     rig.play(Duration::from_secs(7200));
     assert_eq!(log.take(), [4000, 7200, 10_800]);
-    // Looking at the clock is no run, and neither that nor a rule's own next time is a move that somebody asked for.
+    // Looking at the clock is no run, and neither that nor a rule's own next time is a move that
+    // somebody asked for.
     let counts = rig.timers.snapshot().counts;
     assert_eq!((counts.runs, counts.rescheduled), (4, 0));
 }
@@ -168,7 +171,8 @@ fn a_wall_clock_that_is_set_back_makes_a_job_wait() {
     assert_eq!((log.take(), rig.timers.snapshot().lateness.max), (vec![1030], Duration::ZERO));
 }
 
-/// A wall clock that is slowed down or hurried, as time servers do: never early by it, and late by a tick at most.
+/// A wall clock that is slowed down or hurried, as time servers do: never early by it, and late by
+/// a tick at most.
 #[test]
 fn a_run_is_in_time_by_a_wall_clock_that_drifts() {
     struct Drifting(ManualClock, u64);
@@ -366,7 +370,8 @@ mod cron {
         log.take()
     }
 
-    /// Example E5 and E6 of the articles: it is Tuesday, 2018-09-11, 10:00. (Bug B13: "every Tuesday" fires on a Wednesday.)
+    /// Example E5 and E6 of the articles: it is Tuesday, 2018-09-11, 10:00. (Bug B13: "every
+    /// Tuesday" fires on a Wednesday.)
     #[test]
     fn weekly_and_monthly_reports_come_on_their_days() {
         let now = "2018-09-11T10:00:00";

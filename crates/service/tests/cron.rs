@@ -1,9 +1,11 @@
-//! What the documentation says of cron lines, one by one. When the jobs run is seen in `tests/calendar.rs`.
+//! What the documentation says of cron lines, one by one. When the jobs run is seen in
+//! `tests/calendar.rs`.
 #![cfg(feature = "cron")]
 
-use std::time::{Duration, SystemTime};
-use wheelhouse_service::cron::jiff::Timestamp;
+use std::time::{Duration, Instant, SystemTime};
+use wheelhouse_service::cron::jiff::civil::DateTime;
 use wheelhouse_service::cron::jiff::tz::TimeZone;
+use wheelhouse_service::cron::jiff::{self, Timestamp};
 use wheelhouse_service::cron::{Cron, CronError};
 use wheelhouse_service::{ManualClock, Reason, Rule, Scheduler};
 
@@ -35,7 +37,8 @@ fn the_names_of_periods_stand_for_all_fields() {
 #[test]
 fn days_can_be_named_by_their_place_in_the_month() {
     assert_eq!(times("0 9 L * ?"), ["Sat 2026-01-31 09:00:00", "Sat 2026-02-28 09:00:00"]);
-    // The 15th of February and of March are Sundays, that of August a Saturday; so is the 1st of August.
+    // The 15th of February and of March are Sundays, that of August a Saturday; so is the 1st of
+    // August.
     assert_eq!(
         times("0 9 15W 2,3,8 *"),
         ["Mon 2026-02-16", "Mon 2026-03-16", "Fri 2026-08-14"].map(at_nine)
@@ -104,4 +107,213 @@ fn a_line_whose_years_have_passed_is_read_and_refused_when_it_is_scheduled() {
     assert!(
         passed.clone().next(instant("2020-12-28T09:00:00Z") + Duration::from_millis(1)).is_none()
     );
+}
+
+fn berlin() -> TimeZone {
+    TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap()
+}
+
+/// When a line runs in Berlin on a day, as the clock shows it, with the offset.
+fn runs_on(line: &str, day: &str) -> Vec<String> {
+    let zone = berlin();
+    let start: DateTime = format!("{day}T00:00:00").parse().unwrap();
+    let start = start.to_zoned(zone.clone()).unwrap();
+    let (begin, end) = (start.timestamp(), start.tomorrow().unwrap().timestamp());
+    let mut cron = Cron::new(line, zone.clone()).unwrap();
+    let before = SystemTime::from(begin) - Duration::from_nanos(1);
+    let times = std::iter::successors(Some(before), |after| cron.next(*after)).skip(1);
+    let times = times.map(|time| Timestamp::try_from(time).unwrap()).take_while(|time| *time < end);
+    times.map(|time| time.to_zoned(zone.clone()).strftime("%H:%M %z").to_string()).collect()
+}
+
+/// Fault: a list or a range of minutes or hours lost runs when the clocks went forward, and had
+/// some twice when they went back.
+#[test]
+fn lists_and_ranges_run_once_at_each_time_they_name_when_the_clocks_are_changed() {
+    let (spring, autumn) = ("2026-03-29", "2026-10-25");
+    assert_eq!(runs_on("0,30 2 * * *", spring), ["03:00 +0200"], "both at the end of the gap");
+    assert_eq!(runs_on("0,30 2 * * *", autumn), ["02:00 +0200", "02:30 +0200"]);
+    assert_eq!(runs_on("30 2,3 * * *", spring), ["03:00 +0200", "03:30 +0200"]);
+    assert_eq!(runs_on("30 2,3 * * *", autumn), ["02:30 +0200", "03:30 +0100"]);
+    assert_eq!(runs_on("30 1-3 * * *", spring), ["01:30 +0100", "03:00 +0200", "03:30 +0200"]);
+    assert_eq!(runs_on("30 1-3 * * *", autumn), ["01:30 +0200", "02:30 +0200", "03:30 +0100"]);
+    assert_eq!(runs_on("0 30 2 * * *", spring), ["03:00 +0200"], "with seconds");
+    assert_eq!(runs_on("30 * * * *", spring).len(), 23);
+    assert_eq!(runs_on("30 * * * *", autumn).len(), 25);
+}
+
+/// Fault: lines that never match took seconds where clocks are changed, and one with an empty
+/// element minutes.
+#[test]
+fn no_line_takes_long_to_be_read_or_refused() {
+    let minutes = (0..60).map(|minute| minute.to_string()).collect::<Vec<_>>().join(",");
+    let lines = [
+        "0 0 30 2 *".to_owned(),
+        "0 0 31 2,4,6,9,11 *".to_owned(),
+        ", * * * *".to_owned(),
+        "* * * * ,".to_owned(),
+        "0 0 0 30 2 * 1970-5000".to_owned(),
+        "0 0 0 31 2,4,6,9,11 * 1970-5000".to_owned(),
+        "0 0 29 2 +MON#5".to_owned(),
+        "0 0 30 2 +FRI#L".to_owned(),
+        format!("{minutes} * 29 2 +MON"),
+        "0,".repeat(1_000_000),
+        " ".repeat(1_000_000),
+    ];
+    for line in lines {
+        let begin = Instant::now();
+        let read = Cron::new(&line, berlin()).map(|mut cron| {
+            let next = cron.next(instant("2026-03-28T12:00:00Z"));
+            assert!(cron.next(next.unwrap()) != next);
+        });
+        let took = begin.elapsed();
+        // What is not optimised may take ten times as long.
+        assert!(
+            took < Duration::from_millis(500),
+            "{took:?} for '{line:.40}': {:.0?}",
+            read.is_ok()
+        );
+    }
+}
+
+#[test]
+fn an_empty_element_of_a_list_is_refused_and_named() {
+    for line in [", * * * *", "1,,2 * * * *", "* 1, * * *", "* * * * ,MON", "* * ,, * *"] {
+        let message = Cron::new(line, TimeZone::UTC).unwrap_err().to_string();
+        assert!(message.contains("a list has an empty element"), "{message}");
+    }
+}
+
+#[test]
+fn who_takes_l_for_a_weekday_is_told_what_it_is() {
+    for line in ["0 0 * * L", "0 0 * * MON,l", "0 0 0 * * L", "0 0 0 * * L 2027"] {
+        let message = Cron::new(line, TimeZone::UTC).unwrap_err().to_string();
+        assert!(message.contains("'FRI#L'") && !message.contains("1969"), "{message}");
+    }
+    assert!(Cron::new("0 0 L * *", TimeZone::UTC).is_ok());
+}
+
+/// A calculation of its own: minute by minute, by what the clock shows.
+mod against_another_calculation {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Zones whose clocks go forward at other hours, by half an hour, at midnight, by five hours,
+    /// the other way round; and one where they do not.
+    const ZONES: [&str; 8] = [
+        "CET-1CEST,M3.5.0,M10.5.0/3",
+        "EST5EDT,M3.2.0,M11.1.0",
+        "<+1030>-10:30<+11>-11,M10.1.0,M4.1.0",
+        "<-04>4<-03>,M9.1.6/24,M4.1.6/24",
+        "IST-1GMT0,M10.5.0,M3.5.0/1",
+        "AAA0BBB-5,M3.5.0,M10.5.0",
+        "NZST-12NZDT,M9.5.0,M4.1.0/3",
+        "IST-5:30",
+    ];
+
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, n: u64) -> u64 {
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) % n
+        }
+
+        /// A field, and the values that it stands for.
+        fn field(&mut self, least: u64, most: u64) -> (String, BTreeSet<u64>) {
+            let count = most - least + 1;
+            let (from, step) = (least + self.below(count), 1 + self.below(count / 2));
+            let to = from + self.below(most - from + 1);
+            match self.below(6) {
+                0 => ("*".to_owned(), (least..=most).collect()),
+                1 => (format!("*/{step}"), (least..=most).step_by(step as usize).collect()),
+                2 => (format!("{from}"), [from].into()),
+                3 => (format!("{from}-{to}"), (from..=to).collect()),
+                4 => (format!("{from}-{to}/{step}"), (from..=to).step_by(step as usize).collect()),
+                _ => {
+                    let all: BTreeSet<_> =
+                        (0..=self.below(5)).map(|_| least + self.below(count)).collect();
+                    (all.iter().map(u64::to_string).collect::<Vec<_>>().join(","), all)
+                }
+            }
+        }
+    }
+
+    /// Each minute of some days, with what the clock shows.
+    fn minutes(zone: &TimeZone, from: &str) -> Vec<(Timestamp, DateTime)> {
+        let begin = from.parse::<Timestamp>().unwrap().as_second();
+        let minute = |n: i64| Timestamp::from_second(begin + n * 60).unwrap();
+        (0..4 * 1440).map(minute).map(|time| (time, zone.to_datetime(time))).collect()
+    }
+
+    fn expected(
+        shown: &[(Timestamp, DateTime)],
+        minutes: &BTreeSet<u64>,
+        hours: &BTreeSet<u64>,
+        elapsed: bool,
+    ) -> Vec<Timestamp> {
+        let names = |time: &DateTime| {
+            minutes.contains(&(time.minute() as u64)) && hours.contains(&(time.hour() as u64))
+        };
+        if elapsed {
+            return shown
+                .iter()
+                .filter(|(_, time)| names(time))
+                .map(|(instant, _)| *instant)
+                .collect();
+        }
+        // Each time that is named, also if no clock shows it: at the first instant at which it has
+        // come.
+        let (mut latest, mut runs) = (shown[0].1, Vec::new());
+        for (instant, time) in &shown[1..] {
+            let mut its = latest;
+            let mut comes = false;
+            while its < *time {
+                its = its.checked_add(jiff::SignedDuration::from_mins(1)).unwrap();
+                comes |= names(&its);
+            }
+            latest = latest.max(*time);
+            runs.extend(comes.then_some(*instant));
+        }
+        runs
+    }
+
+    #[test]
+    fn a_thousand_lines_run_when_they_should_over_the_changes_of_eight_zones() {
+        let mut random = Random(17);
+        // Two days before the changes of the year in each of them.
+        let starts = [
+            "2026-03-06",
+            "2026-03-27",
+            "2026-04-03",
+            "2026-09-04",
+            "2026-09-25",
+            "2026-10-02",
+            "2026-10-23",
+            "2026-10-30",
+        ];
+        for number in 0..1_000 {
+            let zone = TimeZone::posix(ZONES[number % ZONES.len()]).unwrap();
+            let ((minute, minutes_of), (hour, hours_of)) =
+                (random.field(0, 59), random.field(0, 23));
+            let line = format!("{minute} {hour} * * *");
+            let elapsed = line.split(' ').take(2).any(|field| field.contains('*'));
+            let start = starts[random.below(starts.len() as u64) as usize];
+            let shown = minutes(&zone, &format!("{start}T00:00:00Z"));
+            let mut cron = Cron::new(&line, zone.clone()).unwrap();
+            let (first, last) = (shown[0].0, shown[shown.len() - 1].0);
+            let runs =
+                std::iter::successors(Some(SystemTime::from(first)), |after| cron.next(*after))
+                    .skip(1);
+            let runs = runs
+                .map(|time| Timestamp::try_from(time).unwrap())
+                .take_while(|time| *time <= last);
+            let expected = expected(&shown, &minutes_of, &hours_of, elapsed);
+            let expected: Vec<_> = expected.into_iter().filter(|time| *time > first).collect();
+            assert_eq!(runs.collect::<Vec<_>>(), expected, "'{line}' in {zone:?} from {start}");
+        }
+    }
 }

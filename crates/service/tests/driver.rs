@@ -80,7 +80,8 @@ fn values_come_out_of_a_delay_queue_in_order_whatever_the_workers() {
     assert!(arrives(&out).into_iter().eq(0..10_000));
 }
 
-/// A job that makes up for a hundred thousand periods does not keep from running what is due before them.
+/// A job that makes up for a hundred thousand periods does not keep from running what is due before
+/// them.
 #[test]
 fn what_is_scheduled_while_a_stall_is_made_up_for_is_taken_in_meanwhile() {
     let clock = ManualClock::new();

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Log, Rig, at, ms};
 use std::sync::Arc;
-use wheelhouse_service::{Clock, Moment};
+use wheelhouse_service::Clock;
 
 /// A scheduler whose waker writes to the log.
 fn with_waker() -> (Rig, Log<()>) {
@@ -19,11 +19,10 @@ fn the_next_wakeup_is_that_of_the_earliest_job_rounded_up_to_the_tick() {
     let mut rig = Rig::with(|builder| builder.tick(ms(10)));
     assert_eq!(rig.scheduler.next_wakeup(), None);
     let job = rig.timers.after(ms(25)).run(|_| ()).unwrap();
-    assert_eq!(rig.scheduler.next_wakeup(), Some(Moment::ORIGIN), "something is to be taken in");
+    assert_eq!(rig.scheduler.next_wakeup(), Some(at(30)), "before anybody has looked");
     assert_eq!(rig.scheduler.poll(rig.clock.now()), 0);
     assert_eq!(rig.scheduler.next_wakeup(), Some(at(30)));
     drop(job.cancel().unwrap());
-    rig.scheduler.poll(rig.clock.now());
     assert_eq!(rig.scheduler.next_wakeup(), None);
 }
 
@@ -55,26 +54,21 @@ fn a_loop_that_sleeps_is_woken_for_what_is_due_earlier_and_for_nothing_else() {
     assert_eq!(rig.scheduler.next_wakeup(), Some(at(50)));
 }
 
+/// What comes and goes is done where it comes from: there is nothing to be told.
 #[test]
-fn what_can_wait_does_not_pile_up() {
+fn jobs_that_come_and_go_wake_nobody() {
     let (mut rig, woken) = with_waker();
     rig.timers.after(ms(3_600_000)).run(|_| ()).unwrap();
     rig.scheduler.poll(at(0));
     rig.scheduler.next_wakeup();
-    let mut polls = 0;
     for _ in 0..10_000 {
         drop(rig.timers.after(ms(7_200_000)).run(|_| ()).unwrap().cancel().unwrap());
-        for () in woken.take() {
-            polls += 1;
-            rig.scheduler.poll(rig.clock.now());
-            rig.scheduler.next_wakeup();
-        }
     }
-    // A job that is cancelled before it was taken in is one message.
-    assert!((30..=80).contains(&polls), "{polls} polls for ten thousand jobs that came and went");
+    assert_eq!((woken.take().len(), rig.timers.len()), (0, 1));
 }
 
-/// Netty takes in 100,000 timeouts per tick, and the rest of a burst a tick or more later each (example E15 of the articles).
+/// Netty takes in 100,000 timeouts per tick, and the rest of a burst a tick or more later each
+/// (example E15 of the articles).
 #[test]
 fn a_burst_is_taken_in_at_once() {
     let mut rig = Rig::new();
@@ -91,7 +85,7 @@ fn nothing_is_slept_over() {
     let (mut rig, woken) = with_waker();
     rig.scheduler.poll(at(0));
     rig.timers.after(ms(5)).run(|_| ()).unwrap();
-    assert_eq!((rig.scheduler.next_wakeup(), woken.take().len()), (Some(at(0)), 0));
+    assert_eq!((rig.scheduler.next_wakeup(), woken.take().len()), (Some(at(5)), 0));
 }
 
 #[test]

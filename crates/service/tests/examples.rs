@@ -28,7 +28,8 @@ use std::thread;
 use std::time::Duration;
 use wheelhouse_service::Service;
 
-/// Example E8 of the articles: 3 s, seen after 2, 4, 6 s; 4 s, refreshed to 5 s after 2, gone after 7.
+/// Example E8 of the articles: 3 s, seen after 2, 4, 6 s; 4 s, refreshed to 5 s after 2, gone after
+/// 7.
 #[test]
 fn sessions_live_as_long_as_the_article_says() {
     let (first, second) = session_store::worked_example().unwrap();
@@ -39,11 +40,13 @@ fn sessions_live_as_long_as_the_article_says() {
 /// Workload W7: as many sessions as the article asks for.
 #[test]
 fn half_a_million_sessions_come_and_go() {
-    // A tenth logs out after two minutes; all others but a tenth, which is used until the hour is over, live for half an hour.
+    // A tenth logs out after two minutes; all others but a tenth, which is used until the hour is
+    // over, live for half an hour.
     assert_eq!(session_store::an_hour_of(500_000).unwrap(), [450_000, 50_000, 0]);
 }
 
-/// Fault B8 of the articles: a token is free again before the closure that forgets its former session has run.
+/// Fault B8 of the articles: a token is free again before the closure that forgets its former
+/// session has run.
 #[test]
 fn what_ends_a_session_leaves_its_successor_alone() {
     let service = Service::builder().workers(2).tick(Duration::from_micros(20)).start().unwrap();
@@ -101,8 +104,8 @@ fn a_silent_peer_is_tried_again_and_again_at_growing_distances() {
     assert_eq!(retransmission::silent_peer().unwrap(), expected);
 }
 
-/// What S2 asks for (line 36): clients hear of what happened within 100 ms. On the real clock, so that a machine which is
-/// busy otherwise can spoil it; it does not do so ten times in a row.
+/// What S2 asks for (line 36): clients hear of what happened within 100 ms. On the real clock, so
+/// that a machine which is busy otherwise can spoil it; it does not do so ten times in a row.
 #[test]
 fn all_players_hear_of_an_attack_within_100_ms() {
     let mut last = Vec::new();

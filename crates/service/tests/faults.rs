@@ -1,6 +1,6 @@
-//! Jobs that panic or take too long, and users' code that panics elsewhere: none of it harms another job. (Bug B6: a
-//! panicking job ends the process; Java's Timer dies with its first failing task, and ScheduledThreadPoolExecutor
-//! silently drops a periodic one.)
+//! Jobs that panic or take too long, and users' code that panics elsewhere: none of it harms
+//! another job. (Bug B6: a panicking job ends the process; Java's Timer dies with its first failing
+//! task, and ScheduledThreadPoolExecutor silently drops a periodic one.)
 
 mod common;
 
@@ -152,7 +152,8 @@ fn a_run_that_does_not_end_is_named_while_it_goes_on() {
     );
 }
 
-/// A worker that is stuck is told of once; what waits for it is no reason to look again, until the worker is free.
+/// A worker that is stuck is told of once; what waits for it is no reason to look again, until the
+/// worker is free.
 #[test]
 fn what_waits_behind_a_run_that_does_not_end_wakes_nobody_and_is_watched_when_it_begins() {
     let (begins, begun) = bounded(1);
@@ -196,7 +197,8 @@ fn a_run_that_makes_another_late_shows_in_the_lateness_of_that() {
     let mut rig = Rig::new();
     let clock = rig.clock.clone();
     rig.timers.at(at(10)).run(move |_| clock.advance(ms(300))).unwrap();
-    let late = rig.timers.at(at(20)).run(|run| assert_eq!(run.lateness(), ms(290))).unwrap();
+    let late =
+        rig.timers.at(at(20)).tracked().run(|run| assert_eq!(run.lateness(), ms(290))).unwrap();
     rig.play(1000);
     let snapshot = rig.timers.snapshot();
     assert_eq!((late.runs(), snapshot.counts.panicked, snapshot.lateness.max), (1, 0, ms(290)));

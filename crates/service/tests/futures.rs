@@ -1,4 +1,5 @@
-//! Async: polled by hand on a manual clock, so that each step can be seen; under tokio; and on an executor of five lines.
+//! Async: polled by hand on a manual clock, so that each step can be seen; under tokio; and on an
+//! executor of five lines.
 
 mod common;
 
@@ -195,7 +196,7 @@ fn values_come_out_of_a_delay_queue_at_their_times() {
     let refreshed = queue.insert(ms(10), "refreshed").unwrap();
     queue.insert(ms(15), "in time").unwrap();
     assert_eq!((task.next(&mut queue), queue.len()), (Poll::Pending, 4));
-    assert_eq!((removed.remove(), removed.remove()), (Ok("removed"), Err(ChangeError::Cancelled)));
+    assert_eq!((removed.remove(), removed.remove()), (Ok("removed"), Err(ChangeError::Over)));
     refreshed.refresh(ms(20)).unwrap();
     let mut out = Vec::new();
     for now in (0..=35).step_by(5) {
@@ -207,7 +208,7 @@ fn values_come_out_of_a_delay_queue_at_their_times() {
     assert_eq!(out, [(15, "in time"), (20, "refreshed"), (30, "late")]);
     assert_eq!(
         (late.remove(), late.refresh(ms(1))),
-        (Err(ChangeError::Finished), Err(ChangeError::Finished))
+        (Err(ChangeError::Over), Err(ChangeError::Over))
     );
     assert_eq!(task.next(&mut queue), Poll::Ready(None));
     queue.insert(ms(1), "again").unwrap();

@@ -113,7 +113,8 @@ fn what_is_refused_comes_back_as_it_was() {
     assert!(receiver.is_empty());
 }
 
-/// Neither the closure nor what it holds may be shared between threads, and so neither may the refusal with the job in it.
+/// Neither the closure nor what it holds may be shared between threads, and so neither may the
+/// refusal with the job in it.
 #[test]
 fn a_refusal_is_passed_on_without_the_job_where_that_cannot_go() {
     let witness = std::sync::Arc::new(());

@@ -1,7 +1,7 @@
 //! What a job that waits for its time takes: the bytes of the service and of its backend together.
 //!
-//! Counted by an allocator that counts for one thread, on a scheduler that this thread drives. The jobs hold nothing: what a closure
-//! holds comes on top, to the byte.
+//! Counted by an allocator that counts for one thread, on a scheduler that this thread drives. The
+//! jobs hold nothing: what a closure holds comes on top, to the byte.
 
 mod common;
 
@@ -10,14 +10,16 @@ use common::{Rig, at, ms};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
-use wheelhouse_service::{Clock, Handle, JobHandle, Moment, MonotonicClock, Reason, Service, Stop};
+use wheelhouse_service::{Clock, Handle, JobHandle, Moment, MonotonicClock, Service, Stop};
 
-/// Numbers of jobs between two doublings: those of slab and backend are full with the first and have just grown with the second, and
-/// the third is one more than the table of the keys had room for.
+/// Numbers of jobs between two doublings: those of slab and backend are full with the first and
+/// have just grown with the second, and the third is one more than the table of the keys had room
+/// for.
 const NUMBERS: [usize; 4] = [1 << 16, (1 << 16) + 1, (7 << 14) + 1, 1 << 17];
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// So many jobs of a kind: bytes for each, and allocations for each, beside what the service takes without a job.
+/// So many jobs of a kind: bytes for each, and allocations for each, beside what the service takes
+/// without a job.
 fn of_each(jobs: usize, schedule: fn(&Handle, usize) -> JobHandle) -> (f64, f64) {
     let mut pending = AllocationInfo::default();
     let all = measure(|| {
@@ -31,7 +33,8 @@ fn of_each(jobs: usize, schedule: fn(&Handle, usize) -> JobHandle) -> (f64, f64)
             }
         });
         assert_eq!(rig.timers.len(), jobs);
-        // What is cancelled is given back, and is gone when that is dropped: also while the service goes on.
+        // What is cancelled is given back, and is gone when that is dropped: also while the service
+        // goes on.
         let cancelled = measure(|| {
             for handle in handles.drain(..) {
                 drop(handle.cancel().unwrap());
@@ -47,8 +50,8 @@ fn of_each(jobs: usize, schedule: fn(&Handle, usize) -> JobHandle) -> (f64, f64)
     (pending.bytes_current as f64 / jobs as f64, pending.count_current as f64 / jobs as f64)
 }
 
-/// Holds jobs of a kind to what the documentation of the crate says of them: bytes, which are fewer the fuller the arrays are, and
-/// allocations.
+/// Holds jobs of a kind to what the documentation of the crate says of them: bytes, which are fewer
+/// the fuller the arrays are, and allocations.
 fn takes(
     kind: &str,
     bytes: RangeInclusive<f64>,
@@ -66,7 +69,8 @@ fn takes(
     }
 }
 
-/// What is left when so many jobs of a kind are over, for each, and how much more a second time takes than the first.
+/// What is left when so many jobs of a kind are over, for each, and how much more a second time
+/// takes than the first.
 fn kept_of_each(jobs: usize, schedule: fn(&Handle, usize) -> JobHandle) -> (f64, i64) {
     let mut rig = Rig::new();
     let mut handles = Vec::with_capacity(jobs);
@@ -101,7 +105,7 @@ fn what_is_kept_when_jobs_are_over_is_used_again() {
         timers.after(HOUR + ms(n as u64)).key(format!("session {n:08}")).run(|_| ()).unwrap()
     };
     for (schedule, bytes) in
-        [(one_shot as fn(&Handle, usize) -> JobHandle, 60.0..=120.0), (keyed, 145.0..=210.0)]
+        [(one_shot as fn(&Handle, usize) -> JobHandle, 72.0..=115.0), (keyed, 240.0..=300.0)]
     {
         for jobs in NUMBERS {
             let (left, more) = kept_of_each(jobs, schedule);
@@ -131,39 +135,31 @@ fn what_is_done_to_one_job_while_the_driver_is_held_up_takes_no_memory() {
 }
 
 #[test]
-fn what_comes_and_goes_while_the_driver_is_held_up_takes_bounded_memory() {
-    let mut rig = Rig::with(|builder| builder.max_jobs(100));
-    let mut pairs = 0_u32;
-    let mut come_and_go = |timers: &Handle| loop {
-        match timers.after(HOUR).run(|_| ()) {
-            Ok(job) => drop(job.cancel().unwrap()),
-            Err(rejected) => break rejected.reason,
-        }
-        pairs += 1;
-        assert!(pairs < 100_000, "without a bound");
-    };
-    for _ in 0..3 {
-        let seen = measure(|| assert_eq!(come_and_go(&rig.timers), Reason::LimitReached(100)));
-        assert!(seen.bytes_max < 400_000, "{seen:?}");
-        // Once it has looked, there is room again.
-        rig.scheduler.poll(at(0));
-    }
-    assert_eq!((pairs, rig.timers.len()), (3 * 1124, 0));
-    let jobs: Vec<_> = (0..100).map(|_| rig.timers.after(HOUR).run(|_| ()).unwrap()).collect();
-    assert_eq!(rig.timers.after(HOUR).run(|_| ()).unwrap_err().reason, Reason::LimitReached(100));
-    drop(jobs);
+fn what_comes_and_goes_while_the_driver_is_held_up_takes_no_memory() {
+    let rig = Rig::new();
+    let come_and_go = || drop(rig.timers.after(HOUR).run(|_| ()).unwrap().cancel().unwrap());
+    come_and_go();
+    let seen = measure(|| (0..100_000).for_each(|_| come_and_go()));
+    assert!(seen.bytes_max < 1_000, "{seen:?}");
 }
 
 #[test]
 fn a_one_shot_job_takes_as_much_as_documented() {
-    takes("one-shot", 165.0..=225.0, 1.0, |timers, n| {
-        timers.after(HOUR + ms(n as u64)).run(|_| ()).unwrap()
+    // With a closure of 16 bytes: 120 where wheel and jobs have just grown, 90 where they are many.
+    takes("one-shot", 85.0..=121.0, 1.0, |timers, n| {
+        let held = [n, n];
+        timers.after(HOUR + ms(n as u64)).run(move |_| assert!(held[0] == held[1])).unwrap()
     });
+    let many = of_each(1 << 17, |timers, n| {
+        let held = [n, n];
+        timers.after(HOUR + ms(n as u64)).run(move |_| assert!(held[0] == held[1])).unwrap()
+    });
+    assert!(many.0 <= 90.0, "{many:?}");
 }
 
 #[test]
 fn a_periodic_job_takes_as_much_as_documented() {
-    takes("periodic", 205.0..=265.0, 2.0, |timers, n| {
+    takes("periodic", 205.0..=275.0, 1.0, |timers, n| {
         timers.every(HOUR + ms(n as u64)).run(|_| ()).unwrap()
     });
 }
@@ -171,7 +167,7 @@ fn a_periodic_job_takes_as_much_as_documented() {
 #[test]
 fn a_keyed_job_takes_as_much_as_documented() {
     // A key of 16 bytes.
-    takes("keyed", 315.0..=380.0, 3.0, |timers, n| {
+    takes("keyed", 315.0..=375.0, 2.0, |timers, n| {
         timers.after(HOUR + ms(n as u64)).key(format!("session {n:08}")).run(|_| ()).unwrap()
     });
 }

@@ -1,5 +1,5 @@
-//! The tests that the migration page names exist; what it says of orderly ends is so, and so is what it says of tokio, by whose own
-//! intervals that is seen.
+//! The tests that the migration page names exist; what it says of orderly ends is so, and so is
+//! what it says of tokio, by whose own intervals that is seen.
 
 mod common;
 
@@ -43,7 +43,8 @@ fn each_test_that_the_page_names_exists() {
     }
 }
 
-/// The `StopGracefull` of alex023/clock: each job that waits is run once, also those that would have many runs.
+/// The `StopGracefull` of alex023/clock: each job that waits is run once, also those that would
+/// have many runs.
 #[test]
 fn each_job_that_waits_can_be_run_once_at_the_end() {
     let service = Service::start().unwrap();
@@ -58,7 +59,7 @@ fn each_job_that_waits_can_be_run_once_at_the_end() {
     let hour = Duration::from_secs(3600);
     let (once, often, endless) = (count(), count(), count());
     let jobs = [
-        timers.after(hour).run(move |_| once()).unwrap(),
+        timers.after(hour).tracked().run(move |_| once()).unwrap(),
         timers.every(hour).times(5).run(move |_| often()).unwrap(),
         timers.every(hour).run(move |_| endless()).unwrap(),
     ];
@@ -69,13 +70,14 @@ fn each_job_that_waits_can_be_run_once_at_the_end() {
     assert!(jobs.iter().all(|job| job.status() == Status::Stopped));
 }
 
-/// The `shutdown()` of `ScheduledThreadPoolExecutor`: what is pending still runs, what is periodic does not.
+/// The `shutdown()` of `ScheduledThreadPoolExecutor`: what is pending still runs, what is periodic
+/// does not.
 #[test]
 fn who_wants_to_wait_for_what_is_pending_can_do_so() {
     let service = Service::start().unwrap();
     let timers = service.handle();
     let periodic = timers.every(Duration::from_secs(3600)).run(|_| {}).unwrap();
-    let once = timers.after(Duration::from_millis(20)).run(|_| {}).unwrap();
+    let once = timers.after(Duration::from_millis(20)).tracked().run(|_| {}).unwrap();
     drop(periodic.cancel().unwrap());
     while !timers.is_empty() {
         std::thread::sleep(Duration::from_millis(1));
@@ -134,7 +136,8 @@ fn beat(rig: &mut Rig, interval: &mut Interval) -> u64 {
     }
 }
 
-/// The four beats after the first, at 0, of which the first is taken no sooner than at `taken`: ours.
+/// The four beats after the first, at 0, of which the first is taken no sooner than at `taken`:
+/// ours.
 fn beats(missed: Missed, period: u64, taken: u64) -> [u64; 4] {
     let mut rig = Rig::new();
     let mut interval =
@@ -202,7 +205,7 @@ fn a_value_that_is_due_comes_out_of_a_delay_queue_and_is_neither_put_off_nor_tak
     assert_eq!((due.job().deadline(), queue.len()), (None, 3));
     assert_eq!(
         (due.refresh(ms(5)), due.remove()),
-        (Err(ChangeError::Finished), Err(ChangeError::Finished))
+        (Err(ChangeError::Over), Err(ChangeError::Over))
     );
     assert_eq!((later.remove().ok(), later.remove().ok()), (Some("later"), None));
     let mut next = || pin!(queue.next()).poll(&mut Context::from_waker(Waker::noop()));

@@ -1,6 +1,6 @@
-//! What the caller is told: of cancellations and refreshes in every phase of a job, and of runs that race with them.
-//! The executor of these tests keeps each run until the test begins it, so that every order of events can be had
-//! without a second thread.
+//! What the caller is told: of cancellations and refreshes in every phase of a job, and of runs
+//! that race with them. The executor of these tests keeps each run until the test begins it, so
+//! that every order of events can be had without a second thread.
 
 mod common;
 
@@ -27,7 +27,7 @@ fn a_job_that_is_cancelled_comes_back_and_can_be_run_by_hand() {
 fn a_job_can_be_cancelled_until_the_very_moment_it_begins() {
     let (mut rig, held) = Rig::with_held_runs();
     let log = Log::default();
-    let handle = rig.timers.after(ms(5)).run(log.times()).unwrap();
+    let handle = rig.timers.after(ms(5)).tracked().run(log.times()).unwrap();
     assert_eq!(rig.play(5), 1);
     let run = held.one();
     assert_eq!((handle.status(), run.job().number()), (Status::Pending, handle.number()));
@@ -42,7 +42,7 @@ fn a_job_can_be_cancelled_until_the_very_moment_it_begins() {
 fn a_refresh_until_the_very_moment_it_begins_puts_it_off() {
     let (mut rig, held) = Rig::with_held_runs();
     let log = Log::default();
-    let handle = rig.timers.after(ms(5)).run(log.times()).unwrap();
+    let handle = rig.timers.after(ms(5)).tracked().run(log.times()).unwrap();
     rig.play(6);
     let late = held.one();
     handle.refresh(ms(10)).unwrap();
@@ -61,7 +61,8 @@ fn a_refresh_until_the_very_moment_it_begins_puts_it_off() {
     assert_eq!(handle.cancel().unwrap_err(), ChangeError::Finished);
 }
 
-/// Bug B8: a refresh that loses the race against the expiry is not told so, and the session is deleted although it was refreshed.
+/// Bug B8: a refresh that loses the race against the expiry is not told so, and the session is
+/// deleted although it was refreshed.
 #[test]
 fn who_comes_too_late_is_told() {
     let mut rig = Rig::new();
@@ -70,6 +71,7 @@ fn who_comes_too_late_is_told() {
     let handle = rig
         .timers
         .after(ms(5))
+        .tracked()
         .run(move |run| {
             log.push(run.job().refresh(ms(10)));
             log.push(run.job().cancel().map(drop));
@@ -80,8 +82,8 @@ fn who_comes_too_late_is_told() {
     assert_eq!((handle.status(), handle.runs()), (Status::Finished, 1));
 }
 
-/// Bug B8: what ends a session there does not know which session it is to end, so that the timer of one that was refreshed,
-/// or of one that is gone, ends the one that has the token now.
+/// Bug B8: what ends a session there does not know which session it is to end, so that the timer of
+/// one that was refreshed, or of one that is gone, ends the one that has the token now.
 #[test]
 fn a_session_is_kept_or_known_to_be_gone_and_its_successor_is_another() {
     let (mut rig, held) = Rig::with_held_runs();

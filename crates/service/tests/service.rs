@@ -1,5 +1,5 @@
-//! The service with its threads, on the real clock or with a manual one. Where a test waits for something, it waits for
-//! that, and gives up only after a time that no machine needs.
+//! The service with its threads, on the real clock or with a manual one. Where a test waits for
+//! something, it waits for that, and gives up only after a time that no machine needs.
 
 mod common;
 
@@ -205,7 +205,7 @@ fn a_job_that_is_moved_while_the_service_stops_is_given_back() {
     let service = Service::builder().workers(1).start().unwrap();
     let timers = service.handle();
     let held = Held::start(&timers);
-    let waiting = timers.after(ms(0)).run(|_| ()).unwrap();
+    let waiting = timers.after(ms(0)).tracked().run(|_| ()).unwrap();
     wait_until(|| timers.snapshot().in_flight == 2);
     let stopping = thread::spawn(move || service.stop(Stop::Wait));
     wait_until(|| timers.is_stopped());
@@ -221,7 +221,7 @@ fn stopping_at_once_does_not_wait_for_a_job_on_the_driving_thread() {
     let service = Service::start().unwrap();
     let timers = service.handle();
     let held = Held::start(&timers);
-    let overdue = timers.after(ms(0)).run(|_| ()).unwrap();
+    let overdue = timers.after(ms(0)).tracked().run(|_| ()).unwrap();
     let stopped = returns(move || service.stop(Stop::Now));
     assert_eq!((stopped.jobs.len(), stopped.running, overdue.status()), (1, 1, Status::Stopped));
     held.release.send(()).unwrap();
@@ -304,7 +304,8 @@ fn a_job_that_panics_ends_no_thread() {
     for (kind, builder) in all_kinds() {
         let events = Log::default();
         let log = events.clone();
-        // A panic writes a backtrace where that is wanted, which may take long and is not what is told of here.
+        // A panic writes a backtrace where that is wanted, which may take long and is not what is
+        // told of here.
         let service = builder
             .slow_after(PATIENCE)
             .on_event(move |event| log.push(event.to_string()))
@@ -334,7 +335,8 @@ fn handles_outlive_the_service() {
     assert_eq!(timers.cancel("key").unwrap_err(), ChangeError::Stopped);
 }
 
-/// Says to a test that it was started by itself, under circumstances that are not those of the other tests.
+/// Says to a test that it was started by itself, under circumstances that are not those of the
+/// other tests.
 const INSIDE: &str = "WHEELHOUSE_TEST_INSIDE";
 
 #[test]
@@ -375,7 +377,8 @@ fn many_services_start_and_stop_while_others_schedule() {
                     let mut scheduled = 0_usize;
                     while timers.after(Duration::from_micros(500)).send(&sender, ()).is_ok() {
                         scheduled += 1;
-                        // A producer that never pauses fills the memory of a machine on which the driver waits for a core.
+                        // A producer that never pauses fills the memory of a machine on which the
+                        // driver waits for a core.
                         if scheduled.is_multiple_of(64) {
                             thread::sleep(Duration::from_micros(20));
                         }

@@ -1,5 +1,5 @@
-//! Stopping from where one would not think of it, and with what users' code may do meanwhile: observers and destructors that
-//! stop the service, and destructors that panic.
+//! Stopping from where one would not think of it, and with what users' code may do meanwhile:
+//! observers and destructors that stop the service, and destructors that panic.
 
 mod common;
 
@@ -46,8 +46,8 @@ impl Stopper {
     }
 }
 
-/// Has an observer stop the service at the first event of the kind: whatever the way, it returns, and gives back the job that
-/// was not due.
+/// Has an observer stop the service at the first event of the kind: whatever the way, it returns,
+/// and gives back the job that was not due.
 fn an_observer_stops(
     builder: impl Fn() -> Builder,
     expected: fn(&EventKind) -> bool,
@@ -156,7 +156,8 @@ fn an_observer_may_stop_the_service_when_a_run_is_dropped() {
     }
 }
 
-/// Has an executor stop the service in one way or another, when it gets the only run that is due; what it is given back.
+/// Has an executor stop the service in one way or another, when it gets the only run that is due;
+/// what it is given back.
 fn an_executor_stops(how: Stop, act: fn(&Stopper, DueRun)) -> Stopped {
     let (stopper, stopped) = Stopper::new(how);
     let inside = stopper.clone();
@@ -362,7 +363,8 @@ fn a_periodic_job_that_runs_on_a_worker_while_a_scheduler_stops_is_given_back() 
     );
 }
 
-/// What is done about a job whose runs overlap: `None` is to cancel it. How many of them begin after all.
+/// What is done about a job whose runs overlap: `None` is to cancel it. How many of them begin
+/// after all.
 fn ends_overlapping(how: Option<Stop>, expected: u64) {
     let service = Service::builder().workers(1).start().unwrap();
     let timers = service.handle();
@@ -384,7 +386,8 @@ fn ends_overlapping(how: Option<Stop>, expected: u64) {
         None => (ends.cancel().map(|_| 1).unwrap(), Some(service)),
         Some(how) => (service.stop(how).jobs.len(), None),
     });
-    // A stop that waits without a limit does so for the run that goes on; all else is over before that.
+    // A stop that waits without a limit does so for the run that goes on; all else is over before
+    // that.
     while !(ending.is_finished() || how == Some(Stop::Wait) && until.is_stopped()) {
         thread::sleep(ms(1));
     }
@@ -402,4 +405,74 @@ fn of_a_job_whose_runs_overlap_none_begins_after_it_was_cancelled_or_given_back(
     ends_overlapping(Some(Stop::Now), 1);
     ends_overlapping(Some(Stop::WaitFor(ms(20))), 1);
     ends_overlapping(Some(Stop::Wait), 2);
+}
+
+/// Fault: a stop that a job called waited for ever for a run that waited for the worker of that
+/// very job.
+#[test]
+fn a_job_that_stops_the_service_does_not_wait_for_what_waits_for_its_worker() {
+    for workers in [1, 2] {
+        for how in WAYS {
+            let (stopper, stopped) = Stopper::new(how);
+            let timers = stopper.start(Service::builder().workers(workers));
+            let ((begins, begun), (release, released)) = (unbounded(), bounded::<()>(1));
+            let inside = stopper.clone();
+            let first = move |_: &Run<'_>| {
+                begins.send(()).unwrap();
+                released.recv().unwrap_or_default();
+                inside.stop();
+            };
+            timers.after(ms(0)).run(first).unwrap();
+            begun.recv_timeout(PATIENCE).unwrap();
+            // The others are taken too, for as long as it takes, so that the next run waits for one
+            // that this job has.
+            let until = timers.clone();
+            for _ in 1..workers {
+                let (until, (begins, begun)) = (until.clone(), bounded(1));
+                let busy = move |_: &Run<'_>| {
+                    begins.send(()).unwrap();
+                    while !until.is_stopped() {
+                        thread::sleep(ms(1));
+                    }
+                };
+                timers.after(ms(0)).run(busy).unwrap();
+                begun.recv_timeout(PATIENCE).unwrap();
+            }
+            let waits = timers.after(ms(0)).tracked().run(|_| ()).unwrap();
+            while timers.snapshot().in_flight <= workers {
+                thread::sleep(ms(1));
+            }
+            drop(release);
+            let stopped = stopped
+                .recv_timeout(PATIENCE)
+                .unwrap_or_else(|_| panic!("{how:?} does not return"));
+            assert_eq!((stopped.jobs.len(), waits.status()), (2, Status::Stopped), "{how:?}");
+        }
+    }
+}
+
+/// The same, by an observer that is called on the only worker.
+#[test]
+fn an_observer_on_the_only_worker_may_stop_the_service_while_a_run_waits_for_it() {
+    for how in WAYS {
+        let (stopper, stopped) = Stopper::new(how);
+        let (observer, (begins, begun)) = (stopper.clone(), bounded(1));
+        let (release, released) = bounded::<()>(1);
+        let observe = move |_: &Event| {
+            begins.send(()).unwrap();
+            released.recv().unwrap_or_default();
+            observer.stop();
+        };
+        let timers = stopper.start(Service::builder().workers(1).on_event(observe));
+        timers.after(ms(0)).run(|_| panic!("stop it")).unwrap();
+        begun.recv_timeout(PATIENCE).unwrap();
+        timers.after(ms(0)).run(|_| ()).unwrap();
+        while timers.snapshot().in_flight < 2 {
+            thread::sleep(ms(1));
+        }
+        drop(release);
+        let stopped =
+            stopped.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{how:?} does not return"));
+        assert_eq!(stopped.jobs.len(), 2, "{how:?}");
+    }
 }

@@ -1,5 +1,5 @@
-//! Many threads schedule, cancel and refresh at once: each job runs exactly as often as its owner was told, and not before
-//! the time that was last agreed.
+//! Many threads schedule, cancel and refresh at once: each job runs exactly as often as its owner
+//! was told, and not before the time that was last agreed.
 
 mod common;
 
@@ -43,7 +43,7 @@ fn schedule(timers: &Handle, producer: u64, n: u64, random: &mut Random) -> Owne
     let key = format!("{producer}/{n}");
     let periodic = || timers.every(ms(1)).first_after(delay).times(3);
     let (one_shot, handle) = match random.below(4) {
-        0 => (true, timers.after(delay).run(body).unwrap()),
+        0 => (true, timers.after(delay).tracked().run(body).unwrap()),
         1 => (true, timers.after(delay).key(key).run(body).unwrap()),
         2 => (false, periodic().run(body).unwrap()),
         _ => (false, periodic().key(key).run_overlapping(body).unwrap()),
@@ -178,7 +178,7 @@ fn race(timers: &Handle, random: &mut Random, races: &mut Races) {
         thread::sleep(Duration::from_micros(200));
     };
     // It runs half a tick to one and a half from now.
-    let job = timers.after(Duration::from_micros(500)).run(body).unwrap();
+    let job = timers.after(Duration::from_micros(500)).tracked().run(body).unwrap();
     thread::sleep(Duration::from_micros(random.below(2_500)));
     let not_before = timers.now().saturating_add(ms(2));
     let told = job.refresh(ms(2));
@@ -225,8 +225,8 @@ fn of_a_refresh_and_the_run_one_wins_and_the_caller_is_told_which() {
     assert_eq!(counts.iter().sum::<usize>(), 300 * PRODUCERS as usize);
 }
 
-/// What those who schedule jobs and the one who polls know of each other. The poll of a number is at the millisecond of that
-/// number.
+/// What those who schedule jobs and the one who polls know of each other. The poll of a number is
+/// at the millisecond of that number.
 #[derive(Default)]
 struct Meeting {
     /// Polls that have begun.
@@ -249,8 +249,8 @@ struct Added {
     ran: Log<u64>,
 }
 
-/// Schedules jobs for the slot that expires just now and those beside it: the first of fifty in the middle of a poll, the others
-/// whenever it happens.
+/// Schedules jobs for the slot that expires just now and those beside it: the first of fifty in the
+/// middle of a poll, the others whenever it happens.
 fn add(timers: &Handle, meeting: &Meeting, seed: u64) -> Vec<Added> {
     let (mut random, mut jobs) = (Random(seed), Vec::new());
     for poll in 1..=POLLS {
@@ -266,7 +266,8 @@ fn add(timers: &Handle, meeting: &Meeting, seed: u64) -> Vec<Added> {
     jobs
 }
 
-/// Bug B11: a timer that is added to a slot while that is emptied is lost, or comes a turn of the wheel late.
+/// Bug B11: a timer that is added to a slot while that is emptied is lost, or comes a turn of the
+/// wheel late.
 #[test]
 fn jobs_that_are_added_while_their_slot_expires_run_once_and_in_time() {
     let mut rig = Rig::new();

@@ -1,5 +1,5 @@
-//! Many threads at the same few keys, and producers that are still at it when the service is stopped: each job runs, is
-//! given back, or is refused, and only one of these.
+//! Many threads at the same few keys, and producers that are still at it when the service is
+//! stopped: each job runs, is given back, or is refused, and only one of these.
 
 mod common;
 
@@ -21,15 +21,16 @@ struct Owned {
     runs: Arc<AtomicU64>,
 }
 
-/// What is known of all jobs: those that were scheduled, and the numbers of those that came back to who cancelled them.
+/// What is known of all jobs: those that were scheduled, and the numbers of those that came back to
+/// who cancelled them.
 #[derive(Clone, Default)]
 struct Known {
     jobs: Log<Owned>,
     came_back: Log<u64>,
 }
 
-/// Schedules a job under a key, and half of the jobs schedule another under their own key when they run: then that is free, but
-/// others want it too. The answer, if it was refused.
+/// Schedules a job under a key, and half of the jobs schedule another under their own key when they
+/// run: then that is free, but others want it too. The answer, if it was refused.
 fn schedule(timers: &Handle, known: &Known, key: u64, random: &mut Random) -> Option<Reason> {
     let delay = Duration::from_micros(random.below(2_000));
     let (replaces, leaves_another) = (random.below(3) == 0, random.below(2) == 0);
@@ -68,11 +69,13 @@ fn disturb(timers: &Handle, known: &Known, key: u64, random: &mut Random) {
         1 => timers.refresh(&key, Duration::from_micros(random.below(2_000))),
         _ => timers.job(&key).map_or(Err(ChangeError::UnknownKey), |job| job.refresh(ms(1))),
     };
-    // Found under its key, and begun, ended or cancelled before it could be changed: all that may be.
+    // Found under its key, and begun, ended or cancelled before it could be changed: all that may
+    // be.
     assert_ne!(told, Err(ChangeError::Stopped));
 }
 
-/// Compares what is known of each job with what became of it. Those that were given back when the service was stopped are among them.
+/// Compares what is known of each job with what became of it. Those that were given back when the
+/// service was stopped are among them.
 fn check(timers: &Handle, known: &Known, given_back: &HashSet<u64>) {
     let (jobs, came_back) = (known.jobs.take(), known.came_back.take());
     let cancelled: HashSet<u64> = came_back.iter().copied().collect();

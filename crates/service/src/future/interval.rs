@@ -1,8 +1,8 @@
 //! Beats at a fixed rate.
 
 use super::Sleep;
+use crate::job::Repeat;
 use crate::plan::Periodic;
-use crate::repeat::Repeat;
 use crate::{Moment, Reason};
 use futures_core::Stream;
 use std::fmt;
@@ -12,8 +12,8 @@ use std::task::{Context, Poll, ready};
 
 /// Beats at the times of a periodic plan: from [`Periodic::interval`]. Also a [`Stream`].
 ///
-/// The policy for missed periods counts from when a beat is taken, so that a consumer who is slow has them in a burst,
-/// or has some left out.
+/// The policy for missed periods counts from when a beat is taken, so that a consumer who is slow
+/// has them in a burst, or has some left out.
 #[must_use = "an interval does nothing unless it is polled"]
 pub struct Interval {
     sleep: Sleep,
@@ -36,8 +36,8 @@ pub struct Beat {
 }
 
 impl Interval {
-    /// Waits for the next beat; `None` after the last, or after an error. It may be dropped while it waits: no beat is
-    /// lost by that.
+    /// Waits for the next beat; `None` after the last, or after an error. It may be dropped while
+    /// it waits: no beat is lost by that.
     ///
     /// # Errors
     ///

@@ -30,9 +30,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What waits is a job of the service like any other: it counts for the limit, it can be seen in the snapshot, and
-//! dropping the future cancels it. If the service is stopped, what waits for it is told so before the stop returns, and is not among the
-//! jobs that are given back; nothing waits for ever.
+//! What waits is a job of the service like any other: it counts for the limit, it can be seen in
+//! the snapshot, and dropping the future cancels it. If the service is stopped, what waits for it
+//! is told so before the stop returns, and is not among the jobs that are given back; nothing waits
+//! for ever.
 
 mod interval;
 mod queue;

@@ -1,10 +1,12 @@
 //! Values that come out of a queue when their time has come.
 
-use crate::shared::discard;
-use crate::work::Work;
-use crate::{ChangeError, Handle, JobHandle, Rejected, Run, Status};
+use crate::handle::{Handle, Run, Work, discard};
+use crate::job_handle::JobHandle;
+use crate::work::call_again;
+use crate::{ChangeError, Rejected};
 use futures_core::Stream;
 use parking_lot::Mutex;
+use std::any::Any;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::future::poll_fn;
@@ -14,30 +16,34 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// A queue whose values come out when their times have come: a [`Stream`] that ends when nothing is in the queue, and goes on when
-/// something is put in afterwards.
+/// A queue whose values come out when their times have come: a [`Stream`] that ends when nothing is
+/// in the queue, and goes on when something is put in afterwards.
 ///
-/// They come in the order of their deadlines' ticks, and of one tick, where none was moved, in the order in which they were put in. A
-/// value whose time has come stays in the queue until it is taken; it can then be neither put off nor removed any more.
+/// They come in the order of their deadlines' ticks, and of one tick, where none was moved, in the
+/// order in which they were put in. A value whose time has come stays in the queue until it is
+/// taken; it can then be neither put off nor removed any more.
 ///
 /// Of the tasks that wait for a value, the one is woken that polled last.
 ///
-/// If the service is stopped, the stream ends with the last value whose time had come. What still waits stays in the queue, for
-/// [`into_values`](Self::into_values).
+/// If the service is stopped, the stream ends with the last value whose time had come. What still
+/// waits stays in the queue, for [`into_values`](Self::into_values).
 ///
 /// Dropping the queue drops the values in it.
 #[must_use = "a queue is of no use unless it is polled"]
 pub struct DelayQueue<T> {
-    timers: Handle,
+    /// All jobs of a queue are in one, so that its values are in one order, whoever puts them in.
+    shard: u32,
     state: Arc<Mutex<State<T>>>,
 }
 
 struct State<T> {
+    timers: Handle,
     /// Values whose time has come and that were not taken yet, the next in front.
     due: VecDeque<T>,
     /// The values whose time has not come, by their numbers, and the jobs that bring them.
     waiting: HashMap<u64, (JobHandle, T)>,
-    /// How many of these wait for ever, as their jobs were taken back by a service that was stopped.
+    /// How many of these wait for ever, as their jobs were taken back by a service that was
+    /// stopped.
     stranded: usize,
     /// The task that polled last and was not woken since.
     waker: Option<Waker>,
@@ -55,13 +61,14 @@ impl<T: Send + 'static> DelayQueue<T> {
     /// An empty queue.
     pub fn new(timers: &Handle) -> Self {
         let state = State {
+            timers: timers.clone(),
             due: VecDeque::new(),
             waiting: HashMap::new(),
             stranded: 0,
             waker: None,
             inserted: 0,
         };
-        Self { timers: timers.clone(), state: Arc::new(Mutex::new(state)) }
+        Self { shard: timers.house().here(), state: Arc::new(Mutex::new(state)) }
     }
 
     /// Puts a value in that comes out `delay` from now.
@@ -70,11 +77,12 @@ impl<T: Send + 'static> DelayQueue<T> {
     ///
     /// If the service refuses it; the value is in the error.
     pub fn insert(&self, delay: Duration, value: T) -> Result<Delayed<T>, Rejected<T>> {
-        // Held until the value is among those that wait: it may come out at once, on another thread.
+        // Held until the value is among those that wait: it may come out at once, on another
+        // thread.
         let mut state = self.state.lock();
         let number = state.inserted;
         let work = Release { number, has_come: false, state: Arc::clone(&self.state) };
-        match self.timers.after(delay).schedule(work) {
+        match state.timers.after(delay).schedule_in(self.shard, work) {
             Ok(job) => {
                 state.inserted += 1;
                 state.waiting.insert(number, (job.clone(), value));
@@ -93,12 +101,14 @@ impl<T: Send + 'static> DelayQueue<T> {
         }
     }
 
-    /// All values in the queue: first those whose time has come, then the others, in the order in which they were put in.
+    /// All values in the queue: first those whose time has come, then the others, in the order in
+    /// which they were put in.
     pub fn into_values(self) -> Vec<T> {
         self.take_all()
     }
 
-    /// How many values are in the queue: those that wait for their time, and those whose time has come and that were not taken yet.
+    /// How many values are in the queue: those that wait for their time, and those whose time has
+    /// come and that were not taken yet.
     pub fn len(&self) -> usize {
         let state = self.state.lock();
         state.due.len() + state.waiting.len()
@@ -174,8 +184,8 @@ impl<T: Send + 'static> Delayed<T> {
     ///
     /// # Errors
     ///
-    /// If its time has come, so that it is to be taken from the queue; if it was removed before; or if the service was stopped, where it
-    /// stays in the queue: see [`JobHandle::cancel`].
+    /// If its time has come, so that it is to be taken from the queue; if it was removed before; or
+    /// if the service was stopped, where it stays in the queue: see [`JobHandle::cancel`].
     pub fn remove(&self) -> Result<T, ChangeError> {
         let release = self.job.cancel()?.into_work::<Release<T>>().expect("the work of this job");
         // It is gone if the queue was dropped at the same time.
@@ -211,8 +221,8 @@ impl<T> fmt::Debug for Delayed<T> {
     }
 }
 
-/// The job that brings a value. It does so when it is dropped, which is when it no longer counts for the limit of the service: the task
-/// that is woken may put in another.
+/// The job that brings a value. It does so when it is dropped, which is when it no longer counts
+/// for the limit of the service: the task that is woken may put in another.
 struct Release<T> {
     number: u64,
     has_come: bool,
@@ -220,8 +230,12 @@ struct Release<T> {
 }
 
 impl<T: Send + 'static> Work for Release<T> {
-    fn call(&mut self, _: &Run<'_>) {
-        self.has_come = true;
+    fn call(self: Box<Self>, _: &Run<'_>, back: &mut Option<Box<dyn Work>>) {
+        call_again(self, back, |work| work.has_come = true);
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
     }
 
     fn is_brief(&self) -> bool {
@@ -238,9 +252,7 @@ impl<T> Drop for Release<T> {
         let mut state = self.state.lock();
         let mut cancelled = None;
         match state.waiting.get(&self.number) {
-            Some((job, _)) if !self.has_come && job.status() == Status::Stopped => {
-                state.stranded += 1
-            }
+            Some(_) if !self.has_come && state.timers.is_stopped() => state.stranded += 1,
             // It was removed, or the queue was dropped.
             None => {}
             Some(_) => {

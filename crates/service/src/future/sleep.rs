@@ -1,36 +1,40 @@
 //! A future that is ready at a moment.
 
-use crate::work::Work;
-use crate::{Handle, JobHandle, Moment, Reason, Run};
-use parking_lot::Mutex;
+use crate::Reason;
+use crate::handle::{Anchor, Handle, Shared, discard};
+use crate::job::{Ending, Id};
+use crate::shard::New;
+use crate::time::{Due, Moment};
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// Ready when its time has come, and never before; an error if the service refuses to wait or is stopped. From
-/// [`Handle::sleep`] or [`Handle::sleep_until`].
+/// Ready when its time has come, and never before; an error if the service refuses to wait or is
+/// stopped. From [`Handle::sleep`] or [`Handle::sleep_until`].
 ///
-/// It is scheduled when it is polled first, and cancelled when it is dropped. Polled again after it was ready, it
-/// answers the same.
+/// It is scheduled when it is polled first, and cancelled when it is dropped. Polled again after it
+/// was ready, it answers the same. While it waits it is a job that holds a waker and no more:
+/// nothing is allocated for it.
 #[must_use = "a future does nothing unless it is polled"]
 pub struct Sleep {
-    timers: Handle,
+    anchor: Anchor,
     /// `None` if it is too far away to be named.
     deadline: Option<Moment>,
-    wait: Option<Wait>,
+    state: State,
 }
 
-/// A wait that has begun.
-struct Wait {
-    job: JobHandle,
-    bell: Arc<Bell>,
+enum State {
+    Idle,
+    Waiting(Id),
+    Ready(Result<(), Reason>),
 }
 
 impl Sleep {
     fn new(timers: &Handle, deadline: Option<Moment>) -> Self {
-        Self { timers: timers.clone(), deadline, wait: None }
+        let anchor = Arc::clone(timers.anchor(timers.house().here()));
+        Self { anchor, deadline, state: State::Idle }
     }
 
     /// When it is going to be ready; `None` if that is too far away to be named.
@@ -38,20 +42,22 @@ impl Sleep {
         self.deadline
     }
 
-    /// Has it wait until `delay` from now instead, whether or not it was ready before. While it waits, that is as cheap as
-    /// [`JobHandle::refresh`].
+    /// Has it wait until `delay` from now instead, whether or not it was ready before. While it
+    /// waits, that is as cheap as [`JobHandle::refresh`](crate::JobHandle::refresh).
     pub fn reset(&mut self, delay: Duration) {
-        self.reset_to(self.timers.now().checked_add(delay));
+        self.reset_to(self.now().checked_add(delay));
     }
 
     pub(super) fn now(&self) -> Moment {
-        self.timers.now()
+        self.anchor.house.now()
     }
 
     pub(super) fn reset_to(&mut self, deadline: Option<Moment>) {
         self.deadline = deadline;
-        let moved = match (&self.wait, deadline) {
-            (Some(wait), Some(deadline)) => wait.job.reschedule(deadline).is_ok(),
+        let moved = match &self.state {
+            State::Waiting(id) => {
+                self.anchor.house.move_to(*id, deadline.map(Due::at), true).is_ok()
+            }
             _ => false,
         };
         if !moved {
@@ -60,24 +66,29 @@ impl Sleep {
     }
 
     fn end_wait(&mut self) {
-        if let Some(Wait { job, bell }) = self.wait.take() {
-            bell.silence();
-            // If it is too late for that, the bell rings for nobody.
-            drop(job.cancel());
+        if let State::Waiting(id) = std::mem::replace(&mut self.state, State::Idle) {
+            // If it is too late for that, a task is woken for nothing. Without the lock: what a
+            // waker does is up to the executor.
+            discard(self.anchor.house.end_as(id, Ending::Cancelled));
         }
     }
 
-    fn begin_wait(&self) -> Result<Wait, Reason> {
-        let bell = Arc::new(Bell::default());
-        let deadline = self.deadline.ok_or(Reason::Overflow)?;
-        match self
-            .timers
-            .at(deadline)
-            .schedule(Striker { bell: Arc::clone(&bell), answer: Err(Reason::Stopped) })
-        {
-            Ok(job) => Ok(Wait { job, bell }),
-            Err((reason, _)) => Err(reason),
+    fn begin_wait(&self, context: &Context<'_>) -> State {
+        let shared: &Shared = &self.anchor;
+        let due = self.deadline.map(Due::at).filter(|due| shared.house.ticks.reaches(due.deadline));
+        let Some(due) = due else { return State::Ready(Err(Reason::Overflow)) };
+        let waker = New::Wake(context.waker().clone());
+        match shared.house.schedule(shared.house.here(), &due, None, waker) {
+            Ok((id, _)) => State::Waiting(id),
+            Err((reason, _)) => State::Ready(Err(reason)),
         }
+    }
+
+    /// What became of a wait that is over.
+    fn answer(&self) -> Result<(), Reason> {
+        let house = &self.anchor.house;
+        let came = self.deadline.is_some_and(|deadline| deadline <= house.now());
+        if house.is_closed() && !came { Err(Reason::Stopped) } else { Ok(()) }
     }
 }
 
@@ -85,15 +96,19 @@ impl Future for Sleep {
     type Output = Result<(), Reason>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        if self.wait.is_none() {
-            match self.begin_wait() {
-                Ok(wait) => self.wait = Some(wait),
-                Err(reason) => return Poll::Ready(Err(reason)),
+        match self.state {
+            State::Idle => self.state = self.begin_wait(context),
+            State::Waiting(id) => {
+                let listens = |core: &mut crate::shard::Core<_>| core.listen(id, context.waker());
+                if !self.anchor.house.with(id.shard, listens) {
+                    self.state = State::Ready(self.answer());
+                }
             }
+            State::Ready(_) => {}
         }
-        match &self.wait {
-            Some(wait) => wait.bell.listen(context.waker()),
-            None => Poll::Pending,
+        match self.state {
+            State::Ready(answer) => Poll::Ready(answer),
+            _ => Poll::Pending,
         }
     }
 }
@@ -107,79 +122,6 @@ impl Drop for Sleep {
 impl fmt::Debug for Sleep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sleep").field("deadline", &self.deadline).finish_non_exhaustive()
-    }
-}
-
-/// Where the job meets the future.
-#[derive(Default)]
-struct Bell(Mutex<Sound>);
-
-enum Sound {
-    /// Nothing has happened; this task wants to know when it does.
-    Quiet(Option<Waker>),
-    Rung(Result<(), Reason>),
-}
-
-impl Default for Sound {
-    fn default() -> Self {
-        Self::Quiet(None)
-    }
-}
-
-impl Bell {
-    /// Answers whoever waits. The first answer stands.
-    fn ring(&self, answer: Result<(), Reason>) {
-        let mut sound = self.0.lock();
-        if let Sound::Quiet(waker) = &mut *sound {
-            let waker = waker.take();
-            *sound = Sound::Rung(answer);
-            drop(sound);
-            // Without the lock: what a waker does is up to the executor.
-            waker.into_iter().for_each(Waker::wake);
-        }
-    }
-
-    fn listen(&self, waker: &Waker) -> Poll<Result<(), Reason>> {
-        match &mut *self.0.lock() {
-            Sound::Rung(answer) => Poll::Ready(*answer),
-            Sound::Quiet(Some(known)) if known.will_wake(waker) => Poll::Pending,
-            Sound::Quiet(known) => {
-                *known = Some(waker.clone());
-                Poll::Pending
-            }
-        }
-    }
-
-    /// Nobody listens any more.
-    fn silence(&self) {
-        *self.0.lock() = Sound::Rung(Ok(()));
-    }
-}
-
-/// The job that rings, when it is dropped: then it no longer counts for the limit of the service, and the task that is woken may wait
-/// again. One that is dropped without being run leaves nobody waiting.
-struct Striker {
-    bell: Arc<Bell>,
-    answer: Result<(), Reason>,
-}
-
-impl Work for Striker {
-    fn call(&mut self, _: &Run<'_>) {
-        self.answer = Ok(());
-    }
-
-    fn is_brief(&self) -> bool {
-        true
-    }
-
-    fn is_awaited(&self) -> bool {
-        true
-    }
-}
-
-impl Drop for Striker {
-    fn drop(&mut self) {
-        self.bell.ring(self.answer);
     }
 }
 

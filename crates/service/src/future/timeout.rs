@@ -36,8 +36,9 @@ impl Error for TimeoutError {
 }
 
 impl Handle {
-    /// Awaits a future, but no longer than `limit` from now; then the future is dropped. If it is ready at once,
-    /// nothing is scheduled. A limit too far away to be named, such as [`Duration::MAX`], is none.
+    /// Awaits a future, but no longer than `limit` from now; then the future is dropped. If it is
+    /// ready at once, nothing is scheduled. A limit too far away to be named, such as
+    /// [`Duration::MAX`], is none.
     ///
     /// # Errors
     ///
@@ -52,7 +53,8 @@ impl Handle {
         async move {
             let (mut sleep, mut future) = (pin!(sleep), pin!(future));
             poll_fn(|context| {
-                // The future first: what is ready in time is not given up because its timer is, too.
+                // The future first: what is ready in time is not given up because its timer is,
+                // too.
                 if let Poll::Ready(output) = future.as_mut().poll(context) {
                     return Poll::Ready(Ok(output));
                 }

@@ -1,5 +1,6 @@
-//! The end of a service with threads: of driver, workers, producers and whoever stops it, in every order. In each model `loom` finds
-//! out too whether all threads come to their end: one that waits for what never comes is a deadlock, and reported as one.
+//! The end of a service with threads: of driver, workers, producers and whoever stops it, in every
+//! order. In each model `loom` finds out too whether all threads come to their end: one that waits
+//! for what never comes is a deadlock, and reported as one.
 
 use super::{check, counted};
 use crate::sync::{Sender, unbounded};
@@ -13,13 +14,13 @@ use std::time::Duration;
 const HOUR: Duration = Duration::from_secs(3600);
 
 fn service(workers: usize) -> Service {
-    Service::builder().clock(ManualClock::new()).workers(workers).start().unwrap()
+    Service::builder().shards(1).clock(ManualClock::new()).workers(workers).start().unwrap()
 }
 
 /// Schedules a one-shot job that is due at once.
 fn due_at_once(timers: &Handle) -> (JobHandle, impl Fn() -> usize + use<>) {
     let (job, ran) = counted();
-    (timers.after(Duration::ZERO).run(job).unwrap(), ran)
+    (timers.after(Duration::ZERO).tracked().run(job).unwrap(), ran)
 }
 
 /// After a stop that waits: the job has run, or it was given back, and its handle says which.
@@ -62,7 +63,7 @@ fn each_job_runs_or_comes_back_when_stopping_waits() {
 #[test]
 fn each_job_runs_or_comes_back_on_the_driving_thread_too() {
     check(3, || {
-        let service = Service::builder().clock(ManualClock::new()).start().unwrap();
+        let service = Service::builder().shards(1).clock(ManualClock::new()).start().unwrap();
         let timers = service.handle();
         let (first, first_ran) = due_at_once(&timers);
         let (second, second_ran) = due_at_once(&timers);
@@ -82,7 +83,14 @@ fn a_job_that_is_scheduled_meanwhile_runs_or_comes_back_or_is_refused() {
             let timers = timers.clone();
             thread::spawn(move || {
                 let (job, ran) = counted();
-                (timers.after(Duration::ZERO).run(job).map_err(|rejected| rejected.reason), ran)
+                (
+                    timers
+                        .after(Duration::ZERO)
+                        .tracked()
+                        .run(job)
+                        .map_err(|rejected| rejected.reason),
+                    ran,
+                )
             })
         };
         let stopped = service.stop(Stop::Wait);
@@ -161,7 +169,8 @@ impl Drop for Told {
     }
 }
 
-/// A job that is neither given back nor over would keep what it holds for as long as there is a handle: here, for ever.
+/// A job that is neither given back nor over would keep what it holds for as long as there is a
+/// handle: here, for ever.
 #[test]
 fn a_periodic_job_comes_back_or_is_over_when_stopping_does_not_wait_for_its_run() {
     for how in [Stop::Now, Stop::WaitFor(Duration::ZERO)] {

@@ -3,7 +3,6 @@
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, fence};
 pub(crate) use loom::{thread, thread_local};
 
-use loom::sync::atomic::{AtomicUsize, Ordering};
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -28,6 +27,11 @@ impl<T> Mutex<T> {
 impl<T: ?Sized> Mutex<T> {
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
         MutexGuard(Some(self.0.lock().expect(POISONED)))
+    }
+
+    /// It might always be somebody else's.
+    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        None
     }
 }
 
@@ -59,7 +63,8 @@ impl Condvar {
         }
     }
 
-    /// In a model no time passes: a moment that is past ends the wait at once, and no other ever comes.
+    /// In a model no time passes: a moment that is past ends the wait at once, and no other ever
+    /// comes.
     pub(crate) fn wait_while_until<T>(
         &self,
         guard: &mut MutexGuard<'_, T>,
@@ -104,12 +109,10 @@ impl Parker {
     }
 }
 
-/// A channel that promises less than the real one does: a message can be received once it was sent, and the length
-/// is some number that was true once, unless a fence says otherwise.
+/// A channel.
 struct Channel<T> {
     queue: Mutex<Queue<T>>,
     changed: Condvar,
-    len: AtomicUsize,
 }
 
 struct Queue<T> {
@@ -123,8 +126,7 @@ pub(crate) struct Receiver<T>(Arc<Channel<T>>);
 
 pub(crate) fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
     let queue = Mutex::new(Queue { messages: VecDeque::new(), closed: false });
-    let channel =
-        Arc::new(Channel { queue, changed: Condvar::default(), len: AtomicUsize::new(0) });
+    let channel = Arc::new(Channel { queue, changed: Condvar::default() });
     (Sender(Arc::clone(&channel)), Receiver(channel))
 }
 
@@ -132,13 +134,8 @@ impl<T> Sender<T> {
     /// There always is a receiver: the tests and the workers keep it.
     pub(crate) fn send(&self, message: T) -> Result<(), T> {
         self.0.queue.lock().messages.push_back(message);
-        self.0.len.fetch_add(1, Ordering::Relaxed);
         self.0.changed.notify_all();
         Ok(())
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.0.len.load(Ordering::Relaxed)
     }
 }
 
@@ -150,28 +147,11 @@ impl<T> Drop for Sender<T> {
 }
 
 impl<T> Receiver<T> {
-    pub(crate) fn try_recv(&self) -> Result<T, ()> {
-        let message = self.0.queue.lock().messages.pop_front().ok_or(())?;
-        self.0.len.fetch_sub(1, Ordering::Relaxed);
-        Ok(message)
-    }
-
     /// Waits for a message; an error when there is none and no sender.
     pub(crate) fn recv(&self) -> Result<T, ()> {
         let mut queue = self.0.queue.lock();
         self.0.changed.wait_while(&mut queue, |queue| queue.messages.is_empty() && !queue.closed);
-        let message = queue.messages.pop_front().ok_or(())?;
-        drop(queue);
-        self.0.len.fetch_sub(1, Ordering::Relaxed);
-        Ok(message)
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.0.len.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.len() == 0
+        queue.messages.pop_front().ok_or(())
     }
 }
 

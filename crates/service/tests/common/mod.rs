@@ -122,7 +122,8 @@ impl Rig {
 
     pub fn with(configure: impl FnOnce(Builder) -> Builder) -> Self {
         let clock = ManualClock::new();
-        let scheduler = configure(Scheduler::builder().clock(clock.clone())).build().unwrap();
+        let builder = Scheduler::builder().tick(ms(1)).clock(clock.clone());
+        let scheduler = configure(builder).build().unwrap();
         let timers = scheduler.handle();
         Self { clock, scheduler, timers }
     }

@@ -1,8 +1,15 @@
 //! Jobs by the calendar: whenever a rule says so.
 
+#[cfg(feature = "cron")]
+pub mod cron;
+
+use crate::handle::{Handle, Run, Work};
+use crate::job::Key;
+use crate::job_handle::JobHandle;
 use crate::plan::Periodic;
-use crate::work::Work;
-use crate::{Handle, JobHandle, Key, Reason, Rejected, Run};
+use crate::work::call_again;
+use crate::{Reason, Rejected};
+use std::any::Any;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -40,21 +47,25 @@ impl<F: FnMut(SystemTime) -> Option<SystemTime> + Send + 'static> Rule for F {
 /// When a run is tried again that an executor has dropped.
 const RETRY: Duration = Duration::from_secs(60);
 
-/// A job that is to run whenever a rule says so: from [`Handle::on`]. Nothing is scheduled until [`run`](Self::run) is
-/// called.
+/// A job that is to run whenever a rule says so: from [`Handle::on`]. Nothing is scheduled until
+/// [`run`](Self::run) is called.
 ///
-/// The rule is asked for the next time when a run begins. A time that passes while a run goes on, or while the machine
-/// stalls, is made up for by one late run; of several, all but the first are left out. No time has two runs: if the
-/// wall clock is set back, the rule is asked for times after the last one only.
+/// The rule is asked for the next time when a run begins. A time that passes while a run goes on,
+/// or while the machine stalls, is made up for by one late run; of several, all but the first are
+/// left out. No time has two runs: if the wall clock is set back, the rule is asked for times after
+/// the last one only.
 ///
-/// If the clock is set back while a run is waited for, that one stays the next: the rule is not asked for times that lie before it. A run
-/// that was [moved](JobHandle::refresh), to try a report again say, is one more, and takes no time away. Of times that were left out,
-/// none is counted as missed; [`Run::time`] says which one a run is for.
+/// If the clock is set back while a run is waited for, that one stays the next: the rule is not
+/// asked for times that lie before it. A run that was [moved](JobHandle::refresh), to try a report
+/// again say, is one more, and takes no time away. Of times that were left out, none is counted as
+/// missed; [`Run::time`] says which one a run is for.
 ///
-/// A rule that panics is reported as a panic of the job, its closure is not called, and it is tried again after a minute.
+/// A rule that panics is reported as a panic of the job, its closure is not called, and it is tried
+/// again after a minute.
 ///
-/// A run waits for the wall clock to show its time, see [`Handle::at_time`]: it never begins before, and if that clock is set forward, or
-/// the machine was suspended, it begins within a minute of that. A run that an executor dropped is tried again after a minute.
+/// A run waits for the wall clock to show its time, see [`Handle::at_time`]: it never begins
+/// before, and if that clock is set forward, or the machine was suspended, it begins within a
+/// minute of that. A run that an executor dropped is tried again after a minute.
 #[must_use = "nothing is scheduled until `run` is called"]
 pub struct OnRule<'h, R> {
     plan: Periodic<'h>,
@@ -88,11 +99,13 @@ impl<R: Rule> OnRule<'_, R> {
         self
     }
 
-    /// Schedules a closure. One run at a time. When the rule has no further time, or names one that is not after the last, the job is finished, as by [`Run::end`].
+    /// Schedules a closure. One run at a time. When the rule has no further time, or names one that
+    /// is not after the last, the job is finished, as by [`Run::end`].
     ///
     /// # Errors
     ///
-    /// [`Rejected`], with the closure in it and without the rule: [`Reason::NoOccurrence`] if that has no time, or see [`Reason`].
+    /// [`Rejected`], with the closure in it and without the rule: [`Reason::NoOccurrence`] if that
+    /// has no time, or see [`Reason`].
     pub fn run<F>(self, function: F) -> Result<JobHandle, Rejected<F>>
     where
         F: FnMut(&Run<'_>) + Send + 'static,
@@ -110,7 +123,8 @@ impl Handle {
     /// Plans a job for the times that a rule names.
     pub fn on<R: Rule>(&self, mut rule: R) -> OnRule<'_, R> {
         let first = rule.next(self.clock().wall());
-        // A run that was dropped is tried again so long after that, and not once for each period of a stall.
+        // A run that was dropped is tried again so long after that, and not once for each period of
+        // a stall.
         let plan = Periodic::new(self, self.ticks().length().max(RETRY), None).fixed_delay();
         let plan = if let Some(time) = first { plan.first_at_time(time) } else { plan };
         OnRule { plan, rule, first }
@@ -128,23 +142,29 @@ struct CallOnRule<R, F> {
 impl<R: Rule, F: FnMut(&Run<'_>)> CallOnRule<R, F> {
     /// Moves the next run to where the rule wants it; false if there is none.
     fn plan_next(&mut self, run: &Run<'_>) -> bool {
-        let shared = run.job().shared();
         // A run that was moved to a moment is for no time, and takes none away.
         self.last = run.time().or(self.last);
-        let wall = shared.clock.wall();
+        let wall = run.wall();
         let after = self.last.map_or(wall, |last| wall.max(last));
         // A rule that names a time that is past would have the job run for ever.
-        let Some(next) = self.rule.next(after).filter(|next| *next > after) else { return false };
-        shared.wait_for_wall(run.job().record(), next).is_ok()
+        let next = self.rule.next(after).filter(|next| *next > after);
+        next.is_some_and(|next| run.wait_for_wall(next))
     }
 }
 
 impl<R: Rule, F: FnMut(&Run<'_>) + Send + 'static> Work for CallOnRule<R, F> {
-    fn call(&mut self, run: &Run<'_>) {
-        // First, so that a closure that panics has a next run, and one that ends the job or moves it has the last word.
-        if !run.is_last() && !self.plan_next(run) {
-            run.end();
-        }
-        (self.function)(run);
+    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Option<Box<dyn Work>>) {
+        call_again(self, back, |work| {
+            // First, so that a closure that panics has a next run, and one that ends the job or
+            // moves it has the last word.
+            if !run.is_last() && !work.plan_next(run) {
+                run.end();
+            }
+            (work.function)(run);
+        });
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
     }
 }

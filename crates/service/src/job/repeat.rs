@@ -1,11 +1,11 @@
 //! When a periodic job runs next.
 
-use crate::Moment;
-use crate::time::Ticks;
+use crate::time::{Moment, Ticks};
 use std::num::NonZeroU64;
 
-/// What becomes of periods that pass unserved: because the machine stalled, the workers were busy, or a run took longer
-/// than the period. For jobs at a fixed rate; with a fixed delay no period is ever missed.
+/// What becomes of periods that pass unserved: because the machine stalled, the workers were busy,
+/// or a run took longer than the period. For jobs at a fixed rate; with a fixed delay no period is
+/// ever missed.
 ///
 /// A job every 10 ms, first at 0, which for once runs until 25, is next due
 ///
@@ -16,15 +16,17 @@ use std::num::NonZeroU64;
 /// | `Delay` | at once, at 25; then 35, 45 ... |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Missed {
-    /// Each period gets its run: those missed follow one another without a pause. As many runs as periods, and no drift.
+    /// Each period gets its run: those missed follow one another without a pause. As many runs as
+    /// periods, and no drift.
     #[default]
     Burst,
-    /// They are left out, and the next run is at the next period that has not passed. No drift; how many were left out
-    /// is in [`Run::missed`](crate::Run::missed).
+    /// They are left out, and the next run is at the next period that has not passed. No drift; how
+    /// many were left out is in [`Run::missed`](crate::Run::missed).
     Skip,
-    /// The schedule moves with a run that is late: the next one is a period after it *began*. Late is what begins a tick or more
-    /// after it could have, with no period missed too; a run in time, which rounding up to the tick may have put off, moves nothing.
-    /// So there is no drift while all goes well. (`java.util.Timer` counts from every begin, and drifts.)
+    /// The schedule moves with a run that is late: the next one is a period after it *began*. Late
+    /// is what begins a tick or more after it could have, with no period missed too; a run in time,
+    /// which rounding up to the tick may have put off, moves nothing. So there is no drift while
+    /// all goes well. (`java.util.Timer` counts from every begin, and drifts.)
     Delay,
 }
 
@@ -44,7 +46,8 @@ pub(crate) struct Repeat {
     /// How many runs there are to be; `None`: no end.
     pub(crate) times: Option<NonZeroU64>,
     pub(crate) pace: Pace,
-    /// Runs go on beside each other: the next is due when its time has come, whether or not those before have ended.
+    /// Runs go on beside each other: the next is due when its time has come, whether or not those
+    /// before have ended.
     pub(crate) overlapping: bool,
     /// Of the service: by them it is known whether a run is late, and what the latest deadline is.
     pub(crate) ticks: Ticks,
@@ -58,8 +61,8 @@ impl Repeat {
         self.times.is_some_and(|times| number >= times.get())
     }
 
-    /// The next deadline after a run, and how many periods are left out before it. `None` if there is no such moment.
-    /// A period is missed if its moment lies before `ended`.
+    /// The next deadline after a run, and how many periods are left out before it. `None` if there
+    /// is no such moment. A period is missed if its moment lies before `ended`.
     pub(crate) fn next(
         &self,
         deadline: Moment,
@@ -106,7 +109,8 @@ mod tests {
         Ticks::new(Duration::from_nanos(nanos)).unwrap()
     }
 
-    /// The next deadline and the number of missed periods after a run from `started` to `ended` that was due at 100.
+    /// The next deadline and the number of missed periods after a run from `started` to `ended`
+    /// that was due at 100.
     fn next(pace: Pace, started: u64, ended: u64) -> Option<(u64, u64)> {
         let [deadline, started, ended] = [100, started, ended].map(Moment::from_nanos);
         every_10(pace)
@@ -148,7 +152,8 @@ mod tests {
             assert_eq!(next(Pace::Rate(Missed::Skip), started, ended), Some((110, 0)));
             assert_eq!(next(Pace::Rate(Missed::Delay), started, ended), Some((started + 10, 0)));
         }
-        // The deadline of 100 has the tick at 104 where a tick lasts 8: 111 is in time, and no drift comes of it; 112 is late.
+        // The deadline of 100 has the tick at 104 where a tick lasts 8: 111 is in time, and no
+        // drift comes of it; 112 is late.
         let plan = Repeat { ticks: ticks(8), ..every_10(Pace::Rate(Missed::Delay)) };
         let next = |started| {
             plan.next(Moment::from_nanos(100), started, started).map(|(next, _)| next.as_nanos())
@@ -175,7 +180,8 @@ mod tests {
             every_10(Pace::Rate(Missed::Skip)).next(Moment::from_nanos(9), far, ended),
             None
         );
-        // The last tick of this length ends with time, and there is no later deadline than its instant.
+        // The last tick of this length ends with time, and there is no later deadline than its
+        // instant.
         let plan = Repeat { ticks: ticks(1 << 63), ..every_10(Pace::Delay) };
         let ended = |before: u64| Moment::from_nanos((1 << 63) - before);
         assert_eq!(plan.next(ended(20), ended(10), ended(10)), Some((ended(0), 0)));

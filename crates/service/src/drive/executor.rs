@@ -1,17 +1,16 @@
 //! Where jobs run: on the driving thread, on workers, or wherever the user says.
 
+use super::due_run::DueRun;
 use crate::BuildError;
-use crate::record::Record;
-use crate::run::DueRun;
-use crate::shared::guarded;
+use crate::handle::guarded;
 use crate::sync::thread::{self, JoinHandle};
 use crate::sync::{Mutex, Sender, unbounded};
-use std::sync::Arc;
 
 /// Carries out runs, on threads of its own. A closure is one too.
 ///
-/// [`execute`](Self::execute) is called by the driver and must return soon, as nothing else comes due meanwhile. It may
-/// drop a run that it has no room for: that is reported, and harms no other job.
+/// [`execute`](Self::execute) is called by the driver and must return soon, as nothing else comes
+/// due meanwhile. It may drop a run that it has no room for: that is reported, and harms no other
+/// job.
 ///
 /// ```
 /// use std::time::Duration;
@@ -25,10 +24,12 @@ use std::sync::Arc;
 pub trait Executor: Send + Sync {
     /// Takes a run, and calls [`DueRun::run`] on some thread, soon.
     ///
-    /// While it holds the run, it must not stop the service by [`Stop::Wait`](crate::Stop::Wait), which waits for runs that were
-    /// handed out, this one too: until it is carried out or dropped, and that nobody does meanwhile. It may when it has
-    /// carried out the run, dropped it or handed it on; and at any time by [`Stop::Now`](crate::Stop::Now), or by
-    /// [`Stop::WaitFor`](crate::Stop::WaitFor), which comes to an end: the job of the run is then given back.
+    /// While it holds the run, it must not stop the service by [`Stop::Wait`](crate::Stop::Wait),
+    /// which waits for runs that were handed out, this one too: until it is carried out or dropped,
+    /// and that nobody does meanwhile. It may when it has carried out the run, dropped it or handed
+    /// it on; and at any time by [`Stop::Now`](crate::Stop::Now), or by
+    /// [`Stop::WaitFor`](crate::Stop::WaitFor), which comes to an end: the job of the run is then
+    /// given back.
     fn execute(&self, run: DueRun);
 }
 
@@ -46,16 +47,19 @@ pub(crate) enum Runner {
 }
 
 impl Runner {
-    /// Runs it here, or has it run elsewhere. Answers the job that the driver is to look at now.
-    pub(crate) fn launch(&self, run: DueRun) -> Option<Arc<Record>> {
+    /// Whether all runs are for the driving thread.
+    pub(crate) fn is_inline(&self) -> bool {
+        matches!(self, Self::Inline)
+    }
+
+    /// Has a run carried out elsewhere.
+    pub(crate) fn launch(&self, run: DueRun) {
         match self {
-            _ if run.is_brief() => return run.run_here(),
-            Self::Inline => return run.run_here(),
+            Self::Inline => run.run(),
             Self::Workers(pool) => pool.execute(run),
             // If it panics, the run is dropped and reported; the driver goes on.
             Self::Custom(executor) => guarded(|| executor.execute(run)).unwrap_or_default(),
         }
-        None
     }
 
     /// Whether a run that was handed out may begin while so many others do not end.
@@ -67,7 +71,8 @@ impl Runner {
         }
     }
 
-    /// Ends the workers when they have carried out what they were given. Waits for that if asked to.
+    /// Ends the workers when they have carried out what they were given. Waits for that if asked
+    /// to.
     pub(crate) fn close(&self, wait: bool) {
         if let Self::Workers(pool) = self {
             pool.queue.lock().take();
@@ -93,7 +98,8 @@ pub(crate) fn join(thread: JoinHandle<()>) {
     }
 }
 
-/// Threads that carry out runs in the order in which they came due, each the next as soon as it has ended the one before.
+/// Threads that carry out runs in the order in which they came due, each the next as soon as it has
+/// ended the one before.
 pub(crate) struct Pool {
     /// Without a bound, so that the driver never waits for a worker. `None` when closed.
     queue: Mutex<Option<Sender<DueRun>>>,
@@ -129,7 +135,8 @@ impl Pool {
             None => Err(None),
         };
         drop(queue);
-        // Closed, or without workers: the run comes back, is dropped without the lock, and is reported by that.
+        // Closed, or without workers: the run comes back, is dropped without the lock, and is
+        // reported by that.
         drop(unsent);
     }
 }

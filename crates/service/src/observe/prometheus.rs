@@ -4,13 +4,14 @@ use crate::{Snapshot, Summary};
 use std::fmt::Write;
 
 impl Snapshot {
-    /// The snapshot in the text format of Prometheus (version 0.0.4): counters, gauges, and a summary each for lateness
-    /// and run time, in seconds. To be served with the content type `text/plain; version=0.0.4`; how, is among the
-    /// [recipes](crate#recipes).
+    /// The snapshot in the text format of Prometheus (version 0.0.4): counters, gauges, and a
+    /// summary each for lateness and run time, in seconds. To be served with the content type
+    /// `text/plain; version=0.0.4`; how, is among the [recipes](crate#recipes).
     ///
-    /// Quantiles are over all runs since the start, not over the last minutes: what changes lately shows in the rates of `_sum` and
-    /// `_count`. No sample has a label of the service: if a program has several, let each have an address of its own and the
-    /// scraper add a label per address (`relabel_configs` or `static_configs.labels` of Prometheus).
+    /// Quantiles are over all runs since the start, not over the last minutes: what changes lately
+    /// shows in the rates of `_sum` and `_count`. No sample has a label of the service: if a
+    /// program has several, let each have an address of its own and the scraper add a label per
+    /// address (`relabel_configs` or `static_configs.labels` of Prometheus).
     ///
     /// ```
     /// use wheelhouse_service::Scheduler;

@@ -1,40 +1,43 @@
 //! Where the time comes from: the machine's monotonic clock, or one that a test sets by hand.
 
-use crate::Moment;
-use crate::time::nanos;
+use super::{Moment, nanos};
 use parking_lot::Mutex;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Something to be called when a driver is to look at its scheduler before the moment it sleeps until: it wakes a
-/// thread, writes to a pipe, or whatever else ends the sleep. It must not block.
+/// Something to be called when a driver is to look at its scheduler before the moment it sleeps
+/// until: it wakes a thread, writes to a pipe, or whatever else ends the sleep. It must not block.
 pub type Waker = Arc<dyn Fn() + Send + Sync>;
 
 /// A source of time.
 ///
-/// Implement it to run on a clock of your own. Time must not run back; a clock that does is taken to stand still.
+/// Implement it to run on a clock of your own. Time must not run back; a clock that does is taken
+/// to stand still.
 pub trait Clock: Send + Sync {
     /// The present.
     fn now(&self) -> Moment;
 
-    /// The present as a calendar sees it, which may be set, forward and back. Read for jobs that wait for a time of the wall clock:
-    /// when they are scheduled, before they run, and once a minute meanwhile. It is asked under a lock, as is [`now`](Self::now) then, and
-    /// must not itself ask anything of the service or its jobs.
+    /// The present as a calendar sees it, which may be set, forward and back. Read for jobs that
+    /// wait for a time of the wall clock: when they are scheduled, before they run, and once a
+    /// minute meanwhile. It is asked under a lock, as is [`now`](Self::now) then, and must not
+    /// itself ask anything of the service or its jobs.
     fn wall(&self) -> SystemTime {
         SystemTime::now()
     }
 
-    /// For a clock that does not run by itself: keeps the waker, calls it at each change, and returns true. A thread
-    /// that drives a scheduler then sleeps until it is called instead of for a length of time.
+    /// For a clock that does not run by itself: keeps the waker, calls it at each change, and
+    /// returns true. A thread that drives a scheduler then sleeps until it is called instead of for
+    /// a length of time.
     fn watch(&self, waker: &Waker) -> bool {
         let _ = waker;
         false
     }
 }
 
-/// The machine's monotonic clock, counted from when this value was made. No step of the wall clock touches it.
+/// The machine's monotonic clock, counted from when this value was made. No step of the wall clock
+/// touches it.
 #[derive(Clone, Copy, Debug)]
 pub struct MonotonicClock {
     origin: Instant,
@@ -65,8 +68,8 @@ impl Clock for MonotonicClock {
     }
 }
 
-/// A clock that stands still until it is told to move, so that a test decides what happens when. Clones show the same
-/// time.
+/// A clock that stands still until it is told to move, so that a test decides what happens when.
+/// Clones show the same time.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -113,7 +116,8 @@ impl ManualClock {
         self.set(self.now().saturating_add(by));
     }
 
-    /// Sets the wall clock, and it alone. Jobs that wait for a time of it are looked at within a minute.
+    /// Sets the wall clock, and it alone. Jobs that wait for a time of it are looked at within a
+    /// minute.
     pub fn set_wall(&self, time: SystemTime) {
         *self.inner.wall.lock() = (self.now(), time);
     }

@@ -1,29 +1,23 @@
 //! What the service counts, and what it shows of it.
 
 use hdrhistogram::Histogram;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Declares the counters once, for the atomics that count and for the plain numbers that are shown.
+/// Declares the counters once, for the numbers and for adding them up.
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)+) => {
-        /// Counters as they go.
-        #[derive(Default)]
-        pub(crate) struct Counters {
-            $(pub(crate) $name: Counter,)+
-        }
-
-        /// Counters as they were at a moment. Each was read on its own: while the service works, they may differ by
-        /// what is under way.
+        /// Counters as they were at a moment. Each shard's were read on their own: while the
+        /// service works, they may differ by what is under way.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct Counts {
             $($(#[$doc])* pub $name: u64,)+
         }
 
-        impl Counters {
-            pub(crate) fn read(&self) -> Counts {
-                Counts { $($name: self.$name.get(),)+ }
+        impl Counts {
+            /// Adds those of another shard.
+            pub(crate) fn add(&mut self, other: &Self) {
+                $(self.$name += other.$name;)+
             }
         }
     };
@@ -58,32 +52,14 @@ counters! {
     polls,
 }
 
-/// A number that only grows.
-#[derive(Default)]
-pub(crate) struct Counter(AtomicU64);
-
-impl Counter {
-    /// Adds one, and returns the new number.
-    pub(crate) fn count(&self) -> u64 {
-        self.0.fetch_add(1, Ordering::Relaxed) + 1
-    }
-
-    pub(crate) fn add(&self, n: u64) {
-        self.0.fetch_add(n, Ordering::Relaxed);
-    }
-
-    fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
 /// An hour, in nanoseconds. What takes longer is counted as this long, except in the sum.
 const LONGEST: u64 = 3_600_000_000_000;
 
 /// Two digits: quantiles are within 1 %, in some 40 KiB.
 const DIGITS: u8 = 2;
 
-/// A distribution of durations. Copied to be read: working out quantiles takes longer than a run can wait for the lock.
+/// A distribution of durations. Copied to be read: working out quantiles takes longer than a run
+/// can wait for the lock.
 #[derive(Clone)]
 pub(crate) struct Distribution {
     histogram: Histogram<u64>,
@@ -104,10 +80,18 @@ impl Distribution {
         self.longest = self.longest.max(duration);
     }
 
+    /// Adds those of another shard.
+    fn add(&mut self, other: &Self) {
+        self.histogram.add(&other.histogram).expect("the same bounds");
+        self.sum = self.sum.saturating_add(other.sum);
+        self.longest = self.longest.max(other.longest);
+    }
+
     pub(crate) fn summary(&self) -> Summary {
         let at = |quantile| match self.histogram.len() {
             0 => Duration::ZERO,
-            // The histogram rounds up to the end of a bucket, which may lie beyond all that was recorded.
+            // The histogram rounds up to the end of a bucket, which may lie beyond all that was
+            // recorded.
             _ => Duration::from_nanos(self.histogram.value_at_quantile(quantile)).min(self.longest),
         };
         Summary {
@@ -133,9 +117,25 @@ impl Distributions {
     pub(crate) fn new() -> Self {
         Self { lateness: Distribution::new(), run_time: Distribution::new() }
     }
+
+    pub(crate) fn record(&mut self, lateness: Duration, run_time: Duration) {
+        self.lateness.record(lateness);
+        self.run_time.record(run_time);
+    }
+
+    pub(crate) fn summaries(&self) -> (Summary, Summary) {
+        (self.lateness.summary(), self.run_time.summary())
+    }
+
+    /// Adds those of another shard.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.lateness.add(&other.lateness);
+        self.run_time.add(&other.run_time);
+    }
 }
 
-/// What is shown of a distribution. Quantiles are within 1 % and reach up to an hour; count, sum and maximum are exact.
+/// What is shown of a distribution. Quantiles are within 1 % and reach up to an hour; count, sum
+/// and maximum are exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
@@ -167,7 +167,8 @@ impl Summary {
     }
 }
 
-/// The service at a moment. See [`prometheus`](Self::prometheus) for a text that monitoring can read.
+/// The service at a moment. See [`prometheus`](Self::prometheus) for a text that monitoring can
+/// read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Snapshot {
@@ -181,7 +182,8 @@ pub struct Snapshot {
     pub in_flight: usize,
     /// Those of them that have begun.
     pub running: usize,
-    /// How long after the time that was asked for runs have begun. Rounding up to the tick is part of it.
+    /// How long after the time that was asked for runs have begun. Rounding up to the tick is part
+    /// of it.
     pub lateness: Summary,
     /// How long runs took.
     pub run_time: Summary,

@@ -1,0 +1,386 @@
+//! Cron lines with time zones, by the crates `croner` and `jiff`.
+//!
+//! ```
+//! use wheelhouse_service::Service;
+//! use wheelhouse_service::cron::{Cron, jiff::tz::TimeZone};
+//!
+//! let service = Service::start()?;
+//! let berlin = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3")?; // or TimeZone::get("Europe/Berlin")
+//! let mondays = Cron::new("0 9 * * MON", berlin.clone())?;
+//! let monthly = Cron::new("0 9 12 * *", berlin)?;
+//! service.handle().on(mondays).named("weekly report").run(|_| println!("the week"))?;
+//! service.handle().on(monthly).named("monthly report").run(|_| println!("the month"))?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What a line may say
+//!
+//! Five fields: minute, hour, day of the month, month, day of the week. Six with seconds in front;
+//! seven with seconds in front and a year behind. A year alone behind is refused, since what has
+//! six fields begins with seconds: for 9:00 on each Monday of 2027 it is `0 0 9 * * MON 2027`.
+//!
+//! | | |
+//! |---|---|
+//! | `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly` or `@annually` | in place of the fields: when that hour, day, week (Sunday), month or year begins |
+//! | `?` as day of the month or of the week | as `*` |
+//! | `L` as day of the month | its last day |
+//! | `15W` as day of the month | the weekday next to the 15th, in the same month |
+//! | `FRI#2`, `FRI#L` as day of the week | the second Friday of the month, the last one |
+//! | day of the month and of the week both named | either of them will do; with `+` before the latter, as in `0 9 13 * +FRI`, only both |
+//!
+//! A line whose years have all passed, such as `0 0 9 * * MON 2020`, can be read, as it depends on
+//! the clock whether they have. It is refused when it is scheduled:
+//! [`Reason::NoOccurrence`](crate::Reason::NoOccurrence).
+//!
+//! # Where clocks are changed
+//!
+//! A line that names its hours, minutes and seconds, by numbers, lists or ranges (`30 2 * * *`,
+//! `0,30 1-3 * * *`), runs once at each time that it names on each day: when that is skipped, at
+//! the end of the gap (also of one of a whole day, as when a country crosses the date line), and of
+//! several that are skipped together once; when it comes twice, the first time. A line with a `*`
+//! there (`*/10 * * * *`) follows elapsed time: it runs at each instant at which the clock shows
+//! what it says.
+
+use crate::Rule;
+use std::error::Error;
+use std::fmt;
+use std::str::FromStr;
+use std::time::SystemTime;
+
+pub use jiff;
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::{AmbiguousOffset, TimeZone, TimeZoneTransition};
+use jiff::{SignedDuration, Timestamp, ToSpan};
+
+/// A cron line in a time zone.
+#[derive(Clone)]
+pub struct Cron {
+    line: Box<str>,
+    zone: TimeZone,
+    days: Days,
+    times: Times,
+    /// It has a `*` among its hours, minutes and seconds.
+    follows_elapsed_time: bool,
+}
+
+/// On which days, as `croner` reads it.
+#[derive(Clone)]
+struct Days {
+    pattern: croner::CronPattern,
+    names_years: bool,
+}
+
+/// At which times of such a day: each sorted, and none empty.
+#[derive(Clone)]
+struct Times {
+    hours: Box<[u16]>,
+    minutes: Box<[u16]>,
+    seconds: Box<[u16]>,
+}
+
+/// A cron line that cannot be used. The message names it, as such lines often come from a file with
+/// others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CronError {
+    /// It cannot be understood.
+    Invalid {
+        /// The line.
+        line: String,
+        /// What is wrong with it, in the words of `croner`.
+        reason: String,
+    },
+    /// It can be understood, and names no time since 1970, like a 30th of February.
+    NeverMatches {
+        /// The line.
+        line: String,
+    },
+}
+
+impl Cron {
+    /// Reads a line.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be understood or never matches.
+    pub fn new(line: &str, zone: TimeZone) -> Result<Self, CronError> {
+        let invalid = |reason| CronError::Invalid { line: line.to_owned(), reason };
+        check(line).map_err(invalid)?;
+        let pattern =
+            croner::Cron::from_str(line).map_err(|error| invalid(reason(line, error)))?.pattern;
+        let parts = [&pattern.hours, &pattern.minutes, &pattern.seconds];
+        let [hours, minutes, seconds] = parts.map(|part| part.values().into_boxed_slice());
+        let cron = Self {
+            line: line.into(),
+            zone,
+            follows_elapsed_time: times_have_wildcard(line),
+            times: Times { hours, minutes, seconds },
+            days: Days { pattern, names_years: line.split_whitespace().count() == 7 },
+        };
+        match cron.first_from(Date::constant(1970, 1, 1).to_datetime(Time::midnight())) {
+            Some(_) => Ok(cron),
+            None => Err(CronError::NeverMatches { line: line.to_owned() }),
+        }
+    }
+
+    /// The line as it was given.
+    pub fn line(&self) -> &str {
+        &self.line
+    }
+}
+
+/// The line and the zone. What `croner` makes of the line is a page for each field.
+impl fmt::Debug for Cron {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cron")
+            .field("line", &self.line)
+            .field("zone", &self.zone)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whether there is a `*` among hours, minutes and seconds.
+fn times_have_wildcard(line: &str) -> bool {
+    let fields: Vec<_> = line.split_whitespace().collect();
+    let times = if fields.len() == 5 { 2 } else { 3 };
+    line.trim().eq_ignore_ascii_case("@hourly")
+        || fields.iter().take(times).any(|field| field.contains(['*', '?']))
+}
+
+/// The longest line that is read: each minute, named one by one, takes 170 bytes.
+const LONGEST: usize = 1_000;
+
+/// What `croner` takes and nobody can have meant.
+fn check(line: &str) -> Result<(), String> {
+    if line.len() > LONGEST {
+        return Err(format!("it is longer than {LONGEST} bytes"));
+    }
+    let fields: Vec<_> = line.split_whitespace().collect();
+    if fields.iter().any(|field| field.split(',').any(str::is_empty)) {
+        return Err("a list has an empty element".to_owned());
+    }
+    let weekdays = if fields.len() == 5 { fields.get(4) } else { fields.get(5) };
+    if weekdays.is_some_and(|days| days.split(',').any(|day| day.eq_ignore_ascii_case("L"))) {
+        return Err("L alone is no day of the week, the last Friday of a month is 'FRI#L', and the last day of a month 'L' as its day".to_owned());
+    }
+    Ok(())
+}
+
+/// What `croner` says of a line, without the heads that it puts before some of it, which say the
+/// same in other words.
+fn reason(line: &str, error: croner::errors::CronError) -> String {
+    use croner::errors::CronError as Fault;
+    let fields = line.split_whitespace().count();
+    let reason = match error {
+        Fault::EmptyPattern => "it is empty".to_owned(),
+        Fault::InvalidPattern(_) if !(5..=7).contains(&fields) => {
+            format!("it has {fields}, not between 5 and 7 fields")
+        }
+        Fault::InvalidPattern(reason)
+        | Fault::IllegalCharacters(reason)
+        | Fault::ComponentError(reason) => reason,
+        other => other.to_string(),
+    };
+    reason.trim_end_matches('.').to_owned()
+}
+
+impl Rule for Cron {
+    fn next(&mut self, after: SystemTime) -> Option<SystemTime> {
+        let after = Timestamp::try_from(after).ok()?;
+        let next = if self.follows_elapsed_time {
+            self.next_elapsed(after)
+        } else {
+            self.next_named(after)
+        };
+        next.map(SystemTime::from)
+    }
+}
+
+const SECOND: SignedDuration = SignedDuration::from_secs(1);
+
+/// The first whole second after what a clock shows.
+fn second_after(shown: DateTime) -> Option<DateTime> {
+    shown.with().subsec_nanosecond(0).build().ok()?.checked_add(SECOND).ok()
+}
+
+impl Cron {
+    /// The next instant of a line that names its times.
+    fn next_named(&self, after: Timestamp) -> Option<Timestamp> {
+        let mut from = second_after(self.zone.to_datetime(after))?;
+        if let Some(end) = self.end_of_second_pass(after) {
+            // What is shown from here to there was shown before, and has had its run.
+            from = from.max(end);
+        }
+        loop {
+            let named = self.first_from(from)?;
+            let ambiguous = self.zone.to_ambiguous_timestamp(named);
+            let (instant, next) = match ambiguous.offset() {
+                AmbiguousOffset::Unambiguous { offset }
+                | AmbiguousOffset::Fold { before: offset, .. } => {
+                    (offset.to_timestamp(named).ok()?, named.checked_add(SECOND).ok()?)
+                }
+                AmbiguousOffset::Gap { before, .. } => {
+                    let gap = self.change_before(before.to_timestamp(named).ok()?)?;
+                    (gap.timestamp(), gap.offset().to_datetime(gap.timestamp()))
+                }
+            };
+            if instant > after {
+                return Some(instant);
+            }
+            from = next;
+        }
+    }
+
+    /// The next instant of a line that follows elapsed time.
+    fn next_elapsed(&self, after: Timestamp) -> Option<Timestamp> {
+        let mut offset = self.zone.to_offset(after);
+        let (mut now, mut from) = (after, second_after(offset.to_datetime(after))?);
+        loop {
+            let shown = self.first_from(from);
+            let instant = shown.and_then(|shown| offset.to_timestamp(shown).ok());
+            let change = self.zone.following(now).next();
+            let Some(change) =
+                change.filter(|change| instant.is_none_or(|instant| instant >= change.timestamp()))
+            else {
+                return instant;
+            };
+            // Nothing comes before the change. Looked at is what the clock shows from then on,
+            // again if it goes back.
+            let (instant, after_it) =
+                (change.timestamp(), change.offset().to_datetime(change.timestamp()));
+            let goes_back = after_it <= from;
+            if !goes_back && shown.is_none() {
+                return None;
+            }
+            let far = shown
+                .filter(|_| !goes_back)
+                .map(|shown| (shown, self.zone.to_ambiguous_timestamp(shown).offset()));
+            if let Some((
+                shown,
+                AmbiguousOffset::Unambiguous { offset }
+                | AmbiguousOffset::Fold { before: offset, .. },
+            )) = far
+            {
+                return offset.to_timestamp(shown).ok();
+            }
+            let gap = far.and_then(|(shown, offset)| match offset {
+                AmbiguousOffset::Gap { before, .. } => {
+                    self.change_before(before.to_timestamp(shown).ok()?)
+                }
+                _ => None,
+            });
+            // What a gap leaves out is not shown, and has no run.
+            (now, offset) =
+                gap.map_or((instant, change.offset()), |gap| (gap.timestamp(), gap.offset()));
+            from = offset.to_datetime(now);
+        }
+    }
+
+    /// The last change of the clock at or before an instant.
+    fn change_before(&self, instant: Timestamp) -> Option<TimeZoneTransition<'_>> {
+        self.zone.preceding(instant.checked_add(1.nanosecond()).ok()?).next()
+    }
+
+    /// If the clock shows at an instant what it has shown before: until when it does.
+    fn end_of_second_pass(&self, instant: Timestamp) -> Option<DateTime> {
+        let shown = self.zone.to_datetime(instant);
+        match self.zone.to_ambiguous_timestamp(shown).offset() {
+            AmbiguousOffset::Fold { before, after } if self.zone.to_offset(instant) == after => {
+                Some(before.to_datetime(self.change_before(instant)?.timestamp()))
+            }
+            _ => None,
+        }
+    }
+
+    /// The first date and time that the line names, from this on. Knows no zone.
+    fn first_from(&self, from: DateTime) -> Option<DateTime> {
+        let day = self.days.first_from(from.date())?;
+        let earliest = if day == from.date() { from.time() } else { Time::midnight() };
+        if let Some(time) = self.times.first_from(earliest) {
+            return Some(day.to_datetime(time));
+        }
+        let next = self.days.first_from(day.tomorrow().ok()?)?;
+        self.times.first_from(Time::midnight()).map(|time| next.to_datetime(time))
+    }
+}
+
+impl Days {
+    /// After so many years the calendar repeats itself: what it has not shown by then never comes.
+    const YEARS: u32 = 400;
+
+    fn first_from(&self, mut day: Date) -> Option<Date> {
+        let pattern = &self.pattern;
+        let mut years = 0;
+        // An error says that the year is beyond what a line may name.
+        loop {
+            let (year, month) = (i32::from(day.year()), day.month().unsigned_abs().into());
+            if !pattern.year_match(year).ok()? {
+                day = Date::new(day.year() + 1, 1, 1).ok()?;
+            } else if !pattern.month_match(month).ok()? {
+                day = day.first_of_month().checked_add(1.month()).ok()?;
+            } else {
+                let weekday = u32::from(day.weekday().to_sunday_zero_offset().unsigned_abs());
+                let weekday = croner::Weekday::from_days_from_sunday(weekday);
+                if pattern.day_match(year, month, day.day().unsigned_abs().into(), weekday).ok()? {
+                    return Some(day);
+                }
+                day = day.tomorrow().ok()?;
+            }
+            years += u32::from(i32::from(day.year()) != year);
+            if years > Self::YEARS && !self.names_years {
+                return None;
+            }
+        }
+    }
+}
+
+impl Times {
+    fn first_from(&self, time: Time) -> Option<Time> {
+        let [hour, minute, second] =
+            [time.hour(), time.minute(), time.second()].map(|part| u16::from(part.unsigned_abs()));
+        let from = |parts: &[u16], part: u16| parts.iter().copied().find(|its| *its >= part);
+        let first = |parts: &[u16]| parts.first().copied();
+        // The smallest that is not before it: the same hour and minute, or the same hour, or a
+        // later one.
+        let same_hour = || from(&self.hours, hour).filter(|its| *its == hour);
+        let same_minute =
+            || same_hour().and_then(|_| from(&self.minutes, minute)).filter(|its| *its == minute);
+        let in_minute = same_minute()
+            .and_then(|_| from(&self.seconds, second))
+            .map(|second| (hour, minute, second));
+        let in_hour = || {
+            let minute = same_hour().and_then(|_| from(&self.minutes, minute + 1))?;
+            Some((hour, minute, first(&self.seconds)?))
+        };
+        let in_day = || {
+            let hour = from(&self.hours, hour + 1)?;
+            Some((hour, first(&self.minutes)?, first(&self.seconds)?))
+        };
+        let (hour, minute, second) = in_minute.or_else(in_hour).or_else(in_day)?;
+        let part = |part: u16| i8::try_from(part).ok();
+        Time::new(part(hour)?, part(minute)?, part(second)?, 0).ok()
+    }
+}
+
+/// What a line consists of: `croner` says that a number is out of bounds, but neither in which
+/// field nor what they are.
+const FIELDS: &str = "five fields: minute 0-59, hour 0-23, day 1-31, month 1-12 or JAN-DEC, weekday 0-7 or SUN-SAT, as in \
+                      '0 9 * * MON'; six with seconds in front; seven with seconds in front and a year behind";
+
+impl fmt::Display for CronError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Invalid { line, reason } => {
+                write!(f, "the cron line '{line}' cannot be read: {reason}; expected are {FIELDS}")
+            }
+            Self::NeverMatches { line } => {
+                write!(
+                    f,
+                    "the cron line '{line}' never matches: does a month of it have such a day, and is its year after 1969?"
+                )
+            }
+        }
+    }
+}
+
+impl Error for CronError {}

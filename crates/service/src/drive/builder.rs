@@ -1,0 +1,255 @@
+//! Configuration.
+
+use super::executor::{Executor, Pool, Runner};
+use super::{Scheduler, Service};
+use crate::handle::{Observer, Shared};
+use crate::shard::{House, JobIndex, Wheel};
+use crate::time::{Clock, MonotonicClock, Ticks};
+use crate::{BuildError, Event};
+use std::fmt;
+use std::sync::Arc;
+use std::thread::available_parallelism;
+use std::time::Duration;
+use wheelhouse_core::Timer;
+use wheelhouse_hierarchical_wheel::HierarchicalWheel;
+
+/// The most jobs a service may be allowed: half of what a backend holds.
+const MOST_JOBS: usize = 1 << 31;
+
+/// The most shards that pay by default.
+const MOST_SHARDS: usize = 64;
+
+/// Configures a [`Scheduler`] or a [`Service`].
+///
+/// ```
+/// use std::time::Duration;
+/// use wheelhouse_service::Service;
+///
+/// let service = Service::builder()
+///     .tick(Duration::from_millis(10))
+///     .workers(4)
+///     .max_jobs(500_000)
+///     .on_event(|event| eprintln!("{event}"))
+///     .start()?;
+/// # drop(service);
+/// # Ok::<(), wheelhouse_service::BuildError>(())
+/// ```
+///
+/// On another backend, any [`Timer<JobIndex>`](wheelhouse_core::Timer):
+///
+/// ```
+/// use wheelhouse_hierarchical_wheel::HierarchicalWheel;
+/// use wheelhouse_service::Scheduler;
+///
+/// let backend = HierarchicalWheel::builder().slots_per_level(64).build()?;
+/// let scheduler = Scheduler::builder().backend(backend).build()?;
+/// # drop(scheduler);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "nothing is built until `build` or `start` is called"]
+pub struct Builder {
+    backend: Option<Box<dyn Wheel>>,
+    shards: Option<usize>,
+    tick: Duration,
+    slack: Duration,
+    clock: Arc<dyn Clock>,
+    workers: Option<usize>,
+    executor: Option<Box<dyn Executor>>,
+    limit: Option<usize>,
+    slow_after: Duration,
+    observer: Option<Observer>,
+}
+
+impl Builder {
+    /// The most that [`max_jobs`](Self::max_jobs) takes.
+    pub const MOST_JOBS: usize = MOST_JOBS;
+
+    pub(super) fn new() -> Self {
+        Self {
+            backend: None,
+            shards: None,
+            tick: Duration::from_micros(50),
+            slack: Duration::ZERO,
+            clock: Arc::new(MonotonicClock::new()),
+            workers: None,
+            executor: None,
+            limit: None,
+            slow_after: Duration::from_secs(1),
+            observer: None,
+        }
+    }
+
+    /// What holds the timers, in one shard; a [`HierarchicalWheel`] for each shard by default.
+    pub fn backend(mut self, backend: impl Timer<JobIndex> + Send + 'static) -> Self {
+        self.backend = Some(Box::new(backend));
+        self
+    }
+
+    /// How many shards jobs lie in, for a service with a thread: by default as many as there are
+    /// processors, and one for a [`Scheduler`]. Each is a lock and a wheel; a thread schedules in
+    /// one of them, so that more threads than shards meet there. Zero is taken for one, as a
+    /// [backend](Self::backend) that was given is.
+    pub fn shards(mut self, shards: usize) -> Self {
+        self.shards = Some(shards);
+        self
+    }
+
+    /// How long a tick lasts: 50 microseconds by default. Deadlines are rounded up to it, so that a
+    /// job begins up to a tick after its time and never before. A finer tick costs nothing where
+    /// nothing is due; a coarser one wakes the thread less often, and so does a
+    /// [`slack`](Self::slack).
+    pub fn tick(mut self, tick: Duration) -> Self {
+        self.tick = tick;
+        self
+    }
+
+    /// Lets runs be late by as much, so that the thread wakes up once for those that are due close
+    /// together: deadlines are rounded up to whole multiples of this. None by default. A job may
+    /// have [its own](crate::OneShot::slack). Periods may be shorter.
+    ///
+    /// Beside a coarser tick, this leaves the resolution as it is for the jobs that need it.
+    pub fn slack(mut self, slack: Duration) -> Self {
+        self.slack = slack;
+        self
+    }
+
+    /// Where the time comes from; a [`MonotonicClock`] by default.
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    /// Runs jobs on so many threads, instead of on the one that drives. Then a slow job delays no
+    /// other as long as a worker is free, and never a future or a value that is sent: these are
+    /// brought by the thread that drives. Zero is refused. Of this and
+    /// [`executor`](Self::executor), the one called last holds.
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.workers = Some(workers);
+        self.executor = None;
+        self
+    }
+
+    /// Runs closures where this says, instead of on the thread that drives. That one brings what
+    /// needs no more than an instant: values that are sent, and futures. Of this and
+    /// [`workers`](Self::workers), the one called last holds.
+    pub fn executor(mut self, executor: impl Executor + 'static) -> Self {
+        self.executor = Some(Box::new(executor));
+        self.workers = None;
+        self
+    }
+
+    /// How many jobs may be scheduled at a time: pending, due, and running. [`Builder::MOST_JOBS`]
+    /// by default, which is also the most. Zero is refused.
+    ///
+    /// This bounds the memory too: a job that is over makes room at once. With a limit all threads
+    /// write to one count.
+    pub fn max_jobs(mut self, jobs: usize) -> Self {
+        self.limit = Some(jobs);
+        self
+    }
+
+    /// Runs that take longer than this are reported; a second by default. Zero is refused.
+    pub fn slow_after(mut self, time: Duration) -> Self {
+        self.slow_after = time;
+        self
+    }
+
+    /// What is to be called when something goes wrong in a job, on the thread where it does: it
+    /// should return soon. It may do anything that a job may, also stop the service.
+    pub fn on_event(mut self, observer: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+        self.observer = Some(Box::new(observer));
+        self
+    }
+}
+
+#[cfg(feature = "record")]
+impl Builder {
+    /// Records what the service does with its timers in a file, as a trace to be replayed on other
+    /// backends (feature `record`), in one shard. What is there already is overwritten. Call it
+    /// after [`backend`](Self::backend), which would take the recorder away again, and after
+    /// [`tick`](Self::tick), whose length the trace names.
+    ///
+    /// The trace is complete when the scheduler is dropped, or at 100 million bytes. A full disk
+    /// ends the recording and nothing else. For another limit, or to be told how the recording
+    /// ended, give [`backend`](Self::backend) a recorder made with `wheelhouse_record::Builder`.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be made or written.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use wheelhouse_service::Scheduler;
+    ///
+    /// # let path = std::env::temp_dir().join(format!("wheelhouse-{}.trace", std::process::id()));
+    /// let scheduler = Scheduler::builder().record_to(&path)?.build()?;
+    /// scheduler.handle().after(Duration::from_secs(30)).run(|_| println!("expired"))?;
+    /// drop(scheduler); // the trace is whole
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn record_to(
+        self,
+        path: impl AsRef<std::path::Path>,
+    ) -> Result<Self, wheelhouse_record::Error> {
+        let recording = wheelhouse_record::Recorder::builder().tick(self.tick);
+        let backend = self.backend.unwrap_or_else(|| Box::new(HierarchicalWheel::new()));
+        let backend = recording.note("the timers of a service").create(path, backend)?;
+        Ok(Self { backend: Some(Box::new(backend)), ..self })
+    }
+}
+
+impl Builder {
+    /// Builds a scheduler without a thread. Workers, if any are wanted, are started.
+    ///
+    /// # Errors
+    ///
+    /// A tick that cannot be, a pool of no workers, a limit of zero or one that is too high, runs
+    /// that are slow after no time, or a thread that cannot be started.
+    pub fn build(self) -> Result<Scheduler, BuildError> {
+        let ticks = Ticks::new(self.tick).ok_or(BuildError::Tick(self.tick))?;
+        match self.limit {
+            Some(0) => return Err(BuildError::NoJobs),
+            Some(limit) if limit > MOST_JOBS => return Err(BuildError::Limit(limit)),
+            _ => {}
+        }
+        if self.slow_after.is_zero() {
+            return Err(BuildError::SlowAfterZero);
+        }
+        let runner = match (self.executor, self.workers) {
+            (Some(executor), _) => Runner::Custom(executor),
+            (None, Some(workers)) => Runner::Workers(Pool::new(workers)?),
+            (None, None) => Runner::Inline,
+        };
+        let wheel = || -> Box<dyn Wheel> { Box::new(HierarchicalWheel::new()) };
+        let wheels = match self.backend {
+            Some(backend) => vec![backend],
+            None => (0..self.shards.unwrap_or(1).max(1)).map(|_| wheel()).collect(),
+        };
+        let house = House::new(self.clock, ticks.with_slack(self.slack), wheels, self.limit);
+        let shared = Shared { house, slow_after: self.slow_after, observer: self.observer };
+        Ok(Scheduler::new(&Arc::new(shared), runner))
+    }
+
+    /// Builds a service and starts it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`build`](Self::build).
+    pub fn start(mut self) -> Result<Service, BuildError> {
+        let processors = || available_parallelism().map_or(1, |count| count.get().min(MOST_SHARDS));
+        self.shards = Some(self.shards.unwrap_or_else(processors));
+        self.build()?.start()
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("tick", &self.tick)
+            .field("workers", &self.workers)
+            .field("max_jobs", &self.limit)
+            .field("slow_after", &self.slow_after)
+            .finish_non_exhaustive()
+    }
+}

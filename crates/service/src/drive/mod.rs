@@ -1,0 +1,164 @@
+//! What drives the shards: it takes out what is due, runs it or hands it to workers, and sleeps
+//! until the next.
+
+mod builder;
+mod due_run;
+mod executor;
+mod scheduler;
+mod service;
+
+pub use builder::Builder;
+pub use due_run::DueRun;
+pub use executor::Executor;
+pub use scheduler::Scheduler;
+pub use service::{Service, Stop, Stopped};
+
+use crate::handle::{Handle, guarded};
+use crate::shard::{Came, Done, Stage, Watch};
+use crate::time::Moment;
+use crate::{EventKind, Job};
+use executor::Runner;
+use std::cell::Cell;
+use std::sync::Arc;
+
+/// After so many runs the driver looks at all shards again, so that making up for a stall keeps
+/// nothing waiting that is due before it.
+const RUNS: usize = 64;
+
+struct Driver {
+    timers: Handle,
+    runner: Arc<Runner>,
+    /// The latest moment that was polled.
+    now: Moment,
+    /// When to look for runs that take long. Not set while none is in flight.
+    look_for_slow: Cell<Option<Moment>>,
+}
+
+impl Driver {
+    fn new(timers: Handle, runner: Arc<Runner>) -> Self {
+        Self { timers, runner, now: Moment::ORIGIN, look_for_slow: Cell::new(None) }
+    }
+
+    /// Looks at the time, and for runs that take long by now.
+    fn begin_poll(&mut self, now: Moment) {
+        let shared = self.timers.shared();
+        shared.house.signal.awake();
+        shared.house.count_poll();
+        self.now = self.now.max(now);
+        if self.look_for_slow.get().is_some_and(|look| look <= self.now) {
+            self.look_for_slow.set(None);
+            // Without a lock, so that an observer may stop the service, and one that takes its time
+            // holds up nobody who does.
+            for (id, info, time) in shared.house.tell_slow(self.now, shared.slow_after) {
+                shared.report(self.timers.job_handle(id, info), EventKind::StillRunning(time));
+            }
+        }
+    }
+
+    /// Carries out or hands out what is due: of the shard that is first, up to the tick of the
+    /// next, and so many runs at most. How many there were; `None` if nothing is due.
+    fn portion(&self) -> Option<usize> {
+        let (shared, runner) = (self.timers.shared(), &self.runner);
+        let house = &shared.house;
+        if house.is_closed() {
+            return None;
+        }
+        let (shard, upto) = house.first_due(house.ticks.reached(self.now))?;
+        let (mut runs, mut now, mut ended) = (0, self.now, None::<Done<_>>);
+        let mut reported = false;
+        while runs < RUNS || ended.is_some() {
+            let id = ended.as_ref().map(|done| done.id);
+            let ((leftover, came, stage), waited) = house.with_told(shard, |core| {
+                // One run ends and the next begins under one lock.
+                let leftover = ended.take().and_then(|done| core.end(done));
+                let more = leftover.is_none() && runs < RUNS;
+                let here = runner.is_inline();
+                let came = if more { core.come(upto, now, &*house.clock, here) } else { None };
+                (leftover, came, core.stage())
+            });
+            match (id, leftover) {
+                (Some(id), Some(leftover)) => {
+                    let _inside = house.enter();
+                    due_run::clear(shared, id, leftover);
+                    continue;
+                }
+                (Some(_), None) => house.handed_in(stage),
+                _ => {}
+            }
+            match came {
+                None => break,
+                Some(Came::Wake(waker)) => guarded(|| waker.wake()).unwrap_or_default(),
+                Some(Came::There(id, turn, info)) => {
+                    runner.launch(DueRun::new(self.timers.clone(), id, info, turn));
+                }
+                Some(Came::Here(begun)) => {
+                    let _inside = house.enter();
+                    // The end of the last run is the begin of this one, if nothing was waited for in
+                    // between: to read the clock takes as long as half of the rest.
+                    let at_once = id.is_some() && !waited && !reported;
+                    let started = if at_once { now } else { house.now() };
+                    let done;
+                    (done, reported) = due_run::call(&self.timers, begun, started);
+                    now = done.ended;
+                    ended = Some(done);
+                }
+            }
+            runs += 1;
+        }
+        Some(runs)
+    }
+
+    /// See [`Scheduler::next_wakeup`].
+    fn next_wakeup(&self) -> Option<Moment> {
+        let house = self.timers.house();
+        let watch = self.watch_runs();
+        let next = || house.next_due().into_iter().chain(watch).min();
+        let mut until = next();
+        loop {
+            house.signal.sleep_until(until);
+            // After that: who makes a job the first from here on finds that the driver sleeps.
+            let now = next();
+            if now == until {
+                return until;
+            }
+            until = now;
+        }
+    }
+
+    /// When to look for runs that take long. A moment that was chosen stays until it has come, so
+    /// that while runs come and go they are searched once in that time, and not before each sleep.
+    fn watch_runs(&self) -> Option<Moment> {
+        if self.runner.is_inline() {
+            return None;
+        }
+        let shared = self.timers.shared();
+        let Watch { oldest, told, waiting } = shared.house.watch();
+        if oldest.is_none() && !(waiting > 0 && self.runner.may_begin_one_beside(told)) {
+            self.look_for_slow.set(None);
+        } else if self.look_for_slow.get().is_none() {
+            // A tick more than that: at the very moment it has not taken longer.
+            let look = oldest.unwrap_or(self.now).checked_add(shared.slow_after);
+            self.look_for_slow
+                .set(look.and_then(|look| look.checked_add(shared.house.ticks.length())));
+        }
+        self.look_for_slow.get()
+    }
+}
+
+/// Takes back what will not run, and tells the futures among it, which hear that the service has
+/// been stopped: at once, as one of them may be what a run waits for, which the stop waits for.
+fn give_back(timers: &Handle, due: bool, stage: Stage) -> Vec<Job> {
+    let taken = timers.house().take_back(due, stage);
+    let mut jobs = Vec::new();
+    for taken in taken {
+        let job = Job::new(Arc::clone(timers.anchor(taken.id.shard)), taken);
+        guarded(|| jobs.extend(job.tell().err())).unwrap_or_default();
+    }
+    jobs
+}
+
+/// In the order of deadlines, and of scheduling.
+fn in_order(mut jobs: Vec<Job>) -> Vec<Job> {
+    jobs.sort_by_key(|job| (job.deadline(), job.handle().number()));
+    jobs
+}

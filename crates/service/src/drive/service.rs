@@ -1,0 +1,206 @@
+//! The service: a driver with a thread of its own.
+
+use super::executor::{Runner, join};
+use super::scheduler::Scheduler;
+use super::{Driver, give_back, in_order};
+use crate::handle::{Handle, discard};
+use crate::shard::Stage;
+use crate::sync::Parker;
+use crate::sync::thread::{self, JoinHandle};
+use crate::time::Waker;
+use crate::{BuildError, Builder, Job};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A timer service that runs by itself: one thread sleeps until something is due, and runs it or
+/// hands it to workers.
+///
+/// The thread sleeps until the next wake-up and is woken for what is due earlier; with nothing to
+/// do it uses no processor time. A stall of the machine is made up for when it ends, without drift:
+/// what a deadline is follows from the plan, not from when the thread looked.
+///
+/// ```
+/// use std::time::Duration;
+/// use wheelhouse_service::{Service, Stop};
+///
+/// let service = Service::builder().workers(2).start()?;
+/// let timers = service.handle(); // cheap to clone, for every thread that wants to schedule something
+///
+/// timers.after(Duration::from_millis(1)).run(|run| println!("{:?} late", run.lateness()))?;
+/// timers.every(Duration::from_secs(3600)).named("report").run(|_| println!("an hour has passed"))?;
+///
+/// let stopped = service.stop(Stop::Wait);
+/// assert!(stopped.jobs.iter().any(|job| job.handle().name() == Some("report")));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Dropping it stops it and joins its threads: it waits for runs that go on, drops the jobs that
+/// are still to run, and handles then answer that it has been stopped.
+pub struct Service {
+    timers: Handle,
+    runner: Arc<Runner>,
+    driver: Option<JoinHandle<()>>,
+}
+
+/// How to stop a [`Service`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stop {
+    /// At once. Runs that have begun go on; what waits for a worker is given back. The threads end
+    /// by themselves.
+    Now,
+    /// When the runs have ended that have begun or wait for a worker, however long it takes.
+    Wait,
+    /// The same, but no longer than this; then as with `Now`.
+    WaitFor(Duration),
+}
+
+/// What is left when a [`Service`] has stopped.
+#[derive(Debug)]
+#[must_use = "these jobs did not run"]
+#[non_exhaustive]
+pub struct Stopped {
+    /// Jobs that were still to run, in the order of their deadlines. For a one-shot job: it never
+    /// ran. Periodic jobs of which a run went on during the stop are among them if the service
+    /// waited for it. What futures wait for is not: they hear of the stop before it returns.
+    pub jobs: Vec<Job>,
+    /// Runs that still go on: none, unless the service did not wait for them, or was stopped by one
+    /// of its own jobs.
+    pub running: usize,
+}
+
+impl Scheduler {
+    /// Gives the scheduler a thread of its own. It is gone by that, so that it cannot be started
+    /// twice. What is built by [`Builder::start`] has a shard for each processor; this one has one.
+    ///
+    /// # Errors
+    ///
+    /// If the thread cannot be started. The scheduler is then dropped, and with it the jobs that
+    /// were scheduled before: handles answer that it has been stopped. Jobs that must not be lost
+    /// by that are scheduled when the service runs.
+    pub fn start(self) -> Result<Service, BuildError> {
+        let driver = self.driver();
+        let (timers, runner) = (driver.timers.clone(), Arc::clone(&driver.runner));
+        let its = Driver::new(timers.clone(), Arc::clone(&runner));
+        let thread =
+            thread::Builder::new().name("wheelhouse-driver".to_owned()).spawn(move || run(its))?;
+        self.leave();
+        Ok(Service { timers, runner, driver: Some(thread) })
+    }
+}
+
+impl Service {
+    /// A service with the defaults: a tick of a millisecond, jobs run on its one thread, no limit.
+    ///
+    /// Keep it for as long as jobs are to run: when it is dropped, it stops. So
+    /// `Service::start()?.handle()` is the handle of a service that is over at the end of the
+    /// statement, and refuses each job.
+    ///
+    /// # Errors
+    ///
+    /// If the thread cannot be started.
+    pub fn start() -> Result<Self, BuildError> {
+        Self::builder().start()
+    }
+
+    /// Chooses tick, limit, workers, clock, backend ...
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+
+    /// A handle to schedule jobs with, from any thread. It does not keep the service running: once
+    /// that is stopped or dropped, the handle refuses jobs with
+    /// [`Reason::Stopped`](crate::Reason::Stopped).
+    pub fn handle(&self) -> Handle {
+        self.timers.clone()
+    }
+
+    /// Stops, and gives back the jobs that were still to run. From the first instant of the call,
+    /// handles refuse new jobs.
+    ///
+    /// A job that is to run once, and was not cancelled, has begun its run or is among these, and
+    /// never both; a periodic one of which a run is still to come is among them, whether or not it
+    /// ran before. May be called by a job of the service, or by an observer of its events: it does
+    /// not wait for that run, nor is the job given back.
+    pub fn stop(mut self, how: Stop) -> Stopped {
+        let house = self.timers.house();
+        // What waits for a worker may wait for the one that this job has.
+        let due = how == Stop::Now || house.is_inside();
+        let stage = if how == Stop::Now { Stage::Over } else { Stage::Closed };
+        let mut jobs = give_back(&self.timers, due, stage);
+        house.signal.wake();
+        let ended = match how {
+            Stop::Now => false,
+            Stop::Wait => house.wait(Duration::MAX),
+            Stop::WaitFor(longest) => house.wait(longest),
+        };
+        if how != Stop::Now {
+            // What still waits for a worker, what was moved to a later time while it did, and what
+            // waits for its next run.
+            jobs.extend(give_back(&self.timers, true, Stage::Over));
+        }
+        let running = house.runs().1;
+        self.end_threads(ended);
+        Stopped { jobs: in_order(jobs), running }
+    }
+
+    fn end_threads(&mut self, wait: bool) {
+        let driver = self.driver.take();
+        if wait {
+            driver.into_iter().for_each(join);
+        }
+        self.runner.close(wait);
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        if self.driver.is_some() {
+            let jobs = give_back(&self.timers, true, Stage::Over);
+            self.timers.house().signal.wake();
+            jobs.into_iter().for_each(discard);
+            self.end_threads(true);
+        }
+    }
+}
+
+impl fmt::Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Service").field("snapshot", &self.timers.snapshot()).finish_non_exhaustive()
+    }
+}
+
+/// What the thread does.
+fn run(mut driver: Driver) {
+    let parker = Parker::of_this_thread();
+    let waker: Waker = Arc::new({
+        let parker = parker.clone();
+        move || parker.unpark()
+    });
+    let timers = driver.timers.clone();
+    let house = timers.house();
+    house.signal.set_waker(Arc::clone(&waker));
+    let by_hand = house.clock.watch(&waker);
+    while !house.is_closed() {
+        driver.begin_poll(house.now());
+        if driver.portion().is_some() {
+            continue;
+        }
+        let next = driver.next_wakeup();
+        // Looked at only now: an unpark that came while a job ran may have been taken by that job,
+        // if it blocked on something. From here to `park` there is nothing of the user's that could
+        // take it.
+        if !house.is_closed() {
+            sleep(&parker, next.map(|next| next.saturating_since(house.now())), by_hand);
+        }
+    }
+}
+
+/// Sleeps for so long, or until the waker is called: also if that happened before.
+fn sleep(parker: &Parker, time: Option<Duration>, by_hand: bool) {
+    match time {
+        Some(Duration::ZERO) => {}
+        Some(time) if !by_hand => parker.park_timeout(time),
+        _ => parker.park(),
+    }
+}

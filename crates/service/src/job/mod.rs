@@ -1,0 +1,62 @@
+//! What a job is: what it is to do is for others to say; here is what it is called, when it runs
+//! again, and where it is in its life.
+//!
+//! ```text
+//!            its time has come    begin                end, last run
+//!  pending ──────────────▶ due ────────▶ running ─────────────────────▶ over
+//!     ▲ ▲                   │ │             │
+//!     │ └──── moved ────────┘ │ overlapping │ end, more runs to come
+//!     └───────────────────────┴─────────────┘
+//! ```
+//!
+//! *Due* is a run that was handed to a worker and has not begun. It can be cancelled and moved
+//! until it begins; its *turn* then is over, and the worker, which was given the number of the
+//! turn, finds nothing to do. On the driving thread no run is ever due: it is taken out and begins
+//! under one lock.
+//!
+//! A job whose runs may overlap waits for its next run from when one begins; the last is as that of
+//! any other. So of each job at most one run waits for a worker, whatever its period, and what can
+//! be done to it is the same.
+
+mod life;
+mod repeat;
+
+pub(crate) use life::{Ending, Info, Life};
+pub use repeat::Missed;
+pub(crate) use repeat::{Pace, Repeat};
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+/// The name under which a job can be found again; at most one job has it at a time.
+pub type Key = Arc<str>;
+
+/// Which job: where it lies, and its number, which no other job ever has. So a stale one reaches no
+/// other job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Id {
+    pub(crate) number: NonZeroU64,
+    pub(crate) index: u32,
+    pub(crate) shard: u32,
+}
+
+/// Where a job is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Status {
+    /// It waits for its time, or for a worker.
+    Pending,
+    /// It is running; a periodic one may have more runs to come. A job whose runs may overlap is
+    /// `Pending` while runs go on, until the last has begun, and then ends with that.
+    Running,
+    /// Its last run has ended: there were to be no more, it [ended itself](crate::Run::end), or its
+    /// rule named no other time.
+    Finished,
+    /// It was cancelled, or replaced by another with its key.
+    Cancelled,
+    /// The service was stopped before its (next) run.
+    Stopped,
+    /// One of the three before. Which one is not kept of a one-shot job without name or key, unless
+    /// that was [asked for](crate::OneShot::tracked).
+    Over,
+}

@@ -1,0 +1,273 @@
+//! A job as its owner sees it: a handle while it is scheduled, and the work itself when it is given
+//! back.
+
+use crate::ChangeError;
+use crate::handle::{Anchor, Run, Work};
+use crate::job::{Ending, Id, Info, Key, Status};
+use crate::shard::{Held, House, Taken};
+use crate::time::{Due, Moment};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The handle of a scheduled job: cheap to clone, safe to keep for ever, and to use from any
+/// thread, from inside the job as well.
+///
+/// Dropping it does nothing to the job. Every method is O(1), takes the lock of a shard for an
+/// instant, and never waits for a run.
+///
+/// **When the job is over**, the handle of one that has a name, a key or several runs, or was
+/// scheduled [`tracked`](crate::OneShot::tracked), knows how it ended and how often it ran. Of any
+/// other one-shot job nothing is kept: its handle says [`Status::Over`] and [`ChangeError::Over`],
+/// and that is all. ([`Stopped`](ChangeError::Stopped), once the service is.)
+#[derive(Clone)]
+pub struct JobHandle {
+    anchor: Anchor,
+    id: Id,
+    info: Option<Arc<Info>>,
+}
+
+impl JobHandle {
+    #[inline]
+    pub(crate) fn new(anchor: Anchor, id: Id, info: Option<Arc<Info>>) -> Self {
+        Self { anchor, id, info }
+    }
+
+    /// Counts the jobs of one service from 1, in the order of scheduling where one thread
+    /// schedules; of several threads each counts on its own, and no two jobs have one number.
+    pub fn number(&self) -> u64 {
+        self.id.number.get()
+    }
+
+    /// The name it was given.
+    pub fn name(&self) -> Option<&str> {
+        self.info.as_ref()?.name.as_deref()
+    }
+
+    /// The key it was scheduled under.
+    pub fn key(&self) -> Option<&Key> {
+        self.info.as_ref()?.key.as_ref()
+    }
+
+    /// Where it is in its life.
+    pub fn status(&self) -> Status {
+        let status = self.house().with(self.id.shard, |core| core.status(self.id));
+        status.or_else(|| self.ending().map(Status::from)).unwrap_or(Status::Over)
+    }
+
+    /// Whether a run is still to begin. Not while one goes on, even if others follow.
+    pub fn is_pending(&self) -> bool {
+        self.status() == Status::Pending
+    }
+
+    /// How many runs have begun. Zero for a job that is [over](Status::Over) and of which nothing
+    /// is kept.
+    pub fn runs(&self) -> u64 {
+        match &self.info {
+            Some(info) => info.runs(),
+            None => u64::from(self.status() == Status::Running),
+        }
+    }
+
+    /// When the next run is due; `None` if it is running or over. For a job that waits for a time
+    /// of the wall clock: where that lies as things are now.
+    pub fn deadline(&self) -> Option<Moment> {
+        let due = self.house().with(self.id.shard, |core| core.due(self.id))?;
+        // Without the lock, as the clock may be the user's.
+        Some(due.wall.as_ref().map_or(due.deadline, |wall| wall.reckoned(&*self.house().clock)))
+    }
+
+    /// How long until the next run is due, zero if it is overdue; `None` if it is running or over.
+    pub fn remaining(&self) -> Option<Duration> {
+        self.deadline().map(|deadline| deadline.saturating_since(self.house().now()))
+    }
+
+    /// Cancels the job, and gives back what it was to do.
+    ///
+    /// `Ok` says that no run begins, even if its time had come and it waited for a worker; and that
+    /// none goes on, except of a job whose runs may overlap. Of a cancellation and a run that race,
+    /// one wins, and the answer says which.
+    ///
+    /// # Errors
+    ///
+    /// [`ChangeError::Running`]: it is running; no other run follows.
+    /// [`Finished`](ChangeError::Finished), [`Cancelled`](ChangeError::Cancelled),
+    /// [`Stopped`](ChangeError::Stopped): it was over.
+    #[inline]
+    pub fn cancel(&self) -> Result<Job, ChangeError> {
+        self.end_as(Ending::Cancelled)
+    }
+
+    /// Moves the next run to `delay` from now, earlier or later. Those that follow it follow from
+    /// there.
+    ///
+    /// `Ok` says that it does not begin before that time, even if its time had come and it waited
+    /// for a worker. In a periodic job that is running, the run after this one is moved. To a later
+    /// time it takes the lock of the job and sends no message: the driver notices when the former
+    /// time comes.
+    ///
+    /// # Errors
+    ///
+    /// [`ChangeError::Running`]: too late, the last run has begun.
+    /// [`Finished`](ChangeError::Finished), [`Cancelled`](ChangeError::Cancelled): it was over.
+    /// [`Stopped`](ChangeError::Stopped): it is given back by the stop.
+    /// [`Overflow`](ChangeError::Overflow): there is no such time, and the job stays as it was.
+    pub fn refresh(&self, delay: Duration) -> Result<(), ChangeError> {
+        self.move_to(self.house().now().checked_add(delay))
+    }
+
+    /// Moves the next run to a moment, as [`refresh`](Self::refresh) does. A moment that is past
+    /// makes it due at once.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`refresh`](Self::refresh).
+    pub fn reschedule(&self, moment: Moment) -> Result<(), ChangeError> {
+        self.move_to(Some(moment))
+    }
+
+    pub(crate) fn id(&self) -> Id {
+        self.id
+    }
+
+    #[inline]
+    fn house(&self) -> &House<dyn Work> {
+        &self.anchor.house
+    }
+
+    fn ending(&self) -> Option<Ending> {
+        self.info.as_ref()?.ending()
+    }
+
+    /// What is known of how it ended, in place of the answer of a shard where it is no more.
+    fn known(&self, error: ChangeError) -> ChangeError {
+        match (error, self.ending()) {
+            (ChangeError::Over | ChangeError::Stopped, Some(Ending::Finished)) => {
+                ChangeError::Finished
+            }
+            (ChangeError::Over | ChangeError::Stopped, Some(Ending::Cancelled)) => {
+                ChangeError::Cancelled
+            }
+            (ChangeError::Over, Some(Ending::Stopped)) => ChangeError::Stopped,
+            (error, _) => error,
+        }
+    }
+
+    /// Ends the job, cancelled or finished.
+    #[inline]
+    pub(crate) fn end_as(&self, ending: Ending) -> Result<Job, ChangeError> {
+        match self.house().end_as(self.id, ending) {
+            Ok(taken) => Ok(Job::new(Arc::clone(&self.anchor), taken)),
+            Err(error) => {
+                if error == ChangeError::Running {
+                    // A periodic job that is running has its last run.
+                    self.house().free_key(self.info.as_deref(), self.id);
+                }
+                Err(self.known(error))
+            }
+        }
+    }
+
+    fn move_to(&self, deadline: Option<Moment>) -> Result<(), ChangeError> {
+        let moved = self.house().move_to(self.id, deadline.map(Due::at), true);
+        moved.map_err(|error| self.known(error))
+    }
+}
+
+/// As it is called in messages: its name, else its key, else its number.
+impl fmt::Display for JobHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.name(), self.key()) {
+            (Some(name), _) => write!(f, "job '{name}'"),
+            (None, Some(key)) => write!(f, "job '{key}'"),
+            (None, None) => write!(f, "job number {}", self.number()),
+        }
+    }
+}
+
+impl fmt::Debug for JobHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JobHandle")
+            .field("number", &self.number())
+            .field("name", &self.name())
+            .field("key", &self.key())
+            .field("status", &self.status())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A job that was given back, because it was cancelled or the service was stopped. To drop it is to
+/// forget it; to run it is up to the owner.
+#[must_use = "the job was not run: drop it knowingly"]
+pub struct Job {
+    handle: JobHandle,
+    deadline: Moment,
+    held: Option<Held<dyn Work>>,
+}
+
+impl Job {
+    #[inline]
+    pub(crate) fn new(anchor: Anchor, taken: Taken<dyn Work>) -> Self {
+        let Taken { id, deadline, info, held } = taken;
+        Self { handle: JobHandle::new(anchor, id, info), deadline, held }
+    }
+
+    /// Its handle, for its name, key and number.
+    pub fn handle(&self) -> &JobHandle {
+        &self.handle
+    }
+
+    /// When its next run would have been due.
+    pub fn deadline(&self) -> Moment {
+        self.deadline
+    }
+
+    /// How many runs had begun. Above zero only for a periodic job.
+    pub fn runs(&self) -> u64 {
+        self.handle.runs()
+    }
+
+    /// Has what waits for it hear that it will not run: false if nothing does.
+    pub(crate) fn tell(self) -> Result<(), Self> {
+        match self.held {
+            Some(Held::Wake(waker)) => waker.wake(),
+            Some(Held::Work(work)) if work.is_awaited() => drop(work),
+            held => return Err(Self { held, ..self }),
+        }
+        Ok(())
+    }
+
+    pub(crate) fn into_work<W: Work>(self) -> Option<W> {
+        let Some(Held::Work(work)) = self.held else { return None };
+        work.into_any().downcast().ok().map(|work| *work)
+    }
+
+    /// Runs it now, once, on this thread. It is neither counted nor timed, and a panic is passed
+    /// on.
+    pub fn run(self) {
+        let run = Run {
+            anchor: &self.handle.anchor,
+            id: self.handle.id,
+            info: self.handle.info.as_ref(),
+            deadline: self.deadline,
+            time: None,
+            started: self.handle.house().now(),
+            number: self.handle.runs() + 1,
+            missed: 0,
+            last: true,
+        };
+        if let Some(Held::Work(work)) = self.held {
+            work.call(&run, &mut None);
+        }
+    }
+}
+
+impl fmt::Debug for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Job")
+            .field("handle", &self.handle)
+            .field("deadline", &self.deadline)
+            .field("runs", &self.runs())
+            .finish_non_exhaustive()
+    }
+}

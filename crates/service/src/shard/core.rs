@@ -1,0 +1,402 @@
+//! What lies under the lock of a shard: jobs, and a wheel of their timers. Here a job is scheduled,
+//! cancelled and moved; what happens at its time is in `due`.
+
+use super::arena::Arena;
+use super::runs::Runs;
+use super::wheel::{JobIndex, Wheel};
+use crate::ChangeError;
+use crate::job::{Ending, Id, Info, Life, Status};
+use crate::observe::{Counts, Distributions};
+use crate::time::{Due, Moment, Ticks};
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Waker;
+use wheelhouse_core::{Tick, TimerId};
+use wheelhouse_hierarchical_wheel::HierarchicalWheel;
+
+/// What the shard must know of work, whatever that is.
+pub(crate) trait Task: Send {
+    /// Another of the same, for a run beside one that goes on; `None` if there can be but one.
+    fn fork(&self) -> Option<Box<Self>>;
+
+    /// Whether it is done in an instant, so that it needs no worker.
+    fn is_brief(&self) -> bool;
+}
+
+/// A job to be that is more than work, or less.
+pub(crate) enum New<W: ?Sized> {
+    Full(Life<W>),
+    /// A task is to be woken, and that is all.
+    Wake(Waker),
+}
+
+/// One job. A plain one-shot job has no more than this and its closure; the wheel has 32 bytes
+/// more.
+pub(super) struct Slot<W: ?Sized> {
+    pub(super) number: NonZeroU64,
+    /// When the next run is due; while one goes on, when that was, unless the next has been moved.
+    pub(super) deadline: Moment,
+    pub(super) place: Place,
+    pub(super) body: Body<W>,
+}
+
+// With the 32 bytes of a timer in the wheel and a closure of 16 this is what the page promises.
+// (Work is some trait object.)
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Option<Slot<dyn std::any::Any>>>() == 40);
+
+/// Where the timer of a job is.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    /// It never fires after the deadline of the job, but it may before: then the job was moved to a
+    /// later one, or the wall clock was to be looked at, and the timer is started again.
+    Wheel(TimerId),
+    /// There is none. A run has begun; or it was handed out and begins with this turn.
+    Off(u32),
+}
+
+pub(super) enum Body<W: ?Sized> {
+    Plain(Box<W>),
+    Other(Other),
+}
+
+/// Four bytes and a tag, so that a body is no longer than a box.
+#[derive(Clone, Copy)]
+pub(super) enum Other {
+    Full(u32),
+    Wake(u32),
+    /// A run has the work.
+    Gone,
+}
+
+/// Work that was taken out of a job.
+pub(crate) enum Held<W: ?Sized> {
+    Work(Box<W>),
+    Wake(Waker),
+}
+
+/// A job that will not be run.
+pub(crate) struct Taken<W: ?Sized> {
+    pub(crate) id: Id,
+    pub(crate) deadline: Moment,
+    pub(crate) info: Option<Arc<Info>>,
+    pub(crate) held: Option<Held<W>>,
+}
+
+/// Until when jobs are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    Open,
+    /// Nothing more is scheduled, and no more runs are handed out.
+    Closed,
+    /// And nobody takes back what is pending from here on: a periodic job that ends a run is over.
+    Over,
+}
+
+pub(crate) struct Core<W: ?Sized> {
+    pub(super) wheel: Box<dyn Wheel>,
+    pub(super) ticks: Ticks,
+    pub(super) slots: Arena<Slot<W>>,
+    pub(super) lives: Arena<Life<W>>,
+    pub(super) wakers: Arena<Waker>,
+    /// Nothing is due before this tick.
+    pub(super) next: Tick,
+    pub(super) stage: Stage,
+    /// Of how many shards which one this is: their numbers alternate, so that they need not agree
+    /// on one.
+    shards: u64,
+    shard: u32,
+    /// Jobs of all shards, where there is a limit.
+    room: Option<Arc<AtomicUsize>>,
+    /// During a poll: jobs with a higher number were scheduled meanwhile and are for the next poll,
+    /// and up to which tick this one goes.
+    pub(super) fence: Option<(u64, Tick)>,
+    pub(super) aside: Vec<Id>,
+    pub(super) turn: u32,
+    pub(crate) runs: Runs,
+    pub(crate) counts: Counts,
+    /// 80 KiB, from the first run on.
+    pub(super) distributions: Option<Box<Distributions>>,
+}
+
+impl<W: Task + ?Sized> Core<W> {
+    pub(super) fn new(
+        wheel: Box<dyn Wheel>,
+        ticks: Ticks,
+        (shard, shards): (u32, u64),
+        room: Option<Arc<AtomicUsize>>,
+    ) -> Self {
+        Self {
+            wheel,
+            ticks,
+            slots: Arena::default(),
+            lives: Arena::default(),
+            wakers: Arena::default(),
+            next: Tick::MAX,
+            stage: Stage::Open,
+            shards,
+            shard,
+            room,
+            fence: None,
+            aside: Vec::new(),
+            turn: 0,
+            runs: Runs::default(),
+            counts: Counts::default(),
+            distributions: None,
+        }
+    }
+
+    pub(super) fn shard(&self) -> u32 {
+        self.shard
+    }
+
+    /// The number of the job that was scheduled last, or a lower one than any has.
+    pub(super) fn last_number(&self) -> u64 {
+        (self.counts.scheduled * self.shards + u64::from(self.shard) + 1)
+            .saturating_sub(self.shards)
+    }
+
+    /// How many jobs are not over.
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub(crate) fn distributions(&self) -> Option<&Distributions> {
+        self.distributions.as_deref()
+    }
+
+    pub(crate) fn stage(&self) -> Stage {
+        self.stage
+    }
+
+    /// Schedules a one-shot job that is nothing but work, unless the service was stopped: what most
+    /// jobs are, by the shortest way.
+    #[inline]
+    pub(crate) fn schedule_plain(&mut self, deadline: Moment, work: Box<W>) -> Result<Id, Box<W>> {
+        if self.stage != Stage::Open {
+            return Err(work);
+        }
+        let place = self.start_timer(self.slots.next_index(), self.ticks.not_before(deadline));
+        let number = self.next_number();
+        let index = self.slots.insert(Slot { number, deadline, place, body: Body::Plain(work) });
+        Ok(Id { number, index, shard: self.shard })
+    }
+
+    #[inline]
+    fn next_number(&mut self) -> NonZeroU64 {
+        let number = self.counts.scheduled * self.shards + u64::from(self.shard);
+        self.counts.scheduled += 1;
+        NonZeroU64::MIN.saturating_add(number)
+    }
+
+    /// Schedules a job, unless the service was stopped. `look_by` is when the driver is to look at
+    /// it.
+    pub(crate) fn schedule(
+        &mut self,
+        due: &Due,
+        look_by: Moment,
+        new: New<W>,
+    ) -> Result<Id, New<W>> {
+        if self.stage != Stage::Open {
+            return Err(new);
+        }
+        let number = self.next_number();
+        let ticks = if let New::Full(life) = &new { life.ticks } else { self.ticks };
+        let body = match new {
+            New::Full(life) => Body::Other(Other::Full(self.lives.insert(life))),
+            New::Wake(waker) => Body::Other(Other::Wake(self.wakers.insert(waker))),
+        };
+        let place = self.start_timer(self.slots.next_index(), ticks.not_before(look_by));
+        let index = self.slots.insert(Slot { number, deadline: due.deadline, place, body });
+        Ok(Id { number, index, shard: self.shard })
+    }
+
+    /// Starts a timer for a job.
+    #[inline]
+    pub(super) fn start_timer(&mut self, index: u32, tick: Tick) -> Place {
+        self.next = self.next.min(tick);
+        Place::Wheel(self.wheel.insert(tick, JobIndex(index)))
+    }
+
+    /// The job, if it is not over.
+    pub(super) fn slot(&mut self, id: Id) -> Option<&mut Slot<W>> {
+        self.slots.get_mut(id.index).filter(|slot| slot.number == id.number)
+    }
+
+    /// Where a job is in its life; `None` if it is over.
+    pub(crate) fn status(&mut self, id: Id) -> Option<Status> {
+        let slot = self.slots.get(id.index).filter(|slot| slot.number == id.number)?;
+        Some(if self.is_running(slot) { Status::Running } else { Status::Pending })
+    }
+
+    #[inline]
+    fn is_running(&self, slot: &Slot<W>) -> bool {
+        match (&slot.place, &slot.body) {
+            (Place::Wheel(_), _) | (_, Body::Plain(_) | Body::Other(Other::Wake(_))) => false,
+            (_, Body::Other(Other::Gone)) => true,
+            (_, Body::Other(Other::Full(life))) => {
+                self.lives.get(*life).is_some_and(|life| life.work.is_none())
+            }
+        }
+    }
+
+    /// The next deadline of a job that is pending, and the time of the wall clock that it waits
+    /// for.
+    pub(crate) fn due(&self, id: Id) -> Option<Due> {
+        let slot = self.slots.get(id.index).filter(|slot| slot.number == id.number)?;
+        let pending = !self.is_running(slot);
+        let life = match slot.body {
+            Body::Other(Other::Full(life)) => self.lives.get(life),
+            _ => None,
+        };
+        let wall = life.and_then(|life| life.wall.clone());
+        pending.then_some(Due { deadline: slot.deadline, wall })
+    }
+
+    /// What the handles of a job that has more than a deadline know of it.
+    pub(crate) fn info(&mut self, id: Id) -> Option<Arc<Info>> {
+        let Body::Other(Other::Full(life)) = self.slot(id)?.body else { return None };
+        self.lives.get(life).map(|life| Arc::clone(&life.info))
+    }
+
+    /// Has another task woken.
+    pub(crate) fn listen(&mut self, id: Id, waker: &Waker) -> bool {
+        let Some(Body::Other(Other::Wake(index))) = self.slot(id).map(|slot| &slot.body) else {
+            return false;
+        };
+        let index = *index;
+        if let Some(known) = self.wakers.get_mut(index) {
+            known.clone_from(waker);
+        }
+        true
+    }
+
+    /// What is said of a job that is not there.
+    #[inline]
+    fn missing(&self) -> ChangeError {
+        if self.stage == Stage::Open { ChangeError::Over } else { ChangeError::Stopped }
+    }
+
+    /// Ends a job: it was cancelled, or is finished as one of its runs says. The answer of a
+    /// running job is `Running`, and no run follows.
+    #[inline]
+    pub(crate) fn end_as(&mut self, id: Id, ending: Ending) -> Result<Taken<W>, ChangeError> {
+        let slot = self.slots.get(id.index).filter(|slot| slot.number == id.number);
+        let slot = slot.ok_or_else(|| self.missing())?;
+        if self.is_running(slot) {
+            if let Body::Other(Other::Full(life)) = slot.body
+                && let Some(life) = self.lives.get_mut(life)
+                // The last run is no less finished for having been cancelled too late.
+                && life.another_follows()
+            {
+                life.ending = Some(ending);
+            }
+            return Err(ChangeError::Running);
+        }
+        let taken = self.take(id.index, ending);
+        self.raise_next();
+        taken.ok_or(ChangeError::Over)
+    }
+
+    /// Takes a job out that is over, with its timer.
+    #[inline]
+    pub(super) fn take(&mut self, index: u32, ending: Ending) -> Option<Taken<W>> {
+        let Slot { number, deadline, place, body } = self.slots.remove(index)?;
+        if let Place::Wheel(timer) = place {
+            self.wheel.cancel(timer);
+        }
+        match ending {
+            Ending::Finished => self.counts.finished += 1,
+            Ending::Cancelled => self.counts.cancelled += 1,
+            Ending::Stopped => self.counts.stopped += 1,
+        }
+        if let Some(room) = &self.room {
+            room.fetch_sub(1, Ordering::Relaxed);
+        }
+        let (info, held) = match body {
+            Body::Plain(work) => (None, Some(Held::Work(work))),
+            Body::Other(Other::Gone) => (None, None),
+            Body::Other(Other::Wake(waker)) => (None, self.wakers.remove(waker).map(Held::Wake)),
+            Body::Other(Other::Full(life)) => {
+                let Life { work, info, .. } = self.lives.remove(life)?;
+                info.end(ending);
+                (Some(info), work.map(Held::Work))
+            }
+        };
+        Some(Taken { id: Id { number, index, shard: self.shard }, deadline, info, held })
+    }
+
+    /// What was due first may be gone.
+    #[inline]
+    pub(super) fn raise_next(&mut self) {
+        self.next = self.next.max(self.wheel.next_wakeup().unwrap_or(Tick::MAX));
+    }
+
+    /// Moves the next run. To a later time that writes the deadline and no more: a timer that fires
+    /// before it is noticed when it does, and sessions are put off far more often than they expire.
+    pub(crate) fn reschedule(
+        &mut self,
+        id: Id,
+        due: Due,
+        look_by: Moment,
+    ) -> Result<(), ChangeError> {
+        let missing = self.missing();
+        let (stage, ticks) = (self.stage, self.ticks);
+        let slot = self.slots.get_mut(id.index).filter(|slot| slot.number == id.number);
+        let slot = slot.ok_or(missing)?;
+        let life = match slot.body {
+            Body::Other(Other::Full(life)) => self.lives.get_mut(life),
+            _ => None,
+        };
+        let tick = life.as_ref().map_or(ticks, |life| life.ticks).not_before(look_by);
+        match (slot.place, &slot.body) {
+            (Place::Wheel(_), _) if stage != Stage::Open => return Err(ChangeError::Stopped),
+            (Place::Wheel(timer), _) => {
+                if due.deadline < slot.deadline
+                    && self.wheel.deadline(timer).is_some_and(|set| tick < set)
+                {
+                    self.wheel.reschedule(timer, tick);
+                    self.next = self.next.min(tick);
+                }
+            }
+            (_, Body::Other(Other::Gone)) => return Err(ChangeError::Running),
+            _ => match &life {
+                Some(life) if life.work.is_none() && !life.another_follows() => {
+                    return Err(ChangeError::Running);
+                }
+                Some(life) if life.work.is_none() => {}
+                _ => {
+                    slot.place = Place::Wheel(self.wheel.insert(tick, JobIndex(id.index)));
+                    self.next = self.next.min(tick);
+                }
+            },
+        }
+        slot.deadline = due.deadline;
+        if let Some(life) = life {
+            life.moved = life.work.is_none();
+            life.wall = due.wall;
+        }
+        Ok(())
+    }
+
+    /// Takes away all jobs that wait for their time, and with `due` those whose runs were handed
+    /// out and have not begun. Nothing is scheduled from here on. With them comes the wheel if no
+    /// other timer will be in it, to be dropped without the lock.
+    pub(crate) fn take_back(
+        &mut self,
+        due: bool,
+        stage: Stage,
+    ) -> (Vec<Taken<W>>, Option<Box<dyn Wheel>>) {
+        self.stage = stage;
+        let waits =
+            |slot: &Slot<W>| matches!(slot.place, Place::Wheel(_)) || due && !self.is_running(slot);
+        let waiting = self.slots.iter().filter(|(_, slot)| waits(slot));
+        let waiting: Vec<_> = waiting.map(|(index, _)| index).collect();
+        let taken =
+            waiting.into_iter().filter_map(|index| self.take(index, Ending::Stopped)).collect();
+        self.raise_next();
+        let empty = || -> Box<dyn Wheel> { Box::new(HierarchicalWheel::new()) };
+        (taken, (stage == Stage::Over).then(|| std::mem::replace(&mut self.wheel, empty())))
+    }
+}

@@ -1,0 +1,365 @@
+//! What happens to a job at its time: it is taken out, its run begins, its run ends.
+
+use super::core::{Body, Core, Held, Other, Place, Stage, Task};
+use super::runs::WatchKey;
+use crate::job::{Ending, Id, Info};
+use crate::observe::Distributions;
+use crate::time::{Clock, Moment};
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::SystemTime;
+use wheelhouse_core::{Expired, Tick};
+
+/// So many timers are taken out in one go, at most: then somebody else may have the lock.
+const PORTION: usize = 64;
+
+/// What has come due.
+pub(crate) enum Came<W: ?Sized> {
+    /// A run that has begun, for the driving thread.
+    Here(Begun<W>),
+    /// A run that was handed out, for somebody else.
+    There(Id, u32, Option<Arc<Info>>),
+    /// A task that waits for nothing more.
+    Wake(Waker),
+}
+
+/// A run that has begun.
+pub(crate) struct Begun<W: ?Sized> {
+    pub(crate) id: Id,
+    pub(crate) work: Box<W>,
+    pub(crate) info: Option<Arc<Info>>,
+    pub(crate) deadline: Moment,
+    /// What the wall clock was to show then, if the job waited for that.
+    pub(crate) time: Option<SystemTime>,
+    /// The number of the run, counted from 1.
+    pub(crate) number: u64,
+    /// Periods that were left out before it.
+    pub(crate) missed: u64,
+    /// No other run follows, unless it is the run itself that schedules one.
+    pub(crate) last: bool,
+    /// The job waits for its next run already: this one has no end that matters to it.
+    pub(crate) beside: bool,
+    pub(crate) watch: Option<WatchKey>,
+}
+
+/// A run that has ended.
+pub(crate) struct Done<W: ?Sized> {
+    pub(crate) id: Id,
+    /// What is to be run again, or to be dropped when the job is over.
+    pub(crate) work: Option<Box<W>>,
+    pub(crate) deadline: Moment,
+    pub(crate) started: Moment,
+    pub(crate) ended: Moment,
+    pub(crate) beside: bool,
+}
+
+/// What is left to be done when a run has ended, without the lock; then the run is to be handed in.
+/// `None` in place of it: it is.
+pub(crate) struct Leftover<W: ?Sized> {
+    pub(crate) work: Option<Box<W>>,
+    pub(crate) info: Option<Arc<Info>>,
+}
+
+impl<W: Task + ?Sized> Core<W> {
+    /// Takes out the next job that is due, up to a tick; `here` runs begin with that, and others
+    /// are handed out.
+    pub(crate) fn come(
+        &mut self,
+        upto: Tick,
+        now: Moment,
+        clock: &dyn Clock,
+        here: bool,
+    ) -> Option<Came<W>> {
+        for _ in 0..PORTION {
+            if self.stage != Stage::Open {
+                break;
+            }
+            let Some(Expired { value, deadline: fired, .. }) = self.wheel.pop_expired(upto) else {
+                break;
+            };
+            let came = self.fire(value.0, fired, now, clock, here);
+            if came.is_some() {
+                return came;
+            }
+        }
+        self.next = self.wheel.next_wakeup().unwrap_or(Tick::MAX);
+        None
+    }
+
+    /// The timer of a job has fired, which was set to this tick. `None`: the job is not due, and
+    /// its timer was started again.
+    fn fire(
+        &mut self,
+        index: u32,
+        fired: Tick,
+        now: Moment,
+        clock: &dyn Clock,
+        here: bool,
+    ) -> Option<Came<W>> {
+        let slot = self.slots.get_mut(index)?;
+        let id = Id { number: slot.number, index, shard: self.shard() };
+        let slot = self.slots.get_mut(index)?;
+        if self.fence.is_some_and(|(last, _)| slot.number.get() > last) {
+            slot.place = Place::Off(0);
+            self.aside.push(id);
+            return None;
+        }
+        let mut ticks = self.ticks;
+        let mut look_by = slot.deadline;
+        if let Body::Other(Other::Full(life)) = slot.body {
+            let life = self.lives.get(life)?;
+            ticks = life.ticks;
+            if let Some(wall) = &life.wall {
+                slot.deadline = wall.reckoned(clock);
+                look_by = wall.look_by(slot.deadline, now);
+            }
+        }
+        // It was moved. If its new time has come too, those between the two are before it all the
+        // same.
+        if slot.deadline > self.ticks.instant(fired) {
+            let place = self.start_timer(index, ticks.not_before(look_by));
+            self.slots.get_mut(index)?.place = place;
+            return None;
+        }
+        if let Body::Other(Other::Wake(_)) = slot.body {
+            return self.wake(index, now);
+        }
+        if here || self.is_brief(index) {
+            self.runs.in_flight += 1;
+            return self.begin(index, now).map(|(begun, _)| Came::Here(begun));
+        }
+        self.turn = self.turn.wrapping_add(1).max(1);
+        let slot = self.slots.get_mut(index)?;
+        slot.place = Place::Off(self.turn);
+        self.runs.in_flight += 1;
+        let info = match slot.body {
+            Body::Other(Other::Full(life)) => {
+                self.lives.get(life).map(|life| Arc::clone(&life.info))
+            }
+            _ => None,
+        };
+        Some(Came::There(id, self.turn, info))
+    }
+
+    fn is_brief(&self, index: u32) -> bool {
+        match self.slots.get(index).map(|slot| &slot.body) {
+            Some(Body::Plain(work)) => work.is_brief(),
+            Some(Body::Other(Other::Full(life))) => {
+                let work = self.lives.get(*life).and_then(|life| life.work.as_ref());
+                work.is_some_and(|work| work.is_brief())
+            }
+            _ => false,
+        }
+    }
+
+    fn wake(&mut self, index: u32, now: Moment) -> Option<Came<W>> {
+        self.slots.get_mut(index)?.place = Place::Off(0);
+        let taken = self.take(index, Ending::Finished)?;
+        self.counts.runs += 1;
+        self.measure(taken.deadline, now, now);
+        match taken.held? {
+            Held::Wake(waker) => Some(Came::Wake(waker)),
+            Held::Work(_) => None,
+        }
+    }
+
+    /// Begins a run that was handed out, unless its turn is over: it was cancelled, moved, or taken
+    /// back. And whether that was another job that the driver is to look at.
+    pub(crate) fn begin_turn(
+        &mut self,
+        id: Id,
+        turn: u32,
+        now: Moment,
+    ) -> Option<(Begun<W>, bool)> {
+        if !self.is_turn(id, turn) {
+            return None;
+        }
+        let (mut begun, again) = self.begin(id.index, now)?;
+        begun.watch = Some(self.runs.watch(id, begun.info.clone(), now));
+        Some((begun, again))
+    }
+
+    fn is_turn(&mut self, id: Id, turn: u32) -> bool {
+        self.status(id) == Some(crate::job::Status::Pending)
+            && self
+                .slot(id)
+                .is_some_and(|slot| matches!(slot.place, Place::Off(its) if its == turn))
+    }
+
+    /// Begins a run of a job that has no timer. And whether its next run is waited for already.
+    fn begin(&mut self, index: u32, now: Moment) -> Option<(Begun<W>, bool)> {
+        let shard = self.shard();
+        let slot = self.slots.get_mut(index)?;
+        let (id, deadline) = (Id { number: slot.number, index, shard }, slot.deadline);
+        slot.place = Place::Off(0);
+        self.counts.runs += 1;
+        let plain = |work| Begun {
+            id,
+            work,
+            info: None,
+            deadline,
+            time: None,
+            number: 1,
+            missed: 0,
+            last: true,
+            beside: false,
+            watch: None,
+        };
+        let Body::Other(Other::Full(life)) = slot.body else {
+            let Body::Plain(work) = std::mem::replace(&mut slot.body, Body::Other(Other::Gone))
+            else {
+                return None;
+            };
+            self.runs.begun += 1;
+            return Some((plain(work), false));
+        };
+        let life = self.lives.get_mut(life)?;
+        let (number, missed) = life.count_run();
+        let (time, info, last) =
+            (life.time(), Some(Arc::clone(&life.info)), !life.another_follows());
+        let fork =
+            if life.overlaps() { life.work.as_ref().and_then(|work| work.fork()) } else { None };
+        let next = fork.as_ref().and_then(|_| life.wait_for_next(deadline, now, now));
+        let (work, tick) = match (fork, next) {
+            (Some(fork), Some(next)) => {
+                slot.deadline = next;
+                (fork, Some(life.ticks.not_before(next)))
+            }
+            _ => (life.work.take()?, None),
+        };
+        if let Some(tick) = tick {
+            let place = self.start_timer(index, tick);
+            self.slots.get_mut(index)?.place = place;
+        }
+        self.runs.begun += 1;
+        self.counts.missed += missed;
+        let begun =
+            Begun { info, time, number, missed, last, beside: tick.is_some(), ..plain(work) };
+        Some((begun, tick.is_some()))
+    }
+
+    /// Ends a run, and hands it in if nothing is left to be done.
+    pub(crate) fn end(&mut self, done: Done<W>) -> Option<Leftover<W>> {
+        let Done { id, work, deadline, started, ended, beside } = done;
+        self.measure(deadline, started, ended);
+        let (work, info) = if beside {
+            (work, None)
+        } else {
+            self.end_of_job(id, work, (deadline, started, ended))
+        };
+        if work.is_none() && info.is_none() {
+            self.hand_in(true);
+            return None;
+        }
+        Some(Leftover { work, info })
+    }
+
+    /// Has the job wait for its next run, or be over: then its work comes back, and its name and
+    /// key.
+    fn end_of_job(
+        &mut self,
+        id: Id,
+        work: Option<Box<W>>,
+        (deadline, started, ended): (Moment, Moment, Moment),
+    ) -> (Option<Box<W>>, Option<Arc<Info>>) {
+        let stage = self.stage;
+        let Some(slot) = self.slots.get_mut(id.index).filter(|slot| slot.number == id.number)
+        else {
+            return (work, None);
+        };
+        let Body::Other(Other::Full(life)) = slot.body else {
+            self.take(id.index, Ending::Finished);
+            return (work, None);
+        };
+        let Some(life) = self.lives.get_mut(life) else { return (work, None) };
+        let ending = match life.ending.take() {
+            Some(ending) => Err(ending),
+            None if !life.another_follows() => Err(Ending::Finished),
+            None if stage == Stage::Over => Err(Ending::Stopped),
+            None if life.moved => Ok(slot.deadline),
+            None => life.wait_for_next(deadline, started, ended).ok_or(Ending::Finished),
+        };
+        match (ending, work) {
+            (Ok(next), Some(work)) => {
+                let moved = std::mem::take(&mut life.moved);
+                life.work = Some(work);
+                slot.deadline = next;
+                let look_by = life.wall.as_ref().map_or(next, |wall| wall.look_by(next, ended));
+                let tick = life.ticks.not_before(look_by);
+                // One that moves itself to the present is for the next poll.
+                if moved && self.fence.is_some_and(|(_, upto)| tick <= upto) {
+                    self.aside.push(id);
+                } else {
+                    let place = self.start_timer(id.index, tick);
+                    self.slots.get_mut(id.index).into_iter().for_each(|slot| slot.place = place);
+                }
+                (None, None)
+            }
+            (ending, work) => {
+                let taken = self.take(id.index, ending.err().unwrap_or(Ending::Finished));
+                (work, taken.and_then(|taken| taken.info))
+            }
+        }
+    }
+
+    /// A run was dropped before it began. A periodic job goes on, any other is over. `None` if the
+    /// turn was over already.
+    pub(crate) fn abandon(&mut self, id: Id, turn: u32, now: Moment) -> Option<Leftover<W>> {
+        if !self.is_turn(id, turn) {
+            return None;
+        }
+        self.runs.begun += 1;
+        self.counts.abandoned += 1;
+        let slot = self.slots.get_mut(id.index)?;
+        let deadline = slot.deadline;
+        let life = match slot.body {
+            Body::Other(Other::Full(life)) => {
+                self.lives.get_mut(life).filter(|life| life.repeat.is_some())
+            }
+            _ => None,
+        };
+        let Some(life) = life else {
+            let taken = self.take(id.index, Ending::Cancelled)?;
+            let work = if let Some(Held::Work(work)) = taken.held { Some(work) } else { None };
+            return Some(Leftover { work, info: taken.info });
+        };
+        let work = life.work.take();
+        let (work, info) = self.end_of_job(id, work, (deadline, now, now));
+        Some(Leftover { work, info })
+    }
+
+    /// A run that was handed out is over, whatever became of it.
+    pub(crate) fn hand_in(&mut self, begun: bool) {
+        self.runs.in_flight -= 1;
+        self.runs.begun -= usize::from(begun);
+    }
+
+    fn measure(&mut self, deadline: Moment, started: Moment, ended: Moment) {
+        let distributions =
+            self.distributions.get_or_insert_with(|| Box::new(Distributions::new()));
+        distributions.record(started.saturating_since(deadline), ended.saturating_since(started));
+    }
+
+    /// From here to [`open_fence`](Self::open_fence), what is scheduled is kept for the next poll.
+    pub(crate) fn close_fence(&mut self, upto: Tick) {
+        self.fence = Some((self.last_number(), upto));
+    }
+
+    pub(crate) fn open_fence(&mut self) {
+        self.fence = None;
+        for id in std::mem::take(&mut self.aside) {
+            let Some(slot) = self.slot(id).filter(|slot| matches!(slot.place, Place::Off(_)))
+            else {
+                continue;
+            };
+            let deadline = slot.deadline;
+            let ticks = match slot.body {
+                Body::Other(Other::Full(life)) => self.lives.get(life).map(|life| life.ticks),
+                _ => None,
+            };
+            let place =
+                self.start_timer(id.index, ticks.unwrap_or(self.ticks).not_before(deadline));
+            self.slot(id).into_iter().for_each(|slot| slot.place = place);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The index of jobs that have a key.
+
+use crate::job::{Id, Key};
+use crate::sync::{Mutex, MutexGuard};
+use crossbeam_utils::CachePadded;
+use hashbrown::HashTable;
+use std::hash::{BuildHasher, RandomState};
+use std::num::NonZeroU64;
+
+/// So many parts with a lock each, that threads do not wait for one another; a power of two.
+const PARTS: usize = 16;
+
+type Table = HashTable<(Key, Id)>;
+
+/// Jobs by key.
+///
+/// Whoever has the lock of a part may take that of a shard, and nobody the other way round.
+pub(crate) struct Keys {
+    /// Seeded, as keys may come from those who want to make the program slow.
+    hasher: RandomState,
+    parts: [CachePadded<Mutex<Table>>; PARTS],
+}
+
+/// The part that has a key, or would have it.
+pub(crate) struct Part<'a> {
+    keys: &'a Keys,
+    hash: u64,
+    table: MutexGuard<'a, Table>,
+}
+
+impl Default for Keys {
+    fn default() -> Self {
+        Self {
+            hasher: RandomState::new(),
+            parts: [(); PARTS].map(|()| CachePadded::new(Mutex::new(HashTable::new()))),
+        }
+    }
+}
+
+impl Keys {
+    pub(crate) fn part(&self, key: &str) -> Part<'_> {
+        let hash = self.hasher.hash_one(key);
+        // The table takes its places from the low bits and its tags from the high ones.
+        let table = self.parts[(hash >> 32) as usize % PARTS].lock();
+        Part { keys: self, hash, table }
+    }
+
+    pub(crate) fn get(&self, key: &str) -> Option<Id> {
+        self.part(key).get(key)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.parts.iter().map(|part| part.lock().len()).sum()
+    }
+
+    /// Takes the key from the job, if it is not another's by now.
+    pub(crate) fn remove(&self, key: &str, id: Id) {
+        let mut part = self.part(key);
+        if let Ok(entry) =
+            part.table.find_entry(part.hash, |(its, holder)| **its == *key && *holder == id)
+        {
+            entry.remove();
+        }
+    }
+
+    /// The keys with the numbers of their jobs, in any order.
+    pub(crate) fn numbered(&self) -> Vec<(NonZeroU64, Key)> {
+        let mut keys = Vec::new();
+        for part in &self.parts {
+            keys.extend(part.lock().iter().map(|(key, id)| (id.number, Key::clone(key))));
+        }
+        keys
+    }
+}
+
+impl Part<'_> {
+    pub(crate) fn get(&self, key: &str) -> Option<Id> {
+        self.table.find(self.hash, |(its, _)| **its == *key).map(|(_, id)| *id)
+    }
+
+    /// Gives the key to a job, and returns the one that had it.
+    pub(crate) fn insert(mut self, key: Key, id: Id) -> Option<Id> {
+        let hasher = &self.keys.hasher;
+        let entry =
+            self.table.entry(self.hash, |(its, _)| *its == key, |(its, _)| hasher.hash_one(&**its));
+        match entry {
+            hashbrown::hash_table::Entry::Occupied(mut entry) => {
+                Some(std::mem::replace(&mut entry.get_mut().1, id))
+            }
+            hashbrown::hash_table::Entry::Vacant(entry) => {
+                entry.insert((Key::clone(&key), id));
+                None
+            }
+        }
+    }
+}
+
+/// The keys in the order in which their jobs were scheduled: O(k log k), and for that reason
+/// without a lock that uses of a key want.
+pub(crate) fn in_order(mut keys: Vec<(NonZeroU64, Key)>) -> Vec<Key> {
+    keys.sort_unstable_by_key(|(number, _)| *number);
+    keys.into_iter().map(|(_, key)| key).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(number: u64) -> Id {
+        Id { number: NonZeroU64::new(number).unwrap(), index: 0, shard: 0 }
+    }
+
+    fn insert(keys: &Keys, key: &str, number: u64) -> Option<Id> {
+        keys.part(key).insert(key.into(), id(number))
+    }
+
+    #[test]
+    fn the_order_of_scheduling_survives_removals() {
+        let keys = Keys::default();
+        for (number, key) in (1..).zip(["d", "a", "c", "b", "e"]) {
+            assert_eq!(insert(&keys, key, number), None);
+        }
+        keys.remove("d", id(1));
+        keys.remove("c", id(3));
+        insert(&keys, "c", 6);
+        let listed = in_order(keys.numbered());
+        assert_eq!(listed.iter().map(|key| &**key).collect::<Vec<_>>(), ["a", "b", "e", "c"]);
+    }
+
+    #[test]
+    fn a_job_does_not_take_the_key_of_its_successor_away() {
+        let keys = Keys::default();
+        assert_eq!(insert(&keys, "a", 1), None);
+        assert_eq!(insert(&keys, "a", 2), Some(id(1)));
+        keys.remove("a", id(1));
+        assert_eq!(keys.get("a"), Some(id(2)));
+        keys.remove("a", id(2));
+        assert_eq!((keys.len(), keys.get("a")), (0, None));
+    }
+}

@@ -1,0 +1,437 @@
+//! Shards: a lock each around a wheel and the jobs whose timers are in it. Whoever schedules,
+//! cancels or moves a job does so there, at once; the driver takes out what is due.
+//!
+//! A thread schedules in one shard, so that threads meet only when there are more of them than
+//! shards. Of each shard the tick is known before which nothing is due; the driver goes to the
+//! shard where that is earliest, and takes out what is due there up to the tick of the next shard.
+//! So the order of deadlines holds over all of them.
+//!
+//! This layer knows what a job is, and not what it does: `W` is that.
+
+mod arena;
+mod core;
+mod due;
+mod keys;
+mod runs;
+mod signal;
+mod wheel;
+
+pub(crate) use self::core::{Core, Held, New, Stage, Taken, Task};
+pub(crate) use due::{Begun, Came, Done, Leftover};
+pub(crate) use runs::Watch;
+pub use wheel::JobIndex;
+pub(crate) use wheel::Wheel;
+
+use crate::job::{Ending, Id, Info, Key};
+use crate::observe::{Distributions, Snapshot};
+use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex, thread_local};
+use crate::time::{Clock, Due, Moment, Ticks};
+use crate::{ChangeError, Reason};
+use crossbeam_utils::CachePadded;
+use keys::{Keys, in_order};
+use signal::Signal;
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use wheelhouse_core::Tick;
+
+/// A shard.
+struct Shard<W: ?Sized> {
+    /// Nothing is due before this tick. Written under the lock.
+    next: AtomicU64,
+    core: Mutex<Core<W>>,
+}
+
+/// All shards, and what they have in common.
+pub(crate) struct House<W: ?Sized> {
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ticks: Ticks,
+    pub(crate) signal: CachePadded<Signal>,
+    keys: Keys,
+    shards: Box<[CachePadded<Shard<W>>]>,
+    /// How many jobs there may be, and how many there are.
+    room: Option<(usize, Arc<AtomicUsize>)>,
+    closed: AtomicBool,
+    polls: CachePadded<AtomicUsize>,
+    /// Who stops the service waits here for runs to end.
+    gate: (Mutex<()>, Condvar),
+}
+
+std::thread_local! {
+    /// Which shard is this thread's, of however many.
+    static HERE: usize = THREADS.fetch_add(1, Ordering::Relaxed);
+}
+
+static THREADS: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// The services (by the address of their `House`) whose runs this thread is busy with, those
+    /// inside of others last. A service that is stopped in a run of its own, by the job or by an
+    /// observer of it, must not wait for that run.
+    static ON_THIS_THREAD: RefCell<Vec<usize>> = RefCell::default();
+}
+
+impl<W: Task + ?Sized> House<W> {
+    /// A shard for each wheel.
+    pub(crate) fn new(
+        clock: Arc<dyn Clock>,
+        ticks: Ticks,
+        wheels: Vec<Box<dyn Wheel>>,
+        limit: Option<usize>,
+    ) -> Self {
+        let room = limit.map(|limit| (limit, Arc::default()));
+        let count = wheels.len() as u64;
+        let shard = |(shard, wheel)| {
+            let room = room.as_ref().map(|(_, room)| Arc::clone(room));
+            let core = Mutex::new(Core::new(wheel, ticks, (shard, count), room));
+            CachePadded::new(Shard { next: AtomicU64::new(Tick::MAX), core })
+        };
+        Self {
+            clock,
+            ticks,
+            signal: CachePadded::new(Signal::new()),
+            keys: Keys::default(),
+            shards: (0..).zip(wheels).map(shard).collect(),
+            room,
+            closed: AtomicBool::new(false),
+            polls: CachePadded::default(),
+            gate: (Mutex::default(), Condvar::default()),
+        }
+    }
+
+    pub(crate) fn now(&self) -> Moment {
+        self.clock.now()
+    }
+
+    pub(crate) fn shards(&self) -> usize {
+        self.shards.len()
+    }
+
+    /// The shard in which this thread schedules.
+    #[inline]
+    pub(crate) fn here(&self) -> u32 {
+        if self.shards.len() == 1 {
+            return 0;
+        }
+        HERE.with(|here| (here % self.shards.len()) as u32)
+    }
+
+    /// Does something under the lock of a shard. If by that something is due there earlier than
+    /// before, a driver that would sleep over it is woken.
+    #[inline]
+    pub(crate) fn with<T>(&self, shard: u32, act: impl FnOnce(&mut Core<W>) -> T) -> T {
+        self.with_told(shard, act).0
+    }
+
+    /// The same, and whether the lock was waited for.
+    #[inline]
+    pub(crate) fn with_told<T>(
+        &self,
+        shard: u32,
+        act: impl FnOnce(&mut Core<W>) -> T,
+    ) -> (T, bool) {
+        let shard = &self.shards[shard as usize];
+        let free = shard.core.try_lock();
+        let waited = free.is_none();
+        let mut core = free.unwrap_or_else(|| shard.core.lock());
+        let before = core.next;
+        let answer = act(&mut core);
+        let next = core.next;
+        if next != before {
+            shard.next.store(next, Ordering::SeqCst);
+        }
+        drop(core);
+        if next < before {
+            self.signal.earlier(self.ticks.instant(next));
+        }
+        (answer, waited)
+    }
+
+    /// The same in each shard.
+    fn with_all(&self, mut act: impl FnMut(&mut Core<W>)) {
+        (0..self.shards.len() as u32).for_each(|shard| self.with(shard, &mut act));
+    }
+
+    /// Schedules a one-shot job that is nothing but work.
+    #[inline]
+    pub(crate) fn schedule_plain(
+        &self,
+        shard: u32,
+        deadline: Moment,
+        work: Box<W>,
+    ) -> Result<Id, (Reason, Box<W>)> {
+        if let Err(reason) = self.admit() {
+            return Err((reason, work));
+        }
+        let scheduled = self.with(shard, |core| core.schedule_plain(deadline, work));
+        scheduled.map_err(|work| {
+            self.give_up();
+            (Reason::Stopped, work)
+        })
+    }
+
+    /// Schedules a job, in a shard, under a key or without. And the job whose key it takes, if it
+    /// may; the caller cancels that.
+    pub(crate) fn schedule(
+        &self,
+        shard: u32,
+        due: &Due,
+        key: Option<(Key, bool)>,
+        new: New<W>,
+    ) -> Result<(Id, Option<Id>), (Reason, New<W>)> {
+        if let Err(reason) = self.admit() {
+            return Err((reason, new));
+        }
+        let look_by = due.look_by(|| self.now());
+        let schedule = |new| {
+            let scheduled = self.with(shard, |core| core.schedule(due, look_by, new));
+            scheduled.map_err(|new| (Reason::Stopped, new))
+        };
+        let scheduled = match key {
+            None => schedule(new).map(|id| (id, None)),
+            Some((key, replace)) => {
+                let part = self.keys.part(&key);
+                if !replace && part.get(&key).is_some() {
+                    Err((Reason::DuplicateKey, new))
+                } else {
+                    schedule(new).map(|id| (id, part.insert(key, id)))
+                }
+            }
+        };
+        if scheduled.is_err() {
+            self.give_up();
+        }
+        scheduled
+    }
+
+    /// Gives back the room of a job that was not scheduled after all.
+    fn give_up(&self) {
+        if let Some((_, room)) = &self.room {
+            room.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Makes room for a job.
+    #[inline]
+    fn admit(&self) -> Result<(), Reason> {
+        if self.is_closed() {
+            return Err(Reason::Stopped);
+        }
+        let Some((limit, room)) = &self.room else { return Ok(()) };
+        let more = |jobs| (jobs < *limit).then_some(jobs + 1);
+        let made = room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+        made.map(drop).map_err(|_| Reason::LimitReached(*limit))
+    }
+
+    /// Ends a job, cancelled or finished; see [`Core::end_as`].
+    #[inline]
+    pub(crate) fn end_as(&self, id: Id, ending: Ending) -> Result<Taken<W>, ChangeError> {
+        let taken = self.with(id.shard, |core| core.end_as(id, ending))?;
+        self.free_key(taken.info.as_deref(), id);
+        Ok(taken)
+    }
+
+    /// Moves a job: because somebody asked for that, if it is to be counted.
+    pub(crate) fn move_to(&self, id: Id, due: Option<Due>, count: bool) -> Result<(), ChangeError> {
+        let due =
+            due.filter(|due| self.ticks.reaches(due.deadline)).ok_or(ChangeError::Overflow)?;
+        let look_by = due.look_by(|| self.now());
+        self.with(id.shard, |core| {
+            core.reschedule(id, due, look_by)?;
+            core.counts.rescheduled += u64::from(count);
+            Ok(())
+        })
+    }
+
+    pub(crate) fn job_of_key(&self, key: &str) -> Option<Id> {
+        self.keys.get(key)
+    }
+
+    pub(crate) fn keys_in_order(&self) -> Vec<Key> {
+        in_order(self.keys.numbered())
+    }
+
+    /// The key may be used for another job.
+    #[inline]
+    pub(crate) fn free_key(&self, info: Option<&Info>, id: Id) {
+        if let Some(key) = info.and_then(|info| info.key.as_ref()) {
+            self.keys.remove(key, id);
+        }
+    }
+
+    /// Jobs that are not over.
+    pub(crate) fn jobs(&self) -> usize {
+        self.shards.iter().map(|shard| shard.core.lock().len()).sum()
+    }
+
+    #[inline]
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn count_poll(&self) {
+        self.polls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The shard where something is due first, and the tick up to which nothing is due before it in
+    /// another. `None` if nothing is due by then.
+    pub(crate) fn first_due(&self, by: Tick) -> Option<(u32, Tick)> {
+        let (mut first, mut second) = ((Tick::MAX, 0), Tick::MAX);
+        for (number, shard) in (0..).zip(&self.shards) {
+            let next = shard.next.load(Ordering::SeqCst);
+            if next < first.0 {
+                second = first.0;
+                first = (next, number);
+            } else {
+                second = second.min(next);
+            }
+        }
+        (first.0 <= by && first.0 != Tick::MAX).then_some((first.1, second.min(by)))
+    }
+
+    /// When something is due first, if anything is.
+    pub(crate) fn next_due(&self) -> Option<Moment> {
+        let next = self.shards.iter().map(|shard| shard.next.load(Ordering::SeqCst)).min();
+        next.filter(|next| *next != Tick::MAX).map(|next| self.ticks.instant(next))
+    }
+
+    /// What is scheduled between these two is for the next poll.
+    pub(crate) fn close_fence(&self, upto: Tick) {
+        self.with_all(|core| core.close_fence(upto));
+    }
+
+    pub(crate) fn open_fence(&self) {
+        self.with_all(Core::open_fence);
+    }
+
+    pub(crate) fn watch(&self) -> Watch {
+        let mut watch = Watch::default();
+        self.with_all(|core| core.runs.add_to(&mut watch));
+        watch
+    }
+
+    /// Runs of which it is to be told that they take long.
+    pub(crate) fn tell_slow(
+        &self,
+        now: Moment,
+        limit: Duration,
+    ) -> Vec<(Id, Option<Arc<Info>>, Duration)> {
+        let mut slow = Vec::new();
+        self.with_all(|core| {
+            let told = core.runs.tell_slow(now, limit);
+            core.counts.slow += told.len() as u64;
+            slow.extend(told);
+        });
+        slow
+    }
+
+    /// Takes back what is pending, and with `due` what was handed out and has not begun; from here
+    /// on nothing is scheduled.
+    pub(crate) fn take_back(&self, due: bool, stage: Stage) -> Vec<Taken<W>> {
+        self.closed.store(true, Ordering::SeqCst);
+        let (mut taken, mut wheels) = (Vec::new(), Vec::new());
+        self.with_all(|core| {
+            let (jobs, wheel) = core.take_back(due, stage);
+            taken.extend(jobs);
+            wheels.push(wheel);
+        });
+        taken.iter().for_each(|taken| self.free_key(taken.info.as_deref(), taken.id));
+        taken
+    }
+
+    /// This thread does something for a run that was handed out, and in that may call the user's
+    /// code: the job, an observer, the destructor of what the job holds. Until what comes back is
+    /// dropped.
+    pub(crate) fn enter(&self) -> impl Drop + use<W> {
+        ON_THIS_THREAD.with(|services| services.borrow_mut().push(self.address()));
+        Entered
+    }
+
+    /// A run that was handed out is over. For who stops the service, who may wait for that.
+    pub(crate) fn hand_in(&self, shard: u32, begun: bool) {
+        let stage = self.with(shard, |core| {
+            core.hand_in(begun);
+            core.stage()
+        });
+        self.handed_in(stage);
+    }
+
+    /// The same, where it was done under the lock already.
+    pub(crate) fn handed_in(&self, stage: Stage) {
+        if stage != Stage::Open {
+            // Whoever waits has looked before this lock was taken, or looks after it was given
+            // back.
+            drop(self.gate.0.lock());
+            self.gate.1.notify_all();
+        }
+    }
+
+    /// Whether this thread is in a run of this service.
+    pub(crate) fn is_inside(&self) -> bool {
+        self.own() > 0
+    }
+
+    fn own(&self) -> usize {
+        let is_own = |service: &&usize| **service == self.address();
+        ON_THIS_THREAD.with(|services| services.borrow().iter().filter(is_own).count())
+    }
+
+    /// Runs that were handed out, and those of them that have begun.
+    pub(crate) fn runs(&self) -> (usize, usize) {
+        let (mut in_flight, mut begun) = (0, 0);
+        self.with_all(|core| {
+            in_flight += core.runs.in_flight;
+            begun += core.runs.begun;
+        });
+        (in_flight, begun)
+    }
+
+    /// Waits until no run is in flight, at most so long in real time. Who is in a run itself waits
+    /// for those that have begun, and for that one not. Whether that was reached.
+    pub(crate) fn wait(&self, longest: Duration) -> bool {
+        let own = self.own();
+        let over = || {
+            let (in_flight, begun) = self.runs();
+            if own > 0 { begun <= own } else { in_flight == 0 }
+        };
+        let mut gate = self.gate.0.lock();
+        match Instant::now().checked_add(longest) {
+            Some(until) => {
+                self.gate.1.wait_while_until(&mut gate, |()| !over(), until);
+            }
+            None => self.gate.1.wait_while(&mut gate, |()| !over()),
+        }
+        over()
+    }
+
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let (mut snapshot, mut all) = (Snapshot::default(), Distributions::new());
+        self.with_all(|core| {
+            snapshot.counts.add(&core.counts);
+            snapshot.jobs += core.len();
+            snapshot.in_flight += core.runs.in_flight;
+            snapshot.running += core.runs.begun;
+            if let Some(distributions) = core.distributions() {
+                all.add(distributions);
+            }
+        });
+        snapshot.counts.polls = self.polls.load(Ordering::Relaxed) as u64;
+        snapshot.keys = self.keys.len();
+        (snapshot.lateness, snapshot.run_time) = all.summaries();
+        snapshot
+    }
+
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+}
+
+/// See [`House::enter`].
+struct Entered;
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        ON_THIS_THREAD.with(|services| services.borrow_mut().pop());
+    }
+}

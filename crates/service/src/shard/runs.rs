@@ -1,0 +1,79 @@
+//! The runs of a shard: how many there are, which of them have begun, and which take long.
+
+use crate::job::{Id, Info};
+use crate::time::Moment;
+use slab::Slab;
+use std::sync::Arc;
+use std::time::Duration;
+
+#[derive(Default)]
+pub(crate) struct Runs {
+    /// Runs that were handed out and have not ended.
+    pub(crate) in_flight: usize,
+    /// Those of them that have begun.
+    pub(crate) begun: usize,
+    /// Those of them that do not hold up the driver, which so can look whether they take long.
+    watched: Slab<Watched>,
+    /// Those of them of which it was told that they do.
+    told: usize,
+}
+
+struct Watched {
+    id: Id,
+    info: Option<Arc<Info>>,
+    since: Moment,
+    told: bool,
+}
+
+pub(crate) struct WatchKey(usize);
+
+/// Of all shards: what decides when to look for runs that take long.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Watch {
+    /// When the oldest run began of which it was not told.
+    pub(crate) oldest: Option<Moment>,
+    /// Runs of which it was told.
+    pub(crate) told: usize,
+    /// Runs that have not begun.
+    pub(crate) waiting: usize,
+}
+
+impl Runs {
+    pub(crate) fn watch(&mut self, id: Id, info: Option<Arc<Info>>, since: Moment) -> WatchKey {
+        WatchKey(self.watched.insert(Watched { id, info, since, told: false }))
+    }
+
+    /// The run has ended. Whether it was told that it takes long.
+    pub(crate) fn unwatch(&mut self, key: WatchKey) -> bool {
+        let told = self.watched.remove(key.0).told;
+        self.told -= usize::from(told);
+        told
+    }
+
+    /// Adds this shard to the others.
+    pub(crate) fn add_to(&self, watch: &mut Watch) {
+        let untold =
+            self.watched.iter().filter(|(_, run)| !run.told).map(|(_, run)| run.since).min();
+        watch.oldest = watch.oldest.into_iter().chain(untold).min();
+        watch.told += self.told;
+        watch.waiting += self.in_flight - self.begun;
+    }
+
+    /// The jobs of which a run has taken longer than `limit` at `now`, and how long; each run once.
+    pub(crate) fn tell_slow(
+        &mut self,
+        now: Moment,
+        limit: Duration,
+    ) -> Vec<(Id, Option<Arc<Info>>, Duration)> {
+        let mut slow = Vec::new();
+        for (_, run) in &mut self.watched {
+            let time = now.saturating_since(run.since);
+            if time > limit && !run.told {
+                run.told = true;
+                self.told += 1;
+                slow.push((run.id, run.info.clone(), time));
+            }
+        }
+        slow
+    }
+}

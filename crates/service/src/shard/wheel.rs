@@ -1,0 +1,93 @@
+//! Any backend, behind a pointer.
+
+use wheelhouse_core::{Expired, Tick, Timer, TimerId};
+
+/// What a backend holds for each job: a service runs on any `Timer<JobIndex>`. Only a service makes
+/// these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct JobIndex(pub(super) u32);
+
+/// A [`Timer`] of jobs, without the method that takes a closure, so that all of them have one type.
+pub(crate) trait Wheel: Send {
+    /// For recorders, as is the next.
+    #[cfg_attr(not(feature = "record"), expect(dead_code))]
+    fn now(&self) -> Tick;
+    #[cfg_attr(not(feature = "record"), expect(dead_code))]
+    fn len(&self) -> usize;
+    fn insert(&mut self, tick: Tick, job: JobIndex) -> TimerId;
+    fn cancel(&mut self, timer: TimerId) -> Option<JobIndex>;
+    fn reschedule(&mut self, timer: TimerId, tick: Tick) -> bool;
+    fn deadline(&self, timer: TimerId) -> Option<Tick>;
+    fn next_wakeup(&self) -> Option<Tick>;
+    fn pop_expired(&mut self, now: Tick) -> Option<Expired<JobIndex>>;
+}
+
+impl<B: Timer<JobIndex> + Send> Wheel for B {
+    fn now(&self) -> Tick {
+        Timer::now(self)
+    }
+
+    fn len(&self) -> usize {
+        Timer::len(self)
+    }
+
+    fn insert(&mut self, tick: Tick, job: JobIndex) -> TimerId {
+        Timer::insert(self, tick, job)
+    }
+
+    fn cancel(&mut self, timer: TimerId) -> Option<JobIndex> {
+        Timer::cancel(self, timer)
+    }
+
+    fn reschedule(&mut self, timer: TimerId, tick: Tick) -> bool {
+        Timer::reschedule(self, timer, tick)
+    }
+
+    fn deadline(&self, timer: TimerId) -> Option<Tick> {
+        Timer::deadline(self, timer)
+    }
+
+    fn next_wakeup(&self) -> Option<Tick> {
+        Timer::next_wakeup(self)
+    }
+
+    fn pop_expired(&mut self, now: Tick) -> Option<Expired<JobIndex>> {
+        Timer::pop_expired(self, now)
+    }
+}
+
+/// So that a backend can be wrapped in another, such as a recorder.
+#[cfg(feature = "record")]
+impl Timer<JobIndex> for Box<dyn Wheel> {
+    fn now(&self) -> Tick {
+        Wheel::now(&**self)
+    }
+
+    fn len(&self) -> usize {
+        Wheel::len(&**self)
+    }
+
+    fn insert(&mut self, tick: Tick, job: JobIndex) -> TimerId {
+        Wheel::insert(&mut **self, tick, job)
+    }
+
+    fn cancel(&mut self, timer: TimerId) -> Option<JobIndex> {
+        Wheel::cancel(&mut **self, timer)
+    }
+
+    fn reschedule(&mut self, timer: TimerId, tick: Tick) -> bool {
+        Wheel::reschedule(&mut **self, timer, tick)
+    }
+
+    fn deadline(&self, timer: TimerId) -> Option<Tick> {
+        Wheel::deadline(&**self, timer)
+    }
+
+    fn next_wakeup(&self) -> Option<Tick> {
+        Wheel::next_wakeup(&**self)
+    }
+
+    fn pop_expired(&mut self, now: Tick) -> Option<Expired<JobIndex>> {
+        Wheel::pop_expired(&mut **self, now)
+    }
+}

@@ -1,0 +1,72 @@
+//! Points in time, where they come from, and how they are rounded to the ticks of a backend.
+
+mod clock;
+mod due;
+mod ticks;
+
+pub use clock::{Clock, ManualClock, MonotonicClock, Waker};
+pub(crate) use due::{Due, Wall};
+pub(crate) use ticks::Ticks;
+
+use std::time::Duration;
+
+/// A point in time: nanoseconds since the origin of a [`Clock`](crate::Clock), which reach 584
+/// years.
+///
+/// ```
+/// use std::time::Duration;
+/// use wheelhouse_service::Moment;
+///
+/// let soon = Moment::ORIGIN.checked_add(Duration::from_millis(5));
+/// assert_eq!(soon, Some(Moment::from_nanos(5_000_000)));
+/// assert_eq!(Moment::MAX.checked_add(Duration::from_nanos(1)), None);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Moment(u64);
+
+impl Moment {
+    /// Where the clock began.
+    pub const ORIGIN: Self = Self(0);
+    /// The last moment that can be named.
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// The moment so many nanoseconds after the origin.
+    pub const fn from_nanos(nanos: u64) -> Self {
+        Self(nanos)
+    }
+
+    /// Nanoseconds since the origin.
+    pub const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    /// Time since the origin.
+    pub const fn since_origin(self) -> Duration {
+        Duration::from_nanos(self.0)
+    }
+
+    /// Time since `earlier`; zero if that is later.
+    pub const fn saturating_since(self, earlier: Self) -> Duration {
+        Duration::from_nanos(self.0.saturating_sub(earlier.0))
+    }
+
+    /// The moment so much later, if it can be named.
+    pub fn checked_add(self, delay: Duration) -> Option<Self> {
+        self.0.checked_add(nanos(delay)?).map(Self)
+    }
+
+    /// The moment so much earlier, or the origin.
+    pub(crate) fn saturating_sub(self, delay: Duration) -> Self {
+        Self(nanos(delay).map_or(0, |nanos| self.0.saturating_sub(nanos)))
+    }
+
+    /// The moment so much later, or the last there is.
+    pub fn saturating_add(self, delay: Duration) -> Self {
+        self.checked_add(delay).unwrap_or(Self::MAX)
+    }
+}
+
+/// A duration in nanoseconds, if 64 bits hold them.
+pub(crate) fn nanos(duration: Duration) -> Option<u64> {
+    u64::try_from(duration.as_nanos()).ok()
+}

@@ -1,0 +1,122 @@
+//! Ticks: the resolution of the backend, and how wake-ups are put together.
+
+use super::{Moment, nanos};
+use std::num::NonZeroU64;
+use std::time::Duration;
+use wheelhouse_core::Tick;
+
+/// What a tick of the backend lasts, and to how many of them deadlines are rounded up. Tick t is
+/// the instant t times that long after the origin, not a span: a timer of tick t fires at that
+/// instant or later.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ticks {
+    length: NonZeroU64,
+    /// In ticks; one is none.
+    slack: NonZeroU64,
+}
+
+impl Ticks {
+    pub(crate) fn new(tick: Duration) -> Option<Self> {
+        Some(Self { length: NonZeroU64::new(nanos(tick)?)?, slack: NonZeroU64::MIN })
+    }
+
+    /// The same with another slack: rounded down to whole ticks, so that nothing is later than it
+    /// may be.
+    pub(crate) fn with_slack(self, slack: Duration) -> Self {
+        let ticks = nanos(slack).unwrap_or(u64::MAX) / self.length;
+        Self { slack: NonZeroU64::new(ticks).unwrap_or(NonZeroU64::MIN), ..self }
+    }
+
+    pub(crate) fn length(self) -> Duration {
+        Duration::from_nanos(self.length.get())
+    }
+
+    /// The tick of a deadline: rounded up, so that nothing fires early; with a slack to a multiple
+    /// of that, so that what is due close together is due at one tick.
+    #[inline]
+    pub(crate) fn not_before(self, moment: Moment) -> Tick {
+        let tick = moment.0.div_ceil(self.length.get());
+        if self.slack == NonZeroU64::MIN {
+            return tick;
+        }
+        // At the end of time there may be no such multiple.
+        let rounded = tick.checked_next_multiple_of(self.slack.get());
+        rounded.filter(|tick| *tick <= self.reached(Moment::MAX)).unwrap_or(tick)
+    }
+
+    /// The last tick that has been reached at the moment.
+    #[inline]
+    pub(crate) fn reached(self, moment: Moment) -> Tick {
+        moment.0 / self.length
+    }
+
+    /// The instant of a tick.
+    #[inline]
+    pub(crate) fn instant(self, tick: Tick) -> Moment {
+        Moment(tick.saturating_mul(self.length.get()))
+    }
+
+    /// Whether the tick of a deadline has an instant that can be named.
+    #[inline]
+    pub(crate) fn reaches(self, deadline: Moment) -> bool {
+        // Without a division for all but the last tick.
+        deadline.0 <= u64::MAX - self.length.get() || deadline <= self.latest()
+    }
+
+    /// The latest deadline whose tick has an instant that can be named.
+    pub(crate) fn latest(self) -> Moment {
+        self.instant(self.reached(Moment::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deadline_is_rounded_up_and_the_present_down() {
+        let ticks = Ticks::new(Duration::from_nanos(10)).unwrap();
+        let not_before = [0, 1, 9, 10, 11].map(|nanos| ticks.not_before(Moment(nanos)));
+        let reached = [0, 1, 9, 10, 11].map(|nanos| ticks.reached(Moment(nanos)));
+        assert_eq!((not_before, reached), ([0, 1, 1, 1, 2], [0, 0, 0, 1, 1]));
+    }
+
+    #[test]
+    fn the_latest_deadline_is_reached_before_time_ends() {
+        for nanos in [1, 2, 10, 1_000_000, u64::MAX / 2 + 1, u64::MAX] {
+            let ticks = Ticks::new(Duration::from_nanos(nanos)).unwrap();
+            let latest = ticks.latest();
+            assert!(ticks.not_before(latest) <= ticks.reached(Moment::MAX), "{nanos}");
+            assert_eq!(ticks.instant(ticks.not_before(latest)), latest);
+            assert!(
+                u128::from(latest.0) + u128::from(nanos) > u128::from(u64::MAX),
+                "a later one would not fit"
+            );
+        }
+    }
+
+    #[test]
+    fn a_tick_lasts_something_that_can_be_counted() {
+        assert!(Ticks::new(Duration::ZERO).is_none());
+        assert!(Ticks::new(Duration::MAX).is_none());
+        assert_eq!(
+            Ticks::new(Duration::from_millis(1)).unwrap().length(),
+            Duration::from_millis(1)
+        );
+    }
+
+    #[test]
+    fn with_a_slack_deadlines_meet_at_its_multiples_and_none_is_early() {
+        let ticks = Ticks::new(Duration::from_nanos(10)).unwrap();
+        let slack = |nanos| ticks.with_slack(Duration::from_nanos(nanos));
+        assert_eq!(
+            [0, 1, 35, 40, 41].map(|nanos| slack(45).not_before(Moment(nanos))),
+            [0, 4, 4, 4, 8]
+        );
+        assert_eq!(slack(9).not_before(Moment(11)), 2, "less than a tick is none");
+        for slack in [slack(45), slack(u64::MAX), ticks.with_slack(Duration::MAX)] {
+            let latest = slack.latest();
+            assert_eq!(slack.instant(slack.not_before(latest)), latest);
+        }
+    }
+}
