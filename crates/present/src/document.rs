@@ -114,9 +114,9 @@ impl Document {
     }
 }
 
-fn pictures(blocks: &[Block]) -> Vec<&Picture> {
-    let of = |block| match block {
-        &Block::Picture(ref picture, _) => vec![picture],
+fn pictures<'a>(blocks: &'a [Block]) -> Vec<&'a Picture> {
+    let of = |block: &'a Block| match block {
+        Block::Picture(picture, _) => vec![picture],
         Block::Folded(_, blocks) | Block::Entry(Entry { blocks, .. }) => pictures(blocks),
         _ => Vec::new(),
     };
