@@ -1,16 +1,18 @@
 //! What an operation of the hierarchical wheel costs at ten and at a hundred million timers.
 //!
-//! The harness keeps its streams and an oracle in memory, a few hundred bytes a timer; here nothing is kept but the wheel and the handles,
-//! so that a hundred million timers take 4 GiB. What is checked is what can be checked so: everything that was started fires
-//! or is cancelled, once, in order, each at its own deadline, and the values add up.
+//! The harness keeps its streams and an oracle in memory, a few hundred bytes a timer; here nothing
+//! is kept but the wheel and the handles, so that a hundred million timers take 4 GiB. What is
+//! checked is what can be checked so: everything that was started fires or is cancelled, once, in
+//! order, each at its own deadline, and the values add up.
 //!
 //! ```text
-//! cargo run --release -p wheelhouse-benches --example scale -- [NUMBER_OF_TIMERS ...] > results/scale.md
+//! cargo run --release -p wheelhouse-benches --example scale -- [TIMERS ...] > results/scale.md
 //! ```
 //!
-//! Without numbers: 10,000,000 and 100,000,000, each once: every figure is the mean of at least ten million operations, but of one run, so that
-//! a slow minute of the machine shows in it. That takes about a quarter of an hour where memory has pages of 4 KiB; each row is told on the
-//! error output as it comes.
+//! Without numbers: 10,000,000 and 100,000,000, each once: every figure is the mean of at least ten
+//! million operations, but of one run, so that a slow minute of the machine shows in it. That takes
+//! about a quarter of an hour where memory has pages of 4 KiB; each row is told on the error output
+//! as it comes.
 
 use std::time::{Duration, Instant};
 use wheelhouse_hierarchical_wheel::{HierarchicalWheel, Tick, Timer, TimerId};
@@ -118,7 +120,8 @@ fn measure(n: u64) -> [f64; COLUMNS.len()] {
     [cold, cancel, warm, reschedule, steady, jump, ticks]
 }
 
-/// The nanoseconds of an empty tick, and of asking for the next wake-up, with a million timers far ahead.
+/// The nanoseconds of an empty tick, and of asking for the next wake-up, with a million timers far
+/// ahead.
 fn idle() -> (f64, f64) {
     const TICKS: Tick = 1 << 27;
     let mut wheel = HierarchicalWheel::<u64>::new();
@@ -154,7 +157,8 @@ fn main() -> anyhow::Result<()> {
     }
     let it = provenance::gather(0);
     println!(
-        "# Ten and a hundred million timers\n\nhierarchical-wheel, ns per operation, one run; every expiry checked.\n"
+        "# Ten and a hundred million timers\n\n\
+         hierarchical-wheel, ns per operation, one run; every expiry checked.\n"
     );
     println!("| n | {} |\n|---:|{}", COLUMNS.join(" | "), "---:|".repeat(COLUMNS.len()));
     for (&n, row) in sizes.iter().zip(&rows) {
@@ -162,7 +166,8 @@ fn main() -> anyhow::Result<()> {
     }
     let (tick, ask) = idle();
     println!(
-        "\nAn empty tick: {tick:.2} ns; `next_wakeup`: {ask:.2} ns, with a million timers far ahead.\n"
+        "\nAn empty tick: {tick:.2} ns; `next_wakeup`: {ask:.2} ns, with a million timers far \
+         ahead.\n"
     );
     println!(
         "{}, {} processors, {}, {}, commit {}, `{}`",

@@ -1,8 +1,8 @@
-//! `cargo bench --bench operations`: one operation at a time on n live timers, by criterion, with its
-//! filters, baselines and statistics.
+//! `cargo bench --bench operations`: one operation at a time on n live timers, by criterion, with
+//! its filters, baselines and statistics.
 //!
-//! Each bench is called `OPERATION/STRUCTURE/N`, as in `insert/list-wheel/1000`. What criterion takes it
-//! takes: `-- insert`, `-- --save-baseline before`, `-- --baseline before`.
+//! Each bench is called `OPERATION/STRUCTURE/N`, as in `insert/list-wheel/1000`. What criterion
+//! takes it takes: `-- insert`, `-- --save-baseline before`, `-- --baseline before`.
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion};
@@ -13,7 +13,8 @@ use wheelhouse_core::backend::Backend;
 use wheelhouse_present::console::say;
 use wheelhouse_registry::Visitor;
 
-/// A few operations in a sample are enough at ten samples: the spread is the machine's, not the sample's.
+/// A few operations in a sample are enough at ten samples: the spread is the machine's, not the
+/// sample's.
 fn criterion() -> Criterion {
     Criterion::default()
         .sample_size(10)
@@ -68,7 +69,8 @@ const SIZES: [u32; 2] = [1_000, 1_000_000];
 
 fn main() {
     end_where_criterion_cannot_print();
-    // As criterion has it: without cargo bench's `--bench`, this is a test, in which each runs once.
+    // As criterion has it: without cargo bench's `--bench`, this is a test, in which each runs
+    // once.
     let is_test =
         std::env::args().any(|it| it == "--test") || !std::env::args().any(|it| it == "--bench");
     let sizes = if is_test { [100].as_slice() } else { &SIZES };
@@ -80,9 +82,9 @@ fn main() {
     benches.criterion.final_summary();
 }
 
-/// criterion prints with `println!`, which panics where nobody takes what is printed, and panics again
-/// as it unwinds. So the program ends at the first of them: with an error, or, if the reader has seen
-/// enough, without.
+/// criterion prints with `println!`, which panics where nobody takes what is printed, and panics
+/// again as it unwinds. So the program ends at the first of them: with an error, or, if the reader
+/// has seen enough, without.
 fn end_where_criterion_cannot_print() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

@@ -1,4 +1,5 @@
-//! How a peer takes part in the comparison: it plays what it can, and its answers are the oracle's in all but their order within a call.
+//! How a peer takes part in the comparison: it plays what it can, and its answers are the oracle's
+//! in all but their order within a call.
 
 use crate::adapters::ours::Ours;
 use crate::memory;
@@ -25,8 +26,9 @@ impl<P: Peer + 'static> Competitor<P> {
     }
 }
 
-/// Plays the phases of a stream that a peer can play, each through `phase`, which gives what it measured and is told when a measure ends.
-/// After others, a new peer goes on, in the state that is due; bringing it there is not measured.
+/// Plays the phases of a stream that a peer can play, each through `phase`, which gives what it
+/// measured and is told when a measure ends. After others, a new peer goes on, in the state that is
+/// due; bringing it there is not measured.
 fn play<P: Peer, R>(
     stream: &Stream,
     right: &[Checksum],
@@ -66,7 +68,8 @@ thread_local! {
     static KNOWN: RefCell<Option<Known>> = const { RefCell::new(None) };
 }
 
-/// What the oracle answers, in any order within a call. All competitors ask in turn, so that the last answer is kept.
+/// What the oracle answers, in any order within a call. All competitors ask in turn, so that the
+/// last answer is kept.
 fn right_answers(stream: &Stream) -> Rc<[Checksum]> {
     let asked = (stream.name.clone(), stream.n);
     KNOWN.with_borrow_mut(|known| {

@@ -1,4 +1,5 @@
-//! `cargo bench --bench peers`: our backends beside the timer crates that others publish, in the same interleaved rounds.
+//! `cargo bench --bench peers`: our backends beside the timer crates that others publish, in the
+//! same interleaved rounds.
 //!
 //! See `benches/PEERS.md` for how each is used, what it cannot do, and our bias.
 

@@ -3,7 +3,8 @@
 use wheelhouse_core::Tick;
 use wheelhouse_workload::{Measure, Op, Phase};
 
-/// A timer facility with values of eight bytes. Each keeps its own kind of handles, so that no table between them and ours costs it anything.
+/// A timer facility with values of eight bytes. Each keeps its own kind of handles, so that no
+/// table between them and ours costs it anything.
 pub(crate) trait Peer {
     /// The name in tables.
     const NAME: &'static str;
@@ -17,17 +18,20 @@ pub(crate) trait Peer {
     /// What stops or moves a timer.
     type Handle;
 
-    /// An empty one, its clock at 0. `timers` is the most that will be live at a time, for those that must know.
+    /// An empty one, its clock at 0. `timers` is the most that will be live at a time, for those
+    /// that must know.
     fn new(timers: usize) -> Self;
 
     /// Starts a timer.
     fn insert(&mut self, deadline: Tick, value: u64) -> Self::Handle;
 
-    /// Stops the timer of the handle that the program keeps; `None` if it has fired. Takes the handle away where it must not be used again;
-    /// where it may, a program that keeps it need not write to its memory.
+    /// Stops the timer of the handle that the program keeps; `None` if it has fired. Takes the
+    /// handle away where it must not be used again; where it may, a program that keeps it need not
+    /// write to its memory.
     fn cancel(&mut self, kept: &mut Option<Self::Handle>) -> Option<u64>;
 
-    /// Moves the timer of the handle that the program keeps; whether it was live. Takes the handle away, or changes it, where it must.
+    /// Moves the timer of the handle that the program keeps; whether it was live. Takes the handle
+    /// away, or changes it, where it must.
     fn reschedule(&mut self, kept: &mut Option<Self::Handle>, deadline: Tick) -> bool;
 
     /// Moves the clock and gives the values of all that fires.
@@ -65,7 +69,8 @@ impl Ability {
     }
 }
 
-/// Whether a phase asks for nothing that a peer lacks. Insertions into places that were used before need timers that were cancelled.
+/// Whether a phase asks for nothing that a peer lacks. Insertions into places that were used before
+/// need timers that were cancelled.
 pub(crate) fn can_play<P: Peer>(phase: &Phase) -> bool {
     let is_warm = phase.measure == Some(Measure::InsertWarm);
     let needs = |lack: Ability| {

@@ -1,7 +1,8 @@
 //! Plays operations on a peer.
 //!
-//! The player is the one of `wheelhouse-workload` with two differences, for ours as for the others: handles have any type, and the
-//! order in which timers of one call fire does not matter, since few promise one. Which timers fire in which call does.
+//! The player is the one of `wheelhouse-workload` with two differences, for ours as for the others:
+//! handles have any type, and the order in which timers of one call fire does not matter, since few
+//! promise one. Which timers fire in which call does.
 
 use crate::peer::Peer;
 use wheelhouse_core::Tick;
@@ -99,7 +100,8 @@ impl<P: Peer> Player<P> {
 
 /// Which timers are live, kept for a peer that cannot play every phase: it goes on from here.
 pub(crate) struct State {
-    /// The last deadline and value of each label; a deadline that is past has fired or been stopped.
+    /// The last deadline and value of each label; a deadline that is past has fired or been
+    /// stopped.
     timers: Vec<(Tick, u64)>,
     inserted: u64,
     now: Tick,

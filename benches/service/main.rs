@@ -1,4 +1,5 @@
-//! `cargo bench --bench service`: the timer service under load, beside tokio's time driver and others.
+//! `cargo bench --bench service`: the timer service under load, beside tokio's time driver and
+//! others.
 //!
 //! See `benches/SERVICE.md` for what is measured, how each is used, and what is unfair to whom.
 
@@ -11,7 +12,11 @@ use wheelhouse_service_load::options::Options;
 #[derive(Debug, Parser)]
 #[command(
     bin_name = "cargo bench --bench service --",
-    after_help = "Examples:\n  cargo bench --bench service -- --quick\n  cargo bench --bench service -- --experiment fires --facility wheelhouse,tokio-sleep"
+    after_help = concat!(
+        "Examples:\n",
+        "  cargo bench --bench service -- --quick\n",
+        "  cargo bench --bench service -- --experiment fires --facility wheelhouse,tokio-sleep"
+    )
 )]
 struct Bench {
     #[command(flatten)]

@@ -1,8 +1,9 @@
 //! A structure with n live timers, and single operations on it, timed in blocks.
 //!
-//! This is what the criterion benches run: a population that stays at n while one kind of operation is timed and the other,
-//! which restores n, is not. The figures answer "what does a cancel cost while a million timers are live", where the
-//! harness's answer "what does it cost to cancel a million timers".
+//! This is what the criterion benches run: a population that stays at n while one kind of operation
+//! is timed and the other, which restores n, is not. The figures answer "what does a cancel cost
+//! while a million timers are live", where the harness's answer "what does it cost to cancel a
+//! million timers".
 
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -79,7 +80,8 @@ impl<B: Backend> Population<B> {
         places.into_iter().map(|place| (place as usize, self.deadline())).collect()
     }
 
-    /// Runs blocks until `iterations` operations were timed; a block returns how many it timed and how long they took.
+    /// Runs blocks until `iterations` operations were timed; a block returns how many it timed and
+    /// how long they took.
     fn blocks(
         &mut self,
         iterations: u64,
@@ -151,7 +153,8 @@ impl<B: Backend> Population<B> {
         self.blocks(iterations, |this, count| (count, this.advance(count, 1).1))
     }
 
-    /// Moves the clock so many times by so many ticks, timed. Checks what fired and starts it again, not timed.
+    /// Moves the clock so many times by so many ticks, timed. Checks what fired and starts it
+    /// again, not timed.
     fn advance(&mut self, times: u64, ticks: Tick) -> (u64, Duration) {
         let before = self.timer.now();
         // Used again, so that room for them is not what is measured.

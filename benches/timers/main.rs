@@ -1,8 +1,8 @@
 //! `cargo bench`: the comparison.
 //!
-//! Every structure is verified on small streams, then the harness plays whole workloads and recorded
-//! traces in interleaved rounds, times single operations, measures memory, and writes results and
-//! report. What is printed last is the answer. `-- --help` tells what one may ask.
+//! Every structure is verified on small streams, then the harness plays whole workloads and
+//! recorded traces in interleaved rounds, times single operations, measures memory, and writes
+//! results and report. What is printed last is the answer. `-- --help` tells what one may ask.
 
 use anyhow::{Result, bail};
 use clap::Parser;

@@ -1,5 +1,5 @@
-//! Every backend does what the oracle does, whatever the bytes say. A failure prints the shortest script that shows
-//! it, as Rust code for a test.
+//! Every backend does what the oracle does, whatever the bytes say. A failure prints the shortest
+//! script that shows it, as Rust code for a test.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -62,7 +62,8 @@ impl<const SLOTS: usize> Backend for SmallHierarchy<SLOTS> {
 struct SmallRound<const SLOTS: usize>;
 
 impl<const SLOTS: usize> Backend for SmallRound<SLOTS> {
-    const INFO: Info = Info { name: "round-wheel with few slots", ..wheelhouse_round_wheel::Definition::INFO };
+    const INFO: Info =
+        Info { name: "round-wheel with few slots", ..wheelhouse_round_wheel::Definition::INFO };
 
     type Timer<T, M: Meter> = RoundWheel<T, M>;
 

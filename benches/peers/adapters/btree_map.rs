@@ -1,4 +1,5 @@
-//! The standard library's `BTreeMap`, by (deadline, number): what a program without a timer crate would take.
+//! The standard library's `BTreeMap`, by (deadline, number): what a program without a timer crate
+//! would take.
 
 use crate::peer::Peer;
 use std::collections::BTreeMap;

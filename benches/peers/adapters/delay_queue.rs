@@ -1,4 +1,5 @@
-//! tokio-util `DelayQueue`: a hierarchical wheel, 64 slots a level, of keys into a slab, polled as a stream, woken by a timer of tokio's.
+//! tokio-util `DelayQueue`: a hierarchical wheel, 64 slots a level, of keys into a slab, polled as
+//! a stream, woken by a timer of tokio's.
 
 use super::{after, tokio_clock::Clock};
 use crate::peer::Peer;
@@ -56,7 +57,8 @@ impl Peer for Queue {
             }
             Poll::Ready(())
         });
-        // tokio would have a task that takes many at a time pause, which here would mean that what is due does not fire.
+        // tokio would have a task that takes many at a time pause, which here would mean that what
+        // is due does not fire.
         self.clock.advance(now, unconstrained(drain));
     }
 

@@ -1,5 +1,5 @@
-//! grommet-core: a hierarchical wheel of linked lists in a slab, 64 slots a level, occupancy words, the next event cached. Its capacity
-//! is fixed, and allocated and touched before the clock starts.
+//! grommet-core: a hierarchical wheel of linked lists in a slab, 64 slots a level, occupancy words,
+//! the next event cached. Its capacity is fixed, and allocated and touched before the clock starts.
 
 use crate::peer::Peer;
 use grommet_core::timer::{TimerId, Wheel};

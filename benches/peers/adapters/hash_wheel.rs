@@ -1,5 +1,6 @@
-//! hierarchical_hash_wheel_timer: four levels of 256 slots over 2^32 milliseconds, each timer behind an `Rc`, found by its number in a
-//! hash map; what was cancelled stays in its slot until that is emptied. It steps tick by tick, or skips as far as it says it may.
+//! hierarchical_hash_wheel_timer: four levels of 256 slots over 2^32 milliseconds, each timer
+//! behind an `Rc`, found by its number in a hash map; what was cancelled stays in its slot until
+//! that is emptied. It steps tick by tick, or skips as far as it says it may.
 
 use super::after;
 use crate::peer::Peer;
@@ -51,7 +52,8 @@ impl Peer for HashWheel {
         kept.filter(|handle| self.wheel.cancel(handle).is_ok())
     }
 
-    /// It has none: cancelled and started again, under the same number. What is left in the old slot is dead, for its `Rc` is gone.
+    /// It has none: cancelled and started again, under the same number. What is left in the old
+    /// slot is dead, for its `Rc` is gone.
     #[inline]
     fn reschedule(&mut self, kept: &mut Option<u64>, deadline: Tick) -> bool {
         let live = self.cancel(kept);

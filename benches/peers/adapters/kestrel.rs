@@ -1,5 +1,6 @@
-//! kestrel-timer: two levels, 512 slots of 10 ms and 64 of a second unless told otherwise, of timers side by side, found through a map of
-//! generation-checked keys. Each timer has a channel on which its end is told.
+//! kestrel-timer: two levels, 512 slots of 10 ms and 64 of a second unless told otherwise, of
+//! timers side by side, found through a map of generation-checked keys. Each timer has a channel on
+//! which its end is told.
 
 use crate::peer::{Ability, Peer};
 use kestrel_timer::config::{BatchConfig, WheelConfig};
@@ -35,7 +36,8 @@ impl Peer for Kestrel {
     const PACKAGE: Option<&'static str> = Some("kestrel-timer");
     const LACKS: &'static [(Ability, &'static str)] = &[(
         Ability::Exact,
-        "it fires late, by up to a tick of its upper level, so that its answers are not the oracle's wherever the clock moves",
+        "it fires late, by up to a tick of its upper level, so that its answers are not the \
+         oracle's wherever the clock moves",
     )];
     type Handle = Timer;
 

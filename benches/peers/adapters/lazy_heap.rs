@@ -1,5 +1,6 @@
-//! Heaps that cannot remove from their middle, with lazy deletion, as programs do it: values behind handles that know their
-//! generation, and what was cancelled stays in the heap until it comes up or the dead outnumber the living.
+//! Heaps that cannot remove from their middle, with lazy deletion, as programs do it: values behind
+//! handles that know their generation, and what was cancelled stays in the heap until it comes up
+//! or the dead outnumber the living.
 
 use crate::peer::Peer;
 use dary_heap::DaryHeap;

@@ -22,7 +22,8 @@ use wheelhouse_core::Tick;
 use wheelhouse_harness::contender::{self, Contender};
 use wheelhouse_harness::model::FLOOR;
 
-/// Those of ours that a program would take, the others, and the floor. The rest of the registry is there to be compared with these: `cargo bench` does.
+/// Those of ours that a program would take, the others, and the floor. The rest of the registry is
+/// there to be compared with these: `cargo bench` does.
 pub(crate) fn all() -> Vec<Box<dyn Contender>> {
     let mut all: Vec<Box<dyn Contender>> = vec![
         Competitor::<ours::Ours<wheelhouse_hierarchical_wheel::Definition>>::boxed(),
@@ -51,7 +52,8 @@ pub(crate) fn all() -> Vec<Box<dyn Contender>> {
     all
 }
 
-/// The deadline, or the next tick if that is past: for those who would fire a timer that is due already at once, without a movement of the clock.
+/// The deadline, or the next tick if that is past: for those who would fire a timer that is due
+/// already at once, without a movement of the clock.
 #[inline]
 fn after(deadline: Tick, now: Tick) -> Tick {
     deadline.max(now + 1)

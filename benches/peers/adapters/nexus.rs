@@ -1,6 +1,7 @@
-//! nexus-timer: a hierarchical wheel of intrusive lists in a slab, 64 slots a level, ratio 8. Its clock is `Instant`: one tick is a
-//! millisecond, its default, from an arbitrary start. Handles must be given back. Twice: as it comes, and with a cap on what one poll
-//! moves to finer levels, which its documentation advises where a long poll hurts.
+//! nexus-timer: a hierarchical wheel of intrusive lists in a slab, 64 slots a level, ratio 8. Its
+//! clock is `Instant`: one tick is a millisecond, its default, from an arbitrary start. Handles
+//! must be given back. Twice: as it comes, and with a cap on what one poll moves to finer levels,
+//! which its documentation advises where a long poll hurts.
 
 use super::after;
 use crate::peer::Peer;
@@ -11,10 +12,12 @@ use wheelhouse_core::Tick;
 /// No cap.
 pub(crate) const WHOLE: usize = usize::MAX;
 
-/// Enough by its formula, timers times levels by the average delay, for four million timers over 2^20 ticks; and that of its example.
+/// Enough by its formula, timers times levels by the average delay, for four million timers over
+/// 2^20 ticks; and that of its example.
 pub(crate) const CAPPED: usize = 64;
 
-/// The wheel, when its clock began, and the buffer it fires into. A poll moves no more than `CAP` timers.
+/// The wheel, when its clock began, and the buffer it fires into. A poll moves no more than `CAP`
+/// timers.
 pub(crate) struct Nexus<const CAP: usize> {
     wheel: Wheel<u64>,
     start: Instant,
@@ -32,7 +35,8 @@ impl<const CAP: usize> Nexus<CAP> {
 impl<const CAP: usize> Peer for Nexus<CAP> {
     const NAME: &'static str = if CAP == WHOLE { "nexus-timer" } else { "nexus-timer-capped" };
     const PACKAGE: Option<&'static str> = Some("nexus-timer");
-    /// With the deadline: a timer that has fired must not be rescheduled, and the wheel does not say whether it has.
+    /// With the deadline: a timer that has fired must not be rescheduled, and the wheel does not
+    /// say whether it has.
     type Handle = (TimerHandle<u64>, Tick);
 
     fn new(_: usize) -> Self {

@@ -1,5 +1,5 @@
-//! ora-timer: four levels of 256 slots over 2^32 milliseconds, values side by side in their slots, nothing to find them by: there is no
-//! cancel, which is what makes it fast.
+//! ora-timer: four levels of 256 slots over 2^32 milliseconds, values side by side in their slots,
+//! nothing to find them by: there is no cancel, which is what makes it fast.
 
 use super::after;
 use crate::peer::{Ability, Peer};

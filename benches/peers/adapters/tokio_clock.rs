@@ -1,4 +1,5 @@
-//! tokio's clock, paused and moved by hand: one runtime for the whole program, since timers need one to live in.
+//! tokio's clock, paused and moved by hand: one runtime for the whole program, since timers need
+//! one to live in.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -18,7 +19,8 @@ fn runtime() -> &'static Runtime {
     })
 }
 
-/// A clock that starts at 0, one tick a millisecond, tokio's resolution. While there is one, its thread is in the runtime.
+/// A clock that starts at 0, one tick a millisecond, tokio's resolution. While there is one, its
+/// thread is in the runtime.
 pub(crate) struct Clock {
     start: Instant,
     now: Tick,

@@ -1,5 +1,5 @@
-//! tokio's own timers: a boxed `Sleep` for each, polled once so that it is registered with the driver, and a waker for each that notes its
-//! value. The driver's wheel has 64 slots a level.
+//! tokio's own timers: a boxed `Sleep` for each, polled once so that it is registered with the
+//! driver, and a waker for each that notes its value. The driver's wheel has 64 slots a level.
 
 use super::{after, tokio_clock::Clock};
 use crate::peer::{Ability, Peer};

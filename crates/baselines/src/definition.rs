@@ -32,8 +32,9 @@ macro_rules! definition {
     };
 }
 
-/// A step to start, to stop and to move; every timer is looked at when one may be due, which a timer that has left can make it seem. What
-/// a jump finds due is put in order, and taken out one by one.
+/// A step to start, to stop and to move; every timer is looked at when one may be due, which a
+/// timer that has left can make it seem. What a jump finds due is put in order, and taken out one
+/// by one.
 fn unordered(n: u64) -> Bounds {
     let (look, order) = (n as f64, 2.0 * bisection(n));
     Bounds {
@@ -59,7 +60,12 @@ definition! {
         source: "Varghese & Lauck scheme 1",
         precision: Precision::Exact,
         vain_wakeups: 1,
-        costs: Costs { insert: "O(1)", cancel: "O(1)", reschedule: "O(1)", fire: "O(n) a tick, O(log k) each of k" },
+        costs: Costs {
+            insert: "O(1)",
+            cancel: "O(1)",
+            reschedule: "O(1)",
+            fire: "O(n) a tick, O(log k) each of k",
+        },
         bounds: unordered,
         most: LINEAR,
     }
@@ -73,7 +79,12 @@ definition! {
         source: "session stores; ZooKeeper's expiry queue is a cousin",
         precision: Precision::Exact,
         vain_wakeups: 1,
-        costs: Costs { insert: "O(1)", cancel: "O(1)", reschedule: "O(1)", fire: "O(n) a tick, O(log k) each of k" },
+        costs: Costs {
+            insert: "O(1)",
+            cancel: "O(1)",
+            reschedule: "O(1)",
+            fire: "O(n) a tick, O(log k) each of k",
+        },
         bounds: unordered,
         most: LINEAR,
     }
@@ -88,10 +99,18 @@ definition! {
         precision: Precision::Exact,
         vain_wakeups: 0,
         costs: Costs { insert: "O(n)", cancel: "O(1)", reschedule: "O(n)", fire: "O(1)" },
-        // Two steps for each timer passed: of uniform delays, half of those that were started together, two thirds where old and new are mixed.
+        // Two steps for each timer passed: of uniform delays, half of those that were started
+        // together, two thirds where old and new are mixed.
         bounds: |n| {
             let search = 6.0 + 2.0 * 0.75 * n as f64;
-            Bounds { insert: search, cancel: 2.0, reschedule: 2.0 + search, fire: 3.5, empty_tick: 1.0, next_wakeup: 0.0 }
+            Bounds {
+                insert: search,
+                cancel: 2.0,
+                reschedule: 2.0 + search,
+                fire: 3.5,
+                empty_tick: 1.0,
+                next_wakeup: 0.0,
+            }
         },
         most: LINEAR,
     }
@@ -105,7 +124,12 @@ definition! {
         source: "Varghese & Lauck scheme 2, as they recommend it for timeouts of one length",
         precision: Precision::Exact,
         vain_wakeups: 0,
-        costs: Costs { insert: "O(n), O(1) behind all", cancel: "O(1)", reschedule: "O(n)", fire: "O(1)" },
+        costs: Costs {
+            insert: "O(n), O(1) behind all",
+            cancel: "O(1)",
+            reschedule: "O(n)",
+            fire: "O(1)",
+        },
         bounds: SortedListDefinition::INFO.bounds,
         most: LINEAR,
     }
@@ -122,7 +146,14 @@ definition! {
         costs: Costs { insert: "O(n)", cancel: "O(n)", reschedule: "O(n)", fire: "O(1)" },
         bounds: |n| {
             let step = bisection(n) + 0.75 * n as f64;
-            Bounds { insert: step, cancel: step, reschedule: 2.0 * step, fire: 2.5, empty_tick: 1.0, next_wakeup: 0.0 }
+            Bounds {
+                insert: step,
+                cancel: step,
+                reschedule: 2.0 * step,
+                fire: 2.5,
+                empty_tick: 1.0,
+                next_wakeup: 0.0,
+            }
         },
         most: LINEAR,
     }
@@ -136,11 +167,24 @@ definition! {
         source: "Varghese & Lauck scheme 3; alex023/clock, Linux hrtimers",
         precision: Precision::Exact,
         vain_wakeups: 0,
-        costs: Costs { insert: "O(log n)", cancel: "O(1) amortised, worst O(log n)", reschedule: "O(log n)", fire: "O(1) amortised" },
-        // An insertion compares and goes on, on each level, a tree is a tenth higher than the best one; a rotation or so, of six links, mends what it breaks.
+        costs: Costs {
+            insert: "O(log n)",
+            cancel: "O(1) amortised, worst O(log n)",
+            reschedule: "O(log n)",
+            fire: "O(1) amortised",
+        },
+        // An insertion compares and goes on, on each level, a tree is a tenth higher than the best
+        // one; a rotation or so, of six links, mends what it breaks.
         bounds: |n| {
             let search = 2.3 * bisection(n) + 6.0;
-            Bounds { insert: search, cancel: 12.0, reschedule: search + 12.0, fire: 12.0, empty_tick: 1.0, next_wakeup: 0.0 }
+            Bounds {
+                insert: search,
+                cancel: 12.0,
+                reschedule: search + 12.0,
+                fire: 12.0,
+                empty_tick: 1.0,
+                next_wakeup: 0.0,
+            }
         },
         most: u32::MAX,
     }
@@ -154,10 +198,22 @@ definition! {
         source: "Varghese & Lauck scheme 3; std's BTreeMap as programs use it",
         precision: Precision::Exact,
         vain_wakeups: 0,
-        costs: Costs { insert: "O(log n)", cancel: "O(log n)", reschedule: "O(log n)", fire: "O(log n)" },
+        costs: Costs {
+            insert: "O(log n)",
+            cancel: "O(log n)",
+            reschedule: "O(log n)",
+            fire: "O(log n)",
+        },
         bounds: |n| {
             let step = bisection(n) + 1.0;
-            Bounds { insert: step, cancel: step, reschedule: 2.0 * step, fire: step, empty_tick: 1.0, next_wakeup: 0.0 }
+            Bounds {
+                insert: step,
+                cancel: step,
+                reschedule: 2.0 * step,
+                fire: step,
+                empty_tick: 1.0,
+                next_wakeup: 0.0,
+            }
         },
         most: u32::MAX,
     }

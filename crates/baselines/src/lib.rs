@@ -1,7 +1,9 @@
-//! The plain structures that timer facilities are measured against: what a program has before it looks for a better one.
+//! The plain structures that timer facilities are measured against: what a program has before it
+//! looks for a better one.
 //!
-//! Each of them is right, keeps the whole contract of [`Timer`], and is slow somewhere on purpose: they show what the others are for. Varghese
-//! and Lauck call the first [`UnorderedList`] scheme 1, the [`SortedList`] scheme 2, and a tree such as [`OrderedMap`] scheme 3.
+//! Each of them is right, keeps the whole contract of [`Timer`], and is slow somewhere on purpose:
+//! they show what the others are for. Varghese and Lauck call the first [`UnorderedList`] scheme 1,
+//! the [`SortedList`] scheme 2, and a tree such as [`OrderedMap`] scheme 3.
 //!
 //! | structure | insert | cancel | per tick, nothing due | fire, per call in which something is due |
 //! |---|---|---|---|---|
@@ -12,8 +14,9 @@
 //! | [`RedBlackTree`] | O(log n) | O(log n), no search | O(1) | O(log n) per timer |
 //! | [`OrderedMap`] | O(log n) | O(log n) | O(1) | O(log n) per timer |
 //!
-//! What has no order, [`Unordered`], looks at every timer when one may be due; it remembers a tick before which none is, so that other ticks cost
-//! a comparison. (The paper's scheme 1 looks at each tick: it decrements a count in every timer.) What has an order, [`Ordered`], keeps (deadline,
+//! What has no order, [`Unordered`], looks at every timer when one may be due; it remembers a tick
+//! before which none is, so that other ticks cost a comparison. (The paper's scheme 1 looks at each
+//! tick: it decrements a count in every timer.) What has an order, [`Ordered`], keeps (deadline,
 //! insertion) as its key and looks at its first.
 //!
 //! ```
@@ -29,8 +32,9 @@
 //!
 //! # Source
 //!
-//! G. Varghese and T. Lauck, *Hashed and hierarchical timing wheels*, SOSP 1987, section 3. Above a few hundred timers pick another crate:
-//! `wheelhouse-hierarchical-wheel` or `wheelhouse-binary-heap`.
+//! G. Varghese and T. Lauck, *Hashed and hierarchical timing wheels*, SOSP 1987, section 3. Above a
+//! few hundred timers pick another crate: `wheelhouse-hierarchical-wheel` or
+//! `wheelhouse-binary-heap`.
 #![no_std]
 
 extern crate alloc;
@@ -59,13 +63,15 @@ pub use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 use wheelhouse_core::arena::Arena;
 use wheelhouse_core::meter::NoMeter;
 
-/// Varghese and Lauck's scheme 1: all timers side by side in the order of their places, as a program has them in a slice or a list.
+/// Varghese and Lauck's scheme 1: all timers side by side in the order of their places, as a
+/// program has them in a slice or a list.
 pub type UnorderedList<T, M = NoMeter> = Unordered<T, Arena<Entry<T>>, M>;
 
 /// A hash map from handle to timer: what the order of time costs where there is none.
 pub type HashedMap<T, M = NoMeter> = Unordered<T, Hashed<T>, M>;
 
-/// Scheme 2: a doubly linked list in order, searched from the head, or from the rear: `SortedList<T, Rear>`.
+/// Scheme 2: a doubly linked list in order, searched from the head, or from the rear:
+/// `SortedList<T, Rear>`.
 pub type SortedList<T, From = Head, M = NoMeter> = Ordered<T, List<From>, M>;
 
 /// A sorted array: found by bisection, and all behind a timer move when it comes or goes.

@@ -14,7 +14,8 @@ pub trait SearchFrom: Debug + 'static {
     const REAR: bool;
 }
 
-/// Searches begin at the earliest timer. With uniform delays two thirds of the timers are passed, with exponential ones half of them.
+/// Searches begin at the earliest timer. With uniform delays two thirds of the timers are passed,
+/// with exponential ones half of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Head;
 
@@ -30,7 +31,8 @@ impl SearchFrom for Rear {
     const REAR: bool = true;
 }
 
-/// Timers linked in the order of their keys. To put one in is to pass those before it, or behind it; to take one out is to link its neighbours.
+/// Timers linked in the order of their keys. To put one in is to pass those before it, or behind
+/// it; to take one out is to link its neighbours.
 #[derive(Clone, Debug)]
 pub struct List<F = Head> {
     lists: Lists,

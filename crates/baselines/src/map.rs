@@ -5,7 +5,8 @@ use wheelhouse_core::Tick;
 use wheelhouse_core::meter::{Meter, Work, bisection};
 use wheelhouse_core::ordered::{Key, Queue};
 
-/// An ordered map from key to place. Comparisons are not the map's to tell: each operation is counted as the lg n + 1 of a bisection.
+/// An ordered map from key to place. Comparisons are not the map's to tell: each operation is
+/// counted as the lg n + 1 of a bisection.
 #[derive(Clone, Debug)]
 pub struct Map {
     places: BTreeMap<Key, u32>,

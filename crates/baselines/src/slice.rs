@@ -5,8 +5,9 @@ use wheelhouse_core::Tick;
 use wheelhouse_core::meter::{Meter, Work};
 use wheelhouse_core::ordered::{Key, Queue};
 
-/// Keys and places side by side, the last first, so that what fires is taken off the end. A timer that comes or goes moves all that are due
-/// before it: nothing for one that is due first, O(n) for a timeout that is due after all others.
+/// Keys and places side by side, the last first, so that what fires is taken off the end. A timer
+/// that comes or goes moves all that are due before it: nothing for one that is due first, O(n) for
+/// a timeout that is due after all others.
 #[derive(Clone, Debug)]
 pub struct Slice {
     timers: Vec<(Key, u32)>,

@@ -111,8 +111,9 @@ impl<T> Store<T> for Hashed<T> {
     }
 }
 
-/// A hash function for handles, which nobody chooses: each half is multiplied by an odd number that mixes its bits into the high ones (Knuth's
-/// multiplicative hashing), which are then folded into the low ones.
+/// A hash function for handles, which nobody chooses: each half is multiplied by an odd number that
+/// mixes its bits into the high ones (Knuth's multiplicative hashing), which are then folded into
+/// the low ones.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mix(u64);
 

@@ -22,8 +22,9 @@ struct Node {
     is_red: bool,
 }
 
-/// A binary search tree in which no path from the root is more than twice as long as another: no red node has a red child, and all paths pass as many
-/// black ones. A timer's handle leads to its node, so that none is searched for when it leaves; the first is remembered.
+/// A binary search tree in which no path from the root is more than twice as long as another: no
+/// red node has a red child, and all paths pass as many black ones. A timer's handle leads to its
+/// node, so that none is searched for when it leaves; the first is remembered.
 #[derive(Clone, Debug)]
 pub struct Tree {
     nodes: Segments<Node>,
@@ -78,7 +79,8 @@ impl Tree {
         parent
     }
 
-    /// Puts a node, or none, where a child of a parent was, or where the root was. The link down, and the one back.
+    /// Puts a node, or none, where a child of a parent was, or where the root was. The link down,
+    /// and the one back.
     fn replace(&mut self, parent: u32, side: Side, by: u32, meter: &impl Meter) {
         meter.tally(Work::Link, if by == NONE { 1 } else { 2 });
         if parent == NONE {
@@ -137,7 +139,8 @@ impl Tree {
         self.node(root).is_red = false;
     }
 
-    /// Mends what a black node that left breaks: the paths through `at`, which may be none, under `parent` pass one too few.
+    /// Mends what a black node that left breaks: the paths through `at`, which may be none, under
+    /// `parent` pass one too few.
     fn mend_black(&mut self, mut at: u32, mut parent: u32, meter: &impl Meter) {
         while parent != NONE && !self.is_red(at) {
             let side = self.side(at, parent);
@@ -173,7 +176,8 @@ impl Tree {
         }
     }
 
-    /// Takes a node out that has no child of lesser keys, or none of greater: the other child takes its place.
+    /// Takes a node out that has no child of lesser keys, or none of greater: the other child takes
+    /// its place.
     fn splice(&mut self, at: u32, meter: &impl Meter) -> (u32, u32) {
         let Node { parent, children: [less, more], .. } = *self.node(at);
         let child = if less == NONE { more } else { less };
@@ -225,7 +229,8 @@ impl Queue for Tree {
             }
             return;
         }
-        // The next greater node, which has no lesser child, is taken out instead, and then put where this one is.
+        // The next greater node, which has no lesser child, is taken out instead, and then put
+        // where this one is.
         let next = self.outermost(more, LESS, meter);
         let was_red = self.is_red(next);
         let (child, mut parent) = self.splice(next, meter);

@@ -7,11 +7,13 @@ use wheelhouse_core::meter::{Meter, NoMeter, Work, bisection};
 use wheelhouse_core::ordered::Key;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
-/// A timer facility on a [`Store`]. See [`UnorderedList`](crate::UnorderedList) and [`HashedMap`](crate::HashedMap) for the stores there are, and
-/// the [crate's page](crate) for what they cost.
+/// A timer facility on a [`Store`]. See [`UnorderedList`](crate::UnorderedList) and
+/// [`HashedMap`](crate::HashedMap) for the stores there are, and the [crate's page](crate) for what
+/// they cost.
 ///
-/// What a look at all timers finds due is put in order, and fires from there: so a call that fires k timers takes O(n + k log k), however it is
-/// made. The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see [`TimerId`].
+/// What a look at all timers finds due is put in order, and fires from there: so a call that fires
+/// k timers takes O(n + k log k), however it is made. The order of expiries is (deadline,
+/// insertion). Handles are safe to keep for ever: see [`TimerId`].
 #[derive(Clone, Debug)]
 pub struct Unordered<T, S, M = NoMeter> {
     timers: S,
@@ -146,7 +148,8 @@ impl<T, S: Store<T>, M: Meter> Timer<T> for Unordered<T, S, M> {
         self.timers.get(id).map(|entry| entry.deadline)
     }
 
-    /// Exact, but for the first after the earliest timer was cancelled or moved: that is the tick at which it would have been due.
+    /// Exact, but for the first after the earliest timer was cancelled or moved: that is the tick
+    /// at which it would have been due.
     fn next_wakeup(&self) -> Option<Tick> {
         let waiting = (self.timers.len() > self.due.len()).then_some(self.earliest);
         self.due.first_key_value().map(|(key, _)| key.deadline).or(waiting)

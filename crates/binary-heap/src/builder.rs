@@ -142,7 +142,8 @@ impl fmt::Display for BuildError {
             Self::Capacity(timers) => {
                 write!(
                     f,
-                    "a capacity of {timers}: a heap holds at most {MAX_TIMERS} timers; it grows as needed, so ask for less"
+                    "a capacity of {timers}: a heap holds at most {MAX_TIMERS} timers; it grows as \
+                     needed, so ask for less"
                 )
             }
         }

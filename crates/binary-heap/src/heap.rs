@@ -185,5 +185,4 @@ impl<T, const ARITY: usize, M: Meter> Timer<T> for BinaryHeap<T, ARITY, M> {
 }
 
 #[cfg(test)]
-#[path = "heap_tests.rs"]
 mod tests;

@@ -358,5 +358,4 @@ impl<T, M: Meter> Timer<T> for LazyHeap<T, M> {
 }
 
 #[cfg(test)]
-#[path = "lazy_tests.rs"]
 mod tests;

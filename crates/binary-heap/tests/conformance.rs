@@ -1,4 +1,5 @@
-//! The contract, on this backend: with two children for each node, as it is by default, with four and eight, and with lazy deletion.
+//! The contract, on this backend: with two children for each node, as it is by default, with four
+//! and eight, and with lazy deletion.
 
 use wheelhouse_binary_heap::Definition;
 

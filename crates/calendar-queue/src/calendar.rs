@@ -1,4 +1,5 @@
-//! The calendar: days of one year, each a sorted list of what is due on it, in this year or another.
+//! The calendar: days of one year, each a sorted list of what is due on it, in this year or
+//! another.
 
 use alloc::vec::Vec;
 use wheelhouse_core::Tick;
@@ -60,8 +61,8 @@ impl Calendar {
         self.lists.insert_behind(&mut self.days[day], before, place);
     }
 
-    /// The timer of the least key, where none is before a date: the first timer of the first day that has one of this year. If the year has none, the
-    /// least of all first timers.
+    /// The timer of the least key, where none is before a date: the first timer of the first day
+    /// that has one of this year. If the year has none, the least of all first timers.
     fn find_first(&self, date: Tick, meter: &impl Meter) -> u32 {
         let count = self.days.len() as Tick;
         for passed in 0..count {
@@ -79,7 +80,8 @@ impl Calendar {
         firsts.min_by_key(|place| self.key_at(*place)).unwrap_or(NONE)
     }
 
-    /// Makes a calendar of so many days, as long as the timers of the near future are apart on average, three times. All timers move: O(n).
+    /// Makes a calendar of so many days, as long as the timers of the near future are apart on
+    /// average, three times. All timers move: O(n).
     #[inline(never)]
     fn renew(&mut self, days: usize, meter: &impl Meter) {
         let old = core::mem::take(&mut self.days);
@@ -230,7 +232,8 @@ mod tests {
         }
     }
 
-    /// What Brown found: the work of taking the first out and putting another in does not depend on how many there are.
+    /// What Brown found: the work of taking the first out and putting another in does not depend on
+    /// how many there are.
     #[test]
     fn a_hold_takes_as_many_steps_at_any_size() {
         let steps = [1 << 10, 1 << 16].map(|n| {

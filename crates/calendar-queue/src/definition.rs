@@ -21,7 +21,8 @@ impl Backend for Definition {
             reschedule: "O(1) average, worst O(n)",
             fire: "O(1) average, worst O(n)",
         },
-        // Some comparisons on a day of two timers, and the move to a new calendar, twice for each timer while they grow.
+        // Some comparisons on a day of two timers, and the move to a new calendar, twice for each
+        // timer while they grow.
         bounds: |_| Bounds {
             insert: 20.0,
             cancel: 8.0,

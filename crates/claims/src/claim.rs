@@ -205,7 +205,11 @@ mod tests {
             let text = format!("{entry}{rest}");
             parse(&text).err().map_or(String::new(), |error| error.to_string())
         };
-        let of = |id| format!("[[claim.by_sources]]\nid = '{id}'\nquote = 'q'\noutcome = 'refuted'\nsays = 's'");
+        let of = |id| {
+            format!(
+                "[[claim.by_sources]]\nid = '{id}'\nquote = 'q'\noutcome = 'refuted'\nsays = 's'"
+            )
+        };
         assert!(error("").contains("nothing decides C1"));
         assert!(error(&of("C1.1")).contains("names no source"));
         assert!(error(&format!("source = 's'\n{}", of("C2.1"))).contains("not of C1"));

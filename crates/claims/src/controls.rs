@@ -24,19 +24,11 @@ pub struct Planted {
     cost: fn(n: u64, random: &mut Pcg64Mcg) -> f64,
 }
 
-const fn clean(
-    name: &'static str,
-    class: Growth,
-    cost: fn(u64, &mut Pcg64Mcg) -> f64,
-) -> Planted {
+const fn clean(name: &'static str, class: Growth, cost: fn(u64, &mut Pcg64Mcg) -> f64) -> Planted {
     Planted { name, class, clean: true, cost }
 }
 
-const fn hard(
-    name: &'static str,
-    class: Growth,
-    cost: fn(u64, &mut Pcg64Mcg) -> f64,
-) -> Planted {
+const fn hard(name: &'static str, class: Growth, cost: fn(u64, &mut Pcg64Mcg) -> f64) -> Planted {
     Planted { name, class, clean: false, cost }
 }
 
@@ -45,9 +37,15 @@ use Growth::{Constant, Linear, Logarithmic, Undecided};
 /// The planted costs.
 pub const PLANTED: &[Planted] = &[
     clean("O(1): one to nine steps", Constant, |_, random| random.random_range(1..10) as f64),
-    clean("O(1): 366 steps, within 0.1 %", Constant, |_, random| 366.0 + random.random_range(-0.4..0.4)),
+    clean("O(1): 366 steps, within 0.1 %", Constant, |_, random| {
+        366.0 + random.random_range(-0.4..0.4)
+    }),
     clean("O(1), 43 steps at one size", Constant, |n, _| if n == spike(n) { 43.0 } else { 5.0 }),
-    clean("O(1), a step more from one size on", Constant, |n, _| if n < jump() { 5.0 } else { 6.0 }),
+    clean(
+        "O(1), a step more from one size on",
+        Constant,
+        |n, _| if n < jump() { 5.0 } else { 6.0 },
+    ),
     clean("O(log n): a bisection", Logarithmic, bisection),
     clean("O(log n): a level for every second doubling", Logarithmic, |n, random| {
         (f64::from(n.ilog2()) / 2.0).floor() + random.random_range(0.0..2.0)
@@ -58,7 +56,9 @@ pub const PLANTED: &[Planted] = &[
     clean("O(n/M): a slot of 64", Linear, slot),
     hard("O(n): a search from the head", Linear, |n, random| random.random_range(0..n) as f64),
     hard("O(1), as much noise", Constant, |_, random| noisy(8.0, random)),
-    hard("O(log n), as much noise", Logarithmic, |n, random| noisy(2.0 * (n as f64).log2(), random)),
+    hard("O(log n), as much noise", Logarithmic, |n, random| {
+        noisy(2.0 * (n as f64).log2(), random)
+    }),
     hard("O(n), as much noise", Linear, |n, random| noisy(n as f64, random)),
     hard("noise alone: n steps once in n times", Constant, |n, random| {
         if random.random_range(0..n) == 0 { n as f64 } else { 0.0 }

@@ -211,8 +211,7 @@ fn told(curves: &[Curve]) -> String {
         [one] => format!("{} to {}", figure(one.first()), figure(one.last())),
         several => {
             let last = || several.iter().map(Curve::last);
-            let (least, most) =
-                (last().fold(f64::INFINITY, f64::min), last().fold(0.0, f64::max));
+            let (least, most) = (last().fold(f64::INFINITY, f64::min), last().fold(0.0, f64::max));
             format!("{} to {} at the largest n", figure(least), figure(most))
         }
     };

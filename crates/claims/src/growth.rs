@@ -85,7 +85,8 @@ impl Interval {
         Self { mean: centre, low: centre - margin, high: centre + margin }
     }
 
-    fn margin(self) -> f64 {
+    /// Half its width.
+    pub fn margin(self) -> f64 {
         self.high - self.mean
     }
 }
@@ -222,11 +223,8 @@ impl Shape {
         let upper = each(&|points| line(&points[points.len() / 2..]).1);
         let change = each(&change);
         let share = |it: f64| it / slope.mean;
-        let trend = Interval {
-            mean: share(change.mean),
-            low: share(change.low),
-            high: share(change.high),
-        };
+        let trend =
+            Interval { mean: share(change.mean), low: share(change.low), high: share(change.high) };
         let level = mean(&samples.iter().map(|it| mean(&it.costs)).collect::<Vec<_>>());
         let mut shape = Self {
             class: Growth::Undecided,
@@ -330,8 +328,7 @@ fn change(points: &[(f64, f64)]) -> f64 {
     let middle = points.iter().map(|it| it.0).sum::<f64>() / points.len() as f64;
     let (at, slope) = line(points);
     // What the straight line leaves, over the square of the distance, which is made orthogonal to it.
-    let squares: Vec<(f64, f64)> =
-        points.iter().map(|(x, _)| (*x, (x - middle).powi(2))).collect();
+    let squares: Vec<(f64, f64)> = points.iter().map(|(x, _)| (*x, (x - middle).powi(2))).collect();
     let (square_at, square_slope) = line(&squares);
     let (mut covariance, mut variance) = (0.0, 0.0);
     for ((x, y), (_, square)) in points.iter().zip(&squares) {

@@ -14,7 +14,7 @@
 //!          samples ─▶ Shape                class, slope per doubling with its interval, spikes
 //! ```
 //!
-//! Nothing here reads a clock. How a cost grows is decided on operation counts ([`growth`]), and which
+//! Nothing that decides reads a clock; the times in the table of the [`front`] are context. How a cost grows is decided on operation counts ([`growth`]), and which
 //! of two structures is ahead on [instructions](recorded): a step of one is not a step of another.
 //! The classifier is tried on planted costs ([`controls`]), the claims on planted faults ([`fault`]),
 //! and every number of our own that an outcome hangs on stands in one table ([`thresholds`]). Whoever
@@ -39,15 +39,18 @@ mod evidence;
 mod experiment;
 pub mod experiments;
 pub mod fault;
+pub mod front;
 pub mod growth;
 pub mod instructions;
 mod judge;
 mod lab;
 pub mod outcomes;
+pub mod printed;
 pub mod recorded;
 pub mod report;
 mod scale;
 mod shown;
+pub mod stability;
 mod statement;
 mod sweep;
 pub mod thresholds;

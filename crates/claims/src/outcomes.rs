@@ -51,7 +51,8 @@ mod tests {
         let record: Record = ids.map(|id| (id.to_owned(), Outcome::Refuted)).into();
         let text = file(&record);
         assert_eq!(toml::from_str::<Record>(&text)?, record);
-        let order: Vec<_> = text.lines().skip(1).filter_map(|line| line.split('"').nth(1)).collect();
+        let order: Vec<_> =
+            text.lines().skip(1).filter_map(|line| line.split('"').nth(1)).collect();
         assert_eq!(order, ["B1.1", "C2.1", "C2.2", "C2.10", "C10.1"]);
         Ok(())
     }

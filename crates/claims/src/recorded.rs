@@ -38,9 +38,8 @@ impl Row {
     }
 }
 
-static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
-    serde_json::from_str::<Record>(FILE).map_or(Vec::new(), |record| record.rows)
-});
+static ROWS: LazyLock<Vec<Row>> =
+    LazyLock::new(|| serde_json::from_str::<Record>(FILE).map_or(Vec::new(), |record| record.rows));
 
 static PAIRS: LazyLock<Vec<Pair>> =
     LazyLock::new(|| serde_json::from_str(PAIRS_FILE).unwrap_or_default());
@@ -83,14 +82,12 @@ pub fn compared(one: &str, other: &str, measure: &str) -> Vec<(String, f64, f64)
     let of_one = all().iter().filter(|row| row.backend == one && row.measure == measure);
     let largest = |row: &&Row| {
         all().iter().all(|it| {
-            (it.backend.as_str(), &it.workload, &it.measure)
-                != (one, &row.workload, &row.measure)
+            (it.backend.as_str(), &it.workload, &it.measure) != (one, &row.workload, &row.measure)
                 || it.n <= row.n
         })
     };
-    let with = |row: &Row| {
-        (row.workload.clone(), row.each(), each(other, &row.workload, row.n, measure))
-    };
+    let with =
+        |row: &Row| (row.workload.clone(), row.each(), each(other, &row.workload, row.n, measure));
     of_one.filter(largest).map(with).collect()
 }
 

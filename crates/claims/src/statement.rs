@@ -147,9 +147,9 @@ impl Test {
             Self::Near(pairs, threshold) => finite(pairs, |found, stated| {
                 (found / stated - 1.0).abs() <= thresholds.of(*threshold)
             }),
-            Self::Within(pairs, threshold) => finite(pairs, |found, stated| {
-                (found - stated).abs() <= thresholds.of(*threshold)
-            }),
+            Self::Within(pairs, threshold) => {
+                finite(pairs, |found, stated| (found - stated).abs() <= thresholds.of(*threshold))
+            }
             Self::Exceeds(pairs, threshold) => {
                 finite(pairs, |more, less| more > thresholds.of(*threshold) * less)
             }
@@ -202,7 +202,10 @@ mod tests {
     #[test]
     fn nothing_decides_nothing() {
         assert_eq!(outcome(&Test::Is(Vec::new(), Growth::Constant)), Outcome::Undecided);
-        assert_eq!(outcome(&Test::Near(vec![(f64::NAN, 1.0)], Threshold::Share)), Outcome::Undecided);
+        assert_eq!(
+            outcome(&Test::Near(vec![(f64::NAN, 1.0)], Threshold::Share)),
+            Outcome::Undecided
+        );
     }
 
     #[test]

@@ -24,11 +24,7 @@ impl Sweep {
     }
 
     /// A sweep over something else.
-    pub fn over(
-        x: impl Into<String>,
-        title: impl Into<String>,
-        unit: impl Into<String>,
-    ) -> Self {
+    pub fn over(x: impl Into<String>, title: impl Into<String>, unit: impl Into<String>) -> Self {
         let (title, unit, x) = (title.into(), unit.into(), x.into());
         Self { title, unit, x, lines: Vec::new(), hidden: Vec::new() }
     }
@@ -47,7 +43,12 @@ impl Sweep {
     }
 
     /// Adds the costs of one run, each under the structure's name and its own.
-    pub fn run<const K: usize>(&mut self, who: &str, what: [&str; K], curves: [Curve; K]) -> &mut Self {
+    pub fn run<const K: usize>(
+        &mut self,
+        who: &str,
+        what: [&str; K],
+        curves: [Curve; K],
+    ) -> &mut Self {
         for (what, curve) in what.into_iter().zip(curves) {
             self.add(format!("{who}, {what}"), curve);
         }
@@ -85,7 +86,8 @@ impl Sweep {
 
     /// Steps at the smallest and the largest n, the class, the slope with its interval, and spikes.
     pub fn table(&self) -> Table {
-        let columns = ["", "n", "at the smallest", "at the largest", "class", "per doubling", "spikes"];
+        let columns =
+            ["", "n", "at the smallest", "at the largest", "class", "per doubling", "spikes"];
         let mut table = Table::new(format!("{}: {}", self.title, self.unit), columns);
         for (name, curve) in &self.lines {
             let shape = curve.shape(&Thresholds::default());

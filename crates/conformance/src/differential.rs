@@ -1,4 +1,5 @@
-//! A long random run, compared with the oracle step by step: a wheel has states that a short sequence does not reach.
+//! A long random run, compared with the oracle step by step: a wheel has states that a short
+//! sequence does not reach.
 
 use crate::random::Random;
 use crate::script::{Divergence, Pair, Step, When};
@@ -13,8 +14,8 @@ const WAKEUP_EVERY: usize = 16;
 /// A clock past this has little left to show: the next phase starts with new structures.
 const LATE: u64 = 1 << 63;
 
-/// A run of [`LONG_RUN`] operations, equal to the oracle's bit for bit: each expiry with handle, deadline and value,
-/// each value given back, length and clock after each operation.
+/// A run of [`LONG_RUN`] operations, equal to the oracle's bit for bit: each expiry with handle,
+/// deadline and value, each value given back, length and clock after each operation.
 ///
 /// # Panics
 ///

@@ -5,7 +5,8 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// How long a check may take. The longest takes seconds, in a debug build under load perhaps a minute.
+/// How long a check may take. The longest takes seconds, in a debug build under load perhaps a
+/// minute.
 pub const TIME_LIMIT: Duration = Duration::from_secs(600);
 
 /// A check for one backend.
@@ -39,8 +40,8 @@ impl Check {
     ///
     /// # Errors
     ///
-    /// The message of the failure. A check that has not ended after `limit` has failed; its thread cannot be stopped
-    /// and goes on until the program ends.
+    /// The message of the failure. A check that has not ended after `limit` has failed; its thread
+    /// cannot be stopped and goes on until the program ends.
     pub fn run_within(&self, limit: Duration) -> Result<(), String> {
         self.outcome(limit).map_err(|failure| match failure {
             Failure::Panic(payload) => message(payload.as_ref()).to_owned(),
@@ -74,7 +75,8 @@ enum Failure {
 
 fn hangs(name: &str, limit: Duration) -> String {
     format!(
-        "{name} has not ended after {limit:?}: does the structure walk a distance tick by tick (contract 10)?"
+        "{name} has not ended after {limit:?}: does the structure walk a distance tick by tick \
+         (contract 10)?"
     )
 }
 

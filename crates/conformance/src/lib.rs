@@ -1,9 +1,10 @@
 //! The contract of wheelhouse's [`Timer`] trait as a test suite, for any backend.
 //!
-//! Each of the eleven promises of the [contract](wheelhouse_core#the-contract) is a check: a function that is generic
-//! over a [`Backend`] and panics with what was promised and what was seen. Beside them stand random sequences that
-//! shrink ([`property_any_sequence`]), a long run against the oracle ([`differential_long_run`]), and the worked
-//! examples of the articles that this project examines (`golden_..`).
+//! Each of the eleven promises of the [contract](wheelhouse_core#the-contract) is a check: a
+//! function that is generic over a [`Backend`] and panics with what was promised and what was seen.
+//! Beside them stand random sequences that shrink ([`property_any_sequence`]), a long run against
+//! the oracle ([`differential_long_run`]), and the worked examples of the articles that this
+//! project examines (`golden_..`).
 //!
 //! # Use
 //!
@@ -27,31 +28,35 @@
 //! }
 //! ```
 //!
-//! A structure that is [late by design](wheelhouse_core#structures-that-are-late-by-design) has a suite of its own, [`approximate_suite!`] and
-//! [`approximate_checks`]: the promises that hold as they stand, the others as they are changed (`approximate_..`), and a long run in which every answer is held
-//! to the structure's own bound.
+//! A structure that is [late by design](wheelhouse_core#structures-that-are-late-by-design) has a
+//! suite of its own, [`approximate_suite!`] and [`approximate_checks`]: the promises that hold as
+//! they stand, the others as they are changed (`approximate_..`), and a long run in which every
+//! answer is held to the structure's own bound.
 //!
 //! # How it decides
 //!
-//! * Against the [`Oracle`], an ordered map that is right because it is obvious. Two structures agree if they answer
-//!   every call alike: each expiry with handle, deadline and value in order, each value given back, each length.
-//! * The random parts all go through one interpreter, [`script`], so that a sequence found by one (the fuzzer in
-//!   `fuzz/`, say) is a test case for the others, and prints as Rust code.
-//! * Seeds are fixed: a test that fails fails again. Searching with fresh randomness is the fuzzer's part;
-//!   `PROPTEST_RNG_SEED` and `PROPTEST_CASES` change the seed and the number of random sequences.
-//! * Each check runs in a thread of its own and has [`TIME_LIMIT`] to end, so that a structure that walks 2^60 ticks
-//!   fails instead of hanging.
+//! * Against the [`Oracle`], an ordered map that is right because it is obvious. Two structures
+//!   agree if they answer every call alike: each expiry with handle, deadline and value in order,
+//!   each value given back, each length.
+//! * The random parts all go through one interpreter, [`script`], so that a sequence found by one
+//!   (the fuzzer in `fuzz/`, say) is a test case for the others, and prints as Rust code.
+//! * Seeds are fixed: a test that fails fails again. Searching with fresh randomness is the
+//!   fuzzer's part; `PROPTEST_RNG_SEED` and `PROPTEST_CASES` change the seed and the number of
+//!   random sequences.
+//! * Each check runs in a thread of its own and has [`TIME_LIMIT`] to end, so that a structure that
+//!   walks 2^60 ticks fails instead of hanging.
 //!
 //! # What it cannot see
 //!
-//! That a handle stays stale after four billion uses of its place: a run of that length takes minutes. A backend with
-//! storage of its own must show it with a unit test that sets the count, as that of wheelhouse's
-//! [`Arena`](wheelhouse_core::arena::Arena) does. And the worst case of one operation: the counts are averages.
+//! That a handle stays stale after four billion uses of its place: a run of that length takes
+//! minutes. A backend with storage of its own must show it with a unit test that sets the count, as
+//! that of wheelhouse's [`Arena`](wheelhouse_core::arena::Arena) does. And the worst case of one
+//! operation: the counts are averages.
 //!
 //! # Features
 //!
-//! `memory` (on by default): contract 8 counts bytes through a global allocator. Turn it off where there is one
-//! already; the check is then left out.
+//! `memory` (on by default): contract 8 counts bytes through a global allocator. Turn it off where
+//! there is one already; the check is then left out.
 
 mod contract;
 mod differential;
@@ -93,7 +98,8 @@ fn insert<T>(timer: &mut impl Timer<T>, timers: impl IntoIterator<Item = (u64, T
     }
 }
 
-/// The tick at which a timer inserted at `now` has fired at the latest: its deadline, if the structure is exact.
+/// The tick at which a timer inserted at `now` has fired at the latest: its deadline, if the
+/// structure is exact.
 fn latest<B: Backend>(now: u64, deadline: u64) -> u64 {
     B::INFO.precision.latest(now, deadline)
 }

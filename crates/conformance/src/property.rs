@@ -1,5 +1,5 @@
-//! Random sequences of operations, compared with the oracle after each step. What fails shrinks to a few steps and
-//! is printed as Rust code, to be pasted into a test.
+//! Random sequences of operations, compared with the oracle after each step. What fails shrinks to
+//! a few steps and is printed as Rust code, to be pasted into a test.
 
 use crate::script::{Step, When, minimise, run};
 use crate::sized;
@@ -20,7 +20,8 @@ pub fn property_any_sequence<B: Backend>() {
     hold::<B>(steps(200));
 }
 
-/// Few different deadlines, so that nearly all timers share theirs with others and the order of insertion decides.
+/// Few different deadlines, so that nearly all timers share theirs with others and the order of
+/// insertion decides.
 ///
 /// # Panics
 ///
@@ -65,7 +66,8 @@ fn step(when: BoxedStrategy<When>) -> impl Strategy<Value = Step> {
     prop_oneof![
         8 => when.clone().prop_map(Step::Insert),
         3 => any::<u16>().prop_map(|timer| Step::Cancel(timer % 256)),
-        3 => (any::<u16>(), when.clone()).prop_map(|(timer, when)| Step::Reschedule(timer % 256, when)),
+        3 => (any::<u16>(), when.clone())
+            .prop_map(|(timer, when)| Step::Reschedule(timer % 256, when)),
         2 => when.clone().prop_map(Step::Advance),
         3 => when.clone().prop_map(Step::Pop),
         1 => Just(Step::Wake),
@@ -74,7 +76,8 @@ fn step(when: BoxedStrategy<When>) -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Ticks near now, at all distances, around the powers of two at which wheels change level, and past.
+/// Ticks near now, at all distances, around the powers of two at which wheels change level, and
+/// past.
 fn any_when() -> impl Strategy<Value = When> {
     prop_oneof![
         6 => (0..20_u64).prop_map(When::In),

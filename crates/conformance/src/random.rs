@@ -1,4 +1,5 @@
-//! A small generator, so that a seed gives the same run on every machine and with every version of every crate.
+//! A small generator, so that a seed gives the same run on every machine and with every version of
+//! every crate.
 
 /// SplitMix64 (Steele, Lea and Flood, 2014): 64 bits of state, each visited once.
 #[derive(Clone, Debug)]
@@ -17,7 +18,8 @@ impl Random {
         word ^ (word >> 31)
     }
 
-    /// A number below `end`, which is not zero. The bias of the remainder is of no consequence for tests.
+    /// A number below `end`, which is not zero. The bias of the remainder is of no consequence for
+    /// tests.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.next() % end
     }
@@ -27,7 +29,8 @@ impl Random {
         self.below(len as u64) as usize
     }
 
-    /// A number with up to `bits` bits, each length as likely as the others: many small ones, some large ones.
+    /// A number with up to `bits` bits, each length as likely as the others: many small ones, some
+    /// large ones.
     pub(crate) fn of_any_scale(&mut self, bits: u32) -> u64 {
         let length = self.below(u64::from(bits) + 1) as u32;
         if length == 0 { 0 } else { self.next() >> (64 - length) }

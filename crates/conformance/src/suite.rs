@@ -18,8 +18,9 @@ macro_rules! suite {
     };
 }
 
-/// Makes each check for structures that are late by design a `#[test]` for the backend named: one whose
-/// [`Precision`](wheelhouse_core::backend::Precision) is `Late`. To be called once per module.
+/// Makes each check for structures that are late by design a `#[test]` for the backend named: one
+/// whose [`Precision`](wheelhouse_core::backend::Precision) is `Late`. To be called once per
+/// module.
 ///
 /// ```
 /// # mod tests {
@@ -44,8 +45,9 @@ pub fn checks<B: Backend>() -> Vec<Check> {
     crate::__each_check!(__as_values, B)
 }
 
-/// Passes the list of checks to a macro: the one place that names them all. A check is a public function of this crate
-/// that is generic over a backend, with the number of the promise that it is about.
+/// Passes the list of checks to a macro: the one place that names them all. A check is a public
+/// function of this crate that is generic over a backend, with the number of the promise that it is
+/// about.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __each_check {
@@ -83,7 +85,8 @@ macro_rules! __each_check {
     };
 }
 
-/// The same for structures that are late by design: `contract_..` are the checks that hold for these as they stand.
+/// The same for structures that are late by design: `contract_..` are the checks that hold for
+/// these as they stand.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __each_approximate_check {
@@ -104,8 +107,8 @@ macro_rules! __each_approximate_check {
     };
 }
 
-/// Adds what the feature `memory` allows. Decided here, by this crate's feature: a `cfg` in the expansion would ask for
-/// that of the crate that calls.
+/// Adds what the feature `memory` allows. Decided here, by this crate's feature: a `cfg` in the
+/// expansion would ask for that of the crate that calls.
 #[cfg(feature = "memory")]
 #[doc(hidden)]
 #[macro_export]

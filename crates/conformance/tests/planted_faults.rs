@@ -1,6 +1,6 @@
-//! The suite finds what it is there to find: faults are planted into a timer facility that is not of this workspace,
-//! one at a time, and the check that is meant for each must fail, with its number in the message. Without a fault the
-//! same facility passes everything.
+//! The suite finds what it is there to find: faults are planted into a timer facility that is not
+//! of this workspace, one at a time, and the check that is meant for each must fail, with its
+//! number in the message. Without a fault the same facility passes everything.
 
 mod planted;
 
@@ -16,7 +16,8 @@ mod without_a_fault {
     wheelhouse_conformance::suite!(super::Planted);
 }
 
-/// Plants a fault and runs all checks whose name starts with `prefix`: the message of the first that fails.
+/// Plants a fault and runs all checks whose name starts with `prefix`: the message of the first
+/// that fails.
 fn failure(fault: Fault, prefix: &str) -> Option<String> {
     let checks = checks::<Planted>();
     let mut matching = checks.iter().filter(|check| check.name.starts_with(prefix)).peekable();
@@ -32,20 +33,23 @@ fn failure(fault: Fault, prefix: &str) -> Option<String> {
     })
 }
 
-/// A test for each fault: which promise of the contract it breaks, and which random sequences find it as well.
+/// A test for each fault: which promise of the contract it breaks, and which random sequences find
+/// it as well.
 macro_rules! faults {
     ($($test:ident: $fault:ident breaks $contract:literal $(and $random:ident)?;)+) => {
         $(
             #[test]
             fn $test() {
                 let prefix = format!("contract_{:02}_", $contract);
-                let message = failure(Fault::$fault, &prefix).expect(concat!(stringify!($fault), " is not caught"));
+                let missed = concat!(stringify!($fault), " is not caught");
+                let message = failure(Fault::$fault, &prefix).expect(missed);
                 let number = format!("contract {}", $contract);
-                assert!(message.contains(&number), "the message does not name the promise: {message}");
+                assert!(message.contains(&number), "does not name the promise: {message}");
                 $(
-                    let missed = concat!(stringify!($fault), " is not caught by ", stringify!($random));
+                    let missed =
+                        concat!(stringify!($fault), " is not caught by ", stringify!($random));
                     let message = failure(Fault::$fault, stringify!($random)).expect(missed);
-                    assert!(message.contains("step "), "the message does not name the step: {message}");
+                    assert!(message.contains("step "), "does not name the step: {message}");
                 )?
             }
         )+
@@ -113,7 +117,8 @@ fn a_failing_sequence_is_short() {
     assert_eq!(steps.matches("), ").count(), 2, "and no other step: {message}");
 }
 
-/// What the fuzz target does: scripts from bytes find a fault as well, and the script printed is short.
+/// What the fuzz target does: scripts from bytes find a fault as well, and the script printed is
+/// short.
 #[test]
 fn bytes_find_a_fault() {
     FAULT.set(Fault::MoveKeepsItsPlace);

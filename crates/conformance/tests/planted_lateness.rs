@@ -1,5 +1,6 @@
-//! The suite for structures that are late by design finds what it is there to find: faults are planted into one that rounds deadlines up, one at
-//! a time, and the check that is meant for each must fail. Without a fault it passes everything.
+//! The suite for structures that are late by design finds what it is there to find: faults are
+//! planted into one that rounds deadlines up, one at a time, and the check that is meant for each
+//! must fail. Without a fault it passes everything.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -192,18 +193,22 @@ fn failure(fault: Fault, prefix: &str) -> Option<String> {
     written.or_else(|| panic.downcast_ref::<&str>().copied()).map(str::to_owned)
 }
 
-/// A test for each fault: the check that is meant for it, the promise that its message names, and whether the long run finds it as well.
+/// A test for each fault: the check that is meant for it, the promise that its message names, and
+/// whether the long run finds it as well.
 macro_rules! faults {
-    ($($test:ident: $fault:ident fails $check:literal by $contract:literal $(and $run:ident)?;)+) => {
+    ($(
+        $test:ident: $fault:ident fails $check:literal by $contract:literal $(and $run:ident)?;
+    )+) => {
         $(
             #[test]
             fn $test() {
-                let message = failure(Fault::$fault, $check).expect(concat!(stringify!($fault), " is not caught"));
+                let missed = concat!(stringify!($fault), " is not caught");
+                let message = failure(Fault::$fault, $check).expect(missed);
                 let number = format!("contract {}", $contract);
-                assert!(message.contains(&number), "the message does not name the promise: {message}");
+                assert!(message.contains(&number), "does not name the promise: {message}");
                 $(
                     let message = failure(Fault::$fault, stringify!($run));
-                    assert!(message.is_some(), "{} is not caught by {}", stringify!($fault), stringify!($run));
+                    assert!(message.is_some(), concat!(stringify!($run), " does not catch it"));
                 )?
             }
         )+

@@ -1,22 +1,27 @@
 //! Storage of timers behind handles that never alias.
 //!
-//! A key of a slab says *where*, and is given out again after a removal; a [`TimerId`] says where *and which*. [`Arena`] is a slab
-//! that knows the difference: each place counts its uses, and the count is the *generation* of the handle. Free places are on a stack
-//! of their own: a list threaded through them, as slabs have it, is a chain of cache misses, each address known only from the
-//! place before. (Measured at a million timers, beside the same arena on the `slab` crate, in turns on one machine: an insertion into
-//! scattered places 80 ns instead of 260, a cancellation a sixth less.) What the stack holds is the handle that comes next, its generation
-//! included: an insertion writes its place without having to read it first, and nothing waits for it to come from memory. Entries never move: the storage grows by
-//! [segments](crate::segments), and no insertion waits for a copy of all others.
+//! A key of a slab says *where*, and is given out again after a removal; a [`TimerId`] says
+//! where *and which*. [`Arena`] is a slab that knows the difference: each place counts its uses,
+//! and the count is the *generation* of the handle. Free places are on a stack of their own: a list
+//! threaded through them, as slabs have it, is a chain of cache misses, each address known only
+//! from the place before. (Measured at a million timers, beside the same arena on the `slab` crate,
+//! in turns on one machine: an insertion into scattered places 80 ns instead of 260, a cancellation
+//! a sixth less.) What the stack holds is the handle that comes next, its generation included: an
+//! insertion writes its place without having to read it first, and nothing waits for it to come
+//! from memory. Entries never move: the storage grows by [segments](crate::segments), and no
+//! insertion waits for a copy of all others.
 //!
-//! Beside its entry, a place holds a *link*: what the structure needs to find the timer among its own, such as a position in
-//! a slot. It is apart from the entry because four bytes fit beside the generation, where a field of the entry would take
-//! eight; a structure that needs no link has `()` there. With a link that has a niche, such as [`Link`], an entry of two words
-//! takes 24 bytes in all.
+//! Beside its entry, a place holds a *link*: what the structure needs to find the timer among its
+//! own, such as a position in a slot. It is apart from the entry because four bytes fit beside the
+//! generation, where a field of the entry would take eight; a structure that needs no link has `()`
+//! there. With a link that has a niche, such as [`Link`], an entry of two words takes 24 bytes in
+//! all.
 //!
 //! # Generations do not come round
 //!
-//! A generation is 32 bits, and a fast program uses one place four billion times within minutes. So a place is retired when
-//! its generations are used up: it stays empty for ever, one entry of memory for four billion timers.
+//! A generation is 32 bits, and a fast program uses one place four billion times within minutes. So
+//! a place is retired when its generations are used up: it stays empty for ever, one entry of
+//! memory for four billion timers.
 
 use crate::TimerId;
 use crate::segments::Segments;
@@ -38,7 +43,8 @@ enum Place<E, L> {
 const _: () =
     assert!(size_of::<Place<[u64; 2], Link>>() == 24 && size_of::<Place<u64, ()>>() == 16);
 
-/// Entries behind [`TimerId`]s. All operations are O(1), a segment of storage at times included, if nothing else is said.
+/// Entries behind [`TimerId`]s. All operations are O(1), a segment of storage at times included, if
+/// nothing else is said.
 ///
 /// ```
 /// use wheelhouse_core::arena::Arena;
@@ -54,8 +60,9 @@ pub struct Arena<E, L = ()> {
     places: Segments<Place<E, L>>,
     /// How many places have been used.
     used: u32,
-    /// The handles that come next for places that may be used again, the last left on top. Because the generation is here and not in the place,
-    /// an insertion writes its place without reading it: nothing waits for it to come from memory.
+    /// The handles that come next for places that may be used again, the last left on top. Because
+    /// the generation is here and not in the place, an insertion writes its place without reading
+    /// it: nothing waits for it to come from memory.
     free: Stack<TimerId>,
     retired: u32,
 }
@@ -97,7 +104,8 @@ impl<E, L> Arena<E, L> {
         (self.used - self.retired) as usize - self.free.len()
     }
 
-    /// How many places have been used so far: the most entries there were at a time, but for places that are retired.
+    /// How many places have been used so far: the most entries there were at a time, but for places
+    /// that are retired.
     #[inline]
     pub fn peak(&self) -> usize {
         self.used as usize
@@ -113,7 +121,8 @@ impl<E, L> Arena<E, L> {
     ///
     /// # Panics
     ///
-    /// If there are 2^32 - 1 entries: here already, so that a structure which links a timer before it is inserted is whole after that.
+    /// If there are 2^32 - 1 entries: here already, so that a structure which links a timer before
+    /// it is inserted is whole after that.
     #[inline]
     pub fn next_id(&self) -> TimerId {
         self.free.peek().unwrap_or_else(|| self.unused_id())
@@ -209,7 +218,8 @@ impl<E, L> Arena<E, L> {
         }
     }
 
-    /// Place, link and entry of each timer, in the order of memory: O(p), with p the [`peak`](Self::peak).
+    /// Place, link and entry of each timer, in the order of memory: O(p), with p the
+    /// [`peak`](Self::peak).
     pub fn iter(&self) -> impl Iterator<Item = (u32, &L, &E)> {
         self.places.iter().zip(0..self.used).filter_map(|(place, index)| match place {
             Place::Live { link, entry, .. } => Some((index, link, entry)),
@@ -217,7 +227,8 @@ impl<E, L> Arena<E, L> {
         })
     }
 
-    /// Handle and entry of each timer, in the order of memory: O(p), with p the [`peak`](Self::peak).
+    /// Handle and entry of each timer, in the order of memory: O(p), with p the
+    /// [`peak`](Self::peak).
     pub fn iter_ids(&self) -> impl Iterator<Item = (TimerId, &E)> {
         self.places.iter().zip(0..self.used).filter_map(|(place, index)| match place {
             Place::Live { generation, entry, .. } => {
@@ -266,7 +277,8 @@ impl<E, L> Arena<E, L> {
         }
     }
 
-    /// Sets the generation of a free place, so that a test need not insert four billion timers to reach the last.
+    /// Sets the generation of a free place, so that a test need not insert four billion timers to
+    /// reach the last.
     #[cfg(test)]
     fn set_generation(&mut self, index: u32, to: NonZeroU32) {
         self.free.pop();

@@ -3,9 +3,9 @@
 use crate::meter::Meter;
 use crate::{Tick, Timer};
 
-/// A structure, as a type without values: what it is called, what it costs, and how to build one with its default
-/// configuration. Every backend crate implements it once; so does a structure outside this workspace that wants to run
-/// the conformance suite or stand in the comparison.
+/// A structure, as a type without values: what it is called, what it costs, and how to build one
+/// with its default configuration. Every backend crate implements it once; so does a structure
+/// outside this workspace that wants to run the conformance suite or stand in the comparison.
 pub trait Backend {
     /// Name, source and costs.
     const INFO: Info;
@@ -16,7 +16,8 @@ pub trait Backend {
     /// Builds an empty structure with its default configuration, its clock at 0.
     fn build<T, M: Meter + Default>() -> Self::Timer<T, M>;
 
-    /// The meter of a structure; `None` if it does not count its work (tests on counts are then skipped).
+    /// The meter of a structure; `None` if it does not count its work (tests on counts are then
+    /// skipped).
     fn meter<T, M: Meter>(timer: &Self::Timer<T, M>) -> Option<&M>;
 }
 
@@ -29,17 +30,21 @@ pub struct Info {
     pub structure: &'static str,
     /// Who uses it or where it was published.
     pub source: &'static str,
-    /// How close to its deadline a timer fires. What is not exact has a suite of its own, and no place in a comparison of answers.
+    /// How close to its deadline a timer fires. What is not exact has a suite of its own, and no
+    /// place in a comparison of answers.
     pub precision: Precision,
-    /// The most calls in which nothing fires on the way from wake-up to wake-up to one deadline: for a hierarchical wheel its
-    /// levels less one, none where [`next_wakeup`](Timer::next_wakeup) is exact.
+    /// The most calls in which nothing fires on the way from wake-up to wake-up to one deadline:
+    /// for a hierarchical wheel its levels less one, none where [`next_wakeup`](Timer::next_wakeup)
+    /// is exact.
     pub vain_wakeups: u32,
-    /// Cost classes for people, `insert`, `cancel`, `reschedule`, `fire`; amortised, then worst where it differs.
+    /// Cost classes for people, `insert`, `cancel`, `reschedule`, `fire`; amortised, then worst
+    /// where it differs.
     pub costs: Costs,
-    /// The most work per operation, on average over a run of uniform delays at n live timers, in steps of
-    /// [`Work`](crate::meter::Work). What the cost tests hold the structure to.
+    /// The most work per operation, on average over a run of uniform delays at n live timers, in
+    /// steps of [`Work`](crate::meter::Work). What the cost tests hold the structure to.
     pub bounds: fn(n: u64) -> Bounds,
-    /// With more timers than this, a run takes longer than anybody waits: measurements and tests leave it out. `u32::MAX` where there is no such number.
+    /// With more timers than this, a run takes longer than anybody waits: measurements and tests
+    /// leave it out. `u32::MAX` where there is no such number.
     pub most: u32,
 }
 
@@ -56,8 +61,9 @@ pub struct Info {
 pub enum Precision {
     /// In the first call at or after its deadline.
     Exact,
-    /// Late by design: [never early](crate#structures-that-are-late-by-design), and late by no more ticks than this for its delay, the distance from
-    /// [`now`](Timer::now) to its deadline when it was inserted or last moved.
+    /// Late by design: [never early](crate#structures-that-are-late-by-design), and late by no more
+    /// ticks than this for its delay, the distance from [`now`](Timer::now) to its deadline when it
+    /// was inserted or last moved.
     Late(fn(delay: Tick) -> Tick),
 }
 
@@ -70,7 +76,8 @@ impl Precision {
         }
     }
 
-    /// The tick at which a timer inserted at `now` has fired at the latest, if there is a call at each tick: `now` if it is overdue.
+    /// The tick at which a timer inserted at `now` has fired at the latest, if there is a call at
+    /// each tick: `now` if it is overdue.
     pub fn latest(self, now: Tick, deadline: Tick) -> Tick {
         match deadline.checked_sub(now) {
             Some(delay) if delay > 0 => deadline.saturating_add(self.lateness(delay)),
@@ -79,7 +86,8 @@ impl Precision {
     }
 }
 
-/// Cost classes, as in `"O(1)"` or `"O(1), worst O(n)"`; n live timers, m levels, M slots, k timers of one slot.
+/// Cost classes, as in `"O(1)"` or `"O(1), worst O(n)"`; n live timers, m levels, M slots, k timers
+/// of one slot.
 #[derive(Clone, Copy, Debug)]
 pub struct Costs {
     /// Of starting a timer.

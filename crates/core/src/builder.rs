@@ -1,13 +1,15 @@
 //! The builder of a wheel: what all wheels with slots are configured by.
 //!
-//! A builder has a number of slots, a first tick, room for timers and a meter, and refuses what no wheel can have. Only the wheel, its default and what is said
-//! of them differ, so that the rest is written by a macro.
+//! A builder has a number of slots, a first tick, room for timers and a meter, and refuses what no
+//! wheel can have. Only the wheel, its default and what is said of them differ, so that the rest is
+//! written by a macro.
 
 /// Writes a type `Builder<T, M>`, which configures a wheel.
 ///
-/// Named are the wheel, the method that chooses the number of slots with its default, and what checks that number: a function from it to what the wheel's
-/// `with_parts(slots, start, capacity, meter)` takes, or to a [`SlotCountError`](crate::SlotCountError). The documentation of the type, of that method and
-/// of `build` stands before each.
+/// Named are the wheel, the method that chooses the number of slots with its default, and what
+/// checks that number: a function from it to what the wheel's `with_parts(slots, start, capacity,
+/// meter)` takes, or to a [`SlotCountError`](crate::SlotCountError). The documentation of the type,
+/// of that method and of `build` stands before each.
 ///
 /// ```
 /// use wheelhouse_core::meter::Meter;
@@ -78,7 +80,8 @@ macro_rules! wheel_builder {
                 self
             }
 
-            /// How many timers to make room for at once, 2^32 - 1 at most; 0 by default. The structure grows as needed beyond it.
+            /// How many timers to make room for at once, 2^32 - 1 at most; 0 by default. The
+            /// structure grows as needed beyond it.
             pub fn capacity(mut self, timers: usize) -> Self {
                 self.capacity = timers;
                 self

@@ -2,8 +2,8 @@
 //!
 //! A deadline is read as digits of [`SlotCount::bits`] bits each. Seen from the wheel's hand, all
 //! that matters is the highest digit in which the two differ. Its position is the level, and its
-//! value in the deadline is the slot. All digits above it are the same, so a slot never holds timers
-//! of different turns, and no turn has to be counted.
+//! value in the deadline is the slot. All digits above it are the same, so a slot never holds
+//! timers of different turns, and no turn has to be counted.
 //!
 //! ```text
 //!             level 3   level 2   level 1   level 0

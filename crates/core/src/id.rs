@@ -3,12 +3,14 @@
 use core::fmt;
 use core::num::NonZeroU32;
 
-/// The handle of a live timer: eight bytes, `Copy`, the same type for every backend. An `Option` of it takes no more.
+/// The handle of a live timer: eight bytes, `Copy`, the same type for every backend. An `Option` of
+/// it takes no more.
 ///
-/// It names a place in the structure's storage and the *generation* of that place, a count that moves on with
-/// every use. A handle whose timer has fired or was cancelled names a generation that is past and answers `None`
-/// or `false`. The count cannot come round to an old handle: a place whose generations are used up (after four
-/// billion timers) is retired and never used again, which costs one entry of memory for each such place.
+/// It names a place in the structure's storage and the *generation* of that place, a count that
+/// moves on with every use. A handle whose timer has fired or was cancelled names a generation that
+/// is past and answers `None` or `false`. The count cannot come round to an old handle: a place
+/// whose generations are used up (after four billion timers) is retired and never used again, which
+/// costs one entry of memory for each such place.
 ///
 /// A handle means something only to the structure that gave it out.
 ///
@@ -31,7 +33,8 @@ pub struct TimerId {
 const _: () = assert!(size_of::<Option<TimerId>>() == 8);
 
 impl TimerId {
-    /// A handle made of its parts, for storage other than this crate's [`Arena`](crate::arena::Arena).
+    /// A handle made of its parts, for storage other than this crate's
+    /// [`Arena`](crate::arena::Arena).
     #[inline]
     pub const fn from_parts(index: u32, generation: NonZeroU32) -> Self {
         Self { index, generation }
@@ -49,8 +52,8 @@ impl TimerId {
         self.generation
     }
 
-    /// The handle of the timer that takes the place after this one; `None` after the last generation,
-    /// when the place is to be retired.
+    /// The handle of the timer that takes the place after this one; `None` after the last
+    /// generation, when the place is to be retired.
     #[inline]
     pub const fn next_of_place(self) -> Option<Self> {
         match self.generation.checked_add(1) {

@@ -1,9 +1,10 @@
 //! Operation counts: what a complexity claim is decided on.
 //!
-//! Wall-clock time cannot tell O(1) from O(log n): a constant amount of work takes ten times longer at a million
-//! timers than at a thousand, because of caches. Counts can, and they repeat exactly. So each backend is generic over
-//! a [`Meter`] and tells it each piece of [`Work`] it does. The default, [`NoMeter`], has no state and an empty inlined
-//! method, and compiles to nothing; [`CountingMeter`] adds up.
+//! Wall-clock time cannot tell O(1) from O(log n): a constant amount of work takes ten times longer
+//! at a million timers than at a thousand, because of caches. Counts can, and they repeat exactly.
+//! So each backend is generic over a [`Meter`] and tells it each piece of [`Work`] it does. The
+//! default, [`NoMeter`], has no state and an empty inlined method, and compiles to nothing;
+//! [`CountingMeter`] adds up.
 //!
 //! ```
 //! use wheelhouse_core::meter::{CountingMeter, Meter, Work};
@@ -19,17 +20,20 @@ use core::cell::Cell;
 
 /// The kinds of work that are counted, each a step of constant cost.
 ///
-/// All backends count by the same rules, so that their totals can be compared: what is read to decide where to go on, and what is written to change the
-/// structure, is a step each; fields of the timer itself, and the arena that holds it, are not counted. Where a library's ordered map does the work,
-/// an operation on k entries counts as the lg k + 1 comparisons of a bisection.
+/// All backends count by the same rules, so that their totals can be compared: what is read to
+/// decide where to go on, and what is written to change the structure, is a step each; fields of
+/// the timer itself, and the arena that holds it, are not counted. Where a library's ordered map
+/// does the work, an operation on k entries counts as the lg k + 1 comparisons of a bisection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Work {
     /// Two deadlines (or deadline and order) compared.
     Comparison,
-    /// A link from one entry to another followed, or written. To put an entry into a list that is linked both ways takes
-    /// [four](crate::lists::LINKS_IN), to take it out [two](crate::lists::LINKS_OUT).
+    /// A link from one entry to another followed, or written. To put an entry into a list that is
+    /// linked both ways takes [four](crate::lists::LINKS_IN), to take it out
+    /// [two](crate::lists::LINKS_OUT).
     Link,
-    /// A slot of a wheel looked into, or 64 of them at a time in the map of those that are occupied.
+    /// A slot of a wheel looked into, or 64 of them at a time in the map of those that are
+    /// occupied.
     SlotVisit,
     /// An entry or reference read while looking for those that are due, or while cleaning up.
     EntryScan,
@@ -63,7 +67,8 @@ impl Work {
     }
 }
 
-/// The comparisons of a bisection among so many entries: what an operation on a library's ordered map, or a step of its sort, counts as.
+/// The comparisons of a bisection among so many entries: what an operation on a library's ordered
+/// map, or a step of its sort, counts as.
 ///
 /// ```
 /// assert_eq!([0, 1, 2, 1_000].map(wheelhouse_core::meter::bisection), [1, 1, 2, 10]);
@@ -73,7 +78,8 @@ pub fn bisection(entries: usize) -> u64 {
     u64::from(entries.checked_ilog2().unwrap_or(0)) + 1
 }
 
-/// Something that is told of each piece of work. Takes `&self` so that reading methods can be counted too.
+/// Something that is told of each piece of work. Takes `&self` so that reading methods can be
+/// counted too.
 pub trait Meter {
     /// Called when `count` steps of the kind `work` were done.
     fn tally(&self, work: Work, count: u64);

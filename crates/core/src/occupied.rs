@@ -1,4 +1,5 @@
-//! Which slots of a wheel hold timers: a bit each, so that the next one is found without looking into empty slots.
+//! Which slots of a wheel hold timers: a bit each, so that the next one is found without looking
+//! into empty slots.
 
 use crate::SlotCount;
 use alloc::vec;
@@ -14,7 +15,8 @@ const WORD: usize = u64::BITS as usize;
 ///
 /// let mut occupied = Occupied::new(SlotCount::new(256)?);
 /// occupied.set(7);
-/// assert_eq!((occupied.next(5, 256), occupied.next(8, 256), occupied.next(8, 10)), (Some(2), Some(255), None));
+/// assert_eq!((occupied.next(5, 256), occupied.next(8, 256)), (Some(2), Some(255)));
+/// assert_eq!(occupied.next(8, 10), None);
 /// # Ok::<(), wheelhouse_core::SlotCountError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -47,7 +49,8 @@ impl Occupied {
         (passed / WORD) as u64 + 1
     }
 
-    /// How far after `from` the first occupied slot is, `from` itself included, round the wheel and within `count` slots. O(count / 64).
+    /// How far after `from` the first occupied slot is, `from` itself included, round the wheel and
+    /// within `count` slots. O(count / 64).
     #[inline]
     pub fn next(&self, from: usize, count: usize) -> Option<usize> {
         let mut passed = 0;

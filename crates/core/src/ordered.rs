@@ -7,7 +7,7 @@
 
 use crate::arena::Arena;
 use crate::meter::{Meter, NoMeter, Work};
-use crate::{Expired, Tick, Timer, TimerId};
+use crate::{Expired, Tick, Timer, TimerId, fire_due};
 
 /// What timers are ordered by. No two are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,13 +86,6 @@ impl<T, Q: Queue, M: Meter> Ordered<T, Q, M> {
         self.orders += 1;
         Key { deadline, order: self.orders }
     }
-
-    /// Fires all that is due. Out of line, so that a tick at which nothing is due is short wherever
-    /// it stands.
-    #[inline(never)]
-    fn advance_due<F: FnMut(Expired<T>)>(&mut self, on_expiry: F) -> usize {
-        core::iter::from_fn(|| self.pop_expired(self.now)).map(on_expiry).count()
-    }
 }
 
 impl<T, Q: Queue, M: Meter> Timer<T> for Ordered<T, Q, M> {
@@ -151,7 +144,7 @@ impl<T, Q: Queue, M: Meter> Timer<T> for Ordered<T, Q, M> {
     fn advance(&mut self, now: Tick, on_expiry: impl FnMut(Expired<T>)) -> usize {
         self.now = self.now.max(now);
         if self.queue.first().is_some_and(|first| first <= self.now) {
-            return self.advance_due(on_expiry);
+            return fire_due(self, on_expiry);
         }
         self.meter.tally(Work::Comparison, 1);
         0

@@ -1,8 +1,8 @@
 //! Timers whose deadline was past when they came, in the order in which they fire.
 //!
-//! A wheel has slots only for what lies ahead of its hand. A timer that is inserted with a deadline behind it waits here, and
-//! fires in the next call, before all that was due later. Programs start few such timers, so an ordered map will do, and
-//! what is cancelled is out of it at once.
+//! A wheel has slots only for what lies ahead of its hand. A timer that is inserted with a deadline
+//! behind it waits here, and fires in the next call, before all that was due later. Programs start
+//! few such timers, so an ordered map will do, and what is cancelled is out of it at once.
 
 use crate::Tick;
 use crate::arena::{Arena, Link};
@@ -25,7 +25,8 @@ impl<E> Arrivals for Arena<E, Link> {
     }
 }
 
-/// A map of timers that are due, by (deadline, arrival). The link of a timer in it is its arrival, less than 2^31.
+/// A map of timers that are due, by (deadline, arrival). The link of a timer in it is its arrival,
+/// less than 2^31.
 ///
 /// Each method is O(log k) for k timers in the map, [`insert`](Self::insert) amortised.
 #[derive(Clone, Debug, Default)]

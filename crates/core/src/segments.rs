@@ -1,14 +1,16 @@
 //! An array that grows without moving what is in it.
 //!
-//! A `Vec` that is full allocates twice the room and copies everything over: at a million timers, milliseconds in which
-//! nothing fires, and for a while three times the memory. [`Segments`] adds one piece of fixed size instead. An
-//! element is found through a table of the pieces, which is a load more; the table of a million entries is 8 KB.
+//! A `Vec` that is full allocates twice the room and copies everything over: at a million timers,
+//! milliseconds in which nothing fires, and for a while three times the memory. [`Segments`] adds
+//! one piece of fixed size instead. An element is found through a table of the pieces, which is a
+//! load more; the table of a million entries is 8 KB.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 
-/// An array of segments of `N` elements each: a power of two, so that the place of an element is a shift and a mask. Reading and writing are O(1).
+/// An array of segments of `N` elements each: a power of two, so that the place of an element is a
+/// shift and a mask. Reading and writing are O(1).
 ///
 /// # Panics
 ///
@@ -52,7 +54,8 @@ impl<X, const N: usize> Segments<X, N> {
         self.segments.is_empty()
     }
 
-    /// Adds segments of blank elements until there are at least `len`. O(1) for each element added; none is moved.
+    /// Adds segments of blank elements until there are at least `len`. O(1) for each element added;
+    /// none is moved.
     #[cold]
     pub fn grow_to(&mut self, len: usize, mut blank: impl FnMut() -> X) {
         while self.len() < len {
@@ -76,7 +79,8 @@ impl<X, const N: usize> Segments<X, N> {
         self.segments.iter().flat_map(|segment| segment.iter())
     }
 
-    /// `len` elements from `at` on, which must all be in one segment: they are if `len` divides both `N` and `at`.
+    /// `len` elements from `at` on, which must all be in one segment: they are if `len` divides
+    /// both `N` and `at`.
     #[inline]
     pub fn slice(&self, at: usize, len: usize) -> &[X] {
         &self.segments[at / N][at % N..][..len]

@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-/// A number of slots: a power of two from 2 to 65,536, so that a slot is found with a mask instead of a division.
+/// A number of slots: a power of two from 2 to 65,536, so that a slot is found with a mask instead
+/// of a division.
 ///
 /// ```
 /// use wheelhouse_core::{SlotCount, SlotCountError};
@@ -114,7 +115,8 @@ impl fmt::Display for WheelError {
             Self::Capacity(timers) => {
                 write!(
                     f,
-                    "a capacity of {timers}: a wheel holds at most {} timers; it grows as needed, so ask for less",
+                    "a capacity of {timers}: a wheel holds at most {} timers; it grows as needed, \
+                     so ask for less",
                     u32::MAX
                 )
             }

@@ -6,10 +6,10 @@ use core::mem;
 /// Elements in a piece of the stack.
 const PIECE: usize = 1024;
 
-/// A stack in pieces of 1,024. `push` and `pop` are O(1); at worst one of 1,024 pushes asks for a new
-/// piece, and the table of the pieces doubles: no element is moved when the stack grows, but for those
-/// of the first piece, which begins small. Of the pieces that it no longer needs it keeps one, so that
-/// pushing and popping at a seam does not allocate each time.
+/// A stack in pieces of 1,024. `push` and `pop` are O(1); at worst one of 1,024 pushes asks for a
+/// new piece, and the table of the pieces doubles: no element is moved when the stack grows, but
+/// for those of the first piece, which begins small. Of the pieces that it no longer needs it keeps
+/// one, so that pushing and popping at a seam does not allocate each time.
 ///
 /// ```
 /// use wheelhouse_core::stack::Stack;

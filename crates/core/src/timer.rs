@@ -2,7 +2,8 @@
 
 use crate::TimerId;
 
-/// A point in time, counted from an origin of the caller's choice. What one tick lasts is the caller's choice too.
+/// A point in time, counted from an origin of the caller's choice. What one tick lasts is the
+/// caller's choice too.
 pub type Tick = u64;
 
 /// A timer that has fired.
@@ -18,8 +19,8 @@ pub struct Expired<T> {
 
 /// A timer facility: holds timers and hands each back at its deadline.
 ///
-/// The [contract](crate#the-contract) says what all implementations promise; their costs differ, and each
-/// implementation states its own.
+/// The [contract](crate#the-contract) says what all implementations promise; their costs differ,
+/// and each implementation states its own.
 ///
 /// ```
 /// use wheelhouse_core::{Expired, Timer};
@@ -32,8 +33,8 @@ pub struct Expired<T> {
 /// }
 /// ```
 pub trait Timer<T> {
-    /// The latest tick that was named to [`advance`](Self::advance) or [`pop_expired`](Self::pop_expired), or the
-    /// tick the structure was built to start at.
+    /// The latest tick that was named to [`advance`](Self::advance) or
+    /// [`pop_expired`](Self::pop_expired), or the tick the structure was built to start at.
     fn now(&self) -> Tick;
 
     /// The number of live timers.
@@ -45,8 +46,8 @@ pub trait Timer<T> {
         self.len() == 0
     }
 
-    /// Starts a timer. It fires in the first call that names a tick at or after `deadline`; a deadline at or before
-    /// [`now`](Self::now) is due at once, in the next call.
+    /// Starts a timer. It fires in the first call that names a tick at or after `deadline`; a
+    /// deadline at or before [`now`](Self::now) is due at once, in the next call.
     ///
     /// # Panics
     ///
@@ -60,8 +61,9 @@ pub trait Timer<T> {
     #[doc(alias = "remove")]
     fn cancel(&mut self, id: TimerId) -> Option<T>;
 
-    /// Moves a live timer to another deadline, earlier or later, under the same handle. In the order of firing it
-    /// counts as inserted now. `false`, and nothing done, if it has fired or was cancelled.
+    /// Moves a live timer to another deadline, earlier or later, under the same handle. In the
+    /// order of firing it counts as inserted now. `false`, and nothing done, if it has fired or was
+    /// cancelled.
     #[doc(alias = "reset")]
     #[doc(alias = "refresh")]
     fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool;
@@ -69,14 +71,16 @@ pub trait Timer<T> {
     /// The deadline of a live timer; `None` if it has fired or was cancelled.
     fn deadline(&self, id: TimerId) -> Option<Tick>;
 
-    /// A tick to call [`advance`](Self::advance) at: never after the earliest deadline, `None` if and only if no timer
-    /// is live. A wheel may name a tick at which it only moves timers closer; there is at most one such call per
-    /// level on the way to a deadline. It may lie at or before [`now`](Self::now): where a timer is overdue, or where the last call was a
+    /// A tick to call [`advance`](Self::advance) at: never after the earliest deadline, `None` if
+    /// and only if no timer is live. A wheel may name a tick at which it only moves timers closer;
+    /// there is at most one such call per level on the way to a deadline. It may lie at or before
+    /// [`now`](Self::now): where a timer is overdue, or where the last call was a
     /// [`pop_expired`](Self::pop_expired) and another is to follow until it returns `None`.
     fn next_wakeup(&self) -> Option<Tick>;
 
-    /// Moves the clock to `now` and fires the earliest timer that is due, if any. To be called until it returns `None`;
-    /// between two calls the caller may insert, cancel and reschedule. A tick before [`now`](Self::now) counts as `now`.
+    /// Moves the clock to `now` and fires the earliest timer that is due, if any. To be called
+    /// until it returns `None`; between two calls the caller may insert, cancel and reschedule. A
+    /// tick before [`now`](Self::now) counts as `now`.
     ///
     /// ```
     /// # use wheelhouse_core::Timer;
@@ -92,9 +96,10 @@ pub trait Timer<T> {
     #[doc(alias = "poll")]
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>>;
 
-    /// Moves the clock to `now`, fires all that is due, in order, and returns how many fired. The bulk path: where
-    /// nothing is to be inserted in between, it is as fast as [`pop_expired`](Self::pop_expired), which it calls unless the
-    /// structure has something faster. A tick before [`now`](Self::now) counts as `now`.
+    /// Moves the clock to `now`, fires all that is due, in order, and returns how many fired. The
+    /// bulk path: where nothing is to be inserted in between, it is as fast as
+    /// [`pop_expired`](Self::pop_expired), which it calls unless the structure has something
+    /// faster. A tick before [`now`](Self::now) counts as `now`.
     ///
     /// # Panics
     ///
@@ -111,8 +116,18 @@ pub trait Timer<T> {
         fired
     }
 
-    /// Drops what cancelled and moved timers have left behind, at once instead of bit by bit. O(n), and no answer changes. What is left
-    /// behind is bounded anyhow, so that no program has to call this; one may in a quiet moment, and a benchmark does to charge the work to
-    /// those who caused it. Does nothing in a structure that leaves nothing behind.
+    /// Drops what cancelled and moved timers have left behind, at once instead of bit by bit. O(n),
+    /// and no answer changes. What is left behind is bounded anyhow, so that no program has to call
+    /// this; one may in a quiet moment, and a benchmark does to charge the work to those who caused
+    /// it. Does nothing in a structure that leaves nothing behind.
     fn compact(&mut self) {}
+}
+
+/// Fires all that is due at the tick that the clock shows, and returns how many fired: what
+/// [`Timer::advance`] may call in a structure that first looks whether anything is due. Out of
+/// line, so that a tick at which nothing is due is short wherever it stands.
+#[inline(never)]
+pub fn fire_due<T>(timer: &mut impl Timer<T>, on_expiry: impl FnMut(Expired<T>)) -> usize {
+    let now = timer.now();
+    core::iter::from_fn(|| timer.pop_expired(now)).map(on_expiry).count()
 }

@@ -1,16 +1,20 @@
 //! The comparison: verifies, then measures, and keeps each result as soon as it is there.
 //!
-//! Speed on a shared machine swings by a factor of two within minutes. So no backend is measured through before the next:
-//! each *round* plays the same stream once on every backend, in rotating order, and a ratio compares figures of the same
-//! rounds. How many rounds there are is decided by the time that a stream may take, with three as the least.
+//! Speed on a shared machine swings by a factor of two within minutes. So no backend is measured
+//! through before the next: each *round* plays the same stream once on every backend, in rotating
+//! order, and a ratio compares figures of the same rounds. How many rounds there are is decided by
+//! the time that a stream may take, with three as the least.
+
+mod samples;
 
 use crate::contender::{Contender, Played};
 use crate::latency::Histograms;
-use crate::model::{Failure, Run, SCHEMA, Throughput};
+use crate::model::{Failure, Run, SCHEMA};
 use crate::source::Source;
 use crate::stream::{Solution, Stream};
 use crate::{capacity, store, verify};
 use anyhow::Result;
+use samples::Samples;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wheelhouse_machine::{interrupt, provenance};
@@ -18,8 +22,9 @@ use wheelhouse_present::files;
 use wheelhouse_present::progress::Progress;
 use wheelhouse_workload::Measure;
 
-/// A stream of few timers is played repeatedly within one sample, until about this many were started.
-const TIMERS_PER_SAMPLE: u64 = 200_000;
+/// A stream of few timers is played repeatedly within one sample, until about this many were
+/// started.
+const TIMERS_PER_SAMPLE: u64 = 100_000;
 
 const ROUNDS: std::ops::RangeInclusive<usize> = 3..=15;
 
@@ -35,12 +40,13 @@ pub struct Settings {
     pub seed: u64,
     /// How long the timed rounds may take in all, unless three rounds take longer.
     pub time: Duration,
-    /// Whether each stream is played more often than once, single operations are timed, and memory is
-    /// measured.
+    /// Whether each stream is played more often than once, single operations are timed, and memory
+    /// is measured.
     pub details: bool,
 }
 
-/// The streams that are compared when none are named: those behind the columns of the table, and the recorded traces.
+/// The streams that are compared when none are named: those behind the columns of the table, and
+/// the recorded traces.
 pub fn usual_sources() -> Vec<Source> {
     const USUAL: [&str; 5] = ["uniform", "steady", "hold-exponential", "tcp", "keepalive"];
     let is_usual =
@@ -48,8 +54,9 @@ pub fn usual_sources() -> Vec<Source> {
     Source::all().into_iter().filter(is_usual).collect()
 }
 
-/// What a filter chooses: the workload or trace of that name; if there is none, those with it in their names; if there are none, those of
-/// the usual ones that have a measure of that name, a column of the table.
+/// What a filter chooses: the workload or trace of that name; if there is none, those with it in
+/// their names; if there are none, those of the usual ones that have a measure of that name, a
+/// column of the table.
 pub fn sources_named(filter: &str) -> Vec<Source> {
     let chosen = |is_it: &dyn Fn(&Source) -> bool| {
         Source::all().into_iter().filter(is_it).collect::<Vec<_>>()
@@ -75,11 +82,13 @@ struct Job<'a> {
     time: Duration,
 }
 
-/// Runs the comparison in `dir`, which [`folder`] has made, where results are saved as they come; returns them all.
+/// Runs the comparison in `dir`, which [`folder`] has made, where results are saved as they come;
+/// returns them all.
 ///
 /// # Errors
 ///
-/// If results cannot be written or a trace cannot be read. Wrong answers are no error here but failures in the result.
+/// If results cannot be written or a trace cannot be read. Wrong answers are no error here but
+/// failures in the result.
 pub fn run(settings: &Settings, dir: &Path) -> Result<Run> {
     interrupt::watch();
     let mut provenance = provenance::gather(settings.seed);
@@ -116,12 +125,14 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<Run> {
     Ok(run)
 }
 
-/// Makes the folder for the results of [`run`]: `out` if it is given, else one in `results` named after date, machine and commit. Refuses
-/// first what could not be measured to its end, so that no folder is left behind by that.
+/// Makes the folder for the results of [`run`]: `out` if it is given, else one in `results` named
+/// after date, machine and commit. Refuses first what could not be measured to its end, so that no
+/// folder is left behind by that.
 ///
 /// # Errors
 ///
-/// If there is not the memory for the largest size, the folder cannot be made, or `out` has something in it.
+/// If there is not the memory for the largest size, the folder cannot be made, or `out` has
+/// something in it.
 pub fn folder(settings: &Settings, out: Option<&Path>, results: &Path) -> Result<PathBuf> {
     capacity::check(&settings.sources, &settings.sizes)?;
     match out {
@@ -155,7 +166,8 @@ fn jobs(settings: &Settings) -> Vec<Job<'_>> {
     weighed.into_iter().map(|(source, n, weight)| Job { source, n, time: share(weight) }).collect()
 }
 
-/// What a play takes a timer and contender, about, and the oracle a timer. [`Progress`] corrects them.
+/// What a play takes a timer and contender, about, and the oracle a timer. [`Progress`] corrects
+/// them.
 const PLAY: Duration = Duration::from_nanos(1_500);
 const SOLVE: Duration = Duration::from_nanos(6_000);
 
@@ -214,6 +226,9 @@ fn measure_stream(
                 return Ok(()); // an unfinished row is no row
             }
             let at = (turn + round) % right.len();
+            if plays == 1 && rounds == least && samples.is_far(at) {
+                continue;
+            }
             let played: Vec<Played> =
                 (0..plays).map(|_| right[at].play(&stream, &solution)).collect();
             for played in &played {
@@ -224,7 +239,7 @@ fn measure_stream(
         }
     }
     run.throughput.extend(samples.rows.into_iter().filter(|row| !row.ns_per_op.is_empty()));
-    if settings.details {
+    if settings.details && has_single_operations(&stream) {
         say("single operations");
         progress.within_part(whole, 0.75);
         // Of millions of operations of a kind, four million tell as much.
@@ -250,7 +265,8 @@ fn drop_figures_of_wrong_answers(run: &mut Run) {
     run.latency.retain(|row| !wrong(&row.backend, &row.workload, row.n));
 }
 
-/// Plays the stream once on everybody. Returns those whose answers were right, with what they played.
+/// Plays the stream once on everybody. Returns those whose answers were right, with what they
+/// played.
 fn verify_all<'a>(
     settings: &'a Settings,
     stream: &Stream,
@@ -271,53 +287,14 @@ fn verify_all<'a>(
     right
 }
 
-/// The rows of one stream, as they fill with samples: for each contender, one row for each measure.
-struct Samples {
-    measures: Vec<(Measure, u64)>,
-    rows: Vec<Throughput>,
+/// Whether the times of its single operations tell more than those of other streams: an expiry and
+/// a start of the hold model are those of any.
+fn has_single_operations(stream: &Stream) -> bool {
+    stream.measures().iter().any(|(measure, _)| *measure != Measure::Hold)
 }
 
-impl Samples {
-    fn new(contenders: &[&dyn Contender], stream: &Stream) -> Self {
-        let measures = stream.measures();
-        let row = |contender: &dyn Contender, (measure, operations): (Measure, u64)| Throughput {
-            backend: contender.name().to_owned(),
-            workload: stream.name.clone(),
-            n: stream.n,
-            measure: measure.name().to_owned(),
-            operations,
-            ns_per_op: Vec::new(),
-        };
-        let rows = contenders
-            .iter()
-            .flat_map(|contender| measures.iter().map(|&measure| row(*contender, measure)));
-        Self { rows: rows.collect(), measures }
-    }
-
-    /// Adds one sample, the average over some plays, to each row of the contender at `at` whose phases
-    /// it can play.
-    fn add<'a>(&mut self, at: usize, stream: &Stream, plays: impl IntoIterator<Item = &'a Played>) {
-        let mut sums = vec![(Some(Duration::ZERO), 0_u64); self.measures.len()];
-        for played in plays {
-            for (phase, time) in stream.phases.iter().zip(&played.times) {
-                let measure =
-                    self.measures.iter().position(|(measure, _)| Some(*measure) == phase.measure);
-                if let Some((sum, operations)) = measure.map(|measure| &mut sums[measure]) {
-                    *sum = sum.zip(*time).map(|(sum, time)| sum + time);
-                    *operations += phase.operations;
-                }
-            }
-        }
-        let rows = self.rows[at * sums.len()..].iter_mut();
-        for (row, (time, operations)) in rows.zip(sums) {
-            row.ns_per_op
-                .extend(time.map(|time| time.as_nanos() as f64 / operations.max(1) as f64));
-        }
-    }
-}
-
-/// Two passes over a stream of fewer insertions, so that a stall of the machine in one of them shows up
-/// as what it is; one over a longer stream, in which it is one operation of millions.
+/// Two passes over a stream of fewer insertions, so that a stall of the machine in one of them
+/// shows up as what it is; one over a longer stream, in which it is one operation of millions.
 const ONE_PASS: usize = 1_000_000;
 
 fn time_single_operations(

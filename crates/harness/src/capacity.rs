@@ -1,8 +1,8 @@
-//! Whether the memory suffices for what is to be played, asked before anything is: an allocation that fails ends the program at once,
-//! with all that was measured before and not yet saved.
+//! Whether the memory suffices for what is to be played, asked before anything is: an allocation
+//! that fails ends the program at once, with all that was measured before and not yet saved.
 //!
-//! A stream is in memory as a whole, 16 bytes an operation. How many operations a workload has for each timer is counted in a sample of
-//! itself, since no constant would hold for all of them.
+//! A stream is in memory as a whole, 16 bytes an operation. How many operations a workload has for
+//! each timer is counted in a sample of itself, since no constant would hold for all of them.
 
 use crate::source::Source;
 use crate::stream::Stream;
@@ -12,16 +12,20 @@ use wheelhouse_machine::provenance;
 use wheelhouse_present::units;
 use wheelhouse_workload::Op;
 
-/// The timers of the sample, and the most for which nothing is asked: they take a hundred megabytes. From here on the operations of a
-/// timer hardly grow fewer; those of `steady`, for instance, as soon as its steps outnumber its ticks, which is here.
+/// The timers of the sample, and the most for which nothing is asked: they take a hundred
+/// megabytes. From here on the operations of a timer hardly grow fewer; those of `steady`, for
+/// instance, as soon as its steps outnumber its ticks, which is here.
 const SAMPLE: u32 = 1 << 18;
 
-/// What else a timer takes while a stream is solved and played: its places in the oracle, in the list of what fires, in the table of handles
-/// and in a structure. Peaks of `verify` without the operations were, at a million and at three million timers, 160 and 133 bytes a timer
-/// for `uniform`, 150 and 195 for `steady`, 110 to 195 for most others (`tcp`, with its many labels, up to 250).
+/// What else a timer takes while a stream is solved and played: its places in the oracle, in the
+/// list of what fires, in the table of handles and in a structure. Peaks of `verify` without the
+/// operations were, at a million and at three million timers, 160 and 133 bytes a timer for
+/// `uniform`, 150 and 195 for `steady`, 110 to 195 for most others (`tcp`, with its many labels, up
+/// to 250).
 const PER_TIMER: u64 = 200;
 
-/// The most timers that streams are made for: their labels are 32 bits, and a stream of more fills the memory of most machines.
+/// The most timers that streams are made for: their labels are 32 bits, and a stream of more fills
+/// the memory of most machines.
 const MOST: u32 = 200_000_000;
 
 /// Reads a number of timers: `5000000`, `5_000_000` or `5e6`.
@@ -37,19 +41,20 @@ pub fn timers(text: &str) -> Result<u32, String> {
     }
 }
 
-/// What a label takes, whether a timer ever has it: a place in the table of handles, and in those of
-/// the floor, of which one is rounded up to a power of two.
+/// What a label takes, whether a timer ever has it: a place in the table of handles, and in those
+/// of the floor, of which one is rounded up to a power of two.
 const PER_LABEL: u64 = 8 + 16 + 2 * 16;
 
 /// What a movement of the clock takes: how many timers fire at it, in an array that doubles.
 const PER_TICK: u64 = 3 * 4;
 
-/// Refuses what takes more memory than there is. Asks nothing where the system does not tell how much
-/// that is.
+/// Refuses what takes more memory than there is. Asks nothing where the system does not tell how
+/// much that is.
 ///
 /// # Errors
 ///
-/// If the largest of the sizes takes more than is available, on any of the sources, or a trace does.
+/// If the largest of the sizes takes more than is available, on any of the sources, or a trace
+/// does.
 pub fn check(sources: &[Source], sizes: &[u32]) -> Result<()> {
     let Some((available, whose)) = available() else { return Ok(()) };
     let n = sizes.iter().copied().max().filter(|n| *n > SAMPLE);
@@ -88,7 +93,8 @@ fn ticks(stream: &Stream) -> u64 {
     .sum()
 }
 
-/// About how many bytes it takes to verify and to measure what can be made for any number of timers.
+/// About how many bytes it takes to verify and to measure what can be made for any number of
+/// timers.
 fn needed(source: &Source, n: u32) -> Result<u64> {
     let sample = n.min(SAMPLE);
     let stream = source.load(sample, 1)?;
@@ -98,7 +104,8 @@ fn needed(source: &Source, n: u32) -> Result<u64> {
     Ok(scale(operations * size_of::<Op>()) + PER_TIMER * timers)
 }
 
-/// The bytes that can be had, and who has them: the machine, or what a limit (`ulimit -v`) leaves to this process, if that is less.
+/// The bytes that can be had, and who has them: the machine, or what a limit (`ulimit -v`) leaves
+/// to this process, if that is less.
 fn available() -> Option<(u64, &'static str)> {
     let machine = provenance::meminfo("MemAvailable").map(|bytes| (bytes, "the machine has"));
     let limit =

@@ -1,8 +1,9 @@
 //! Two runs side by side: row by row the ratio of B to A, and whether that is more than noise.
 //!
-//! A verdict needs two things: the 95 % interval of the ratio ([`stats::ratio_interval`]) lies wholly on one side of 1,
-//! and by more than [`NOISE`], since two builds of the same source differ by a percent or two from where the linker put
-//! their loops. Of many rows some pass by chance all the same; the notes say how many to expect.
+//! A verdict needs two things: the 95 % interval of the ratio ([`stats::ratio_interval`]) lies
+//! wholly on one side of 1, and by more than [`NOISE`], since two builds of the same source differ
+//! by a percent or two from where the linker put their loops. Of many rows some pass by chance all
+//! the same; the notes say how many to expect.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -81,7 +82,8 @@ impl Comparison {
         self.rows.iter().filter(|row| row.verdict == verdict).count()
     }
 
-    /// The rows as a table, a summary beneath it. The warnings stand apart: they go where they are seen in every form.
+    /// The rows as a table, a summary beneath it. The warnings stand apart: they go where they are
+    /// seen in every form.
     pub fn table(&self) -> Table {
         let columns = vec![
             Column::left("structure"),
@@ -110,13 +112,15 @@ impl Comparison {
         let decided = self.rows.len() - self.count(Verdict::Undecided);
         if decided > 0 {
             notes.push(format!(
-                "Intervals hold 95 times in 100 at best: of {decided} rows about {} differ by chance alone.",
+                "Intervals hold 95 times in 100 at best: of {decided} rows about {} differ by \
+                 chance alone.",
                 (decided as f64 * 0.05).ceil()
             ));
         }
         if self.count(Verdict::Undecided) > 0 {
             notes.push(format!(
-                "Undecided rows have fewer than {} samples on a side, or times of zero: repeat with more repetitions.",
+                "Undecided rows have fewer than {} samples on a side, or times of zero: repeat \
+                 with more repetitions.",
                 stats::FEWEST
             ));
         }
@@ -238,7 +242,8 @@ fn provenance_warnings(a: &Provenance, b: &Provenance) -> Vec<String> {
     for (name, provenance) in [("A", a), ("B", b)] {
         if provenance.dirty {
             warnings.push(format!(
-                "{name} was built from a tree with uncommitted changes: its commit {} does not say what was measured",
+                "{name} was built from a tree with uncommitted changes: its commit {} does not say \
+                 what was measured",
                 provenance.commit
             ));
         }
@@ -278,8 +283,8 @@ fn floor_warning(rows: &[Row]) -> Option<String> {
     let moved = stats::geometric_mean(&floor.map(|row| row.b / row.a).collect::<Vec<_>>())?;
     ((moved - 1.0).abs() > FLOOR_DRIFT).then(|| {
         format!(
-            "the floor itself took {moved:.2} times as long in B: the machine was in another state, \
-             and every ratio here is off by about as much; repeat both runs close together"
+            "the floor itself took {moved:.2} times as long in B: the machine was in another \
+             state, and every ratio here is off by about as much; repeat both runs close together"
         )
     })
 }

@@ -1,10 +1,10 @@
 //! The floor: the memory traffic that no timer facility can avoid, and nothing else.
 //!
-//! It plays the same stream on bare arrays that keep no order. Which timers fire, and when, it is told beforehand by the
-//! oracle; all that is left is to move the bytes: one sequential write for each timer started or moved and two for each that
-//! fires (its reference on its way down two levels of a wheel), one random access for each
-//! timer started under its label, stopped, moved, or fired. Its answers are the right ones, and are checked as everybody
-//! else's are.
+//! It plays the same stream on bare arrays that keep no order. Which timers fire, and when, it is
+//! told beforehand by the oracle; all that is left is to move the bytes: one sequential write for
+//! each timer started or moved and two for each that fires (its reference on its way down two
+//! levels of a wheel), one random access for each timer started under its label, stopped, moved, or
+//! fired. Its answers are the right ones, and are checked as everybody else's are.
 
 use std::hint::black_box;
 use wheelhouse_core::Tick;

@@ -36,8 +36,9 @@ impl Default for Histograms {
 }
 
 impl Histograms {
-    /// Plays a stream through `apply`, one operation at a time, and times inserts, cancels and movements of the clock in the
-    /// phases that measure something. To be called once for each pass over the same stream.
+    /// Plays a stream through `apply`, one operation at a time, and times inserts, cancels and
+    /// movements of the clock in the phases that measure something. To be called once for each pass
+    /// over the same stream.
     pub fn record(&mut self, stream: &Stream, mut apply: impl FnMut(Op)) {
         stream.phases.iter().for_each(|phase| self.record_phase(phase, &mut apply));
         self.end_pass();
@@ -53,7 +54,8 @@ impl Histograms {
                 Op::Ticks { .. } => {
                     single_ticks(op).for_each(|tick| self.tick.time(|| apply(tick)))
                 }
-                // A jump in which everything fires is one operation; its time stands in the other tables.
+                // A jump in which everything fires is one operation; its time stands in the other
+                // tables.
                 Op::Advance { .. } | Op::Wake | Op::Pop { .. }
                     if phase.measure != Some(Measure::FireJump) =>
                 {

@@ -39,7 +39,8 @@ pub fn measure<B: Backend>(n: u32, seed: u64) -> Memory {
     }
 }
 
-/// Replaces timers at random while the clock goes on; one that has fired is started again. So n stay live.
+/// Replaces timers at random while the clock goes on; one that has fired is started again. So n
+/// stay live.
 fn churn<T: Timer<u64>>(
     timer: &mut T,
     ids: &mut [TimerId],

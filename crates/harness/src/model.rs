@@ -1,7 +1,7 @@
 //! What a run leaves behind: the measured figures, with all that is needed to judge them.
 //!
-//! A figure never stands alone. Each run carries its [`Provenance`], and each row the workload, n and the samples it came
-//! from, so that a reader can compute another statistic than ours.
+//! A figure never stands alone. Each run carries its [`Provenance`], and each row the workload, n
+//! and the samples it came from, so that a reader can compute another statistic than ours.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -41,7 +41,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// What a program that made this run is to exit with: 0 if it is complete and all answers were right.
+    /// What a program that made this run is to exit with: 0 if it is complete and all answers were
+    /// right.
     pub fn exit_code(&self) -> u8 {
         match self.interrupted {
             true => INTERRUPTED,
@@ -70,15 +71,18 @@ pub struct Throughput {
     pub workload: String,
     /// Timers; for a trace, how many different ones are in it.
     pub n: u64,
-    /// Name of the measure: `insert-cold`, `insert-warm`, `cancel`, `reschedule`, `fire-jump`, `fire-ticks`, `steady`, `hold`, `mix`.
+    /// Name of the measure: `insert-cold`, `insert-warm`, `cancel`, `reschedule`, `fire-jump`,
+    /// `fire-ticks`, `steady`, `hold`, `mix`.
     pub measure: String,
     /// Operations per sample.
     pub operations: u64,
-    /// Nanoseconds per operation, in order of repetition. Repetition k of all backends ran in the same round.
+    /// Nanoseconds per operation, in order of repetition. Repetition k of all backends ran in the
+    /// same round.
     pub ns_per_op: Vec<f64>,
 }
 
-/// What was found in a stream when the oracle played it. Preparation is left out but for the live timers.
+/// What was found in a stream when the oracle played it. Preparation is left out but for the live
+/// timers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Census {
     /// Name of the workload or trace.
@@ -95,7 +99,8 @@ pub struct Census {
     pub fires: u64,
     /// The most timers that were live at a time.
     pub most_live: u64,
-    /// From the clock to the deadline where a timer was started or moved, in ticks: median, 90th and 99th percentile.
+    /// From the clock to the deadline where a timer was started or moved, in ticks: median, 90th
+    /// and 99th percentile.
     pub distances: [u64; 3],
 }
 
@@ -108,8 +113,9 @@ impl fmt::Display for Census {
         let [live, half, most] = [*most_live, distances[0], distances[2]].map(units::count);
         write!(
             f,
-            "{workload}: {starts:.0} % starts, {cancels:.0} % cancels, {moves:.0} % moves, {fires:.0} % expiries; at \
-             most {live} timers live; half of the deadlines are within {half} ticks, 99 % within {most}."
+            "{workload}: {starts:.0} % starts, {cancels:.0} % cancels, {moves:.0} % moves, \
+             {fires:.0} % expiries; at most {live} timers live; half of the deadlines are within \
+             {half} ticks, 99 % within {most}."
         )
     }
 }
@@ -123,7 +129,8 @@ pub struct Latency {
     pub workload: String,
     /// Timers.
     pub n: u64,
-    /// `insert`, `cancel`, `tick` (an advance by one tick) or `advance` (one of the workload's own).
+    /// `insert`, `cancel`, `tick` (an advance by one tick) or `advance` (one of the workload's
+    /// own).
     pub operation: String,
     /// How many operations were timed.
     pub count: u64,
@@ -139,14 +146,16 @@ pub struct Latency {
     pub p9999: u64,
     /// The longest, ns.
     pub max: u64,
-    /// The longest of each pass, the shortest of these, ns: what the structure is to blame for. A stall of the machine is long in one
-    /// pass; one of the structure is long in all, since each pass does the same operations.
+    /// The longest of each pass, the shortest of these, ns: what the structure is to blame for. A
+    /// stall of the machine is long in one pass; one of the structure is long in all, since each
+    /// pass does the same operations.
     pub worst: u64,
     /// The curve to plot: (percentile, ns), rising in both, from 0 to 100.
     pub curve: Vec<(f64, u64)>,
 }
 
-/// Bytes that a structure holds, divided by the live timers; the payload of eight bytes is included.
+/// Bytes that a structure holds, divided by the live timers; the payload of eight bytes is
+/// included.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Memory {
     /// Name of the backend.

@@ -1,7 +1,7 @@
 //! What one may ask of a comparison, and the way from the question to the answer.
 //!
-//! `cargo bench`, its bench of the peers and `wheelhouse bench` take the same options and do the same
-//! thing with them; they differ in who takes part. That is a [`Roster`].
+//! `cargo bench`, its bench of the peers and `wheelhouse bench` take the same options and do the
+//! same thing with them; they differ in who takes part. That is a [`Roster`].
 
 use crate::bench::{self, Settings};
 use crate::capacity::timers;
@@ -41,10 +41,12 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub trace: Vec<PathBuf>,
     /// Only these workloads; traces that are shipped are called trace:NAME.
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub workload: Vec<String>,
     /// Only these structures; `floor` is the memory traffic alone.
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub backend: Vec<String>,
     /// Every structure, also those that nobody would take for many timers.
     #[arg(long, conflicts_with = "backend")]
@@ -126,8 +128,8 @@ pub fn compare(options: &Options, roster: Roster, results: &Path, test: bool) ->
     let start = Instant::now();
     ensure!(
         test || !cfg!(debug_assertions) || std::env::var_os(DEBUG_BUILD).is_some(),
-        "this is a build without optimisation, whose times say nothing; build with --release, or set {DEBUG_BUILD}=1 \
-         to measure it all the same"
+        "this is a build without optimisation, whose times say nothing; build with --release, or \
+         set {DEBUG_BUILD}=1 to measure it all the same"
     );
     let settings = settings(options, roster, test)?;
     let scratch = std::env::temp_dir().join(format!("wheelhouse-test-{}", std::process::id()));
@@ -168,7 +170,8 @@ fn settings(options: &Options, roster: Roster, test: bool) -> Result<Settings> {
     if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
         bail!("two streams are called {}; leave one out, or name its file otherwise", twice[0]);
     }
-    // What is no trace is as large as it is asked to be; where there are only traces, n means nothing.
+    // What is no trace is as large as it is asked to be; where there are only traces, n means
+    // nothing.
     let is_sized = sources.iter().any(Source::is_scalable);
     Ok(Settings {
         sizes: if is_sized { sizes } else { Vec::new() },
@@ -237,8 +240,8 @@ fn show(options: &Options, run: &Run) -> Result<()> {
     print(answer(run))
 }
 
-/// What a run has to say to whoever asks what to take: what the streams of somebody's own were made of,
-/// and a line for each use.
+/// What a run has to say to whoever asks what to take: what the streams of somebody's own were made
+/// of, and a line for each use.
 pub fn answer(run: &Run) -> String {
     let own = run.census.iter().filter(|census| !Source::is_known(&census.workload));
     let lines = own.map(Census::to_string).chain(picks::answer(run));

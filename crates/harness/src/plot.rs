@@ -50,7 +50,8 @@ pub struct Plot {
     pub svg: String,
 }
 
-/// Every picture that the run has data for: times, then latencies, then memory. Each has a file name of its own.
+/// Every picture that the run has data for: times, then latencies, then memory. Each has a file
+/// name of its own.
 pub fn all(run: &Run) -> Vec<Plot> {
     let mut names = BTreeSet::new();
     let draw = |subject: Subject| {
@@ -243,7 +244,8 @@ fn curve(row: &Latency) -> Points {
         (99.99, row.p9999),
         (100.0, row.max),
     ];
-    // What a histogram of so many values can tell: beyond that, a percentile is the maximum by another name.
+    // What a histogram of so many values can tell: beyond that, a percentile is the maximum by
+    // another name.
     let told = |p: f64| p >= 100.0 || (row.count as f64) * (1.0 - p / 100.0) >= 0.999;
     let visible = |(p, ns): (f64, u64)| (ns > 0 && told(p)).then_some((p, ns as f64));
     let marks: Vec<(f64, f64)> = named.into_iter().filter_map(visible).collect();
@@ -255,7 +257,8 @@ fn curve(row: &Latency) -> Points {
     Points { line, marks, whiskers: Vec::new() }
 }
 
-/// Bytes per live timer against n, whiskers from the least to the greatest of live, peak and churned.
+/// Bytes per live timer against n, whiskers from the least to the greatest of live, peak and
+/// churned.
 fn memory(run: &Run) -> Option<String> {
     let sizes: BTreeSet<u64> = run.memory.iter().map(|r| r.n).collect();
     let series = series(run, |backend| {
@@ -274,7 +277,8 @@ fn memory(run: &Run) -> Option<String> {
     )?;
     let title = title(&Subject::Memory);
     let subtitle = format!(
-        "after n insertions; whiskers include the peak while growing and the state after churn · {}",
+        "after n insertions; whiskers include the peak while growing and the state after churn · \
+         {}",
         origin(run)
     );
     Some(Chart { title, subtitle, x, y, series, level: None, aside: 5 }.svg())
@@ -286,6 +290,6 @@ fn origin(run: &Run) -> String {
     format!(
         "{}, {}{dirty}",
         run.provenance.host,
-        wheelhouse_machine::provenance::short(&run.provenance.commit)
+        wheelhouse_machine::provenance::short_commit(&run.provenance.commit)
     )
 }

@@ -1,10 +1,10 @@
 //! Where streams come from: workloads by name, the traces that are shipped, and trace files.
 
 use crate::stream::{MIX, Stream, TRACE};
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use std::path::Path;
 use wheelhouse_present::unknown;
-use wheelhouse_workload::{Mix, Workload, all, find, trace};
+use wheelhouse_workload::{Mix, Workload, trace, workloads};
 
 /// Something to make a stream of.
 #[derive(Clone, Debug)]
@@ -15,33 +15,34 @@ pub enum Source {
     Mix(Mix),
     /// A trace that comes with the workload crate.
     Shipped(&'static trace::Shipped),
-    /// A trace file that was read: before anything is left behind for its sake, and once only, as it may be a pipe.
+    /// A trace file that was read: before anything is left behind for its sake, and once only, as
+    /// it may be a pipe.
     File(Stream),
 }
 
 impl Source {
     /// All workloads, then all shipped traces.
     pub fn all() -> Vec<Self> {
-        all().iter().map(Self::Workload).chain(trace::shipped().iter().map(Self::Shipped)).collect()
+        workloads()
+            .iter()
+            .map(Self::Workload)
+            .chain(trace::shipped().iter().map(Self::Shipped))
+            .collect()
     }
 
     /// The workload or shipped trace of a name; traces are called `trace:` and their name.
     ///
     /// # Errors
     ///
-    /// If there is none; the message lists the known names.
+    /// If there is none; the message lists the known names, and says which was probably meant.
     pub fn find(name: &str) -> Result<Self> {
-        let Some(trace_name) = name.strip_prefix(TRACE) else {
-            return find(name).map(Self::Workload).map_err(|unknown| {
-                anyhow!("{unknown}; traces: {}", trace_names().collect::<Vec<_>>().join(", "))
-            });
-        };
-        match trace::shipped().iter().find(|shipped| shipped.name == trace_name) {
-            Some(shipped) => Ok(Self::Shipped(shipped)),
+        let mut known = Self::all();
+        let names: Vec<String> = known.iter().map(Self::name).collect();
+        match names.iter().position(|known| known == name) {
+            Some(at) => Ok(known.swap_remove(at)),
             None => {
-                let known: Vec<String> = trace_names().collect();
-                let known: Vec<&str> = known.iter().map(String::as_str).collect();
-                Err(unknown::error("trace", name, &known))
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                Err(unknown::error("workload or trace", name, &names))
             }
         }
     }
@@ -55,7 +56,8 @@ impl Source {
         names.iter().map(|name| Self::find(name)).collect()
     }
 
-    /// Whether a name is that of a workload or of a shipped trace, and not of something of the user's.
+    /// Whether a name is that of a workload or of a shipped trace, and not of something of the
+    /// user's.
     pub fn is_known(name: &str) -> bool {
         Self::all().iter().any(|source| source.name() == name)
     }
@@ -102,8 +104,4 @@ impl Source {
             Self::File(stream) => Ok(stream.clone()),
         }
     }
-}
-
-fn trace_names() -> impl Iterator<Item = String> {
-    trace::shipped().iter().map(|shipped| format!("{TRACE}{}", shipped.name))
 }

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! results/2026-11-21-xeon-2c-02ff5b6a/
-//!   run.json         the whole run, from which every table and plot can be made again; run.json.gz where it is kept
+//!   run.json         the whole run, from which every table and plot can be made again;
+//!                    run.json.gz where it is kept
 //!   throughput.csv   one line per sample
 //!   latency.csv      one line per distribution (the curves are in run.json)
 //!   memory.csv       one line per (backend, n)
@@ -10,8 +11,9 @@
 //!   provenance.txt   machine, compiler, commit, command
 //! ```
 //!
-//! A run that goes on for minutes is saved again after each step. Each file is written beside its old version and
-//! then renamed over it, so that an interruption or a full disk leaves the last whole one.
+//! A run that goes on for minutes is saved again after each step. Each file is written beside its
+//! old version and then renamed over it, so that an interruption or a full disk leaves the last
+//! whole one.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
@@ -36,7 +38,8 @@ pub fn run_file(dir: &Path) -> Option<PathBuf> {
     [RUN_FILE, PACKED].map(|name| dir.join(name)).into_iter().find(|file| file.is_file())
 }
 
-/// Makes a new folder for a run in `parent`: `<date>-<host>-<commit>`, with `-2`, `-3`, ... behind it if it was there.
+/// Makes a new folder for a run in `parent`: `<date>-<host>-<commit>`, with `-2`, `-3`, ... behind
+/// it if it was there.
 ///
 /// # Errors
 ///
@@ -72,8 +75,8 @@ pub fn create(parent: &Path, provenance: &Provenance) -> Result<PathBuf> {
 ///
 /// # Errors
 ///
-/// If a figure is not a number (it would not survive the way through JSON), or a file cannot be written; the file of
-/// that name that was there before is then still whole.
+/// If a figure is not a number (it would not survive the way through JSON), or a file cannot be
+/// written; the file of that name that was there before is then still whole.
 pub fn save(dir: &Path, run: &Run) -> Result<()> {
     check_figures(run)?;
     let json = serde_json::to_vec_pretty(run).context("cannot write the run as JSON")?;
@@ -89,7 +92,8 @@ pub fn save(dir: &Path, run: &Run) -> Result<()> {
 ///
 /// # Errors
 ///
-/// If there is none, it is damaged, or it was written by another version of the harness; the message says what to do.
+/// If there is none, it is damaged, or it was written by another version of the harness; the
+/// message says what to do.
 pub fn load(path: &Path) -> Result<Run> {
     let file = match path.is_dir() {
         true => run_file(path).unwrap_or_else(|| path.join(RUN_FILE)),
@@ -100,11 +104,13 @@ pub fn load(path: &Path) -> Result<Run> {
         Ok(text) => text,
         Err(e) if e.kind() == ErrorKind::NotFound => {
             bail!(
-                "there is no run at {shown}; name a folder that holds a {RUN_FILE}, as `wheelhouse bench` leaves behind"
+                "there is no run at {shown}; name a folder that holds a {RUN_FILE}, as `wheelhouse \
+                 bench` leaves behind"
             )
         }
         Err(e) => bail!(
-            "cannot read {shown} ({e}); name the folder of a run, as `wheelhouse bench` leaves behind"
+            "cannot read {shown} ({e}); name the folder of a run, as `wheelhouse bench` leaves \
+             behind"
         ),
     };
     let damaged = || {

@@ -1,4 +1,5 @@
-//! What is played on every backend: a workload or a trace, all of it in memory, with the answers that are right.
+//! What is played on every backend: a workload or a trace, all of it in memory, with the answers
+//! that are right.
 
 use crate::floor::Script;
 use crate::model::Census;
@@ -24,7 +25,8 @@ const REMEDY: &str = "name a trace file, as scripts/record-kernel-timers writes 
 pub struct Stream {
     /// The name of the workload, or `trace:` and the name of the trace.
     pub name: String,
-    /// How many timers it is about: what the workload was asked for, or the different ones that a trace has.
+    /// How many timers it is about: what the workload was asked for, or the different ones that a
+    /// trace has.
     pub n: u64,
     /// Labels are below this.
     pub labels: usize,
@@ -89,8 +91,8 @@ impl Stream {
         self.phases.get(phase + 1).is_none_or(|next| next.measure != self.phases[phase].measure)
     }
 
-    /// Cuts off what only goes on with what the phase before it measures, to the end: of a long stretch
-    /// that comes in pieces, the first is left.
+    /// Cuts off what only goes on with what the phase before it measures, to the end: of a long
+    /// stretch that comes in pieces, the first is left.
     pub fn cut(&mut self, solution: &mut Solution) {
         while let [.., before, last] = self.phases.as_slice()
             && before.measure.is_some()
@@ -166,8 +168,8 @@ pub struct Solution {
     pub checksums: Vec<Checksum>,
     /// How many timers fire.
     pub fired: u64,
-    /// What the floor needs to know, since it keeps no order; `None` if the stream starts a timer under a label whose timer is
-    /// still live, as a trace may: the floor keeps one timer a label.
+    /// What the floor needs to know, since it keeps no order; `None` if the stream starts a timer
+    /// under a label whose timer is still live, as a trace may: the floor keeps one timer a label.
     pub script: Option<Script>,
     /// What the stream is made of.
     pub census: Census,
@@ -191,8 +193,8 @@ struct Recorder {
     distances: Distances,
 }
 
-/// From the clock to the deadlines, however far; three significant digits. The bounds are constants that
-/// the library accepts.
+/// From the clock to the deadlines, however far; three significant digits. The bounds are constants
+/// that the library accepts.
 struct Distances(Histogram<u64>);
 
 impl Default for Distances {

@@ -1,4 +1,5 @@
-//! The table that a run ends with: structures down, operations across, the ratio to the best in each field.
+//! The table that a run ends with: structures down, operations across, the ratio to the best in
+//! each field.
 
 mod columns;
 
@@ -15,12 +16,14 @@ pub const USUAL_N: u64 = 1_000_000;
 
 pub use crate::stream::TRACE;
 
-/// One table that a person can read at a glance: per structure and operation the median and its ratio to the best.
+/// One table that a person can read at a glance: per structure and operation the median and its
+/// ratio to the best.
 ///
-/// Without `n`, that of [`USUAL_N`] if the run has it, otherwise its largest. A trace has its own number of timers,
-/// which is the one shown. The floor (the memory traffic that no timer facility can avoid) has a row and is never the
-/// best; a structure that answered wrongly has `WRONG` in place of figures. Of tails nothing is best where the floor is
-/// within x3: there the machine decides.
+/// Without `n`, that of [`USUAL_N`] if the run has it, otherwise its largest. A trace has its own
+/// number of timers, which is the one shown. The floor (the memory traffic that no timer facility
+/// can avoid) has a row and is never the best; a structure that answered wrongly has `WRONG` in
+/// place of figures. Of tails nothing is best where the floor is within x3: there the machine
+/// decides.
 pub fn at_a_glance(run: &Run, n: Option<u64>) -> Table {
     table_of(run, n, sources)
 }
@@ -54,7 +57,8 @@ fn table_of(run: &Run, n: Option<u64>, columns: fn(&Run, u64) -> Vec<Source>) ->
     table.notes = notes(run, n, &sources);
     if !left_out.is_empty() {
         table.notes.push(format!(
-            "Not measured with so many timers, since it would take too long or the run was cut short; left out: {}.",
+            "Not measured with so many timers, since it would take too long or the run was cut \
+             short; left out: {}.",
             left_out.join(", ")
         ));
     }
@@ -69,8 +73,8 @@ fn table_of(run: &Run, n: Option<u64>, columns: fn(&Run, u64) -> Vec<Source>) ->
     table
 }
 
-/// The tables of all sizes of a run one below the other: n and structure down, operations across, the ratio to the best
-/// at that n in each field. Without traces, which have one size.
+/// The tables of all sizes of a run one below the other: n and structure down, operations across,
+/// the ratio to the best at that n in each field. Without traces, which have one size.
 pub fn by_size(run: &Run) -> Table {
     let sizes = sizes(run);
     let at = |n| -> Vec<Source> {
@@ -117,13 +121,15 @@ fn append_column(rows: &mut [Vec<Cell>], run: &Run, names: &[String], source: Op
     }
 }
 
-/// The n that tables and plots show when none is named: [`USUAL_N`] if the run has it, else its largest.
+/// The n that tables and plots show when none is named: [`USUAL_N`] if the run has it, else its
+/// largest.
 pub fn usual_n(run: &Run) -> Option<u64> {
     let sizes = sizes(run);
     if sizes.contains(&USUAL_N) { Some(USUAL_N) } else { sizes.last().copied() }
 }
 
-/// Every n of the run's workloads that are not traces (of the traces if there is nothing else), rising.
+/// Every n of the run's workloads that are not traces (of the traces if there is nothing else),
+/// rising.
 pub fn sizes(run: &Run) -> Vec<u64> {
     let rows = || {
         let throughput = run.throughput.iter().map(|r| (r.workload.as_str(), r.n));
@@ -246,8 +252,8 @@ pub fn ratio_cell(
 }
 
 /// What stands under a table with the floor in it.
-pub const FLOOR_NOTE: &str = "The floor moves only the bytes that no timer facility can avoid, told \
-    beforehand what fires; it does not compete.";
+pub const FLOOR_NOTE: &str = "The floor moves only the bytes that no timer facility can avoid, \
+                              told beforehand what fires; it does not compete.";
 
 fn notes(run: &Run, n: u64, sources: &[Source]) -> Vec<String> {
     let mut notes = vec![
@@ -261,8 +267,8 @@ fn notes(run: &Run, n: u64, sources: &[Source]) -> Vec<String> {
     notes.extend(workload_note(n, sources));
     if sources.iter().any(|source| matches!(source.kind, Kind::Tail(..))) {
         notes.push(
-            "p99.99: one in ten thousand took longer; nothing is marked where the floor is within ×3 of \
-             the best, since there the machine decides."
+            "p99.99: one in ten thousand took longer; nothing is marked where the floor is within \
+             ×3 of the best, since there the machine decides."
                 .to_owned(),
         );
     }
@@ -321,23 +327,25 @@ fn spread_note(run: &Run, n: u64, sources: &[Source]) -> Option<String> {
         for name in backends(run).iter().filter(|name| *name != FLOOR) {
             if let Found::Figure(_, samples) = source.find(run, name) {
                 repetitions.push(samples.len());
-                spreads.extend(stats::relative_deviation(&samples));
+                let tells = samples.len() >= stats::FEWEST;
+                spreads.extend(stats::relative_deviation(&samples).filter(|_| tells));
             }
         }
     }
     let (fewest, most) = (repetitions.iter().min()?, repetitions.iter().max()?);
     let count = if fewest == most { fewest.to_string() } else { format!("{fewest} to {most}") };
     let about = format!("n = {}, {count} repetitions", units::count(n));
-    if *fewest < stats::FEWEST {
+    if spreads.is_empty() {
         return Some(format!(
-            "{about}: too few to tell how far they lie apart; no small difference here means anything."
+            "{about}: too few to tell how far they lie apart; no small difference here means \
+             anything."
         ));
     }
     let typical = stats::median(&spreads)? * 100.0;
     let worst = stats::range(&spreads)?.1 * 100.0;
     Some(format!(
-        "{about}. Spread (median absolute deviation over median): typically {typical:.1} %, at most {worst:.1} %; \
-         ratios closer than that are ties."
+        "{about}. Spread (median absolute deviation over median): typically {typical:.1} %, at \
+         most {worst:.1} %; ratios closer than that are ties."
     ))
 }
 

@@ -1,5 +1,5 @@
-//! Answers at sizes where structures work otherwise than at small ones: with more than 65,536 live timers, the hierarchical wheel moves a
-//! timer by another path.
+//! Answers at sizes where structures work otherwise than at small ones: with more than 65,536 live
+//! timers, the hierarchical wheel moves a timer by another path.
 
 use wheelhouse_harness::source::Source;
 use wheelhouse_harness::{contender, verify};

@@ -5,11 +5,10 @@ use wheelhouse_core::backend::{Backend, Info};
 use wheelhouse_core::meter::Meter;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 use wheelhouse_harness::bench::{self, Settings};
-use wheelhouse_harness::contender::{contender, select};
+use wheelhouse_harness::contender::{self, contender};
 use wheelhouse_harness::source::Source;
 use wheelhouse_harness::{store, verify};
 use wheelhouse_machine::interrupt;
-use wheelhouse_registry::all;
 
 /// The heap, but a timer that is rescheduled stays where it is.
 struct Forgetful;
@@ -73,7 +72,7 @@ impl<T, M> Timer<T> for Faulty<T, M> {
 }
 
 fn settings() -> Settings {
-    let mut contenders = select(&["binary-heap".to_owned()]).unwrap();
+    let mut contenders = contender::select(&["binary-heap".to_owned()]).unwrap();
     contenders.push(contender::<Forgetful>());
     Settings {
         sizes: vec![200],
@@ -109,5 +108,5 @@ fn wrong_answers_are_named_and_not_timed() {
     assert!(run.interrupted && run.throughput.is_empty());
     assert!(store::load(&dir).unwrap().interrupted);
     std::fs::remove_dir_all(&dir).unwrap();
-    assert!(all().iter().all(|info| info.name != "forgetful"));
+    assert!(wheelhouse_registry::all().iter().all(|info| info.name != "forgetful"));
 }

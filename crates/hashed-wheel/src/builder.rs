@@ -21,13 +21,14 @@ wheel_builder! {
     /// # Ok::<(), WheelError>(())
     /// ```
     Builder of HashedWheel,
-    /// The number of slots, a power of two from 2 to 65,536; 16,384 by default. An insertion passes n / (2 slots) timers, so choose it by the number of
-    /// timers; each slot takes 8 bytes.
+    /// The number of slots, a power of two from 2 to 65,536; 16,384 by default. An insertion passes
+    /// n / (2 slots) timers, so choose it by the number of timers; each slot takes 8 bytes.
     slots: DEFAULT_SLOTS,
     /// Builds the wheel.
     ///
     /// # Errors
     ///
-    /// If the number of slots is zero, one, above 65,536 or no power of two, or if there is to be room for more timers than a wheel can hold.
+    /// If the number of slots is zero, one, above 65,536 or no power of two, or if there is to be
+    /// room for more timers than a wheel can hold.
     build: SlotCount::new,
 }

@@ -22,8 +22,10 @@ impl Backend for Definition {
             reschedule: "O(n / M + 1), worst O(n)",
             fire: "O(1) where ticks are dense, worst O(M)",
         },
-        // An insertion passes half of its slot, one that is moved among old and new more. The hand passes the slots in which nothing is due in this
-        // turn: with n timers over 2^20 ticks, 2^20 / n ticks lie between two, of which no more than n / M + 1 in a thousand are occupied.
+        // An insertion passes half of its slot, one that is moved among old and new more. The hand
+        // passes the slots in which nothing is due in this turn: with n timers over 2^20 ticks,
+        // 2^20 / n ticks lie between two, of which no more than n / M + 1 in a thousand are
+        // occupied.
         bounds: |n| {
             let slot = n as f64 / DEFAULT_SLOTS as f64;
             let search = 7.5 + 2.0 * 0.75 * slot;

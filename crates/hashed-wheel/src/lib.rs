@@ -1,9 +1,11 @@
-//! A timer facility on one timing wheel with sorted slots: Varghese and Lauck's scheme 5, exact to the tick over all of `u64`.
+//! A timer facility on one timing wheel with sorted slots: Varghese and Lauck's scheme 5, exact to
+//! the tick over all of `u64`.
 //!
 //! # The idea
 //!
-//! A hash table whose hash is `deadline mod M`, and each chain of it in order. A tick looks at the first timer of one slot and no
-//! further: either that is due, or nothing in the slot is. The price is paid when a timer starts: it passes those of its slot that are due before.
+//! A hash table whose hash is `deadline mod M`, and each chain of it in order. A tick looks at the
+//! first timer of one slot and no further: either that is due, or nothing in the slot is. The price
+//! is paid when a timer starts: it passes those of its slot that are due before.
 //!
 //! ```text
 //!                        hand at 10, M = 8
@@ -27,17 +29,21 @@
 //! | [`advance`](Timer::advance), nothing due | O(1) | O(1); O(M) once after the earliest has gone |
 //! | [`next_wakeup`](Timer::next_wakeup), [`deadline`](Timer::deadline) | O(1) | O(1) |
 //!
-//! The paper's "O(1) if n < M" needs deadlines that spread over the slots: timers of one length started at one tick, or delays that are all `c mod M`, are one long
-//! list. Memory: 16 bytes, the value and two links of 4 bytes for each timer at the peak; 8 for each place that is free; 8 a slot.
+//! The paper's "O(1) if n < M" needs deadlines that spread over the slots: timers of one length
+//! started at one tick, or delays that are all `c mod M`, are one long list. Memory: 16 bytes, the
+//! value and two links of 4 bytes for each timer at the peak; 8 for each place that is free; 8 a
+//! slot.
 //!
 //! # Source and deviations
 //!
-//! G. Varghese and T. Lauck, *Hashed and hierarchical timing wheels*, SOSP 1987, scheme 5. The paper's hand visits each slot in turn; here a bitmap
-//! skips empty ones, and where nothing is due in the whole turn the hand goes to the least of all first timers.
+//! G. Varghese and T. Lauck, *Hashed and hierarchical timing wheels*, SOSP 1987, scheme 5. The
+//! paper's hand visits each slot in turn; here a bitmap skips empty ones, and where nothing is due
+//! in the whole turn the hand goes to the least of all first timers.
 //!
 //! # When to pick another
 //!
-//! `wheelhouse-round-wheel` leaves the slots unsorted: starting is O(1), and each tick reads its slot. `wheelhouse-hierarchical-wheel` needs neither.
+//! `wheelhouse-round-wheel` leaves the slots unsorted: starting is O(1), and each tick reads its
+//! slot. `wheelhouse-hierarchical-wheel` needs neither.
 //!
 //! # A program
 //!

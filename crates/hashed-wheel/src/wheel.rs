@@ -3,11 +3,12 @@
 use crate::builder::{Builder, DEFAULT_SLOTS};
 use alloc::vec::Vec;
 use wheelhouse_core::arena::{Arena, Link};
+use wheelhouse_core::linked::Entry;
 use wheelhouse_core::lists::{Ends, LINKS_IN, LINKS_OUT, Lists};
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
 use wheelhouse_core::occupied::Occupied;
 use wheelhouse_core::overdue::Overdue;
-use wheelhouse_core::{Expired, SlotCount, Tick, Timer, TimerId};
+use wheelhouse_core::{Expired, SlotCount, Tick, Timer, fire_due};
 
 /// The link of a timer in a slot. One that is overdue has its arrival there; which of the two it is
 /// says the deadline.
@@ -17,7 +18,7 @@ const IN_SLOT: Link = Link::MIN;
 /// costs.
 ///
 /// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see
-/// [`TimerId`].
+/// [`TimerId`](wheelhouse_core::TimerId).
 #[derive(Clone, Debug)]
 pub struct HashedWheel<T, M = NoMeter> {
     timers: Arena<Entry<T>, Link>,
@@ -33,12 +34,6 @@ pub struct HashedWheel<T, M = NoMeter> {
     hand: Tick,
     now: Tick,
     meter: M,
-}
-
-#[derive(Clone, Debug)]
-struct Entry<T> {
-    deadline: Tick,
-    value: T,
 }
 
 impl<T> HashedWheel<T> {
@@ -186,55 +181,19 @@ impl<T, M: Meter> HashedWheel<T, M> {
         self.hand = self.now;
         None
     }
-
-    /// Fires all that is due. Out of line, so that a tick at which nothing is due is short wherever
-    /// it stands.
-    #[inline(never)]
-    fn advance_due<F: FnMut(Expired<T>)>(&mut self, on_expiry: F) -> usize {
-        core::iter::from_fn(|| self.pop_expired(self.now)).map(on_expiry).count()
-    }
 }
 
 /// [`advance`](Timer::advance): O(1) for each timer that fires, where a timer is due in most of the
 /// ticks ahead; O(M) at worst.
 impl<T, M: Meter> Timer<T> for HashedWheel<T, M> {
-    fn now(&self) -> Tick {
-        self.now
-    }
-
-    fn len(&self) -> usize {
-        self.timers.len()
-    }
-
-    /// O(k) for the k timers of the slot, half of which it passes on average; O(1) if it is later
-    /// than all of them.
-    fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
-        let link = self.link(self.timers.next_id().index(), deadline);
-        self.timers.insert_linked(link, Entry { deadline, value })
-    }
-
-    /// O(1); O(log j) if it is one of j that came when they were overdue.
-    fn cancel(&mut self, id: TimerId) -> Option<T> {
-        let (link, entry) = self.timers.remove(id)?;
-        self.unlink(id.index(), link, entry.deadline);
-        Some(entry.value)
-    }
-
-    /// O(k) for the k timers of the slot that it goes to.
-    fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
-        let Some((link, entry)) = self.timers.get_mut(id) else { return false };
-        let (link, from) = (*link, entry.deadline);
-        self.unlink(id.index(), link, from);
-        let to = self.link(id.index(), deadline);
-        if let Some((link, entry)) = self.timers.get_mut(id) {
-            (*link, entry.deadline) = (to, deadline);
-        }
-        true
-    }
-
-    /// O(1).
-    fn deadline(&self, id: TimerId) -> Option<Tick> {
-        self.timers.get(id).map(|entry| entry.deadline)
+    wheelhouse_core::linked_timers! {
+        /// O(k) for the k timers of the slot, half of which it passes on average; O(1) if it is
+        /// later than all of them.
+        insert;
+        /// O(1); O(log j) if it is one of j that came when they were overdue.
+        cancel;
+        /// O(k) for the k timers of the slot that it goes to.
+        reschedule;
     }
 
     /// O(1). Exact, but for the first after the earliest timer was cancelled, moved or fired: that
@@ -251,8 +210,7 @@ impl<T, M: Meter> Timer<T> for HashedWheel<T, M> {
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.now = self.now.max(now);
         let place = self.take_due()?;
-        let (id, entry) = self.timers.remove_at(place)?;
-        Some(Expired { id, deadline: entry.deadline, value: entry.value })
+        self.timers.expire(place)
     }
 
     /// As [`pop_expired`](Self::pop_expired) for each timer that fires; a comparison where nothing
@@ -261,7 +219,7 @@ impl<T, M: Meter> Timer<T> for HashedWheel<T, M> {
     fn advance(&mut self, now: Tick, on_expiry: impl FnMut(Expired<T>)) -> usize {
         self.now = self.now.max(now);
         if self.now >= self.earliest || !self.overdue.is_empty() {
-            return self.advance_due(on_expiry);
+            return fire_due(self, on_expiry);
         }
         self.meter.tally(Work::Comparison, 1);
         self.hand = self.now;
@@ -270,5 +228,4 @@ impl<T, M: Meter> Timer<T> for HashedWheel<T, M> {
 }
 
 #[cfg(test)]
-#[path = "wheel_tests.rs"]
 mod tests;

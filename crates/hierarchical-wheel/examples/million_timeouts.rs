@@ -1,7 +1,9 @@
-//! A million connections with idle timeouts, on the real clock: what a server's event loop does with a wheel.
+//! A million connections with idle timeouts, on the real clock: what a server's event loop does
+//! with a wheel.
 //!
-//! One tick is a millisecond since the start. The loop sleeps until the wheel's next wake-up, moves the clock, and closes
-//! what has been idle for too long. A tenth of the connections is busy and has its timeout moved all the time.
+//! One tick is a millisecond since the start. The loop sleeps until the wheel's next wake-up, moves
+//! the clock, and closes what has been idle for too long. A tenth of the connections is busy and
+//! has its timeout moved all the time.
 //!
 //! ```sh
 //! cargo run --release -p wheelhouse-hierarchical-wheel --example million_timeouts

@@ -1,10 +1,10 @@
 //! Timers that are still to be unlinked or moved.
 //!
-//! At a million timers a program waits for memory, first for the handle, then for the timer it leads
-//! to. The processor looks some hundred instructions ahead: the fewer there are to a cancellation, the
-//! more cancellations wait side by side. So where timers are many, only what the caller has to know is
-//! done at once, and the rest is *owed*: thirty-two timers are taken out of their lists together, when
-//! all of it has arrived from memory.
+//! At a million timers a program waits for memory, first for the handle, then for the timer it
+//! leads to. The processor looks some hundred instructions ahead: the fewer there are to a
+//! cancellation, the more cancellations wait side by side. So where timers are many, only what the
+//! caller has to know is done at once, and the rest is *owed*: thirty-two timers are taken out of
+//! their lists together, when all of it has arrived from memory.
 //!
 //! A debt is never seen. It is paid before anything is due, before another timer could overtake one
 //! that is moving, and at once if the next slot could be empty or another one come before it.

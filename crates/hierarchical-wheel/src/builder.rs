@@ -12,7 +12,8 @@ wheel_builder! {
     /// ```
     /// use wheelhouse_hierarchical_wheel::{HierarchicalWheel, SlotCountError, Timer, WheelError};
     ///
-    /// let wheel: HierarchicalWheel<&str> = HierarchicalWheel::builder().slots_per_level(64).start(1_000).build()?;
+    /// let builder = HierarchicalWheel::builder().slots_per_level(64).start(1_000);
+    /// let wheel: HierarchicalWheel<&str> = builder.build()?;
     /// assert_eq!(wheel.now(), 1_000);
     ///
     /// let refused = HierarchicalWheel::<&str>::builder().slots_per_level(100).build();
@@ -21,16 +22,16 @@ wheel_builder! {
     /// # Ok::<(), WheelError>(())
     /// ```
     Builder of HierarchicalWheel,
-    /// The number of slots of each level, a power of two from 2 to 65,536; 256 by default. There are
-    /// as many levels as it takes to cover all of `u64`. More slots mean fewer cascades, but more
-    /// memory (a node of 32 bytes or more for each slot of each level) and a longer longest tick: a
-    /// slot is split when 32 timers came to it for each slot of a level.
+    /// The number of slots of each level, a power of two from 2 to 65,536; 256 by default. There
+    /// are as many levels as it takes to cover all of `u64`. More slots mean fewer cascades, but
+    /// more memory (a node of 32 bytes or more for each slot of each level) and a longer longest
+    /// tick: a slot is split when 32 timers came to it for each slot of a level.
     slots_per_level: DEFAULT_SLOTS,
     /// Builds the wheel.
     ///
     /// # Errors
     ///
-    /// If the number of slots is zero, one, above 65,536 or no power of two, or if there is to be room
-    /// for more timers than a wheel can hold.
+    /// If the number of slots is zero, one, above 65,536 or no power of two, or if there is to be
+    /// room for more timers than a wheel can hold.
     build: SlotCount::new,
 }

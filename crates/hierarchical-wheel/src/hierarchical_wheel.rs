@@ -98,10 +98,12 @@ impl<T, M: Meter> HierarchicalWheel<T, M> {
     }
 }
 
-// What starts, stops and moves timers is always inlined: at a million timers a call waits for memory,
-// and the fewer instructions there are from one to the next, the more calls wait side by side.
-/// [`advance`](Timer::advance): O(1) amortised for each timer that fires and for each call; at worst
-/// a limited number of moves a level for each tick with something due, whether it fires or not.
+// What starts, stops and moves timers is always inlined: at a million timers a call waits for
+// memory, and the fewer instructions there are from one to the next, the more calls wait side by
+// side.
+/// [`advance`](Timer::advance): O(1) amortised for each timer that fires and for each call; at
+/// worst a limited number of moves a level for each tick with something due, whether it fires or
+/// not.
 impl<T, M: Meter> Timer<T> for HierarchicalWheel<T, M> {
     #[inline]
     fn now(&self) -> Tick {
@@ -114,8 +116,8 @@ impl<T, M: Meter> Timer<T> for HierarchicalWheel<T, M> {
     }
 
     /// O(1), and a move to come for each level between the hand and the deadline. Once in some
-    /// thousand calls a slot is split, which makes a ring of slots and counts some hundred timers. A
-    /// wheel that outgrows its array copies it: see [`Builder::capacity`].
+    /// thousand calls a slot is split, which makes a ring of slots and counts some hundred timers.
+    /// A wheel that outgrows its array copies it: see [`Builder::capacity`].
     #[inline(always)]
     fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
         match &mut self.nodes {
@@ -148,8 +150,8 @@ impl<T, M: Meter> Timer<T> for HierarchicalWheel<T, M> {
         with!(&self.nodes, nodes => nodes.get(id).map(|armed| armed.deadline))
     }
 
-    /// O(1). Exact for the timers of level 0, else the first tick of the slot that the earliest timer
-    /// is in.
+    /// O(1). Exact for the timers of level 0, else the first tick of the slot that the earliest
+    /// timer is in.
     #[inline]
     fn next_wakeup(&self) -> Option<Tick> {
         self.wheel.next_wakeup()

@@ -1,10 +1,10 @@
 //! Reading a list ahead from several places at once.
 //!
-//! A list is a chain: where its next timer is stands in the one before, and at a million timers each
-//! step waits for memory. But nothing waits when sixteen chains are followed side by side. So a slot
-//! remembers up to sixteen of the timers that were appended to it, evenly spread. When its turn
-//! comes, walkers run from all of them through the list in step, and leave its timers in the caches
-//! for the one that does the work.
+//! A list is a chain: where its next timer is stands in the one before, and at a million timers
+//! each step waits for memory. But nothing waits when sixteen chains are followed side by side. So
+//! a slot remembers up to sixteen of the timers that were appended to it, evenly spread. When its
+//! turn comes, walkers run from all of them through the list in step, and leave its timers in the
+//! caches for the one that does the work.
 //!
 //! ```text
 //! sentinel → a b c d e f g h i j k l m n o p → sentinel
@@ -16,8 +16,9 @@
 //! because timers leave as others come, those are dropped instead: the timers that are left are
 //! mostly those that came last.
 //!
-//! A hint whose timer was cancelled or has moved to another slot is passed over. A walker may all the
-//! same get into another list. That costs a few reads in vain and harms nothing: walkers only read.
+//! A hint whose timer was cancelled or has moved to another slot is passed over. A walker may all
+//! the same get into another list. That costs a few reads in vain and harms nothing: walkers only
+//! read.
 
 use crate::nodes::{Nodes, Slot};
 use crate::store::Store;
@@ -30,8 +31,8 @@ const HINTS: usize = 16;
 /// Timers from a hint to the next, at first. A power of two.
 pub(crate) const STRIDE: u8 = 16;
 
-/// The longest way from a hint to the next. So reading ahead, also of a slot to which millions came,
-/// takes some thousand reads at most.
+/// The longest way from a hint to the next. So reading ahead, also of a slot to which millions
+/// came, takes some thousand reads at most.
 const LONGEST_STRIDE: u32 = 512;
 
 /// So many are dropped when the oldest have left.
@@ -83,6 +84,9 @@ impl Hints {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RingHints {
     slots: Vec<Hints>,
+    /// Steps of all walkers: nothing else can be seen of them.
+    #[cfg(test)]
+    pub(crate) steps: core::cell::Cell<usize>,
 }
 
 impl RingHints {
@@ -107,8 +111,8 @@ impl RingHints {
         hints.record(at, is_here);
     }
 
-    /// Reads the list of a slot, whose timers have the same deadlines but for the lowest `shift` bits,
-    /// from the first and from all hints: each up to the next, or nearly.
+    /// Reads the list of a slot, whose timers have the same deadlines but for the lowest `shift`
+    /// bits, from the first and from all hints: each up to the next, or nearly.
     #[inline(never)]
     pub(crate) fn read<S: Store>(&self, digit: u32, first: u32, shift: u32, nodes: &Nodes<S>) {
         let Some(hints) = self.slots.get(digit as usize) else { return };
@@ -125,6 +129,8 @@ impl RingHints {
             for (at, end) in walkers.iter_mut().zip(&ends[1..=count]) {
                 if at != end {
                     *at = nodes.links(*at).next;
+                    #[cfg(test)]
+                    self.steps.set(self.steps.get() + 1);
                 }
             }
         }

@@ -3,8 +3,8 @@
 //! The hand is in one turn of each level; the ring of that turn is the level's *current* ring. The
 //! slots ahead of the hand in the current rings hold every timer that is not overdue.
 //!
-//! A slot that has thousands of timers is *split*: it gets a ring of its own, and timers go straight to
-//! the slots of that. See [`splits`].
+//! A slot that has thousands of timers is *split*: it gets a ring of its own, and timers go
+//! straight to the slots of that. See [`splits`].
 //!
 //! # Invariants
 //!
@@ -61,7 +61,8 @@ struct Current {
 pub(crate) struct Levels {
     geometry: Geometry,
     rings: Rings,
-    /// The level of the digit that bit i of a deadline is in: a table, because a division costs more.
+    /// The level of the digit that bit i of a deadline is in: a table, because a division costs
+    /// more.
     current: [Current; 64],
     /// The occupied slots of the current rings, by their numbers.
     occupied: Bitmap,
@@ -129,8 +130,8 @@ impl Levels {
         self.next.number != NONE.number
     }
 
-    /// Makes room for a timer, whose deadline is not before the hand, behind all others of its slot,
-    /// and has it written there: into which links.
+    /// Makes room for a timer, whose deadline is not before the hand, behind all others of its
+    /// slot, and has it written there: into which links.
     #[inline(always)]
     pub(crate) fn link<S: Store>(
         &mut self,
@@ -272,8 +273,8 @@ impl Levels {
         }
     }
 
-    /// Takes out the earliest timer of the next slot, which starts at or before `now`. `None` if none
-    /// is due there: it has to cascade first.
+    /// Takes out the earliest timer of the next slot, which starts at or before `now`. `None` if
+    /// none is due there: it has to cascade first.
     #[inline(always)]
     pub(crate) fn pop<S: Store>(
         &mut self,
@@ -304,8 +305,8 @@ impl Levels {
         Some((id, armed))
     }
 
-    /// Moves the timers of the next slot, one above level 0, closer. The hand moves to the first tick
-    /// of the slot, so all of them go to lower levels.
+    /// Moves the timers of the next slot, one above level 0, closer. The hand moves to the first
+    /// tick of the slot, so all of them go to lower levels.
     pub(crate) fn cascade<S: Store>(&mut self, nodes: &mut Nodes<S>, meter: &impl Meter) {
         let Next { start, number, mut sentinel, .. } = self.next;
         self.hand = start;

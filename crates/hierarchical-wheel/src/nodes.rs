@@ -1,8 +1,8 @@
 //! Timers and slots in one array, linked into lists.
 //!
-//! Each slot has a *sentinel*: a node without a timer, at which the list of the slot begins and ends.
-//! Sentinel and timers form a ring, so that every timer has a neighbour on both sides. To take a
-//! timer out is two stores, whoever the neighbours are.
+//! Each slot has a *sentinel*: a node without a timer, at which the list of the slot begins and
+//! ends. Sentinel and timers form a ring, so that every timer has a neighbour on both sides. To
+//! take a timer out is two stores, whoever the neighbours are.
 //!
 //! ```text
 //!        ╭───────────────────────────────────────────╮
@@ -253,8 +253,8 @@ impl<S: Store> Nodes<S> {
         Some((links, armed))
     }
 
-    /// Takes a timer, which is there, out of its place but not out of its list. The place is not free
-    /// before it is [released](Self::release).
+    /// Takes a timer, which is there, out of its place but not out of its list. The place is not
+    /// free before it is [released](Self::release).
     #[inline(always)]
     pub(crate) fn take(&mut self, id: TimerId) -> Option<Armed<S::Value>> {
         Self::vacate(self.nodes.at_mut(id.index()))
@@ -288,8 +288,8 @@ impl<S: Store> Nodes<S> {
         }
     }
 
-    /// Puts a timer behind all others of a slot: its links, which have to be written to it. `None` if
-    /// there is no room, as in a slot that is split.
+    /// Puts a timer behind all others of a slot: its links, which have to be written to it. `None`
+    /// if there is no room, as in a slot that is split.
     #[inline(always)]
     pub(crate) fn append(&mut self, slot: u32, at: u32) -> Option<Links> {
         let sentinel = self.nodes.at_mut(slot);
@@ -393,3 +393,6 @@ impl<S: Store> Arrivals for Nodes<S> {
         self.set_place(at, Place::Overdue);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,8 +15,8 @@ pub(crate) const CURRENT: u32 = u32::MAX;
 /// The parent of a ring that is in no use.
 const FREE: u32 = u32::MAX - 1;
 
-/// A turn of a level. Its sentinels stand one behind the other; behind those of its slots is one more,
-/// for the elders of the slot that it belongs to.
+/// A turn of a level. Its sentinels stand one behind the other; behind those of its slots is one
+/// more, for the elders of the slot that it belongs to.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring {
     /// Its first sentinel.
@@ -139,5 +139,10 @@ impl Rings {
     #[cfg(test)]
     pub(crate) fn in_use(&self) -> usize {
         self.rings.len() - self.free.len()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn read_ahead(&self) -> usize {
+        self.rings.iter().map(|ring| ring.hints.steps.get()).sum()
     }
 }

@@ -1,17 +1,17 @@
 //! The array of all nodes, for few and for many.
 //!
-//! Where the nodes fit the caches, instructions decide, and a `Vec` takes the fewest: a comparison, a
-//! shift, an addition. But a `Vec` that is full is copied as a whole. So a wheel that outgrows
-//! [`Flat`] is copied once, and goes on with [`Segmented`], which grows without moving anything: its
-//! table of segments costs a load more at each access, which is little beside a cache miss. Who says
-//! at the start that there will be many timers is spared the copy.
+//! Where the nodes fit the caches, instructions decide, and a `Vec` takes the fewest: a comparison,
+//! a shift, an addition. But a `Vec` that is full is copied as a whole. So a wheel that outgrows
+//! [`Flat`] is copied once, and goes on with [`Segmented`], which grows without moving anything:
+//! its table of segments costs a load more at each access, which is little beside a cache miss. Who
+//! says at the start that there will be many timers is spared the copy.
 
 use crate::nodes::Node;
 use alloc::vec::Vec;
 use wheelhouse_core::segments::Segments;
 
-/// A [`Flat`] with as many nodes takes no more timers. (Hardly any in the unit tests, so that they see
-/// both ways with few timers.)
+/// A [`Flat`] with as many nodes takes no more timers. (Hardly any in the unit tests, so that they
+/// see both ways with few timers.)
 pub(crate) const FLAT: usize = CAPACITY - CAPACITY / 8;
 
 /// Room for some rings of slots beside the timers: four megabytes with values of eight bytes.

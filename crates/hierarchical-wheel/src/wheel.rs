@@ -245,4 +245,8 @@ impl<M: Meter> Wheel<M> {
     pub(crate) fn rings_in_use(&self) -> usize {
         self.levels.rings_in_use()
     }
+
+    pub(crate) fn read_ahead(&self) -> usize {
+        self.levels.read_ahead_so_far()
+    }
 }

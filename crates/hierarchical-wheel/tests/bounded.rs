@@ -1,4 +1,5 @@
-//! The worst single call, and what cancelled timers leave behind: by operation counts and by memory, never by time.
+//! The worst single call, and what cancelled timers leave behind: by operation counts and by
+//! memory, never by time.
 
 use std::collections::VecDeque;
 use wheelhouse_core::meter::{CountingMeter, Work};
@@ -16,13 +17,16 @@ const MORE: u64 = 16;
 /// Levels that can cascade in one call.
 const LEVELS: u64 = 7;
 
-/// The most timers that one call moves from slot to slot. A slot that splits on every level keeps as
-/// many elders on each; those of upper levels join those below, so that the lowest one can have those
-/// of all.
-const MOVES: u64 = LEVELS * (LEVELS + 1) / 2 * (LIMIT + MORE);
+/// The most timers that one call moves where few share a deadline: those of a slot, and what came
+/// to two slots above it before these were split.
+const MOVES: u64 = 3 * (LIMIT + MORE);
 
-/// Steps beside the moves: 32 timers are unlinked or moved, each may be the last of a ring, and one or
-/// two slots are split, which looks at the timers there and at two rings.
+/// The most that it moves of a crowd of one deadline: a slot that splits on every level keeps as
+/// many elders on each, and those of upper levels join those below.
+const MOVES_OF_A_CROWD: u64 = LEVELS * (LIMIT + MORE);
+
+/// Steps beside the moves: 32 timers are unlinked or moved, each may be the last of a ring, and one
+/// or two slots are split, which looks at the timers there and at two rings.
 const SETTLED: u64 = 32 * (2 + 4 + 4 + LEVELS) + 2 * (LIMIT / 8 + 2 * LEVELS * (4 + LIMIT / 8));
 
 /// Timers in each workload.
@@ -49,7 +53,8 @@ fn moved_by(player: &mut Player<Wheel>, op: Op, name: &str) -> u64 {
     moved
 }
 
-/// Plays a workload call by call, the clock tick by tick where the workload has it so. Returns the most timers that a call moved.
+/// Plays a workload call by call, the clock tick by tick where the workload has it so. Returns the
+/// most timers that a call moved.
 fn most_moved(workload: &Workload, n: u32) -> u64 {
     let mut player = Player::new(counting(), workload.labels(n));
     let mut most = 0;
@@ -78,19 +83,22 @@ fn no_call_moves_more<'a>(workloads: impl IntoIterator<Item = &'a Workload>, n: 
     for workload in workloads {
         let most = most_moved(workload, n);
         println!("{}, n = {n}: at most {most} timers moved by a call", workload.name);
-        assert!(most <= MOVES, "{}: {most} timers moved by a call", workload.name);
+        // Thousands of it are due at one tick.
+        let is_crowd = workload.name == "cascade-storm";
+        let allowed = if is_crowd { MOVES_OF_A_CROWD } else { MOVES };
+        assert!(most <= allowed, "{}: {most} timers moved by a call", workload.name);
     }
 }
 
 #[test]
 fn no_call_moves_more_than_some_thousand_timers() {
-    no_call_moves_more(wheelhouse_workload::all(), N);
+    no_call_moves_more(wheelhouse_workload::workloads(), N);
 }
 
 #[test]
 #[ignore = "ten million timers: a minute in a release build, in which .ci/run plays it"]
 fn no_call_moves_more_at_ten_million() {
-    no_call_moves_more(wheelhouse_workload::find("uniform"), 10_000_000);
+    no_call_moves_more(wheelhouse_workload::find_workload("uniform"), 10_000_000);
 }
 
 /// However many timers are in a slot of level 0, all due at one tick, a call touches a few of them.
@@ -107,8 +115,8 @@ fn a_slot_of_any_size_costs_a_call_no_more() {
     }
 }
 
-/// The worst there is: all timers of one far deadline. On each level as many stay elders as a slot has
-/// when it is split, and each cascade moves those of all levels above.
+/// The worst there is: all timers of one far deadline. On each level as many stay elders as a slot
+/// has when it is split, and each cascade moves those of all levels above.
 #[test]
 fn a_crowd_of_one_far_deadline_moves_as_elders() {
     let mut wheel = counting();
@@ -125,11 +133,12 @@ fn a_crowd_of_one_far_deadline_moves_as_elders() {
     }
     println!("at most {most} timers moved by a call");
     assert_eq!(next, N.into());
-    assert!((LIMIT..=MOVES).contains(&most), "{most} timers moved by a call");
+    assert!((LIMIT..=MOVES_OF_A_CROWD).contains(&most), "{most} timers moved by a call");
 }
 
-/// Starts `rate` timers a tick for five minutes, a tick being a millisecond: each is due in 30 seconds, and all but one in a hundred are
-/// cancelled some ticks later. Returns the most timers that were live.
+/// Starts `rate` timers a tick for five minutes, a tick being a millisecond: each is due in 30
+/// seconds, and all but one in a hundred are cancelled some ticks later. Returns the most timers
+/// that were live.
 fn network_timeouts(rate: u64) -> usize {
     const MINUTES: Tick = 5 * 60_000;
     let (mut wheel, mut open, mut most) = (counting(), VecDeque::<(Tick, TimerId)>::new(), 0);
@@ -154,7 +163,8 @@ fn network_timeouts(rate: u64) -> usize {
         "{fired} fired, one in a hundred should"
     );
     assert!((wheel.len() as u64).abs_diff(left) <= 8 * rate);
-    // Every timer costs its insertion, its cancellation, and its part of tidying up, whatever is live.
+    // Every timer costs its insertion, its cancellation, and its part of tidying up, whatever is
+    // live.
     let steps = wheel.meter().total() as f64 / (rate * MINUTES) as f64;
     println!("{} timers, at most {most} live: {steps:.1} steps a timer", rate * MINUTES);
     assert!(steps <= 12.0, "{steps} steps a timer");
@@ -165,8 +175,9 @@ fn network_timeouts(rate: u64) -> usize {
 fn network_timeouts_leave_little_behind(rate: u64) {
     let mut most = 0;
     let seen = allocation_counter::measure(|| most = network_timeouts(rate));
-    // The queue of this test takes 16 bytes for each of the timers of five ticks, twice while it grows; a wheel of a few levels 64 KiB.
-    // An array that doubles has three times the room for a moment, as long as it is one array.
+    // The queue of this test takes 16 bytes for each of the timers of five ticks, twice while it
+    // grows; a wheel of a few levels 64 KiB. An array that doubles has three times the room for a
+    // moment, as long as it is one array.
     let bytes = if most < 1 << 17 { 3 * 32 } else { 60 };
     let allowed = bytes * most as u64 + 32 * 2 * 8 * rate + (1 << 20);
     println!(
@@ -183,7 +194,8 @@ fn five_minutes_of_network_timeouts() {
 }
 
 #[test]
-#[ignore = "three hundred million timers: half a minute in a release build, in which .ci/run plays it, and far more in a debug build"]
+#[ignore = "three hundred million timers: half a minute in a release build, in which .ci/run plays \
+            it, and far more in a debug build"]
 fn five_minutes_of_a_million_network_timeouts_a_second() {
     network_timeouts_leave_little_behind(1_000);
 }
@@ -212,4 +224,70 @@ fn a_storm_of_cancellations_leaves_nothing_behind() {
         assert!(wheel.cancel(keep).is_some());
     });
     assert_eq!(seen.bytes_current, 0);
+}
+
+/// Inserts a timer, and says what that took.
+fn insert(wheel: &mut Wheel, deadline: Tick) -> (TimerId, u64) {
+    wheel.meter().reset();
+    let id = wheel.insert(deadline, 0);
+    (id, wheel.meter().total())
+}
+
+/// A slot that is split is counted, and so are two rings: each up to an eighth of the limit,
+/// however many timers there are.
+#[test]
+fn an_insertion_counts_an_eighth_of_what_is_there() {
+    let mut most = 0;
+    let mut wheel = counting();
+    // Half of those that came to each slot have left, so that it is counted when it is full.
+    for slot in 1..=8 {
+        for n in 0..LIMIT + MORE {
+            let (id, steps) = insert(&mut wheel, (slot << 16) + n);
+            most = most.max(steps);
+            (n % 2 == 0).then(|| wheel.cancel(id));
+        }
+    }
+    // Crowds of one deadline: their rings have few lists, and in these thousands of timers.
+    for crowd in 1..=8 {
+        for _ in 0..2 * LIMIT {
+            most = most.max(insert(&mut wheel, (crowd << 24) + 5 * 65_536).1);
+        }
+    }
+    println!("at most {most} steps for an insertion");
+    assert!((LIMIT / 8..=3 * LIMIT / 8 + 64).contains(&most), "{most} steps for an insertion");
+}
+
+/// Inserts so many timers all over a million ticks, which splits no slot.
+fn spread(wheel: &mut Wheel, count: u64) {
+    (0..count).for_each(|n| _ = wheel.insert(1 + n * 7_919 % (1 << 22), n));
+}
+
+/// Beside nodes: hints of the rings of a few levels, and tables.
+const BESIDE: u64 = 1 << 18;
+
+#[test]
+fn what_has_room_allocates_nothing() {
+    for capacity in [20_000, 150_000] {
+        let mut wheel = HierarchicalWheel::builder()
+            .meter(CountingMeter::default())
+            .capacity(capacity as usize)
+            .build()
+            .expect("there is as much memory");
+        let seen = allocation_counter::measure(|| spread(&mut wheel, capacity));
+        // A wheel of few has no hints.
+        let allowed = if capacity == 20_000 { 0 } else { BESIDE };
+        assert!(seen.bytes_total <= allowed, "{capacity} timers: {} bytes", seen.bytes_total);
+    }
+}
+
+/// From the first segment on, timers take what they need, and neither they nor others are copied.
+#[test]
+fn a_wheel_of_many_grows_by_what_it_needs() {
+    const STEP: u64 = 130_000;
+    let mut wheel = counting();
+    let first = allocation_counter::measure(|| spread(&mut wheel, STEP));
+    let then = allocation_counter::measure(|| spread(&mut wheel, STEP));
+    let allowed = 32 * STEP + 2 * BESIDE;
+    assert!(first.bytes_current as u64 <= allowed, "{} bytes", first.bytes_current);
+    assert!(then.bytes_max <= allowed, "{} bytes", then.bytes_max);
 }

@@ -20,14 +20,15 @@ wheel_builder! {
     /// # Ok::<(), WheelError>(())
     /// ```
     Builder of KafkaWheel,
-    /// The number of slots of each wheel, from 2 to 65,536; 20 by default, as in Kafka. It need be no power of two. More slots are fewer levels; each slot
-    /// takes 8 bytes.
+    /// The number of slots of each wheel, from 2 to 65,536; 20 by default, as in Kafka. It need be
+    /// no power of two. More slots are fewer levels; each slot takes 8 bytes.
     slots: DEFAULT_SLOTS,
     /// Builds the wheel.
     ///
     /// # Errors
     ///
-    /// If the number of slots is zero, one or above 65,536, or if there is to be room for more timers than a wheel can hold.
+    /// If the number of slots is zero, one or above 65,536, or if there is to be room for more
+    /// timers than a wheel can hold.
     build: checked,
 }
 

@@ -22,8 +22,9 @@ impl Backend for Definition {
             reschedule: "as both",
             fire: "O(m) amortised, worst all of a slot",
         },
-        // Delays up to 2^20 go to the fifth level at most, looked for from below; on the way down a timer is moved up to four times, looked for each
-        // time. Slots are many timers each, but on the lowest levels, where most have one and the queue is told of it.
+        // Delays up to 2^20 go to the fifth level at most, looked for from below; on the way down a
+        // timer is moved up to four times, looked for each time. Slots are many timers each, but on
+        // the lowest levels, where most have one and the queue is told of it.
         bounds: |_| Bounds {
             insert: 11.0,
             cancel: 4.0,

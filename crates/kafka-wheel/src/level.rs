@@ -4,7 +4,8 @@ use alloc::vec::Vec;
 use wheelhouse_core::Tick;
 use wheelhouse_core::lists::Ends;
 
-/// A wheel of slots of `width` ticks each. Seen from the hand, it reaches over as many slots as it has, the hand's own included.
+/// A wheel of slots of `width` ticks each. Seen from the hand, it reaches over as many slots as it
+/// has, the hand's own included.
 #[derive(Clone, Debug)]
 pub(crate) struct Level {
     width: Tick,
@@ -17,13 +18,15 @@ impl Level {
         Self { width: 1, slots: alloc::vec![Ends::EMPTY; slots] }
     }
 
-    /// The wheel whose slots are as wide as this is in all. Where that is more than there are ticks, it reaches over them all with the slots below.
+    /// The wheel whose slots are as wide as this is in all. Where that is more than there are
+    /// ticks, it reaches over them all with the slots below.
     pub(crate) fn above(&self) -> Self {
         let width = self.width.saturating_mul(self.slots.len() as Tick);
         Self { width, slots: alloc::vec![Ends::EMPTY; self.slots.len()] }
     }
 
-    /// Whether a deadline that is not before the hand is in a slot of this wheel: fewer slots ahead than it has.
+    /// Whether a deadline that is not before the hand is in a slot of this wheel: fewer slots ahead
+    /// than it has.
     pub(crate) fn reaches(&self, deadline: Tick, hand: Tick) -> bool {
         deadline / self.width - hand / self.width < self.slots.len() as Tick
     }
@@ -46,7 +49,8 @@ impl Level {
         self.slots.len()
     }
 
-    /// The first tick of the slot so many slots after that of the hand, but not before the hand, if there is such a tick.
+    /// The first tick of the slot so many slots after that of the hand, but not before the hand, if
+    /// there is such a tick.
     pub(crate) fn nth(&self, hand: Tick, slot: Tick) -> Option<Tick> {
         Some((hand / self.width).checked_add(slot)?.checked_mul(self.width)?.max(hand))
     }

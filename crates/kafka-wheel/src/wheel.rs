@@ -6,16 +6,17 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use wheelhouse_core::arena::{Arena, Link};
+use wheelhouse_core::linked::Entry;
 use wheelhouse_core::lists::{Ends, LINKS_IN, LINKS_OUT, Lists};
 use wheelhouse_core::meter::{Meter, NoMeter, Work, bisection};
 use wheelhouse_core::overdue::Overdue;
-use wheelhouse_core::{Expired, Tick, Timer, TimerId};
+use wheelhouse_core::{Expired, Tick, Timer, fire_due};
 
 /// A hierarchical wheel as Kafka has it. See the [crate's page](crate) for what it is and what it
 /// costs.
 ///
 /// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see
-/// [`TimerId`].
+/// [`TimerId`](wheelhouse_core::TimerId).
 #[derive(Clone, Debug)]
 pub struct KafkaWheel<T, M = NoMeter> {
     /// The link of a timer is the number of its level, the lowest 1; or its arrival, if it is
@@ -37,12 +38,6 @@ pub struct KafkaWheel<T, M = NoMeter> {
     hand: Tick,
     now: Tick,
     meter: M,
-}
-
-#[derive(Clone, Debug)]
-struct Entry<T> {
-    deadline: Tick,
-    value: T,
 }
 
 impl<T> KafkaWheel<T> {
@@ -212,52 +207,18 @@ impl<T, M: Meter> KafkaWheel<T, M> {
         self.hand = self.now;
         None
     }
-
-    /// Fires all that is due. Out of line, so that a tick at which nothing is due is short wherever
-    /// it stands.
-    #[inline(never)]
-    fn advance_due<F: FnMut(Expired<T>)>(&mut self, on_expiry: F) -> usize {
-        core::iter::from_fn(|| self.pop_expired(self.now)).map(on_expiry).count()
-    }
 }
 
 /// [`advance`](Timer::advance): O(m) amortised for each timer that fires, and O(log b) for each
 /// slot that is emptied; at worst all timers of a slot are moved.
 impl<T, M: Meter> Timer<T> for KafkaWheel<T, M> {
-    fn now(&self) -> Tick {
-        self.now
-    }
-
-    fn len(&self) -> usize {
-        self.timers.len()
-    }
-
-    /// O(m), and O(log b) if it is the first of its slot.
-    fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
-        let link = self.link(self.timers.next_id().index(), deadline);
-        self.timers.insert_linked(link, Entry { deadline, value })
-    }
-
-    /// O(1), and O(log b) if it was the last of its slot.
-    fn cancel(&mut self, id: TimerId) -> Option<T> {
-        let (link, entry) = self.timers.remove(id)?;
-        self.unlink(id.index(), link, entry.deadline);
-        Some(entry.value)
-    }
-
-    /// As [`cancel`](Timer::cancel) and [`insert`](Timer::insert).
-    fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
-        let Some((link, entry)) = self.timers.get_mut(id) else { return false };
-        let (link, from) = (*link, core::mem::replace(&mut entry.deadline, deadline));
-        self.unlink(id.index(), link, from);
-        let to = self.link(id.index(), deadline);
-        self.timers.set_link(id.index(), to);
-        true
-    }
-
-    /// O(1).
-    fn deadline(&self, id: TimerId) -> Option<Tick> {
-        self.timers.get(id).map(|entry| entry.deadline)
+    wheelhouse_core::linked_timers! {
+        /// O(m), and O(log b) if it is the first of its slot.
+        insert;
+        /// O(1), and O(log b) if it was the last of its slot.
+        cancel;
+        /// As [`cancel`](Timer::cancel) and [`insert`](Timer::insert).
+        reschedule;
     }
 
     /// O(log b). Exact for the timers of the lowest level, else the first tick of the slot that the
@@ -271,8 +232,7 @@ impl<T, M: Meter> Timer<T> for KafkaWheel<T, M> {
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.now = self.now.max(now);
         let place = self.take_due()?;
-        let (id, entry) = self.timers.remove_at(place)?;
-        Some(Expired { id, deadline: entry.deadline, value: entry.value })
+        self.timers.expire(place)
     }
 
     /// As [`pop_expired`](Self::pop_expired) for each timer that fires; a comparison where nothing
@@ -281,7 +241,7 @@ impl<T, M: Meter> Timer<T> for KafkaWheel<T, M> {
     fn advance(&mut self, now: Tick, on_expiry: impl FnMut(Expired<T>)) -> usize {
         self.now = self.now.max(now);
         if self.now >= self.next || !self.overdue.is_empty() {
-            return self.advance_due(on_expiry);
+            return fire_due(self, on_expiry);
         }
         self.meter.tally(Work::Comparison, 1);
         self.hand = self.now;
@@ -290,5 +250,4 @@ impl<T, M: Meter> Timer<T> for KafkaWheel<T, M> {
 }
 
 #[cfg(test)]
-#[path = "wheel_tests.rs"]
 mod tests;

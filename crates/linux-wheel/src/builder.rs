@@ -5,7 +5,8 @@ use core::marker::PhantomData;
 use wheelhouse_core::meter::{Meter, NoMeter};
 use wheelhouse_core::{Tick, WheelError};
 
-/// Configures a [`LinuxWheel`]. Slots and levels are those of Linux: the bound on the lateness follows from them.
+/// Configures a [`LinuxWheel`]. Slots and levels are those of Linux: the bound on the lateness
+/// follows from them.
 ///
 /// ```
 /// use wheelhouse_linux_wheel::{LinuxWheel, Timer, WheelError};
@@ -39,7 +40,8 @@ impl<T, M: Meter> Builder<T, M> {
         self
     }
 
-    /// How many timers to make room for at once, 2^32 - 1 at most; 0 by default. The structure grows as needed beyond it.
+    /// How many timers to make room for at once, 2^32 - 1 at most; 0 by default. The structure
+    /// grows as needed beyond it.
     pub fn capacity(mut self, timers: usize) -> Self {
         self.capacity = timers;
         self

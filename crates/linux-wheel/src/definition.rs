@@ -22,8 +22,9 @@ impl Backend for Definition {
             reschedule: "O(1)",
             fire: "O(1), O(m) a slot",
         },
-        // Delays up to 2^20 have six levels, all looked at when the clock moves and for each slot that ends. The fewer timers there are, the fewer share
-        // a slot: at a thousand, one slot for eight of them.
+        // Delays up to 2^20 have six levels, all looked at when the clock moves and for each slot
+        // that ends. The fewer timers there are, the fewer share a slot: at a thousand, one slot
+        // for eight of them.
         bounds: |_| Bounds {
             insert: 4.0,
             cancel: 2.0,

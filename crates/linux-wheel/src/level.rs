@@ -9,8 +9,9 @@ const SLOTS: Tick = u64::BITS as Tick;
 /// Bits by which a level is coarser than the one below.
 const SHIFT: u32 = 3;
 
-/// The number of the level for a delay: the first whose slots reach as far. One slot less than there are: the present may be in the middle of one, so
-/// that a delay of 63 slots ends in the 64th.
+/// The number of the level for a delay: the first whose slots reach as far. One slot less than
+/// there are: the present may be in the middle of one, so that a delay of 63 slots ends in the
+/// 64th.
 pub(crate) fn level_of(delay: Tick) -> u32 {
     (delay / (SLOTS - 1)).checked_ilog2().map_or(0, |bits| bits / SHIFT + 1)
 }
@@ -20,8 +21,8 @@ pub(crate) fn width(number: u32) -> Tick {
     1 << (SHIFT * number)
 }
 
-/// The tick at which the slot of a deadline ends in a level: rounded up, for a timer must not fire early. The last tick there is, if the slot
-/// goes on past it.
+/// The tick at which the slot of a deadline ends in a level: rounded up, for a timer must not fire
+/// early. The last tick there is, if the slot goes on past it.
 pub(crate) fn end_of(number: u32, deadline: Tick) -> Tick {
     let within = width(number) - 1;
     deadline.checked_add(within).map_or(Tick::MAX, |tick| tick & !within)
@@ -75,7 +76,8 @@ impl Level {
         core::mem::take(&mut self.slots[at])
     }
 
-    /// The tick at which the first slot ends that holds timers, if all of those have yet to end at `now`.
+    /// The tick at which the first slot ends that holds timers, if all of those have yet to end at
+    /// `now`.
     pub(crate) fn next(&self, now: Tick) -> Option<Tick> {
         if self.occupied == 0 {
             return None;

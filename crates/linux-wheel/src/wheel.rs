@@ -4,30 +4,29 @@ use crate::builder::Builder;
 use crate::level::{Level, end_of, level_of, width};
 use alloc::vec::Vec;
 use wheelhouse_core::arena::{Arena, Link};
+use wheelhouse_core::linked::Entry;
 use wheelhouse_core::lists::{Ends, LINKS_IN, LINKS_OUT, Lists};
 use wheelhouse_core::meter::{Meter, NoMeter, Work};
-use wheelhouse_core::{Expired, Tick, Timer, TimerId};
+use wheelhouse_core::{Expired, Tick, Timer};
 
-/// Linux's timer wheel since 4.8. See the [crate's page](crate) for what it is, what it costs, how late it is and in which order timers fire.
+/// Linux's timer wheel since 4.8. See the [crate's page](crate) for what it is, what it costs, how
+/// late it is and in which order timers fire.
 ///
-/// Handles are safe to keep for ever: see [`TimerId`].
+/// Handles are safe to keep for ever: see [`TimerId`](wheelhouse_core::TimerId).
 #[derive(Clone, Debug)]
 pub struct LinuxWheel<T, M = NoMeter> {
-    /// The link of a timer is the number of its level, counted from 1. With its deadline that tells its slot and the tick at which that ends.
+    /// The link of a timer is the number of its level, counted from 1. With its deadline that tells
+    /// its slot and the tick at which that ends.
     timers: Arena<Entry<T>, Link>,
     lists: Lists,
-    /// The finest first; those above are made when a timer first needs them. The slots that hold timers end after `now`.
+    /// The finest first; those above are made when a timer first needs them. The slots that hold
+    /// timers end after `now`.
     levels: Vec<Level>,
-    /// The timers of all slots that have ended, in the order in which they ended, and those that came when they were overdue.
+    /// The timers of all slots that have ended, in the order in which they ended, and those that
+    /// came when they were overdue.
     due: Ends,
     now: Tick,
     meter: M,
-}
-
-#[derive(Clone, Debug)]
-struct Entry<T> {
-    deadline: Tick,
-    value: T,
 }
 
 impl<T> LinuxWheel<T> {
@@ -41,12 +40,14 @@ impl<T> LinuxWheel<T> {
         Builder::new()
     }
 
-    /// The level that a timer with this delay is put in, the finest 0. Its slots are 8 times as wide for each level. O(1).
+    /// The level that a timer with this delay is put in, the finest 0. Its slots are 8 times as
+    /// wide for each level. O(1).
     pub fn level(delay: Tick) -> u32 {
         level_of(delay)
     }
 
-    /// The most ticks by which a timer with this delay fires late: none for less than 63 ticks, else less than 8/63 of the delay. O(1).
+    /// The most ticks by which a timer with this delay fires late: none for less than 63 ticks,
+    /// else less than 8/63 of the delay. O(1).
     ///
     /// ```
     /// use wheelhouse_linux_wheel::LinuxWheel;
@@ -54,7 +55,8 @@ impl<T> LinuxWheel<T> {
     /// assert_eq!((LinuxWheel::<()>::level(62), LinuxWheel::<()>::lateness(62)), (0, 0));
     /// assert_eq!((LinuxWheel::<()>::level(63), LinuxWheel::<()>::lateness(63)), (1, 7));
     /// // Nine minutes in milliseconds: half a minute.
-    /// assert_eq!((LinuxWheel::<()>::level(540_000), LinuxWheel::<()>::lateness(540_000)), (5, 32_767));
+    /// assert_eq!(LinuxWheel::<()>::level(540_000), 5);
+    /// assert_eq!(LinuxWheel::<()>::lateness(540_000), 32_767);
     /// ```
     pub fn lateness(delay: Tick) -> Tick {
         width(level_of(delay)) - 1
@@ -88,7 +90,8 @@ impl<T, M: Meter> LinuxWheel<T, M> {
         &self.meter
     }
 
-    /// How many levels there are: those that the longest delay so far has made necessary, 21 at most.
+    /// How many levels there are: those that the longest delay so far has made necessary, 21 at
+    /// most.
     pub fn levels(&self) -> usize {
         self.levels.len()
     }
@@ -119,16 +122,18 @@ impl<T, M: Meter> LinuxWheel<T, M> {
         }
     }
 
-    /// The earliest tick at which a slot ends that holds timers, and the number of its level: the finest, if several end there.
+    /// The earliest tick at which a slot ends that holds timers, and the number of its level: the
+    /// finest, if several end there.
     fn next_end(&self) -> Option<(Tick, usize)> {
         self.meter.tally(Work::SlotVisit, self.levels.len() as u64);
         let ends = self.levels.iter().enumerate();
         ends.filter_map(|(number, level)| Some((level.next(self.now)?, number))).min()
     }
 
-    /// Moves the clock on. What is in the slots that have ended by then becomes due: whole lists, no timer is looked at. All of it at once, even if
-    /// the caller takes one: a timer that comes next is put in a slot by its distance from the new tick, and would be much later than it
-    /// may be by its distance from the last slot that was emptied.
+    /// Moves the clock on. What is in the slots that have ended by then becomes due: whole lists,
+    /// no timer is looked at. All of it at once, even if the caller takes one: a timer that comes
+    /// next is put in a slot by its distance from the new tick, and would be much later than it may
+    /// be by its distance from the last slot that was emptied.
     fn move_clock(&mut self, now: Tick) {
         while let Some((end, number)) = self.next_end().filter(|(end, _)| *end <= now) {
             // The two where the lists meet.
@@ -140,45 +145,21 @@ impl<T, M: Meter> LinuxWheel<T, M> {
     }
 }
 
-/// [`advance`](Timer::advance): O(1) for each timer that fires, O(m) for the call and for each slot that ends.
+/// [`advance`](Timer::advance): O(1) for each timer that fires, O(m) for the call and for each slot
+/// that ends.
 impl<T, M: Meter> Timer<T> for LinuxWheel<T, M> {
-    fn now(&self) -> Tick {
-        self.now
+    wheelhouse_core::linked_timers! {
+        /// O(1). It fires when its slot ends, at most [`lateness`](LinuxWheel::lateness) after the
+        /// deadline.
+        insert;
+        /// O(1).
+        cancel;
+        /// O(1).
+        reschedule;
     }
 
-    fn len(&self) -> usize {
-        self.timers.len()
-    }
-
-    /// O(1). It fires when its slot ends, at most [`lateness`](LinuxWheel::lateness) after the deadline.
-    fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
-        let link = self.link(self.timers.next_id().index(), deadline);
-        self.timers.insert_linked(link, Entry { deadline, value })
-    }
-
-    /// O(1).
-    fn cancel(&mut self, id: TimerId) -> Option<T> {
-        let (link, entry) = self.timers.remove(id)?;
-        self.unlink(id.index(), link, entry.deadline);
-        Some(entry.value)
-    }
-
-    /// O(1).
-    fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
-        let Some((link, entry)) = self.timers.get_mut(id) else { return false };
-        let (link, from) = (*link, core::mem::replace(&mut entry.deadline, deadline));
-        self.unlink(id.index(), link, from);
-        let to = self.link(id.index(), deadline);
-        self.timers.set_link(id.index(), to);
-        true
-    }
-
-    /// O(1). The deadline that was asked for, not the tick at which the timer will fire.
-    fn deadline(&self, id: TimerId) -> Option<Tick> {
-        self.timers.get(id).map(|entry| entry.deadline)
-    }
-
-    /// O(m). The tick at which the next timer fires, which may be after its deadline; if one is due, its deadline.
+    /// O(m). The tick at which the next timer fires, which may be after its deadline; if one is
+    /// due, its deadline.
     fn next_wakeup(&self) -> Option<Tick> {
         match self.due.first() {
             Some(place) => self.timers.at(place).map(|entry| entry.deadline),
@@ -193,11 +174,9 @@ impl<T, M: Meter> Timer<T> for LinuxWheel<T, M> {
         }
         let place = self.lists.pop_front(&mut self.due)?;
         self.meter.tally(Work::Link, LINKS_OUT);
-        let (id, entry) = self.timers.remove_at(place)?;
-        Some(Expired { id, deadline: entry.deadline, value: entry.value })
+        self.timers.expire(place)
     }
 }
 
 #[cfg(test)]
-#[path = "wheel_tests.rs"]
 mod tests;

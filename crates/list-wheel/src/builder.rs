@@ -20,8 +20,8 @@ wheel_builder! {
     /// # Ok::<(), WheelError>(())
     /// ```
     Builder of ListWheel,
-    /// The number of slots of each level, a power of two from 2 to 65,536; 256 by default. There are
-    /// as many levels as it takes to cover all of `u64`. More slots mean fewer cascades, but of
+    /// The number of slots of each level, a power of two from 2 to 65,536; 256 by default. There
+    /// are as many levels as it takes to cover all of `u64`. More slots mean fewer cascades, but of
     /// larger slots, and more memory (a node for each slot of each level).
     slots_per_level: DEFAULT_SLOTS,
     /// Builds the wheel.

@@ -6,9 +6,9 @@
 //! # The idea
 //!
 //! Think of a clock with hands for seconds, minutes and hours. A timer that is due this minute goes
-//! to the list of its second. One that is due this hour goes to the list of its minute, and when the
-//! minute hand gets there, it *cascades*: it moves to the list of its second. Each level is such a
-//! wheel of 256 slots, and eight levels cover every tick that a `u64` can name.
+//! to the list of its second. One that is due this hour goes to the list of its minute, and when
+//! the minute hand gets there, it *cascades*: it moves to the list of its second. Each level is
+//! such a wheel of 256 slots, and eight levels cover every tick that a `u64` can name.
 //!
 //! ```text
 //! level 1   [ ][ ][•]...[ ]     256 slots of 256 ticks
@@ -21,13 +21,15 @@
 //!   (`wheelhouse_core::geometry`). So a slot never holds timers of different turns.
 //! * A list is a ring through a sentinel (`nodes`): to take a timer out is two stores.
 //! * A bit for each slot says where timers are (`wheelhouse_core::bitmap`), and the next occupied
-//!   slot is remembered. A tick with nothing due is one comparison, and a jump visits no empty slot.
+//!   slot is remembered. A tick with nothing due is one comparison, and a jump visits no empty
+//!   slot.
 //! * Lists keep the order of insertion, and a cascade empties a list in order into slots that are
 //!   empty. So timers fire in the order of (deadline, insertion) without any sorting.
 //!
 //! # Cost
 //!
-//! m levels between the hand and a deadline (at most 8 with 256 slots), k timers in a slot, n in all:
+//! m levels between the hand and a deadline (at most 8 with 256 slots), k timers in a slot, n in
+//! all:
 //!
 //! | method | amortised | worst |
 //! |---|---|---|
@@ -37,23 +39,23 @@
 //! | [`advance`](Timer::advance), per tick | O(1) | **O(k)**: a whole slot cascades at once |
 //! | [`next_wakeup`](Timer::next_wakeup), [`deadline`](Timer::deadline) | O(1) | O(1) |
 //!
-//! A timer that is inserted with a deadline already past goes to an ordered map instead: O(log j) for
-//! j such timers. Memory: 24 bytes and the value for each timer of the peak, up to twice that after
-//! the array has grown, and 8 for each free place. Each of 2,048 slots takes a node too.
+//! A timer that is inserted with a deadline already past goes to an ordered map instead: O(log j)
+//! for j such timers. Memory: 24 bytes and the value for each timer of the peak, up to twice that
+//! after the array has grown, and 8 for each free place. Each of 2,048 slots takes a node too.
 //!
 //! # When to pick another
 //!
-//! Take `wheelhouse-hierarchical-wheel`, which is built of the same lists, if there may be a hundred
-//! thousand timers or more: a tick of it moves a bounded number of them, where this one stalls for
-//! milliseconds at a million, and it fires several times as fast there. Take this one for the
-//! smallest code.
+//! Take `wheelhouse-hierarchical-wheel`, which is built of the same lists, if there may be a
+//! hundred thousand timers or more: a tick of it moves a bounded number of them, where this one
+//! stalls for milliseconds at a million, and it fires several times as fast there. Take this one
+//! for the smallest code.
 //!
 //! # Source and deviations
 //!
-//! G. Varghese and T. Lauck, *Hashed and hierarchical timing wheels*, SOSP 1987, scheme 7. The paper's
-//! wheels turn independently and keep the remainder of the delay in the timer. Here the digits of the
-//! absolute deadline are compared with those of the hand, as tokio's driver and Linux before 4.8 do,
-//! so that nothing has to be kept. The bits of occupied slots are Linux's.
+//! G. Varghese and T. Lauck, *Hashed and hierarchical timing wheels*, SOSP 1987, scheme 7. The
+//! paper's wheels turn independently and keep the remainder of the delay in the timer. Here the
+//! digits of the absolute deadline are compared with those of the hand, as tokio's driver and Linux
+//! before 4.8 do, so that nothing has to be kept. The bits of occupied slots are Linux's.
 //!
 //! # A program
 //!

@@ -1,7 +1,7 @@
 //! Timers and slots in one array, linked into rings.
 //!
-//! Each slot has a *sentinel*: a node without a timer, at which the list of the slot begins and ends.
-//! Sentinel and timers form a ring, so that every timer has a neighbour on both sides.
+//! Each slot has a *sentinel*: a node without a timer, at which the list of the slot begins and
+//! ends. Sentinel and timers form a ring, so that every timer has a neighbour on both sides.
 //!
 //! ```text
 //!        ╭───────────────────────────────────────────╮
@@ -144,7 +144,8 @@ impl<T> Nodes<T> {
         tail == slot
     }
 
-    /// Takes a timer out of its list, but not out of its place. Returns the slot if it has none left.
+    /// Takes a timer out of its list, but not out of its place. Returns the slot if it has none
+    /// left.
     #[inline(always)]
     pub(crate) fn unlink(&mut self, at: u32) -> Option<u32> {
         let Node { prev, next, .. } = self.nodes[at as usize];

@@ -1,4 +1,5 @@
-//! Ctrl-C ends a run between two measurements and keeps what is finished; a second one ends it at once.
+//! Ctrl-C ends a run between two measurements and keeps what is finished; a second one ends it at
+//! once.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +19,9 @@ pub fn watch() {
                 std::process::exit(INTERRUPTED.into());
             }
             say(format_args!(
-                "\nending after the measurement under way; what is finished is kept (Ctrl-C again ends at once)"
+                "\n\
+                 ending after the measurement under way; what is finished is kept (Ctrl-C again \
+                 ends at once)"
             ));
         });
         if let Err(error) = noted {

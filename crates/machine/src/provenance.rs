@@ -41,7 +41,8 @@ pub struct Provenance {
     pub clock_overhead_ns: f64,
 }
 
-/// Gathers what there is to know, now, of a thread that is not pinned. What cannot be found out is `unknown`.
+/// Gathers what there is to know, now, of a thread that is not pinned. What cannot be found out is
+/// `unknown`.
 pub fn gather(seed: u64) -> Provenance {
     let cpu = cpu_model();
     // Those of the machine: of the others a process that is pinned, as by `taskset`, does not know.
@@ -58,7 +59,8 @@ pub fn gather(seed: u64) -> Provenance {
         rustc: env!("WHEELHOUSE_RUSTC").to_owned(),
         profile: env!("WHEELHOUSE_PROFILE").to_owned(),
         commit: git(&["rev-parse", "HEAD"]).unwrap_or_else(unknown),
-        // Files that git does not know, such as the results of earlier runs, change nothing in the build.
+        // Files that git does not know, such as the results of earlier runs, change nothing in the
+        // build.
         dirty: git(&["status", "--porcelain", "--untracked-files=no"])
             .is_some_and(|changes| !changes.is_empty()),
         command: command_line(),
@@ -100,12 +102,12 @@ pub fn line(p: &Provenance) -> String {
         p.cores,
         p.kernel,
         p.rustc,
-        short(&p.commit)
+        short_commit(&p.commit)
     )
 }
 
 /// The first eight characters of a commit.
-pub fn short(commit: &str) -> String {
+pub fn short_commit(commit: &str) -> String {
     commit.chars().take(8).collect()
 }
 
@@ -153,7 +155,8 @@ pub fn kilobytes(file: &str, name: &str) -> Option<u64> {
     Some(value.trim().trim_end_matches(" kB").parse::<u64>().ok()? * 1024)
 }
 
-/// A label that says what kind of machine, and not whose: the telling word of the CPU's name and the number of cores.
+/// A label that says what kind of machine, and not whose: the telling word of the CPU's name and
+/// the number of cores.
 fn host_label(cpu: &str, cores: usize) -> String {
     const SAYS_NOTHING: [&str; 10] =
         ["intel(r)", "amd", "cpu", "processor", "core(tm)", "(r)", "unknown", "apple", "with", "@"];
@@ -172,7 +175,8 @@ fn host_label(cpu: &str, cores: usize) -> String {
 /// The bench that `cargo bench` runs when none is named.
 const USUAL_BENCH: &str = "timers";
 
-/// The command line as somebody would type it: the program by its name alone, since where it was built is nobody's business.
+/// The command line as somebody would type it: the program by its name alone, since where it was
+/// built is nobody's business.
 fn command_line() -> String {
     let mut arguments = std::env::args();
     let program = arguments.next().unwrap_or_default();
@@ -185,7 +189,8 @@ fn as_typed(program: &Path, arguments: impl Iterator<Item = String>) -> String {
     let name = name.unwrap_or_default();
     let (benches, rest): (Vec<_>, Vec<_>) = arguments.partition(|argument| argument == "--bench");
     let rest = without_folder(rest);
-    // Cargo gives `--bench` to what it runs as a bench, and a name with a hash that nobody would type.
+    // Cargo gives `--bench` to what it runs as a bench, and a name with a hash that nobody would
+    // type.
     let (command, separator) = if benches.is_empty() {
         (name, " ")
     } else {

@@ -6,7 +6,8 @@ use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
 use wheelhouse_core::meter::Meter;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
-/// A timer facility that is right because it is obvious: a map ordered by (deadline, insertion). O(log n) each.
+/// A timer facility that is right because it is obvious: a map ordered by (deadline, insertion).
+/// O(log n) each.
 ///
 /// ```
 /// use wheelhouse_oracle::Oracle;
@@ -93,8 +94,8 @@ impl<T> Timer<T> for Oracle<T> {
     }
 }
 
-/// The oracle as a backend, so that the suite can be run on what it measures by, and the oracle stand in a comparison.
-/// It does not count its work.
+/// The oracle as a backend, so that the suite can be run on what it measures by, and the oracle
+/// stand in a comparison. It does not count its work.
 #[derive(Clone, Copy, Debug)]
 pub struct OracleDefinition;
 

@@ -1,6 +1,6 @@
 //! Sets the report as text for a terminal.
 
-use super::document::{Block, Document};
+use super::document::{Block, Document, Entry, Line};
 
 /// How wide a line of running text is.
 const WIDTH: usize = 100;
@@ -30,10 +30,23 @@ fn set(block: &Block) -> String {
         Block::Facts(facts) => {
             facts.iter().map(|(name, value)| filled(value, &format!("{name}: "), "    ")).collect()
         }
+        Block::Interactive(_) => String::new(),
         Block::Folded(title, blocks) => {
             format!("{title}\n{}", blocks.iter().map(set).collect::<String>())
         }
+        Block::Lines(lines) | Block::Entry(Entry { lines, .. }) => lines.iter().map(line).collect(),
+        Block::Filter(_) => String::new(),
     }
+}
+
+/// Verdict and name in columns of their own, so that a reader runs down them.
+fn line(line: &Line) -> String {
+    let figure = match line.figure.as_str() {
+        "" => String::new(),
+        figure => format!(" ({figure})"),
+    };
+    let head = format!("{:<10} {:<6} ", line.verdict, line.name);
+    filled(&format!("{}{figure}", line.text), &head, &" ".repeat(18))
 }
 
 /// Text in lines of [`WIDTH`], with what stands before the first and before the others.

@@ -1,9 +1,9 @@
-//! How far a long run is, and how much time is left: a bar on a terminal, elsewhere a line each half
-//! minute.
+//! How far a long run is, and how much time is left: a bar on a terminal, elsewhere a line each
+//! half minute.
 //!
-//! The caller says how long it expects each part to take. Such guesses are wrong by a factor that is
-//! much the same for all parts, that of the machine; so what is left is multiplied by what the parts
-//! that are done have shown. The estimate converges as the run goes on.
+//! The caller says how long it expects each part to take. Such guesses are wrong by a factor that
+//! is much the same for all parts, that of the machine; so what is left is multiplied by what the
+//! parts that are done have shown. The estimate converges as the run goes on.
 
 use crate::console::say;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

@@ -6,8 +6,8 @@
 //! <!-- END reference -->
 //! ```
 //!
-//! The command stands in the page, so that a reader knows how to make the part anew and that editing it by hand is in
-//! vain.
+//! The command stands in the page, so that a reader knows how to make the part anew and that
+//! editing it by hand is in vain.
 
 use std::fs;
 use std::ops::Range;
@@ -26,11 +26,13 @@ pub enum Outcome {
     Changed,
 }
 
-/// Replaces what stands between the markers of `name` in a file, and leaves the file alone if that changes nothing.
+/// Replaces what stands between the markers of `name` in a file, and leaves the file alone if that
+/// changes nothing.
 ///
 /// # Errors
 ///
-/// If the file cannot be read or written, or its markers are missing, doubled or in the wrong order.
+/// If the file cannot be read or written, or its markers are missing, doubled or in the wrong
+/// order.
 pub fn splice(file: &Path, name: &str, content: &str) -> Result<Outcome> {
     let (old, new) = spliced(file, name, content)?;
     if old == new {

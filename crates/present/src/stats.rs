@@ -1,17 +1,20 @@
 //! The few statistics that the tables and comparisons stand on.
 //!
-//! The samples of a row are one figure per repetition, few (three to some tens) and skewed: a machine that does
-//! something else makes a repetition slower and never faster. So everything here rests on order and not on the mean:
-//! the **median** is the figure that is quoted, and its spread is the **median absolute deviation**, the distance
-//! within which half of the samples lie. Plots show the whole range from the least to the greatest sample.
+//! The samples of a row are one figure per repetition, few (three to some tens) and skewed: a
+//! machine that does something else makes a repetition slower and never faster. So everything here
+//! rests on order and not on the mean: the **median** is the figure that is quoted, and its spread
+//! is the **median absolute deviation**, the distance within which half of the samples lie. Plots
+//! show the whole range from the least to the greatest sample.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// Fewer samples than this on either side give no interval: the range of two says nothing of the third.
+/// Fewer samples than this on either side give no interval: the range of two says nothing of the
+/// third.
 pub const FEWEST: usize = 3;
 
-/// How many resamples stand behind an interval: its ends move by less than their last shown digit beyond this.
+/// How many resamples stand behind an interval: its ends move by less than their last shown digit
+/// beyond this.
 const RESAMPLES: usize = 2_000;
 
 /// The middle sample, or the mean of the middle two. `None` without samples. O(k log k).
@@ -26,8 +29,9 @@ pub fn median(samples: &[f64]) -> Option<f64> {
     median_in_place(&mut sorted)
 }
 
-/// The median absolute deviation: half of the samples lie within this distance of the median. `None` without samples,
-/// 0 for a single one - which is why a table says how many samples there were.
+/// The median absolute deviation: half of the samples lie within this distance of the median.
+/// `None` without samples, 0 for a single one - which is why a table says how many samples there
+/// were.
 pub fn deviation(samples: &[f64]) -> Option<f64> {
     let centre = median(samples)?;
     let mut distances: Vec<f64> = samples.iter().map(|s| (s - centre).abs()).collect();
@@ -47,8 +51,8 @@ pub fn range(samples: &[f64]) -> Option<(f64, f64)> {
     Some((least, greatest))
 }
 
-/// The geometric mean, the one mean under which ratios do not depend on which side is the base. `None` without samples
-/// or if one is not above zero.
+/// The geometric mean, the one mean under which ratios do not depend on which side is the base.
+/// `None` without samples or if one is not above zero.
 pub fn geometric_mean(samples: &[f64]) -> Option<f64> {
     if samples.is_empty() || samples.iter().any(|s| s.is_nan() || *s <= 0.0) {
         return None;
@@ -68,9 +72,9 @@ pub struct Ratio {
     pub high: f64,
 }
 
-/// The ratio of the median of `a` to the median of `b`, with a 95 % percentile-bootstrap interval: both sides are drawn
-/// anew with replacement, and the middle 95 % of the ratios so found are the interval (Efron 1979). The same samples and
-/// seed give the same interval.
+/// The ratio of the median of `a` to the median of `b`, with a 95 % percentile-bootstrap interval:
+/// both sides are drawn anew with replacement, and the middle 95 % of the ratios so found are the
+/// interval (Efron 1979). The same samples and seed give the same interval.
 ///
 /// `None` if a side has fewer than [`FEWEST`] samples, or one that is not a positive number.
 ///
@@ -114,5 +118,71 @@ fn median_in_place(samples: &mut [f64]) -> Option<f64> {
         0 => None,
         n if n % 2 == 1 => Some(samples[middle]),
         _ => Some((samples[middle - 1] + samples[middle]) / 2.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_and_its_deviation_do_not_follow_an_outlier() {
+        let samples = [10.0, 11.0, 9.0, 10.5, 900.0];
+        assert_eq!((median(&samples), deviation(&samples)), (Some(10.5), Some(0.5)));
+        assert_eq!((median(&[4.0, 1.0, 3.0, 2.0]), median(&[])), (Some(2.5), None));
+        assert_eq!((range(&samples), range(&[])), (Some((9.0, 900.0)), None));
+        assert_eq!(relative_deviation(&[0.0, 0.0]), None);
+    }
+
+    #[test]
+    fn the_geometric_mean_is_the_same_from_either_side() {
+        let ratios = [0.5, 2.0, 4.0, 1.0];
+        let inverse: Vec<f64> = ratios.iter().map(|r| 1.0 / r).collect();
+        let product = geometric_mean(&ratios).unwrap() * geometric_mean(&inverse).unwrap();
+        assert!((product - 1.0).abs() < 1e-12);
+        assert_eq!(
+            (geometric_mean(&[]), geometric_mean(&[1.0, 0.0]), geometric_mean(&[f64::NAN])),
+            (None, None, None)
+        );
+    }
+
+    #[test]
+    fn an_interval_needs_three_positive_samples_on_both_sides() {
+        let enough = [1.0, 2.0, 3.0];
+        assert_eq!(ratio_interval(&[1.0, 2.0], &enough, 1), None);
+        assert_eq!(ratio_interval(&enough, &[1.0, 2.0], 1), None);
+        assert_eq!(ratio_interval(&enough, &[0.0, 1.0, 2.0], 1), None);
+        assert_eq!(ratio_interval(&enough, &[f64::NAN, 1.0, 2.0], 1), None);
+        assert!(ratio_interval(&enough, &enough, 1).is_some());
+    }
+
+    #[test]
+    fn an_interval_holds_its_ratio_and_repeats_with_its_seed() {
+        let (slow, fast) = ([19.0, 20.0, 21.0, 22.0, 20.5], [10.0, 9.8, 10.2, 10.1, 11.0]);
+        let ratio = ratio_interval(&slow, &fast, 7).unwrap();
+        assert_eq!(Some(ratio), ratio_interval(&slow, &fast, 7));
+        assert!(ratio.low <= ratio.ratio && ratio.ratio <= ratio.high, "{ratio:?}");
+        assert!(ratio.low > 1.5 && ratio.high < 2.5, "{ratio:?}");
+        assert!((ratio.ratio - 20.5 / 10.1).abs() < 1e-12);
+    }
+
+    /// Seven samples a side, from one skewed distribution: the interval must not exclude 1 much
+    /// more often than it says.
+    #[test]
+    fn intervals_of_equals_seldom_exclude_one() {
+        let mut state = 1u64;
+        let mut sample = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let uniform = (state >> 11) as f64 / (1u64 << 53) as f64;
+            100.0 - 5.0 * (1.0 - uniform).ln()
+        };
+        let mut excluded = 0;
+        for round in 0..400 {
+            let a: Vec<f64> = (0..7).map(|_| sample()).collect();
+            let b: Vec<f64> = (0..7).map(|_| sample()).collect();
+            let ratio = ratio_interval(&a, &b, round).unwrap();
+            excluded += u32::from(ratio.low > 1.0 || ratio.high < 1.0);
+        }
+        assert!((1..=40).contains(&excluded), "{excluded} of 400 intervals exclude what is true");
     }
 }

@@ -1,7 +1,8 @@
-//! A table that is built once and shown in four forms: on the terminal, as Markdown, as CSV and as JSON.
+//! A table that is built once and shown in four forms: on the terminal, as Markdown, as CSV and as
+//! JSON.
 //!
-//! What a person reads and what a program reads differ: a cell has a short text ("1.23 µs") and a full value (1234.5).
-//! Terminal, Markdown and HTML show the text; CSV and JSON carry the value.
+//! What a person reads and what a program reads differ: a cell has a short text ("1.23 µs") and a
+//! full value (1234.5). Terminal, Markdown and HTML show the text; CSV and JSON carry the value.
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
@@ -79,6 +80,12 @@ pub enum Mark {
     Muted,
     /// The path of a file, seen from where the table will be: a link in Markdown.
     Link,
+    /// As it was expected.
+    Even,
+    /// Better than it was expected.
+    Good,
+    /// Worse than it was expected.
+    Bad,
 }
 
 /// One field of a table.
@@ -173,7 +180,8 @@ impl Table {
     pub fn terminal(&self) -> String {
         use comfy_table::{CellAlignment, presets};
         let mut drawn = comfy_table::Table::new();
-        // Two lines to a field need a rule between rows; with one, the eye keeps the line by itself.
+        // Two lines to a field need a rule between rows; with one, the eye keeps the line by
+        // itself.
         let tall = self.rows.iter().flatten().any(|cell| cell.shown.contains('\n'));
         drawn.load_preset(if tall { presets::UTF8_HORIZONTAL_ONLY } else { ONE_LINE_ROWS });
         let side = |column: &Column| match column.align {
@@ -201,19 +209,25 @@ impl Table {
 
     /// A GitHub table with its title in bold before and its notes as a list after it.
     pub fn markdown(&self) -> String {
-        let line = |fields: Vec<String>| format!("| {} |\n", fields.join(" | "));
         let mut out = format!("**{}**\n\n", markdown_escape(&self.title));
         if self.rows.is_empty() {
             return out + &self.markdown_notes();
         }
-        out += &line(self.columns.iter().map(|c| markdown_escape(&c.line())).collect());
+        out += &self.markdown_rows();
+        out.push('\n');
+        out + &self.markdown_notes()
+    }
+
+    /// The GitHub table alone.
+    pub fn markdown_rows(&self) -> String {
+        let line = |fields: Vec<String>| format!("| {} |\n", fields.join(" | "));
+        let mut out = line(self.columns.iter().map(|c| markdown_escape(&c.line())).collect());
         let rule = |c: &Column| if c.align == Align::Left { ":---" } else { "---:" }.to_owned();
         out += &line(self.columns.iter().map(rule).collect());
         for row in &self.rows {
             out += &line(self.across(row).map(|(_, cell)| markdown_cell(cell)).collect());
         }
-        out.push('\n');
-        out + &self.markdown_notes()
+        out
     }
 
     /// A list of objects, one per row, under the keys of the columns.
@@ -259,7 +273,8 @@ impl Table {
         self.notes.iter().map(|note| format!("- {}\n", markdown_escape(note))).collect()
     }
 
-    /// The keys of the objects in a column, in the order in which they appear; none if its values are simple.
+    /// The keys of the objects in a column, in the order in which they appear; none if its values
+    /// are simple.
     fn parts(&self, column: usize) -> Vec<String> {
         let mut keys: Vec<String> = Vec::new();
         for cell in self.rows.iter().filter_map(|row| row.get(column)) {
@@ -310,7 +325,9 @@ fn starred(cell: &Cell) -> String {
 }
 
 fn markdown_cell(cell: &Cell) -> String {
-    let text = markdown_escape(&cell.line());
+    let lines: Vec<_> = cell.shown.split('\n').map(markdown_escape).collect();
+    // A figure and its ratio stand on one line; more than these keep their lines.
+    let text = lines.join(if lines.len() > 2 { "<br>" } else { " " });
     match cell.mark {
         Mark::Best | Mark::Wrong if !text.is_empty() => format!("**{text}**"),
         Mark::Link => format!("[{text}](<{text}>)"), // escapes hold in both places
@@ -355,4 +372,38 @@ pub fn markdown_escape(text: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_escaped_in_every_form() {
+        let mut table =
+            Table::new("a | b <c>", vec![Column::left("x|y"), Column::right("two\nlines")]);
+        table.rows = vec![
+            vec![Cell::text("p|q \"r\", s\n<t>")],
+            vec![Cell::wrong(), Cell::count(1_234_567)],
+        ];
+        table.notes = vec!["*n*".to_owned()];
+        let markdown = table.markdown();
+        assert!(
+            markdown.contains(
+                "| p\\|q \"r\", s &lt;t&gt; |  |\n| **WRONG** | 1,234,567 |\n\n- \\*n\\*\n"
+            ),
+            "{markdown}"
+        );
+        assert!(
+            markdown
+                .starts_with("**a \\| b &lt;c&gt;**\n\n| x\\|y | two lines |\n| :--- | ---: |\n"),
+            "{markdown}"
+        );
+        let text = table.csv().unwrap();
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        assert_eq!(reader.headers().unwrap(), &csv::StringRecord::from(vec!["x|y", "two-lines"]));
+        assert_eq!(&reader.records().next().unwrap().unwrap()[0], "p|q \"r\", s\n<t>");
+        assert_eq!(table.json()[0]["two-lines"], serde_json::Value::Null);
+        assert!(table.terminal().contains("1,234,567"));
+    }
 }

@@ -2,7 +2,8 @@
 
 const TIMES: [(f64, &str); 4] = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
 
-/// Nanoseconds in the unit that leaves one to three digits before the point: `38.2 ns`, `1.23 µs`, `16.5 ms`, `2.1 s`.
+/// Nanoseconds in the unit that leaves one to three digits before the point: `38.2 ns`, `1.23 µs`,
+/// `16.5 ms`, `2.1 s`.
 ///
 /// ```
 /// assert_eq!(wheelhouse_present::units::time(1_234.0), "1.23 µs");
@@ -34,7 +35,8 @@ pub fn short(value: f64) -> String {
     }
 }
 
-/// Three significant digits, thousands apart, no digits after the point from 100 on: `0.512`, `38.2`, `1,235`.
+/// Three significant digits, thousands apart, no digits after the point from 100 on: `0.512`,
+/// `38.2`, `1,235`.
 pub fn number(value: f64) -> String {
     if !value.is_finite() {
         return "-".to_owned();

@@ -15,7 +15,8 @@
 //! use wheelhouse_hierarchical_wheel::{HierarchicalWheel, Timer};
 //! use wheelhouse_record::Recorder;
 //! use wheelhouse_workload::trace::Reader;
-//! # let directory = std::env::temp_dir().join(format!("wheelhouse-record-{}", std::process::id()));
+//! # let name = format!("wheelhouse-record-{}", std::process::id());
+//! # let directory = std::env::temp_dir().join(name);
 //! # std::fs::create_dir_all(&directory)?;
 //! # let path = directory.join("mine.trace");
 //!

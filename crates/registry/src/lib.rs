@@ -1,18 +1,22 @@
 //! The list of backends: the one place that names them all.
 //!
-//! Adding a backend is a crate and a line in [`for_each_backend!`]; every test, bench, table and plot goes through
-//! [`visit`] and finds it there. Structures that are [late by design](wheelhouse_core#structures-that-are-late-by-design) have a list of their own,
-//! [`for_each_approximate!`]: whoever compares answers goes by the first list, and theirs are not those of the others.
+//! Adding a backend is a crate and a line in [`for_each_backend!`]; every test, bench, table and
+//! plot goes through [`visit`] and finds it there. Structures that are [late by
+//! design](wheelhouse_core#structures-that-are-late-by-design) have a list of their own,
+//! [`for_each_approximate!`]: whoever compares answers goes by the first list, and theirs are not
+//! those of the others.
 
 use wheelhouse_core::backend::{Backend, Info};
 
-/// Something to do with a backend, whichever it is. A closure cannot be generic; a visitor is one that can.
+/// Something to do with a backend, whichever it is. A closure cannot be generic; a visitor is one
+/// that can.
 pub trait Visitor {
     /// Is called with each backend in turn.
     fn visit<B: Backend + 'static>(&mut self);
 }
 
-/// Passes the list of backends to a macro: `name!(First, Second, ...)`. The order is that of tables and plots.
+/// Passes the list of backends to a macro: `name!(First, Second, ...)`. The order is that of tables
+/// and plots.
 #[macro_export]
 macro_rules! for_each_backend {
     ($each:path) => {
@@ -78,8 +82,8 @@ pub fn all() -> Vec<Info> {
     infos.0
 }
 
-/// As many backends at the head of the list are such as one would take for many timers; the others are
-/// there to be compared with them.
+/// As many backends at the head of the list are such as one would take for many timers; the others
+/// are there to be compared with them.
 const USUAL: usize = 9;
 
 /// Those of [`all`] that one would take for many timers.
@@ -120,7 +124,8 @@ mod tests {
             !late.is_empty()
                 && late.iter().all(|info| matches!(info.precision, Precision::Late(_)))
         );
-        // Its bound is one that an answer can be held to: nothing at no delay, and less than the delay itself.
+        // Its bound is one that an answer can be held to: nothing at no delay, and less than the
+        // delay itself.
         let delays = (0..64).map(|bit| 1_u64 << bit).chain([u64::MAX]);
         let sane = |info: &Info| delays.clone().all(|delay| info.precision.lateness(delay) < delay);
         assert!(late.iter().all(|info| info.precision.lateness(0) == 0 && sane(info)));

@@ -1,11 +1,11 @@
-//! A long comparison of the wheel that is made for many timers with two structures that have nothing
-//! in common with it but the contract: the list wheel and the binary heap.
+//! A long comparison of the wheel that is made for many timers with two structures that have
+//! nothing in common with it but the contract: the list wheel and the binary heap.
 //!
-//! The conformance suite plays millions of operations on few timers. What the hierarchical wheel does
-//! only where there are many (slots that split on several levels, timers that are owed to their
-//! slots, lists that are read ahead, an array in segments) is played here, with up to 200,000 live
-//! timers, in epochs that differ in what they are about. `WHEELHOUSE_SOAK=1000000000` plays a billion
-//! operations instead of some millions.
+//! The conformance suite plays millions of operations on few timers. What the hierarchical wheel
+//! does only where there are many (slots that split on several levels, timers that are owed to
+//! their slots, lists that are read ahead, an array in segments) is played here, with up to 200,000
+//! live timers, in epochs that differ in what they are about. `WHEELHOUSE_SOAK=1000000000` plays a
+//! billion operations instead of some millions.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg as Random;

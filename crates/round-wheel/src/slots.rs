@@ -89,7 +89,8 @@ impl Slot {
             return self.earliest;
         }
         meter.tally(Work::EntryScan, self.timers.len() as u64);
-        self.timers.iter().map(|timer| timer.deadline).min().unwrap_or(Tick::MAX) // a hole's is the last there is
+        // The deadline of a hole is the last there is.
+        self.timers.iter().map(|timer| timer.deadline).min().unwrap_or(Tick::MAX)
     }
 
     #[inline(always)]

@@ -349,5 +349,4 @@ impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
 }
 
 #[cfg(test)]
-#[path = "wheel_tests.rs"]
 mod tests;

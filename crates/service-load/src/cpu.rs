@@ -1,18 +1,21 @@
 //! The processor time of the whole program.
 //!
-//! On a machine that does something else too, time that passes says little, and this still says what a job costs.
+//! On a machine that does something else too, time that passes says little, and this still says
+//! what a job costs.
 
 use std::fs::read_to_string;
 
 /// What the kernel counts in: a hundredth of a second, on every Linux.
 const NANOS_PER_TICK: u64 = 10_000_000;
 
-/// The processor time that this program has used so far, all threads together, in nanoseconds. `None` where the system does not tell.
+/// The processor time that this program has used so far, all threads together, in nanoseconds.
+/// `None` where the system does not tell.
 pub(crate) fn used() -> Option<u64> {
     parse(&read_to_string("/proc/self/stat").ok()?)
 }
 
-/// The sum of the 14th and 15th field. The second is the name, in parentheses, and may hold anything.
+/// The sum of the 14th and 15th field. The second is the name, in parentheses, and may hold
+/// anything.
 fn parse(stat: &str) -> Option<u64> {
     let (_, rest) = stat.rsplit_once(')')?;
     let ticks: Vec<u64> =

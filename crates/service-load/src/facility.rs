@@ -17,11 +17,13 @@ pub enum Answer {
     Sent,
 }
 
-/// A running timer facility: jobs are given to it from any thread, and it runs each at its time or later.
+/// A running timer facility: jobs are given to it from any thread, and it runs each at its time or
+/// later.
 pub trait Facility: Sync + Sized {
     /// By which a job is cancelled.
     type Handle: Send;
-    /// By which a job is moved to a later time, again and again. A facility may keep such a job in another way.
+    /// By which a job is moved to a later time, again and again. A facility may keep such a job in
+    /// another way.
     type Session: Send;
 
     /// Schedules a job. `None` if it was refused.
@@ -36,15 +38,17 @@ pub trait Facility: Sync + Sized {
     /// Moves a job to a later time.
     fn refresh(&self, session: &Self::Session, due: Instant) -> Answer;
 
-    /// Returns when all that was given before the call has been taken in, with `pending` jobs left: so that nothing is
-    /// counted that is still lying in a queue. The clock runs: nothing is done here that only serves to find faults.
+    /// Returns when all that was given before the call has been taken in, with `pending` jobs left:
+    /// so that nothing is counted that is still lying in a queue. The clock runs: nothing is done
+    /// here that only serves to find faults.
     ///
     /// # Errors
     ///
     /// If that does not come about within [`PATIENCE`].
     fn settle(&self, pending: usize) -> Result<()>;
 
-    /// How many jobs it has that are neither over nor cancelled, by its own account. Called when it has settled, and no clock runs.
+    /// How many jobs it has that are neither over nor cancelled, by its own account. Called when it
+    /// has settled, and no clock runs.
     ///
     /// # Errors
     ///
@@ -58,15 +62,15 @@ pub trait Facility: Sync + Sized {
 /// How long a facility may take to take in what it was given, before it is taken to hang.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How often it is looked whether something has come about without sleeping: most does within microseconds, and who is looked at
-/// is not to have the nap in its backlog.
+/// How often it is looked whether something has come about without sleeping: most does within
+/// microseconds, and who is looked at is not to have the nap in its backlog.
 const LOOKS: u32 = 100;
 
 /// And then so often.
 const LOOK: Duration = Duration::from_micros(200);
 
-/// Gives a facility a last message that says `done` when it is dealt with, and waits for that: what came before in the
-/// same queue has been dealt with then too. What was said.
+/// Gives a facility a last message that says `done` when it is dealt with, and waits for that: what
+/// came before in the same queue has been dealt with then too. What was said.
 pub(crate) fn wait_for_marker<T>(send: impl FnOnce(mpsc::Sender<T>) -> bool) -> Result<T> {
     let (done, wait) = mpsc::channel();
     ensure!(send(done), "the facility refuses jobs");

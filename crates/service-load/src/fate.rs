@@ -1,7 +1,7 @@
 //! What should have become of each job, and whether it did.
 //!
-//! Every figure stands behind this: each job must have run exactly as often as it should, and none before its time.
-//! Moments are nanoseconds since the origin of the ledger.
+//! Every figure stands behind this: each job must have run exactly as often as it should, and none
+//! before its time. Moments are nanoseconds since the origin of the ledger.
 
 use crate::figures::Distribution;
 use crate::ledger::Ledger;
@@ -11,7 +11,8 @@ use crate::ledger::Ledger;
 pub enum Fate {
     /// It runs at this moment or later.
     Runs(u64),
-    /// It runs at `due` or later; `or` is allowed too, where nobody can tell whether a refresh was dealt with in time.
+    /// It runs at `due` or later; `or` is allowed too, where nobody can tell whether a refresh was
+    /// dealt with in time.
     RunsLate {
         /// When it should run, if its last refresh was.
         due: u64,
@@ -44,7 +45,8 @@ pub fn all_ran(ledger: &Ledger, fates: &[Fate]) -> bool {
 pub struct Checked {
     /// How long after its time each run began.
     pub lateness: Distribution,
-    /// Runs of jobs that were cancelled, and runs at the time before a refresh, by facilities that do not tell whether these came in time.
+    /// Runs of jobs that were cancelled, and runs at the time before a refresh, by facilities that
+    /// do not tell whether these came in time.
     pub in_spite: u64,
 }
 

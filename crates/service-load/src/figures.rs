@@ -50,7 +50,8 @@ pub struct Figure {
     pub unit: Unit,
     /// How much.
     pub value: f64,
-    /// Of several plays the highest is shown and judged, not the median: of what is never to be exceeded.
+    /// Of several plays the highest is shown and judged, not the median: of what is never to be
+    /// exceeded.
     pub is_worst: bool,
 }
 
@@ -84,7 +85,8 @@ impl Figure {
         Self::new(name, Unit::Bytes, bytes as f64 / each.max(1) as f64)
     }
 
-    /// Processor time for each of so many, if the system tells: what was used between two looks at it.
+    /// Processor time for each of so many, if the system tells: what was used between two looks at
+    /// it.
     pub(crate) fn cpu(
         name: &'static str,
         begin: Option<u64>,
@@ -100,7 +102,8 @@ impl Figure {
         self.name.replace([' ', '/', '.'], "_") + self.unit.suffix()
     }
 
-    /// A cell that shows another value of the same figure, with its spread as a share if there is one.
+    /// A cell that shows another value of the same figure, with its spread as a share if there is
+    /// one.
     pub fn cell(&self, value: f64, spread: Option<f64>) -> Cell {
         let spread = spread.map_or(String::new(), |share| format!("\n± {:.0} %", 100.0 * share));
         Cell::figure(value, self.unit.show(value) + &spread)
@@ -119,7 +122,8 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// For values recorded while the clock runs: two digits, in 40 KiB, which stay in the cache of a processor.
+    /// For values recorded while the clock runs: two digits, in 40 KiB, which stay in the cache of
+    /// a processor.
     pub fn coarse() -> Self {
         Self::with_digits(2)
     }
@@ -165,7 +169,8 @@ impl Distribution {
         if self.is_empty() { 0.0 } else { self.sum / self.len() as f64 }
     }
 
-    /// The duration that this share of all does not exceed. Never beyond the longest, to which the last bucket may round.
+    /// The duration that this share of all does not exceed. Never beyond the longest, to which the
+    /// last bucket may round.
     pub fn quantile(&self, share: f64) -> f64 {
         if self.is_empty() {
             0.0

@@ -1,4 +1,5 @@
-//! The run in one table: of each experiment the figures that somebody asks for who chooses a facility.
+//! The run in one table: of each experiment the figures that somebody asks for who chooses a
+//! facility.
 
 use crate::experiments::Experiment;
 use crate::judged::{Sample, samples, verdict};

@@ -1,13 +1,16 @@
-//! What became of each job: the one thing that all facilities write to, and from which everything is read afterwards.
+//! What became of each job: the one thing that all facilities write to, and from which everything
+//! is read afterwards.
 //!
-//! A run stores the moment at which it began, under the number of its job, and counts one. That is a read of the clock and
-//! two writes to memory that was touched before; quantiles are worked out when the run is over.
+//! A run stores the moment at which it began, under the number of its job, and counts one. That is
+//! a read of the clock and two writes to memory that was touched before; quantiles are worked out
+//! when the run is over.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// When each job of a range began to run. Each producer has a ledger of its own, so that producers share nothing through us.
+/// When each job of a range began to run. Each producer has a ledger of its own, so that producers
+/// share nothing through us.
 #[derive(Debug)]
 pub struct Ledger {
     origin: Instant,
@@ -41,7 +44,8 @@ impl Ledger {
         Instant::now().saturating_duration_since(self.origin).as_nanos() as u64
     }
 
-    /// How many of its jobs somebody has in his hands: neither run nor dropped. For who holds the only reference to the ledger itself.
+    /// How many of its jobs somebody has in his hands: neither run nor dropped. For who holds the
+    /// only reference to the ledger itself.
     pub fn held(self: &Arc<Self>) -> usize {
         Arc::strong_count(self) - 1
     }
@@ -56,7 +60,8 @@ impl Ledger {
         self.again.load(Ordering::Acquire)
     }
 
-    /// When the (last) run of a job began, in nanoseconds since the origin; `None` if it has not run.
+    /// When the (last) run of a job began, in nanoseconds since the origin; `None` if it has not
+    /// run.
     pub fn began(&self, number: usize) -> Option<u64> {
         self.began.get(number)?.load(Ordering::Acquire).checked_sub(1)
     }
@@ -80,7 +85,8 @@ impl Ledger {
     }
 }
 
-/// What a facility is to run: two words. A copy is the same job, and if both are run, that is found out.
+/// What a facility is to run: two words. A copy is the same job, and if both are run, that is found
+/// out.
 #[derive(Clone, Debug)]
 pub struct Job {
     number: u32,

@@ -1,7 +1,8 @@
 //! Load on running timer services: ours, and others beside it.
 //!
-//! The other benches drive data structures by a virtual clock, on one thread. Here services run as programs have them:
-//! with their threads, in real time, given jobs by other threads. Four questions are asked of each [`facility`]:
+//! The other benches drive data structures by a virtual clock, on one thread. Here services run as
+//! programs have them: with their threads, in real time, given jobs by other threads. Four
+//! questions are asked of each [`facility`]:
 //!
 //! | experiment | question |
 //! |---|---|
@@ -10,17 +11,20 @@
 //! | `sessions` | how late do 500,000 sessions expire that are refreshed all the while |
 //! | `audit` | how long does a million jobs take that are due at one instant |
 //!
-//! The way of a figure: an [experiment](experiments) gives a facility jobs that write into a [`ledger`] when they run;
-//! then it is [checked](fate) that each has run as often as it should and none early; only then are there
-//! [`figures`]. [`run`] plays all in turn, [`report`] shows the medians, [`options`] is the command line.
+//! The way of a figure: an [experiment](experiments) gives a facility jobs that write into a
+//! [`ledger`] when they run; then it is [checked](fate) that each has run as often as it should and
+//! none early; only then are there [`figures`]. [`run`] plays all in turn, [`report`] shows the
+//! medians, [`options`] is the command line.
 //!
 //! ```
 //! use wheelhouse_service_load::experiments::Experiment;
 //! use wheelhouse_service_load::{facilities, load::Load, run};
 //!
 //! let chosen = run::select(facilities::all(), &["wheelhouse".to_owned()])?;
-//! let settings = run::Settings { contenders: chosen, experiments: vec![Experiment::Audit], load: Load::tiny(), repetitions: 1 };
-//! let run = run::run(&settings)?;
+//! let experiments = vec![Experiment::Audit];
+//! let settings =
+//!     run::Settings { contenders: chosen, experiments, load: Load::tiny(), repetitions: 1 };
+//! let run = run::play_all(&settings)?;
 //! assert_eq!(run.wrong().count(), 0);
 //! # Ok::<(), anyhow::Error>(())
 //! ```

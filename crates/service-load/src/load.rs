@@ -107,7 +107,8 @@ impl Load {
         let fires = self.fires();
         ensure!(
             (1..=u64::from(MOST)).contains(&fires),
-            "{fires} jobs would fire, and it can be from 1 to {MOST}; choose --rate and --seconds so that their product is"
+            "{fires} jobs would fire, and it can be from 1 to {MOST}; choose --rate and --seconds \
+             so that their product is"
         );
         Ok(())
     }

@@ -5,7 +5,7 @@ use crate::facilities;
 use crate::judged::missed;
 use crate::load::Load;
 use crate::report::{self, Form};
-use crate::run::{Run, Settings, run, select};
+use crate::run::{Run, Settings, play_all, select};
 use anyhow::{Result, ensure};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
@@ -19,19 +19,32 @@ use wheelhouse_present::files::create_at;
 #[derive(Clone, Debug, Args)]
 pub struct Options {
     /// Only these experiments.
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new(), help = experiments())]
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        value_parser = NonEmptyStringValueParser::new(),
+        help = experiments()
+    )]
     pub experiment: Vec<String>,
     /// Only these facilities, by their names in the tables.
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new(), help = facilities())]
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        value_parser = NonEmptyStringValueParser::new(),
+        help = facilities()
+    )]
     pub facility: Vec<String>,
     /// Threads that schedule, in pairs and audit: from 1 to 64 [default: 2].
     #[arg(long, value_name = "P")]
     pub producers: Option<usize>,
-    /// Fires a second, in fires: from 1 to 10000000, and no more than 20000000 in all [default: 100000].
+    /// Fires a second, in fires: from 1 to 10000000, and no more than 20000000 in all [default:
+    /// 100000].
     #[arg(long, value_name = "PER_SECOND", value_parser = count)]
     pub rate: Option<u32>,
-    /// Jobs that are pending (pairs-beside, pairs-window), sessions, and jobs due at once (audit): from 1 to 20000000
-    /// [default: 1000000, 500000, 1000000].
+    /// Jobs that are pending (pairs-beside, pairs-window), sessions, and jobs due at once (audit):
+    /// from 1 to 20000000 [default: 1000000, 500000, 1000000].
     #[arg(long, value_name = "N", value_parser = count)]
     pub jobs: Option<u32>,
     /// How long pairs are made, and jobs fire (fires): from 0.001 to 60 [default: 1 and 3].
@@ -43,7 +56,8 @@ pub struct Options {
     /// The tick of wheelhouse, in milliseconds: from 0.001 to 1000; tokio's is one [default: 1].
     #[arg(long, value_name = "MS", value_parser = milliseconds)]
     pub tick: Option<Duration>,
-    /// How often everything is played, once or more; the median is shown [default: 3; with --quick: 1].
+    /// How often everything is played, once or more; the median is shown [default: 3; with --quick:
+    /// 1].
     #[arg(long, value_name = "N")]
     pub repetitions: Option<usize>,
     /// A tenth of everything, once: less than a minute.
@@ -135,7 +149,7 @@ impl Options {
         let settings = self.settings(tiny)?;
         self.unused(&settings).into_iter().for_each(say);
         let dir = self.out.as_deref().map(create_at).transpose()?;
-        let run = run(&settings)?;
+        let run = play_all(&settings)?;
         // All that is to be kept is kept before anything is printed that may fail.
         if let Some(dir) = dir {
             let page = report::write(&run, &dir)?;
@@ -172,8 +186,9 @@ fn tell(run: &Run) {
     }
 }
 
-/// Reads a number, with or without separators. What can be played is for [`Load::check`] to say, of which alone the bounds are known:
-/// so zero is read here, and what 32 bits do not hold becomes what they do, which is too much for anything.
+/// Reads a number, with or without separators. What can be played is for [`Load::check`] to say, of
+/// which alone the bounds are known: so zero is read here, and what 32 bits do not hold becomes
+/// what they do, which is too much for anything.
 fn count(text: &str) -> Result<u32, String> {
     let number = text
         .replace('_', "")
@@ -273,7 +288,8 @@ mod tests {
     fn an_option_that_nothing_uses_is_named_with_what_would_use_it() {
         let rate = "--rate changes nothing: it is used by fires only";
         assert_eq!(unused(&["--experiment", "pairs", "--rate", "5", "--seconds", "1"]), [rate]);
-        let jobs = "--jobs changes nothing: it is used by pairs-beside, pairs-window, sessions, audit only";
+        let jobs = "--jobs changes nothing: it is used by pairs-beside, pairs-window, sessions, \
+                    audit only";
         assert_eq!(
             unused(&["--experiment", "pairs-alone,fires", "--jobs", "5", "--rate", "5"]),
             [jobs]

@@ -1,14 +1,17 @@
-//! Open loop: what is to be done when is fixed beforehand, and nothing that a facility does moves it.
+//! Open loop: what is to be done when is fixed beforehand, and nothing that a facility does moves
+//! it.
 //!
-//! A producer that comes late to an event does it at once, with the moments that were planned, and how late it came is
-//! kept. So a facility that holds up its callers does not get fewer calls by it, and its lateness counts from the plan: the mistake
-//! called coordinated omission cannot be made.
+//! A producer that comes late to an event does it at once, with the moments that were planned, and
+//! how late it came is kept. So a facility that holds up its callers does not get fewer calls by
+//! it, and its lateness counts from the plan: the mistake called coordinated omission cannot be
+//! made.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The shortest sleep: events that lie closer together are done in one go. Far below the least delay of any plan, and
-/// long enough that a producer leaves the processor to those who are measured.
+/// The shortest sleep: events that lie closer together are done in one go. Far below the least
+/// delay of any plan, and long enough that a producer leaves the processor to those who are
+/// measured.
 const NAP: Duration = Duration::from_micros(200);
 
 /// How long after it is made a plan begins, so that everybody is ready.

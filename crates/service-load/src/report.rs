@@ -47,7 +47,8 @@ pub const REPORT: &str = "report.md";
 /// The part of it that a README shows.
 pub const SUMMARY: &str = "summary.md";
 
-/// Writes `report.md` and `rows.json` into a folder, and a summary if all was played. Gives the path of the report.
+/// Writes `report.md` and `rows.json` into a folder, and a summary if all was played. Gives the
+/// path of the report.
 ///
 /// # Errors
 ///
@@ -77,8 +78,10 @@ fn rows(run: &Run) -> Result<String> {
         }
         object
     };
+    let provenance = serde_json::to_value(&run.provenance)
+        .context("cannot write where the figures come from")?;
     let all = json!({
-        "provenance": serde_json::to_value(&run.provenance).context("cannot write where the figures come from")?,
+        "provenance": provenance,
         "interrupted": run.interrupted,
         "rows": run.rows.iter().map(row).collect::<Vec<_>>(),
     });

@@ -1,7 +1,8 @@
 //! Plays experiments on facilities in interleaved rounds.
 //!
-//! What else a machine does comes and goes. So no facility is measured through before the next: each repetition plays each
-//! experiment once on every facility, in rotating order, and what is shown is the median over the repetitions.
+//! What else a machine does comes and goes. So no facility is measured through before the next:
+//! each repetition plays each experiment once on every facility, in rotating order, and what is
+//! shown is the median over the repetitions.
 
 use crate::contender::Contender;
 use crate::experiments::Experiment;
@@ -56,7 +57,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// What a program that made this run is to exit with: 0 if it is complete and all that ran was right.
+    /// What a program that made this run is to exit with: 0 if it is complete and all that ran was
+    /// right.
     pub fn exit_code(&self) -> u8 {
         // A bound that our service missed is said, and is no error: a busy machine misses it too.
         if self.interrupted { INTERRUPTED } else { u8::from(self.wrong().next().is_some()) }
@@ -73,7 +75,7 @@ impl Run {
 /// # Errors
 ///
 /// If the load cannot be played, or a thread not be started.
-pub fn run(settings: &Settings) -> Result<Run> {
+pub fn play_all(settings: &Settings) -> Result<Run> {
     settings.load.check()?;
     interrupt::watch();
     let mut run = Run {
@@ -89,7 +91,8 @@ pub fn run(settings: &Settings) -> Result<Run> {
     let mut progress = Progress::new(round * settings.repetitions as u32);
     for repetition in 1..=settings.repetitions {
         for &experiment in &settings.experiments {
-            // Where the bar shows nothing: a log that stays empty for minutes looks like a program that hangs.
+            // Where the bar shows nothing: a log that stays empty for minutes looks like a program
+            // that hangs.
             if !std::io::stderr().is_terminal() {
                 say(under_way(settings, repetition, experiment));
             }
@@ -117,7 +120,8 @@ fn under_way(settings: &Settings, repetition: usize, experiment: Experiment) -> 
     let plural = if facilities == 1 { "y" } else { "ies" };
     let name = experiment.name();
     format!(
-        "repetition {repetition} of {repetitions}: {name} on {facilities} facilit{plural}, about {about:.1} s"
+        "repetition {repetition} of {repetitions}: {name} on {facilities} facilit{plural}, about \
+         {about:.1} s"
     )
 }
 

@@ -18,7 +18,8 @@ impl<T> fmt::Display for OutOfRange<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "a deadline of {} lies past the {} ticks of the wheel: choose more slots, or `insert`, which keeps it in an overflow list",
+            "a deadline of {} lies past the {} ticks of the wheel: choose more slots, or `insert`, \
+             which keeps it in an overflow list",
             self.deadline, self.range
         )
     }

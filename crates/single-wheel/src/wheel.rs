@@ -4,11 +4,12 @@ use crate::builder::{Builder, DEFAULT_SLOTS};
 use crate::out_of_range::OutOfRange;
 use alloc::collections::btree_map::{BTreeMap, Entry as Turn};
 use wheelhouse_core::arena::{Arena, Link};
+use wheelhouse_core::linked::Entry;
 use wheelhouse_core::lists::{Ends, LINKS_IN, LINKS_OUT, Lists};
 use wheelhouse_core::meter::{Meter, NoMeter, Work, bisection};
 use wheelhouse_core::occupied::Occupied;
 use wheelhouse_core::overdue::Overdue;
-use wheelhouse_core::{Expired, SlotCount, Tick, Timer, TimerId};
+use wheelhouse_core::{Expired, SlotCount, Tick, Timer, TimerId, fire_due};
 
 /// The link of a timer in a slot.
 const IN_SLOT: Link = Link::MIN;
@@ -41,12 +42,6 @@ pub struct SingleWheel<T, M = NoMeter> {
     next: Tick,
     now: Tick,
     meter: M,
-}
-
-#[derive(Clone, Debug)]
-struct Entry<T> {
-    deadline: Tick,
-    value: T,
 }
 
 /// The overflow list of one turn.
@@ -295,13 +290,6 @@ impl<T, M: Meter> SingleWheel<T, M> {
         self.hand = self.now;
         None
     }
-
-    /// Fires all that is due. Out of line, so that a tick at which nothing is due is short wherever
-    /// it stands.
-    #[inline(never)]
-    fn advance_due<F: FnMut(Expired<T>)>(&mut self, on_expiry: F) -> usize {
-        core::iter::from_fn(|| self.pop_expired(self.now)).map(on_expiry).count()
-    }
 }
 
 impl Next {
@@ -314,40 +302,14 @@ impl Next {
 /// [`advance`](Timer::advance): O(1) where nothing is due; O(M / 64) for each timer that fires;
 /// O(k) for each turn that begins with an overflow list of k.
 impl<T, M: Meter> Timer<T> for SingleWheel<T, M> {
-    fn now(&self) -> Tick {
-        self.now
-    }
-
-    fn len(&self) -> usize {
-        self.timers.len()
-    }
-
-    /// O(1); past the range O(log t) for t turns that have an overflow list.
-    fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
-        let link = self.link(self.timers.next_id().index(), deadline);
-        self.timers.insert_linked(link, Entry { deadline, value })
-    }
-
-    /// O(1); past the range O(log t); O(log j) if it is one of j that came when they were overdue.
-    fn cancel(&mut self, id: TimerId) -> Option<T> {
-        let (link, entry) = self.timers.remove(id)?;
-        self.unlink(id.index(), link, entry.deadline);
-        Some(entry.value)
-    }
-
-    /// As [`cancel`](Timer::cancel) and [`insert`](Timer::insert).
-    fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
-        let Some((link, entry)) = self.timers.get_mut(id) else { return false };
-        let (link, from) = (*link, core::mem::replace(&mut entry.deadline, deadline));
-        self.unlink(id.index(), link, from);
-        let to = self.link(id.index(), deadline);
-        self.timers.set_link(id.index(), to);
-        true
-    }
-
-    /// O(1).
-    fn deadline(&self, id: TimerId) -> Option<Tick> {
-        self.timers.get(id).map(|entry| entry.deadline)
+    wheelhouse_core::linked_timers! {
+        /// O(1); past the range O(log t) for t turns that have an overflow list.
+        insert;
+        /// O(1); past the range O(log t); O(log j) if it is one of j that came when they were
+        /// overdue.
+        cancel;
+        /// As [`cancel`](Timer::cancel) and [`insert`](Timer::insert).
+        reschedule;
     }
 
     /// O(M / 64). Exact, but where the earliest timer is in an overflow list, and one before it has
@@ -362,8 +324,7 @@ impl<T, M: Meter> Timer<T> for SingleWheel<T, M> {
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.now = self.now.max(now);
         let place = self.take_due()?;
-        let (id, entry) = self.timers.remove_at(place)?;
-        Some(Expired { id, deadline: entry.deadline, value: entry.value })
+        self.timers.expire(place)
     }
 
     /// As [`pop_expired`](Self::pop_expired) for each timer that fires; a comparison where nothing
@@ -372,7 +333,7 @@ impl<T, M: Meter> Timer<T> for SingleWheel<T, M> {
     fn advance(&mut self, now: Tick, on_expiry: impl FnMut(Expired<T>)) -> usize {
         self.now = self.now.max(now);
         if self.now >= self.next || !self.overdue.is_empty() {
-            return self.advance_due(on_expiry);
+            return fire_due(self, on_expiry);
         }
         self.meter.tally(Work::Comparison, 1);
         self.hand = self.now;
@@ -381,5 +342,4 @@ impl<T, M: Meter> Timer<T> for SingleWheel<T, M> {
 }
 
 #[cfg(test)]
-#[path = "wheel_tests.rs"]
 mod tests;

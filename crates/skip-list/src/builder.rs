@@ -15,7 +15,8 @@ pub(crate) const MAX_TIMERS: usize = u32::MAX as usize;
 /// ```
 /// use wheelhouse_skip_list::{BuildError, SkipList, Timer};
 ///
-/// let list: SkipList<&str> = SkipList::builder().start(1_000).capacity(100).seed(42).max_height(5).build()?;
+/// let builder = SkipList::builder().start(1_000).capacity(100).seed(42).max_height(5);
+/// let list: SkipList<&str> = builder.build()?;
 /// assert_eq!(list.now(), 1_000);
 ///
 /// let refused = SkipList::<&str>::builder().max_height(0).build();
@@ -54,22 +55,23 @@ impl<T, M: Meter> Builder<T, M> {
         self
     }
 
-    /// How many timers to make room for at once, 2^32 - 1 at most; 0 by default. The structure grows as needed beyond it.
+    /// How many timers to make room for at once, 2^32 - 1 at most; 0 by default. The structure
+    /// grows as needed beyond it.
     pub fn capacity(mut self, timers: usize) -> Self {
         self.capacity = timers;
         self
     }
 
-    /// The seed of the heights; 1 by default. The order of expiries does not depend on it, the cost of a search does. Take one that
-    /// nobody can guess where others choose which timers to cancel.
+    /// The seed of the heights; 1 by default. The order of expiries does not depend on it, the cost
+    /// of a search does. Take one that nobody can guess where others choose which timers to cancel.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// On how many levels a timer stands at most, from 1 to 16; 16 by default, enough for 4^16 timers. With `h` levels, a list of
-    /// more than 4^h timers takes O(n / 4^h) for a search. One level is a plain sorted list: O(n) to insert, except
-    /// behind the last timer.
+    /// On how many levels a timer stands at most, from 1 to 16; 16 by default, enough for 4^16
+    /// timers. With `h` levels, a list of more than 4^h timers takes O(n / 4^h) for a search. One
+    /// level is a plain sorted list: O(n) to insert, except behind the last timer.
     pub fn max_height(mut self, levels: usize) -> Self {
         self.max_height = levels;
         self
@@ -85,7 +87,8 @@ impl<T, M: Meter> Builder<T, M> {
     ///
     /// # Errors
     ///
-    /// If the greatest height is zero or above 16, or there is to be room for more timers than a list can hold.
+    /// If the greatest height is zero or above 16, or there is to be room for more timers than a
+    /// list can hold.
     pub fn build(self) -> Result<SkipList<T, M>, BuildError> {
         if !(1..=MAX_HEIGHT).contains(&self.max_height) {
             return Err(BuildError::Height(self.max_height));
@@ -114,13 +117,15 @@ impl fmt::Display for BuildError {
             Self::Height(levels) => {
                 write!(
                     f,
-                    "a greatest height of {levels}: choose from 1 to {MAX_HEIGHT} levels, one for each factor of 4 in the number of timers"
+                    "a greatest height of {levels}: choose from 1 to {MAX_HEIGHT} levels, one for \
+                     each factor of 4 in the number of timers"
                 )
             }
             Self::Capacity(timers) => {
                 write!(
                     f,
-                    "a capacity of {timers}: a list holds at most {MAX_TIMERS} timers; it grows as needed, so ask for less"
+                    "a capacity of {timers}: a list holds at most {MAX_TIMERS} timers; it grows as \
+                     needed, so ask for less"
                 )
             }
         }

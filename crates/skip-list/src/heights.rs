@@ -3,8 +3,9 @@
 /// The most levels: 4^16 timers are more than a list can hold.
 pub(crate) const MAX_HEIGHT: usize = 16;
 
-/// A generator of heights: 1 with probability 3/4, 2 with 3/16, and so on. G. Marsaglia's xorshift (2003) with the triple 12, 25, 27 and a
-/// multiplication behind it, since the lowest bits of a bare xorshift are weak. Eight bytes of state, and no crate.
+/// A generator of heights: 1 with probability 3/4, 2 with 3/16, and so on. G. Marsaglia's xorshift
+/// (2003) with the triple 12, 25, 27 and a multiplication behind it, since the lowest bits of a
+/// bare xorshift are weak. Eight bytes of state, and no crate.
 #[derive(Clone, Debug)]
 pub(crate) struct Heights {
     state: u64,

@@ -1,12 +1,14 @@
 //! One level: a list linked both ways, and two nodes ahead.
 //!
 //! ```text
-//! head ──▶ 7 ──▶ 12 ──▶ 19 ──▶ 40        each arrow is kept in both nodes before it, with the deadline it leads to:
-//!   ╰──────────▶ ╰────────────▶          the head knows 7 and 12, node 7 knows 12 and 19
+//! head ──▶ 7 ──▶ 12 ──▶ 19 ──▶ 40        each arrow is kept in both nodes before it,
+//!   ╰──────────▶ ╰────────────▶          with the deadline it leads to:
+//!                                        the head knows 7 and 12, node 7 knows 12 and 19
 //! ```
 //!
-//! What a search waits for is memory: each node's address is known only from the node before, and at a million timers that is
-//! a cache miss a step. Two links with their deadlines in one node halve the steps.
+//! What a search waits for is memory: each node's address is known only from the node before, and
+//! at a million timers that is a cache miss a step. Two links with their deadlines in one node
+//! halve the steps.
 
 use wheelhouse_core::Tick;
 use wheelhouse_core::meter::{Meter, Work};
@@ -14,7 +16,8 @@ use wheelhouse_core::meter::{Meter, Work};
 /// No node: before the first and behind the last.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Links changed when a node is put in: two in each of the two before it, three of its own, one behind.
+/// Links changed when a node is put in: two in each of the two before it, three of its own, one
+/// behind.
 pub(crate) const LINKS_TO_PUT_IN: u64 = 7;
 /// Links changed when a node is taken out.
 pub(crate) const LINKS_TO_TAKE_OUT: u64 = 4;
@@ -162,8 +165,8 @@ impl Level {
     pub(crate) fn take_out(&mut self, nodes: &mut [Node], at: u32, meter: &impl Meter) {
         let node = &nodes[at as usize];
         let (prev, second) = (node.prev, node.second());
-        // The same either way. But the head is at hand, so that the processor can go on to the next timer that fires while
-        // it still waits for the memory of this one.
+        // The same either way. But the head is at hand, so that the processor can go on to the next
+        // timer that fires while it still waits for the memory of this one.
         let next = if prev == NONE { self.head.second() } else { node.next() };
         let before = self.node_mut(nodes, prev);
         let first = before.prev;

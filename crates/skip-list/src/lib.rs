@@ -1,11 +1,12 @@
-//! A timer facility on a skip list: ordered by deadline, cancelled in O(1) through the handle, exact to the tick over all of
-//! `u64`.
+//! A timer facility on a skip list: ordered by deadline, cancelled in O(1) through the handle,
+//! exact to the tick over all of `u64`.
 //!
 //! # The idea
 //!
-//! All timers stand in one list, in order. A quarter of them, chosen at random, also stand in a second list above it, a quarter of
-//! those in a third, and so on. A search starts in the topmost list, goes along it while it can, and steps down where it would go
-//! too far: each list saves it most of the steps in the one below.
+//! All timers stand in one list, in order. A quarter of them, chosen at random, also stand in a
+//! second list above it, a quarter of those in a third, and so on. A search starts in the topmost
+//! list, goes along it while it can, and steps down where it would go too far: each list saves it
+//! most of the steps in the one below.
 //!
 //! ```text
 //! level 2   ●───────────────────────▶ 40
@@ -17,21 +18,26 @@
 //!
 //! # What is special
 //!
-//! * The lists are linked both ways. Pugh's search for a node to be removed is not needed: the handle leads to the timer, its links
-//!   to its neighbours on each level, of which there are 1.33 on average. Cancelling is O(1) at any size.
-//! * A search waits for memory: where the next node is, only the node before it tells, and at a million timers each is a cache
-//!   miss. Three things make it visit fewer. A link carries the deadline it leads to, so that a step that would go too far is not
-//!   taken. Each node is linked to the next *and the one behind that*, so that a stride passes two. And the nodes of one timer above
-//!   level 0, its *tower*, lie side by side, so that a step down is mostly no miss. Of the 4 visits a level that Pugh
-//!   counts, 1.7 are left, for one write more when a timer is linked or unlinked.
+//! * The lists are linked both ways. Pugh's search for a node to be removed is not needed: the
+//!   handle leads to the timer, its links to its neighbours on each level, of which there are 1.33
+//!   on average. Cancelling is O(1) at any size.
+//! * A search waits for memory: where the next node is, only the node before it tells, and at a
+//!   million timers each is a cache miss. Three things make it visit fewer. A link carries the
+//!   deadline it leads to, so that a step that would go too far is not taken. Each node is linked
+//!   to the next *and the one behind that*, so that a stride passes two. And the nodes of one timer
+//!   above level 0, its *tower*, lie side by side, so that a step down is mostly no miss. Of the 4
+//!   visits a level that Pugh counts, 1.7 are left, for one write more when a timer is linked or
+//!   unlinked.
 //!
 //!   ```text
-//!     node: | deadlines of the next two | where they are | where the one before is | tower or timer |   32 bytes,
-//!                    8 + 8                    4 + 4                   4                      4             two a cache line
+//!     node, 32 bytes, two a cache line:
+//!     | deadlines of the next two | where they are | where the one before is | tower or timer |
+//!                8 + 8                  4 + 4                   4                    4
 //!   ```
-//! * Nodes are in two arrays, linked by `u32`: those of level 0 at the place of their timer, all others in a pool. The timers
-//!   themselves are not touched by a search.
-//! * A new timer goes behind all of its deadline, so the order of insertion is the order of the list and needs no counter.
+//! * Nodes are in two arrays, linked by `u32`: those of level 0 at the place of their timer, all
+//!   others in a pool. The timers themselves are not touched by a search.
+//! * A new timer goes behind all of its deadline, so the order of insertion is the order of the
+//!   list and needs no counter.
 //! * A timer due after all others, as with timeouts of one length, is appended without a search.
 //!
 //! # Cost
@@ -47,24 +53,27 @@
 //!
 //! Counted with uniform delays at n = 2^20: 31 comparisons to insert and one to fire.
 //!
-//! The heights come from a generator that is seeded, not from the deadlines, so no order of insertion is bad. Who knows the seed
-//! can choose which timers to cancel so that the list degrades; choose your own where that matters
-//! ([`Builder::seed`]).
+//! The heights come from a generator that is seeded, not from the deadlines, so no order of
+//! insertion is bad. Who knows the seed can choose which timers to cancel so that the list
+//! degrades; choose your own where that matters ([`Builder::seed`]).
 //!
-//! Memory: 32 bytes for each timer and 11 for towers, on average, beside the arena's 8 (16 for a free place) and the value, at the peak. The room of a
-//! tower is used again by one of the same height, so that of each height there is what was in use at its peak.
+//! Memory: 32 bytes for each timer and 11 for towers, on average, beside the arena's 8 (16 for a
+//! free place) and the value, at the peak. The room of a tower is used again by one of the same
+//! height, so that of each height there is what was in use at its peak.
 //!
 //! # Source and deviations
 //!
-//! W. Pugh, *Skip lists: a probabilistic alternative to balanced trees*, CACM 33(6), 1990, with his p = 1/4 and, for up to 4^16
-//! timers, 16 levels. The links back and two ahead, the deadlines in the links and the towers apart from the timers are not in the
-//! paper. DPDK's `rte_timer` is a skip list.
+//! W. Pugh, *Skip lists: a probabilistic alternative to balanced trees*, CACM 33(6), 1990, with his
+//! p = 1/4 and, for up to 4^16 timers, 16 levels. The links back and two ahead, the deadlines in
+//! the links and the towers apart from the timers are not in the paper. DPDK's `rte_timer` is a
+//! skip list.
 //!
 //! # When to pick another
 //!
-//! Inserting at a random place among a million timers is a search of half a dozen cache misses, one after the other: a wheel
-//! (`wheelhouse-hierarchical-wheel`) or a heap (`wheelhouse-binary-heap`) inserts many times faster. The list is good where timers
-//! come nearly in order, and where firing and cancelling must never stall.
+//! Inserting at a random place among a million timers is a search of half a dozen cache misses, one
+//! after the other: a wheel (`wheelhouse-hierarchical-wheel`) or a heap (`wheelhouse-binary-heap`)
+//! inserts many times faster. The list is good where timers come nearly in order, and where firing
+//! and cancelling must never stall.
 //!
 //! # A program
 //!
@@ -73,7 +82,8 @@
 //!
 //! // One tick is a millisecond; each packet is sent again after 200 ms unless it is acknowledged.
 //! let mut unacknowledged = SkipList::new();
-//! let packets: Vec<_> = (0..3).map(|n| unacknowledged.insert(200 + n, format!("packet {n}"))).collect();
+//! let packets: Vec<_> =
+//!     (0..3).map(|n| unacknowledged.insert(200 + n, format!("packet {n}"))).collect();
 //! unacknowledged.cancel(packets[1]);
 //!
 //! let mut sent_again = Vec::new();

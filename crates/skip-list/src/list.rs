@@ -10,7 +10,8 @@ use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
 /// A skip list of timers. See the [crate's page](crate) for what it is and what it costs.
 ///
-/// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see [`TimerId`].
+/// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see
+/// [`TimerId`].
 #[derive(Clone, Debug)]
 pub struct SkipList<T, M = NoMeter> {
     arena: Arena<T>,
@@ -21,7 +22,8 @@ pub struct SkipList<T, M = NoMeter> {
 }
 
 impl<T> SkipList<T> {
-    /// Bytes of a node, of which a timer has one for each level it stands on, beside its place in the arena.
+    /// Bytes of a node, of which a timer has one for each level it stands on, beside its place in
+    /// the arena.
     pub const NODE_BYTES: usize = size_of::<Node>();
 
     /// An empty list, its clock at 0. Allocates nothing.
@@ -29,7 +31,8 @@ impl<T> SkipList<T> {
         Self::with_parts(0, 0, Heights::DEFAULT, NoMeter)
     }
 
-    /// An empty list with room for so many timers, its clock at 0. It makes no room for more than it can hold, 2^32 - 1.
+    /// An empty list with room for so many timers, its clock at 0. It makes no room for more than
+    /// it can hold, 2^32 - 1.
     pub fn with_capacity(timers: usize) -> Self {
         Self::with_parts(0, timers.min(MAX_TIMERS), Heights::DEFAULT, NoMeter)
     }
@@ -125,5 +128,4 @@ impl<T, M: Meter> Timer<T> for SkipList<T, M> {
 }
 
 #[cfg(test)]
-#[path = "list_tests.rs"]
 mod tests;

@@ -12,13 +12,14 @@ const FLOORS: usize = MAX_HEIGHT - 1;
 /// The last node before some deadline on each floor.
 pub(crate) type Path = [u32; FLOORS];
 
-/// A *tower* is what a timer has above level 0: its nodes side by side, the lowest floor first, so that a step down mostly
-/// stays in the cache line. In a node, `other` is the timer's index in the arena, [`NONE`] where no timer is.
+/// A *tower* is what a timer has above level 0: its nodes side by side, the lowest floor first, so
+/// that a step down mostly stays in the cache line. In a node, `other` is the timer's index in the
+/// arena, [`NONE`] where no timer is.
 #[derive(Clone, Debug)]
 pub(crate) struct Towers {
     nodes: Vec<Node>,
-    /// Towers not in use, by their number of floors less one: stacks, since a list through the nodes would be a chain of
-    /// cache misses.
+    /// Towers not in use, by their number of floors less one: stacks, since a list through the
+    /// nodes would be a chain of cache misses.
     free: [Vec<u32>; FLOORS],
     floors: [Level; FLOORS],
     /// The floors in use.
@@ -41,7 +42,8 @@ impl Towers {
         self.floors.each_ref().map(Level::last)
     }
 
-    /// On each floor, finds the last node that is due at `deadline` or before. Returns the timer found on the lowest.
+    /// On each floor, finds the last node that is due at `deadline` or before. Returns the timer
+    /// found on the lowest.
     #[inline]
     pub(crate) fn search(&self, deadline: Tick, meter: &impl Meter) -> (u32, Path) {
         let mut path = [NONE; FLOORS];
@@ -56,8 +58,8 @@ impl Towers {
         (self.nodes.get(at as usize).map_or(NONE, |node| node.other), path)
     }
 
-    /// Builds a tower of so many floors, one at least, each node behind that of the path; `link.at` is the timer's index.
-    /// Returns where it is.
+    /// Builds a tower of so many floors, one at least, each node behind that of the path; `link.at`
+    /// is the timer's index. Returns where it is.
     #[inline]
     pub(crate) fn build(
         &mut self,
@@ -106,8 +108,8 @@ impl Towers {
         self.nodes.len()
     }
 
-    /// Checks every floor, that it passes the towers of `base` that are as high, in their order, and that no node is lost.
-    /// `base` has the index, deadline and tower of each timer.
+    /// Checks every floor, that it passes the towers of `base` that are as high, in their order,
+    /// and that no node is lost. `base` has the index, deadline and tower of each timer.
     #[cfg(test)]
     pub(crate) fn check(&self, base: &[(Link, u32)]) {
         let mut used = 0;

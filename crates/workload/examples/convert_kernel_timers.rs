@@ -1,6 +1,8 @@
-//! Converts what ftrace printed about the kernel's timers into a trace; `scripts/record-kernel-timers` calls it.
+//! Converts what ftrace printed about the kernel's timers into a trace;
+//! `scripts/record-kernel-timers` calls it.
 //!
-//! usage: convert_kernel_timers --name NAME --output FILE [--provenance TEXT] [--hz HZ] [--at-most STARTS] < TEXT
+//! usage: convert_kernel_timers --name NAME --output FILE [--provenance TEXT] [--hz HZ] [--at-most
+//! STARTS] < TEXT
 
 use std::error::Error;
 use std::fs::File;
@@ -8,8 +10,8 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 use wheelhouse_workload::kernel::{self, Options};
 
-const USAGE: &str = "usage: convert_kernel_timers --name NAME --output FILE [--provenance TEXT] [--hz HZ] \
-                     [--at-most STARTS] < TEXT";
+const USAGE: &str = "usage: convert_kernel_timers --name NAME --output FILE [--provenance TEXT] \
+                     [--hz HZ] [--at-most STARTS] < TEXT";
 
 #[derive(Default)]
 struct Arguments {

@@ -20,45 +20,51 @@ const WORKLOADS: &[Workload] = &[
     Workload {
         name: "uniform",
         source: "the columns of timer-wheel benchmarks; Varghese and Lauck 1987 for the operations",
-        story: "Each operation by itself, on all timers, in random order: insert into fresh memory, cancel, insert into used \
-                memory, reschedule, fire in one jump, fire tick by tick. Delays are uniform in 1..=2^20 ticks. It shows \
-                what an operation costs when its timer is nowhere near the caches.",
+        story: "Each operation by itself, on all timers, in random order: insert into fresh \
+                memory, cancel, insert into used memory, reschedule, fire in one jump, fire tick \
+                by tick. Delays are uniform in 1..=2^20 ticks. It shows what an operation costs \
+                when its timer is nowhere near the caches.",
         pattern: Pattern::Uniform { longest: 1 << 20 },
     },
     Workload {
         name: "steady",
-        source: "the churn of a server at constant load; Larkin, Sen and Tarjan 2014 for why single operations mislead",
-        story: "A constant number of timers, each step cancelling a random one and starting another, delays uniform in \
-                1..=2^16, while the clock goes on. It shows what lazy cancellation leaves for later, and how a \
-                structure ages when its memory is freed and reused in random order.",
+        source: "the churn of a server at constant load; Larkin, Sen and Tarjan 2014 for why \
+                 single operations mislead",
+        story: "A constant number of timers, each step cancelling a random one and starting \
+                another, delays uniform in 1..=2^16, while the clock goes on. It shows what lazy \
+                cancellation leaves for later, and how a structure ages when its memory is freed \
+                and reused in random order.",
         pattern: Pattern::Steady { longest: 1 << 16, laps: 4 },
     },
     Workload {
         name: "hold-exponential",
         source: "W9; Jones 1986, Rönngren and Ayani 1997",
-        story: "The hold model of discrete-event simulation: take the earliest, insert it again later. Exponential increments \
-                with a mean of 2^16 are its standard case, and the friendly one for every structure.",
+        story: "The hold model of discrete-event simulation: take the earliest, insert it again \
+                later. Exponential increments with a mean of 2^16 are its standard case, and the \
+                friendly one for every structure.",
         pattern: hold(Delay::Exponential { mean: HOLD_MEAN as f64 }),
     },
     Workload {
         name: "hold-uniform",
         source: "W9; Jones 1986",
-        story: "The hold model with increments uniform up to twice their mean of 2^16. Insertions lie further from the front \
-                than exponential ones.",
+        story: "The hold model with increments uniform up to twice their mean of 2^16. Insertions \
+                lie further from the front than exponential ones.",
         pattern: hold(Delay::Uniform { least: 1, most: 2 * HOLD_MEAN - 1 }),
     },
     Workload {
         name: "hold-constant",
         source: "W9; Jones 1986",
-        story: "The hold model with every increment 2^16: each insertion is the latest of all. Best case of a heap's insertion \
-                and of a list searched from its rear, worst of one searched from the front; what equal timeouts do.",
+        story: "The hold model with every increment 2^16: each insertion is the latest of all. \
+                Best case of a heap's insertion and of a list searched from its rear, worst of one \
+                searched from the front; what equal timeouts do.",
         pattern: hold(Delay::Constant(HOLD_MEAN)),
     },
     Workload {
         name: "hold-bimodal",
         source: "W9; Jones 1986 for the shape, parameters our own",
-        story: "The hold model with nine short increments (up to a fifth of the mean) and one long (about nine times the mean) \
-                in ten. Mean 2^16. Two crowds in two places: structures that size themselves by a sample misjudge it.",
+        story: "The hold model with nine short increments (up to a fifth of the mean) and one long \
+                (about nine times the mean) in ten. Mean 2^16. Two crowds in two places: \
+                structures that size themselves by a sample misjudge it.",
         pattern: hold(Delay::Mixture(&[
             (900, Delay::Uniform { least: 1, most: 13_107 }),
             (100, Delay::Uniform { least: 589_824, most: 602_931 }),
@@ -67,16 +73,17 @@ const WORKLOADS: &[Workload] = &[
     Workload {
         name: "hold-pareto",
         source: "W9; Tang, Goh and Thng 2005 (ladder queue)",
-        story: "The hold model with Pareto increments of shape 1.5 and mean 2^16, cut at 2^32: no variance but for the cut. A \
-                wheel sees all of its levels, a calendar queue loses its footing.",
+        story: "The hold model with Pareto increments of shape 1.5 and mean 2^16, cut at 2^32: no \
+                variance but for the cut. A wheel sees all of its levels, a calendar queue loses \
+                its footing.",
         pattern: hold(Delay::Pareto { shape: 1.5, least: HOLD_MEAN as f64 / 3.0, most: 1 << 32 }),
     },
     Workload {
         name: "kafka-low",
         source: "W1; Confluent 2015, \"Apache Kafka, Purgatory, and Hierarchical Timing Wheels\"",
-        story: "Requests waiting in Kafka's purgatory with a timeout of 200 ms each; half are satisfied within 20 ms, three \
-                quarters within 60. A tick is 1 ms. 92 in 100 are cancelled, most of them soon: adding and cancelling is \
-                nearly all there is.",
+        story: "Requests waiting in Kafka's purgatory with a timeout of 200 ms each; half are \
+                satisfied within 20 ms, three quarters within 60. A tick is 1 ms. 92 in 100 are \
+                cancelled, most of them soon: adding and cancelling is nearly all there is.",
         pattern: Pattern::Requests {
             timeout: 200,
             completion: Delay::LogNormal { median: 20.0, upper_quartile: 60.0, most: 1 << 20 },
@@ -87,8 +94,8 @@ const WORKLOADS: &[Workload] = &[
     Workload {
         name: "kafka-high",
         source: "W2; Confluent 2015, \"Apache Kafka, Purgatory, and Hierarchical Timing Wheels\"",
-        story: "The same purgatory with slow answers: half within 200 ms, three quarters within 400, so that half of the \
-                timeouts of 200 ms fire. A tick is 1 ms.",
+        story: "The same purgatory with slow answers: half within 200 ms, three quarters within \
+                400, so that half of the timeouts of 200 ms fire. A tick is 1 ms.",
         pattern: Pattern::Requests {
             timeout: 200,
             completion: Delay::LogNormal { median: 200.0, upper_quartile: 400.0, most: 1 << 20 },
@@ -99,17 +106,19 @@ const WORKLOADS: &[Workload] = &[
     Workload {
         name: "start-stop",
         source: "W3; RussellLuo/timingwheel, BenchmarkTimingWheel_StartStop",
-        story: "Beside timers due anywhere within 10 s, one of 1 s is started and stopped at once, over and over. A tick is \
-                1 ms. The benchmark of the Go wheels: it measures the pair with everything in the caches. Here the clock \
-                also moves by a second in all; of 10,000 timers or more that wait, this fires a tenth.",
+        story: "Beside timers due anywhere within 10 s, one of 1 s is started and stopped at once, \
+                over and over. A tick is 1 ms. The benchmark of the Go wheels: it measures the \
+                pair with everything in the caches. Here the clock also moves by a second in all; \
+                of 10,000 timers or more that wait, this fires a tenth.",
         pattern: Pattern::StartStop { background: 10_000, delay: 1000, laps: 2, ticks: 1000 },
     },
     Workload {
         name: "message-pairs",
         source: "W4; Snellman 2016, Ratas, test_benchmark.cc",
-        story: "Clients ask servers once a second for 128 messages, 200 us apart. A tick is 20 us. Every message moves two idle \
-                timeouts of 60 s, which therefore never fire, and starts a pace timer, which always does; the deadline of a \
-                response is moved once and then cancelled; a pair closes after 180 s. Short and long timers side by side, \
+        story: "Clients ask servers once a second for 128 messages, 200 us apart. A tick is 20 us. \
+                Every message moves two idle timeouts of 60 s, which therefore never fire, and \
+                starts a pace timer, which always does; the deadline of a response is moved once \
+                and then cancelled; a pair closes after 180 s. Short and long timers side by side, \
                 each kind with one fate.",
         pattern: Pattern::MessagePairs {
             messages: Messages {
@@ -126,10 +135,12 @@ const WORKLOADS: &[Workload] = &[
     },
     Workload {
         name: "tcp",
-        source: "W5; Linux include/net/tcp.h for the times; Varghese and Lauck 1987 for timers per connection",
-        story: "The sockets of a server. A tick is 1 ms. Retransmission after 200 ms, started anew with each \
-                acknowledgement, one in 200 firing; acknowledgements delayed by up to 40 ms; TIME_WAIT of 60 s, which always \
-                fires; keepalive of two hours, which hardly ever does.",
+        source: "W5; Linux include/net/tcp.h for the times; Varghese and Lauck 1987 for timers per \
+                 connection",
+        story: "The sockets of a server. A tick is 1 ms. Retransmission after 200 ms, started anew \
+                with each acknowledgement, one in 200 firing; acknowledgements delayed by up to 40 \
+                ms; TIME_WAIT of 60 s, which always fires; keepalive of two hours, which hardly \
+                ever does.",
         pattern: Pattern::Connections {
             tcp: Tcp {
                 retransmission: 200,
@@ -148,10 +159,11 @@ const WORKLOADS: &[Workload] = &[
     },
     Workload {
         name: "keepalive",
-        source: "W6; TFdream/blog, issue 318: 100,000 connections, 30 s, some 3,000 resets a second",
-        story: "Connections that are closed after 30 s of silence and send a heartbeat every 27 to 30 s. A tick is 1 ms. Nearly \
-                all there is are reschedules, each of a timer about to fire; one in a hundred falls silent, and another \
-                connection takes its place.",
+        source: "W6; TFdream/blog, issue 318: 100,000 connections, 30 s, some 3,000 resets a \
+                 second",
+        story: "Connections that are closed after 30 s of silence and send a heartbeat every 27 to \
+                30 s. A tick is 1 ms. Nearly all there is are reschedules, each of a timer about \
+                to fire; one in a hundred falls silent, and another connection takes its place.",
         pattern: Pattern::Refresh {
             ttl: Delay::Constant(30_000),
             gap: Delay::Uniform { least: 900, most: 999 },
@@ -162,9 +174,10 @@ const WORKLOADS: &[Workload] = &[
     Workload {
         name: "session-ttl",
         source: "W7; alex023/clock: sessions by the million, \"very simple\"",
-        story: "Sessions that live as long as they are used. A tick is 1 ms. One in ten lives for seconds, eight for two hours, \
-                one for days or weeks, and each is used three times in that span on average, at random moments: one wait \
-                in twenty is too long. Deadlines on all scales, moved by those of the shortest.",
+        story: "Sessions that live as long as they are used. A tick is 1 ms. One in ten lives for \
+                seconds, eight for two hours, one for days or weeks, and each is used three times \
+                in that span on average, at random moments: one wait in twenty is too long. \
+                Deadlines on all scales, moved by those of the shortest.",
         pattern: Pattern::Refresh {
             ttl: Delay::Mixture(&[
                 (100, Delay::Uniform { least: 2000, most: 10_000 }),
@@ -178,18 +191,20 @@ const WORKLOADS: &[Workload] = &[
     },
     Workload {
         name: "delay-queue-burst",
-        source: "W8; the order audit of the Kafka articles: a million orders, each looked at again after half an hour",
-        story: "All timers in one burst, all due 30 minutes later at the same tick; four in a hundred are cancelled until \
-                then. A tick is 1 ms. Equal deadlines make insertion cheap for most, order of insertion decide, and one \
-                tick fire nearly everything.",
+        source: "W8; the order audit of the Kafka articles: a million orders, each looked at again \
+                 after half an hour",
+        story: "All timers in one burst, all due 30 minutes later at the same tick; four in a \
+                hundred are cancelled until then. A tick is 1 ms. Equal deadlines make insertion \
+                cheap for most, order of insertion decide, and one tick fire nearly everything.",
         pattern: Pattern::Burst { delay: 1_800_000, cancelled: 40 },
     },
     Workload {
         name: "periodic",
         source: "W10; xtimingwheel's periodic tasks",
-        story: "Timers that start themselves again: a quarter with periods of 1 to 300 ms in aligned phases, a quarter with \
-                such periods in phases of their own, a quarter every 256 and a quarter every 512 ticks. A tick is 1 ms. The \
-                last two fall into the slot that a wheel of that size is just scanning.",
+        story: "Timers that start themselves again: a quarter with periods of 1 to 300 ms in \
+                aligned phases, a quarter with such periods in phases of their own, a quarter \
+                every 256 and a quarter every 512 ticks. A tick is 1 ms. The last two fall into \
+                the slot that a wheel of that size is just scanning.",
         pattern: Pattern::Periodic {
             kinds: &[
                 Period { period: Delay::Uniform { least: 1, most: 300 }, aligned: true },
@@ -202,10 +217,12 @@ const WORKLOADS: &[Workload] = &[
     },
     Workload {
         name: "sparse",
-        source: "W11; the articles' 350 s timer and 720-hour month wheel; RussellLuo/timingwheel's idle clock",
-        story: "Next to nothing to do: one timer in 350 s; two within a month of 720 hours; an hour of nothing, then one due \
-                in 5 ms. A tick is 1 ms. The number of timers counts the insertions; two are live at most. What a \
-                structure does while nothing happens is all there is to see.",
+        source: "W11; the articles' 350 s timer and 720-hour month wheel; RussellLuo/timingwheel's \
+                 idle clock",
+        story: "Next to nothing to do: one timer in 350 s; two within a month of 720 hours; an \
+                hour of nothing, then one due in 5 ms. A tick is 1 ms. The number of timers counts \
+                the insertions; two are live at most. What a structure does while nothing happens \
+                is all there is to see.",
         pattern: Pattern::Sparse {
             alone: 350_000,
             pair_within: 2_592_000_000,
@@ -216,36 +233,39 @@ const WORKLOADS: &[Workload] = &[
     Workload {
         name: "same-slot",
         source: "W12; Varghese and Lauck 1987, on hashing all timers into one bucket",
-        story: "Every deadline is 17 modulo 4096, in sixteen laps. A wheel of up to 4096 slots has all timers in one slot; one \
-                that counts rounds goes through all of them in every lap.",
+        story: "Every deadline is 17 modulo 4096, in sixteen laps. A wheel of up to 4096 slots has \
+                all timers in one slot; one that counts rounds goes through all of them in every \
+                lap.",
         pattern: Pattern::SameSlot { offset: 17, modulus: 4096, laps: 16 },
     },
     Workload {
         name: "descending",
         source: "W12; worst case of a heap's insertion",
-        story: "Each insertion is due before all that are there, and then each timer, the latest first, is moved before all \
-                others: a heap moves each the whole way up. Then all fire.",
+        story: "Each insertion is due before all that are there, and then each timer, the latest \
+                first, is moved before all others: a heap moves each the whole way up. Then all \
+                fire.",
         pattern: Pattern::Descending,
     },
     Workload {
         name: "cascade-storm",
         source: "W12; the cascade of hierarchical wheels, Linux Documentation/timers/hrtimers.rst",
-        story: "All deadlines within 2^16 ticks from 2^24 on: one slot of the fourth level of eight bits. The clock jumps to its \
-                edge; at the next tick a wheel that cascades whole slots moves every timer at once. The longest single tick \
-                is what to look at.",
+        story: "All deadlines within 2^16 ticks from 2^24 on: one slot of the fourth level of \
+                eight bits. The clock jumps to its edge; at the next tick a wheel that cascades \
+                whole slots moves every timer at once. The longest single tick is what to look at.",
         pattern: Pattern::CascadeStorm { start: 1 << 24, width: 1 << 16 },
     },
     Workload {
         name: "cancel-storm",
         source: "W12; netty #2541, JDK-4092905: memory that cancelled timers keep",
-        story: "All timers are started, 30 to 60 days ahead, and all cancelled before any is due; three times, a second apart. A \
-                tick is 1 ms. A structure that only marks what is cancelled keeps it for a month unless it cleans up.",
+        story: "All timers are started, 30 to 60 days ahead, and all cancelled before any is due; \
+                three times, a second apart. A tick is 1 ms. A structure that only marks what is \
+                cancelled keeps it for a month unless it cleans up.",
         pattern: Pattern::CancelStorm { far: 2_592_000_000, pause: 1000, rounds: 3 },
     },
 ];
 
 /// All workloads, in the order of the tables.
-pub fn all() -> &'static [Workload] {
+pub fn workloads() -> &'static [Workload] {
     WORKLOADS
 }
 
@@ -253,33 +273,24 @@ pub fn all() -> &'static [Workload] {
 ///
 /// # Errors
 ///
-/// If there is none; the error says which there are, and which was probably meant.
-pub fn find(name: &str) -> Result<&'static Workload, UnknownWorkload> {
-    all()
+/// If there is none; the error says which there are.
+pub fn find_workload(name: &str) -> Result<&'static Workload, UnknownWorkload> {
+    workloads()
         .iter()
         .find(|workload| workload.name == name)
         .ok_or_else(|| UnknownWorkload { name: name.to_owned() })
 }
 
-/// No workload has this name. Shown, it suggests the nearest and lists them all.
+/// No workload has this name. Shown, it lists all that there are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownWorkload {
     name: String,
 }
 
-impl UnknownWorkload {
-    /// The known name that takes the fewest changes to get to.
-    pub fn nearest(&self) -> &'static str {
-        let distance = |workload: &&Workload| strsim::levenshtein(&self.name, workload.name);
-        all().iter().min_by_key(distance).map_or("", |workload| workload.name)
-    }
-}
-
 impl fmt::Display for UnknownWorkload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known: Vec<&str> = all().iter().map(|workload| workload.name).collect();
-        write!(f, "there is no workload `{}`; did you mean `{}`? ", self.name, self.nearest())?;
-        write!(f, "The workloads are: {}", known.join(", "))
+        let known: Vec<&str> = workloads().iter().map(|workload| workload.name).collect();
+        write!(f, "no workload is called '{}'; there are: {}", self.name, known.join(", "))
     }
 }
 

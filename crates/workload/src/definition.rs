@@ -15,12 +15,11 @@ pub const MAX_TIMERS: u32 = 1 << 28;
 /// A named stream of operations: where it comes from, what it shows, and its parameters.
 ///
 /// ```
-/// use wheelhouse_workload::{Measure, find};
+/// use wheelhouse_workload::{Measure, find_workload};
 ///
-/// let steady = find("steady").unwrap();
-/// let measured: u64 =
-///     steady.phases(1000, 1).filter(|phase| phase.measure == Some(Measure::Steady)).map(|phase| phase.operations).sum();
-/// assert_eq!(measured, 4000);
+/// let steady = find_workload("steady").unwrap();
+/// let measured = steady.phases(1000, 1).filter(|phase| phase.measure == Some(Measure::Steady));
+/// assert_eq!(measured.map(|phase| phase.operations).sum::<u64>(), 4000);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -35,36 +34,37 @@ pub struct Workload {
     pub pattern: Pattern,
 }
 
-/// How the operations of a workload come about. Where a pattern has `laps`, it takes so many steps for each timer.
+/// How the operations of a workload come about. Where a pattern has `laps`, it takes so many steps
+/// for each timer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Pattern {
-    /// Every operation by itself, on all timers in random order: insert, cancel, insert again, reschedule (four times), fire by one
-    /// jump; insert again, fire tick by tick.
+    /// Every operation by itself, on all timers in random order: insert, cancel, insert again,
+    /// reschedule (four times), fire by one jump; insert again, fire tick by tick.
     ///
-    /// Delays are uniform in 1..=`longest` whatever the number of timers, so that figures compare. The tick-by-tick run
-    /// alone is as long as there are timers, rounded up to a power of two, and at least 1024 ticks, so that what
-    /// it shows are expiries and not empty ticks; its delays are uniform over that length. At 1,000,000
-    /// timers both ranges are 2^20.
+    /// Delays are uniform in 1..=`longest` whatever the number of timers, so that figures compare.
+    /// The tick-by-tick run alone is as long as there are timers, rounded up to a power of two, and
+    /// at least 1024 ticks, so that what it shows are expiries and not empty ticks; its delays are
+    /// uniform over that length. At 1,000,000 timers both ranges are 2^20.
     Uniform {
         /// The longest delay.
         longest: Tick,
     },
-    /// A constant number of timers. Each step cancels the timer of a random label and inserts it again, with a delay uniform
-    /// in 1..=`longest`; the clock ticks so that the run lasts `longest` ticks. A label whose timer has fired is
-    /// cancelled in vain and inserted again.
+    /// A constant number of timers. Each step cancels the timer of a random label and inserts it
+    /// again, with a delay uniform in 1..=`longest`; the clock ticks so that the run lasts
+    /// `longest` ticks. A label whose timer has fired is cancelled in vain and inserted again.
     ///
-    /// Where there are fewer steps than `longest`, the clock moves a tick a step and the delays are uniform in
-    /// 1..=steps, so that the same share of timers fires at every `n`.
+    /// Where there are fewer steps than `longest`, the clock moves a tick a step and the delays are
+    /// uniform in 1..=steps, so that the same share of timers fires at every `n`.
     Steady {
         /// The longest delay.
         longest: Tick,
         /// Steps for each timer.
         laps: u32,
     },
-    /// Take the earliest timer, insert it again after an increment. Timers due together are taken together. At first,
-    /// each timer is somewhere within an increment: exponential ones are in equilibrium from the start, the others
-    /// reach it on the way.
+    /// Take the earliest timer, insert it again after an increment. Timers due together are taken
+    /// together. At first, each timer is somewhere within an increment: exponential ones are in
+    /// equilibrium from the start, the others reach it on the way.
     Hold {
         /// From one expiry of a timer to its next.
         increment: Delay,
@@ -82,8 +82,8 @@ pub enum Pattern {
         /// How far the clock moves in all, evenly, and at most a tick a pair.
         ticks: u32,
     },
-    /// Requests arrive at random (a Poisson process), each with a timeout, and are answered after a while or not in time.
-    /// At first `n` of them are under way, as they would be at any moment.
+    /// Requests arrive at random (a Poisson process), each with a timeout, and are answered after a
+    /// while or not in time. At first `n` of them are under way, as they would be at any moment.
     Requests {
         /// Of every request.
         timeout: Tick,
@@ -94,11 +94,13 @@ pub enum Pattern {
         /// Requests that arrive for each one that is under way.
         laps: u32,
     },
-    /// Sessions with a time to live, counted from their last use. One that expires makes place for a new one.
+    /// Sessions with a time to live, counted from their last use. One that expires makes place for
+    /// a new one.
     Refresh {
         /// The time to live; a session keeps its own.
         ttl: Delay,
-        /// From use to use, in thousandths of the time to live. Where it is longer than that, the session expires.
+        /// From use to use, in thousandths of the time to live. Where it is longer than that, the
+        /// session expires.
         gap: Delay,
         /// How many uses in 1,000 are the last, whatever the gap.
         silent: u32,
@@ -133,7 +135,8 @@ pub enum Pattern {
         /// Expiries for each timer.
         laps: u32,
     },
-    /// Rounds with hardly a timer: one, alone; two within a long time; a long idleness; one due soon after.
+    /// Rounds with hardly a timer: one, alone; two within a long time; a long idleness; one due
+    /// soon after.
     Sparse {
         /// The delay of the first.
         alone: Tick,
@@ -144,7 +147,8 @@ pub enum Pattern {
         /// The delay of the last.
         soon: Tick,
     },
-    /// All deadlines are equal modulo a number, and lie in a few laps; the clock goes through them tick by tick.
+    /// All deadlines are equal modulo a number, and lie in a few laps; the clock goes through them
+    /// tick by tick.
     SameSlot {
         /// What they are.
         offset: Tick,
@@ -153,16 +157,19 @@ pub enum Pattern {
         /// In how many laps.
         laps: u32,
     },
-    /// Each insertion is due before all that are there; then each timer, from the latest on, is moved before all others.
+    /// Each insertion is due before all that are there; then each timer, from the latest on, is
+    /// moved before all others.
     Descending,
-    /// All deadlines lie in one slot of a high level; the clock jumps to its edge and goes through it tick by tick.
+    /// All deadlines lie in one slot of a high level; the clock jumps to its edge and goes through
+    /// it tick by tick.
     CascadeStorm {
         /// The first tick of the slot; above 0.
         start: Tick,
         /// Its width.
         width: Tick,
     },
-    /// All timers are started and all cancelled, in random order, long before they are due; several times.
+    /// All timers are started and all cancelled, in random order, long before they are due; several
+    /// times.
     CancelStorm {
         /// The shortest delay; the longest is twice that.
         far: Tick,
@@ -174,7 +181,8 @@ pub enum Pattern {
 }
 
 impl Workload {
-    /// How many labels the stream for `n` timers uses: what [`Player::new`](crate::Player::new) is to be given.
+    /// How many labels the stream for `n` timers uses: what [`Player::new`](crate::Player::new) is
+    /// to be given.
     pub fn labels(&self, n: u32) -> usize {
         let n = bounded(n);
         let labels = match self.pattern {
@@ -188,17 +196,17 @@ impl Workload {
         labels as usize
     }
 
-    /// The stream for about `n` live timers, from 1 to [`MAX_TIMERS`]. The same three, name, `n` and `seed`, give the
-    /// same operations, bit for bit, on every machine.
+    /// The stream for about `n` live timers, from 1 to [`MAX_TIMERS`]. The same three, name, `n`
+    /// and `seed`, give the same operations, bit for bit, on every machine.
     ///
-    /// A phase is made when it is asked for, and holds 2^22 operations or a few more at most: a longer one comes as
-    /// several, one after another, with the same measure. So the figure of a measure is the time of all its phases by
-    /// the sum of their [`operations`](Phase::operations).
+    /// A phase is made when it is asked for, and holds 2^22 operations or a few more at most: a
+    /// longer one comes as several, one after another, with the same measure. So the figure of a
+    /// measure is the time of all its phases by the sum of their [`operations`](Phase::operations).
     ///
     /// ```
-    /// use wheelhouse_workload::{Op, Phase, find};
+    /// use wheelhouse_workload::{Op, Phase, find_workload};
     ///
-    /// let burst = find("delay-queue-burst").unwrap();
+    /// let burst = find_workload("delay-queue-burst").unwrap();
     /// let ops: Vec<Op> = burst.phases(100, 1).flat_map(|Phase { ops, .. }| ops).collect();
     /// assert_eq!(ops[0], Op::Insert { label: 0, deadline: 1_800_000 });
     /// assert_eq!(ops.last(), Some(&Op::Advance { to: 1_800_000 }));

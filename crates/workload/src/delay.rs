@@ -23,7 +23,8 @@ pub enum Delay {
         /// The mean.
         mean: f64,
     },
-    /// Heavy-tailed: most are short, some very long. With a shape of 2 or less the variance is infinite but for the cap.
+    /// Heavy-tailed: most are short, some very long. With a shape of 2 or less the variance is
+    /// infinite but for the cap.
     Pareto {
         /// The exponent of the tail.
         shape: f64,
@@ -32,7 +33,8 @@ pub enum Delay {
         /// Longer ones are cut to this.
         most: Tick,
     },
-    /// The logarithm is normal: how long servers take to answer. Given by two quantiles, as they are published.
+    /// The logarithm is normal: how long servers take to answer. Given by two quantiles, as they
+    /// are published.
     LogNormal {
         /// Half of them are shorter.
         median: f64,
@@ -66,8 +68,9 @@ impl Delay {
         }
     }
 
-    /// Draws what is left of one that began earlier: to start a stream in the middle of things, not with everything begun
-    /// at once. A memoryless one has as long to go as ever; of any other, a point anywhere within it is taken.
+    /// Draws what is left of one that began earlier: to start a stream in the middle of things, not
+    /// with everything begun at once. A memoryless one has as long to go as ever; of any other, a
+    /// point anywhere within it is taken.
     pub(crate) fn draw_remaining(&self, random: &mut Random) -> Tick {
         let whole = self.draw(random);
         match self {

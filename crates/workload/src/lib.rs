@@ -1,24 +1,27 @@
-//! What timers are used for, as streams of operations: seeded ones, described in data, and recorded ones.
+//! What timers are used for, as streams of operations: seeded ones, described in data, and recorded
+//! ones.
 //!
-//! Whoever compares timer facilities needs operations to compare them on, the same for each. This crate has them and
-//! nothing else: it knows no clock and no structure. A stream is a sequence of [`Op`]s, cut into [`Phase`]s by what they
-//! measure; a [`Player`] plays them on anything that implements [`Timer`](wheelhouse_core::Timer), and sums up every answer
-//! in a [`Checksum`], so that two structures that agree on a stream have the same sum.
+//! Whoever compares timer facilities needs operations to compare them on, the same for each. This
+//! crate has them and nothing else: it knows no clock and no structure. A stream is a sequence of
+//! [`Op`]s, cut into [`Phase`]s by what they measure; a [`Player`] plays them on anything that
+//! implements [`Timer`](wheelhouse_core::Timer), and sums up every answer in a [`Checksum`], so
+//! that two structures that agree on a stream have the same sum.
 //!
 //! ```text
-//!   catalogue ──> Workload ── phases(n, seed) ──┐
-//!                                               ├──> Phase { measure, operations, ops } ──> Player ──> Timer
-//!   *.trace  ──> trace::Reader ── phases() ─────┘                                             │
-//!       ▲                                                                                 Checksum
+//!   catalogue ─> Workload ─ phases(n, seed) ─┐
+//!                                            ├─> Phase { measure, operations, ops }
+//!   *.trace  ──> trace::Reader ─ phases() ───┘                      │
+//!       ▲                                                           ▼
+//!       │                                               Player ─> Timer, Checksum
 //!       ├── kernel::convert <── scripts/record-kernel-timers <── Linux
 //!       └── trace::LiveWriter <── wheelhouse-record <── a program of yours
 //! ```
 //!
 //! ```
-//! use wheelhouse_workload::{Measure, find};
+//! use wheelhouse_workload::{Measure, find_workload};
 //!
 //! # fn main() -> Result<(), wheelhouse_workload::UnknownWorkload> {
-//! let uniform = find("uniform")?;
+//! let uniform = find_workload("uniform")?;
 //! for phase in uniform.phases(1000, 42) {
 //!     match phase.measure {
 //!         Some(Measure::FireTicks) => assert_eq!(phase.operations, 1000), // to be timed
@@ -32,8 +35,9 @@
 //!
 //! # Workloads
 //!
-//! [`all`] lists them; each has a name, where it comes from, a story of what it shows, and its parameters. There is nothing
-//! to a workload beside that entry: the patterns take every number from it.
+//! [`workloads`] lists them; each has a name, where it comes from, a story of what it shows, and
+//! its parameters. There is nothing to a workload beside that entry: the patterns take every number
+//! from it.
 //!
 //! | names | what they are |
 //! |---|---|
@@ -50,15 +54,17 @@
 //!
 //! # The same, bit for bit
 //!
-//! The operations follow from the name, the number of timers and the seed, and from nothing else: not from the platform, the
-//! version of a dependency, or what else is in the build. A test holds every workload to a checksum. They are made
-//! phase by phase, so that making them is not timed and only one phase is in memory.
+//! The operations follow from the name, the number of timers and the seed, and from nothing else:
+//! not from the platform, the version of a dependency, or what else is in the build. A test holds
+//! every workload to a checksum. They are made phase by phase, so that making them is not timed and
+//! only one phase is in memory.
 //!
 //! # Traces
 //!
-//! [`trace`] reads and writes recorded streams; [two](trace::shipped) come with the crate, the timers of a Linux kernel under
-//! a web server and under a key-value server. [`kernel`] is how they were made. A seeded stream says what a
-//! structure does in a situation with a name; a trace says whether that situation arises.
+//! [`trace`] reads and writes recorded streams; [two](trace::shipped) come with the crate, the
+//! timers of a Linux kernel under a web server and under a key-value server. [`kernel`] is how they
+//! were made. A seeded stream says what a structure does in a situation with a name; a trace says
+//! whether that situation arises.
 
 mod catalogue;
 mod definition;
@@ -73,7 +79,7 @@ mod random;
 mod script;
 pub mod trace;
 
-pub use catalogue::{UnknownWorkload, all, find};
+pub use catalogue::{UnknownWorkload, find_workload, workloads};
 pub use definition::{MAX_TIMERS, Pattern, Workload};
 pub use delay::Delay;
 pub use mix::Mix;

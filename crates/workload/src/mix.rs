@@ -1,10 +1,10 @@
 //! A mix of operations in the shares that somebody asks about.
 //!
 //! The catalogue has programs with a name; this one is the reader's: "of a hundred operations, 45
-//! start a timer, 40 stop one, 10 move one, and 5 timers fire". The number of live timers stays as it
-//! is, so each timer that ends, stopped or fired, is started again at once. The clock goes as fast as
-//! the share that fires demands: it stands while fewer are owed than one, then goes to the next
-//! deadline.
+//! start a timer, 40 stop one, 10 move one, and 5 timers fire". The number of live timers stays as
+//! it is, so each timer that ends, stopped or fired, is started again at once. The clock goes as
+//! fast as the share that fires demands: it stands while fewer are owed than one, then goes to the
+//! next deadline.
 
 use crate::patterns::Phases;
 use crate::queue::Queue;
@@ -21,8 +21,8 @@ const LONGEST: Tick = 60_000;
 /// Steps for each timer.
 const LAPS: u64 = 4;
 
-/// Shares of operations at a constant number of live timers. They are the name of the stream and its
-/// seed: `stop:8,fire:1` plays other operations than `stop:80,fire:10`, in the same proportion.
+/// Shares of operations at a constant number of live timers. They are the name of the stream and
+/// its seed: `stop:8,fire:1` plays other operations than `stop:80,fire:10`, in the same proportion.
 ///
 /// ```
 /// use wheelhouse_workload::Mix;
@@ -48,8 +48,8 @@ impl Mix {
         self.stop + self.fire
     }
 
-    /// The stream for `n` live timers, as [`Workload::phases`](crate::Workload::phases) makes one; its
-    /// labels are below `n`. The first phase is preparation.
+    /// The stream for `n` live timers, as [`Workload::phases`](crate::Workload::phases) makes one;
+    /// its labels are below `n`. The first phase is preparation.
     pub fn phases(self, n: u32, seed: u64) -> Box<dyn Iterator<Item = Phase>> {
         let n = n.clamp(1, MAX_TIMERS);
         let random = Random::new(&self.to_string(), n, seed);
@@ -71,13 +71,13 @@ impl fmt::Display for Mix {
 impl FromStr for Mix {
     type Err = String;
 
-    /// Reads shares as in `start:45,stop:40,move:10,fire:5`, in any order. What is left out is 0, but
-    /// `start`, which follows from the others.
+    /// Reads shares as in `start:45,stop:40,move:10,fire:5`, in any order. What is left out is 0,
+    /// but `start`, which follows from the others.
     ///
     /// # Errors
     ///
-    /// If a name is unknown or stands twice, a share is no number below 10,000, all are 0, or as many
-    /// timers do not start as end; the message says what to write.
+    /// If a name is unknown or stands twice, a share is no number below 10,000, all are 0, or as
+    /// many timers do not start as end; the message says what to write.
     fn from_str(text: &str) -> Result<Self, String> {
         const NAMES: [&str; 4] = ["start", "stop", "move", "fire"];
         let mut shares = [None; 4];
@@ -98,8 +98,8 @@ impl FromStr for Mix {
         }
         if start.is_some_and(|start| start != mix.start()) {
             return Err(format!(
-                "the number of timers is to stay as it is, so as many start as are stopped or fire: \
-                 write start:{}, or leave it out",
+                "the number of timers is to stay as it is, so as many start as are stopped or \
+                 fire: write start:{}, or leave it out",
                 mix.start()
             ));
         }
@@ -169,7 +169,8 @@ impl State {
                 continue;
             }
             sink.advance(tick);
-            // So that a second event of the same tick, after a move there and back, counts for nothing.
+            // So that a second event of the same tick, after a move there and back, counts for
+            // nothing.
             self.due[label as usize] = 0;
             fired += 1;
             let deadline = self.draw_deadline(label, tick);

@@ -1,12 +1,13 @@
 //! One operation of a stream, what a stretch of them measures, and the stretch.
 //!
-//! A stream names its timers by label and its instants by tick, and nothing by how a structure works: the same
-//! operations go to a wheel, a heap and an ordered map.
+//! A stream names its timers by label and its instants by tick, and nothing by how a structure
+//! works: the same operations go to a wheel, a heap and an ordered map.
 
 use wheelhouse_core::Tick;
 
-/// An operation on a timer facility. Timers go by *label*, a small number that the stream chooses; whoever plays the
-/// stream keeps the handle of the timer last inserted under each label, as a server keeps it in its connection.
+/// An operation on a timer facility. Timers go by *label*, a small number that the stream chooses;
+/// whoever plays the stream keeps the handle of the timer last inserted under each label, as a
+/// server keeps it in its connection.
 ///
 /// Sixteen bytes, so that reading the stream costs little beside what it asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,12 +19,14 @@ pub enum Op {
         /// When it is due.
         deadline: Tick,
     },
-    /// Stop the timer last inserted under `label`. It may have fired or been stopped before: then nothing happens.
+    /// Stop the timer last inserted under `label`. It may have fired or been stopped before: then
+    /// nothing happens.
     Cancel {
         /// Which timer.
         label: u32,
     },
-    /// Move the timer last inserted under `label`. It may have fired or been stopped before: then nothing happens.
+    /// Move the timer last inserted under `label`. It may have fired or been stopped before: then
+    /// nothing happens.
     Reschedule {
         /// Which timer.
         label: u32,
@@ -105,11 +108,12 @@ impl Measure {
     }
 }
 
-/// A stretch of a stream. Its operations are all in memory before it is played, so that making them is not timed.
+/// A stretch of a stream. Its operations are all in memory before it is played, so that making them
+/// is not timed.
 ///
-/// A long stretch comes as several phases in a row. The figure of a measure is therefore the time of all its phases by
-/// the sum of their operations, and never the figure of one of them: the last may fire what the others inserted, and
-/// count no operation of its own.
+/// A long stretch comes as several phases in a row. The figure of a measure is therefore the time
+/// of all its phases by the sum of their operations, and never the figure of one of them: the last
+/// may fire what the others inserted, and count no operation of its own.
 ///
 /// ```
 /// use std::time::{Duration, Instant};
@@ -135,9 +139,10 @@ impl Measure {
 pub struct Phase {
     /// What it measures; `None` for preparation, which is played but not timed.
     pub measure: Option<Measure>,
-    /// What the time is divided by: the timers inserted, cancelled, moved or fired; of [`Measure::Steady`] and
-    /// [`Measure::Hold`] the steps; of [`Measure::Mix`] and of preparation the insertions, cancellations and
-    /// reschedules, each expiry being paid for with its insertion.
+    /// What the time is divided by: the timers inserted, cancelled, moved or fired; of
+    /// [`Measure::Steady`] and [`Measure::Hold`] the steps; of [`Measure::Mix`] and of preparation
+    /// the insertions, cancellations and reschedules, each expiry being paid for with its
+    /// insertion.
     pub operations: u64,
     /// The operations.
     pub ops: Vec<Op>,

@@ -1,8 +1,8 @@
 //! Plays operations on a backend and sums up what came back.
 //!
-//! The player is what stands between a stream and a structure: a table of handles by label, and a checksum. Both are
-//! timed with the structure, on every structure alike: a random access into the table for each operation, and one
-//! multiplication for each answer.
+//! The player is what stands between a stream and a structure: a table of handles by label, and a
+//! checksum. Both are timed with the structure, on every structure alike: a random access into the
+//! table for each operation, and one multiplication for each answer.
 
 use crate::Op;
 use std::num::NonZeroU32;
@@ -11,8 +11,9 @@ use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 /// A handle that no structure has given out.
 const NO_TIMER: TimerId = TimerId::from_parts(u32::MAX, NonZeroU32::MAX);
 
-/// A sum over everything a backend answered: each expiry with its deadline and value in order, each value given back by
-/// a cancellation, each yes or no of a reschedule. Two backends agree on a stream if their checksums do.
+/// A sum over everything a backend answered: each expiry with its deadline and value in order, each
+/// value given back by a cancellation, each yes or no of a reschedule. Two backends agree on a
+/// stream if their checksums do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Checksum(u64);
 
@@ -28,7 +29,8 @@ impl Checksum {
         self.0
     }
 
-    /// Adds a word. Order matters; two multiplications would be more than this needs, since nobody attacks it.
+    /// Adds a word. Order matters; two multiplications would be more than this needs, since nobody
+    /// attacks it.
     #[inline]
     pub fn add(&mut self, word: u64) {
         self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -121,7 +123,8 @@ impl<B: Timer<u64>> Player<B> {
     /// # Panics
     ///
     /// If its label is not below the number given to [`new`](Self::new).
-    // Always, for the player to be as little as can be of what is measured: called for each operation, it was a quarter of some columns.
+    // Always, for the player to be as little as can be of what is measured: called for each
+    // operation, it was a quarter of some columns.
     #[inline(always)]
     pub fn apply(&mut self, op: Op) {
         match op {
@@ -141,7 +144,8 @@ impl<B: Timer<u64>> Player<B> {
                 self.advance(to);
             }
             Op::Ticks { count, to } => {
-                // In this order, the subtraction cannot go below zero for a stream that starts at tick 0.
+                // In this order, the subtraction cannot go below zero for a stream that starts at
+                // tick 0.
                 for left in (0..u64::from(count)).rev() {
                     self.advance(to - left);
                 }

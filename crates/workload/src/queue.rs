@@ -1,12 +1,13 @@
-//! What happens when, in a simulated world: the generators' own timer facility, chosen for being obvious.
+//! What happens when, in a simulated world: the generators' own timer facility, chosen for being
+//! obvious.
 
 use std::collections::{BTreeMap, VecDeque};
 use wheelhouse_core::Tick;
 
 /// Events in order of (tick, insertion), the order in which every backend fires.
 ///
-/// A map from tick to the events at it: with millions of timers many fall on the same tick, and the map stays far
-/// smaller than a heap of the events would be. O(log t) for t ticks with events.
+/// A map from tick to the events at it: with millions of timers many fall on the same tick, and the
+/// map stays far smaller than a heap of the events would be. O(log t) for t ticks with events.
 #[derive(Debug)]
 pub(crate) struct Queue<E> {
     events: BTreeMap<Tick, VecDeque<E>>,

@@ -1,9 +1,10 @@
-//! Random numbers whose stream is fixed for ever: the same on every platform, in every build, with every version of
-//! the crates below.
+//! Random numbers whose stream is fixed for ever: the same on every platform, in every build, with
+//! every version of the crates below.
 //!
-//! The generator is PCG64-MCG (O'Neill 2014), whose stream `rand_pcg` tests against reference vectors. What is made
-//! of its words is made here, because `rand` keeps the right to draw its ranges and shuffles otherwise in a later
-//! version, and `rand_distr` computes logarithms with whatever mathematics the rest of the build has switched on.
+//! The generator is PCG64-MCG (O'Neill 2014), whose stream `rand_pcg` tests against reference
+//! vectors. What is made of its words is made here, because `rand` keeps the right to draw its
+//! ranges and shuffles otherwise in a later version, and `rand_distr` computes logarithms with
+//! whatever mathematics the rest of the build has switched on.
 
 use rand::Rng;
 use rand_pcg::Pcg64Mcg;
@@ -16,7 +17,8 @@ pub(crate) const PER_MILLE: u64 = 1000;
 pub(crate) struct Random(Pcg64Mcg);
 
 impl Random {
-    /// The numbers for a workload of this name with `n` timers. Each of the three changes everything that follows.
+    /// The numbers for a workload of this name with `n` timers. Each of the three changes
+    /// everything that follows.
     pub(crate) fn new(name: &str, n: u32, seed: u64) -> Self {
         let mut state = seed;
         for byte in name.bytes().chain(n.to_le_bytes()) {
@@ -29,8 +31,9 @@ impl Random {
         self.0.next_u64()
     }
 
-    /// A number below `bound`, 0 if `bound` is 0. By one multiplication (Lemire 2019) and without his rejection step:
-    /// numbers differ in likelihood by `bound` / 2^64 at most, far below what a run could show.
+    /// A number below `bound`, 0 if `bound` is 0. By one multiplication (Lemire 2019) and without
+    /// his rejection step: numbers differ in likelihood by `bound` / 2^64 at most, far below what a
+    /// run could show.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.word()) * u128::from(bound)) >> 64) as u64
     }
@@ -55,7 +58,8 @@ impl Random {
         -mean * libm::log(self.fraction())
     }
 
-    /// Standard normal, by Box and Muller (1958). Their second number is thrown away: this is not the slow part.
+    /// Standard normal, by Box and Muller (1958). Their second number is thrown away: this is not
+    /// the slow part.
     pub(crate) fn normal(&mut self) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(self.fraction()));
         radius * libm::cos(2.0 * std::f64::consts::PI * self.fraction())
@@ -76,7 +80,8 @@ impl Random {
     }
 }
 
-/// The finisher of SplitMix64 (Steele, Lea and Flood 2014): every bit of the input reaches every bit of the output.
+/// The finisher of SplitMix64 (Steele, Lea and Flood 2014): every bit of the input reaches every
+/// bit of the output.
 fn mix(word: u64) -> u64 {
     let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

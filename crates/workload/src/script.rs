@@ -4,7 +4,8 @@ use crate::{Measure, Op, Phase};
 use std::mem;
 use wheelhouse_core::Tick;
 
-/// A phase is cut here, so that what is in memory stays at 64 MiB or little more whatever the number of timers.
+/// A phase is cut here, so that what is in memory stays at 64 MiB or little more whatever the
+/// number of timers.
 const OPS_PER_PHASE: usize = 1 << 22;
 
 /// Where a pattern writes its operations. Knows the clock of the stream.

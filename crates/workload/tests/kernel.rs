@@ -9,7 +9,8 @@ const START: u64 = 4_294_900_000;
 fn start(cpu: u32, timer: &str, now: u64, timeout: i64) -> String {
     let (at, expires) = (now as f64 / 250.0, (START + now).wrapping_add_signed(timeout));
     format!(
-        "a b-1 [{cpu:03}] d..1. {at:.6}: timer_start: timer={timer} function=f expires={expires} [timeout={timeout}] flags=\n"
+        "a b-1 [{cpu:03}] d..1. {at:.6}: timer_start: timer={timer} function=f expires={expires} \
+         [timeout={timeout}] flags=\n"
     )
 }
 
@@ -19,7 +20,8 @@ fn cancel(cpu: u32, timer: &str) -> String {
 
 fn expire(cpu: u32, timer: &str, now: u64) -> String {
     format!(
-        "<idle>-0 [{cpu:03}] ..s1. {:.6}: timer_expire_entry: timer={timer} function=f now={} baseclk=1\n",
+        "<idle>-0 [{cpu:03}] ..s1. {:.6}: timer_expire_entry: timer={timer} function=f now={} \
+         baseclk=1\n",
         now as f64 / 250.0,
         START + now
     )
@@ -45,7 +47,8 @@ fn starts_cancels_and_the_clock() {
         Op::Insert { label: 1, deadline: 12 },
         Op::Reschedule { label: 0, deadline: 10 },
     ];
-    // The last cancel and start are mod_timer, with the clock moved between them as far as can be seen.
+    // The last cancel and start are mod_timer, with the clock moved between them as far as can be
+    // seen.
     assert_eq!(found[..3], expected[..3]);
     assert_eq!(found[3..], [Op::Advance { to: 3 }, expected[3]]);
 }

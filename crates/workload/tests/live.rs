@@ -36,7 +36,10 @@ fn op() -> impl Strategy<Value = Op> {
 
 proptest! {
     #[test]
-    fn any_operations_come_back(ops in proptest::collection::vec(op(), 0..300), times in 1..80_usize) {
+    fn any_operations_come_back(
+        ops in proptest::collection::vec(op(), 0..300),
+        times in 1..80_usize,
+    ) {
         let ops = ops.repeat(times); // of several blocks, often
         let finished = write(&ops, "");
         let (header, found) = read(finished.output.get_ref());

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use std::io::{self, Read};
 use wheelhouse_workload::trace::{Header, Reader, TraceError, Writer};
-use wheelhouse_workload::{Measure, Op, find};
+use wheelhouse_workload::{Measure, Op, find_workload};
 
 const LABELS: u32 = 1000;
 
@@ -66,7 +66,10 @@ proptest! {
     }
 
     #[test]
-    fn any_damage_is_an_error(at in any::<prop::sample::Index>(), bytes in proptest::collection::vec(any::<u8>(), 1..9)) {
+    fn any_damage_is_an_error(
+        at in any::<prop::sample::Index>(),
+        bytes in proptest::collection::vec(any::<u8>(), 1..9),
+    ) {
         let (_, mut file) = small();
         let before = file.clone();
         let at = at.index(file.len() - bytes.len());
@@ -85,7 +88,7 @@ fn long_traces_come_back_from_readers_that_give_little_at_a_time() {
             self.0.read(&mut buffer[..most])
         }
     }
-    let tcp = find("tcp").expect("it is known");
+    let tcp = find_workload("tcp").expect("it is known");
     assert!(tcp.labels(300) <= LABELS as usize);
     let ops = tcp.phases(300, 1).flat_map(|phase| phase.ops).collect::<Vec<Op>>().repeat(40);
     let file = write(&ops);
@@ -134,7 +137,8 @@ fn bytes_after_the_end_and_foreign_blocks_are_errors() {
     let longer = [&file[..], &[0]].concat();
     assert!(matches!(read(&longer), Err(TraceError::Corrupt { .. })));
 
-    // Two traces with the same header and length: a block of one in the other is a block out of place.
+    // Two traces with the same header and length: a block of one in the other is a block out of
+    // place.
     let one = write(&[Op::Cancel { label: 1 }]);
     let other = write(&[Op::Cancel { label: 2 }]);
     let end = one.len() - 37;
@@ -146,9 +150,10 @@ fn bytes_after_the_end_and_foreign_blocks_are_errors() {
 fn nothing_is_allocated_for_what_a_header_claims() {
     let header = Header { labels: u32::MAX, operations: 1 << 60, ..Header::default() };
     let writer = Writer::new(Vec::new(), header.clone()).expect("a claim is no crime");
-    assert!(
-        matches!(writer.finish(), Err(TraceError::Operations { announced, written: 0 }) if announced == 1 << 60)
-    );
+    assert!(matches!(
+        writer.finish(),
+        Err(TraceError::Operations { announced, written: 0 }) if announced == 1 << 60
+    ));
 
     let mut file = Vec::new();
     drop(Writer::new(&mut file, header).expect("a claim is no crime"));

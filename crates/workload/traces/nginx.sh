@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # usage: crates/workload/traces/nginx.sh [SECONDS [CONNECTIONS]]
 #
-# The command behind nginx.trace: a web server and its load generator on loopback. Starts nginx on a port of its own
-# under a temporary directory, drives it with wrk, stops it. Needs Debian's nginx and wrk; touches no installed configuration.
+# The command behind nginx.trace: a web server and its load generator on loopback. Starts nginx on a
+# port of its own under a temporary directory, drives it with wrk, stops it. Needs Debian's nginx
+# and wrk; touches no installed configuration.
 set -euo pipefail
 
 seconds=${1:-4} connections=${2:-2000}
@@ -10,8 +11,9 @@ root=$(mktemp -d)
 trap '[[ -f $root/pid ]] && kill "$(cat "$root/pid")" && sleep 0.5; rm -rf "$root"' EXIT
 ulimit -n "$((connections * 4))" 2>/dev/null || ulimit -n "$(ulimit -Hn)"
 
-# Each connection is kept for 100 requests and then closed, so that sockets are opened and closed while it runs; the
-# kernel sends probes on idle ones. nginx's own timeouts are kept in nginx; what the kernel sees are the sockets'.
+# Each connection is kept for 100 requests and then closed, so that sockets are opened and closed
+# while it runs; the kernel sends probes on idle ones. nginx's own timeouts are kept in nginx; what
+# the kernel sees are the sockets'.
 cat >"$root/nginx.conf" <<CONF
 pid $root/pid;
 error_log $root/error.log;

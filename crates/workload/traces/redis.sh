@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # usage: crates/workload/traces/redis.sh [REQUESTS [CLIENTS]]
 #
-# The command behind redis.trace: a key-value server under its own client on loopback. Starts redis-server on a port of
-# its own under a temporary directory, drives it with redis-benchmark, stops it. Needs Debian's redis-server and redis-tools.
+# The command behind redis.trace: a key-value server under its own client on loopback. Starts
+# redis-server on a port of its own under a temporary directory, drives it with redis-benchmark,
+# stops it. Needs Debian's redis-server and redis-tools.
 set -euo pipefail
 
 requests=${1:-60000} clients=${2:-1000}
@@ -11,7 +12,8 @@ trap 'redis-cli -p 18379 shutdown nosave >/dev/null 2>&1 || true; rm -rf "$root"
 ulimit -n "$((clients * 4))" 2>/dev/null || ulimit -n "$(ulimit -Hn)"
 
 # TCP keepalive every minute and an idle timeout, as in production; nothing is written to disk.
-redis-server --port 18379 --bind 127.0.0.1 --dir "$root" --save '' --appendonly no --tcp-keepalive 60 --timeout 300 \
+redis-server --port 18379 --bind 127.0.0.1 --dir "$root" --save '' --appendonly no \
+    --tcp-keepalive 60 --timeout 300 \
     --tcp-backlog 1024 --maxclients "$((clients * 2))" >"$root/log" &
 until redis-cli -p 18379 ping >/dev/null 2>&1; do sleep 0.05; done
 

@@ -58,7 +58,11 @@ fn turned(printed: bool) -> (Vec<Firing>, usize) {
     let slot = |day: DateTime| day.weekday().to_monday_one_offset() as usize;
     week[Weekday::Thursday.to_monday_one_offset() as usize].push(1);
     let tuesday = Weekday::Tuesday.to_monday_one_offset() as usize;
-    if printed { day[HOUR as usize].push(TUESDAYS) } else { week[tuesday].push(TUESDAYS) }
+    if printed {
+        day[HOUR as usize].push(TUESDAYS)
+    } else {
+        week[tuesday].push(TUESDAYS)
+    }
     let (mut fired, mut handed) = (Vec::new(), 0);
     for hour in 1..=horizon() {
         let now = at(hour);
@@ -81,7 +85,8 @@ fn turned(printed: bool) -> (Vec<Firing>, usize) {
 
 /// Firings in one and not in the other.
 fn faults(fired: &[Firing], expected: &[Firing]) -> usize {
-    let without = |these: &[Firing], those: &[Firing]| these.iter().filter(|it| !those.contains(it)).count();
+    let without =
+        |these: &[Firing], those: &[Firing]| these.iter().filter(|it| !those.contains(it)).count();
     without(fired, expected) + without(expected, fired)
 }
 
@@ -186,7 +191,12 @@ fn rounds(lab: &Lab, e: &mut Evidence) {
     let delays = days.map(|day| day.at(9, 0, 0, 0).duration_since(at(0)).as_hours() as Tick);
     let full = delays.map(|delay| delay / DAY);
     e.by(By::Arithmetic);
-    e.is("E6.1", "24 slots, from slot 10: all three tasks are in slot 9.", [9; 3], delays.map(|delay| (10 + delay) % DAY));
+    e.is(
+        "E6.1",
+        "24 slots, from slot 10: all three tasks are in slot 9.",
+        [9; 3],
+        delays.map(|delay| (10 + delay) % DAY),
+    );
     for (id, at, printed, quote) in [
         ("E6.2", 0, 7, "Next Tuesday at nine is in round 7, after 6 full ones."),
         ("E6.3", 1, 3, "Thursday at nine is in round 3, after 2 full ones."),
@@ -201,7 +211,12 @@ fn rounds(lab: &Lab, e: &mut Evidence) {
         1 + (0..delay).filter(|_| !wheel.tick().passed.is_empty()).count() as u64
     };
     let by_day = days.map(|day| day.duration_since(date(2018, 9, 11)).as_hours() as u64 / 24 + 1);
-    e.is("B13.1", "Counted from now the laps are 7, 2, 1, and not 7, 3, 2.", [7, 2, 1], delays.map(lap));
+    e.is(
+        "B13.1",
+        "Counted from now the laps are 7, 2, 1, and not 7, 3, 2.",
+        [7, 2, 1],
+        delays.map(lap),
+    );
     e.is("B13.2", "By calendar days they are 8, 3, 2.", [8, 3, 2], by_day);
     let wrong = (1..=24).find(|hour| (10 + *hour) % 24 == 9).unwrap_or(0);
     let quote = "The task of every Tuesday, in the day wheel, fires on Wednesday at 09:00.";

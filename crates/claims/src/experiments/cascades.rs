@@ -33,7 +33,8 @@ fn cascades(lab: &Lab, e: &mut Evidence) {
             let (mut all, mut most) = ([0_u64; 3], 0);
             for seed in lab.seeds() {
                 let mut random = random(seed);
-                let mut delays = |count| (0..count).map(|_| random.random_range(1..span)).collect::<Vec<_>>();
+                let mut delays =
+                    |count| (0..count).map(|_| random.random_range(1..span)).collect::<Vec<_>>();
                 let mut probe = lab.slots(name, SLOTS);
                 probe.fill(delays(TIMERS));
                 let wakeups = wakeups(&mut probe);
@@ -41,7 +42,9 @@ fn cascades(lab: &Lab, e: &mut Evidence) {
                 let moves = probe.steps().of(Work::CascadeMove);
                 let read = probe.steps().of(Work::EntryScan).saturating_sub(fired + moves);
                 all = [all[0] + fired, all[1] + moves, all[2] + read];
-                let alone = delays(ALONE).into_iter().map(|delay| moves_of_one(lab.slots(name, SLOTS), delay));
+                let alone = delays(ALONE)
+                    .into_iter()
+                    .map(|delay| moves_of_one(lab.slots(name, SLOTS), delay));
                 most = alone.fold(most, u64::max);
             }
             // Those of the levels that timers went through, the one they fired from included.
@@ -59,7 +62,12 @@ fn cascades(lab: &Lab, e: &mut Evidence) {
     e.holds("C17.1", quote, dense == 0, "2 to 6 levels of 8 slots");
     let quote = "They waste no time: no entry is read that neither fires nor moves.";
     e.holds("C17.2", quote, vain == 0, format!("{vain} read in vain"));
-    e.holds("C17.3", "No timer is moved before it fires.", moved == 0, format!("up to {moved} moves"));
+    e.holds(
+        "C17.3",
+        "No timer is moved before it fires.",
+        moved == 0,
+        format!("up to {moved} moves"),
+    );
     let quote = "A timer is moved at most once for each level but one.";
     e.holds("C17.4", quote, beyond == 0, format!("up to {moved} moves in 6 levels"));
     storms(lab, e);
@@ -159,10 +167,21 @@ fn moves(lab: &Lab, e: &mut Evidence) {
     }
     let quote = "With m levels a timer is moved at most m - 1 times.";
     e.holds("V11.1", quote, beyond == 0, format!("exceeded {beyond} times"));
-    let (least, most) = adds.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), (it, _)| (low.min(*it), high.max(*it)));
+    let (least, most) = adds
+        .iter()
+        .fold((f64::INFINITY, 0.0_f64), |(low, high), (it, _)| (low.min(*it), high.max(*it)));
     let quote = "START_TIMER, which is charged with it, is O(m): each level adds a move.";
-    e.say("V11.2", quote, Test::Within(adds, Level), format!("{least:.2} to {most:.2} moves a level"));
-    e.table("Moves from level to level, 16 slots each", ["wheel", "levels", "range", "moves, mean", "most"], rows);
+    e.say(
+        "V11.2",
+        quote,
+        Test::Within(adds, Level),
+        format!("{least:.2} to {most:.2} moves a level"),
+    );
+    e.table(
+        "Moves from level to level, 16 slots each",
+        ["wheel", "levels", "range", "moves, mean", "most"],
+        rows,
+    );
 }
 
 pub(super) const SLOT: Experiment = Experiment {
@@ -184,10 +203,14 @@ fn slot(lab: &Lab, e: &mut Evidence) {
                 let mut probe = lab.make(name);
                 probe.fill(draws.iter().copied());
                 while let Some(tick) = probe.timer.next_wakeup() {
-                    let of_tick: BTreeSet<Tick> = probe.fired(tick).into_iter().map(|it| {
-                        (fired, wrong) = (fired + 1, wrong + u64::from(it.0 != tick));
-                        it.0
-                    }).collect();
+                    let of_tick: BTreeSet<Tick> = probe
+                        .fired(tick)
+                        .into_iter()
+                        .map(|it| {
+                            (fired, wrong) = (fired + 1, wrong + u64::from(it.0 != tick));
+                            it.0
+                        })
+                        .collect();
                     deadlines = deadlines.max(of_tick.len() as u64);
                 }
             }
@@ -209,7 +232,11 @@ fn slot(lab: &Lab, e: &mut Evidence) {
         [level.to_string(), slots, timers, not_due, distinct]
     };
     let columns = ["level", "slots emptied", "timers", "not due", "most deadlines"];
-    e.table("Slots of Kafka's wheels when they are emptied", columns, seen.iter().enumerate().map(row));
+    e.table(
+        "Slots of Kafka's wheels when they are emptied",
+        columns,
+        seen.iter().enumerate().map(row),
+    );
 }
 
 /// Slots, timers, those not due and the most deadlines of one slot, by level.

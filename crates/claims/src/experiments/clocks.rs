@@ -51,7 +51,8 @@ fn absolute_relative(lab: &Lab, e: &mut Evidence) {
         ("C12.4", "They are when daylight saving sets it by an hour.", 3_600),
         ("C12.5", "They are when it sets it back by an hour.", -3_600),
     ] {
-        let absolute = lab.each(TIMERS, |timer| moments(timer, Clock { start: NINE, step }, &delays));
+        let absolute =
+            lab.each(TIMERS, |timer| moments(timer, Clock { start: NINE, step }, &delays));
         let differ = |((name, one), (_, other)): (&(&'static str, Vec<Tick>), &(_, Vec<Tick>))| {
             (*name, one.iter().zip(other).filter(|(one, other)| one != other).count())
         };
@@ -91,7 +92,12 @@ const HOUR: i64 = 3_600 * SECOND as i64;
 fn wall_clock(lab: &Lab, e: &mut Evidence) {
     e.by(By::Arithmetic);
     for (id, quote, step, stated) in [
-        ("B12.1", "S3 reads the wall clock: left alone, a timer of 600 s fires after, in s:", 0, 600),
+        (
+            "B12.1",
+            "S3 reads the wall clock: left alone, a timer of 600 s fires after, in s:",
+            0,
+            600,
+        ),
         ("B12.2", "Set forth by an hour half-way, it fires after:", HOUR, 300),
         ("B12.3", "Set back by an hour, it fires after:", -HOUR, 4_200),
     ] {
@@ -211,12 +217,14 @@ fn polled(lab: &Lab, rule: ClockRule) -> [usize; 5] {
 }
 
 fn queue_clock(lab: &Lab, e: &mut Evidence) {
-    let [printed, clock] = [ClockRule::SlotExpiry, ClockRule::TimeOfPoll].map(|rule| polled(lab, rule));
+    let [printed, clock] =
+        [ClockRule::SlotExpiry, ClockRule::TimeOfPoll].map(|rule| polled(lab, rule));
     let quote = "Each advance sets Kafka's current time to the current timestamp.";
     let number = format!("the slot's expiry after {} of {} late polls", printed[1], printed[0]);
     e.by(By::Arithmetic).holds("C45.1", quote, printed[2] == printed[0], number);
     let quote = "If it did, timers would still fire in the order of their deadlines.";
-    let number = format!("{} of {} fire after a later one; as printed {}", clock[4], clock[3], printed[4]);
+    let number =
+        format!("{} of {} fire after a later one; as printed {}", clock[4], clock[3], printed[4]);
     e.holds("C45.2", quote, clock[4] == 0, number);
 }
 

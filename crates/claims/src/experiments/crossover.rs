@@ -72,7 +72,12 @@ fn run(lab: &Lab, e: &mut Evidence) {
     }
     let [rounds, levels] = [&sweep["rounds, 256 slots"], &sweep["3 levels of 64"]];
     let pair = |at: fn(&crate::growth::Curve) -> f64| {
-        PAIRS.map(|it| (at(&sweep[&*format!("rounds, {} slots", it.slots)]), at(&sweep[&*format!("{} levels of {}", it.levels, it.per_level)])))
+        PAIRS.map(|it| {
+            (
+                at(&sweep[&*format!("rounds, {} slots", it.slots)]),
+                at(&sweep[&*format!("{} levels of {}", it.levels, it.per_level)]),
+            )
+        })
     };
     let (short, long) = (pair(crate::growth::Curve::first), pair(crate::growth::Curve::last));
     let told = |[(a, b), _]: [(f64, f64); 2]| format!("{a:.1} times met against {b:.1}");
@@ -94,7 +99,8 @@ fn run(lab: &Lab, e: &mut Evidence) {
     for (id, (found, stated), pair) in
         [("V10.4", crossings[0], PAIRS[0]), ("V10.5", crossings[1], PAIRS[1])]
     {
-        let quote = format!("They meet at T* = m M, where M = {} and m = {}.", pair.slots, pair.levels);
+        let quote =
+            format!("They meet at T* = m M, where M = {} and m = {}.", pair.slots, pair.levels);
         let factor = (found / stated).max(stated / found);
         let number = format!("at {found:.0} ticks, stated {stated:.0}");
         e.say(id, quote, Test::Within(vec![(factor, 0.0)], Crossing), number);

@@ -55,7 +55,12 @@ fn one_scheduler(lab: &Lab, e: &mut Evidence) {
         if ticks { last } else { wakeups(&mut probe).len() as u64 }
     };
     for (id, quote, ticks, delay) in [
-        ("C07.1", "One scheduler wakes less often than one each: tasks due together.", false, (|_| TIMERS) as fn(u64) -> Tick),
+        (
+            "C07.1",
+            "One scheduler wakes less often than one each: tasks due together.",
+            false,
+            (|_| TIMERS) as fn(u64) -> Tick,
+        ),
         ("C07.2", "It does where each task is due at a time of its own.", false, |at| 1 + at),
         ("C07.3", "It does where schedulers wake at each tick.", true, |at| 1 + at),
     ] {
@@ -87,7 +92,9 @@ fn loads(lab: &Lab, e: &mut Evidence) {
                 }
             }
             let wakeups = by_queue(&mut printed);
-            let vain = |moves: bool| wakeups.iter().filter(|it| it.fired == 0 && (it.moved > 0) == moves).count();
+            let vain = |moves: bool| {
+                wakeups.iter().filter(|it| it.fired == 0 && (it.moved > 0) == moves).count()
+            };
             let last = wakeups.last().map_or(0, |last| last.tick);
             let counts = [last, wakeups.len() as u64, vain(true) as u64, vain(false) as u64];
             counts.iter().enumerate().for_each(|(at, count)| sum[at] += count);
@@ -104,17 +111,40 @@ fn loads(lab: &Lab, e: &mut Evidence) {
     let quote = "After a mass cancel none finds cancelled tasks only.";
     e.holds("C44.3", quote, cancelled[3] == 0, format!("{} of {} do", cancelled[3], cancelled[1]));
     let quote = "It trades space for time: the queue holds no more entries than slots.";
-    e.holds("C44.4", quote, seen.iter().all(|it| it[4] <= it[5]), format!("{} of {}", dense[4], dense[5]));
+    e.holds(
+        "C44.4",
+        quote,
+        seen.iter().all(|it| it[4] <= it[5]),
+        format!("{} of {}", dense[4], dense[5]),
+    );
     let quote = "It holds slots rather than tasks: far fewer where these are dense.";
-    e.exceeds("C44.5", quote, (dense[6] as f64, dense[4] as f64), crate::thresholds::Threshold::Much);
+    e.exceeds(
+        "C44.5",
+        quote,
+        (dense[6] as f64, dense[4] as f64),
+        crate::thresholds::Threshold::Much,
+    );
     let quote = "It holds fewer entries than tasks where these are sparse.";
     e.holds("C44.6", quote, sparse[4] < sparse[6], format!("{} of {} tasks", sparse[4], sparse[6]));
-    let columns = ["load", "ticks", "wake-ups", "only demote", "find none", "longest queue", "slots", "timers"];
+    let columns = [
+        "load",
+        "ticks",
+        "wake-ups",
+        "only demote",
+        "find none",
+        "longest queue",
+        "slots",
+        "timers",
+    ];
     let row = |(name, counts): (&str, [u64; 7])| {
         let [a, b, c, d, e, f, g] = counts.map(|count| count.to_string());
         [name.to_owned(), a, b, c, d, e, f, g]
     };
-    e.table("A queue of slots as printed, all seeds together", columns, names.into_iter().zip(seen).map(row));
+    e.table(
+        "A queue of slots as printed, all seeds together",
+        columns,
+        names.into_iter().zip(seen).map(row),
+    );
 }
 
 /// Deadlines of a load, and whether each timer is cancelled before anything is due.
@@ -205,7 +235,11 @@ fn queue(lab: &Lab, e: &mut Evidence) {
 
 /// Steps of an offer to the queue of kafka-wheel, against the slots in it.
 fn comparisons(lab: &Lab, e: &mut Evidence) {
-    let mut sweep = Sweep::over("slots in the queue", "An offer to the queue", "steps of an insertion into kafka-wheel");
+    let mut sweep = Sweep::over(
+        "slots in the queue",
+        "An offer to the queue",
+        "steps of an insertion into kafka-wheel",
+    );
     // A timer in each of so many slots: of the lowest level of a wheel that has as many.
     let offer = lab.curve(&crate::scale::powers(4, 12), |slots, seed| {
         let mut probe = lab.slots("kafka-wheel", 4 * slots);
@@ -226,24 +260,36 @@ fn comparisons(lab: &Lab, e: &mut Evidence) {
 /// How often a slot is put into the queue in a lap.
 fn laps(lab: &Lab, e: &mut Evidence) {
     let [mut laps, mut offers, mut least, mut most] = [0, 0, u64::MAX, 0];
-    for (size, seed) in SIZES.into_iter().flat_map(|size| lab.seeds().map(move |seed| (size, seed))) {
+    for (size, seed) in SIZES.into_iter().flat_map(|size| lab.seeds().map(move |seed| (size, seed)))
+    {
         for count in churn(size, seed) {
-            [laps, offers, least, most] = [laps + 1, offers + count, least.min(count), most.max(count)];
+            [laps, offers, least, most] =
+                [laps + 1, offers + count, least.min(count), most.max(count)];
         }
     }
     let quote = "Setting the expiry tells whether it changed: one offer for a slot and lap.";
-    e.holds("C61.1", quote, (least, most) == (1, 1), format!("{offers} offers for {laps} slots and laps"));
+    e.holds(
+        "C61.1",
+        quote,
+        (least, most) == (1, 1),
+        format!("{offers} offers for {laps} slots and laps"),
+    );
     let wheel = KafkaWheel::<u64>::builder().slots(20).build();
     let again = wheel.map_or(0, |mut wheel| {
-        (0..100).map(|_| {
-            let before = wheel.occupied_slots();
-            let id = wheel.insert(10, 0);
-            let offers = wheel.occupied_slots() - before;
-            wheel.cancel(id);
-            offers
-        }).sum()
+        (0..100)
+            .map(|_| {
+                let before = wheel.occupied_slots();
+                let id = wheel.insert(10, 0);
+                let offers = wheel.occupied_slots() - before;
+                wheel.cancel(id);
+                offers
+            })
+            .sum()
     });
-    e.beside("offers of kafka-wheel, 100 timers of one slot, each cancelled before the next comes", again);
+    e.beside(
+        "offers of kafka-wheel, 100 timers of one slot, each cancelled before the next comes",
+        again,
+    );
 }
 
 /// The offers of each slot and lap, where timers of all delays come, half of them are cancelled, and slots are polled in between.
@@ -320,7 +366,8 @@ fn overflow(lab: &Lab, e: &mut Evidence) {
             let end = now - now % width(level) + width(level + 1);
             let deadline = random.random_range(first..end);
             let wake = started(now, Some(deadline)).next_wakeup();
-            let levels = [end - 1, end].map(|deadline| started(now, Some(deadline)).levels() as u32);
+            let levels =
+                [end - 1, end].map(|deadline| started(now, Some(deadline)).levels() as u32);
             looks += 1;
             wide += u64::from(wake == Some(deadline - deadline % width(level)));
             reaches += u64::from(levels == [level + 1, level + 2]);
@@ -349,7 +396,8 @@ fn idle(e: &mut Evidence) {
         [idle, levels, slots, ours.levels() as u64].map(|count| count.to_string())
     };
     let rows = [0, 20, 400, 8_000, 160_000, 3_600_000].map(row);
-    let columns = ["idle ticks", "levels as printed", "slots, one after the other", "levels of kafka-wheel"];
+    let columns =
+        ["idle ticks", "levels as printed", "slots, one after the other", "levels of kafka-wheel"];
     e.table("A timer of 5 ticks after an idle time", columns, rows);
 }
 
@@ -369,6 +417,9 @@ mod tests {
         let mut printed = Port::new(1, 20, 0);
         printed.add(350, 0);
         let wakeups = by_queue(&mut printed);
-        assert_eq!(wakeups.iter().map(|it| (it.tick, it.fired)).collect::<Vec<_>>(), [(340, 0), (350, 1)]);
+        assert_eq!(
+            wakeups.iter().map(|it| (it.tick, it.fired)).collect::<Vec<_>>(),
+            [(340, 0), (350, 1)]
+        );
     }
 }

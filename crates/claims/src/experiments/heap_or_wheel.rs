@@ -59,11 +59,23 @@ fn beside(lab: &Lab, e: &mut Evidence) {
         });
         sweep.add(name, curve);
     }
-    e.at_most("C03.1", "Start and stop are O(1) in a wheel of lists.", [&sweep["list-wheel"]], Constant);
+    e.at_most(
+        "C03.1",
+        "Start and stop are O(1) in a wheel of lists.",
+        [&sweep["list-wheel"]],
+        Constant,
+    );
     let quote = "In a heap they cost more, the more timers wait, deadlines at random.";
     e.grows("C03.2", quote, HEAPS.map(|name| &sweep[name]));
     e.by(By::Instructions);
-    ahead(e, "C03.3", "A wheel of lists is ahead of a heap: start and stop.", "list-wheel", START, Ahead);
+    ahead(
+        e,
+        "C03.3",
+        "A wheel of lists is ahead of a heap: start and stop.",
+        "list-wheel",
+        START,
+        Ahead,
+    );
     let quote = "So is a wheel with rounds, ours.";
     ahead(e, "C03.4", quote, "round-wheel", START, Ahead);
     let quote = "A wheel of lists is ahead in every mix and trace on record.";
@@ -108,9 +120,10 @@ fn ahead(e: &mut Evidence, id: &'static str, quote: &str, than: &str, on: &[&str
         on.iter().flat_map(of).map(|(_, heap, other)| (heap, other)).collect()
     };
     let ratio = |(heap, other): &(f64, f64)| heap / other;
-    let (least, most) = pairs.iter().map(ratio).fold((f64::INFINITY, 0.0_f64), |(low, high), it| {
-        (low.min(it), high.max(it))
-    });
+    let (least, most) = pairs
+        .iter()
+        .map(ratio)
+        .fold((f64::INFINITY, 0.0_f64), |(low, high), it| (low.min(it), high.max(it)));
     let number = match pairs.as_slice() {
         [(heap, other)] => format!("{heap:.0} instructions against {other:.0}, at 10^5"),
         _ => format!("{least:.2} to {most:.2} times the instructions"),

@@ -197,8 +197,7 @@ fn kept(lab: &Lab, e: &mut Evidence) {
         let mut probe = lab.make(name);
         probe.timer.insert(4 * LONGEST, 0);
         let ids = probe.fill(far(lab.scale.seed()));
-        let (cancel, ()) =
-            probe.work(|timer| ids.into_iter().for_each(|id| _ = timer.cancel(id)));
+        let (cancel, ()) = probe.work(|timer| ids.into_iter().for_each(|id| _ = timer.cancel(id)));
         let (met, _) = probe.work(|timer| timer.advance(4 * LONGEST, |_| ()));
         let each = cancel.total() as f64 / CANCELLED as f64;
         [name.to_owned(), format!("{each:.2}"), met.total().to_string()]
@@ -356,7 +355,8 @@ fn live(room: Room, n: u64) -> Life {
 }
 
 fn growth(lab: &Lab, e: &mut Evidence) {
-    let mut sweep = Sweep::new("What growing costs a heap", "entries copied by one of n insertions");
+    let mut sweep =
+        Sweep::new("What growing costs a heap", "entries copied by one of n insertions");
     let rooms: [(&str, fn() -> Room); 3] = [
         ("array", || Room::array(false)),
         ("array that shrinks", || Room::array(true)),

@@ -44,7 +44,10 @@ fn horizons(slots: Tick, levels: u32) -> impl Iterator<Item = (Tick, Tick)> {
 /// The shortest and the longest of them.
 fn ends(slots: Tick, levels: u32) -> [Tick; 2] {
     let reach = |(_, not)| not;
-    [horizons(slots, levels).map(reach).min().unwrap_or(0), horizons(slots, levels).map(reach).max().unwrap_or(0)]
+    [
+        horizons(slots, levels).map(reach).min().unwrap_or(0),
+        horizons(slots, levels).map(reach).max().unwrap_or(0),
+    ]
 }
 
 /// Levels that kafka-wheel makes for a delay from a start.
@@ -57,16 +60,25 @@ fn levels_made(slots: Tick, start: Tick, delay: Tick) -> u32 {
 
 fn reach(_: &Lab, e: &mut Evidence) {
     e.by(By::Arithmetic);
-    e.is("C06.1", "A wheel of 12 slots of 1 s covers 12 s, whatever the time.", [12, 12], ends(12, 1));
+    e.is(
+        "C06.1",
+        "A wheel of 12 slots of 1 s covers 12 s, whatever the time.",
+        [12, 12],
+        ends(12, 1),
+    );
     e.is("C06.2", "Two levels of 12 slots cover 144 s, from the best start.", 144, ends(12, 2)[1]);
     e.is("C06.3", "They do from every start.", 144, ends(12, 2)[0]);
-    e.is("C48.1", "Three levels of 8 slots take delays up to 512 s, from the best start.", 512, ends(8, 3)[1]);
+    e.is(
+        "C48.1",
+        "Three levels of 8 slots take delays up to 512 s, from the best start.",
+        512,
+        ends(8, 3)[1],
+    );
     e.is("C48.2", "They do from every start.", 512, ends(8, 3)[0]);
     let beyond = (0..512).filter(|start| levels_needed(8, *start, 500) > 3).count();
     e.is("C48.3", "A delay of 500 s needs no fourth level, from any of 512 starts.", 0, beyond);
-    let agrees = horizons(8, 3).all(|(start, not)| {
-        levels_made(8, start, not) > 3 && levels_made(8, start, not - 1) <= 3
-    });
+    let agrees = horizons(8, 3)
+        .all(|(start, not)| levels_made(8, start, not) > 3 && levels_made(8, start, not - 1) <= 3);
     let quote = "kafka-wheel makes a fourth level where the condition says so.";
     e.by(By::Counts).holds("C48.4", quote, agrees, "from each of 512 starts");
 }
@@ -79,8 +91,14 @@ pub(super) const KAFKA: Experiment = Experiment {
 
 fn kafka(lab: &Lab, e: &mut Evidence) {
     e.by(By::Arithmetic);
-    let shapes = || (1..=12).flat_map(|tick| (2..=12).flat_map(move |size| (0..30).map(move |start| (tick, size, start))));
-    let spans = shapes().filter(|(tick, size, start)| span_found(*tick, *size, *start) == Some(tick * *size as Tick));
+    let shapes = || {
+        (1..=12).flat_map(|tick| {
+            (2..=12).flat_map(move |size| (0..30).map(move |start| (tick, size, start)))
+        })
+    };
+    let spans = shapes().filter(|(tick, size, start)| {
+        span_found(*tick, *size, *start) == Some(tick * *size as Tick)
+    });
     e.is("C33.1", "The span of a wheel is tick times size.", shapes().count(), spans.count());
     let cut = shapes().filter(|(tick, size, start)| stays_cut(*tick, *size, *start)).count();
     let quote = "Its current time is a multiple of the tick, at the start and after each poll.";
@@ -91,13 +109,20 @@ fn kafka(lab: &Lab, e: &mut Evidence) {
         is_cut(random.random::<u64>(), tick)
     });
     e.is("C33.3", "start - start mod tick is that, over all of u64.", 100_000, whole.count());
-    let refused = |from: u64, to: u64| (from..to).filter(|us| tick_of(Duration::from_micros(*us)).is_none()).count();
+    let refused = |from: u64, to: u64| {
+        (from..to).filter(|us| tick_of(Duration::from_micros(*us)).is_none()).count()
+    };
     e.is("C37.1", "A tick below one millisecond is rejected.", 1_000, refused(0, 1_000));
     e.is("C37.2", "No other is.", 0, refused(1_000, 3_001));
     let one = tick_of(Duration::from_micros(1_500)).unwrap_or(0) * 1_000;
     e.is("C37.3", "What is accepted is kept: a tick of 1500 us.", 1_500, one);
     let fits = |size: usize| Port::new(1, size, 0).add(15, 0).is_some_and(|place| place.level == 1);
-    e.holds("C66.1", "A task of 15 s needs a wheel that spans at least 15 s: one of 15 will do.", fits(15), "the printed test is <");
+    e.holds(
+        "C66.1",
+        "A task of 15 s needs a wheel that spans at least 15 s: one of 15 will do.",
+        fits(15),
+        "the printed test is <",
+    );
     e.holds("C66.2", "One that spans 16 s will.", fits(16), "in its last slot");
     slips(e);
     example(e);
@@ -157,17 +182,28 @@ fn slips(e: &mut Evidence) {
     let example = [(1, 2), (1, 1)];
     e.is("B14.3", "The example's slots need the tick of 1 s.", example, slots(1_000));
     let quote = "With 1 ms they are others.";
-    e.holds("B14.4", quote, slots(1) != example, format!("levels {} and {}", slots(1)[0].0, slots(1)[1].0));
+    e.holds(
+        "B14.4",
+        quote,
+        slots(1) != example,
+        format!("levels {} and {}", slots(1)[0].0, slots(1)[1].0),
+    );
     let all: Vec<Vec<(Tick, Tick, Tick)>> = (0..512).map(demotions).collect();
     let from_0: Vec<_> = all[0].iter().map(|(passed, left, _)| (*passed, *left)).collect();
     let quote = "500 s on 8x8x8 is demoted at 448 with 52 s left, and at 496 with 4.";
     e.is("B15.1", quote, vec![(448, 52), (496, 4)], from_0.clone());
     let wide = all.iter().flatten().filter(|(_, left, width)| left >= width).count();
     e.is("B15.2", "What remains is always less than the slot was wide.", 0, wide);
-    let pair = |it: &&Vec<(Tick, Tick, Tick)>| it.windows(2).any(|it| (it[0].1, it[1].1) == (64, 8));
+    let pair =
+        |it: &&Vec<(Tick, Tick, Tick)>| it.windows(2).any(|it| (it[0].1, it[1].1) == (64, 8));
     let quote = "64 s and then 8 s left, as the text has it, occurs from no start of 512.";
     e.is("B15.3", quote, 0, all.iter().filter(pair).count());
-    e.is("E11.4", "It is demoted after 436 s with 64 left, then after 56 s with 8 left.", vec![(436, 64), (492, 8)], from_0);
+    e.is(
+        "E11.4",
+        "It is demoted after 436 s with 64 left, then after 56 s with 8 left.",
+        vec![(436, 64), (492, 8)],
+        from_0,
+    );
 }
 
 /// The demotions of a timer of 500 s on levels of 8 slots: after how long, what is left then, and how wide its slot was.
@@ -187,18 +223,25 @@ fn example(e: &mut Evidence) {
     let mut port = Port::new(1, 10, 0);
     e.is("E9.1", "Tick 1 s, 10 slots: +2 goes to slot 2.", (1, 2), of(port.add(2, 0)));
     port.drain();
-    e.is("E9.2", "At 2, +9 goes to slot 1, which expires at 11.", ((1, 1), 11), (of(port.add(11, 1)), port.next_expiry().unwrap_or(0)));
+    e.is(
+        "E9.2",
+        "At 2, +9 goes to slot 1, which expires at 11.",
+        ((1, 1), 11),
+        (of(port.add(11, 1)), port.next_expiry().unwrap_or(0)),
+    );
     let mut port = Port::new(1, 10, 0);
     e.is("E9.3", "+15 goes to the second level's slot [10, 19].", (2, 1), of(port.add(15, 0)));
     let spans: Vec<Tick> = port.spans().into_iter().map(|(_, span)| span).collect();
     e.is("E9.4", "The levels span 10 s and 100 s.", vec![10, 100], spans);
     let down = |polls: &[Poll]| -> Vec<(Tick, (usize, u64))> {
-        let of_poll = |poll: &Poll| poll.moved.first().map(|(.., place)| (poll.expiry, of(Some(*place))));
+        let of_poll =
+            |poll: &Poll| poll.moved.first().map(|(.., place)| (poll.expiry, of(Some(*place))));
         polls.iter().filter_map(of_poll).collect()
     };
     let polls = port.drain();
     e.is("E9.5", "It is demoted to slot 5 when 5 s are left.", vec![(10, (1, 5))], down(&polls));
-    let ran: Vec<Tick> = polls.iter().filter(|poll| !poll.ran.is_empty()).map(|poll| poll.expiry).collect();
+    let ran: Vec<Tick> =
+        polls.iter().filter(|poll| !poll.ran.is_empty()).map(|poll| poll.expiry).collect();
     e.is("E9.6", "It fires at 15, with two slots offered.", (vec![15], 2), (ran, port.offers()));
     let wheel = KafkaWheel::<u64>::builder().slots(10).build();
     let (calls, _) = wheel.map_or((Vec::new(), Vec::new()), |mut wheel| {
@@ -210,7 +253,12 @@ fn example(e: &mut Evidence) {
     let mut port = Port::new(1, 8, 0);
     let first = of(port.add(500, 0));
     let widths: Vec<Tick> = port.spans().into_iter().map(|(tick, _)| tick).collect();
-    e.is("E11.1", "Three levels of 8: slots of 1, 8 and 64 s, 24 in all.", (vec![1, 8, 64], 24), (widths, 8 * port.levels()));
+    e.is(
+        "E11.1",
+        "Three levels of 8: slots of 1, 8 and 64 s, 24 in all.",
+        (vec![1, 8, 64], 24),
+        (widths, 8 * port.levels()),
+    );
     e.is("E11.2", "500 s starts in the third level.", (3, 7), first);
     let twice = vec![(448, (2, 6)), (496, (1, 4))];
     e.is("E11.3", "It is demoted twice.", twice, down(&port.drain()));
@@ -259,12 +307,19 @@ fn examples(lab: &Lab, e: &mut Evidence) {
     e.by(By::Arithmetic);
     let index = |delay: u64| (delay % 8, delay % 8 + 1);
     e.is("E10.1", "8 slots: 5 s goes to number 6, index 5.", (5, 6), index(5));
-    e.is("E10.2", "50 s goes to number 3, index 2, with 6 rounds.", ((2, 3), 6), (index(50), (S4.stored)(50, 8)));
+    e.is(
+        "E10.2",
+        "50 s goes to number 3, index 2, with 6 rounds.",
+        ((2, 3), 6),
+        (index(50), (S4.stored)(50, 8)),
+    );
     let mut wheel = Rounds::new(S4, 8, 0);
     wheel.add(0, 50, 1);
     let visits: Vec<_> = (1..=50).map(|tick| (tick, wheel.tick())).collect();
-    let passed = visits.iter().filter(|(_, it)| !it.passed.is_empty()).map(|it| it.0).collect::<Vec<Tick>>();
-    let fired = visits.iter().filter(|(_, it)| !it.fired.is_empty()).map(|it| it.0).collect::<Vec<Tick>>();
+    let passed =
+        visits.iter().filter(|(_, it)| !it.passed.is_empty()).map(|it| it.0).collect::<Vec<Tick>>();
+    let fired =
+        visits.iter().filter(|(_, it)| !it.fired.is_empty()).map(|it| it.0).collect::<Vec<Tick>>();
     let quote = "By S4's rule it is passed at 2, 10 .. 42, and fires at 50.";
     e.is("E10.3", quote, (vec![2, 10, 18, 26, 34, 42], vec![50]), (passed, fired));
     e.by(By::Counts);
@@ -300,7 +355,9 @@ const fn clock(day: Tick, hour: Tick, minute: Tick, second: Tick) -> Tick {
 /// Unit and slot of each wheel that a timer waits in: the coarsest in which now and deadline differ, until that slot begins.
 fn way(mut now: Tick, deadline: Tick) -> Vec<(Tick, u64)> {
     let mut way = Vec::new();
-    while let Some((unit, slots)) = WHEELS.into_iter().find(|(unit, _)| now / unit != deadline / unit) {
+    while let Some((unit, slots)) =
+        WHEELS.into_iter().find(|(unit, _)| now / unit != deadline / unit)
+    {
         way.push((unit, deadline / unit % slots));
         now = deadline / unit * unit;
     }
@@ -327,7 +384,12 @@ fn paper(lab: &Lab, e: &mut Evidence) {
         [clock(11, 11, 0, 0), clock(11, 11, 15, 0), clock(11, 11, 15, 14), clock(11, 11, 15, 15)]
             .map(|at| timer.fired(at).len())
     });
-    e.by(By::Counts).everywhere("E14.5", "Ours fire it at 11:15:15 and not before.", [0, 0, 0, 1], &fired);
+    e.by(By::Counts).everywhere(
+        "E14.5",
+        "Ours fire it at 11:15:15 and not before.",
+        [0, 0, 0, 1],
+        &fired,
+    );
 }
 
 #[cfg(test)]

@@ -69,7 +69,10 @@ fn misses<S>(
         }
         Miss { level, delay, earliest, latest }
     };
-    LEVELS.flat_map(|level| delays(level).into_iter().map(move |delay| (level, delay))).map(of_delay).collect()
+    LEVELS
+        .flat_map(|level| delays(level).into_iter().map(move |delay| (level, delay)))
+        .map(of_delay)
+        .collect()
 }
 
 /// The next tick from which a delay ends so many ticks behind the end of a slot of its level as the phase says.
@@ -102,18 +105,32 @@ fn worst(misses: &[Miss]) -> f64 {
 }
 
 fn run(lab: &Lab, e: &mut Evidence) {
-    let linux = misses(lab, || 0, |now: &mut Tick, delay, phase, random| {
-        *now = start(*now, delay, phase, random);
-        fires(*now, *now + delay) as i64 - (*now + delay) as i64
-    });
+    let linux = misses(
+        lab,
+        || 0,
+        |now: &mut Tick, delay, phase, random| {
+            *now = start(*now, delay, phase, random);
+            fires(*now, *now + delay) as i64 - (*now + delay) as i64
+        },
+    );
     let of = |name: &str| misses(lab, || lab.make(name).timer, miss);
     let (ours, exact) = (of("linux-wheel"), EXACT.map(of));
     let percent = |share: f64| format!("{:.2} %", 100.0 * share);
     let early = linux.iter().chain(&ours).filter(|it| it.earliest < 0).count();
     let off = exact.iter().flatten().filter(|it| (it.earliest, it.latest) != (0, 0)).count();
-    e.holds("P4.1", "Linux's wheel never fires early.", early == 0, format!("{early} delays early"));
+    e.holds(
+        "P4.1",
+        "Linux's wheel never fires early.",
+        early == 0,
+        format!("{early} delays early"),
+    );
     let later = LEVELS.filter(|level| latest(&linux, *level) > width(*level) as i64).count();
-    e.holds("P4.2", "It is late by a slot of the level at most.", later == 0, "at each of nine levels");
+    e.holds(
+        "P4.2",
+        "It is late by a slot of the level at most.",
+        later == 0,
+        "at each of nine levels",
+    );
     let quote = "From 63 ticks on it is late by 8/63 of the delay at most.";
     e.holds("P4.3", quote, worst(&linux) <= BOUND, percent(worst(&linux)));
     let quote = "A wheel that cascades is exact.";
@@ -129,7 +146,8 @@ fn run(lab: &Lab, e: &mut Evidence) {
     e.holds("P5.2", "That is 12.5 % at most.", worst(&linux) <= SAID, percent(worst(&linux)));
     let quote = "Demotion from level to level keeps the precision: each fires at its tick.";
     e.holds("C62.1", quote, off == 0, format!("{off} delays off, {} structures", EXACT.len()));
-    let rises = |misses: &[Miss]| LEVELS.skip(1).all(|at| latest(misses, at) > latest(misses, at - 1));
+    let rises =
+        |misses: &[Miss]| LEVELS.skip(1).all(|at| latest(misses, at) > latest(misses, at - 1));
     let quote = "Without it a timer is the later, the higher its level.";
     let number = format!("up to {} of the delay, in Linux", percent(worst(&linux)));
     e.holds("C62.2", quote, rises(&linux) && rises(&ours), number);
@@ -137,7 +155,8 @@ fn run(lab: &Lab, e: &mut Evidence) {
         let [linux, ours] = [&linux, &ours].map(|misses| latest(misses, at).to_string());
         [at.to_string(), width(at).to_string(), shortest(at).to_string(), linux, ours]
     };
-    let columns = ["level", "a slot, ticks", "shortest delay", "Linux, latest", "linux-wheel, latest"];
+    let columns =
+        ["level", "a slot, ticks", "shortest delay", "Linux, latest", "linux-wheel, latest"];
     e.table("Ticks by which timers are late", columns, LEVELS.map(row));
     let line = |name: &str, misses: &[Miss]| {
         let points = misses.iter().map(|it| (it.delay as f64, 100.0 * it.share()));
@@ -161,11 +180,23 @@ fn nine_minutes(_: &Lab, e: &mut Evidence) {
     let level = level(DELAY);
     e.is("E16.1", "540 s at 1000 Hz go into level 5.", 5, level);
     e.is("E16.2", "The granularity there is 32.768 s.", 32_768, width(level));
-    let after: Vec<Tick> = (0..width(level)).map(|phase| fires(phase, phase + DELAY) - phase).collect();
-    let (least, most) = (after.iter().min().copied().unwrap_or(0), after.iter().max().copied().unwrap_or(0));
+    let after: Vec<Tick> =
+        (0..width(level)).map(|phase| fires(phase, phase + DELAY) - phase).collect();
+    let (least, most) =
+        (after.iter().min().copied().unwrap_or(0), after.iter().max().copied().unwrap_or(0));
     let beyond = after.iter().filter(|after| **after > 550_000).count();
-    e.holds("E16.3", "540 s became more than 550 s.", beyond > 0, format!("from {beyond} of {} phases", after.len()));
-    e.holds("E16.4", "It never fires before 540 s.", least >= DELAY, format!("after {least} to {most} ms"));
+    e.holds(
+        "E16.3",
+        "540 s became more than 550 s.",
+        beyond > 0,
+        format!("from {beyond} of {} phases", after.len()),
+    );
+    e.holds(
+        "E16.4",
+        "It never fires before 540 s.",
+        least >= DELAY,
+        format!("after {least} to {most} ms"),
+    );
     let mut wheel = LinuxWheel::<u64>::new();
     let mut ours = (0..width(level)).step_by(97).map(|phase| {
         let start = (wheel.now() / width(level) + 1) * width(level) + phase;

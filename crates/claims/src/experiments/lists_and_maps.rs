@@ -35,7 +35,11 @@ fn lists(lab: &Lab, e: &mut Evidence) {
         ("C25.1", "sorted-slice, delete", "Deleting from a slice is O(n), and no less."),
         ("C25.2", "sorted-slice, change", "Changing an entry of a slice is O(n), and no less."),
         ("C25.3", "list without handles, delete", "Deleting from a list without a handle is O(n)."),
-        ("C25.4", "sorted-list, delete", "Deleting from a list with a handle is O(n), and no less."),
+        (
+            "C25.4",
+            "sorted-list, delete",
+            "Deleting from a list with a handle is O(n), and no less.",
+        ),
         ("C25.5", "sorted-list, change", "Changing an entry of a list in order is O(n)."),
         ("C25.6", "unordered-list, change", "Changing one of a list in no order is O(n)."),
     ] {
@@ -101,12 +105,12 @@ pub(super) const MAPS: Experiment = Experiment {
 const TURNS: u64 = 64;
 
 fn maps(lab: &Lab, e: &mut Evidence) {
-    let mut sweep = Sweep::new("The next deadline of a map", "steps to take the first, know the next");
+    let mut sweep =
+        Sweep::new("The next deadline of a map", "steps to take the first, know the next");
     let [hashed, read] = lab.curves(&lab.scale.linear_sizes(), |n, seed| scan(lab, n, seed));
     sweep.add("hash-map", hashed).beside("hash-map, entries read", read);
     for name in ["btree-map", "red-black-tree"] {
-        let curve =
-            lab.curve(&lab.ordered_sizes(), |n, seed| drain(|| lab.make(name), n, seed));
+        let curve = lab.curve(&lab.ordered_sizes(), |n, seed| drain(|| lab.make(name), n, seed));
         sweep.add(name, curve);
     }
     let quote = "A hash map passes all timers to find the next deadline.";

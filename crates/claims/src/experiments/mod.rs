@@ -16,7 +16,7 @@ mod heaps;
 mod levels;
 mod linux;
 mod lists_and_maps;
-mod models;
+pub(crate) mod models;
 mod netty;
 mod purgatory;
 mod rounding;

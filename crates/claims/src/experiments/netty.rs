@@ -72,14 +72,29 @@ fn run(lab: &Lab, e: &mut Evidence) {
     let (small, large): (Vec<&Burst>, Vec<&Burst>) = bursts.iter().partition(|it| it.0 <= cap);
     let latest = |of: &[&Burst]| of.iter().map(|it| it.1[3]).fold(0.0, f64::max);
     let least = large.iter().map(|it| it.1[3]).fold(f64::INFINITY, f64::min);
-    e.holds("C40.1", "A power-of-two mask gives the slot that the modulo gives.", masks_agree(), "100,000 ticks over u64");
+    e.holds(
+        "C40.1",
+        "A power-of-two mask gives the slot that the modulo gives.",
+        masks_agree(),
+        "100,000 ticks over u64",
+    );
     let early = bursts.iter().any(|it| it.1[0] < 0.0 || it.2[0] < 0.0);
     let quote = "Rounds and deadline are checked: no timer fires early.";
     e.holds("C40.2", quote, !early, "in any burst");
     let quote = "The worker also moves submissions, and so execution is later than a tick.";
-    e.holds("C40.3", quote, least > tick, format!("{least:.0} to {:.0} ms beyond {cap} at once", latest(&large)));
+    e.holds(
+        "C40.3",
+        quote,
+        least > tick,
+        format!("{least:.0} to {:.0} ms beyond {cap} at once", latest(&large)),
+    );
     let quote = "That is so in any burst, however small.";
-    e.holds("C40.4", quote, latest(&small) > tick, format!("{:.1} ms up to {cap} at once", latest(&small)));
+    e.holds(
+        "C40.4",
+        quote,
+        latest(&small) > tick,
+        format!("{:.1} ms up to {cap} at once", latest(&small)),
+    );
     let uncapped = bursts.iter().map(|it| it.2[3]).fold(0.0, f64::max);
     let quote = "Without a cap no timer is later than a tick, however large the burst.";
     e.holds("P3.1", quote, uncapped <= tick, format!("{uncapped:.1} ms at most"));
@@ -103,7 +118,12 @@ fn run(lab: &Lab, e: &mut Evidence) {
     let subtitle = "lateness; all offered at once, delays up to 1 s, ticks of 100 ms";
     e.chart(
         ["A burst of timers behind a queue", subtitle, "timers of the burst", "lateness, ms"],
-        [line("p50", |it| it.1[1]), line("p99", |it| it.1[2]), line("max", |it| it.1[3]), line("max, no cap", |it| it.2[3])],
+        [
+            line("p50", |it| it.1[1]),
+            line("p99", |it| it.1[2]),
+            line("max", |it| it.1[3]),
+            line("max, no cap", |it| it.2[3]),
+        ],
     );
 }
 
@@ -116,16 +136,22 @@ fn masks_agree() -> bool {
 /// E15: the figures that are reported of ten caps at once.
 fn reported(lab: &Lab, e: &mut Evidence, cap: u64) {
     let timers = TEN * cap / 2;
-    let seeds: Vec<_> = lab.seeds().map(|seed| {
-        let [_, median, p99, latest] = burst(timers, cap, seed);
-        [median, p99, latest, burst(timers, timers, seed)[3]]
-    }).collect();
+    let seeds: Vec<_> = lab
+        .seeds()
+        .map(|seed| {
+            let [_, median, p99, latest] = burst(timers, cap, seed);
+            [median, p99, latest, burst(timers, timers, seed)[3]]
+        })
+        .collect();
     for (at, (id, quote, stated)) in [
         ("E15.1", "Ten caps at once: half are at most 91 ms late.", 91.0),
         ("E15.2", "99 % are at most 901 ms late.", 901.0),
         ("E15.3", "The latest is 1000 ms late.", 1_000.0),
         ("E15.4", "Without the cap the latest is 100 ms late.", 100.0),
-    ].into_iter().enumerate() {
+    ]
+    .into_iter()
+    .enumerate()
+    {
         let mean = seeds.iter().map(|seed| seed[at]).sum::<f64>() / seeds.len() as f64;
         e.say(id, quote, Test::Within(vec![(mean, stated)], Milliseconds), format!("{mean:.1} ms"));
     }

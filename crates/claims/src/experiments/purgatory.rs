@@ -134,7 +134,11 @@ fn run(lab: &Lab, e: &mut Evidence) {
         let quote = format!("Load {}: {:.1} % time out.", load.name, 100.0 * load.timeouts);
         let test = Test::Within(vec![(timeouts, load.timeouts)], Share);
         e.say(shares, quote, test, format!("{:.2} %", 100.0 * timeouts));
-        let quote = format!("Load {}: {:.0} are pending at 100,000 a second.", load.name, 100.0 * load.pending);
+        let quote = format!(
+            "Load {}: {:.0} are pending at 100,000 a second.",
+            load.name,
+            100.0 * load.pending
+        );
         let number = format!("{:.0}", 100.0 * pending);
         e.say(waits, quote, Test::Near(vec![(pending, load.pending)], Mean), number);
     }
@@ -145,7 +149,9 @@ fn run(lab: &Lab, e: &mut Evidence) {
     let quote = "It costs a heap more, too, that deletes in place: half of them time out.";
     e.grows("P2.3", quote, sweep.of(&["binary-heap"], &["high"]).take(1));
     let pairs = ["trace:nginx", "trace:redis", "tcp", "keepalive"].map(|workload| {
-        let of = |name| recorded::compared(name, "list-wheel", "mix").into_iter().find(|it| it.0 == workload);
+        let of = |name| {
+            recorded::compared(name, "list-wheel", "mix").into_iter().find(|it| it.0 == workload)
+        };
         of("binary-heap").map_or((f64::NAN, 1.0), |(_, heap, wheel)| (heap, wheel))
     });
     let least = pairs.iter().map(|(heap, wheel)| heap / wheel).fold(f64::INFINITY, f64::min);

@@ -38,7 +38,12 @@ fn direction(lab: &Lab, e: &mut Evidence) {
     let both = RULES.map(|(_, rule)| [1_200, 1_500].map(rule));
     let share = both.iter().all(|[one, other]| one == other);
     e.by(By::Arithmetic);
-    e.holds("C39.1", "With a second a slot, 1.2 s and 1.5 s share a slot.", share, "under each rule");
+    e.holds(
+        "C39.1",
+        "With a second a slot, 1.2 s and 1.5 s share a slot.",
+        share,
+        "under each rule",
+    );
     for (id, at, quote) in [
         ("C39.2", 0, "They run at 1 s: rounded down, as in S3."),
         ("C39.3", 1, "They run at 1 s: rounded up."),
@@ -46,7 +51,12 @@ fn direction(lab: &Lab, e: &mut Evidence) {
     ] {
         e.is(id, quote, [1, 1], both[at]);
     }
-    e.is("E13.1", "Tasks of 1.2 s and 1.5 s share a slot of 1 s, rounded down.", both[0][0], both[0][1]);
+    e.is(
+        "E13.1",
+        "Tasks of 1.2 s and 1.5 s share a slot of 1 s, rounded down.",
+        both[0][0],
+        both[0][1],
+    );
     e.is("E13.2", "They run at 1 s, which is early, rounded down.", [1, 1], both[0]);
     e.is("E13.3", "They run at 1 s, rounded up, so that none is early.", [1, 1], both[1]);
 }
@@ -73,7 +83,9 @@ fn precision(lab: &Lab, e: &mut Evidence) {
     let fire = lab.each(delays.len() as u64, |timer| {
         let now = 5 * PARTS + 250;
         timer.fired(now / PARTS);
-        delays.iter().for_each(|delay| _ = timer.insert((now + delay).div_ceil(PARTS), now + delay));
+        delays
+            .iter()
+            .for_each(|delay| _ = timer.insert((now + delay).div_ceil(PARTS), now + delay));
         let fired = tick_by_tick(timer, now / PARTS, now / PARTS + 3);
         let late = |(tick, at): &(Tick, u64)| (tick * PARTS).wrapping_sub(*at);
         fired.iter().filter(|it| late(it) < PARTS).count()
@@ -164,7 +176,12 @@ fn cut(delay: u64, interval: u64) -> Option<(u64, u64)> {
 fn cut_durations(lab: &Lab, e: &mut Evidence) {
     e.by(By::Arithmetic);
     let quote = "S0 cuts durations: 1999 ms goes where 1000 ms goes.";
-    e.is("B3.1", quote, cut(1_000, 1_000).unwrap_or_default(), cut(1_999, 1_000).unwrap_or_default());
+    e.is(
+        "B3.1",
+        quote,
+        cut(1_000, 1_000).unwrap_or_default(),
+        cut(1_999, 1_000).unwrap_or_default(),
+    );
     // It may come at any microsecond between two ticks.
     let fires = ticks_of(S0, 12, 1, 1, 24).first().map_or(0, |tick| tick * 1_000_000) as i64;
     let early = (0..1_000_000).map(|phase| 1_999_000 - (fires - phase)).max().unwrap_or(0) as f64;

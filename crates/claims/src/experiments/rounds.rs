@@ -29,7 +29,10 @@ const EACH: u64 = 4;
 
 fn visits(lab: &Lab, e: &mut Evidence) {
     let sizes = lab.scale.sizes();
-    let mut sweep = Sweep::new("A tick of a wheel with rounds", "entries read by a tick, n timers have rounds to go");
+    let mut sweep = Sweep::new(
+        "A tick of a wheel with rounds",
+        "entries read by a tick, n timers have rounds to go",
+    );
     for slots in [64, 256, 4_096] {
         let busy = lab.curve(&sizes, |n, seed| busy(lab, n, slots, false, seed).mean());
         sweep.add(format!("round-wheel, {slots} slots, one due at each tick"), busy);
@@ -109,12 +112,14 @@ fn per_tick(lab: &Lab, e: &mut Evidence) {
         hold(&mut probe, 1..=REVOLUTIONS * slots, || slots).per_tick()
     };
     let printed = lab.curve(&PRINTED, model);
-    let pairs = printed.points().into_iter().map(|(n, found)| (found, 4.0 + 15.0 * n / SLOTS as f64));
+    let pairs =
+        printed.points().into_iter().map(|(n, found)| (found, 4.0 + 15.0 * n / SLOTS as f64));
     let pairs: Vec<_> = pairs.collect();
     let number = format!("{:.2} instructions with 600 timers", pairs[3].0);
     let quote = "A tick costs 4 + 15 n/M instructions, if each timer expires in a scan.";
     e.say("V9.1", quote, Test::Near(pairs, Formula), number);
-    let mut sweep = Sweep::new("A tick of scheme 6", "steps of a tick, 256 slots; the model: instructions");
+    let mut sweep =
+        Sweep::new("A tick of scheme 6", "steps of a tick, 256 slots; the model: instructions");
     sweep.add("round-wheel", lab.curve(&SIZES, |n, seed| ours(n, SLOTS, seed)));
     sweep.add("round-wheel, n / 4 slots", lab.curve(&SIZES, |n, seed| ours(n, n / 4, seed)));
     sweep.add("scheme 6 (model)", lab.curve(&SIZES, model));
@@ -152,7 +157,8 @@ fn revolutions(random: &mut Pcg64Mcg) -> Tick {
 /// Work of each tick of ours, and timers that the model looks at.
 fn ticks(lab: &Lab, used: u64, seed: u64) -> [Vec<u64>; 2] {
     let (mut random, turns) = (random(seed), 1..=FEW * FEW);
-    let mut first = || 1 + random.random_range(0..used) * (FEW / used) + revolutions(&mut random) - FEW;
+    let mut first =
+        || 1 + random.random_range(0..used) * (FEW / used) + revolutions(&mut random) - FEW;
     let (mut probe, mut model) = (lab.slots("round-wheel", FEW), Rounds::new(S4, FEW, 0));
     probe.fill((0..TIMERS).map(|_| first()));
     (0..TIMERS).for_each(|_| model.add(0, first(), 1));
@@ -162,10 +168,15 @@ fn ticks(lab: &Lab, used: u64, seed: u64) -> [Vec<u64>; 2] {
 }
 
 fn hash(lab: &Lab, e: &mut Evidence) {
-    let (mut rows, mut means, mut deviations, mut most) = (Vec::new(), [const { Vec::new() }; 2], Vec::new(), 0);
+    let (mut rows, mut means, mut deviations, mut most) =
+        (Vec::new(), [const { Vec::new() }; 2], Vec::new(), 0);
     for used in USED {
-        for (whose, who) in ["ours, steps", "scheme 6 (model), timers met"].into_iter().enumerate() {
-            let all: Vec<u64> = lab.seeds().flat_map(|seed| std::mem::take(&mut ticks(lab, used, seed)[whose])).collect();
+        for (whose, who) in ["ours, steps", "scheme 6 (model), timers met"].into_iter().enumerate()
+        {
+            let all: Vec<u64> = lab
+                .seeds()
+                .flat_map(|seed| std::mem::take(&mut ticks(lab, used, seed)[whose]))
+                .collect();
             let tally: Tally = all.iter().copied().collect();
             let mean = tally.mean();
             let squares = all.iter().map(|steps| (*steps as f64 - mean).powi(2)).sum::<f64>();
@@ -185,7 +196,8 @@ fn hash(lab: &Lab, e: &mut Evidence) {
     ] {
         let mean = means[whose].iter().sum::<f64>() / means[whose].len() as f64;
         let pairs = means[whose].iter().map(|one| (*one, mean)).collect();
-        let number = format!("{:.0} with all slots, {:.0} with one", means[whose][0], means[whose][3]);
+        let number =
+            format!("{:.0} with all slots, {:.0} with one", means[whose][0], means[whose][3]);
         e.say(id, quote, Test::Near(pairs, Mean), number);
     }
     let number = format!("{:.0} to {:.0} steps", deviations[0], deviations[3]);
@@ -193,7 +205,11 @@ fn hash(lab: &Lab, e: &mut Evidence) {
     e.holds("V12.3", quote, deviations.is_sorted(), number);
     let quote = "With one slot a tick looks at all timers.";
     e.holds("V12.4", quote, most >= TIMERS, format!("{most} steps, of {TIMERS} timers"));
-    e.table("Work of a tick, by the slots that deadlines use", ["slots used", "whose", "mean", "deviation", "most"], rows);
+    e.table(
+        "Work of a tick, by the slots that deadlines use",
+        ["slots used", "whose", "mean", "deviation", "most"],
+        rows,
+    );
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! B1, B2, B16, C08, C10, C11, C53, C55, C67, E1 to E4: S0's wheel with rounds, by the rules of its printed code.
 
 use super::drive::{fired_after, tick_by_tick};
-use super::models::rounds::{Rounds, Rules, S0, S0_MENDED, S1, S1_FROM_ZERO, S4, WITHOUT_END, ticks_of};
+use super::models::rounds::{
+    Rounds, Rules, S0, S0_MENDED, S1, S1_FROM_ZERO, S4, WITHOUT_END, ticks_of,
+};
 use crate::count::{AnyTimer, random};
 use crate::shown::shown;
 use crate::{By, Evidence, Experiment, Lab, Outcomes};
@@ -27,7 +29,8 @@ fn offsets(rules: Rules) -> ([usize; 3], i64, i64) {
             // Two turns are waited for those that are late.
             let fired = wheel.run(12 * slots);
             for delay in delays {
-                let ticks: Vec<Tick> = fired.iter().filter(|it| it.1 == delay).map(|it| it.0).collect();
+                let ticks: Vec<Tick> =
+                    fired.iter().filter(|it| it.1 == delay).map(|it| it.0).collect();
                 counts[0] += 1;
                 counts[1] += usize::from(ticks.len() == 1);
                 counts[2] += usize::from(ticks == [delay]);
@@ -59,7 +62,8 @@ fn laps(_: &Lab, e: &mut Evidence) {
     e.is("C55.1", quote, tasks, exact);
     let ([tasks, once, exact], earliest, _) = offsets(S1_FROM_ZERO);
     let quote = "It is right with the d / n that S0 stores.";
-    let number = format!("{} of {tasks} never fire, others up to {} early", tasks - once, -earliest);
+    let number =
+        format!("{} of {tasks} never fire, others up to {} early", tasks - once, -earliest);
     e.holds("C55.2", quote, exact == tasks, number);
     let differ = |slots: u64| {
         let differs = |delay: &u64| (S0.stored)(*delay, slots) != (S4.stored)(*delay, slots);
@@ -123,7 +127,12 @@ fn channels(lab: &Lab, e: &mut Evidence) {
     };
     let (unbuffered, buffered) = (sum(false), sum(true));
     e.by(By::Arithmetic);
-    e.is("C10.1", "A channel is first in, first out: none is overtaken within one.", 0, unbuffered[0] + buffered[0]);
+    e.is(
+        "C10.1",
+        "A channel is first in, first out: none is overtaken within one.",
+        0,
+        unbuffered[0] + buffered[0],
+    );
     let quote = "So one caller's messages keep their order, who waits for each hand-over.";
     e.is("C10.2", quote, 0, unbuffered[2]);
     e.is("C10.3", "They do if the caller does not wait.", 0, buffered[2]);
@@ -161,12 +170,27 @@ fn add_task(key: &str, delay: i64, interval: i64, in_use: &[&str]) -> Option<&'s
 fn conditions(_: &Lab, e: &mut Evidence) {
     e.by(By::Arithmetic);
     let refused = |interval: &i64| constructor(*interval, 12) == Some(INTERVAL);
-    e.is("C11.1", "Intervals of 0 and -1 s are refused.", 2, [0, -1_000].iter().filter(|it| refused(it)).count());
+    e.is(
+        "C11.1",
+        "Intervals of 0 and -1 s are refused.",
+        2,
+        [0, -1_000].iter().filter(|it| refused(it)).count(),
+    );
     let quote = format!("All below a second are, as '{INTERVAL}' says: 1, 500, 999 ms.");
     e.is("C11.2", quote, 3, [1, 500, 999].iter().filter(|it| refused(it)).count());
     let slots = [0, -1].map(|slots| constructor(1_000, slots));
-    e.holds("C11.3", "Slot counts of 0 and -1 are refused, with their text.", slots == [Some(SLOTS); 2], SLOTS);
-    e.holds("C11.4", "An empty key is refused, with its text.", add_task("", 5_000, 1_000, &[]) == Some(EMPTY), EMPTY);
+    e.holds(
+        "C11.3",
+        "Slot counts of 0 and -1 are refused, with their text.",
+        slots == [Some(SLOTS); 2],
+        SLOTS,
+    );
+    e.holds(
+        "C11.4",
+        "An empty key is refused, with its text.",
+        add_task("", 5_000, 1_000, &[]) == Some(EMPTY),
+        EMPTY,
+    );
     let early = [0, 1, 999].map(|delay| add_task("b", delay, 1_000, &[]));
     let passed = early.iter().filter(|it| it.is_none()).count();
     e.is("C11.5", "A delay below one interval is refused.", 0, passed);
@@ -174,13 +198,23 @@ fn conditions(_: &Lab, e: &mut Evidence) {
     let quote = "It is with a text of its own.";
     e.holds("C11.6", quote, wrong == 0, format!("{wrong} of 3 as '{EMPTY}'"));
     let used = ["a", "b"].map(|key| add_task(key, 5_000, 1_000, &["a"]));
-    e.holds("C11.7", "A key in use is refused, with its text.", used == [Some(IN_USE), None], IN_USE);
+    e.holds(
+        "C11.7",
+        "A key in use is refused, with its text.",
+        used == [Some(IN_USE), None],
+        IN_USE,
+    );
     let runs = |times| ticks_of(S0, 12, 5, times, 12_000).len();
     // The first tick is visited before the hand moves: each firing is a tick after a multiple of the period.
     let every = (12_000 - 1) / 5;
     e.is("C53.1", "-1 repeats without end.", every, runs(WITHOUT_END));
     e.is("C53.2", "1 runs once.", 1, runs(1));
-    e.is("C53.3", "The number defaults to -1: left out, which is 0 in Go, it repeats.", every, runs(0));
+    e.is(
+        "C53.3",
+        "The number defaults to -1: left out, which is 0 in Go, it repeats.",
+        every,
+        runs(0),
+    );
     e.is("B7.1", "A number of runs of 0 runs the task once.", 1, runs(0));
     e.is("B7.2", "So does -2.", 1, runs(-2));
 }
@@ -209,7 +243,12 @@ fn one_of_a_slot(lab: &Lab, e: &mut Evidence) {
             (0..timers).for_each(|value| _ = timer.insert(5, value));
             tick_by_tick(timer, 1, 60) == right
         });
-        e.everywhere(id, format!("Ours fire all {timers} of a slot at tick 5, in order."), true, &outcomes);
+        e.everywhere(
+            id,
+            format!("Ours fire all {timers} of a slot at tick 5, in order."),
+            true,
+            &outcomes,
+        );
     }
 }
 
@@ -223,18 +262,26 @@ fn whole_turns(lab: &Lab, e: &mut Evidence) {
     e.by(By::Arithmetic);
     let quote = "A period of 12 on 12 slots fires at 13, 37, 61: every 24 s.";
     e.is("B2.1", quote, vec![13, 37, 61], ticks_of(S0, 12, 12, WITHOUT_END, 72));
-    e.is("B2.2", "One of 24 fires every 36 s.", vec![25, 61], ticks_of(S0, 12, 24, WITHOUT_END, 72));
+    e.is(
+        "B2.2",
+        "One of 24 fires every 36 s.",
+        vec![25, 61],
+        ticks_of(S0, 12, 24, WITHOUT_END, 72),
+    );
     let mut mended = Rounds::new(S0_MENDED, 12, 0);
     mended.add(0, 12, WITHOUT_END);
     mended.add(1, 12, 1);
-    let beside = mended.run(80).into_iter().filter(|it| it.1 == 0).map(|it| it.0).collect::<Vec<_>>();
+    let beside =
+        mended.run(80).into_iter().filter(|it| it.1 == 0).map(|it| it.0).collect::<Vec<_>>();
     let quote = "With the successor saved a neighbour changes it: 13, 25, 49, 73.";
     e.is("B2.3", quote, vec![13, 25, 49, 73], beside);
     e.by(By::Counts);
     let small = ["single-wheel", "hashed-wheel", "round-wheel", "list-wheel", "hierarchical-wheel"];
     let mut of_turns = |id, quote: &str, turns: Tick, neighbours| {
         let mut outcomes: Outcomes<usize> = small
-            .map(|name| (name, wrong_firings(&mut lab.slots(name, 16).timer, 16 * turns, neighbours)))
+            .map(|name| {
+                (name, wrong_firings(&mut lab.slots(name, 16).timer, 16 * turns, neighbours))
+            })
             .into();
         let mut kafka = lab.slots("kafka-wheel", 20).timer;
         outcomes.push(("kafka-wheel", wrong_firings(&mut kafka, 20 * turns, neighbours)));
@@ -280,9 +327,19 @@ fn examples(lab: &Lab, e: &mut Evidence) {
     e.is("E2.2", "A task of 15 s has circle 1.", 1, place(0, 15).1);
     e.is("E2.3", "16 s has slot 4: from pointer 0.", 4, place(0, 16).0);
     e.is("E2.4", "16 s has slot 4: from pointer 3, which the figure shows.", 4, place(3, 16).0);
-    e.is("E2.5", "By the code 16, 15, 12 and 24 s fire at ticks 17, 16, 13, 25.", vec![17, 16, 13, 25], [16, 15, 12, 24].into_iter().flat_map(|delay| ticks_of(S0, 12, delay, 1, 40)).collect());
+    e.is(
+        "E2.5",
+        "By the code 16, 15, 12 and 24 s fire at ticks 17, 16, 13, 25.",
+        vec![17, 16, 13, 25],
+        [16, 15, 12, 24].into_iter().flat_map(|delay| ticks_of(S0, 12, delay, 1, 40)).collect(),
+    );
     e.by(By::Counts);
-    e.everywhere("E1.2", "Ours, at 3, fire it after 5 s.", vec![5], &lab.each(1, |timer| fired_after(timer, 3, &[5])));
+    e.everywhere(
+        "E1.2",
+        "Ours, at 3, fire it after 5 s.",
+        vec![5],
+        &lab.each(1, |timer| fired_after(timer, 3, &[5])),
+    );
     let four = lab.each(4, |timer| {
         (0..4).for_each(|value| _ = timer.insert(3, value));
         tick_by_tick(timer, 1, 48)
@@ -293,11 +350,14 @@ fn examples(lab: &Lab, e: &mut Evidence) {
     e.is("E4.1", "12 slots of 1 s cover 12 s, two levels 144 s, from 0.", [12, 144], reach(12));
     e.is("E4.2", "60 slots cover a minute, two levels an hour.", [60, 3_600], reach(60));
     e.is("E4.3", "With 24 hours above them it is a day.", 86_400, reach(60)[1] * 24);
-    e.beside("the four by S0's code, which serves one a visit (B1)", shown(&{
-        let mut printed = Rounds::new(S0, 12, 0);
-        (0..4).for_each(|name| printed.add(name, 3, 1));
-        printed.run(48)
-    }));
+    e.beside(
+        "the four by S0's code, which serves one a visit (B1)",
+        shown(&{
+            let mut printed = Rounds::new(S0, 12, 0);
+            (0..4).for_each(|name| printed.add(name, 3, 1));
+            printed.run(48)
+        }),
+    );
 }
 
 /// The first delay from tick 0 for which kafka-wheel makes more than so many levels.
@@ -325,6 +385,9 @@ mod tests {
     #[test]
     fn good_input_passes_and_conditions_are_asked_in_the_printed_order() {
         assert_eq!((constructor(1_000, 12), add_task("a", 1_000, 1_000, &["b"])), (None, None));
-        assert_eq!((constructor(0, 0), add_task("a", 0, 1_000, &["a"])), (Some(INTERVAL), Some(EMPTY)));
+        assert_eq!(
+            (constructor(0, 0), add_task("a", 0, 1_000, &["a"])),
+            (Some(INTERVAL), Some(EMPTY))
+        );
     }
 }

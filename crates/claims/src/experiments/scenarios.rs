@@ -24,7 +24,12 @@ const SHORT: Tick = 300;
 
 fn periods(lab: &Lab, e: &mut Evidence) {
     for (id, quote, staggered, late) in [
-        ("C13.1", "A repeating task needs only its next deadline: aligned, called in time.", false, 0),
+        (
+            "C13.1",
+            "A repeating task needs only its next deadline: aligned, called in time.",
+            false,
+            0,
+        ),
         ("C13.2", "The same, each call 7 ticks late.", false, 7),
         ("C13.3", "The same, staggered, called in time.", true, 0),
         ("C13.4", "The same, staggered, each call 7 ticks late.", true, 7),
@@ -32,7 +37,10 @@ fn periods(lab: &Lab, e: &mut Evidence) {
         let outcomes = lab.each(SHORT + 12, |timer| faults(timer, staggered, late));
         e.everywhere(id, quote, 0, &outcomes);
     }
-    e.beside("S0's code, 12 slots, period 12, fires at (see B2)", ticks_of(S0, 12, 12, WITHOUT_END, 80));
+    e.beside(
+        "S0's code, 12 slots, period 12, fires at (see B2)",
+        ticks_of(S0, 12, 12, WITHOUT_END, 80),
+    );
 }
 
 /// Firings that are not the next of their timer, and timers that have missed their last. (period, phase) of each: it fires at phase + k · period.
@@ -145,21 +153,40 @@ fn callbacks(lab: &Lab, e: &mut Evidence) {
     e.is("C41.1", quote, SLOW - 10, lateness(&two, 1)[1]);
     let quote = "It does not if tasks run in a thread or pool of their own.";
     e.is("C41.2", quote, 0, lateness(&two, 2)[1]);
-    let loads = || [1, 2, 4, 8, 16, 32, 64].into_iter().flat_map(|tasks| [1, 2, 4, 8].map(|workers| (tasks, workers)));
+    let loads = || {
+        [1, 2, 4, 8, 16, 32, 64]
+            .into_iter()
+            .flat_map(|tasks| [1, 2, 4, 8].map(|workers| (tasks, workers)))
+    };
     let on_time = loads().filter(|(tasks, workers)| latest(*tasks, *workers) == 0).count();
     let enough = loads().filter(|(tasks, workers)| tasks <= workers).count();
     let quote = "Asynchronous execution blocks when threads run out, and not before.";
-    e.holds("C49.2", quote, on_time == enough, format!("64 on 8 workers: {} ms late", latest(64, 8)));
+    e.holds(
+        "C49.2",
+        quote,
+        on_time == enough,
+        format!("64 on 8 workers: {} ms late", latest(64, 8)),
+    );
     let row = |tasks: usize| {
         let [a, b, c, d] = [1, 2, 4, 8].map(|workers| latest(tasks, workers).to_string());
         [tasks.to_string(), a, b, c, d]
     };
     let columns = ["callbacks", "1 worker, ms late", "2", "4", "8"];
-    e.table("Callbacks of 300 ms due together: the latest start", columns, [1, 2, 4, 8, 16, 32, 64].map(row));
-    let exact = lab.each(500, |timer| lab.seeds().map(|seed| worst(timer, seed)).max().unwrap_or(0));
+    e.table(
+        "Callbacks of 300 ms due together: the latest start",
+        columns,
+        [1, 2, 4, 8, 16, 32, 64].map(row),
+    );
+    let exact =
+        lab.each(500, |timer| lab.seeds().map(|seed| worst(timer, seed)).max().unwrap_or(0));
     let late = exact.iter().map(|(_, late)| *late).max().unwrap_or(0);
     let quote = "No implementation of delays is exact: the structures themselves are not.";
-    e.by(By::Counts).holds("C49.1", quote, late > 0, format!("{late} ticks late, {} structures", exact.len()));
+    e.by(By::Counts).holds(
+        "C49.1",
+        quote,
+        late > 0,
+        format!("{late} ticks late, {} structures", exact.len()),
+    );
 }
 
 /// By how many ticks a structure fires after the deadline, at most: the first half tick by tick, the rest from wake-up to wake-up.
@@ -189,10 +216,15 @@ const HORIZON: Tick = 2_000;
 /// What somebody wants of the manager. No end to the runs is `u64::MAX`.
 #[derive(Clone, Copy, Debug)]
 enum Wish {
-    Add { delay: Tick, runs: u64 },
+    Add {
+        delay: Tick,
+        runs: u64,
+    },
     Cancel,
     /// The next run is to be so long from now.
-    Change { delay: Tick },
+    Change {
+        delay: Tick,
+    },
 }
 
 /// Wishes by the tick at which they come, each of a task.
@@ -313,8 +345,12 @@ fn manager(lab: &Lab, e: &mut Evidence) {
         let script = script(seed);
         // The oracle is the judge, with a reschedule for a change.
         let judge = play(&mut Oracle::<u64>::new(), Driver::Wakeups, &script);
-        for (driver, same) in [(Driver::FourOperations, &mut by_four), (Driver::Wakeups, &mut by_wakeups)] {
-            for (at, (name, ran)) in lab.each(TASKS, |timer| play(timer, driver, &script)).into_iter().enumerate() {
+        for (driver, same) in
+            [(Driver::FourOperations, &mut by_four), (Driver::Wakeups, &mut by_wakeups)]
+        {
+            for (at, (name, ran)) in
+                lab.each(TASKS, |timer| play(timer, driver, &script)).into_iter().enumerate()
+            {
                 same.resize(same.len().max(at + 1), (name, 0));
                 same[at].1 += u64::from(ran == judge);
             }
@@ -347,7 +383,12 @@ pub(super) const E8: Experiment = Experiment {
 };
 
 /// Which looks find the session, and when it ends. `refresh` is (when, for how long).
-fn session(timer: &mut AnyTimer, lives: Tick, looks: &[Tick], refresh: (Tick, Tick)) -> (Vec<bool>, Vec<Tick>) {
+fn session(
+    timer: &mut AnyTimer,
+    lives: Tick,
+    looks: &[Tick],
+    refresh: (Tick, Tick),
+) -> (Vec<bool>, Vec<Tick>) {
     let id = timer.insert(lives, 0);
     let (mut found, mut ended) = (Vec::new(), Vec::new());
     for second in 1..=10 {

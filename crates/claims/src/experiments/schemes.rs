@@ -82,11 +82,23 @@ fn run(lab: &Lab, e: &mut Evidence) {
         ("6 counted down (model), 256 slots", &lab.scale.sizes(), |_| 256),
         ("6 counted down (model), n/16 slots", &lab.scale.sizes(), |n| n / 16),
     ] {
-        sweep.beside(format!("{name}, tick, none due"), lab.curve(sizes, |n, seed| counted_down(n, slots(n), seed)));
+        sweep.beside(
+            format!("{name}, tick, none due"),
+            lab.curve(sizes, |n, seed| counted_down(n, slots(n), seed)),
+        );
     }
-    sweep.beside("5 all in one slot, START", lab.curve(&linear, |n, seed| crowded_start(lab, n, seed)));
-    sweep.beside("6 all in one slot, tick, one due", lab.curve(&linear, |n, seed| crowded_tick(lab, n, seed)));
-    sweep.beside("3 unbalanced tree (model), equal intervals, START", lab.curve(&powers(8, 12), unbalanced));
+    sweep.beside(
+        "5 all in one slot, START",
+        lab.curve(&linear, |n, seed| crowded_start(lab, n, seed)),
+    );
+    sweep.beside(
+        "6 all in one slot, tick, one due",
+        lab.curve(&linear, |n, seed| crowded_tick(lab, n, seed)),
+    );
+    sweep.beside(
+        "3 unbalanced tree (model), equal intervals, START",
+        lab.curve(&powers(8, 12), unbalanced),
+    );
     decide(e, &sweep);
     e.sweep(&sweep);
 }
@@ -94,36 +106,126 @@ fn run(lab: &Lab, e: &mut Evidence) {
 fn decide(e: &mut Evidence, sweep: &Sweep) {
     use Bound::{AtMost, Exactly};
     for (id, quote, line, bound) in [
-        ("V1.1", "Scheme 1, an unordered list: START is O(1).", "1 unordered list, START", AtMost(Constant)),
+        (
+            "V1.1",
+            "Scheme 1, an unordered list: START is O(1).",
+            "1 unordered list, START",
+            AtMost(Constant),
+        ),
         ("V1.2", "STOP is O(1).", "1 unordered list, STOP", AtMost(Constant)),
-        ("V1.3", "PER_TICK is O(n), and no less: with a timer due.", "1 unordered list, tick, one due", Exactly(Linear)),
-        ("V1.4", "With none due, too, where each timer is counted down.", "1 counted down (model), tick, none due", Exactly(Linear)),
-        ("V2.1", "Scheme 2, a sorted list: START is O(n), and no less.", "2 sorted list, START", Exactly(Linear)),
+        (
+            "V1.3",
+            "PER_TICK is O(n), and no less: with a timer due.",
+            "1 unordered list, tick, one due",
+            Exactly(Linear),
+        ),
+        (
+            "V1.4",
+            "With none due, too, where each timer is counted down.",
+            "1 counted down (model), tick, none due",
+            Exactly(Linear),
+        ),
+        (
+            "V2.1",
+            "Scheme 2, a sorted list: START is O(n), and no less.",
+            "2 sorted list, START",
+            Exactly(Linear),
+        ),
         ("V2.2", "STOP is O(1).", "2 sorted list, STOP", AtMost(Constant)),
-        ("V2.3", "PER_TICK is O(1): with a timer due.", "2 sorted list, tick, one due", AtMost(Constant)),
+        (
+            "V2.3",
+            "PER_TICK is O(1): with a timer due.",
+            "2 sorted list, tick, one due",
+            AtMost(Constant),
+        ),
         ("V2.4", "With none due, too.", "2 sorted list, tick, none due", AtMost(Constant)),
-        ("V3.1", "Scheme 3, a balanced tree: START is O(log n), and no less.", "3 balanced tree, START", Exactly(Logarithmic)),
+        (
+            "V3.1",
+            "Scheme 3, a balanced tree: START is O(log n), and no less.",
+            "3 balanced tree, START",
+            Exactly(Logarithmic),
+        ),
         ("V3.2", "STOP is O(log n).", "3 balanced tree, STOP", AtMost(Logarithmic)),
         ("V3.3", "It is no less, on average.", "3 balanced tree, STOP", Exactly(Logarithmic)),
         ("V3.4", "PER_TICK is O(1).", "3 balanced tree, tick, one due", AtMost(Constant)),
-        ("V3.5", "Without balance equal intervals make it a list: START is O(n).", "3 unbalanced tree (model), equal intervals, START", Exactly(Linear)),
-        ("V4.1", "Scheme 4, a slot for each tick: START is O(1).", "4 wheel, START", AtMost(Constant)),
+        (
+            "V3.5",
+            "Without balance equal intervals make it a list: START is O(n).",
+            "3 unbalanced tree (model), equal intervals, START",
+            Exactly(Linear),
+        ),
+        (
+            "V4.1",
+            "Scheme 4, a slot for each tick: START is O(1).",
+            "4 wheel, START",
+            AtMost(Constant),
+        ),
         ("V4.2", "STOP is O(1).", "4 wheel, STOP", AtMost(Constant)),
         ("V4.3", "PER_TICK is O(1).", "4 wheel, tick, one due", AtMost(Constant)),
-        ("V5.1", "Scheme 5, sorted slots: START is O(1) with a slot for each timer.", "5 hash, sorted, n slots, START", AtMost(Constant)),
-        ("V5.2", "It is O(n) at worst, all in one slot.", "5 all in one slot, START", Exactly(Linear)),
+        (
+            "V5.1",
+            "Scheme 5, sorted slots: START is O(1) with a slot for each timer.",
+            "5 hash, sorted, n slots, START",
+            AtMost(Constant),
+        ),
+        (
+            "V5.2",
+            "It is O(n) at worst, all in one slot.",
+            "5 all in one slot, START",
+            Exactly(Linear),
+        ),
         ("V5.3", "STOP is O(1).", "5 hash, sorted, n slots, STOP", AtMost(Constant)),
         ("V5.4", "PER_TICK is O(1).", "5 hash, sorted, n slots, tick, one due", AtMost(Constant)),
-        ("V6.1", "Scheme 6, unsorted slots: START is O(1).", "6 hash, unsorted, 256 slots, START", AtMost(Constant)),
+        (
+            "V6.1",
+            "Scheme 6, unsorted slots: START is O(1).",
+            "6 hash, unsorted, 256 slots, START",
+            AtMost(Constant),
+        ),
         ("V6.2", "STOP is O(1).", "6 hash, unsorted, n/16 slots, STOP", AtMost(Constant)),
-        ("V6.3", "PER_TICK is n/M: linear at fixed M.", "6 hash, unsorted, 256 slots, tick, one due", Exactly(Linear)),
-        ("V6.4", "It is O(n) at worst, all in one slot.", "6 all in one slot, tick, one due", Exactly(Linear)),
-        ("V6.5", "With none due it is linear at fixed M, where rounds are counted down.", "6 counted down (model), 256 slots, tick, none due", Exactly(Linear)),
-        ("V6.6", "Then it is constant at fixed n/M.", "6 counted down (model), n/16 slots, tick, none due", AtMost(Constant)),
-        ("V7.1", "Scheme 7, levels of lists: START does not grow with n.", "7 levels of lists, START", AtMost(Constant)),
+        (
+            "V6.3",
+            "PER_TICK is n/M: linear at fixed M.",
+            "6 hash, unsorted, 256 slots, tick, one due",
+            Exactly(Linear),
+        ),
+        (
+            "V6.4",
+            "It is O(n) at worst, all in one slot.",
+            "6 all in one slot, tick, one due",
+            Exactly(Linear),
+        ),
+        (
+            "V6.5",
+            "With none due it is linear at fixed M, where rounds are counted down.",
+            "6 counted down (model), 256 slots, tick, none due",
+            Exactly(Linear),
+        ),
+        (
+            "V6.6",
+            "Then it is constant at fixed n/M.",
+            "6 counted down (model), n/16 slots, tick, none due",
+            AtMost(Constant),
+        ),
+        (
+            "V7.1",
+            "Scheme 7, levels of lists: START does not grow with n.",
+            "7 levels of lists, START",
+            AtMost(Constant),
+        ),
         ("V7.2", "STOP is O(1).", "7 levels of lists, STOP", AtMost(Constant)),
-        ("V7.3", "PER_TICK is O(1) on average for the timer that is due.", "7 levels of lists, tick, one due", AtMost(Constant)),
-        ("V7.4", "START is O(1) in our levels of chunks, too.", "7 levels of chunks, START", AtMost(Constant)),
+        (
+            "V7.3",
+            "PER_TICK is O(1) on average for the timer that is due.",
+            "7 levels of lists, tick, one due",
+            AtMost(Constant),
+        ),
+        (
+            "V7.4",
+            "START is O(1) in our levels of chunks, too.",
+            "7 levels of chunks, START",
+            AtMost(Constant),
+        ),
         ("V7.5", "So is STOP.", "7 levels of chunks, STOP", AtMost(Constant)),
     ] {
         match bound {
@@ -143,7 +245,8 @@ enum Bound {
 fn sample(lab: &Lab, scheme: &Scheme, n: u64, seed: u64) -> [f64; 4] {
     let mut random = random(seed ^ n << 32);
     let slots = (scheme.slots)(n);
-    let mut probe = if slots == 0 { lab.make(scheme.structure) } else { lab.slots(scheme.structure, slots) };
+    let mut probe =
+        if slots == 0 { lab.make(scheme.structure) } else { lab.slots(scheme.structure, slots) };
     let revolution = if scheme.grows { slots } else { REVOLUTION };
     let (first, rest) = (2 * revolution, scheme.longest - 2 * revolution);
     // The latest first: so a list that is searched from its head takes them without a search.
@@ -246,7 +349,8 @@ mod tests {
     #[test]
     fn a_curve_of_the_table_is_that_of_its_scheme() {
         let lab = Lab::new(&crate::Scale::REDUCED);
-        let curve = Curve::sweep(&[256, 512], 1..=2, |n, seed| sample(&lab, &SCHEMES[1], n, seed)[1]);
+        let curve =
+            Curve::sweep(&[256, 512], 1..=2, |n, seed| sample(&lab, &SCHEMES[1], n, seed)[1]);
         assert_eq!((curve.first(), curve.last()), (2.0, 2.0), "a stop relinks two neighbours");
     }
 }

@@ -80,14 +80,20 @@ fn run(lab: &Lab, e: &mut Evidence) {
     let all = || fast.iter().chain(&slow);
     let (late, wrong) = (all().map(|it| it.lateness).max(), all().map(|it| it.wrong).sum::<u64>());
     let quote = "No timer is late: each fires at its own tick, on every structure.";
-    let number = format!("{} ticks late, {wrong} wrong, {} structures", late.unwrap_or(0), all().count());
+    let number =
+        format!("{} ticks late, {wrong} wrong, {} structures", late.unwrap_or(0), all().count());
     e.holds("C23.1", quote, late == Some(0) && wrong == 0, number);
     // Where n is smaller, what is linear must be so too.
     let share = half as f64 / CAPACITY as f64;
     let cost = |of: &[Outcome]| of.iter().map(|it| it.refresh.mean()).fold(0.0, f64::max);
     let most = |of: &[Outcome]| of.iter().map(Outcome::dearest).fold(0.0, f64::max);
     for (id, quote, steps, allowed) in [
-        ("C23.2", "1,000 refreshes a second are met, on the structures meant for it.", cost(&fast), EACH),
+        (
+            "C23.2",
+            "1,000 refreshes a second are met, on the structures meant for it.",
+            cost(&fast),
+            EACH,
+        ),
         ("C23.3", "None of their calls lasts 100 ms.", most(&fast), AT_ONCE),
         ("C23.4", "A list or a slice meets 1,000 refreshes a second.", cost(&slow), EACH),
     ] {
@@ -116,7 +122,12 @@ fn million(lab: &Lab, e: &mut Evidence, whole: u64) {
     let quote = "A refresh is O(log n) at most, on a tree, a heap and a wheel.";
     e.at_most("C31.1", quote, sweep.all(&[]), Logarithmic);
     let quote = "Of over a million sessions none is removed early, late or not at all.";
-    e.holds("C31.2", quote, wrong == 0, format!("{wrong} of {whole}, on {} structures", names.len()));
+    e.holds(
+        "C31.2",
+        quote,
+        wrong == 0,
+        format!("{wrong} of {whole}, on {} structures", names.len()),
+    );
     let [printed, guarded] = [false, true].map(|guards| Session::new(whole, guards).run());
     e.by(By::Arithmetic);
     let quote = "As printed, no session is lost whose refresh meets its firing.";
@@ -130,7 +141,8 @@ fn million(lab: &Lab, e: &mut Evidence, whole: u64) {
 }
 
 fn table<'a>(e: &mut Evidence, title: String, outcomes: impl Iterator<Item = &'a Outcome>) {
-    let columns = ["structure", "refreshes", "mean steps", "p99", "max", "steps of a tick", "max ", "fired"];
+    let columns =
+        ["structure", "refreshes", "mean steps", "p99", "max", "steps of a tick", "max ", "fired"];
     let row = |it: &Outcome| {
         let (refresh, tick) = (&it.refresh, &it.tick);
         let means = [refresh.mean(), tick.mean()].map(|mean| format!("{mean:.2}"));

@@ -51,7 +51,7 @@ fn share(lab: &Lab, list: &str, draw: Draw, n: u64) -> f64 {
             let (work, _) = probe.work(|timer| timer.insert(deadline, 0));
             if arrival >= WARM_UP * n {
                 // Some links are written to put the timer in, the others were followed to get there.
-                passed += work.of(Work::Link) - LINKS_IN;
+                passed += work.of(Work::Link).saturating_sub(LINKS_IN);
                 waiting += others;
             }
         }
@@ -64,15 +64,37 @@ fn run(lab: &Lab, e: &mut Evidence) {
     let mut shares = |list: &str, interval: usize| {
         let (name, draw) = INTERVALS[interval];
         let shares = [128, 512].map(|n| share(lab, list, draw, n));
-        rows.push([format!("{list}, {name}"), format!("{:.3}", shares[0]), format!("{:.3}", shares[1])]);
+        rows.push([
+            format!("{list}, {name}"),
+            format!("{:.3}", shares[0]),
+            format!("{:.3}", shares[1]),
+        ]);
         shares
     };
     for (id, quote, list, interval, stated) in [
-        ("V8.1", "An insertion from the head costs 2 + 2n/3 for exponential intervals.", "sorted-list", 0, 2.0 / 3.0),
+        (
+            "V8.1",
+            "An insertion from the head costs 2 + 2n/3 for exponential intervals.",
+            "sorted-list",
+            0,
+            2.0 / 3.0,
+        ),
         ("V8.2", "It costs 2 + n/2 for uniform ones.", "sorted-list", 1, 1.0 / 2.0),
-        ("V8.3", "From the rear it costs 2 + n/3 for exponential ones.", "sorted-list-rear", 0, 1.0 / 3.0),
+        (
+            "V8.3",
+            "From the rear it costs 2 + n/3 for exponential ones.",
+            "sorted-list-rear",
+            0,
+            1.0 / 3.0,
+        ),
         ("V8.4", "From the rear it is O(1) for constant ones.", "sorted-list-rear", 2, 0.0),
-        ("V8.5", "With the labels interchanged the figures hold: exponential is n/2.", "sorted-list", 0, 1.0 / 2.0),
+        (
+            "V8.5",
+            "With the labels interchanged the figures hold: exponential is n/2.",
+            "sorted-list",
+            0,
+            1.0 / 2.0,
+        ),
         ("V8.6", "So uniform is 2n/3.", "sorted-list", 1, 2.0 / 3.0),
         ("V8.7", "So uniform from the rear is n/3.", "sorted-list-rear", 1, 1.0 / 3.0),
     ] {
@@ -81,7 +103,11 @@ fn run(lab: &Lab, e: &mut Evidence) {
         e.say(id, quote, Test::Within(found.map(|it| (it, stated)).to_vec(), Share), number);
     }
     rows.dedup();
-    e.table("Share of the timers that an insertion passes", ["list, intervals", "n = 128", "n = 512"], rows);
+    e.table(
+        "Share of the timers that an insertion passes",
+        ["list, intervals", "n = 128", "n = 512"],
+        rows,
+    );
 }
 
 #[cfg(test)]

@@ -50,7 +50,9 @@ fn passes(span: Tick) -> [u64; 4] {
 fn single(lab: &Lab, delays: &[Tick]) -> Option<[u64; 2]> {
     let takes = |slots: &u64| {
         let wheel = SingleWheel::<u64>::builder().slots(*slots as usize).build();
-        wheel.is_ok_and(|mut wheel| delays.iter().all(|delay| wheel.insert_within(*delay, 0).is_ok()))
+        wheel.is_ok_and(|mut wheel| {
+            delays.iter().all(|delay| wheel.insert_within(*delay, 0).is_ok())
+        })
     };
     let slots = powers(1, WIDEST).into_iter().find(takes)?;
     let mut probe = lab.slots("single-wheel", slots);
@@ -65,13 +67,19 @@ fn flat(lab: &Lab, e: &mut Evidence) {
         let seen: Vec<_> =
             spans.iter().map(|span| (*span, passes(*span), single(lab, &two(*span)))).collect();
         let fits = seen.iter().all(|(span, _, ours)| ours.is_none_or(|[slots, _]| slots >= *span));
-        let passed: Vec<_> = seen.iter().filter_map(|(span, _, it)| Some((*span, it.as_ref()?[1]))).collect();
+        let passed: Vec<_> =
+            seen.iter().filter_map(|(span, _, it)| Some((*span, it.as_ref()?[1]))).collect();
         let all = passed.iter().any(|(span, visits)| visits >= span);
         let number = passed.last().map_or(String::new(), |(span, visits)| {
             format!("{visits} slots and words visited in a span of {span}")
         });
         if claim == "C15" {
-            e.holds("C15.1", "A flat wheel takes a slot for each tick of its span.", fits, "at every span");
+            e.holds(
+                "C15.1",
+                "A flat wheel takes a slot for each tick of its span.",
+                fits,
+                "at every span",
+            );
             let [_, empty, ..] = passes(MONTH);
             let quote = "Of 720 moves a month 718 do nothing, where a hand walks.";
             e.is("C15.2", quote, 718, empty);
@@ -86,9 +94,18 @@ fn flat(lab: &Lab, e: &mut Evidence) {
             e.holds("C34.3", quote, all, number);
         }
     }
-    let columns = ["span, ticks", "slots walked", "empty", "words of bits", "queue", "slots of single-wheel", "visited from wake-up to wake-up"];
+    let columns = [
+        "span, ticks",
+        "slots walked",
+        "empty",
+        "words of bits",
+        "queue",
+        "slots of single-wheel",
+        "visited from wake-up to wake-up",
+    ];
     let row = |(span, [walked, empty, words, queue], ours): (Tick, [u64; 4], Option<[u64; 2]>)| {
-        let ours = |at: usize| ours.map_or("more than 65536".to_owned(), |ours| ours[at].to_string());
+        let ours =
+            |at: usize| ours.map_or("more than 65536".to_owned(), |ours| ours[at].to_string());
         let [span, walked, empty, words, queue] =
             [span, walked, empty, words, queue].map(|count| count.to_string());
         [span, walked, empty, words, queue, ours(0), ours(1)]
@@ -111,9 +128,12 @@ fn span(lab: &Lab, e: &mut Evidence) {
     slots(lab, e);
     let (sizes, longest) = (lab.sizes_to(1 << 16), 1 << 15);
     let mut sweep = Sweep::new("Stopping and moving", "steps of one, among n timers");
-    for (name, slots) in
-        [("single-wheel", 1 << 16), ("round-wheel", 1 << 14), ("list-wheel", 256), ("kafka-wheel", 20)]
-    {
+    for (name, slots) in [
+        ("single-wheel", 1 << 16),
+        ("round-wheel", 1 << 14),
+        ("list-wheel", 256),
+        ("kafka-wheel", 20),
+    ] {
         let curves = lab.curves(&sizes, |n, seed| {
             let build = || lab.slots(name, slots);
             [insert_and_cancel(build, n, longest, seed)[1], reschedule(build, n, longest, seed)]
@@ -133,7 +153,8 @@ fn span(lab: &Lab, e: &mut Evidence) {
 fn slots(lab: &Lab, e: &mut Evidence) {
     let spans: Vec<Tick> = [6, 9, 12, 15, 18, 21].map(|bits| 1 << bits).into();
     let (mut flat, mut inexact) = (true, 0);
-    let mut sweep = Sweep::over("span in ticks", "Slots for a span", "slots in use, timers at random over it");
+    let mut sweep =
+        Sweep::over("span in ticks", "Slots for a span", "slots in use, timers at random over it");
     let [levels, kafka] = lab.curves(&spans, |span, seed| {
         let mut random = random(seed);
         let delays: Vec<Tick> =
@@ -192,7 +213,8 @@ const FROM: u32 = 12;
 const TO: u32 = 31;
 
 fn tree(lab: &Lab, e: &mut Evidence) {
-    let mut sweep = Sweep::over("span in ticks", "A wider span", format!("steps among {TIMERS} timers"));
+    let mut sweep =
+        Sweep::over("span in ticks", "A wider span", format!("steps among {TIMERS} timers"));
     for name in ["red-black-tree", "list-wheel", "kafka-wheel"] {
         let curves = lab.curves(&powers(FROM, TO), |span, seed| {
             let seed = seed ^ span << 20;
@@ -207,7 +229,8 @@ fn tree(lab: &Lab, e: &mut Evidence) {
         sweep.run(name, ["insert", "cancel", "pop"], curves);
     }
     for (id, operation) in [("C56.1", "insert"), ("C56.2", "cancel"), ("C56.3", "pop")] {
-        let quote = format!("A tree suits wide spans: its {operation} costs no more for a wider one.");
+        let quote =
+            format!("A tree suits wide spans: its {operation} costs no more for a wider one.");
         e.at_most(id, quote, sweep.of(&["red-black-tree"], &[operation]), Constant);
     }
     e.sweep(&sweep);
@@ -224,7 +247,11 @@ fn density(lab: &Lab, e: &mut Evidence) {
         sweep.add(name, curve);
     }
     let range = sweep["red-black-tree"].greatest() / sweep.least(&["red-black-tree"]);
-    let number = format!("{:.1} to {:.1} steps, {range:.2} times", sweep["red-black-tree"].first(), sweep["red-black-tree"].last());
+    let number = format!(
+        "{:.1} to {:.1} steps, {range:.2} times",
+        sweep["red-black-tree"].first(),
+        sweep["red-black-tree"].last()
+    );
     let quote = "A tree suits medium density: crowded ticks cost it at most twice as much.";
     e.say("C56.4", quote, Test::Within(vec![(range, 0.0)], Much), number);
     e.sweep(&sweep);

@@ -83,9 +83,7 @@ fn list_and_tree(lab: &Lab, e: &mut Evidence) {
         });
         sweep.run(name, ["insert", "cancel", "take the first"], curves);
     }
-    for (id, operation) in
-        [("C30.1", "insert"), ("C30.2", "cancel"), ("C30.3", "take the first")]
-    {
+    for (id, operation) in [("C30.1", "insert"), ("C30.2", "cancel"), ("C30.3", "take the first")] {
         let quote = format!("It has a tree's complexity: to {operation} is O(log n) in both.");
         e.at_most(id, quote, sweep.all(&[operation]), Logarithmic);
     }
@@ -98,7 +96,11 @@ fn list_and_tree(lab: &Lab, e: &mut Evidence) {
     e.holds("C30.5", "The skip list here does.", bytes[0] > bytes[1], number);
     let [list, tree] = ["skip-list, cancel", "red-black-tree, cancel"].map(|it| sweep[it].points());
     let fewer = list.iter().zip(&tree).all(|((_, list), (_, tree))| list < tree);
-    let number = format!("{:.1} links against {:.1}", sweep["skip-list, cancel"].last(), sweep["red-black-tree, cancel"].last());
+    let number = format!(
+        "{:.1} links against {:.1}",
+        sweep["skip-list, cancel"].last(),
+        sweep["red-black-tree, cancel"].last()
+    );
     e.holds("C30.6", "A deletion changes fewer links in the skip list.", fewer, number);
     e.by(By::Instructions);
     for (id, pair) in [("C30.7", "stop-start"), ("C30.8", "hold")] {

@@ -53,7 +53,11 @@ fn run(lab: &Lab, e: &mut Evidence) {
         ("C50.3", "list-wheel", "It is O(1) in levels of lists, which are the articles' wheel."),
         ("C50.4", "hierarchical-wheel", "It is O(1) in our levels of chunks, as they come."),
         ("C50.5", "kafka-wheel", "It is O(1) in Kafka's levels, made on demand."),
-        ("C50.6", "hashed-wheel", "It is O(1) where slots are kept in order, at a fixed number of them."),
+        (
+            "C50.6",
+            "hashed-wheel",
+            "It is O(1) where slots are kept in order, at a fixed number of them.",
+        ),
     ] {
         e.at_most(id, quote, sweep.of(&[name], &["insert"]), Constant);
     }
@@ -67,16 +71,16 @@ fn run(lab: &Lab, e: &mut Evidence) {
 
 /// All of n timers started, half of them stopped, and the wheel tidied up: in crowded slots.
 fn crowds(lab: &Lab, e: &mut Evidence) {
-    let mut sweep = Sweep::new("Half of n timers stopped", "steps of a stop, the tidying up included");
+    let mut sweep =
+        Sweep::new("Half of n timers stopped", "steps of a stop, the tidying up included");
     for order in [Order::Equal, Order::SameSlot(1 << 14), Order::Random] {
         for name in ["round-wheel", "list-wheel", "hierarchical-wheel", "kafka-wheel"] {
             let slots = if name == "round-wheel" { 1 << 14 } else { 256 };
             let crowded = powers(CROWDED, lab.scale.to.max(CROWDED + 3));
             let is_split = name == "hierarchical-wheel";
             let sizes = if is_split { crowded } else { lab.scale.sizes() };
-            let curve = lab.curve(&sizes, |n, seed| {
-                start_and_stop(lab.slots(name, slots), order, n, seed)[1]
-            });
+            let curve = lab
+                .curve(&sizes, |n, seed| start_and_stop(lab.slots(name, slots), order, n, seed)[1]);
             sweep.add(format!("{name}, {}", order.name()), curve);
         }
     }
@@ -92,13 +96,18 @@ const DELAYS: [u32; 10] = [4, 8, 12, 16, 20, 24, 28, 32, 36, 40];
 
 fn levels(lab: &Lab, e: &mut Evidence) {
     let delays: Vec<u64> = DELAYS.map(|bits| 1 << bits).into();
-    let mut sweep = Sweep::over("delay", "An insertion against its delay", "slots looked into, and moves to come");
+    let mut sweep = Sweep::over(
+        "delay",
+        "An insertion against its delay",
+        "slots looked into, and moves to come",
+    );
     for (name, slots) in [("kafka-wheel", 20), ("list-wheel", 256), ("hierarchical-wheel", 256)] {
         let curves = lab.curves(&delays, |delay, seed| {
             let mut random = random(seed);
             let mut work = [0; 2];
             for _ in 0..40 {
-                let (mut probe, at) = (lab.slots(name, slots), random.random_range(delay..2 * delay));
+                let (mut probe, at) =
+                    (lab.slots(name, slots), random.random_range(delay..2 * delay));
                 work[0] += probe.work(|timer| timer.insert(at, 0)).0.of(Work::SlotVisit);
                 work[1] += wakeups(&mut probe).iter().map(|it| it.moved).sum::<u64>();
             }
@@ -114,8 +123,10 @@ fn levels(lab: &Lab, e: &mut Evidence) {
 }
 
 fn by_key(lab: &Lab, e: &mut Evidence) {
-    let mut sweep = Sweep::new("A cancel without a handle", "steps through a map of keys, links of a search");
-    sweep.add("through a map", lab.curve(&lab.scale.sizes(), |n, seed| cancel_by_key(lab, n, seed)));
+    let mut sweep =
+        Sweep::new("A cancel without a handle", "steps through a map of keys, links of a search");
+    sweep
+        .add("through a map", lab.curve(&lab.scale.sizes(), |n, seed| cancel_by_key(lab, n, seed)));
     sweep.add("by a search of the slot", searched(lab));
     let quote = "With a map from key to list element a task is deleted in O(1).";
     e.at_most("C51.1", quote, [&sweep["through a map"]], Constant);
@@ -190,7 +201,12 @@ pub(super) fn insert_and_cancel(
 }
 
 /// Mean work of moving a timer to another random deadline.
-pub(super) fn reschedule(build: impl Fn() -> Probe<AnyTimer>, n: u64, longest: Tick, seed: u64) -> f64 {
+pub(super) fn reschedule(
+    build: impl Fn() -> Probe<AnyTimer>,
+    n: u64,
+    longest: Tick,
+    seed: u64,
+) -> f64 {
     let [work] = sample(build, (n, longest, seed), |probe, ids, random| {
         let (moved, to) = (draw(ids, random), deadlines(BATCH as u64, longest, random));
         let (work, ()) = probe

@@ -1,66 +1,164 @@
-//! The report on the claims, before it is set in type.
+//! The report on the claims, before it is set in type: what answers stands first, method last.
 
-use super::{pictures, tables};
+use super::{headlines, lines, pictures, tables};
 use crate::controls::Confusion;
-use crate::thresholds::{Threshold, Thresholds};
-use crate::{Article, Judged, Judgement, Scale};
+use crate::front::{self, Front};
+use crate::printed::{self, Row};
+use crate::{Article, Decided, Evidence, Experiment, Judged, Judgement, Outcome, Scale};
 use wheelhouse_machine::provenance::{self, Provenance};
-use wheelhouse_present::document::{Block, Document};
-use wheelhouse_present::table::{Cell, Column, Table};
+use wheelhouse_present::document::{Block, Document, Entry, Filter};
+use wheelhouse_present::table::Table;
 
-/// The whole report: the articles from the first to the last with their claims, and what the method is worth.
-pub fn whole(
-    judgement: &Judgement,
-    scale: &Scale,
-    confusion: &Confusion,
-    made: &Provenance,
-) -> Document {
-    let mut blocks = Vec::new();
-    blocks.extend(judgement.unexpected().map(|it| {
-        let recorded = it.recorded.map_or("nothing", crate::Outcome::name);
-        Block::Warning(format!("{} came out {}; on record is {recorded}.", it.id, it.outcome))
-    }));
-    if *scale != Scale::WHOLE {
-        blocks.push(Block::Warning("Counted on a reduced range of n.".to_owned()));
-    }
-    blocks.push(Block::Text(tables::tally(judgement)));
-    blocks.push(Block::Table(tables::by_article(judgement)));
+/// What a whole run found.
+#[derive(Clone, Copy, Debug)]
+pub struct Found<'a> {
+    /// What came of the claims.
+    pub judgement: &'a Judgement,
+    /// The sweep.
+    pub front: &'a Front,
+    /// How far it went.
+    pub scale: &'a Scale,
+    /// What the classifier makes of planted costs.
+    pub confusion: &'a Confusion,
+    /// What the articles' printed code printed, where it was run.
+    pub printed: &'a [Row],
+    /// Instructions, where callgrind counted them.
+    pub instructions: Option<&'a Table>,
+    /// Where all this comes from.
+    pub made: &'a Provenance,
+}
+
+/// The whole report: the front, ten headlines, the statements by article, the method.
+pub fn whole(found: &Found<'_>) -> Document {
+    let mut blocks = opening(found, front::grid(found.front));
+    blocks.push(Block::Heading("The statements, by article".to_owned()));
+    blocks.push(Block::Text(STATEMENTS.to_owned()));
+    blocks.extend(filters(found.judgement).map(Block::Filter));
     for article in Article::ALL {
-        blocks.push(Block::Heading(format!("{}: {}", article.name(), article.title())));
+        blocks.push(Block::Subheading(format!("{}: {}", article.name(), article.title())));
         blocks.push(Block::Text(article.source().to_owned()));
-        let mut of: Vec<_> =
-            judgement.judged.iter().filter(|judged| judged.claim.article == article).collect();
-        of.sort_by_key(|judged| judged.claim.line.unwrap_or(u32::MAX));
-        for judged in of {
-            blocks.push(Block::Subheading(format!("{} · {}", judged.claim.id, place(judged))));
-            blocks.push(Block::Text(judged.claim.says.clone()));
-            blocks.extend(explained(judged, judgement));
-        }
+        blocks.extend(entries(article, found).map(Block::Entry));
     }
-    blocks.push(Block::Heading("The method, and what it is worth".to_owned()));
-    blocks.push(Block::Table(tables::counted(&confusion.table())));
-    blocks.push(Block::Table(thresholds(judgement)));
-    blocks.push(Block::Facts(provenance::lines(made)));
-    Document {
-        title: "What the articles claim, and what holds".to_owned(),
-        subtitle: "Decided by counting operations on a virtual clock".to_owned(),
-        blocks,
-    }
+    blocks.extend(method(found));
+    Document { title: TITLE.to_owned(), subtitle: SUBTITLE.to_owned(), blocks }
+}
+
+/// What a terminal shows of the whole: the front and the headlines.
+pub fn brief(found: &Found<'_>) -> Document {
+    let mut blocks = opening(found, front::narrow(found.front));
+    blocks.push(Block::Text(WAYS_ON.to_owned()));
+    Document { title: TITLE.to_owned(), subtitle: SUBTITLE.to_owned(), blocks }
 }
 
 /// The report on some claims only, with everything on each.
 pub fn some(judgement: &Judgement) -> Document {
-    let (title, subtitle) = match judgement.judged.as_slice() {
-        [single] => (single.claim.id.clone(), place(single)),
+    let (name, subtitle) = match judgement.judged.as_slice() {
+        [single] => (title(single), place(single)),
         several => (format!("{} claims", several.len()), tables::tally(judgement)),
     };
     let on_each = judgement.judged.iter().flat_map(|judged| {
-        let heading = Block::Heading(format!("{} · {}", judged.claim.id, place(judged)));
-        let heading = (judgement.judged.len() > 1).then_some(heading);
-        let says = [Block::Text(judged.claim.says.clone())];
-        heading.into_iter().chain(says).chain(explained(judged, judgement))
+        let heading = (judgement.judged.len() > 1).then(|| Block::Heading(title(judged)));
+        let lines = Block::Lines(lines::of(judged));
+        heading.into_iter().chain([lines]).chain(explained(judged, judgement))
     });
-    Document { title, subtitle, blocks: on_each.collect() }
+    Document { title: name, subtitle, blocks: on_each.collect() }
+}
+
+/// The answer to a question: what was counted of the structures that it names, if any, and the
+/// statements of the claims that have its words, of `all` that have them.
+pub fn found(judgement: &Judgement, all: usize, counted: Option<Block>) -> Document {
+    let shown = judgement.judged.len();
+    let on_each = judgement.judged.iter().flat_map(|judged| {
+        let lines = Block::Lines(lines::of(judged));
+        [Block::Subheading(title(judged)), lines]
+    });
+    let more = "--id with the name of a claim shows its data. ".to_owned();
+    let left = match all - shown {
+        0 => more,
+        left => format!("{more}{left} more claims have these words; name more of them."),
+    };
+    let blocks = counted.into_iter().chain(on_each).chain([Block::Text(left)]).collect();
+    Document { title: String::new(), subtitle: tables::tally(judgement), blocks }
+}
+
+const TITLE: &str = "Which claims on timers hold?";
+const SUBTITLE: &str = "Five articles, held to counted steps on a virtual clock. Every figure can be \
+    made again: scripts/reproduce";
+const STATEMENTS: &str = "Each claim is taken apart into statements. Unfold one for its data, its \
+    plot, and why it came out so.";
+const WAYS_ON: &str = "More: --question \"heap insert\" finds claims by words, --id C28 shows one with its \
+    data, --out DIR writes the whole report.";
+
+/// What stands first, wherever the report is read.
+fn opening(found: &Found<'_>, grid: Table) -> Vec<Block> {
+    let mut blocks = unexpected(found.judgement);
+    if *found.scale != Scale::WHOLE {
+        blocks.push(Block::Warning("Counted on a reduced range of n.".to_owned()));
+    }
+    blocks.push(Block::Heading(front::QUESTION.to_owned()));
+    blocks.push(Block::Points(front::answer(found.front)));
+    blocks.push(Block::Table(grid));
+    let caption = "n from 2^10; the means over the seeds.".to_owned();
+    blocks.extend(front::figure(found.front).map(|picture| Block::Picture(picture, caption)));
+    blocks.push(Block::Heading("Ten headlines".to_owned()));
+    blocks.push(Block::Lines(headlines::lines(found.judgement)));
+    blocks.push(Block::Text(tables::tally(found.judgement)));
+    blocks
+}
+
+/// One warning for all that came out otherwise, with the first of them.
+fn unexpected(judgement: &Judgement) -> Vec<Block> {
+    const SHOWN: usize = 8;
+    let told = |it: &Decided| {
+        let recorded = it.recorded.map_or("none", Outcome::name);
+        format!("{} {} (on record: {recorded})", it.id, it.outcome)
+    };
+    let all: Vec<_> = judgement.unexpected().map(told).collect();
+    let more = if all.len() > SHOWN { " ..." } else { "" };
+    let first = all[..all.len().min(SHOWN)].join(", ");
+    let text = format!("{} came out otherwise than on record: {first}{more}", all.len());
+    if all.is_empty() { Vec::new() } else { vec![Block::Warning(text)] }
+}
+
+/// By outcome, by article, and by what decided.
+fn filters(judgement: &Judgement) -> impl Iterator<Item = Filter> {
+    let lines: Vec<_> = judgement.judged.iter().flat_map(|judged| lines::of(judged)).collect();
+    ["outcome", "article", "decided by"].into_iter().enumerate().map(move |(at, name)| {
+        let mut labels: Vec<String> = Vec::new();
+        for label in lines.iter().filter_map(|line| line.labels.get(at)) {
+            if !labels.contains(label) {
+                labels.push(label.clone());
+            }
+        }
+        Filter { name: name.to_owned(), labels }
+    })
+}
+
+/// The claims of an article, as its reader comes to them.
+fn entries(article: Article, found: &Found<'_>) -> impl Iterator<Item = Entry> {
+    let mut of: Vec<_> =
+        found.judgement.judged.iter().filter(|judged| judged.claim.article == article).collect();
+    of.sort_by_key(|judged| judged.claim.line.unwrap_or(u32::MAX));
+    of.into_iter().map(|judged| Entry {
+        name: judged.claim.id.clone(),
+        title: title(judged),
+        lines: lines::of(judged),
+        blocks: explained(judged, found.judgement)
+            .into_iter()
+            .chain(ran_as_printed(judged, found))
+            .collect(),
+    })
+}
+
+/// What the printed code answered, where the claim is about it.
+fn ran_as_printed(judged: &Judged, found: &Found<'_>) -> Option<Block> {
+    let of = found.printed.iter().filter(|row| row.id == judged.claim.id);
+    let rows: Vec<_> = of.cloned().collect();
+    (!rows.is_empty()).then(|| Block::Table(printed::table(&rows)))
+}
+
+fn title(judged: &Judged) -> String {
+    format!("{}: {}", judged.claim.id, judged.claim.says)
 }
 
 /// Who says it, and where.
@@ -69,49 +167,78 @@ fn place(judged: &Judged) -> String {
     format!("{}{line}: {}", judged.claim.article.name(), judged.claim.article.title())
 }
 
-/// Statements, data and pictures of a claim.
+/// Why it came out so, the data, the pictures.
 fn explained(judged: &Judged, judgement: &Judgement) -> Vec<Block> {
-    let told = |it: &crate::Decided| {
-        format!("{} {}: {} ({}; {})", it.id, it.outcome, it.quote, it.number, it.by.name())
-    };
-    let mut blocks = vec![
-        Block::Points(judged.statements.iter().map(told).collect()),
-        Block::Text(judged.because()),
-    ];
-    let ran = judgement.evidence.iter();
-    let of = judged.claim.experiment.as_deref();
-    if let Some((experiment, evidence)) = ran.into_iter().find(|it| Some(it.0.name) == of) {
-        blocks.push(Block::Text(format!("Experiment {}: {}.", experiment.name, experiment.about)));
-        blocks.extend(evidence.tables.iter().map(|it| Block::Table(tables::counted(it))));
-        let drawn = pictures::of(experiment, evidence).into_iter();
-        blocks.extend(drawn.map(|(picture, caption)| Block::Picture(picture, caption)));
+    let ran = ran(judged, judgement);
+    let mut blocks = vec![facts(judged, ran.map(|(experiment, _)| experiment))];
+    if let Some((experiment, evidence)) = ran {
+        let counted = evidence.tables.iter().map(tables::counted);
+        blocks.extend(pictures::of(experiment, evidence).map(|(it, on)| Block::Picture(it, on)));
+        blocks.extend(counted.map(Block::Table));
     }
     blocks
 }
 
-/// Every threshold, its value, and the statements that come out otherwise with half and with double.
-pub fn thresholds(judgement: &Judgement) -> Table {
-    let columns = [
-        Column::left("threshold"),
-        Column::right("value"),
-        Column::left("otherwise at half"),
-        Column::left("otherwise at double"),
+fn facts(judged: &Judged, experiment: Option<&Experiment>) -> Block {
+    let claim = &judged.claim;
+    let all = [
+        ("who", Some(place(judged))),
+        ("the article's figure", claim.figure.clone()),
+        ("why", Some(judged.because())),
+        ("source", claim.source.clone()),
+        ("experiment", experiment.map(|it| format!("{}: {}", it.name, it.about))),
     ];
-    let mut table = Table::new("All numbers of our own, and what hangs on them", columns.into());
-    for threshold in Threshold::ALL {
-        let otherwise = |factor| {
-            let changed = judgement.with(*threshold, factor);
-            let told = |(id, outcome): &(_, crate::Outcome)| format!("{id} {outcome}");
-            let told = changed.iter().map(told).collect::<Vec<_>>().join(", ");
-            if told.is_empty() { "none".to_owned() } else { told }
-        };
-        let value = Thresholds::default().of(*threshold);
-        table.rows.push(vec![
-            Cell::text(threshold.what()).wrapped(40),
-            Cell::figure(value, value.to_string()),
-            Cell::text(otherwise(0.5)).wrapped(40),
-            Cell::text(otherwise(2.0)).wrapped(40),
-        ]);
-    }
-    table
+    Block::Facts(all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())
 }
+
+/// The experiment on a claim, and what it gave.
+fn ran<'a>(judged: &Judged, judgement: &'a Judgement) -> Option<(&'a Experiment, &'a Evidence)> {
+    let name = judged.claim.experiment.as_deref()?;
+    let mut evidence = judgement.evidence.iter();
+    evidence.find(|(experiment, _)| experiment.name == name).map(|(ran, found)| (ran, found))
+}
+
+fn method(found: &Found<'_>) -> Vec<Block> {
+    let mut blocks = vec![
+        Block::Heading("Method".to_owned()),
+        Block::Text(STEPS.to_owned()),
+        Block::Heading("What the classifier is worth".to_owned()),
+        Block::Text(CLASSIFIER.to_owned()),
+        Block::Table(tables::counted(&found.confusion.table())),
+        Block::Heading("What hangs on numbers of our own".to_owned()),
+        Block::Text(THRESHOLDS.to_owned()),
+        Block::Table(tables::thresholds(found.judgement)),
+    ];
+    if !found.printed.is_empty() {
+        blocks.push(Block::Heading("The printed code, run".to_owned()));
+        blocks.push(Block::Text(PRINTED.to_owned() + &printed::tally(found.printed)));
+    }
+    if let Some(table) = found.instructions {
+        blocks.push(Block::Heading("A second opinion: instructions".to_owned()));
+        blocks.push(Block::Text(INSTRUCTIONS.to_owned()));
+        blocks.push(Block::Table(table.clone()));
+    }
+    blocks.push(Block::Heading("Where this comes from".to_owned()));
+    blocks.push(Block::Facts(provenance::lines(found.made)));
+    blocks
+}
+
+const STEPS: &str = "A step is a comparison of two deadlines, a link followed or written, a slot \
+    looked into, an entry read in search of what is due, an element of an array moved, or a timer \
+    moved from a level to another; fields of the timer itself are not counted. Outcomes follow from \
+    what was counted and are held to those on record: a change of the code that changes one fails \
+    the tests and the exit code.";
+
+const CLASSIFIER: &str = "Constant, logarithmic and linear are told apart by a rule on the \
+    differences from n to 2n. Here the same rule is given costs whose class is known. A class in the \
+    column of another would be an error; undecided is none.";
+
+const THRESHOLDS: &str = "Every threshold, and the statements that come out otherwise with half of it and with \
+    double.";
+
+const PRINTED: &str =
+    "scripts/run-the-printed-code cuts the listings out of the articles' texts and runs them. ";
+
+const INSTRUCTIONS: &str = "Steps are what the structures say of themselves. Instructions are what the \
+    processor was given: a structure that grows here and not there would hide work from its meter. A \
+    step of one structure is not as many instructions as one of another.";

@@ -1,36 +1,10 @@
 //! Claims in rows.
 
-use crate::{Article, Decided, Judgement, Outcome};
+use crate::thresholds::{Threshold, Thresholds};
+use crate::{Judgement, Outcome};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
-use wheelhouse_present::table::{Align, Cell, Column, Mark, Table};
-
-/// A row for each statement: what came out, and the number that decides it.
-pub fn verdicts_table(judgement: &Judgement) -> Table {
-    let columns = ["id", "outcome", "statement", "decided by", "the number"].map(Column::left);
-    let mut table =
-        Table::new("The statements of five articles, and what came of them", columns.into());
-    for it in judgement.statements() {
-        table.rows.push(vec![
-            Cell::text(&it.id),
-            outcome(it),
-            Cell::text(&it.quote).wrapped(56),
-            Cell::text(it.by.name()),
-            Cell::text(&it.number).wrapped(40),
-        ]);
-    }
-    table.notes = vec![tally(judgement)];
-    table
-}
-
-/// The outcome; marked if another is on record.
-pub fn outcome(it: &Decided) -> Cell {
-    if it.as_recorded() {
-        return Cell::text(it.outcome.name());
-    }
-    let recorded = it.recorded.map_or("none", Outcome::name);
-    Cell::text(format!("{}, on record: {recorded}", it.outcome)).marked(Mark::Wrong)
-}
+use wheelhouse_present::table::{Align, Cell, Column, Table};
 
 /// How many statements hold, do not, and are undecided, in a line.
 pub fn tally(judgement: &Judgement) -> String {
@@ -44,21 +18,6 @@ pub fn tally(judgement: &Judgement) -> String {
     format!(
         "{all} statements of {claims} claims: {confirmed} confirmed, {refuted} refuted, {undecided} undecided; {record}."
     )
-}
-
-/// Outcomes by article.
-pub fn by_article(judgement: &Judgement) -> Table {
-    let heads = Outcome::ALL.map(|outcome| Column::right(outcome.name()));
-    let columns = [Column::left("article")].into_iter().chain(heads);
-    let mut table = Table::new("Statements by article", columns.collect());
-    for article in Article::ALL {
-        let of = judgement.judged.iter().filter(|judged| judged.claim.article == article);
-        let tallies = of.map(crate::Judged::tally);
-        let sum = tallies.fold([0; 3], |sum, it| std::array::from_fn(|at| sum[at] + it[at]));
-        let name = Cell::text(format!("{}: {}", article.name(), article.title()));
-        table.rows.push([name].into_iter().chain(sum.map(|n| Cell::count(n as u64))).collect());
-    }
-    table
 }
 
 /// The outcomes, for programs.
@@ -81,6 +40,33 @@ pub fn verdicts(judgement: &Judgement) -> Value {
 /// If it cannot be written as JSON.
 pub fn json(judgement: &Judgement) -> Result<String> {
     serde_json::to_string_pretty(&verdicts(judgement)).context("cannot write the verdicts as JSON")
+}
+
+/// Every threshold, its value, and the statements that come out otherwise with half and with double.
+pub fn thresholds(judgement: &Judgement) -> Table {
+    let columns = [
+        Column::left("threshold"),
+        Column::right("value"),
+        Column::left("otherwise at half"),
+        Column::left("otherwise at double"),
+    ];
+    let mut table = Table::new("All numbers of our own, and what hangs on them", columns.into());
+    for threshold in Threshold::ALL {
+        let otherwise = |factor| {
+            let changed = judgement.with(*threshold, factor);
+            let told = |(id, outcome): &(_, Outcome)| format!("{id} {outcome}");
+            let told = changed.iter().map(told).collect::<Vec<_>>().join(", ");
+            if told.is_empty() { "none".to_owned() } else { told }
+        };
+        let value = Thresholds::default().of(*threshold);
+        table.rows.push(vec![
+            Cell::text(threshold.what()).wrapped(40),
+            Cell::figure(value, value.to_string()),
+            Cell::text(otherwise(0.5)).wrapped(40),
+            Cell::text(otherwise(2.0)).wrapped(40),
+        ]);
+    }
+    table
 }
 
 /// A table of an experiment as the report shows tables.

@@ -4,8 +4,8 @@ use crate::{fired, fresh, latest, popped};
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;
 
-/// Contract 6: a call with a tick before `now` is a call with `now`: it fires what is due at `now` and leaves the clock
-/// where it was.
+/// Contract 6: a call with a tick before `now` is a call with `now`: it fires what is due at `now`
+/// and leaves the clock where it was.
 ///
 /// # Panics
 ///

@@ -6,8 +6,8 @@ use crate::{fired, fresh, fresh_at, insert, popped};
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;
 
-/// Contract 2: a timer fires in the first call with `now >= deadline` and is reported with its own deadline, whatever
-/// the distance that call jumped.
+/// Contract 2: a timer fires in the first call with `now >= deadline` and is reported with its own
+/// deadline, whatever the distance that call jumped.
 ///
 /// # Panics
 ///
@@ -47,7 +47,8 @@ fn at_every_distance<B: Backend>() {
     }
 }
 
-/// One timer, and a clock that halves the distance to it with every call: a wheel cascades at all levels on the way.
+/// One timer, and a clock that halves the distance to it with every call: a wheel cascades at all
+/// levels on the way.
 fn on_a_way_of_many_stops<B: Backend>() {
     for start in STARTS {
         for distance in edges().filter(|distance| *distance > 1) {
@@ -73,7 +74,8 @@ fn on_a_way_of_many_stops<B: Backend>() {
     }
 }
 
-/// Many timers, a clock that goes tick by tick over the edges of several levels: at each tick fires what is due at it.
+/// Many timers, a clock that goes tick by tick over the edges of several levels: at each tick fires
+/// what is due at it.
 fn tick_by_tick<B: Backend>() {
     for start in [0, (1 << 12) - 700, (1 << 16) - 2_000, (1 << 24) - 1_500, (1 << 32) - 1_000] {
         let mut random = Random::new(start);

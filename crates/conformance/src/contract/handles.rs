@@ -7,8 +7,8 @@ use std::num::NonZeroU32;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::{Timer, TimerId};
 
-/// Contract 5: once a timer has fired or was cancelled, its handle answers `None` or `false` for ever and never reaches
-/// another timer, however often its place is used again.
+/// Contract 5: once a timer has fired or was cancelled, its handle answers `None` or `false` for
+/// ever and never reaches another timer, however often its place is used again.
 ///
 /// # Panics
 ///
@@ -87,7 +87,8 @@ fn after_cancel_fire_and_reuse<B: Backend>() {
     }
 }
 
-/// One place, used again and again: no handle ever comes back, no old one reaches the timer that is live.
+/// One place, used again and again: no handle ever comes back, no old one reaches the timer that is
+/// live.
 fn over_many_reuses<B: Backend>() {
     let mut timer = fresh::<B, usize>();
     let mut old: Vec<TimerId> = Vec::new();
@@ -156,7 +157,8 @@ fn among_many_timers<B: Backend>() {
     }
 }
 
-/// A handle of another structure means nothing here; where no timer is live, there is none that it could reach.
+/// A handle of another structure means nothing here; where no timer is live, there is none that it
+/// could reach.
 fn of_an_empty_structure<B: Backend>() {
     let mut timer = fresh::<B, ()>();
     for used in [false, true] {

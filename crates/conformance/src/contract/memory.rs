@@ -7,17 +7,20 @@ use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::NoMeter;
 
-/// How many times the memory may be taken that the structure takes with the peak number of live timers: room for a
-/// vector that doubles while the old one is copied, and for as many stale entries as there are live ones.
+/// How many times the memory may be taken that the structure takes with the peak number of live
+/// timers: room for a vector that doubles while the old one is copied, and for as many stale
+/// entries as there are live ones.
 const FACTOR: u64 = 4;
 
-/// How large the storms are. Where each operation passes all timers they are a sixteenth in every respect.
+/// How large the storms are. Where each operation passes all timers they are a sixteenth in every
+/// respect.
 struct Size {
     /// The most live timers.
     peak: usize,
     /// Operations of each storm. Eight bytes left behind by each come to more than is allowed.
     operations: usize,
-    /// What may be taken beyond the factor, whatever the number of timers; the suite's own handles take at most a sixth of it.
+    /// What may be taken beyond the factor, whatever the number of timers; the suite's own handles
+    /// take at most a sixth of it.
     slack: u64,
 }
 
@@ -30,8 +33,9 @@ const fn size<B: Backend>() -> Size {
     }
 }
 
-/// Contract 8: after any number of insertions and cancellations, memory stays within a constant factor of what the peak
-/// number of live timers needs; and all of it is given back with the structure.
+/// Contract 8: after any number of insertions and cancellations, memory stays within a constant
+/// factor of what the peak number of live timers needs; and all of it is given back with the
+/// structure.
 ///
 /// # Panics
 ///
@@ -50,7 +54,8 @@ pub fn contract_08_memory_follows_the_live_timers<B: Backend>() {
 
 type Plain<B> = <B as Backend>::Timer<u64, NoMeter>;
 
-/// Runs a storm with at most `peak` live timers and compares the most memory it took with what `peak` timers need.
+/// Runs a storm with at most `peak` live timers and compares the most memory it took with what
+/// `peak` timers need.
 fn hold<B: Backend>(peak: usize, name: &str, storm: fn(&mut Plain<B>)) {
     let full = measure(|| {
         let mut random = Random::new(8);
@@ -63,7 +68,8 @@ fn hold<B: Backend>(peak: usize, name: &str, storm: fn(&mut Plain<B>)) {
     let (allowed, taken) = (FACTOR * full.bytes_max + size::<B>().slack, seen.bytes_max);
     assert!(
         taken <= allowed,
-        "contract 8: {name}: {taken} bytes with at most {peak} live timers, which alone take {}; allowed are {allowed}",
+        "contract 8: {name}: {taken} bytes with at most {peak} live timers, which alone take {}; \
+         allowed are {allowed}",
         full.bytes_max
     );
     let left = (full.bytes_current, seen.bytes_current);
@@ -128,7 +134,8 @@ fn reschedule_overdue<B: Backend>(timer: &mut Plain<B>) {
     }
 }
 
-/// All timers at one tick, then at another: a wheel must not keep room for all of them in each slot.
+/// All timers at one tick, then at another: a wheel must not keep room for all of them in each
+/// slot.
 fn gather_and_cancel<B: Backend>(timer: &mut Plain<B>) {
     let Size { peak, operations, .. } = size::<B>();
     let mut ids = Vec::with_capacity(peak);

@@ -1,5 +1,5 @@
-//! The eleven promises, a module each. Every message names the number of the promise, what it asks for and what was
-//! seen.
+//! The eleven promises, a module each. Every message names the number of the promise, what it asks
+//! for and what was seen.
 
 mod approximate;
 mod clock;
@@ -34,15 +34,15 @@ pub use range::contract_10_the_whole_range_of_u64;
 pub use wakeup::contract_07_wakeup_never_after_a_deadline;
 pub use work::contract_11_bounded_work;
 
-/// The distances at which wheels change slot, level or turn, whatever their sizes: the powers of two and their
-/// neighbours, up to the whole range.
+/// The distances at which wheels change slot, level or turn, whatever their sizes: the powers of
+/// two and their neighbours, up to the whole range.
 fn edges() -> impl Iterator<Item = u64> {
     let around = |bit: u32| (0..3).map(move |off| (1_u64 << bit) - 1 + off);
     (0..64).flat_map(around).chain([u64::MAX - 1, u64::MAX])
 }
 
-/// Ticks at which the digits of the clock stand in ways that matter to wheels: at zero, before and after a turn,
-/// anywhere.
+/// Ticks at which the digits of the clock stand in ways that matter to wheels: at zero, before and
+/// after a turn, anywhere.
 const STARTS: [u64; 12] = [
     0,
     1,

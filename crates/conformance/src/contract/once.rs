@@ -7,8 +7,8 @@ use std::rc::Rc;
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;
 
-/// Contract 1: a timer expires once, or is cancelled once, or is still live; its value comes back once, and is dropped
-/// once, with the structure if it was live.
+/// Contract 1: a timer expires once, or is cancelled once, or is still live; its value comes back
+/// once, and is dropped once, with the structure if it was live.
 ///
 /// # Panics
 ///

@@ -5,8 +5,8 @@ use crate::{fired, fresh, fresh_at, insert, popped};
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;
 
-/// Contract 3: expiries come in order of (deadline, insertion), within one call and between calls; a reschedule counts
-/// as a new insertion, even to the same deadline.
+/// Contract 3: expiries come in order of (deadline, insertion), within one call and between calls;
+/// a reschedule counts as a new insertion, even to the same deadline.
 ///
 /// # Panics
 ///
@@ -40,8 +40,8 @@ fn ties_in_order_of_insertion<B: Backend>() {
     }
 }
 
-/// Timers of one deadline, inserted from ever closer: a wheel puts each on another level, and must not let those that
-/// were low already go before those that cascade onto them.
+/// Timers of one deadline, inserted from ever closer: a wheel puts each on another level, and must
+/// not let those that were low already go before those that cascade onto them.
 fn ties_inserted_on_the_way<B: Backend>() {
     for start in STARTS {
         for distance in [5_000, 1 << 16, (1 << 18) + 12_345, 1 << 30] {

@@ -4,8 +4,8 @@ use crate::{fired, fresh, fresh_at, popped};
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::{Timer, TimerId};
 
-/// Contract 4: a deadline at or before `now` is due at once. It fires in the next call, even one to the same tick, and
-/// takes its place by deadline, in the middle of a run of `pop_expired` too.
+/// Contract 4: a deadline at or before `now` is due at once. It fires in the next call, even one to
+/// the same tick, and takes its place by deadline, in the middle of a run of `pop_expired` too.
 ///
 /// # Panics
 ///
@@ -195,7 +195,8 @@ fn a_period_is_caught_up_in_order<B: Backend>() {
         .iter()
         .flat_map(|period| (1..=1_000 / period).map(move |n| (n * period, *period)))
         .collect();
-    // At a tick where both are due, the one that was started again first fires first: the one with the longer period.
+    // At a tick where both are due, the one that was started again first fires first: the one with
+    // the longer period.
     expected.sort_unstable_by_key(|(deadline, period)| (*deadline, std::cmp::Reverse(*period)));
     assert_eq!(seen, expected, "contract 4: each period once, in order");
 }

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;
 
-/// Contract 9: if the callback of `advance` panics, the timer it was given is gone; all others stay, in order, and the
-/// structure goes on with the next call.
+/// Contract 9: if the callback of `advance` panics, the timer it was given is gone; all others
+/// stay, in order, and the structure goes on with the next call.
 ///
 /// # Panics
 ///
@@ -19,7 +19,8 @@ pub fn contract_09_a_panic_loses_nothing_else<B: Backend>() {
     values_survive_or_are_dropped::<B>();
 }
 
-/// Advances with a callback that panics at expiry `nth`, the first being number 0, and returns what it was given.
+/// Advances with a callback that panics at expiry `nth`, the first being number 0, and returns what
+/// it was given.
 fn panic_at<T: Clone>(timer: &mut impl Timer<T>, to: u64, nth: usize) -> Vec<(u64, T)> {
     let mut seen = Vec::new();
     let outcome = catch_unwind(AssertUnwindSafe(|| {

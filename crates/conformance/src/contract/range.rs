@@ -5,8 +5,8 @@ use crate::{fired, fresh, fresh_at, insert, popped};
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::{Tick, Timer};
 
-/// Contract 10: any tick is a valid deadline, `u64::MAX` included; nothing overflows, and no loop runs over a
-/// distance in ticks (which [`Check`](crate::Check) finds by the time that it takes).
+/// Contract 10: any tick is a valid deadline, `u64::MAX` included; nothing overflows, and no loop
+/// runs over a distance in ticks (which [`Check`](crate::Check) finds by the time that it takes).
 ///
 /// # Panics
 ///
@@ -75,7 +75,8 @@ fn at_the_end_of_time<B: Backend>() {
     }
 }
 
-/// All scales in one structure, fired by one call over everything, by a call for each, and after a clock in between.
+/// All scales in one structure, fired by one call over everything, by a call for each, and after a
+/// clock in between.
 fn every_tick_of_a_scale<B: Backend>() {
     let mut deadlines: Vec<_> = edges().collect();
     deadlines.sort_unstable();

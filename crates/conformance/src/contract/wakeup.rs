@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::{Timer, TimerId};
 
-/// Contract 7: `next_wakeup` is `None` if and only if no timer is live, else never after the earliest deadline;
-/// advancing from wake-up to wake-up reaches every deadline with at most one call in vain per level.
+/// Contract 7: `next_wakeup` is `None` if and only if no timer is live, else never after the
+/// earliest deadline; advancing from wake-up to wake-up reaches every deadline with at most one
+/// call in vain per level.
 ///
 /// # Panics
 ///
@@ -104,8 +105,8 @@ fn from_wakeup_to_wakeup<B: Backend>() {
     }
 }
 
-/// Wake-ups stay right while timers come, go and move: a structure must not remember a deadline that is no longer
-/// there.
+/// Wake-ups stay right while timers come, go and move: a structure must not remember a deadline
+/// that is no longer there.
 fn after_cancels_and_moves<B: Backend>() {
     for bits in [5, 10, 18, 40] {
         let mut random = Random::new(u64::from(bits) + 700);

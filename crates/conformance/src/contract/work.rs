@@ -11,14 +11,15 @@ const LONGEST: u64 = 1 << 20;
 /// How many timers.
 const SIZES: &[u32] = if cfg!(debug_assertions) { &[10, 12, 14] } else { &[10, 12, 14, 16, 18] };
 
-/// Steps allowed for one call over a huge distance, for each timer that it passes: 64 levels of two slots, each with a
-/// few steps.
+/// Steps allowed for one call over a huge distance, for each timer that it passes: 64 levels of two
+/// slots, each with a few steps.
 const HUGE_JUMP: u64 = 64 * 8;
 
-/// Contract 11: on the operation counts of the structure's meter, the average work of each operation is within
-/// [`Info::bounds`](wheelhouse_core::backend::Info::bounds), and a call over a huge distance is cheap. The reference
-/// workload has n = 2^10, 2^12, 2^14 (in release builds 2^16 and 2^18 too, but no more than [`Info::most`](wheelhouse_core::backend::Info::most)) timers with delays uniform in 1
-/// to 2^20:
+/// Contract 11: on the operation counts of the structure's meter, the average work of each
+/// operation is within [`Info::bounds`](wheelhouse_core::backend::Info::bounds), and a call over a
+/// huge distance is cheap. The reference workload has n = 2^10, 2^12, 2^14 (in release builds 2^16
+/// and 2^18 too, but no more than [`Info::most`](wheelhouse_core::backend::Info::most)) timers with
+/// delays uniform in 1 to 2^20:
 ///
 /// * insert: n timers into an empty structure;
 /// * cancel: one of n timers, chosen at random, another inserted after each;
@@ -74,7 +75,8 @@ impl<B: Backend> Counted<B> {
         (self.total() - before, result)
     }
 
-    /// Measures all operations at n live timers, and describes those that take more than their bound.
+    /// Measures all operations at n live timers, and describes those that take more than their
+    /// bound.
     fn exceeded(&mut self, n: u64) -> Vec<String> {
         let bounds = (B::INFO.bounds)(n);
         let (insert, ()) = self.work(|this| (0..n).for_each(|_| this.insert()));
@@ -154,7 +156,8 @@ fn a_huge_jump_is_cheap<B: Backend>() {
             let (work, _) = counted.work(|this| this.timer.advance(to, |_| ()));
             assert!(
                 work <= allowed,
-                "contract 11: {timers} timers, a jump to {to} takes {work} steps; allowed are {allowed}"
+                "contract 11: {timers} timers, a jump to {to} takes {work} steps; allowed are \
+                 {allowed}"
             );
         }
         let (work, wakeup) = counted.work(|this| this.timer.next_wakeup());

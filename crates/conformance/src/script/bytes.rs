@@ -1,5 +1,5 @@
-//! Scripts from bytes, for a fuzzer: every sequence of bytes is a script, and a small change of the bytes is mostly a
-//! small change of the script.
+//! Scripts from bytes, for a fuzzer: every sequence of bytes is a script, and a small change of the
+//! bytes is mostly a small change of the script.
 
 use super::{Step, When};
 use wheelhouse_core::Tick;

@@ -1,11 +1,12 @@
-//! Makes a failing script short. proptest shrinks one step after the other and does not know that timers go by number:
-//! without an insertion, the numbers behind it mean other timers. This does know.
+//! Makes a failing script short. proptest shrinks one step after the other and does not know that
+//! timers go by number: without an insertion, the numbers behind it mean other timers. This does
+//! know.
 
 use super::{Step, run};
 use wheelhouse_core::backend::Backend;
 
-/// A script that fails as well, from which no single step can be left out: `steps` itself if it does not fail. Runs
-/// O(n^2) scripts for n steps, so it is for scripts of hundreds of steps.
+/// A script that fails as well, from which no single step can be left out: `steps` itself if it
+/// does not fail. Runs O(n^2) scripts for n steps, so it is for scripts of hundreds of steps.
 ///
 /// ```
 /// use wheelhouse_conformance::OracleDefinition;
@@ -58,7 +59,8 @@ fn numbered(mut steps: Vec<Step>) -> Vec<Step> {
     steps
 }
 
-/// The script without a step and, if that starts a timer, without what is done to it. Others keep their timers.
+/// The script without a step and, if that starts a timer, without what is done to it. Others keep
+/// their timers.
 fn without(steps: &[Step], at: usize) -> Vec<Step> {
     let inserts =
         |steps: &[Step]| steps.iter().filter(|step| matches!(step, Step::Insert(_))).count() as u16;

@@ -1,7 +1,9 @@
-//! Sequences of operations, and the one interpreter that plays them on a backend and on the oracle side by side.
+//! Sequences of operations, and the one interpreter that plays them on a backend and on the oracle
+//! side by side.
 //!
-//! A step that fits no timer or goes back in time is not skipped: stale handles and times past are part of the
-//! contract. So every sequence means something, whether it was drawn, shrunk or made of a fuzzer's bytes.
+//! A step that fits no timer or goes back in time is not skipped: stale handles and times past are
+//! part of the contract. So every sequence means something, whether it was drawn, shrunk or made of
+//! a fuzzer's bytes.
 
 mod bytes;
 mod minimise;
@@ -15,7 +17,8 @@ use std::fmt;
 use wheelhouse_core::Tick;
 use wheelhouse_core::backend::Backend;
 
-/// A tick, mostly as seen from the present, so that a step keeps its meaning when others before it are left out.
+/// A tick, mostly as seen from the present, so that a step keeps its meaning when others before it
+/// are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum When {
     /// So many ticks after now, or the last tick there is.
@@ -36,8 +39,8 @@ impl When {
     }
 }
 
-/// One step of a script. Timers go by number in order of insertion, taken modulo the number of handles remembered; a
-/// timer may have fired or been cancelled.
+/// One step of a script. Timers go by number in order of insertion, taken modulo the number of
+/// handles remembered; a timer may have fired or been cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// Start a timer.
@@ -54,7 +57,8 @@ pub enum Step {
     Wake,
     /// Drop what cancelled timers have left behind.
     Compact,
-    /// Fire all that is due at a tick, but panic in the callback at one of them: the first is number 0.
+    /// Fire all that is due at a tick, but panic in the callback at one of them: the first is
+    /// number 0.
     Panic(When, u8),
 }
 
@@ -87,7 +91,8 @@ impl std::error::Error for Divergence {}
 /// use wheelhouse_conformance::OracleDefinition;
 /// use wheelhouse_conformance::script::{Step, When, run};
 ///
-/// let steps = [Step::Insert(When::In(5)), Step::Insert(When::In(5)), Step::Cancel(0), Step::Advance(When::In(5))];
+/// let five = When::In(5);
+/// let steps = [Step::Insert(five), Step::Insert(five), Step::Cancel(0), Step::Advance(five)];
 /// assert!(run::<OracleDefinition>(&steps).is_ok());
 /// ```
 pub fn run<B: Backend>(steps: &[Step]) -> Result<(), Divergence> {

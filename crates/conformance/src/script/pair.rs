@@ -105,7 +105,8 @@ impl<B: Backend> Pair<B> {
         compared.map_err(|what| Divergence { at, step, what })
     }
 
-    /// Compares the wake-up: by the contract, `None` if and only if nothing is live, and never after a deadline.
+    /// Compares the wake-up: by the contract, `None` if and only if nothing is live, and never
+    /// after a deadline.
     ///
     /// # Errors
     ///
@@ -227,7 +228,8 @@ impl<B: Backend> Pair<B> {
         ))
     }
 
-    /// The callback panics at expiry `nth`. Those up to it are gone from both; the others are compared later.
+    /// The callback panics at expiry `nth`. Those up to it are gone from both; the others are
+    /// compared later.
     fn panic(&mut self, to: Tick, nth: usize) -> Result<(), String> {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         let caught = catch_unwind(AssertUnwindSafe(|| {

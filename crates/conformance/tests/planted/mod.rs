@@ -70,7 +70,8 @@ pub(crate) enum Fault {
 pub(crate) static STOP_LOOPING: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// What is wrong in this thread. No type parameter: the whole suite would be compiled once for each fault.
+    /// What is wrong in this thread. No type parameter: the whole suite would be compiled once for
+    /// each fault.
     pub(crate) static FAULT: Cell<Fault> = const { Cell::new(Fault::None) };
 }
 

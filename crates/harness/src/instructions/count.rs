@@ -39,7 +39,7 @@ struct Solved {
 /// # Errors
 ///
 /// If valgrind fails, or a structure answers wrong.
-pub fn count(plan: &Plan) -> Result<Vec<Row>> {
+pub fn count_instructions(plan: &Plan) -> Result<Vec<Row>> {
     let solved = in_parallel(&plan.streams, |stream| solve(stream, plan.seed))?;
     let each = |solved| plan.backends.iter().map(move |backend| (solved, backend.as_str()));
     let jobs = solved.iter().flat_map(each);

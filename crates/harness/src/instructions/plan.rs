@@ -10,7 +10,7 @@ use crate::source::Source;
 use crate::stream::{Stream, TRACE};
 use anyhow::Result;
 use wheelhouse_present::unknown;
-use wheelhouse_workload::{Pattern, Workload, find};
+use wheelhouse_workload::{Pattern, Workload, find_workload};
 
 use super::Row;
 
@@ -134,7 +134,7 @@ pub(super) fn stream(name: &str, n: u32, seed: u64) -> Result<Stream> {
 
 /// The workload [`DENSE`] for n timers.
 fn dense(n: u32) -> Result<Workload> {
-    let mut workload = *find(UNIFORM)?;
+    let mut workload = *find_workload(UNIFORM)?;
     workload.name = DENSE;
     workload.pattern = Pattern::Uniform { longest: dense_span(n) };
     Ok(workload)

@@ -5,6 +5,7 @@ use crate::plot::{Plot, Subject};
 use crate::summary;
 use wheelhouse_present::units;
 
+use super::explore::{self, Explorer};
 use super::{picks, prose, tables};
 use wheelhouse_machine::provenance;
 use wheelhouse_present::document::{Block, Document, Picture};
@@ -18,6 +19,12 @@ impl From<Plot> for Picture {
 /// The report of a run; an empty run gives one that says so.
 pub fn of(run: &Run, pictures: Vec<Plot>) -> Document {
     let mut blocks = warnings(run);
+    blocks.extend(Explorer::new(run).map(|it| Block::Interactive(explore::render(&it))));
+    let answer = picks::answer(run);
+    if !answer.is_empty() {
+        blocks.push(Block::Heading("The answer of this run".to_owned()));
+        blocks.push(Block::Points(answer));
+    }
     blocks.push(Block::Table(summary::at_a_glance(run, None)));
     blocks.push(Block::Table(picks::table(run)));
     blocks.extend(other_sizes(run));
@@ -60,7 +67,7 @@ fn warnings(run: &Run) -> Vec<Block> {
         ));
     }
     if run.provenance.dirty {
-        let commit = provenance::short(&run.provenance.commit);
+        let commit = provenance::short_commit(&run.provenance.commit);
         warnings.push(format!(
             "The source had uncommitted changes: commit {commit} does not say what was measured."
         ));

@@ -5,7 +5,7 @@ use crate::model::Run;
 use crate::store;
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
-use wheelhouse_machine::provenance::short;
+use wheelhouse_machine::provenance::short_commit;
 use wheelhouse_present::table::{Cell, Column, Mark, Table};
 
 /// The page, and what is not on it.
@@ -46,11 +46,12 @@ pub fn render(folder: &Path) -> Result<Index> {
     runs.sort_by(|(_, a), (_, b)| b.provenance.started.cmp(&a.provenance.started));
     let table = table(&runs);
     let text = format!(
-        "# Results\n\nWhat runs of the comparison wrote, a folder each; nothing here is edited by hand. `run.json.gz` holds \
-         every sample,\n`report.md` shows them; `wheelhouse report RUN` makes page and plots again, `wheelhouse compare A B` \
-         compares two.\nThe README shows the run named in `REFERENCE`, the hierarchical wheel's that in `SIZES`, \
-         `benches/PEERS.md` that in `PEERS`.\nA run of your own stays here and out of version control; `scripts/keep-run` \
-         takes one into it.\n\n{}",
+        "# Results\n\nWhat runs of the comparison wrote, a folder each; nothing here is edited by \
+         hand. `run.json.gz` holds every sample,\n`report.md` shows them; `wheelhouse report RUN` \
+         makes page and plots again, `wheelhouse compare A B` compares two.\nThe README shows the \
+         run named in `REFERENCE`, the hierarchical wheel's that in `SIZES`, `benches/PEERS.md` \
+         that in `PEERS`.\nA run of your own stays here and out of version control; \
+         `scripts/keep-run` takes one into it.\n\n{}",
         table.markdown()
     );
     Ok(Index { text, broken })
@@ -66,7 +67,7 @@ fn table(runs: &[(String, Run)]) -> Table {
             Cell::text(format!("{name}/{MARKDOWN}")).marked(Mark::Link),
             Cell::text(&provenance.started),
             Cell::text(format!("{}, {} processors", provenance.cpu, provenance.cores)),
-            Cell::text(format!("{}{dirty}", short(&provenance.commit))),
+            Cell::text(format!("{}{dirty}", short_commit(&provenance.commit))),
             Cell::text(&provenance.command),
         ]);
     }

@@ -1,8 +1,10 @@
-//! Turns a run into what a person reads: a page, its Markdown, its pictures, and the part that stands in the README.
+//! Turns a run into what a person reads: a page, its Markdown, its pictures, and the part that
+//! stands in the README.
 //!
 //! What the report says is decided once, in [`document`]; `wheelhouse-present` sets it in type.
 
 pub mod document;
+pub mod explore;
 pub mod index;
 pub mod picks;
 pub mod prose;
@@ -23,7 +25,7 @@ use wheelhouse_present::markdown::{self, PLOTS};
 use wheelhouse_present::splice::{self, Outcome};
 use wheelhouse_present::table::{Cell, Table, markdown_escape};
 
-/// The page: one file with its pictures and styles in it, no script.
+/// The page: one file with its pictures, styles and script in it.
 pub const PAGE: &str = "report.html";
 
 /// The same as Markdown, with links to the pictures.
@@ -41,8 +43,9 @@ pub const PEERS: &str = "peers";
 /// The name of the markers between which the tables of all sizes stand one below the other.
 pub const SIZES: &str = "sizes";
 
-/// Writes `report.html`, `report.md` and `plots/*.svg` into a folder, which is made if it is missing. Older ones are
-/// replaced: they are made from `run.json` and nothing else. Gives the path of the page.
+/// Writes `report.html`, `report.md` and `plots/*.svg` into a folder, which is made if it is
+/// missing. Older ones are replaced: they are made from `run.json` and nothing else. Gives the path
+/// of the page.
 ///
 /// # Errors
 ///
@@ -62,10 +65,10 @@ pub fn write(run: &Run, dir: &Path) -> Result<PathBuf> {
     Ok(page)
 }
 
-/// Renews the parts of a page that come from a run, those for which the page has markers: named [`SECTION`], the table at
-/// a glance, one picture, machine and commit; [`PICKS`], which structure to pick; [`PEERS`], a table for each size;
-/// [`SIZES`], one table of all sizes. `dir` is the run's folder. When only checking, nothing is written. Tells whether the
-/// file was up to date.
+/// Renews the parts of a page that come from a run, those for which the page has markers: named
+/// [`SECTION`], the table at a glance, one picture, machine and commit; [`PICKS`], which structure
+/// to pick; [`PEERS`], a table for each size; [`SIZES`], one table of all sizes. `dir` is the run's
+/// folder. When only checking, nothing is written. Tells whether the file was up to date.
 ///
 /// # Errors
 ///
@@ -103,9 +106,9 @@ pub fn splice_into(run: &Run, dir: &Path, file: &Path, check: bool) -> Result<bo
 /// As many rows stand in a README.
 const ROWS: usize = 6;
 
-/// What [`splice_into`] writes at [`SECTION`]: the answer, the table in short, and a picture. `folder` is
-/// the run's folder as seen from the README. Whom the answer names has a row, then the others in their
-/// order.
+/// What [`splice_into`] writes at [`SECTION`]: the answer, the table in short, and a picture.
+/// `folder` is the run's folder as seen from the README. Whom the answer names has a row, then the
+/// others in their order.
 pub fn readme_section(run: &Run, folder: &str) -> String {
     let picture = plot::emblem(run).map(|found| {
         let image = markdown::image(&found.title, &format!("{folder}/{PLOTS}/{}", found.file));

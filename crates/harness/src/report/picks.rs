@@ -1,9 +1,9 @@
 //! Which structure to pick for which use, and how sure that is.
 //!
-//! A pick is honest if it says what speaks against it. So only those are compared who were measured at
-//! that number of timers; who is within the spread of the best, or within x1.1, is a tie and named; and
-//! who has a tail ten times that of another is no pick over a tie without it, and otherwise the tail is
-//! said in the same breath.
+//! A pick is honest if it says what speaks against it. So only those are compared who were measured
+//! at that number of timers; who is within the spread of the best, or within x1.1, is a tie and
+//! named; and who has a tail ten times that of another is no pick over a tie without it, and
+//! otherwise the tail is said in the same breath.
 
 use crate::model::{FLOOR, Latency, Run};
 use crate::source::Source;
@@ -21,8 +21,8 @@ const TIE_OF_TAILS: f64 = 2.0;
 /// A tail so many times the least, or that of the floor, is one to be warned of.
 const LONG_TAIL: f64 = 10.0;
 
-/// Of fewer calls the 99.99th percentile is the longest one, which is the machine's as often as not: then
-/// the 99.9th is taken, and of less than a tenth as many none.
+/// Of fewer calls the 99.99th percentile is the longest one, which is the machine's as often as
+/// not: then the 99.9th is taken, and of less than a tenth as many none.
 const ENOUGH: u64 = 10_000;
 
 /// A use, and what decides it.
@@ -80,12 +80,12 @@ pub struct Pick {
     pub ties: Vec<Candidate>,
     /// The first who is not.
     pub next: Option<Candidate>,
-    /// Who has the least tail, if that of the pick is ten times as long.
+    /// The cheapest without such a tail, if that of the pick is ten times the least.
     pub calmer: Option<Candidate>,
 }
 
-/// What a run says to whoever asks which structure to take: a pick for each use it has figures for, the
-/// use that was asked about first.
+/// What a run says to whoever asks which structure to take: a pick for each use it has figures for,
+/// the use that was asked about first.
 pub fn picks(run: &Run) -> Vec<Pick> {
     uses(run).iter().filter_map(|it| decide(run, it)).collect()
 }
@@ -112,8 +112,9 @@ pub fn table(run: &Run) -> Table {
         ]);
     }
     table.notes.push(format!(
-        "Medians, lower is better. Nearer than ×{TIE} to the best, or within the spread, is a tie; of ties the \
-         first whose tail is not {LONG_TAIL} times another's is picked, or the one with the least."
+        "Medians, lower is better. Nearer than ×{TIE} to the best, or within the spread, is a tie; \
+         of ties the first whose tail is not {LONG_TAIL} times another's is picked, or the one \
+         with the least."
     ));
     table
 }
@@ -171,8 +172,8 @@ fn exceeds(tail: Option<f64>, least: Option<f64>) -> bool {
     tail.zip(least).is_some_and(|(tail, least)| tail >= LONG_TAIL * least)
 }
 
-/// The uses to be decided, at the number of timers that the run is about. Where somebody asked about
-/// streams of their own, the answer is about these.
+/// The uses to be decided, at the number of timers that the run is about. Where somebody asked
+/// about streams of their own, the answer is about these.
 fn uses(run: &Run) -> Vec<Use> {
     let Some(n) = summary::usual_n(run) else { return Vec::new() };
     let timers = format!("{} timers", units::count(n));
@@ -206,8 +207,8 @@ fn uses(run: &Run) -> Vec<Use> {
     uses
 }
 
-/// A use that the time of some workloads decides. How many of their timers end otherwise than by firing
-/// is part of what it is, if the run tells.
+/// A use that the time of some workloads decides. How many of their timers end otherwise than by
+/// firing is part of what it is, if the run tells.
 fn timed(run: &Run, what: &str, n: u64, by: Parts<'_>) -> Use {
     let censuses = run.census.iter().filter(|it| it.n == n);
     let found: Vec<_> =
@@ -234,26 +235,27 @@ fn decide(run: &Run, asked: &Use) -> Option<Pick> {
         _ => (TIE, "one call in thousands takes"),
     };
     let is_tie = |it: &Candidate| it.figure <= best.figure * tie.max(1.0 + it.spread + best.spread);
-    let calmest = calmest(&found).map(|at| found[at].clone());
+    let calmest = calmest(&found);
     // Where the floor has such calls too, the machine decides.
     let floor = candidate(run, FLOOR.to_owned(), &asked.by, asked.n).and_then(|floor| floor.tail);
-    let least =
-        calmest.as_ref().and_then(|it| it.tail).map(|least| least.max(floor.unwrap_or(0.0)));
+    let least = calmest.map(|(_, tail)| tail.max(floor.unwrap_or(0.0)));
+    let is_calm = |it: &&Candidate| it.tail.is_some() && !exceeds(it.tail, least);
+    let cheapest_calm = found.iter().find(is_calm).cloned();
     let (mut ties, others): (Vec<Candidate>, Vec<Candidate>) = found.into_iter().partition(is_tie);
     let next = others.into_iter().next();
     let calm = ties.iter().position(|it| !exceeds(it.tail, least));
-    let chosen = calm.or_else(|| self::calmest(&ties)).unwrap_or(0);
+    let chosen = calm.or_else(|| Some(self::calmest(&ties)?.0)).unwrap_or(0);
     let pick = ties.remove(chosen);
-    let calmer = calmest.filter(|_| exceeds(pick.tail, least));
+    let calmer = cheapest_calm.filter(|_| exceeds(pick.tail, least));
     let is_bytes = matches!(asked.by, By::Memory);
     let (what, is_answer) = (asked.what.clone(), asked.is_answer);
     Some(Pick { what, is_answer, is_bytes, tail, least, pick, ties, next, calmer })
 }
 
-/// Who has the least tail.
-fn calmest(candidates: &[Candidate]) -> Option<usize> {
+/// Who has the least tail, and how long it is.
+fn calmest(candidates: &[Candidate]) -> Option<(usize, f64)> {
     let tails = candidates.iter().enumerate().filter_map(|(at, it)| Some((at, it.tail?)));
-    tails.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)
+    tails.min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// Somebody with a figure for it; `None` for who lacks one of those that make it up.
@@ -297,9 +299,9 @@ fn samples<'a>(
     Some(&row.ns_per_op)
 }
 
-/// What one call in ten thousand (in a thousand, of a kind with few calls) exceeds in a workload, whichever
-/// kind of call that is longest in.
-fn tail(run: &Run, name: &str, workload: &str, n: u64) -> Option<f64> {
+/// What one call in ten thousand (in a thousand, of a kind with few calls) exceeds in a workload,
+/// whichever kind of call that is longest in.
+pub(super) fn tail(run: &Run, name: &str, workload: &str, n: u64) -> Option<f64> {
     let told = latencies(run, name, workload, n).filter(|row| row.count >= ENOUGH / 10);
     let tails =
         told.map(|row| if row.count >= ENOUGH { row.p9999 as f64 } else { row.p999 as f64 });

@@ -7,8 +7,8 @@ use crate::summary::{self, Found};
 use wheelhouse_present::table::{Cell, Column, Mark, Table};
 use wheelhouse_present::units;
 
-/// One table per workload, after the workload's name: n and structures down, measures across; the median, its ratio to
-/// the best at that n.
+/// One table per workload, after the workload's name: n and structures down, measures across; the
+/// median, its ratio to the best at that n.
 pub fn times(run: &Run) -> Vec<(String, Table)> {
     let timed = |workload: &String| run.throughput.iter().any(|r| r.workload == *workload);
     let with_table = |workload: String| {

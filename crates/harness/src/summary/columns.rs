@@ -127,8 +127,8 @@ pub(super) fn sources(run: &Run, n: u64) -> Vec<Source> {
     sources
 }
 
-/// What one tick in a thousand and one in ten thousand exceeds; where the clock never goes tick by tick,
-/// the same of its other movements.
+/// What one tick in a thousand and one in ten thousand exceeds; where the clock never goes tick by
+/// tick, the same of its other movements.
 fn tails(run: &Run, n: u64) -> Vec<Source> {
     const PERCENTILES: [(&str, Percentile); 2] =
         [("p99.9", |row| row.p999), ("p99.99", |row| row.p9999)];

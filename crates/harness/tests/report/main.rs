@@ -1,6 +1,7 @@
 //! What stands between a run and its reader: files, tables, pictures, pages.
 
 mod compare;
+mod explore;
 mod pages;
 mod picks;
 mod pictures;

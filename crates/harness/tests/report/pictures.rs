@@ -10,11 +10,10 @@ fn steady(run: &Run) -> String {
         .expect("there is data")
 }
 
-/// The points of every line of two units' width: those of the structures.
+/// The points of every line: those of the structures.
 fn lines(svg: &str) -> Vec<Vec<(i32, i32)>> {
-    let wide =
-        svg.lines().filter(|l| l.starts_with("<polyline") && l.contains("stroke-width=\"2\""));
-    let points = wide.map(|l| l.split("points=\"").nth(1).unwrap().split('"').next().unwrap());
+    let lines = svg.split("<polyline").skip(1);
+    let points = lines.map(|l| l.split("points=\"").nth(1).unwrap().split('"').next().unwrap());
     let pair =
         |p: &str| p.split_once(',').map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap())).unwrap();
     points.map(|p| p.split_whitespace().map(pair).collect()).collect()
@@ -81,9 +80,9 @@ fn pictures_are_whole_xml_and_carry_both_themes() {
                 && !svg.contains("NaN")
                 && !svg.contains("inf")
         );
-        for tag in ["svg", "text", "style", "title"] {
+        for tag in ["svg", "g", "path", "polyline", "rect", "text", "style", "title"] {
             let (open, close) = (
-                svg.matches(&format!("<{tag}")).count(),
+                svg.matches(&format!("<{tag}>")).count() + svg.matches(&format!("<{tag} ")).count(),
                 svg.matches(&format!("</{tag}>")).count(),
             );
             assert_eq!(open, close, "{tag} in {}", picture.file);
@@ -97,7 +96,7 @@ fn every_colour_has_a_dark_counterpart() {
         let parts = picture.svg.split(['"', '\n']).filter(|p| p.len() == 7 && p.starts_with('#'));
         for colour in parts.collect::<BTreeSet<_>>() {
             assert!(
-                picture.svg.contains(&format!("[fill=\"{colour}\"] {{ fill: #")),
+                picture.svg.contains(&format!("[color=\"{colour}\"] {{ color: #")),
                 "{colour} in {}",
                 picture.file
             );
@@ -107,8 +106,7 @@ fn every_colour_has_a_dark_counterpart() {
 
 #[test]
 fn a_structure_has_its_colour_whoever_else_is_there() {
-    let (r, g, b) = plot::style_of("round-wheel").light;
-    let mark = format!("#{r:02X}{g:02X}{b:02X}");
+    let mark = plot::style_of("round-wheel").light;
     let mut run = synthetic::run();
     let drawn =
         |run: &Run| steady(run).split("</style>").nth(1).unwrap().contains(&format!("\"{mark}\""));
@@ -117,6 +115,17 @@ fn a_structure_has_its_colour_whoever_else_is_there() {
     assert!(drawn(&run), "alone");
     run.throughput.iter_mut().for_each(|r| r.backend = "binary-heap".to_owned());
     assert!(!drawn(&run), "another");
+}
+
+#[test]
+fn a_line_is_found_by_the_name_of_its_structure() {
+    let run = synthetic::run();
+    let svg = steady(&run);
+    for name in wheelhouse_harness::summary::backends(&run) {
+        let group = svg.split(&format!("<g data-structure=\"{name}\"")).nth(1).expect("a group");
+        let group = group.split("<g data-structure").next().unwrap();
+        assert!(group.contains("<polyline") && group.contains(&format!(">{name}</text>")));
+    }
 }
 
 #[test]

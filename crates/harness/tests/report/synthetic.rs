@@ -26,8 +26,8 @@ const MEASURES: [(&str, &str, f64); 8] = [
     ("hold", "hold-exponential", 2.6),
 ];
 
-/// Four backends and the floor at four sizes, five repetitions each; one wrong answer, one lone sample, one row of
-/// zeros, and rows that are missing.
+/// Four backends and the floor at four sizes, five repetitions each; one wrong answer, one lone
+/// sample, one row of zeros, and rows that are missing.
 pub(crate) fn run() -> Run {
     let mut run = empty();
     for (backend, base, slope) in SHAPES {

@@ -84,13 +84,16 @@ fn stays_whole_and_in_order_under_random_operations() -> Result<(), WheelError> 
 }
 
 #[test]
-fn cancelling_the_last_timer_of_a_slot_empties_it() {
+fn cancelling_or_moving_the_last_timer_of_a_slot_empties_it() {
     let mut wheel = HierarchicalWheel::new();
     let keep = wheel.insert(1 << 40, ());
     for round in 0..1_000 {
         let id = wheel.insert(300 + round, ());
         wheel.cancel(id);
         assert_eq!(wheel.next_wakeup(), Some(1 << 40), "no wake-up for a cancelled timer");
+        let id = wheel.insert(300 + round, ());
+        wheel.reschedule(id, (1 << 40) + 1);
+        assert_eq!(wheel.next_wakeup(), Some(1 << 40), "nor for one that has moved");
     }
     assert_eq!(wheel.deadline(keep), Some(1 << 40));
     wheel.check();
@@ -98,11 +101,18 @@ fn cancelling_the_last_timer_of_a_slot_empties_it() {
 
 #[test]
 fn after_idling_a_short_timer_starts_at_the_lowest_level() {
-    // A clock that moves only with expiries puts such a timer far up and cascades it all the way down.
+    // A clock that moves only with expiries puts such a timer far up and cascades it all the way
+    // down.
     let mut wheel = HierarchicalWheel::new();
     wheel.advance(3_600_000, |_| ());
     wheel.insert(3_600_005, ());
     assert_eq!(wheel.next_wakeup(), Some(3_600_005));
+    // So it does after a call that moved timers closer, and fired none.
+    let mut wheel = HierarchicalWheel::new();
+    [70_000, 70_001].into_iter().for_each(|deadline| _ = wheel.insert(deadline, ()));
+    assert_eq!(wheel.advance(65_836, |_| ()), 0);
+    wheel.insert(65_839, ());
+    assert_eq!(wheel.next_wakeup(), Some(65_839));
 }
 
 #[test]
@@ -113,6 +123,14 @@ fn a_lone_timer_fires_from_where_it_stands() -> Result<(), WheelError> {
     let mut fired = Vec::new();
     wheel.advance(u64::MAX, |expired| fired.push(expired.value));
     assert!(fired.into_iter().eq(1..=100));
+    assert_eq!(wheel.meter().count(Work::CascadeMove), 0);
+    // So does one that is due at the first tick of its slot, in a call for that very tick.
+    let mut wheel = HierarchicalWheel::builder().meter(CountingMeter::default()).build()?;
+    for n in 1..=100 {
+        wheel.insert(n << 16, n);
+        assert_eq!(wheel.next_wakeup(), Some(n << 16));
+        assert_eq!(wheel.advance(n << 16, |expired| assert_eq!(expired.value, n)), 1);
+    }
     assert_eq!(wheel.meter().count(Work::CascadeMove), 0);
     Ok(())
 }
@@ -161,10 +179,93 @@ fn a_slot_with_few_timers_is_not_split_however_many_came() -> Result<(), WheelEr
         ids.push_back(wheel.insert(4_200, n));
         let first = ids.pop_front().and_then(|id| wheel.cancel(id));
         assert_eq!(first, Some(n - 10));
+        (n % 61 == 0).then(|| wheel.check());
     }
     wheel.check();
     assert_eq!(wheel.rings_in_use(), unsplit);
     Ok(())
+}
+
+/// A slot is emptied again and again: by timers that fire alone, that cascade, or for which it was
+/// split. It is not split for the next one.
+#[test]
+fn a_slot_that_was_emptied_knows_of_no_timers() -> Result<(), WheelError> {
+    for crowd in [1, 200, 300] {
+        let mut wheel = small()?;
+        let unsplit = wheel.rings_in_use();
+        for turn in (64..64 * 600).step_by(64) {
+            wheel.advance(turn, |_| ());
+            (0..crowd).for_each(|n| _ = wheel.insert(turn + 20, n));
+            assert_eq!(wheel.rings_in_use(), unsplit + usize::from(crowd == 300), "at {turn}");
+            assert_eq!(wheel.advance(turn + 63, |_| ()), crowd as usize);
+        }
+        wheel.insert(64 * 600 + 20, 0);
+        assert_eq!(wheel.rings_in_use(), unsplit, "one timer, after {crowd} at a time");
+        wheel.check();
+    }
+    Ok(())
+}
+
+/// A ring is given back where few of its lists have timers, not only where there are few timers.
+#[test]
+fn a_ring_whose_lists_are_in_use_stays() -> Result<(), WheelError> {
+    let mut wheel = small()?;
+    let unsplit = wheel.rings_in_use();
+    let ids: Vec<_> = (0..280).map(|n| wheel.insert(4_096 + n % 8 * 512, 0)).collect();
+    ids[..256].iter().for_each(|id| _ = wheel.cancel(*id));
+    for block in 2..20 {
+        let others: Vec<_> = (0..280).map(|n| wheel.insert(block * 4_096 + n, 0)).collect();
+        others.iter().for_each(|id| _ = wheel.cancel(*id));
+    }
+    wheel.check();
+    assert_eq!(
+        (wheel.rings_in_use(), wheel.len()),
+        (unsplit + 1, 24),
+        "three in each of eight lists"
+    );
+    Ok(())
+}
+
+/// Walkers read all of a list once before it cascades, and once before its timers fire one by one.
+#[test]
+fn a_list_of_many_is_read_ahead_once_on_each_level() {
+    let mut wheel = HierarchicalWheel::new();
+    (0..20).for_each(|n| _ = wheel.insert(300, n));
+    wheel.advance(300, |_| ());
+    assert_eq!(wheel.wheel.read_ahead(), 0, "of few timers, that would be as many reads again");
+    (0..500).for_each(|n| _ = wheel.insert(70_000, n));
+    for (to, fire, lists) in [(65_536, 0, 1), (69_888, 0, 2), (70_000, 500, 3)] {
+        assert_eq!(wheel.advance(to, |_| ()), fire);
+        assert_eq!(wheel.wheel.read_ahead(), 500 * lists);
+    }
+}
+
+#[test]
+fn an_overdue_timer_that_was_moved_is_one_like_others() -> Result<(), WheelError> {
+    for slots in [8, 256] {
+        let mut wheel = HierarchicalWheel::builder().slots_per_level(slots).start(100).build()?;
+        let (id, other) = (wheel.insert(5, 'a'), wheel.insert(7, 'b'));
+        assert!(wheel.reschedule(id, 500) && wheel.reschedule(other, 500));
+        assert_eq!(wheel.cancel(id), Some('a'));
+        wheel.check();
+        assert!(wheel.reschedule(other, 6) && wheel.reschedule(other, 900));
+        assert_eq!((wheel.cancel(other), wheel.next_wakeup()), (Some('b'), None));
+        wheel.check();
+    }
+    Ok(())
+}
+
+/// What is owed waits for others to come, but not for ever.
+#[test]
+fn compacting_pays_what_is_owed() {
+    let mut wheel = HierarchicalWheel::new();
+    let ids: Vec<_> = (0..20).map(|n| wheel.insert(70_000 + n, n)).collect();
+    wheel.insert(1, 0);
+    assert!(wheel.is_large());
+    ids.iter().for_each(|id| _ = wheel.cancel(*id));
+    assert_eq!((wheel.wheel.owed(), wheel.len()), (20, 1));
+    wheel.compact();
+    assert_eq!((wheel.wheel.owed(), wheel.len()), (0, 1));
 }
 
 /// Elders, and the others that came later, are one list again: elders first.
@@ -227,7 +328,8 @@ fn rings_do_not_pile_up() -> Result<(), WheelError> {
     Ok(())
 }
 
-/// A crowd of one far deadline has a ring in a ring in a ring; all but the last timer are cancelled.
+/// A crowd of one far deadline has a ring in a ring in a ring; all but the last timer are
+/// cancelled.
 #[test]
 fn rings_in_rings_do_not_pile_up() -> Result<(), WheelError> {
     let mut wheel = small()?;
@@ -282,7 +384,8 @@ fn a_moving_timer_may_be_cancelled_moved_again_and_overtaken_by_none() {
     assert_eq!(fired, order);
 }
 
-/// The contract once more, with few enough nodes in a flat array that timers are owed and read ahead.
+/// The contract once more, with few enough nodes in a flat array that timers are owed and read
+/// ahead.
 mod large {
     wheelhouse_conformance::suite!(crate::Definition);
 }

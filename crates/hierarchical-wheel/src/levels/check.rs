@@ -61,6 +61,11 @@ impl Levels {
     pub(crate) fn rings_in_use(&self) -> usize {
         self.rings.in_use()
     }
+
+    /// Timers that were read ahead, each as often as it was.
+    pub(crate) fn read_ahead_so_far(&self) -> usize {
+        self.rings.read_ahead()
+    }
 }
 
 fn bits_of(ring: &crate::rings::Ring) -> impl Iterator<Item = u32> {

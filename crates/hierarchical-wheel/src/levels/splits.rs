@@ -1,10 +1,11 @@
 //! How slots split and join.
 //!
 //! A wheel of the textbooks keeps every timer of a slot in the slot until the hand gets there, and
-//! then moves all of them at once: at a million timers a stall of milliseconds. Here a slot that has
-//! thousands of timers is *split*: it gets a ring of its own, the one that it would cascade into, and
-//! from then on timers go straight to the slots of that ring, which may split in turn. Those it has
-//! already stay where they are: they are its *elders*. So to split a slot moves no timer.
+//! then moves all of them at once: at a million timers a stall of milliseconds. Here a slot that
+//! has thousands of timers is *split*: it gets a ring of its own, the one that it would cascade
+//! into, and from then on timers go straight to the slots of that ring, which may split in turn.
+//! Those it has already stay where they are: they are its *elders*. So to split a slot moves no
+//! timer.
 //!
 //! ```text
 //! level 2   [ ][ ][s][ ] ...                       s is split
@@ -17,10 +18,11 @@
 //! When the hand gets to a slot that is split, its ring becomes the current ring of the level below
 //! as it is. Only the elders move, each to the *front* of its slot in that ring: all of them came
 //! before all that is there, and taken from last to first they keep their order. So no call moves
-//! more than a limited number of timers a level, and most timers move less often than in other wheels.
+//! more than a limited number of timers a level, and most timers move less often than in other
+//! wheels.
 //!
-//! When cancellations leave few timers to a slot that is split, it is *joined* to one list again, so
-//! that rings cannot pile up: whoever takes a ring looks at two others.
+//! When cancellations leave few timers to a slot that is split, it is *joined* to one list again,
+//! so that rings cannot pile up: whoever takes a ring looks at two others.
 
 use super::Levels;
 use crate::nodes::{Links, Nodes, SPLIT};
@@ -107,9 +109,9 @@ impl Levels {
         nodes.set_links(sentinel, Links { prev: SPLIT, next: base });
     }
 
-    /// Looks at the next ring, and joins its slot if hardly any timers are left; then at the ring that
-    /// the slot is in. Two such looks for each ring that is taken: so rings that are worth nothing do
-    /// not outnumber those that are.
+    /// Looks at the next ring, and joins its slot if hardly any timers are left; then at the ring
+    /// that the slot is in. Two such looks for each ring that is taken: so rings that are worth
+    /// nothing do not outnumber those that are.
     fn tidy<S: Store>(&mut self, nodes: &mut Nodes<S>, meter: &impl Meter) {
         let mut id = self.rings.next_to_see();
         while let Some(left) = self.timers_if_few(nodes, id, meter) {
@@ -185,8 +187,8 @@ impl Levels {
         }
     }
 
-    /// A list of the ring of a split slot has lost its last timer. If it was the last of all, the slot
-    /// needs no ring any more.
+    /// A list of the ring of a split slot has lost its last timer. If it was the last of all, the
+    /// slot needs no ring any more.
     #[cold]
     pub(super) fn thin_out<S: Store>(
         &mut self,
@@ -210,8 +212,8 @@ impl Levels {
     }
 
     /// Puts all lists of a ring behind the elders of the slot that it belongs to, in order, and all
-    /// that is one list then back into the slot. Those of one deadline are in one list and keep their
-    /// order. No timer is touched but the ends of lists.
+    /// that is one list then back into the slot. Those of one deadline are in one list and keep
+    /// their order. No timer is touched but the ends of lists.
     fn join<S: Store>(&mut self, nodes: &mut Nodes<S>, id: u32, left: u32) {
         let slots = self.rings.slots();
         let ring = self.rings.get_mut(id);

@@ -35,7 +35,8 @@ enum Scale {
 const WIDE: f64 = 8.0;
 
 impl Axis {
-    /// Times in ns on a logarithmic scale that holds all positive ones of the values; `None` if there is none.
+    /// Times in ns on a logarithmic scale that holds all positive ones of the values; `None` if
+    /// there is none.
     pub fn time(title: &str, values: impl Iterator<Item = f64>) -> Option<Self> {
         let (low, high) = positive_range(values)?;
         Some(Self::steps(&format!("{title} (log scale)"), low, high, units::short_time))
@@ -72,8 +73,8 @@ impl Axis {
         Some(axis)
     }
 
-    /// Amounts on a linear scale from zero up or, where that would press most of them flat, on a logarithmic one, and
-    /// the title says which; `None` without one.
+    /// Amounts on a linear scale from zero up or, where that would press most of them flat, on a
+    /// logarithmic one, and the title says which; `None` without one.
     pub fn amount(title: &str, values: impl Iterator<Item = f64>) -> Option<Self> {
         let values: Vec<f64> = values.filter(|v| v.is_finite() && *v >= 0.0).collect();
         if let Some((low, high)) =
@@ -92,7 +93,8 @@ impl Axis {
         Some(axis)
     }
 
-    /// The same axis to go across, where labels stand side by side: those that would run into each other are left out, powers of ten the last.
+    /// The same axis to go across, where labels stand side by side: those that would run into each
+    /// other are left out, powers of ten the last.
     pub fn across(mut self) -> Self {
         const APART: f64 = 0.11;
         let places: Vec<f64> =
@@ -113,7 +115,8 @@ impl Axis {
         self
     }
 
-    /// Percentiles, each further nine as wide as the one before, up to those of `finest` and then 100.
+    /// Percentiles, each further nine as wide as the one before, up to those of `finest` and
+    /// then 100.
     pub fn percentiles(title: &str, finest: f64) -> Self {
         let last = nines(finest.clamp(99.99, 99.999_999));
         let mut axis = Self::empty(title, Scale::Nines, 0.0, last + 0.75);
@@ -134,7 +137,8 @@ impl Axis {
         axis
     }
 
-    /// The place of a value, 0 at the low end and 1 at the high one; `None` if the scale cannot show it.
+    /// The place of a value, 0 at the low end and 1 at the high one; `None` if the scale cannot
+    /// show it.
     pub fn place(&self, value: f64) -> Option<f64> {
         let at = match self.scale {
             Scale::Linear => value,

@@ -1,29 +1,26 @@
-//! Draws one chart: frame, grid, lines with their marks, whiskers, and names at the ends of the lines.
+//! Draws one chart: frame, grid, lines with their marks, whiskers, and names at the ends of the
+//! lines.
+
+use maud::{Markup, html};
 
 use super::axis::Axis;
+use super::frame::{Frame, Point, text};
 use super::labels;
 use super::palette::Style;
-use super::pen::{Drawn, Pen, Point, Side, Text};
-use super::theme::{self, FAINT_INK, GRID, GROUND, INK};
+use super::theme::{self, FAINT_INK, INK};
 
 const WIDTH: i32 = 900;
 const HEIGHT: i32 = 520;
 const LEFT: i32 = 104;
 const TOP: i32 = 78;
 const BOTTOM: i32 = HEIGHT - 66;
-/// How far the whiskers of all lines at one x spread, so that those of the first do not cross the axis.
+/// How far the whiskers of all lines at one x spread, so that those of the first do not cross the
+/// axis.
 const WIDEST_ASIDE: i32 = 40;
 
 /// Letters of a name, and the width of one, a little above the average of common fonts.
 const LONGEST_NAME: usize = 30;
 const NAME_LETTER: f64 = 8.5;
-
-const TITLE: Text = Text { size: 22, colour: INK, side: Side::Left, bold: true };
-const SUBTITLE: Text = Text { size: 14, colour: FAINT_INK, side: Side::Left, bold: false };
-const NAME: Text = Text { size: 16, colour: INK, side: Side::Left, bold: false };
-const AXIS_TITLE: Text = Text { size: 16, colour: INK, side: Side::Centre, bold: false };
-const TICK_BELOW: Text = Text { size: 16, colour: FAINT_INK, side: Side::Centre, bold: false };
-const TICK_LEFT: Text = Text { size: 16, colour: FAINT_INK, side: Side::Right, bold: false };
 
 /// What is drawn.
 #[derive(Clone, Debug)]
@@ -62,107 +59,54 @@ pub struct Series {
 impl Chart {
     /// The finished picture. Cost: linear in the points.
     pub fn svg(&self) -> String {
-        let drawing = Pen::drawing((WIDTH, HEIGHT), |pen| self.draw(pen));
-        theme::finish(&drawing, &self.title)
-    }
-
-    fn draw(&self, pen: &mut Pen<'_>) -> Drawn {
-        pen.rect((0, 0), (WIDTH, HEIGHT), GROUND)?;
-        pen.text(&self.title, (LEFT, 32), TITLE)?;
-        pen.text(&self.subtitle, (LEFT, 57), SUBTITLE)?;
-        self.draw_axes(pen)?;
-        if let Some((value, name)) = &self.level {
-            self.draw_level(pen, *value, name)?;
-        }
-        for (i, series) in self.series.iter().enumerate() {
-            self.draw_whiskers(pen, series, i as i32)?;
-        }
-        for series in self.series.iter().rev() {
-            self.draw_series(pen, series)?;
-        }
-        self.draw_names(pen)
-    }
-
-    fn draw_axes(&self, pen: &mut Pen<'_>) -> Drawn {
-        for tick in &self.y.ticks {
-            let y = self.up(tick.at);
-            pen.line(&[(LEFT, y), (self.right(), y)], GRID, 1, 1.0)?;
-            pen.text(&tick.label, (LEFT - 10, y), TICK_LEFT)?;
-        }
-        for tick in &self.x.ticks {
-            let x = self.across(tick.at);
-            pen.line(&[(x, TOP), (x, BOTTOM)], GRID, 1, 1.0)?;
-            pen.text(&tick.label, (x, BOTTOM + 18), TICK_BELOW)?;
-        }
-        pen.line(&[(LEFT, TOP), (LEFT, BOTTOM), (self.right(), BOTTOM)], FAINT_INK, 1, 1.0)?;
-        let middle = (LEFT + self.right()) / 2;
-        pen.text(&self.x.title, (middle, HEIGHT - 20), AXIS_TITLE)?;
-        pen.upright(&self.y.title, (18, (TOP + BOTTOM) / 2), AXIS_TITLE)
-    }
-
-    fn draw_level(&self, pen: &mut Pen<'_>, value: f64, name: &str) -> Drawn {
-        let Some(at) = self.y.place(value) else { return Ok(()) };
-        let y = self.up(at);
-        pen.line(&[(LEFT, y), (self.right(), y)], FAINT_INK, 1, 0.8)?;
-        pen.text(name, (LEFT + 8, y - 9), SUBTITLE)
-    }
-
-    fn draw_whiskers(&self, pen: &mut Pen<'_>, series: &Series, place: i32) -> Drawn {
-        let width = (self.aside * self.series.len() as i32).min(WIDEST_ASIDE);
-        let aside = width * (2 * place - self.series.len() as i32 + 1)
-            / (2 * self.series.len().max(1) as i32);
-        for (x, low, high) in &series.whiskers {
-            if let (Some(low), Some(high)) = (self.point(*x, *low), self.point(*x, *high)) {
-                let x = low.0 + aside;
-                pen.line(&[(x, low.1), (x, high.1)], series.style.light, 1, 0.9)?;
-                for y in [low.1, high.1] {
-                    pen.line(&[(x - 3, y), (x + 3, y)], series.style.light, 1, 0.9)?;
+        let frame = Frame { x: &self.x, y: &self.y, from: (LEFT, TOP), to: (self.right(), BOTTOM) };
+        let drawing = html! {
+            (frame.axes())
+            (self.draw_titles(&frame))
+            @if let Some((value, name)) = &self.level { (draw_level(&frame, *value, name)) }
+            // The first comes last, so that it lies on top.
+            @for (place, (series, name)) in self.named(&frame).into_iter().enumerate().rev() {
+                g data-structure=(series.name) color=(series.style.light) {
+                    (self.draw_whiskers(&frame, series, place as i32))
+                    (draw_series(&frame, series, name))
                 }
             }
-        }
-        Ok(())
+        };
+        theme::picture((WIDTH, HEIGHT), (LEFT, 38), (&self.title, &self.subtitle), &drawing)
     }
 
-    fn draw_series(&self, pen: &mut Pen<'_>, series: &Series) -> Drawn {
-        let colour = series.style.light;
-        let line: Vec<Point> = series.line.iter().filter_map(|(x, y)| self.point(*x, *y)).collect();
-        pen.line(&line, colour, 2, 1.0)?;
-        for (x, y) in &series.marks {
-            if let Some(at) = self.point(*x, *y) {
-                pen.mark(at, series.style)?;
+    /// Each series with the place of its name, if any of its line can be seen. Names stand in a
+    /// column to the right of the plot, each as near to the end of its line as the others let it.
+    fn named(&self, frame: &Frame<'_>) -> Vec<(&Series, Option<i32>)> {
+        let end = |series: &Series| frame.points(&series.line).pop().map(|end| end.1);
+        let ends: Vec<Option<i32>> = self.series.iter().map(end).collect();
+        let wanted: Vec<i32> = ends.iter().flatten().copied().collect();
+        let mut places = labels::spread(&wanted, 22, TOP + 4, BOTTOM - 4).into_iter();
+        let names = ends.into_iter().map(|end| end.and_then(|_| places.next()));
+        self.series.iter().zip(names).collect()
+    }
+
+    fn draw_titles(&self, frame: &Frame<'_>) -> Markup {
+        let upright = format!("translate(18,{})rotate(-90)", (TOP + BOTTOM) / 2);
+        html! {
+            g color=(INK) stroke="none" fill="currentColor" text-anchor="middle" {
+                (text(&self.x.title, ((LEFT + frame.to.0) / 2, HEIGHT - 20)))
+                g transform=(upright) { (text(&self.y.title, (0, 0))) }
             }
         }
-        Ok(())
     }
 
-    /// Names stand in a column to the right of the plot, each as near to the end of its line as the others let it.
-    fn draw_names(&self, pen: &mut Pen<'_>) -> Drawn {
-        let ends: Vec<(Point, &Series)> =
-            self.series.iter().filter_map(|s| Some((self.end(s)?, s))).collect();
-        let wanted: Vec<i32> = ends.iter().map(|((_, y), _)| *y).collect();
-        let places = labels::spread(&wanted, 22, TOP + 4, BOTTOM - 4);
-        for ((end, series), y) in ends.into_iter().zip(places) {
-            let colour = series.style.light;
-            let mark = (self.right() + 38, y);
-            let bend = [
-                (end.0 + 7, end.1),
-                (self.right() + 9, end.1),
-                (self.right() + 24, y),
-                (mark.0 - 8, y),
-            ];
-            pen.line(&bend, colour, 1, 0.55)?;
-            pen.mark(mark, series.style)?;
-            pen.text(&fitting(&series.name), (mark.0 + 12, y), NAME)?;
-        }
-        Ok(())
-    }
-
-    fn end(&self, series: &Series) -> Option<Point> {
-        series.line.iter().rev().find_map(|(x, y)| self.point(*x, *y))
-    }
-
-    fn point(&self, x: f64, y: f64) -> Option<Point> {
-        Some((self.across(self.x.place(x)?), self.up(self.y.place(y)?)))
+    fn draw_whiskers(&self, frame: &Frame<'_>, series: &Series, place: i32) -> Markup {
+        let count = self.series.len().max(1) as i32;
+        let width = (self.aside * count).min(WIDEST_ASIDE);
+        let aside = width * (2 * place - count + 1) / (2 * count);
+        let whisker = |(x, low, high): &(f64, f64, f64)| {
+            let ((x, low), (_, high)) = (frame.point((*x, *low))?, frame.point((*x, *high))?);
+            let x = x + aside;
+            Some(format!("M{},{low}h6M{x},{low}V{high}M{},{high}h6", x - 3, x - 3))
+        };
+        let whiskers: String = series.whiskers.iter().filter_map(whisker).collect();
+        html! { @if !whiskers.is_empty() { path d=(whiskers) {} } }
     }
 
     /// The right end of the plot: leaves room for the longest name.
@@ -171,13 +115,38 @@ impl Chart {
             self.series.iter().map(|s| fitting(&s.name).chars().count()).max().unwrap_or(0);
         WIDTH - (60 + (longest as f64 * NAME_LETTER) as i32).max(120)
     }
+}
 
-    fn across(&self, at: f64) -> i32 {
-        LEFT + (at * f64::from(self.right() - LEFT)).round() as i32
+fn draw_level(frame: &Frame<'_>, value: f64, name: &str) -> Markup {
+    let y = frame.y.place(value).map(|at| frame.up(at));
+    html! {
+        @if let Some(y) = y {
+            g color=(FAINT_INK) {
+                path d={ "M" (LEFT) "," (y) "H" (frame.to.0) } {}
+                g stroke="none" fill="currentColor" font-size="14" {
+                    (text(name, (LEFT + 8, y - 9)))
+                }
+            }
+        }
     }
+}
 
-    fn up(&self, at: f64) -> i32 {
-        BOTTOM - (at * f64::from(BOTTOM - TOP)).round() as i32
+/// The line with its marks, and a thinner one from its end to its name, at the height `name`.
+fn draw_series(frame: &Frame<'_>, series: &Series, name: Option<i32>) -> Markup {
+    let end = frame.points(&series.line).pop().zip(name);
+    let (right, at) = (frame.to.0, frame.to.0 + 38);
+    html! {
+        @if let Some(((x, y), name)) = end {
+            path opacity=".55" d={
+                "M" (x + 7) "," (y) "H" (right + 9) "L" (right + 24) "," (name) "H" (at - 8)
+            } {}
+        }
+        (frame.line(series, &name.map(|y| (at, y)).into_iter().collect::<Vec<Point>>()))
+        @if let Some(y) = name {
+            g color=(INK) stroke="none" fill="currentColor" {
+                (text(&fitting(&series.name), (at + 12, y)))
+            }
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Keeps names apart that want the same place.
 
-/// Places for texts that want to stand at `wanted`, at least `gap` apart and between `low` and `high`, in the order
-/// of what they want. If they do not fit, the gap shrinks until they do. O(k log k).
+/// Places for texts that want to stand at `wanted`, at least `gap` apart and between `low` and
+/// `high`, in the order of what they want. If they do not fit, the gap shrinks until they do. O(k
+/// log k).
 pub(super) fn spread(wanted: &[i32], gap: i32, low: i32, high: i32) -> Vec<i32> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by_key(|i| wanted[*i]);

@@ -2,11 +2,13 @@
 //! them.
 //!
 //! Each picture stands alone (no script, no font, no link), follows the reader's light or dark
-//! theme, and has the same colour for a name everywhere.
+//! theme, and has the same colour for a name everywhere. A page finds a line, its marks and its
+//! name by the group's attribute `data-structure`, the name of the series.
 
 pub mod axis;
 pub mod chart;
+mod frame;
 mod labels;
 pub mod palette;
-mod pen;
+pub mod panels;
 mod theme;

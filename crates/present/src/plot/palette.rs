@@ -7,7 +7,7 @@
 //! for dark backgrounds until each has a contrast of at least 3 to 1; no reading depends on the hue
 //! alone, since every line carries marks of a shape and its name.
 
-use plotters::style::RGBColor;
+use std::fmt;
 
 /// The shape at the points of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,19 +41,26 @@ pub struct Style {
     pub dashed: bool,
 }
 
-/// Red, green, blue.
-pub type Rgb = (u8, u8, u8);
+/// Red, green, blue; shown as `#RRGGBB`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rgb(pub u8, pub u8, pub u8);
+
+impl fmt::Display for Rgb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{:02X}{:02X}{:02X}", self.0, self.1, self.2)
+    }
+}
 
 /// (light, dark) pairs, in the order in which the known names take them.
 const COLOURS: [(Rgb, Rgb); 8] = [
-    ((0x00, 0x66, 0xB2), (0x5C, 0xB3, 0xFF)), // blue
-    ((0xC4, 0x4E, 0x00), (0xFF, 0x9A, 0x4D)), // vermilion
-    ((0x00, 0x80, 0x5C), (0x3F, 0xD4, 0xA4)), // bluish green
-    ((0xA8, 0x3C, 0x86), (0xE8, 0x8F, 0xCB)), // reddish purple
-    ((0x8A, 0x68, 0x00), (0xE6, 0xC3, 0x4A)), // ochre
-    ((0x1B, 0x85, 0x9E), (0x6F, 0xD6, 0xE8)), // sky
-    ((0x5B, 0x4B, 0xC4), (0xB0, 0xA3, 0xFF)), // violet
-    ((0x9E, 0x1F, 0x2F), (0xFF, 0x8B, 0x93)), // crimson
+    (Rgb(0x00, 0x66, 0xB2), Rgb(0x5C, 0xB3, 0xFF)), // blue
+    (Rgb(0xC4, 0x4E, 0x00), Rgb(0xFF, 0x9A, 0x4D)), // vermilion
+    (Rgb(0x00, 0x80, 0x5C), Rgb(0x3F, 0xD4, 0xA4)), // bluish green
+    (Rgb(0xA8, 0x3C, 0x86), Rgb(0xE8, 0x8F, 0xCB)), // reddish purple
+    (Rgb(0x8A, 0x68, 0x00), Rgb(0xE6, 0xC3, 0x4A)), // ochre
+    (Rgb(0x1B, 0x85, 0x9E), Rgb(0x6F, 0xD6, 0xE8)), // sky
+    (Rgb(0x5B, 0x4B, 0xC4), Rgb(0xB0, 0xA3, 0xFF)), // violet
+    (Rgb(0x9E, 0x1F, 0x2F), Rgb(0xFF, 0x8B, 0x93)), // crimson
 ];
 
 const SHAPES: [Shape; 7] = [
@@ -66,7 +73,7 @@ const SHAPES: [Shape; 7] = [
     Shape::Cross,
 ];
 
-const GREY: (Rgb, Rgb) = ((0x6E, 0x77, 0x81), (0x9D, 0xA7, 0xB1));
+const GREY: (Rgb, Rgb) = (Rgb(0x6E, 0x77, 0x81), Rgb(0x9D, 0xA7, 0xB1));
 
 /// How that is drawn which is there to compare with, and does not compete.
 pub const REFERENCE: Style =
@@ -91,14 +98,10 @@ pub fn pairs() -> impl Iterator<Item = (Rgb, Rgb)> {
     COLOURS.into_iter().chain([GREY])
 }
 
-/// FNV-1a: the same on every machine and in every version, which the standard library's hasher does not promise.
+/// FNV-1a: the same on every machine and in every version, which the standard library's hasher does
+/// not promise.
 fn hash(name: &str) -> u32 {
     name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
-}
-
-/// As the drawing library takes it.
-pub fn rgb((r, g, b): Rgb) -> RGBColor {
-    RGBColor(r, g, b)
 }
 
 #[cfg(test)]
@@ -132,8 +135,8 @@ mod tests {
     #[test]
     fn every_colour_stands_out_from_its_ground() {
         for (light, dark) in pairs() {
-            assert!(contrast(light, (255, 255, 255)) >= 3.0, "{light:?} on white");
-            assert!(contrast(dark, (0x0D, 0x11, 0x17)) >= 3.0, "{dark:?} on dark");
+            assert!(contrast(light, Rgb(255, 255, 255)) >= 3.0, "{light:?} on white");
+            assert!(contrast(dark, Rgb(0x0D, 0x11, 0x17)) >= 3.0, "{dark:?} on dark");
         }
     }
 
@@ -143,7 +146,7 @@ mod tests {
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     }
 
-    fn luminance((r, g, b): Rgb) -> f64 {
+    fn luminance(Rgb(r, g, b): Rgb) -> f64 {
         let linear = |c: u8| {
             let c = f64::from(c) / 255.0;
             if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }

@@ -1,6 +1,7 @@
-//! A burst: very many jobs due at one instant, as when a million orders are to be looked at after half an hour.
+//! A burst: very many jobs due at one instant, as when a million orders are to be looked at after
+//! half an hour.
 
-use super::over::{check, wait_for_runs};
+use super::over::{check_fates, wait_for_runs};
 use crate::facility::Facility;
 use crate::fate::{Checked, Fate};
 use crate::figures::{Distribution, Figure, Played};
@@ -13,7 +14,8 @@ use std::time::{Duration, Instant};
 use wheelhouse_machine::allocator::allocated;
 
 pub(super) const NOTES: &[&str] = &[
-    "scheduled: until the facility had taken in all of them; first, p50, p99, last: how long after the instant runs began; runs/s: all over last.",
+    "scheduled: until the facility had taken in all of them; first, p50, p99, last: how long after \
+     the instant runs began; runs/s: all over last.",
     "bytes/job: allocated for each pending job.",
 ];
 
@@ -76,7 +78,7 @@ fn attempt<F: Facility>(facility: F, load: &Load, ahead: Duration) -> Result<Opt
             format!("{taken_in} were pending by the facility's own count, of {}", load.burst)
         })
     };
-    let checked = check(&books, left).and_then(all_pending);
+    let checked = check_fates(&books, left).and_then(all_pending);
     Ok(Some(checked.map(|checked| figures(&checked.lateness, scheduled, bytes))))
 }
 

@@ -1,6 +1,6 @@
 //! Jobs that fire at a rate, and how late.
 
-use super::over::{check, wait_for_runs};
+use super::over::{check_fates, wait_for_runs};
 use crate::cpu;
 use crate::facility::{Answer, Facility};
 use crate::fate::Fate;
@@ -15,8 +15,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub(super) const NOTES: &[&str] = &[
-    "lateness: from the moment that was planned for the run until it began. One job in ten more is scheduled, and cancelled at half of its delay.",
-    "producer: how late it came with a call at most. Its own lateness is in the lateness of no job unless it exceeds the delay. CPU/job: processor time of all threads, for each run.",
+    "lateness: from the moment that was planned for the run until it began. One job in ten more is \
+     scheduled, and cancelled at half of its delay.",
+    "producer: how late it came with a call at most. Its own lateness is in the lateness of no job \
+     unless it exceeds the delay. CPU/job: processor time of all threads, for each run.",
 ];
 
 /// In nanoseconds.
@@ -54,7 +56,8 @@ impl Plan {
         let run = load.fires() as usize;
         let begin =
             |slot: usize| MOST + (slot as u128 * 1_000_000_000 / u128::from(load.rate)) as u64;
-        // Somewhere within its slot: at whole ones, a rate that a tick divides would be late by the same share of a tick each time.
+        // Somewhere within its slot: at whole ones, a rate that a tick divides would be late by the
+        // same share of a tick each time.
         let due_at = |slot: usize| random.random_range(begin(slot)..begin(slot + 1));
         // The cancelled ones are due about when every tenth of the others is.
         let due: Vec<_> = (0..run).chain((0..run).step_by(CANCELLED_EACH)).map(due_at).collect();
@@ -76,8 +79,9 @@ impl Plan {
 /// What the producer brings back.
 struct Produced<H> {
     fates: Vec<Fate>,
-    /// Where the handles were. Kept, since to free as much makes the allocator tidy up what was freed before, under a lock that the
-    /// facility waits for: for milliseconds, in the middle of the last runs.
+    /// Where the handles were. Kept, since to free as much makes the allocator tidy up what was
+    /// freed before, under a lock that the facility waits for: for milliseconds, in the middle of
+    /// the last runs.
     _handles: Vec<Option<H>>,
     late: u64,
     refused: u64,
@@ -97,7 +101,7 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     if produced.refused > 0 {
         return Ok(Err(format!("{} jobs were refused", produced.refused)));
     }
-    let checked = match check(&books, left) {
+    let checked = match check_fates(&books, left) {
         Ok(checked) => checked,
         Err(wrong) => return Ok(Err(wrong)),
     };

@@ -72,12 +72,14 @@ impl Experiment {
                 units::count(load.window as u64)
             ),
             Self::Fires => format!(
-                "fires: {} jobs a second for {:?}, open loop, delays of 10 ms to 1 s; how late they run",
+                "fires: {} jobs a second for {:?}, open loop, delays of 10 ms to 1 s; how late \
+                 they run",
                 count(load.rate),
                 load.fires_time
             ),
             Self::Sessions => format!(
-                "sessions: {} with a time to live of {:?}, {} opened or refreshed a second, open loop; how late they expire",
+                "sessions: {} with a time to live of {:?}, {} opened or refreshed a second, open \
+                 loop; how late they expire",
                 count(load.sessions),
                 load.ttl,
                 units::count(sessions::rate(load))
@@ -110,7 +112,8 @@ impl Experiment {
         }
     }
 
-    /// What is asked of the service by this project: name of the figure, and the bound that it is to keep, above or below.
+    /// What is asked of the service by this project: name of the figure, and the bound that it is
+    /// to keep, above or below.
     pub fn asked(self, load: &Load) -> Vec<Asked> {
         let tick = load.tick.as_nanos() as f64;
         match self {
@@ -126,7 +129,8 @@ impl Experiment {
         }
     }
 
-    /// Whether as much is played as these bounds are asked of: a service that keeps them with a tenth of it may not with all.
+    /// Whether as much is played as these bounds are asked of: a service that keeps them with a
+    /// tenth of it may not with all.
     pub fn is_judged(self, load: &Load) -> bool {
         self.lacks(load).is_empty()
     }
@@ -143,7 +147,8 @@ impl Experiment {
         let jobs = |jobs: u32, asked: u32| option(jobs < asked, "jobs", asked.into());
         let pending = || jobs(load.pending, whole.pending);
         let pairs_time = || seconds(load.pairs_time, whole.pairs_time);
-        // No option makes the window smaller, so none makes it larger: only the load of tests has another.
+        // No option makes the window smaller, so none makes it larger: only the load of tests has
+        // another.
         let window =
             || (load.window < whole.window).then(|| format!("a window of {}", whole.window));
         let lacks = match self {
@@ -234,7 +239,8 @@ mod tests {
         asked.map(|it| it.is_judged(load)).collect()
     }
 
-    /// Where nothing is judged, a reader compares the head of the table with that of another: what makes the difference is in it.
+    /// Where nothing is judged, a reader compares the head of the table with that of another: what
+    /// makes the difference is in it.
     #[test]
     fn the_title_tells_less_from_as_much_as_is_asked() {
         for it in Experiment::ALL {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// # Errors
 ///
 /// What is wrong, in a sentence.
-pub(super) fn check(books: &[(&Ledger, &[Fate])], left: usize) -> Result<Checked, String> {
+pub(super) fn check_fates(books: &[(&Ledger, &[Fate])], left: usize) -> Result<Checked, String> {
     let checked = fate::check(books.iter().copied())?;
     if left > 0 { Err(format!("{left} jobs are left though all are over")) } else { Ok(checked) }
 }

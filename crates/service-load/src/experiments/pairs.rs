@@ -1,11 +1,14 @@
-//! Schedule and cancel, as often as the producers can: what a program does that has a timeout for each request.
+//! Schedule and cancel, as often as the producers can: what a program does that has a timeout for
+//! each request.
 //!
-//! In two forms. Where each job is cancelled at once, the facility hardly has a timer in its hands: a driver that looks
-//! at its queue a moment later finds a job that is over. Where each producer keeps a window of outstanding jobs and cancels the oldest, jobs
-//! live for as long as the window lasts, and the facility has so many timers at least.
+//! In two forms. Where each job is cancelled at once, the facility hardly has a timer in its hands:
+//! a driver that looks at its queue a moment later finds a job that is over. Where each producer
+//! keeps a window of outstanding jobs and cancels the oldest, jobs live for as long as the window
+//! lasts, and the facility has so many timers at least.
 //!
-//! No job is to run, so that a cancellation which does nothing would not be noticed by runs. Therefore it is counted what is left:
-//! by the facility's own account, and by ours, since every job that was cancelled must have been dropped.
+//! No job is to run, so that a cancellation which does nothing would not be noticed by runs.
+//! Therefore it is counted what is left: by the facility's own account, and by ours, since every
+//! job that was cancelled must have been dropped.
 
 use crate::facility::{Answer, Facility};
 use crate::figures::{Distribution, Figure, Played};
@@ -21,8 +24,10 @@ use std::time::{Duration, Instant};
 use wheelhouse_machine::allocator::allocated;
 
 pub(super) const NOTES: &[&str] = &[
-    "pairs/s: pairs over the time until the facility has dealt with all of them (the backlog is included); mean to max: of the two calls of one pair.",
-    "backlog: from the last call until the facility has dealt with everything; left/pair: bytes still allocated then, for each pair; bytes/job: for each pending job.",
+    "pairs/s: pairs over the time until the facility has dealt with all of them (the backlog is \
+     included); mean to max: of the two calls of one pair.",
+    "backlog: from the last call until the facility has dealt with everything; left/pair: bytes \
+     still allocated then, for each pair; bytes/job: for each pending job.",
 ];
 
 /// No pair is due while it is measured: a timeout of half a minute to a minute.

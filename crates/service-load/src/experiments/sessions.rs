@@ -1,10 +1,11 @@
 //! Sessions with a time to live: opened, refreshed for a while, and left to expire.
 //!
-//! Sessions are opened one after the other over half a time to live, and each is refreshed every half time to live, in
-//! the same order; so there is one stream of calls at an even rate. A third of them is never refreshed, a third once, a third
-//! twice. Each must expire once, a time to live after its last refresh *was to be made*.
+//! Sessions are opened one after the other over half a time to live, and each is refreshed every
+//! half time to live, in the same order; so there is one stream of calls at an even rate. A third
+//! of them is never refreshed, a third once, a third twice. Each must expire once, a time to live
+//! after its last refresh *was to be made*.
 
-use super::over::{check, wait_for_runs};
+use super::over::{check_fates, wait_for_runs};
 use crate::cpu;
 use crate::facility::{Answer, Facility};
 use crate::fate::{Checked, Fate};
@@ -17,8 +18,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub(super) const NOTES: &[&str] = &[
-    "lateness: from a time to live after the last refresh was planned until the session expired. over 100 ms: how many were later than that.",
-    "refused: refreshes that came too late, as the facility says; overtaken: sessions that expired before a refresh that was sent in a queue was dealt with; producer: how late it came with a call at most; CPU/job: processor time of all threads, for each session.",
+    "lateness: from a time to live after the last refresh was planned until the session expired. \
+     over 100 ms: how many were later than that.",
+    "refused: refreshes that came too late, as the facility says; overtaken: sessions that expired \
+     before a refresh that was sent in a queue was dealt with; producer: how late it came with a \
+     call at most; CPU/job: processor time of all threads, for each session.",
 ];
 
 /// What the article allows.
@@ -47,7 +51,8 @@ fn refreshes(session: u32) -> u64 {
 /// What the producer brings back.
 struct Produced<S> {
     fates: Vec<Fate>,
-    /// To be dropped when all is over: to let go of so many takes milliseconds that the last expiries would wait for.
+    /// To be dropped when all is over: to let go of so many takes milliseconds that the last
+    /// expiries would wait for.
     sessions: Vec<Option<S>>,
     /// When the session is due that was opened or refreshed last.
     last: u64,
@@ -69,10 +74,11 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     if produced.refused > 0 {
         return Ok(Err(format!("{} sessions were refused", produced.refused)));
     }
-    let checked = match check(&books, left).and_then(|checked| heeded(checked, &produced.fates)) {
-        Ok(checked) => checked,
-        Err(wrong) => return Ok(Err(wrong)),
-    };
+    let checked =
+        match check_fates(&books, left).and_then(|checked| heeded(checked, &produced.fates)) {
+            Ok(checked) => checked,
+            Err(wrong) => return Ok(Err(wrong)),
+        };
     let lateness = checked.lateness;
     let mut figures = vec![
         Figure::count("expired", lateness.len()),
@@ -133,12 +139,14 @@ fn refreshed(fate: Fate, answer: Answer, due: u64) -> Fate {
     match answer {
         Answer::Done => Fate::Runs(due),
         Answer::TooLate => fate,
-        // Sent in time need not be dealt with in time, where much is in the queue: that is overload, and is counted, as no promise is broken.
+        // Sent in time need not be dealt with in time, where much is in the queue: that is
+        // overload, and is counted, as no promise is broken.
         Answer::Sent => Fate::RunsLate { due, or: before },
     }
 }
 
-/// Facilities that promise nothing of a refresh must have heeded one at least, or they could leave out all of them.
+/// Facilities that promise nothing of a refresh must have heeded one at least, or they could leave
+/// out all of them.
 fn heeded(checked: Checked, fates: &[Fate]) -> Result<Checked, String> {
     let promised_nothing =
         fates.iter().filter(|fate| matches!(fate, Fate::RunsLate { .. })).count() as u64;

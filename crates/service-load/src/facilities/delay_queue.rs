@@ -18,7 +18,8 @@ use tokio_util::time::delay_queue::Key;
 /// How many commands are taken in before it is looked whether something has expired.
 const BATCH: usize = 1024;
 
-/// What the task is told. The number is chosen by who schedules, so that cancelling needs no answer first.
+/// What the task is told. The number is chosen by who schedules, so that cancelling needs no answer
+/// first.
 #[derive(Debug)]
 enum Command {
     Insert(u64, Instant, Job),

@@ -1,5 +1,5 @@
-//! The textbook's: a binary heap under a mutex, a thread that waits on a condition variable, cancelled jobs left in the
-//! heap until they come up. That is `java.util.Timer`.
+//! The textbook's: a binary heap under a mutex, a thread that waits on a condition variable,
+//! cancelled jobs left in the heap until they come up. That is `java.util.Timer`.
 
 use crate::facility::{Answer, Facility, wait_for_marker};
 use crate::ledger::Job;
@@ -188,7 +188,8 @@ impl Facility for HeapAndCondvar {
     }
 
     fn count(&self) -> Result<usize> {
-        // One lock within the other, as in `drive`. What was cancelled is in the heap still, without its work.
+        // One lock within the other, as in `drive`. What was cancelled is in the heap still,
+        // without its work.
         let is_live = |entry: &&Reverse<Entry>| lock(&entry.0.task).work.is_some();
         Ok(lock(&self.shared.state).heap.iter().filter(is_live).count())
     }

@@ -30,7 +30,8 @@ enum Runs {
 }
 
 impl TokioSleep {
-    /// The runtime of `#[tokio::main]`: a worker for each processor. Its timers have a tick of a millisecond, whatever is asked for.
+    /// The runtime of `#[tokio::main]`: a worker for each processor. Its timers have a tick of a
+    /// millisecond, whatever is asked for.
     ///
     /// # Errors
     ///
@@ -71,7 +72,8 @@ type Deadline = Arc<AtomicU64>;
 
 const OVER: u64 = u64::MAX;
 
-/// Sleeps until the deadline that it finds when it wakes is past: a refresh is a write, and wakes nobody.
+/// Sleeps until the deadline that it finds when it wakes is past: a refresh is a write, and wakes
+/// nobody.
 async fn expire(origin: Instant, deadline: Deadline, job: Job) {
     let mut due = deadline.load(Ordering::Acquire);
     loop {
@@ -124,9 +126,10 @@ impl Facility for TokioSleep {
         wait_until("tasks that were aborted are still there", || {
             metrics.num_alive_tasks() <= pending
         })?;
-        // A task that has not been polled has no timer. It waits in the runtime's queue or in that of a worker, and a worker
-        // parks when it has found nothing in any. (The number of parkings is odd while it is parked; it is written before
-        // the worker takes anything from the queue, so that it is to be read after the length of that.)
+        // A task that has not been polled has no timer. It waits in the runtime's queue or in that
+        // of a worker, and a worker parks when it has found nothing in any. (The number of parkings
+        // is odd while it is parked; it is written before the worker takes anything from the queue,
+        // so that it is to be read after the length of that.)
         let all_parked = || {
             (0..metrics.num_workers())
                 .all(|worker| metrics.worker_park_unpark_count(worker) % 2 == 1)

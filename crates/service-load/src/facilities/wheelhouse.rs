@@ -119,12 +119,14 @@ impl<K: Keeping> Facility for Wheelhouse<K> {
     }
 
     fn settle(&self, pending: usize) -> Result<()> {
-        // The intake is in order: when a job that was given last has run, all before it has been taken in. Its time is past; one
-        // that was due now would be rounded up to the next tick, and that would be counted as backlog.
+        // The intake is in order: when a job that was given last has run, all before it has been
+        // taken in. Its time is past; one that was due now would be rounded up to the next tick,
+        // and that would be counted as backlog.
         wait_for_marker(|done| {
             self.timers.at(Moment::ORIGIN).run(move |_| done.send(()).unwrap_or_default()).is_ok()
         })?;
-        // That job itself, and others whose runs go on, are over a moment after they have done what they were to do.
+        // That job itself, and others whose runs go on, are over a moment after they have done what
+        // they were to do.
         wait_until("jobs that are over are still there", || self.timers.len() <= pending)
     }
 

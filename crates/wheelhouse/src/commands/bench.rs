@@ -11,8 +11,8 @@ const RESULTS: &str = "results";
 
 /// Measures, keeps and prints.
 pub(super) fn run(asked: &Options) -> Result<ExitCode> {
-    // First, as it may begin the command anew, and a trace that comes through a pipe can be read once
-    // only.
+    // First, as it may begin the command anew, and a trace that comes through a pipe can be read
+    // once only.
     cold::forget_freed_memory();
     options::compare(asked, options::structures(), Path::new(RESULTS), false)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use wheelhouse_harness::cold;
 use wheelhouse_harness::instructions::check::{self, Finding, TOLERANCE};
-use wheelhouse_harness::instructions::count::count;
+use wheelhouse_harness::instructions::count::count_instructions;
 use wheelhouse_harness::instructions::plan::{Filter, Plan};
 use wheelhouse_harness::instructions::play::Play;
 use wheelhouse_harness::instructions::record::{PAGE, Record};
@@ -32,7 +32,7 @@ pub(super) fn run(options: Instructions) -> Result<ExitCode> {
     let valgrind = callgrind::version().context(REMEDY)?;
     warn(&plan);
     let provenance = provenance::gather(seed);
-    let rows = count(&plan)?;
+    let rows = count_instructions(&plan)?;
     let counted = Record::new(provenance, valgrind, rows);
     print(shown(&counted.rows, record.as_ref().map(|it| it.rows.as_slice()), output.format)?)?;
     if let Some(dir) = out {

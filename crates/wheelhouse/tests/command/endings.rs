@@ -1,4 +1,5 @@
-//! With what the command ends, and what it leaves behind, if it is interrupted or nobody takes what it prints.
+//! With what the command ends, and what it leaves behind, if it is interrupted or nobody takes what
+//! it prints.
 
 use crate::{Scratch, command, succeeds};
 use std::process::{Command, Output, Stdio};
@@ -7,7 +8,8 @@ use std::process::{Command, Output, Stdio};
 const SHORT: [&str; 8] =
     ["bench", "--quick", "--n", "100", "--workload", "steady", "--backend", "floor"];
 
-/// Runs a command whose output, or whose remarks, go to a disk that is full; `None` where the system has no device that is one.
+/// Runs a command whose output, or whose remarks, go to a disk that is full; `None` where the
+/// system has no device that is one.
 fn on_a_full_disk(arguments: &[&str], is_output: bool) -> Option<Output> {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").ok()?;
     let mut command = command();

@@ -114,7 +114,7 @@ fn list_names_every_backend_in_each_format() {
 fn verify_compares_every_backend_on_every_stream() {
     let json = succeeds(&["verify", "--n", "300", "--format", "json"]);
     let rows: Vec<serde_json::Value> = serde_json::from_str(&json).unwrap();
-    let workloads = wheelhouse_workload::all().len();
+    let workloads = wheelhouse_workload::workloads().len();
     let traces = wheelhouse_workload::trace::shipped().len();
     let contenders = BACKENDS.len() + 1; // the floor
     assert_eq!(rows.len(), workloads * contenders + traces * (contenders - LINEAR));

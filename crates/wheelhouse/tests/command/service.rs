@@ -1,4 +1,5 @@
-//! `wheelhouse service`: what it prints, leaves behind and refuses. What it measures is tested where it is made.
+//! `wheelhouse service`: what it prints, leaves behind and refuses. What it measures is tested
+//! where it is made.
 
 use crate::{Scratch, fails, succeeds, wheelhouse};
 

@@ -46,7 +46,8 @@ pub struct Counts {
     pub cancels_unknown: u64,
     /// Of the cancels: left out, because here the timer had fired already, at its deadline.
     pub cancels_late: u64,
-    /// Timers that expired in the kernel before the deadline known here, which must have been moved unseen: cancelled.
+    /// Timers that expired in the kernel before the deadline known here, which must have been moved
+    /// unseen: cancelled.
     pub expiries_early: u64,
 }
 
@@ -92,16 +93,16 @@ impl fmt::Display for KernelError {
             Self::Io(error) => write!(f, "the recording cannot be read: {error}"),
             Self::Line { number, what } => write!(
                 f,
-                "line {number} of the recording: {what}. Give the text of ftrace's `trace` or of `perf script`, with the \
-                 events timer_start, timer_cancel and timer_expire_entry"
+                "line {number} of the recording: {what}. Give the text of ftrace's `trace` or of \
+                 `perf script`, with the events timer_start, timer_cancel and timer_expire_entry"
             ),
             Self::Empty => f.write_str(
                 "the recording has no timer_start: was the event enabled while the command ran?",
             ),
             Self::Hz { measured } => write!(
                 f,
-                "the recording has {measured:.0} jiffies in a second, which is no setting of the kernel: record for a second or \
-                 more, or give CONFIG_HZ with --hz"
+                "the recording has {measured:.0} jiffies in a second, which is no setting of the \
+                 kernel: record for a second or more, or give CONFIG_HZ with --hz"
             ),
         }
     }
@@ -115,15 +116,17 @@ impl From<io::Error> for KernelError {
     }
 }
 
-/// Makes a stream of the text of a recording. Holds all events in memory, 48 bytes each: what becomes of a cancellation
-/// shows only later.
+/// Makes a stream of the text of a recording. Holds all events in memory, 48 bytes each: what
+/// becomes of a cancellation shows only later.
 ///
 /// ```
 /// use wheelhouse_workload::{Op, kernel};
 ///
-/// let text = "a-1 [000] d..1. 1.000: timer_start: timer=f0 function=f expires=1100 [timeout=100]\n\
-///             a-1 [000] d..1. 1.008: timer_cancel: timer=f0\n\
-///             a-1 [000] d..1. 1.008: timer_start: timer=f0 function=f expires=1102 [timeout=100]\n";
+/// let text = "\
+/// a-1 [000] d..1. 1.000: timer_start: timer=f0 function=f expires=1100 [timeout=100]
+/// a-1 [000] d..1. 1.008: timer_cancel: timer=f0
+/// a-1 [000] d..1. 1.008: timer_start: timer=f0 function=f expires=1102 [timeout=100]
+/// ";
 /// let recording = kernel::convert(text.as_bytes(), &kernel::Options::default())?;
 /// assert_eq!(recording.hz, 250);
 /// assert_eq!(recording.ops, [
@@ -136,7 +139,8 @@ impl From<io::Error> for KernelError {
 ///
 /// # Errors
 ///
-/// If a line cannot be understood, there is no `timer_start`, or neither the text nor `options` say how long a jiffy is.
+/// If a line cannot be understood, there is no `timer_start`, or neither the text nor `options` say
+/// how long a jiffy is.
 pub fn convert(input: impl BufRead, options: &Options) -> Result<Recording, KernelError> {
     let mut counts = Counts::default();
     let events = read_events(input, options, &mut counts)?;
@@ -188,9 +192,10 @@ impl fmt::Display for Counts {
         let Self { cancels_unknown, cancels_late, expiries_early, .. } = self;
         write!(
             f,
-            "kernel events: {starts} starts, {cancels} cancels (first half of a move {cancels_by_move}, of an expiry \
-             {cancels_by_expiry}; left out, started before the recording {cancels_unknown}, fired here at the deadline \
-             {cancels_late}), {expiries} expiries ({expiries_early} before the deadline known), {lost} lost"
+            "kernel events: {starts} starts, {cancels} cancels (first half of a move \
+             {cancels_by_move}, of an expiry {cancels_by_expiry}; left out, started before the \
+             recording {cancels_unknown}, fired here at the deadline {cancels_late}), {expiries} \
+             expiries ({expiries_early} before the deadline known), {lost} lost"
         )
     }
 }
@@ -270,9 +275,10 @@ enum Fate {
 
 /// What became of each cancellation, found backwards from what came after it.
 ///
-/// An expiry takes the timer off the wheel, which is traced as a cancellation, and then calls it: the next event of that
-/// timer is `timer_expire_entry`, whatever interrupts did between. `mod_timer` takes it off and puts it back with
-/// interrupts disabled: the next event of that CPU is `timer_start` of that timer.
+/// An expiry takes the timer off the wheel, which is traced as a cancellation, and then calls it:
+/// the next event of that timer is `timer_expire_entry`, whatever interrupts did between.
+/// `mod_timer` takes it off and puts it back with interrupts disabled: the next event of that CPU
+/// is `timer_start` of that timer.
 fn fates(events: &[Event]) -> Vec<Fate> {
     let mut next_of_timer: HashMap<u64, Kind> = HashMap::new();
     let mut next_on_cpu: HashMap<u32, &Event> = HashMap::new();
@@ -395,7 +401,8 @@ impl Model {
         self.timers.insert(timer, Known { cancelled: true, ..known });
     }
 
-    /// Neither cancelled nor fired, which it has if the clock was moved since to its deadline or beyond.
+    /// Neither cancelled nor fired, which it has if the clock was moved since to its deadline or
+    /// beyond.
     fn is_live(&self, known: Known) -> bool {
         let fired = known.deadline <= self.clock && known.started_at_move < self.moves;
         !known.cancelled && !fired

@@ -4,8 +4,10 @@
 //!
 //! ```text
 //!  nginx-8396 [001] d.s3. 2044.960864: timer_cancel: timer=ffff8881220ebbf8
-//!  nginx-8396 [001] d.s3. 2044.960865: timer_start: timer=ffff8881220ebbf8 function=tcp_delack_timer expires=4295403489 [timeout=10] ...
-//! <idle>-0    [000] ..s1. 2044.500051: timer_expire_entry: timer=ffffc9000007fdf8 function=process_timeout now=4295403364 ...
+//!  nginx-8396 [001] d.s3. 2044.960865: timer_start: timer=ffff8881220ebbf8
+//!                         function=tcp_delack_timer expires=4295403489 [timeout=10] ...
+//! <idle>-0    [000] ..s1. 2044.500051: timer_expire_entry: timer=ffffc9000007fdf8
+//!                         function=process_timeout now=4295403364 ...
 //! ```
 //!
 //! What they mean here:
@@ -23,8 +25,9 @@
 //!
 //! # What differs from what happened
 //!
-//! * Here a timer fires at its deadline. The kernel fires it up to an eighth of its delay later, by design, and may be asked to
-//!   cancel or move it in between: such a cancellation is left out, such a move becomes an insertion.
+//! * Here a timer fires at its deadline. The kernel fires it up to an eighth of its delay later, by
+//!   design, and may be asked to cancel or move it in between: such a cancellation is left out,
+//!   such a move becomes an insertion.
 //! * A timer that was started before the recording is unknown, and its cancellation is left out.
 //! * `mod_timer` to an instant in the same slot of the kernel's wheel is not traced at all.
 //! * Deferrable and pinned timers are timers like all others here.

@@ -32,7 +32,8 @@ pub(super) enum Kind {
 
 const EVENTS: [&str; 3] = ["timer_start:", "timer_cancel:", "timer_expire_entry:"];
 
-/// Reads a line as `trace`, `trace_pipe` or `perf script` prints it; if that is impossible, says why.
+/// Reads a line as `trace`, `trace_pipe` or `perf script` prints it; if that is impossible, says
+/// why.
 pub(super) fn parse(line: &str) -> Result<Line, &'static str> {
     if let Some(lost) = lost(line) {
         return Ok(Line::Lost(lost));
@@ -117,8 +118,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const START: &str = "           nginx-8396    [001] d.s3.  2044.960865: timer_start: timer=ffff88813c9d4e78 \
-        function=tcp_delack_timer expires=4295403489 [timeout=10] bucket_expiry=4295403490 cpu=1 idx=34 flags=D|I";
+    const START: &str = "           nginx-8396    [001] d.s3.  2044.960865: timer_start: \
+                         timer=ffff88813c9d4e78 function=tcp_delack_timer expires=4295403489 \
+                         [timeout=10] bucket_expiry=4295403490 cpu=1 idx=34 flags=D|I";
 
     fn event(line: &str) -> Event {
         match parse(line) {
@@ -134,12 +136,14 @@ mod tests {
             event(START),
             Event { at: 2_044.960_865, cpu: 1, timer: 0xffff_8881_3c9d_4e78, kind }
         );
-        let line = "          <idle>-0       [000] d.s2.  2044.500033: timer_cancel: timer=ffffc9000007fdf8";
+        let line = "          <idle>-0       [000] d.s2.  2044.500033: timer_cancel: \
+                    timer=ffffc9000007fdf8";
         assert_eq!(
             event(line),
             Event { at: 2_044.500_033, cpu: 0, timer: 0xffff_c900_0007_fdf8, kind: Kind::Cancel }
         );
-        let line = "<idle>-0 [000] ..s1. 2044.500051: timer_expire_entry: timer=1f function=f now=429 baseclk=428";
+        let line = "<idle>-0 [000] ..s1. 2044.500051: timer_expire_entry: timer=1f function=f \
+                    now=429 baseclk=428";
         assert_eq!(event(line).kind, Kind::Expire { now: 429 });
     }
 

@@ -20,7 +20,8 @@ pub(crate) fn phases(delay: Tick, cancelled: u32, n: u32, mut random: Random) ->
     let stages = vec![
         Stage::timer_ops(Measure::Mix, u64::from(n), insert),
         Stage::timer_ops(Measure::Mix, cancellations, cancel),
-        Stage::fire(Measure::Mix, 0, fire), // the expiries are paid by the insertions, as in every mix
+        // The expiries are paid by the insertions, as in every mix.
+        Stage::fire(Measure::Mix, 0, fire),
     ];
     Box::new(Script::new(state, stages))
 }

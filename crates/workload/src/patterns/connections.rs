@@ -156,7 +156,8 @@ impl State {
         if self.random.chance(self.tcp.closed) {
             sink.cancel(self.keepalive(connection));
             self.start_time_wait(self.tcp.time_wait, sink);
-            sink.insert_after(self.keepalive(connection), self.tcp.keepalive); // the next connection
+            // The next connection.
+            sink.insert_after(self.keepalive(connection), self.tcp.keepalive);
         }
         (self.tcp.think.draw(&mut self.random), Event::Request)
     }

@@ -27,7 +27,8 @@ pub struct Messages {
     pub per_response: u32,
 }
 
-/// Labels of a pair: of the ten timers, the server never starts its two for requests nor the client its pace.
+/// Labels of a pair: of the ten timers, the server never starts its two for requests nor the client
+/// its pace.
 const TIMERS: u32 = 7;
 const CLIENT_IDLE: u32 = 0;
 const SERVER_IDLE: u32 = 1;

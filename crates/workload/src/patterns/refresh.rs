@@ -47,7 +47,8 @@ fn resume(state: &mut State, step: u64, sink: &mut Sink) {
     let ttl = state.ttl.draw(&mut state.random);
     state.ttls.push(ttl);
     let event = state.draw_next(label, 0);
-    // The last use was at a point anywhere between then and the next one: both ends move by the same age.
+    // The last use was at a point anywhere between then and the next one: both ends move by the
+    // same age.
     let age = state.random.below(event.0);
     state.events.push(event.0 - age, event.1);
     sink.insert(label, ttl - age);

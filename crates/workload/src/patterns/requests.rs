@@ -9,8 +9,9 @@ use crate::script::{Script, Sink, Stage};
 use std::cmp::Reverse;
 use wheelhouse_core::Tick;
 
-/// How many labels `n` requests on average can need at a time: their number varies by its square root, so that even the
-/// smallest streams stay well below. Should they not, a request waits for one to end.
+/// How many labels `n` requests on average can need at a time: their number varies by its square
+/// root, so that even the smallest streams stay well below. Should they not, a request waits for
+/// one to end.
 pub(crate) fn labels(n: u32) -> u64 {
     u64::from(n) + u64::from(n) / 8 + 1024
 }
@@ -74,8 +75,8 @@ fn request(state: &mut State, _: u64, sink: &mut Sink) {
 }
 
 impl State {
-    /// Draws the requests that are under way at a random moment: the chance to meet one is as its wait is long, and
-    /// the moment is anywhere within the wait.
+    /// Draws the requests that are under way at a random moment: the chance to meet one is as its
+    /// wait is long, and the moment is anywhere within the wait.
     fn begin_in_the_middle(&mut self, n: u32) {
         while self.under_way.len() < n as usize {
             let answer = self.completion.draw(&mut self.random);
@@ -85,7 +86,8 @@ impl State {
                 self.under_way.push((self.timeout - age, answer - age));
             }
         }
-        self.under_way.sort_by_key(|&under_way| Reverse(under_way)); // the oldest is taken first, from the end
+        // The oldest is taken first, from the end.
+        self.under_way.sort_by_key(|&under_way| Reverse(under_way));
     }
 
     fn start(&mut self, deadline: Tick, answer: Tick, sink: &mut Sink) {

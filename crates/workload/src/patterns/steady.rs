@@ -15,8 +15,9 @@ struct State {
 
 pub(crate) fn phases(longest: Tick, laps: u32, n: u32, random: Random) -> Phases {
     let (count, steps) = (u64::from(n), u64::from(n) * u64::from(laps));
-    // The run is to last as long as the longest delay. Where there are fewer steps than that has ticks, the clock
-    // cannot go slower than a tick a step, and the delays shrink instead; the share that fires stays the same.
+    // The run is to last as long as the longest delay. Where there are fewer steps than that has
+    // ticks, the clock cannot go slower than a tick a step, and the delays shrink instead; the
+    // share that fires stays the same.
     let steps_per_tick = (steps / longest).max(1);
     let longest = longest.min(steps);
     let state = State { random, n, longest, steps_per_tick };

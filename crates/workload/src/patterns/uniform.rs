@@ -9,8 +9,9 @@ use wheelhouse_core::Tick;
 /// Fewest ticks of the tick-by-tick run.
 const MIN_TICKS: u32 = 1024;
 
-/// How often each timer is rescheduled. What a structure leaves behind when it reschedules lazily it must clear away now and
-/// then; once round would end before any of it was, and leave it to the expiries to pay.
+/// How often each timer is rescheduled. What a structure leaves behind when it reschedules lazily
+/// it must clear away now and then; once round would end before any of it was, and leave it to the
+/// expiries to pay.
 const RESCHEDULE_LAPS: u64 = 4;
 
 struct State {

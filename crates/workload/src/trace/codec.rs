@@ -73,7 +73,8 @@ impl Context {
                 let count = u32::try_from(fields.number()?).ok()?;
                 let to = self.tick(fields)?;
                 self.clock = to;
-                (to >= u64::from(count)).then_some(Op::Ticks { count, to }) // its first tick is not before 0
+                // Its first tick is not before 0.
+                (to >= u64::from(count)).then_some(Op::Ticks { count, to })
             }
             WAKE => Some(Op::Wake),
             POP => {

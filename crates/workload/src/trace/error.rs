@@ -91,19 +91,19 @@ impl fmt::Display for TraceError {
             }
             Self::TooLong { block, what, found, most } => write!(
                 f,
-                "the trace is corrupt in {}, or not made by this crate: {what} is given as {found}, and {most} is the \
-                 most there can be. Copy it again, or record it again",
+                "the trace is corrupt in {}, or not made by this crate: {what} is given as \
+                 {found}, and {most} is the most there can be. Copy it again, or record it again",
                 Place(*block)
             ),
             Self::Label { label, labels } => write!(
                 f,
-                "label {label} is beyond the {labels} labels of the trace's header: set Header::labels to the largest label \
-                 plus one"
+                "label {label} is beyond the {labels} labels of the trace's header: set \
+                 Header::labels to the largest label plus one"
             ),
             Self::Operations { announced, written } => write!(
                 f,
-                "the trace's header announces {announced} operations, and {written} came: set Header::operations to \
-                 the number that is written"
+                "the trace's header announces {announced} operations, and {written} came: set \
+                 Header::operations to the number that is written"
             ),
             Self::Full { limit } => write!(
                 f,

@@ -16,8 +16,9 @@ pub struct Header {
     pub provenance: String,
     /// How long a tick lasts, in nanoseconds; 0 if the trace does not say.
     pub tick_ns: u64,
-    /// All labels are below this: what [`Player::new`](crate::Player::new) is to be given. A reader holds the trace to it;
-    /// whoever makes room for so many labels should first hold it against what room there is.
+    /// All labels are below this: what [`Player::new`](crate::Player::new) is to be given. A reader
+    /// holds the trace to it; whoever makes room for so many labels should first hold it against
+    /// what room there is.
     pub labels: u32,
     /// How many operations there are, movements of the clock included.
     pub operations: u64,
@@ -120,7 +121,8 @@ impl std::fmt::Display for Totals {
         let Self { inserts, cancels, reschedules, clock } = self;
         write!(
             f,
-            "trace: {inserts} inserts, {cancels} cancels, {reschedules} reschedules, {clock} movements of the clock"
+            "trace: {inserts} inserts, {cancels} cancels, {reschedules} reschedules, {clock} \
+             movements of the clock"
         )
     }
 }

@@ -9,7 +9,8 @@
 //! ```
 //! use wheelhouse_workload::{Op, trace};
 //!
-//! let header = trace::Header { name: "two".into(), labels: 1, operations: 2, ..trace::Header::default() };
+//! let header = trace::Header::default();
+//! let header = trace::Header { name: "two".into(), labels: 1, operations: 2, ..header };
 //! let mut writer = trace::Writer::new(Vec::new(), header)?;
 //! writer.write(Op::Insert { label: 0, deadline: 5 })?;
 //! writer.write(Op::Advance { to: 9 })?;
@@ -28,10 +29,10 @@
 //!
 //! ```text
 //! file    = magic version:u16 length:u32 header:[u8; length] crc:u32  block*  end
-//! magic   = 89 'W' 'H' 'T' 0d 0a 1a 0a     (as PNG's: a transfer that mangles line ends or bit 7 shows)
-//! header  = tick_ns:u64 labels:u32 operations:u64 length:u32 name length:u32 provenance     (UTF-8)
+//! magic   = 89 'W' 'H' 'T' 0d 0a 1a 0a  (as PNG's: mangled line ends or a lost bit 7 show)
+//! header  = tick_ns:u64 labels:u32 operations:u64 length:u32 name length:u32 provenance  (UTF-8)
 //! block   = 'B' raw:u32 packed:u32 operations:u32 crc_raw:u32 crc:u32 [u8; packed]
-//! end     = 'E' inserts:u64 cancels:u64 reschedules:u64 clock:u64 crc:u32       and nothing after it
+//! end     = 'E' inserts:u64 cancels:u64 reschedules:u64 clock:u64 crc:u32  and nothing after it
 //! ```
 //!
 //! A block holds up to 64 KiB of operations, deflated; `crc_raw` is the CRC-32 of what comes out.

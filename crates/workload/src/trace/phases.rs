@@ -7,8 +7,8 @@ use std::io::Read;
 /// Most operations of a phase.
 const OPS_PER_PHASE: usize = 1 << 22;
 
-/// The operations of a trace in phases of [`Measure::Mix`], each counted by its insertions, cancellations and
-/// reschedules. Made by [`Reader::phases`].
+/// The operations of a trace in phases of [`Measure::Mix`], each counted by its insertions,
+/// cancellations and reschedules. Made by [`Reader::phases`].
 #[derive(Debug)]
 pub struct Phases<R> {
     reader: Reader<R>,

@@ -125,7 +125,8 @@ impl<R: Read> Reader<R> {
         let [raw, packed, operations, crc_raw, crc] = [field(), field(), field(), field(), field()];
         self.bounded("the length of its operations", raw.into(), MAX_RAW as u64)?;
         self.bounded("its deflated length", packed.into(), MAX_PACKED as u64)?;
-        self.bounded("the number of its operations", operations.into(), raw.into())?; // none takes less than a byte
+        // No operation takes less than a byte.
+        self.bounded("the number of its operations", operations.into(), raw.into())?;
         read_into(&mut self.input, &mut self.packed, packed as usize, self.block)?;
         self.crc = chained(self.crc, &[&[BLOCK], &frame[..16], &self.packed]);
         if self.crc != crc {

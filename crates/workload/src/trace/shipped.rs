@@ -31,8 +31,8 @@ impl Shipped {
     }
 }
 
-/// The traces that come with this crate: the kernel timers of a web server and of a key-value server, each under its load
-/// generator. `traces/README.md` has how they were made.
+/// The traces that come with this crate: the kernel timers of a web server and of a key-value
+/// server, each under its load generator. `traces/README.md` has how they were made.
 pub fn shipped() -> &'static [Shipped] {
     &[
         Shipped { name: "nginx", bytes: include_bytes!("../../traces/nginx.trace") },

@@ -1,4 +1,5 @@
-//! A timer facility that is right because it is obvious, to play streams on: a map ordered by (deadline, insertion).
+//! A timer facility that is right because it is obvious, to play streams on: a map ordered by
+//! (deadline, insertion).
 
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU32;

@@ -242,7 +242,10 @@ mod tests {
     #[test]
     fn does_as_kafka_wheel_where_nothing_is_cancelled() {
         for size in [8, 20, 64] {
-            let (mut port, mut wheel) = (Port::new(1, size, 0), Lab::new(&Scale::REDUCED).slots("kafka-wheel", size as u64));
+            let (mut port, mut wheel) = (
+                Port::new(1, size, 0),
+                Lab::new(&Scale::REDUCED).slots("kafka-wheel", size as u64),
+            );
             let mut random = random(size as u64);
             for name in 0..1_000 {
                 let deadline = 1 + random.random_range(0..100_000);

@@ -3,6 +3,6 @@
 //! `rounds` is a wheel with rounds, by the rules of each article; `kafka` the wheel of levels that S3
 //! ports to Go; `linux` the kernel's arithmetic.
 
-pub(super) mod kafka;
+pub(crate) mod kafka;
 pub(super) mod linux;
-pub(super) mod rounds;
+pub(crate) mod rounds;

@@ -46,11 +46,8 @@ pub(crate) const S1: Rules = Rules {
 pub(crate) const S1_FROM_ZERO: Rules = Rules { stored: S0.stored, ..S1 };
 
 /// S4, as Netty has it and Varghese and Lauck's scheme 6.
-pub(crate) const S4: Rules = Rules {
-    stored: |delay, slots| ((delay - 1) / slots) as i64,
-    takes_off_first: false,
-    ..S1
-};
+pub(crate) const S4: Rules =
+    Rules { stored: |delay, slots| ((delay - 1) / slots) as i64, takes_off_first: false, ..S1 };
 
 /// The number of runs of a task that repeats.
 pub(crate) const WITHOUT_END: i64 = -1;
@@ -167,7 +164,13 @@ impl Rounds {
 }
 
 /// The ticks at which a task of so many ticks fires, by name 0, in one wheel.
-pub(crate) fn ticks_of(rules: Rules, slots: u64, delay: Tick, times: i64, ticks: Tick) -> Vec<Tick> {
+pub(crate) fn ticks_of(
+    rules: Rules,
+    slots: u64,
+    delay: Tick,
+    times: i64,
+    ticks: Tick,
+) -> Vec<Tick> {
     let mut wheel = Rounds::new(rules, slots, 0);
     wheel.add(0, delay, times);
     wheel.run(ticks).into_iter().map(|(tick, _)| tick).collect()

@@ -6,9 +6,11 @@ use crate::latest;
 use crate::random::Random;
 use wheelhouse_core::backend::Backend;
 
-/// Contract 2 of structures that are late by design: a timer never fires before its deadline, and at the latest in the first call that is as far
-/// after it as the bound allows for its delay when it was inserted or last moved. The delays are those of all edges between levels and random ones, from
-/// several phases of the clock; the calls go tick by tick, in jumps, and just before and at the last tick allowed.
+/// Contract 2 of structures that are late by design: a timer never fires before its deadline, and
+/// at the latest in the first call that is as far after it as the bound allows for its delay when
+/// it was inserted or last moved. The delays are those of all edges between levels and random ones,
+/// from several phases of the clock; the calls go tick by tick, in jumps, and just before and at
+/// the last tick allowed.
 ///
 /// # Panics
 ///
@@ -22,7 +24,8 @@ pub fn approximate_02_never_early_late_within_the_bound<B: Backend>() {
     the_bound_is_that_of_the_last_move::<B>();
 }
 
-/// A timer inserted at `start`: silent a tick before its deadline, gone at the last tick that it may fire at.
+/// A timer inserted at `start`: silent a tick before its deadline, gone at the last tick that it
+/// may fire at.
 fn fires_in_time<B: Backend>(start: u64, deadline: u64) {
     let mut watched = Watched::<B>::new(start);
     watched.insert(deadline);
@@ -51,7 +54,8 @@ fn at_every_phase<B: Backend>() {
     }
 }
 
-/// A call at each tick, over the edges of several levels; no timer is later than its own bound at any of them.
+/// A call at each tick, over the edges of several levels; no timer is later than its own bound at
+/// any of them.
 fn tick_by_tick<B: Backend>() {
     for start in [0, (1 << 12) - 700, (1 << 16) - 2_000, (1 << 24) - 1_500, (1 << 32) - 1_000] {
         let mut random = Random::new(start);
@@ -83,7 +87,8 @@ fn in_jumps_of_any_size<B: Backend>() {
     }
 }
 
-/// Calls a tick before each deadline and at it, a tick before the last that it may fire at and at that.
+/// Calls a tick before each deadline and at it, a tick before the last that it may fire at and at
+/// that.
 fn all_distances_at_once<B: Backend>() {
     for start in STARTS {
         let mut watched = Watched::<B>::new(start);
@@ -99,7 +104,8 @@ fn all_distances_at_once<B: Backend>() {
     }
 }
 
-/// A timer that was moved from afar is as punctual as one that was not, and one that was moved away gets no old slot.
+/// A timer that was moved from afar is as punctual as one that was not, and one that was moved away
+/// gets no old slot.
 fn the_bound_is_that_of_the_last_move<B: Backend>() {
     for start in STARTS {
         for near in [1, 5, 62, 63, 100, 1_000, 1 << 20] {

@@ -4,8 +4,8 @@ use super::Watched;
 use crate::random::Random;
 use wheelhouse_core::backend::Backend;
 
-/// Contract 4 of structures that are late by design: a deadline at or before `now` is due at once. It fires in the next call, even one to the
-/// same tick, and in the same run of `pop_expired`.
+/// Contract 4 of structures that are late by design: a deadline at or before `now` is due at once.
+/// It fires in the next call, even one to the same tick, and in the same run of `pop_expired`.
 ///
 /// # Panics
 ///
@@ -46,7 +46,8 @@ fn fires_in_the_next_call<B: Backend>() {
     }
 }
 
-/// Between two pops of a run the clock is at the tick of the run already, wherever the structure's hand is.
+/// Between two pops of a run the clock is at the tick of the run already, wherever the structure's
+/// hand is.
 fn in_the_middle_of_a_run<B: Backend>() {
     for unit in [1, 10, 64, 256, 1_000, 1 << 20, 1 << 36] {
         let now = 100 * unit;
@@ -101,7 +102,8 @@ fn what_is_pending_can_be_changed<B: Backend>() {
     }
 }
 
-/// Periodic timers that start themselves again in the run: each period once, however far the clock jumps.
+/// Periodic timers that start themselves again in the run: each period once, however far the clock
+/// jumps.
 fn periods_are_caught_up<B: Backend>() {
     let mut random = Random::new(4);
     let mut watched = Watched::<B>::new(0);
@@ -119,7 +121,8 @@ fn periods_are_caught_up<B: Backend>() {
     }
     for period in [7, 10, 100, 1_000] {
         let started = periods.iter().filter(|other| **other == period).count() as u64;
-        // One for each period that has passed and one that waits; those of which the bound has not passed may wait too.
+        // One for each period that has passed and one that waits; those of which the bound has not
+        // passed may wait too.
         let passed = watched.now() / period;
         let behind = B::INFO.precision.lateness(period).div_ceil(period);
         assert!(

@@ -1,5 +1,7 @@
-//! The promises of structures that are [late by design](wheelhouse_core#structures-that-are-late-by-design), where they differ from
-//! those of the others. Each check holds every answer to the structure's own bound, by a ledger that is kept beside it.
+//! The promises of structures that are [late by
+//! design](wheelhouse_core#structures-that-are-late-by-design), where they differ from those of the
+//! others. Each check holds every answer to the structure's own bound, by a ledger that is kept
+//! beside it.
 
 mod bound;
 mod due;
@@ -21,8 +23,8 @@ pub use wakeup::approximate_07_wakeup_never_after_a_bound;
 use super::edges;
 use watched::Watched;
 
-/// The distances at which such structures change slot or level: those of all wheels, and a slot short of a turn of 64 slots, where Linux's
-/// wheel does.
+/// The distances at which such structures change slot or level: those of all wheels, and a slot
+/// short of a turn of 64 slots, where Linux's wheel does.
 fn distances() -> impl Iterator<Item = u64> {
     let short_of_a_turn = (0..58).map(|bit| 63_u64 << bit).flat_map(|edge| edge - 1..=edge + 1);
     edges().chain(short_of_a_turn)

@@ -5,9 +5,10 @@ use super::{Watched, distances};
 use crate::random::Random;
 use wheelhouse_core::backend::Backend;
 
-/// Contract 3 of structures that are late by design: of timers inserted at one tick, none fires at a later tick than one with a later deadline, and
-/// those inserted in order of their deadlines fire in that order. A call that jumps fires in the order in which calls at each tick would have. A move
-/// counts as an insertion.
+/// Contract 3 of structures that are late by design: of timers inserted at one tick, none fires at
+/// a later tick than one with a later deadline, and those inserted in order of their deadlines fire
+/// in that order. A call that jumps fires in the order in which calls at each tick would have. A
+/// move counts as an insertion.
 ///
 /// # Panics
 ///
@@ -63,8 +64,9 @@ fn in_order_if_inserted_in_order<B: Backend>() {
     }
 }
 
-/// Where one level ends and the next begins, a narrow slot and a wide one may end at the same tick: what is in the narrow one was to come first. That
-/// takes a phase of the clock in which the edge is close before that tick.
+/// Where one level ends and the next begins, a narrow slot and a wide one may end at the same tick:
+/// what is in the narrow one was to come first. That takes a phase of the clock in which the edge
+/// is close before that tick.
 fn in_order_across_the_edges_of_levels<B: Backend>() {
     let mut distances: Vec<_> = distances().collect();
     distances.sort_unstable();

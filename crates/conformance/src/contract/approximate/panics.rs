@@ -5,8 +5,9 @@ use super::Watched;
 use crate::random::Random;
 use wheelhouse_core::backend::Backend;
 
-/// Contract 9, as for all structures, with the order that is promised by those that are late by design: if the callback of `advance` panics, the timer it was
-/// given is gone; all others stay, and the structure goes on with the next call.
+/// Contract 9, as for all structures, with the order that is promised by those that are late by
+/// design: if the callback of `advance` panics, the timer it was given is gone; all others stay,
+/// and the structure goes on with the next call.
 ///
 /// # Panics
 ///

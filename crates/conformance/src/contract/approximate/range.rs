@@ -7,8 +7,9 @@ use wheelhouse_core::backend::Backend;
 
 const MAX: Tick = Tick::MAX;
 
-/// Contract 10 of structures that are late by design: any tick is a valid deadline, `u64::MAX` included, at which everything is due; nothing
-/// overflows, and no loop runs over a distance in ticks (which [`Check`](crate::Check) finds by the time that it takes).
+/// Contract 10 of structures that are late by design: any tick is a valid deadline, `u64::MAX`
+/// included, at which everything is due; nothing overflows, and no loop runs over a distance in
+/// ticks (which [`Check`](crate::Check) finds by the time that it takes).
 ///
 /// # Panics
 ///
@@ -22,7 +23,8 @@ pub fn approximate_10_the_whole_range_of_u64<B: Backend>() {
     moved_from_end_to_end::<B>();
 }
 
-/// However wide their slots are, the last timers do not fire early and not after the last tick, which nobody can name.
+/// However wide their slots are, the last timers do not fire early and not after the last tick,
+/// which nobody can name.
 fn the_last_ticks_from_afar<B: Backend>() {
     for distance in distances().filter(|distance| *distance > 0) {
         let start = MAX - distance;
@@ -68,7 +70,8 @@ fn at_the_end_of_time<B: Backend>() {
     }
 }
 
-/// All scales in one structure, fired by one call over everything, by wake-ups, and after a stop in between.
+/// All scales in one structure, fired by one call over everything, by wake-ups, and after a stop in
+/// between.
 fn every_tick_of_a_scale<B: Backend>() {
     for stop in [0, 1, 1 << 20, (1 << 32) - 1, 1 << 63, MAX - 1, MAX] {
         let mut watched = Watched::<B>::new(0);

@@ -8,8 +8,9 @@ use wheelhouse_core::backend::Backend;
 /// A clock past this has little left to show.
 const LATE: u64 = 1 << 63;
 
-/// A run of [`LONG_RUN`] / 4 operations of all kinds over deadlines of all scales: each expiry with its handle, its deadline and its value, once, neither
-/// early nor later than its bound; each value given back; length, clock and wake-up after each operation.
+/// A run of [`LONG_RUN`] / 4 operations of all kinds over deadlines of all scales: each expiry with
+/// its handle, its deadline and its value, once, neither early nor later than its bound; each value
+/// given back; length, clock and wake-up after each operation.
 ///
 /// # Panics
 ///
@@ -21,7 +22,8 @@ pub fn approximate_long_run<B: Backend>() {
     for _ in 0..LONG_RUN / 4 {
         if random.one_in(5_000) {
             phase = Phase::new(&mut random);
-            // A new structure, at times: with the clock far on, or with a hundred thousand handles, there is less to see.
+            // A new structure, at times: with the clock far on, or with a hundred thousand handles,
+            // there is less to see.
             if watched.now() > LATE || random.one_in(4) {
                 watched.advance(u64::MAX);
                 watched = Watched::new(random.of_any_scale(phase.bits));

@@ -5,9 +5,10 @@ use super::{Watched, distances};
 use crate::random::Random;
 use wheelhouse_core::backend::Backend;
 
-/// Contract 7 of structures that are late by design: `next_wakeup` is `None` if and only if no timer is live, else never after the tick by which one
-/// has to have fired, and at or before `now` if one is due. From wake-up to wake-up every timer fires within its bound, with at most one call in
-/// vain per level.
+/// Contract 7 of structures that are late by design: `next_wakeup` is `None` if and only if no
+/// timer is live, else never after the tick by which one has to have fired, and at or before `now`
+/// if one is due. From wake-up to wake-up every timer fires within its bound, with at most one call
+/// in vain per level.
 ///
 /// # Panics
 ///

@@ -14,7 +14,8 @@ struct Live {
     latest: Tick,
 }
 
-/// A structure whose every answer is held to what it promises. Timers go by number in order of insertion, from 0; the number is the value.
+/// A structure whose every answer is held to what it promises. Timers go by number in order of
+/// insertion, from 0; the number is the value.
 pub(super) struct Watched<B: Backend> {
     timer: B::Timer<u64, NoMeter>,
     /// The handles of all timers that there have been.
@@ -131,7 +132,8 @@ impl<B: Backend> Watched<B> {
         }
     }
 
-    /// The wake-up: there if and only if a timer is, and not after the tick by which one has to have fired.
+    /// The wake-up: there if and only if a timer is, and not after the tick by which one has to
+    /// have fired.
     pub(super) fn wakeup(&self) -> Option<Tick> {
         let wakeup = self.timer.next_wakeup();
         assert_eq!(
@@ -220,7 +222,8 @@ impl<B: Backend> Watched<B> {
         if let Some((latest, timer)) = late {
             let deadline = self.deadline(*timer);
             panic!(
-                "contract 2, late within the bound: {timer} is due at {deadline:?}, by {latest}; now is {}",
+                "contract 2, late within the bound: {timer} is due at {deadline:?}, by {latest}; \
+                 now is {}",
                 self.now
             );
         }

@@ -1,0 +1,131 @@
+//! The timers of a wheel whose slots are linked lists: what all such wheels do alike.
+//!
+//! A timer is in an [`Arena`], and its place there is its place in the
+//! [`Lists`](crate::lists::Lists). Which list it is in, deadline and link of the timer tell. So a
+//! wheel has to say no more than how a timer gets into a list and out of it.
+
+use crate::arena::{Arena, Link};
+use crate::{Expired, Tick};
+
+/// What the arena holds of a timer.
+#[derive(Clone, Debug)]
+pub struct Entry<T> {
+    /// When it is due.
+    pub deadline: Tick,
+    /// What was given to [`Timer::insert`](crate::Timer::insert).
+    pub value: T,
+}
+
+impl<T> Arena<Entry<T>, Link> {
+    /// Takes out the timer at a place, which has been taken out of its list and fires.
+    #[inline]
+    pub fn expire(&mut self, place: u32) -> Option<Expired<T>> {
+        let (id, Entry { deadline, value }) = self.remove_at(place)?;
+        Some(Expired { id, deadline, value })
+    }
+}
+
+/// Writes the methods of [`Timer`](crate::Timer) that are the same in all wheels of linked lists:
+/// `now`, `len`, `deadline`, and the three that are named, each with its cost before it.
+///
+/// The wheel has fields `now: Tick` and `timers: Arena<Entry<T>, Link>`, and two methods. `link`
+/// puts the timer at a place into the list of a deadline, and returns what is to be kept as the
+/// link. `unlink` takes the timer at a place out of the list that its link and deadline tell.
+///
+/// ```
+/// use wheelhouse_core::arena::{Arena, Link};
+/// use wheelhouse_core::linked::Entry;
+/// use wheelhouse_core::lists::{Ends, Lists};
+/// use wheelhouse_core::{Expired, Tick, Timer, TimerId};
+///
+/// /// A wheel of one slot, in which a timer is searched for.
+/// struct Slot<T> {
+///     now: Tick,
+///     timers: Arena<Entry<T>, Link>,
+///     lists: Lists,
+///     slot: Ends,
+/// }
+///
+/// impl<T> Slot<T> {
+///     fn link(&mut self, place: u32, _deadline: Tick) -> Link {
+///         self.lists.push_back(&mut self.slot, place);
+///         Link::MIN
+///     }
+///
+///     fn unlink(&mut self, place: u32, _link: Link, _deadline: Tick) {
+///         self.lists.remove(&mut self.slot, place);
+///     }
+/// }
+///
+/// impl<T> Timer<T> for Slot<T> {
+///     wheelhouse_core::linked_timers! {
+///         /// O(1).
+///         insert;
+///         /// O(1).
+///         cancel;
+///         /// O(1).
+///         reschedule;
+///     }
+///
+///     fn next_wakeup(&self) -> Option<Tick> {
+///         self.timers.iter().map(|(_, _, entry)| entry.deadline).min()
+///     }
+///
+///     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
+///         // ...
+/// #       self.now = self.now.max(now);
+/// #       None
+///     }
+/// }
+///
+/// let (timers, lists) = (Arena::new(), Lists::new());
+/// let mut slot = Slot { now: 0, timers, lists, slot: Ends::EMPTY };
+/// let id = slot.insert(5, "timeout");
+/// assert!(slot.reschedule(id, 7));
+/// assert_eq!((slot.len(), slot.deadline(id), slot.next_wakeup()), (1, Some(7), Some(7)));
+/// assert_eq!((slot.cancel(id), slot.slot.first()), (Some("timeout"), None));
+/// ```
+#[macro_export]
+macro_rules! linked_timers {
+    (
+        $(#[$insert:meta])* insert;
+        $(#[$cancel:meta])* cancel;
+        $(#[$reschedule:meta])* reschedule;
+    ) => {
+        fn now(&self) -> $crate::Tick {
+            self.now
+        }
+
+        fn len(&self) -> usize {
+            self.timers.len()
+        }
+
+        $(#[$insert])*
+        fn insert(&mut self, deadline: $crate::Tick, value: T) -> $crate::TimerId {
+            let link = self.link(self.timers.next_id().index(), deadline);
+            self.timers.insert_linked(link, $crate::linked::Entry { deadline, value })
+        }
+
+        $(#[$cancel])*
+        fn cancel(&mut self, id: $crate::TimerId) -> Option<T> {
+            let (link, entry) = self.timers.remove(id)?;
+            self.unlink(id.index(), link, entry.deadline);
+            Some(entry.value)
+        }
+
+        $(#[$reschedule])*
+        fn reschedule(&mut self, id: $crate::TimerId, deadline: $crate::Tick) -> bool {
+            let Some((link, entry)) = self.timers.get_mut(id) else { return false };
+            let (link, from) = (*link, ::core::mem::replace(&mut entry.deadline, deadline));
+            self.unlink(id.index(), link, from);
+            let to = self.link(id.index(), deadline);
+            self.timers.set_link(id.index(), to);
+            true
+        }
+
+        /// O(1). The deadline that was asked for.
+        fn deadline(&self, id: $crate::TimerId) -> Option<$crate::Tick> {
+            self.timers.get(id).map(|entry| entry.deadline)
+        }
+    };
+}

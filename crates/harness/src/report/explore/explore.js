@@ -1,0 +1,184 @@
+"use strict";
+// Ranks the structures at the reader's number of timers and mix. Measured are some sizes and some
+// mixes; a figure between two of them is interpolated, and there is none beyond the last one
+// measured.
+(() => {
+  const root = document.getElementById("explore");
+  const find = (what) => root.querySelector(what);
+  const data = JSON.parse(find("script[type='application/json']").textContent);
+  const { sizes, mixes, structures } = data;
+  const form = find("form"), body = find("tbody"), filter = find(".filter"), plot = find("svg");
+  const TIE = 1.1, LONG_TAIL = 10, COLOURED = 5;
+  let sorted = { column: 1, rising: true };
+
+  // The places of the two values around x in a rising list, and how far x is from the first to the
+  // second.
+  function around(list, x, scale) {
+    let at = 0;
+    while (at + 2 < list.length && list[at + 1] <= x) at += 1;
+    if (list.length === 1 || x <= list[0]) return [0, 0, 0];
+    const [low, high] = [list[at], list[at + 1]];
+    return [at, at + 1, Math.min(1, (scale(x) - scale(low)) / (scale(high) - scale(low)))];
+  }
+
+  // Between a and b; an end that has no weight need not have been measured.
+  function between(a, b, part, to, from) {
+    if (part === 0) return a;
+    if (part === 1) return b;
+    return a === null || b === null ? null : from(to(a) * (1 - part) + to(b) * part);
+  }
+
+  const same = (x) => x;
+
+  // What a structure costs where the sliders stand; each field is null if it was not measured
+  // there.
+  function at(structure, n, fires) {
+    const [small, large, part] = around(sizes, n, Math.log);
+    const [few, many, share] = around(mixes.map((mix) => mix.fires), fires, same);
+    const mixed = (size) =>
+      between(structure.ns[few][size], structure.ns[many][size], share, same, same);
+    const corners = [];
+    for (const mix of share === 0 ? [few] : share === 1 ? [many] : [few, many])
+      for (const size of part === 0 ? [small] : part === 1 ? [large] : [small, large])
+        corners.push(structure.tail[mix][size]);
+    const ns = between(mixed(small), mixed(large), part, Math.log, Math.exp);
+    return {
+      structure, ns,
+      tail: ns === null || corners.includes(null) ? null : Math.max(...corners),
+      bytes: ns === null ? null
+        : between(structure.bytes[small], structure.bytes[large], part, same, same),
+      line: sizes.map((size, i) => [size, mixed(i)]).filter(([, cost]) => cost !== null),
+    };
+  }
+
+  const digits = (x) => x >= 99.95 ? x.toFixed(0) : x >= 9.995 ? x.toFixed(1) : x.toFixed(2);
+
+  function time(ns) {
+    if (ns === null) return "-";
+    const units = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
+    const [size, unit] = units.find(([size]) => ns >= size * 0.9995) ?? [1, "ns"];
+    return `${digits(ns / size)} ${unit}`;
+  }
+
+  // Two digits tell enough of a number that a slider chose, unless it stands on a measured size.
+  function count(exponent) {
+    const n = 10 ** exponent;
+    const measured = sizes.find((size) => Math.abs(size / n - 1) < 0.012);
+    if (measured) return measured;
+    const step = 10 ** (Math.floor(exponent) - 1);
+    return Math.round(n / step) * step;
+  }
+
+  function share() {
+    const root = Number(form.fires.value);
+    const measured = mixes.find((mix) => Math.abs(Math.sqrt(mix.fires) * 1000 - root) < 6);
+    return measured ? measured.fires : (root / 1000) ** 2;
+  }
+
+  function verdict(ranked) {
+    const measured = ranked.filter((it) => it.ns !== null);
+    if (measured.length === 0) return "Nobody was measured there.";
+    const tails = measured.map((it) => it.tail).filter((tail) => tail !== null);
+    const least = Math.min(...tails);
+    const isLong = (it) => it.tail !== null && it.tail >= LONG_TAIL * least;
+    const ties = measured.filter((it) => it.ns <= TIE * measured[0].ns);
+    const pick = ties.find((it) => !isLong(it)) ?? ties[0];
+    const others = ties.filter((it) => it !== pick);
+    const but = (it) => isLong(it) ? ` (but for its tail: ${time(it.tail)})` : "";
+    const named = (it) => it.structure.name + but(it);
+    let text = `Take ${pick.structure.name} (${time(pick.ns)}).`;
+    if (others.length > 0)
+      text += ` ${others.map(named).join(", ")} ${others.length > 1 ? "are ties" : "is a tie"}.`;
+    if (isLong(pick)) {
+      const calm = measured.find((it) => it.tail !== null && !isLong(it));
+      text += ` But one call in ten thousand takes ${time(pick.tail)},`
+        + ` with ${calm.structure.name} (${time(calm.ns)}) ${time(calm.tail)}.`;
+    }
+    return text;
+  }
+
+  // A row as the page has it, written anew.
+  function write(it, best, rank) {
+    const row = body.querySelector(`[data-at="${structures.indexOf(it.structure)}"]`);
+    const last = it.line.length > 0 ? it.line[it.line.length - 1][0] : null;
+    const cells = it.ns === null
+      ? [last === null ? "not measured" : `to ${last.toLocaleString("en")}`, "", "", ""]
+      : [time(it.ns), `×${(it.ns / best).toFixed(2)}`, time(it.tail),
+        it.bytes === null ? "-" : digits(it.bytes)];
+    cells.forEach((text, i) => { row.children[i + 1].textContent = text; });
+    row.classList.toggle("top", rank < COLOURED && it.ns !== null);
+    row.classList.toggle("tie", it.ns !== null && it.ns <= TIE * best);
+    row.classList.toggle("off", it.ns === null);
+    row.hidden = !it.structure.name.includes(filter.value.trim().toLowerCase());
+    return row;
+  }
+
+  // What a column is sorted by.
+  const cost = (it) => it.ns;
+  const keys = [(it) => it.structure.name, cost, cost, (it) => it.tail, (it) => it.bytes];
+
+  function compare(a, b) {
+    const [x, y] = [a, b].map(keys[sorted.column]);
+    if (x === null || y === null) return (x === null) - (y === null);
+    return (x < y ? -1 : x > y ? 1 : 0) * (sorted.rising ? 1 : -1);
+  }
+
+  // The place of a value on an axis of which two places are known.
+  function axis(name) {
+    const [a, placeA, b, placeB] = find(".scale").dataset[name].split(" ").map(Number);
+    const slope = a === b ? 0 : (placeB - placeA) / Math.log(b / a);
+    return (value) => (placeA + slope * Math.log(value / a)).toFixed(1);
+  }
+  const [x, y] = [axis("x"), axis("y")];
+
+  function draw(ranked, n) {
+    for (const [rank, it] of [...ranked.entries()].reverse()) {
+      const line = plot.querySelector(`polyline[data-at="${structures.indexOf(it.structure)}"]`);
+      line.setAttribute("points", it.line.map(([n, ns]) => `${x(n)},${y(ns)}`).join(" "));
+      line.classList.toggle("top", rank < COLOURED && it.ns !== null);
+      plot.append(line); // the best on top
+    }
+    find(".here").setAttribute("d", `M${x(n)} 12V356`);
+  }
+
+  function update() {
+    const n = count(Number(form.n.value)), fires = share();
+    const mix = mixes.find((mix) => mix.fires === fires);
+    form.count.value = n.toLocaleString("en");
+    const percent = (100 * fires).toFixed(fires < 0.0995 ? 1 : 0);
+    form.share.value = `${percent} %${mix ? ` (${mix.name})` : ""}`;
+    const all = structures.map((structure) => at(structure, n, fires));
+    const ranked = [...all].sort((a, b) => (a.ns ?? Infinity) - (b.ns ?? Infinity) || 0);
+    find(".verdict").textContent = verdict(ranked);
+    const rows = new Map(ranked.map((it, rank) => [it, write(it, ranked[0].ns, rank)]));
+    body.append(...[...ranked].sort(compare).map((it) => rows.get(it)));
+    draw(ranked, n);
+  }
+
+  function sortBy(column) {
+    sorted = { column, rising: sorted.column !== column || !sorted.rising };
+    root.querySelectorAll("th").forEach((head, i) => {
+      if (i !== column) head.removeAttribute("aria-sort");
+      else head.setAttribute("aria-sort", sorted.rising ? "ascending" : "descending");
+    });
+    update();
+  }
+
+  root.querySelectorAll("th").forEach((head, column) => {
+    const button = document.createElement("button");
+    button.textContent = head.textContent;
+    button.addEventListener("click", () => sortBy(column));
+    head.replaceChildren(button);
+  });
+  for (const name of ["pointerover", "pointerout"])
+    body.addEventListener(name, (event) => {
+      const row = event.target.closest("tr");
+      const line = plot.querySelector(`polyline[data-at="${row.dataset.at}"]`);
+      line.classList.toggle("near", name === "pointerover");
+    });
+  form.addEventListener("input", update);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  filter.addEventListener("input", update);
+  form.hidden = filter.hidden = false;
+  update();
+})();

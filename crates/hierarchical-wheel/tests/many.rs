@@ -1,0 +1,172 @@
+//! More timers than the conformance suite has, each answer beside an ordered map. With 256 slots a
+//! level it takes so many until slots split and the array of few timers is full.
+
+use std::collections::BTreeMap;
+use wheelhouse_hierarchical_wheel::{HierarchicalWheel, Tick, Timer, TimerId};
+
+/// They fill the array of few timers, which takes 114,688 nodes.
+const MANY: usize = 150_000;
+
+/// Ticks that many timers share.
+const CROWDS: Tick = 5;
+
+/// What fires first is first here: by deadline, then by the number of the call that set it.
+type Key = (Tick, u64);
+
+struct Beside {
+    wheel: HierarchicalWheel<usize>,
+    live: BTreeMap<Key, usize>,
+    /// All timers, live or not, by their values.
+    timers: Vec<(TimerId, Key)>,
+    calls: u64,
+    random: u64,
+}
+
+impl Beside {
+    fn new(seed: u64) -> Self {
+        let (wheel, live, timers) = (HierarchicalWheel::new(), BTreeMap::new(), Vec::new());
+        Self { wheel, live, timers, calls: 0, random: seed }
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.random =
+            self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
+        (self.random >> 16) % bound
+    }
+
+    /// A deadline up to `span` ticks away; one in four is that of a crowd.
+    fn deadline(&mut self, span: Tick) -> Tick {
+        match self.below(4) {
+            0 => (self.wheel.now() / span + 1) * span + self.below(CROWDS) * 300,
+            _ => self.wheel.now() + self.below(span),
+        }
+    }
+
+    fn insert(&mut self, span: Tick) {
+        self.calls += 1;
+        let (key, value) = ((self.deadline(span), self.calls), self.timers.len());
+        self.timers.push((self.wheel.insert(key.0, value), key));
+        self.live.insert(key, value);
+    }
+
+    fn any(&mut self) -> usize {
+        self.below(self.timers.len() as u64) as usize
+    }
+
+    fn cancel(&mut self, value: usize) {
+        let (id, key) = self.timers[value];
+        assert_eq!(self.wheel.cancel(id), self.live.remove(&key));
+    }
+
+    fn reschedule(&mut self, value: usize, span: Tick) {
+        self.calls += 1;
+        let (id, before) = self.timers[value];
+        let key = (self.deadline(span), self.calls);
+        let was_live = self.live.remove(&before).is_some();
+        assert_eq!(self.wheel.reschedule(id, key.0), was_live);
+        if was_live {
+            self.timers[value].1 = key;
+            self.live.insert(key, value);
+        }
+    }
+
+    fn advance(&mut self, to: Tick) {
+        let Self { wheel, live, timers, .. } = self;
+        wheel.advance(to, |expired| {
+            let (key, value) = live.pop_first().expect("no more fire than are live");
+            assert_eq!((expired.deadline, expired.value), (key.0, value));
+            assert_eq!(expired.id, timers[value].0);
+        });
+        assert!(self.live.keys().next().is_none_or(|(deadline, _)| *deadline > to));
+        self.check();
+    }
+
+    /// The wake-up is to the tick what its documentation says: the start of the slot in which the
+    /// earliest timer is, seen from now.
+    fn check(&self) {
+        let now = self.wheel.now();
+        let start = self.live.keys().next().map(|(deadline, _)| {
+            let level = ((deadline ^ now) | 1).ilog2() / 8;
+            deadline >> (8 * level) << (8 * level)
+        });
+        assert_eq!((self.wheel.next_wakeup(), self.wheel.len()), (start, self.live.len()));
+    }
+}
+
+/// Fills the wheel, moves a third, cancels all but one in fifty in a storm, and fills it again;
+/// then jumps while timers come, go and move, and goes from wake-up to wake-up until all have fired.
+fn storms_and_jumps(span: Tick) {
+    let mut beside = Beside::new(span);
+    (0..MANY).for_each(|_| beside.insert(span));
+    for _ in 0..2 {
+        for _ in 0..MANY / 3 {
+            let any = beside.any();
+            beside.reschedule(any, span);
+        }
+        beside.check();
+        let stride = 49_999; // it has no factor in common with fifty, nor with what there is
+        for n in 0..beside.timers.len() {
+            let value = n * stride % beside.timers.len();
+            if value % 50 > 0 {
+                beside.cancel(value);
+            }
+            if n % 64 == 0 {
+                beside.check();
+            }
+        }
+        (0..MANY / 2).for_each(|_| beside.insert(span));
+    }
+    for _ in 0..50 {
+        for _ in 0..500 {
+            beside.insert(span);
+            let (one, other) = (beside.any(), beside.any());
+            beside.cancel(one);
+            beside.reschedule(other, span);
+        }
+        beside.check();
+        let to = beside.wheel.now() + beside.below(span / 30);
+        beside.advance(to);
+    }
+    while let Some(tick) = beside.wheel.next_wakeup() {
+        beside.advance(tick);
+    }
+    assert!(beside.live.is_empty());
+}
+
+#[test]
+fn many_in_slots_of_level_1() {
+    storms_and_jumps(1 << 12);
+}
+
+#[test]
+fn many_in_slots_of_level_2() {
+    storms_and_jumps(1 << 19);
+}
+
+#[test]
+fn many_in_slots_of_level_4() {
+    storms_and_jumps(1 << 36);
+}
+
+/// A split slot has a ring of 256 lists, each with a timer, when its elders are cancelled; then
+/// these are, from either end. What is left is where it was, in a wheel of few and in one of many.
+#[test]
+fn the_last_timers_of_a_split_slot_stay() -> Result<(), wheelhouse_hierarchical_wheel::WheelError> {
+    for (capacity, from_the_end) in [(0, false), (0, true), (MANY, false), (MANY, true)] {
+        let mut wheel = HierarchicalWheel::builder().capacity(capacity).build()?;
+        let elders: Vec<_> = (0..9_000).map(|_| wheel.insert(1 << 16, 0)).collect();
+        let deadlines = (0..256).map(|digit| (1 << 16) + (digit << 8) + 5);
+        let mut later: Vec<_> = deadlines.map(|tick| (wheel.insert(tick, tick), tick)).collect();
+        elders.into_iter().for_each(|id| assert_eq!(wheel.cancel(id), Some(0)));
+        from_the_end.then(|| later.reverse());
+        let last = later.pop();
+        for (n, (id, tick)) in later.into_iter().enumerate() {
+            assert_eq!((wheel.next_wakeup(), wheel.len()), (Some(1 << 16), 256 - n));
+            assert_eq!(wheel.cancel(id), Some(tick));
+        }
+        let mut fired = Vec::new();
+        wheel.advance(1 << 17, |expired| fired.push((expired.id, expired.value)));
+        assert!(fired.into_iter().eq(last));
+    }
+    Ok(())
+}

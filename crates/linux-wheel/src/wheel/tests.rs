@@ -1,0 +1,214 @@
+use super::*;
+use alloc::string::String;
+use wheelhouse_core::lists::{LINKS_IN, LINKS_OUT};
+use wheelhouse_core::meter::CountingMeter;
+
+impl<T, M: Meter> LinuxWheel<T, M> {
+    /// The tick at which the slot of the timer at a place ends, and the number of its level.
+    fn place_of(&self, place: u32) -> (Tick, u32) {
+        let (number, entry) = self
+            .timers
+            .link_at(place)
+            .map(|link| link.get() - 1)
+            .zip(self.timers.at(place))
+            .unwrap();
+        (end_of(number, entry.deadline), number)
+    }
+
+    /// What the comments promise, checked by walking everything.
+    fn check(&self) {
+        let mut found = self.lists.iter(&self.due).count();
+        assert!(self.lists.iter(&self.due).all(|place| self.place_of(place).0 <= self.now));
+        for (number, level) in self.levels.iter().enumerate() {
+            for (occupied, slot) in level.slots() {
+                assert_eq!(occupied, !slot.is_empty());
+                let places: Vec<_> =
+                    self.lists.iter(slot).map(|place| self.place_of(place)).collect();
+                assert!(places.iter().all(|(end, of)| *end > self.now && *of as usize == number));
+                assert!(places.windows(2).all(|pair| pair[0] == pair[1]), "one slot, one end");
+                found += places.len();
+            }
+        }
+        assert_eq!(found, self.timers.len());
+    }
+}
+
+/// A small generator, so that the unit tests need no crate.
+fn random(state: &mut u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    *state >> 33
+}
+
+/// The values that fire, as one word.
+fn names(wheel: &mut LinuxWheel<char>, to: Tick) -> String {
+    let mut names = String::new();
+    wheel.advance(to, |expired| names.push(expired.value));
+    names
+}
+
+#[test]
+fn stays_whole_under_random_operations() {
+    for bits in [6, 9, 14, 30] {
+        let mut wheel = LinuxWheel::<u64>::new();
+        let mut ids = Vec::new();
+        let mut state = bits;
+        for step in 0..5_000 {
+            let deadline = wheel.now() + random(&mut state) % (1 << (random(&mut state) % bits));
+            match random(&mut state) % 8 {
+                0..4 => ids.push(wheel.insert(deadline, step)),
+                4 if !ids.is_empty() => {
+                    _ = wheel.cancel(ids.swap_remove(random(&mut state) as usize % ids.len()))
+                }
+                5 if !ids.is_empty() => {
+                    _ = wheel.reschedule(ids[random(&mut state) as usize % ids.len()], deadline)
+                }
+                6 => _ = wheel.pop_expired(deadline),
+                _ => _ = wheel.advance(deadline, |_| ()),
+            }
+            if step % 10 == 0 {
+                wheel.check();
+            }
+        }
+    }
+}
+
+/// The table in the comment of Linux's source, at a thousand ticks a second; but where it says 64,
+/// 512 and so on, the code has 63, 504.
+#[test]
+fn levels_and_widths_are_those_of_linux() {
+    let table = [
+        (1, 0),
+        (8, 63),
+        (64, 504),
+        (512, 4_032),
+        (4_096, 32_256),
+        (32_768, 258_048),
+        (262_144, 2_064_384),
+        (2_097_152, 16_515_072),
+        (16_777_216, 132_120_576),
+    ];
+    for (number, (ticks, from)) in (0..).zip(table) {
+        assert_eq!(
+            (LinuxWheel::<()>::level(from), LinuxWheel::<()>::lateness(from) + 1),
+            (number, ticks)
+        );
+        assert!(number == 0 || LinuxWheel::<()>::level(from - 1) == number - 1);
+    }
+    assert_eq!(LinuxWheel::<()>::level(Tick::MAX), 20);
+}
+
+#[test]
+fn no_delay_is_late_by_more_than_eight_sixty_thirds_of_it() {
+    let edges = (0..64).flat_map(|bit| [1 << bit, 63_u64.checked_shl(bit).unwrap_or(0)]);
+    let around = edges
+        .flat_map(|edge| [edge.saturating_sub(1), edge, edge.saturating_add(1)])
+        .chain([Tick::MAX]);
+    for delay in around.filter(|delay| *delay > 0) {
+        let lateness = u128::from(LinuxWheel::<()>::lateness(delay));
+        assert!(lateness * 63 < 8 * u128::from(delay), "{delay}: {lateness}");
+    }
+}
+
+/// Late by the bound, to the tick, from the phase that is the worst: the deadline is one tick into
+/// its slot.
+#[test]
+fn the_bound_is_reached_on_each_level() {
+    for number in 1..20 {
+        let delay = 63 << (3 * (number - 1));
+        let deadline = (1 << 62) + 1;
+        let bound = LinuxWheel::<()>::lateness(delay);
+        let mut wheel = LinuxWheel::new();
+        wheel.advance(deadline - delay, |_| ());
+        wheel.insert(deadline, ());
+        assert_eq!(wheel.next_wakeup(), Some(deadline + bound), "level {number}");
+        assert_eq!(
+            (wheel.advance(deadline + bound - 1, |_| ()), wheel.advance(deadline + bound, |_| ())),
+            (0, 1)
+        );
+    }
+}
+
+/// A timer of nine minutes that drivers used as a time limit: with ticks of a millisecond it took
+/// more than 550 seconds.
+#[test]
+fn nine_minutes_become_more_than_550_seconds() {
+    let took = (0..32_768_u64).step_by(97).filter_map(|start| {
+        let mut wheel = LinuxWheel::new();
+        wheel.advance(start, |_| ());
+        wheel.insert(start + 540_000, ());
+        Some(wheel.next_wakeup()? - start)
+    });
+    let (least, most) =
+        took.fold((Tick::MAX, 0), |(least, most), took| (least.min(took), most.max(took)));
+    assert!(
+        (540_000..541_000).contains(&least) && (572_000..=572_767).contains(&most),
+        "{least} to {most}"
+    );
+}
+
+#[test]
+fn a_timer_is_hung_in_and_out_and_never_moved() -> Result<(), crate::WheelError> {
+    for bits in [3, 10, 20, 40, 60] {
+        let mut wheel = LinuxWheel::builder().meter(CountingMeter::default()).build()?;
+        wheel.insert(1 << bits, ());
+        // With stops on the way, at which a hierarchical wheel would move it down.
+        let stops = bits + 2;
+        for bit in 0..stops {
+            wheel.advance(1 << bit, |_| ());
+        }
+        assert!(wheel.is_empty());
+        // In, its slot to what is due, and out.
+        assert_eq!(wheel.meter().count(Work::Link), LINKS_IN + 2 + LINKS_OUT);
+        assert_eq!(wheel.meter().count(Work::CascadeMove), 0);
+    }
+    Ok(())
+}
+
+/// Its slot is chosen by how far it is from the clock, not from where the run has got to.
+#[test]
+fn what_comes_in_a_run_of_pops_is_late_by_its_own_delay() {
+    let mut wheel = LinuxWheel::new();
+    wheel.insert(100, 'a');
+    wheel.insert(200, 'b');
+    assert_eq!(wheel.pop_expired(1_000_000).map(|expired| expired.value), Some('a'));
+    wheel.insert(1_000_005, 'd');
+    wheel.insert(999_000, 'c');
+    wheel.check();
+    assert_eq!(names(&mut wheel, 1_000_004), "bc");
+    assert_eq!(names(&mut wheel, 1_000_005), "d");
+}
+
+#[test]
+fn of_slots_that_end_together_the_finest_goes_first() {
+    let mut wheel = LinuxWheel::new();
+    for (now, deadline, name) in [(0, 600, 'c'), (0, 580, 'd'), (540, 633, 'b'), (590, 640, 'a')] {
+        wheel.advance(now, |_| ());
+        wheel.insert(deadline, name);
+        assert_eq!(wheel.next_wakeup(), Some(640), "{name}");
+    }
+    assert_eq!((names(&mut wheel, 639), names(&mut wheel, 640)), (String::new(), "abcd".into()));
+}
+
+#[test]
+fn a_slot_whose_last_timer_goes_wakes_nobody() {
+    let mut wheel = LinuxWheel::new();
+    let ids: Vec<_> = (0..1_000).map(|n| wheel.insert(n * 977, n)).collect();
+    assert!(wheel.reschedule(ids[1], 500_000_000));
+    wheel.check();
+    ids.iter().skip(2).chain(&ids[..1]).for_each(|id| _ = wheel.cancel(*id));
+    let width = LinuxWheel::<()>::lateness(500_000_000) + 1;
+    assert_eq!(wheel.next_wakeup(), Some(500_000_000_u64.next_multiple_of(width)));
+    wheel.cancel(ids[1]);
+    assert_eq!(wheel.next_wakeup(), None);
+}
+
+#[test]
+fn a_slot_that_ends_after_the_last_tick_ends_at_it() {
+    let mut wheel = LinuxWheel::new();
+    wheel.insert(Tick::MAX - 5, 'a');
+    wheel.insert(Tick::MAX, 'b');
+    assert_eq!((wheel.levels(), wheel.next_wakeup()), (21, Some(Tick::MAX)));
+    assert_eq!(names(&mut wheel, Tick::MAX - 1), "");
+    wheel.check();
+    assert_eq!(names(&mut wheel, Tick::MAX), "ab");
+}

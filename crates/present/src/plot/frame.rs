@@ -1,0 +1,144 @@
+//! The frame of a plot: its axes with their grid, and lines and marks within.
+
+use maud::{Markup, html};
+
+use super::axis::Axis;
+use super::chart::Series;
+use super::palette::Shape;
+use super::theme::{FAINT_INK, GRID, GROUND};
+
+/// A place in the picture: to the right, and down.
+pub(super) type Point = (i32, i32);
+
+/// From the middle of small letters to the line they stand on.
+const HALF_LETTER: i32 = 5;
+
+/// A rectangle of the picture, and the axes along its left and lower side.
+pub(super) struct Frame<'a> {
+    pub(super) x: &'a Axis,
+    pub(super) y: &'a Axis,
+    /// Its upper left corner.
+    pub(super) from: Point,
+    /// Its lower right corner.
+    pub(super) to: Point,
+}
+
+impl Frame<'_> {
+    /// Where a figure stands; `None` if an axis cannot show it.
+    pub(super) fn point(&self, (x, y): (f64, f64)) -> Option<Point> {
+        Some((self.across(self.x.place(x)?), self.up(self.y.place(y)?)))
+    }
+
+    pub(super) fn points(&self, figures: &[(f64, f64)]) -> Vec<Point> {
+        figures.iter().filter_map(|figure| self.point(*figure)).collect()
+    }
+
+    fn across(&self, at: f64) -> i32 {
+        self.from.0 + (at * f64::from(self.to.0 - self.from.0)).round() as i32
+    }
+
+    pub(super) fn up(&self, at: f64) -> i32 {
+        self.to.1 - (at * f64::from(self.to.1 - self.from.1)).round() as i32
+    }
+
+    /// The grid, the texts at its lines, and the frame.
+    pub(super) fn axes(&self) -> Markup {
+        let ((left, top), (right, bottom)) = (self.from, self.to);
+        let columns = || self.x.ticks.iter().map(|tick| (self.across(tick.at), &tick.label));
+        let rows = || self.y.ticks.iter().map(|tick| (self.up(tick.at), &tick.label));
+        let grid = rows().map(|(y, _)| format!("M{left},{y}H{right}"));
+        let grid = grid.chain(columns().map(|(x, _)| format!("M{x},{top}V{bottom}")));
+        html! {
+            path color=(GRID) d=(grid.collect::<String>()) {}
+            g color=(FAINT_INK) {
+                path d={ "M" (left) "," (top) "V" (bottom) "H" (right) } {}
+                g stroke="none" fill="currentColor" {
+                    g text-anchor="end" {
+                        @for (y, label) in rows().filter(|row| !row.1.is_empty()) {
+                            text x=(left - 10) y=(y + HALF_LETTER) { (label) }
+                        }
+                    }
+                    g text-anchor="middle" {
+                        @for (x, label) in columns().filter(|column| !column.1.is_empty()) {
+                            text x=(x) y=(bottom + 18 + HALF_LETTER) { (label) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The line of a series, and its marks, with one more at each of `others`.
+    pub(super) fn line(&self, series: &Series, others: &[Point]) -> Markup {
+        let line = straightened(&self.points(&series.line));
+        let line: Vec<String> = line.into_iter().map(|(x, y)| format!("{x},{y}")).collect();
+        let dashes = series.style.dashed.then_some("7 5");
+        let marks = apart(self.points(&series.marks)).into_iter().chain(others.iter().copied());
+        html! {
+            @if line.len() > 1 {
+                polyline stroke-width="2" stroke-dasharray=[dashes] points=(line.join(" ")) {}
+            }
+            // The rim parts a mark from the lines behind it.
+            path fill="currentColor" stroke=(GROUND) stroke-width="2"
+                d=(marks.map(|at| mark(at, series.style.shape)).collect::<String>()) {}
+        }
+    }
+}
+
+/// A text around or before its place, at mid-height.
+pub(super) fn text(words: &str, (x, y): Point) -> Markup {
+    html! { text x=(x) y=(y + HALF_LETTER) { (words) } }
+}
+
+/// The same line without the points that lie straight between their neighbours.
+fn straightened(points: &[Point]) -> Vec<Point> {
+    let mut kept: Vec<Point> = Vec::new();
+    for point in points {
+        if let [.., a, b] = kept[..] {
+            let (here, on) = ((b.0 - a.0, b.1 - a.1), (point.0 - b.0, point.1 - b.1));
+            let (turn, ahead) = (here.0 * on.1 - here.1 * on.0, here.0 * on.0 + here.1 * on.1);
+            kept.truncate(kept.len() - usize::from(turn == 0 && ahead >= 0));
+        }
+        kept.push(*point);
+    }
+    kept
+}
+
+/// Those places at which marks do not lie on each other.
+fn apart(mut places: Vec<Point>) -> Vec<Point> {
+    places.dedup_by(|next, kept| next.0.abs_diff(kept.0).max(next.1.abs_diff(kept.1)) < 14);
+    places
+}
+
+/// The outline of a mark, 14 units wide or a little more, as the data of a path.
+fn mark((x, y): Point, shape: Shape) -> String {
+    let outline = match shape {
+        Shape::Circle => "m-6,0a6,6 0 1 1 12,0a6,6 0 1 1-12,0z",
+        Shape::Square => "m-6-6h12v12h-12z",
+        Shape::Triangle => "m0-7 7 13h-14z",
+        Shape::Wedge => "m0 7 7-13h-14z",
+        Shape::Diamond => "m0-8 8 8-8 8-8-8z",
+        Shape::Plus => "m-3-7h6v4h4v6h-4v4h-6v-4h-4v-6h4z",
+        Shape::Cross => "m3-7 4 4-3 3 3 3-4 4-3-3-3 3-4-4 3-3-3-3 4-4 3 3z",
+    };
+    format!("M{x},{y}{outline}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_points_that_change_nothing_are_left_out() {
+        let corner = [(0, 0), (5, 5), (5, 5), (10, 10), (20, 10)];
+        assert_eq!(straightened(&corner), [(0, 0), (10, 10), (20, 10)]);
+        let there_and_back = [(5, 10), (5, 20), (5, 15)];
+        assert_eq!(straightened(&there_and_back), there_and_back);
+        assert_eq!(straightened(&[]), []);
+    }
+
+    #[test]
+    fn marks_do_not_lie_on_each_other() {
+        assert_eq!(apart(vec![(0, 0), (13, 0), (14, 0), (14, 14)]), [(0, 0), (14, 0), (14, 14)]);
+    }
+}

@@ -1,0 +1,86 @@
+use super::*;
+use alloc::vec::Vec;
+use wheelhouse_core::meter::CountingMeter;
+
+/// A small generator, so that the unit tests need no crate.
+fn random(state: &mut u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    *state >> 33
+}
+
+/// Random operations with deadlines up to `spread` ahead, checking all links now and then. Returns
+/// what fired.
+fn stays_whole(seed: u64, max_height: usize, spread: u64) -> Vec<Expired<u64>> {
+    let mut list = SkipList::<u64>::builder().seed(seed).max_height(max_height).build().unwrap();
+    let (mut ids, mut fired, mut state) = (Vec::new(), Vec::new(), 5);
+    for step in 0..10_000 {
+        let deadline = list.now() + random(&mut state) % spread;
+        match random(&mut state) % 8 {
+            0..4 => ids.push(list.insert(deadline, step)),
+            4 if !ids.is_empty() => {
+                let id = ids.swap_remove(random(&mut state) as usize % ids.len());
+                list.cancel(id);
+            }
+            5 if !ids.is_empty() => {
+                let id = ids[random(&mut state) as usize % ids.len()];
+                assert_eq!(list.reschedule(id, deadline), list.deadline(id).is_some());
+            }
+            _ => {
+                list.advance(deadline.min(list.now() + 20), |expired| fired.push(expired));
+            }
+        }
+        if step % 50 == 0 {
+            assert_eq!(list.levels.check(), list.len());
+        }
+    }
+    fired
+}
+
+#[test]
+fn stays_whole_under_random_operations_and_fires_alike_whatever_the_heights() {
+    for spread in [3, 2_000] {
+        let fired = stays_whole(1, 16, spread);
+        assert!(fired.len() > 100);
+        for (seed, max_height) in [(7, 16), (1, 4), (1, 2), (1, 1)] {
+            assert_eq!(stays_whole(seed, max_height, spread), fired);
+        }
+    }
+}
+
+#[test]
+fn a_timer_behind_all_others_is_appended_without_a_search() {
+    let mut list = SkipList::builder().meter(CountingMeter::default()).build().unwrap();
+    for deadline in 0..10_000 {
+        list.insert(deadline / 3, ());
+    }
+    assert_eq!(list.meter().count(Work::Comparison), 10_000);
+    assert_eq!(list.levels.check(), 10_000);
+}
+
+#[test]
+fn a_timer_before_all_others_costs_two_comparisons_a_level() {
+    let mut list = SkipList::builder().meter(CountingMeter::default()).build().unwrap();
+    let timers = 10_000;
+    for deadline in (0..timers).rev() {
+        list.insert(deadline, ());
+    }
+    // Never more than two of 16 levels above log4 of the number, in a run as short as this.
+    let levels = u64::from(timers.ilog2() / 2) + 3;
+    assert!(list.meter().count(Work::Comparison) <= (1 + 2 * levels) * timers);
+    assert_eq!(list.levels.check(), timers as usize);
+}
+
+#[test]
+fn memory_of_towers_is_used_again() {
+    let mut list = SkipList::<()>::new();
+    let mut state = 3;
+    let mut ids: Vec<_> = (0..2_000).map(|_| list.insert(random(&mut state), ())).collect();
+    for _ in 0..200_000 {
+        let at = random(&mut state) as usize % ids.len();
+        list.cancel(ids[at]);
+        ids[at] = list.insert(random(&mut state), ());
+    }
+    // A third of a node a timer is in use; of each height there is what was in use at its peak.
+    assert!(list.levels.tower_nodes() < 2_000, "{}", list.levels.tower_nodes());
+    assert_eq!(list.levels.check(), 2_000);
+}
