@@ -116,7 +116,7 @@ impl Document {
 
 fn pictures(blocks: &[Block]) -> Vec<&Picture> {
     let of = |block| match block {
-        &Block::Picture(ref picture, _) => vec![picture],
+        Block::Picture(picture, _) => vec![picture],
         Block::Folded(_, blocks) | Block::Entry(Entry { blocks, .. }) => pictures(blocks),
         _ => Vec::new(),
     };
