@@ -85,7 +85,7 @@ impl Interval {
         Self { mean: centre, low: centre - margin, high: centre + margin }
     }
 
-    /// Half the width of the interval.
+    /// Half its width.
     pub fn margin(self) -> f64 {
         self.high - self.mean
     }

@@ -50,6 +50,7 @@ pub mod recorded;
 pub mod report;
 mod scale;
 mod shown;
+pub mod stability;
 mod statement;
 mod sweep;
 pub mod thresholds;

@@ -1,6 +1,7 @@
 //! What stands first: the sweep, its table, its figure, and the section of the README.
 
 use std::sync::LazyLock;
+use wheelhouse_claims::fault::Fault;
 use wheelhouse_claims::front::{self, CONTESTANTS, Contestant, Front, Operation, Standing};
 use wheelhouse_claims::growth::Growth;
 use wheelhouse_claims::{Lab, Scale, judge, report, select};
@@ -71,4 +72,15 @@ fn the_section_of_the_readme_is_short() -> anyhow::Result<()> {
     assert!(section.lines().count() <= 14, "{section}");
     assert!(section.contains("| list-wheel | 5.00 O(1) ✓ |"), "{section}");
     Ok(())
+}
+
+/// A tree that answers to the name of the wheel.
+#[test]
+fn another_structure_in_the_place_of_the_wheel_changes_the_answer() {
+    let faults = vec![Fault::Instead { of: "list-wheel", comes: "red-black-tree" }];
+    let lab = Lab { faults, ..Lab::new(&Scale::REDUCED) };
+    let wheel: Vec<_> = CONTESTANTS.into_iter().filter(|it| it.name == "list-wheel").collect();
+    let front = Front::count(&wheel, &lab, |_| ());
+    let answer = front::answer(&front);
+    assert!(answer[0].starts_with("In a wheel it does not hold"), "{answer:?}");
 }

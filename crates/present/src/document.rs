@@ -114,13 +114,11 @@ impl Document {
     }
 }
 
-fn pictures(blocks: &[Block]) -> Vec<&Picture> {
-    fn of(block: &Block) -> Vec<&Picture> {
-        match block {
-            Block::Picture(picture, _) => vec![picture],
-            Block::Folded(_, blocks) | Block::Entry(Entry { blocks, .. }) => pictures(blocks),
-            _ => Vec::new(),
-        }
-    }
+fn pictures<'a>(blocks: &'a [Block]) -> Vec<&'a Picture> {
+    let of = |block: &'a Block| match block {
+        Block::Picture(picture, _) => vec![picture],
+        Block::Folded(_, blocks) | Block::Entry(Entry { blocks, .. }) => pictures(blocks),
+        _ => Vec::new(),
+    };
     blocks.iter().flat_map(of).collect()
 }

@@ -173,6 +173,10 @@ pub(crate) struct ClaimsOptions {
     /// Other seeds than 1 to 5, such as 6,7,8,9,10.
     #[arg(long, value_delimiter = ',', value_name = "SEEDS")]
     pub(crate) seeds: Vec<u64>,
+    /// Decide all claims so often, on the smaller range and each time with five other seeds, and
+    /// print what came out otherwise than on record.
+    #[arg(long, value_name = "RUNS", conflicts_with_all = ["id", "question", "record", "seeds"])]
+    pub(crate) stability: Option<u64>,
     /// Put what comes out on record, in crates/claims/outcomes.toml. Read first what has changed.
     #[arg(long, conflicts_with_all = ["id", "question", "quick", "seeds"])]
     pub(crate) record: bool,

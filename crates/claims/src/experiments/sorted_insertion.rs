@@ -51,7 +51,7 @@ fn share(lab: &Lab, list: &str, draw: Draw, n: u64) -> f64 {
             let (work, _) = probe.work(|timer| timer.insert(deadline, 0));
             if arrival >= WARM_UP * n {
                 // Some links are written to put the timer in, the others were followed to get there.
-                passed += work.of(Work::Link) - LINKS_IN;
+                passed += work.of(Work::Link).saturating_sub(LINKS_IN);
                 waiting += others;
             }
         }

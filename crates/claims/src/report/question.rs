@@ -73,7 +73,7 @@ mod tests {
     fn claims_are_found_by_words_and_by_others_that_mean_the_same() {
         assert!(found("heap insert").iter().take(5).any(|id| id == "C28" || id == "C32"));
         assert_eq!(found("wheel cancel"), found("wheel delete"));
-        assert_eq!(found("C28"), ["C28"]);
+        assert_eq!(found("C28").first().map(String::as_str), Some("C28"));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use wheelhouse_claims::report::{self, page, question, tables};
 use wheelhouse_claims::thresholds::Thresholds;
 use wheelhouse_claims::{
     Claim, Judgement, Lab, Scale, controls, instructions, judge, outcomes, printed, select,
+    stability,
 };
 use wheelhouse_machine::{callgrind, provenance};
 use wheelhouse_present::console::{coloured, print, say};
@@ -32,6 +33,9 @@ const RESULTS: &str = "results/claims";
 const ANSWERS: usize = 5;
 
 pub(super) fn run(options: &ClaimsOptions) -> Result<ExitCode> {
+    if let Some(runs) = options.stability {
+        return stable(runs, options.out.as_deref());
+    }
     let scale = if options.quick { Scale::REDUCED } else { Scale::WHOLE };
     let lab =
         Lab::new(&if options.seeds.is_empty() { scale } else { scale.seeded(&*options.seeds) });
@@ -60,6 +64,27 @@ pub(super) fn run(options: &ClaimsOptions) -> Result<ExitCode> {
         say(format_args!("error: {unexpected} came out otherwise than on record in {file}"));
     }
     Ok(u8::from(unexpected > 0).into())
+}
+
+/// The name of the file that has the outcomes under other seeds.
+const STABILITY: &str = "stability.md";
+
+/// Decides all claims under other seeds.
+fn stable(runs: u64, out: Option<&Path>) -> Result<ExitCode> {
+    let part = Duration::from_secs(10);
+    let mut progress = Progress::new(part * u32::try_from(runs).unwrap_or(u32::MAX));
+    let found = stability::stability(runs, |run| {
+        progress.say(format!("run {} of {runs}", run + 1));
+        progress.finish_part(part);
+    })?;
+    drop(progress);
+    let text = found.markdown();
+    if let Some(dir) = out {
+        std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
+        write_whole(&dir.join(STABILITY), text.as_bytes())?;
+    }
+    print(text)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Everything: the sweep, all claims, the controls; and the report, if a folder is named.
