@@ -115,10 +115,12 @@ impl Document {
 }
 
 fn pictures(blocks: &[Block]) -> Vec<&Picture> {
-    let of = |block| match block {
-        Block::Picture(picture, _) => vec![picture],
-        Block::Folded(_, blocks) | Block::Entry(Entry { blocks, .. }) => pictures(blocks),
-        _ => Vec::new(),
-    };
+    fn of(block: &Block) -> Vec<&Picture> {
+        match block {
+            Block::Picture(picture, _) => vec![picture],
+            Block::Folded(_, blocks) | Block::Entry(Entry { blocks, .. }) => pictures(blocks),
+            _ => Vec::new(),
+        }
+    }
     blocks.iter().flat_map(of).collect()
 }

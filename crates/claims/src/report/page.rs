@@ -122,7 +122,7 @@ fn unexpected(judgement: &Judgement) -> Vec<Block> {
 
 /// By outcome, by article, and by what decided.
 fn filters(judgement: &Judgement) -> impl Iterator<Item = Filter> {
-    let lines: Vec<_> = judgement.judged.iter().flat_map(|judged| lines::of(judged)).collect();
+    let lines: Vec<_> = judgement.judged.iter().flat_map(lines::of).collect();
     ["outcome", "article", "decided by"].into_iter().enumerate().map(move |(at, name)| {
         let mut labels: Vec<String> = Vec::new();
         for label in lines.iter().filter_map(|line| line.labels.get(at)) {
