@@ -86,7 +86,7 @@ pub(crate) struct Faulty {
 }
 
 impl Faulty {
-    pub(crate) fn new(inner: Probe<AnyTimer>, fault: Fault) -> Probe<AnyTimer> {
+    pub(crate) fn put_into(inner: Probe<AnyTimer>, fault: Fault) -> Probe<AnyTimer> {
         let faulty = Self { inner, fault, meter: CountingMeter::default() };
         Probe::new(faulty, |it| &it.meter).any()
     }

@@ -212,7 +212,7 @@ impl Shape {
 
     fn smooth(samples: &[Sample], thresholds: &Thresholds) -> Self {
         let seeds = samples.first().map_or(0, |sample| sample.costs.len());
-        let each = |figure: &dyn Fn(&[(f64, f64)]) -> f64| {
+        let each = |figure: Figure<'_>| {
             let of_seed = |seed| {
                 let point = |it: &Sample| ((it.n as f64).log2(), it.costs[seed]);
                 figure(&samples.iter().map(point).collect::<Vec<_>>())
@@ -277,6 +277,9 @@ impl Shape {
         }
     }
 }
+
+/// A figure of points over lg n.
+type Figure<'a> = &'a dyn Fn(&[(f64, f64)]) -> f64;
 
 /// The sizes that exceed both neighbours by a share, and by a step, for most seeds. Neither end is one: there it may be growth.
 fn spikes(samples: &[Sample], share: f64) -> Vec<u64> {

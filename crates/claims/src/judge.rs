@@ -164,7 +164,7 @@ fn run_all(
     };
     let workers = thread::available_parallelism().map_or(1, |count| count.get());
     let mut done = thread::scope(|scope| {
-        let running: Vec<_> = (0..workers).map(|_| scope.spawn(&work)).collect();
+        let running: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
         let joined = running.into_iter().map(|worker| worker.join());
         let done = joined.flat_map(|it| it.unwrap_or_else(|panic| resume_unwind(panic)));
         done.collect::<Vec<_>>()

@@ -72,7 +72,7 @@ impl Lab {
         let replaced = self.faults.iter().find_map(|fault| fault.replacement(name));
         let probe = replaced.map_or_else(build_it, build);
         let faults = self.faults.iter().filter(|fault| fault.is_in(name));
-        faults.fold(probe, |probe, fault| Faulty::new(probe, *fault))
+        faults.fold(probe, |probe, fault| Faulty::put_into(probe, *fault))
     }
 
     /// Runs a scenario of so many timers on every structure that takes as many, each empty and at tick 0.

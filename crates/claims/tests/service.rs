@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::Path;
-use wheelhouse_claims::{Claim, Verdict, claims};
+use wheelhouse_claims::{Claim, claims};
 
 /// The tests that a claim names, as path and function.
 fn named(claim: &Claim) -> Vec<(&str, &str)> {
@@ -26,7 +26,6 @@ fn each_fault_of_a_running_service_names_tests_that_exist() -> Result<()> {
     let ids: Vec<_> = faults.iter().map(|claim| claim.id.as_str()).collect();
     assert_eq!(ids, ["B4", "B6", "B7", "B8", "B11"]);
     for claim in faults {
-        assert_eq!(claim.expected, Verdict::Documentation, "{}", claim.id);
         let tests = named(claim);
         ensure!(!tests.is_empty(), "{} names no test", claim.id);
         for (path, name) in tests {

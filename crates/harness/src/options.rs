@@ -139,8 +139,11 @@ pub fn compare(options: &Options, roster: Roster, results: &Path, test: bool) ->
     let is_empty = run.interrupted && run.throughput.is_empty();
     if test || (is_empty && options.out.is_none()) {
         std::fs::remove_dir_all(&dir)?;
-        let worked = run.failures.is_empty() && !run.interrupted;
-        say(if worked { "everything ran once and answered rightly" } else { "something failed" });
+        say(match (run.interrupted, run.failures.is_empty()) {
+            (true, _) => "interrupted before anything was measured; nothing is kept",
+            (false, true) => "everything ran once and answered rightly",
+            (false, false) => "something failed",
+        });
         run.failures.iter().for_each(|failure| say(format_args!("WRONG: {failure}")));
         return Ok(run.exit_code().into());
     }

@@ -18,7 +18,8 @@ pub const TRACE: &str = "trace:";
 pub const MIX: &str = "mix:";
 
 /// What to do where there is no trace to be read.
-const REMEDY: &str = "name a trace file, as scripts/record-kernel-timers writes it";
+const REMEDY: &str =
+    "name a trace file, as crates/record writes it, or scripts/record-kernel-timers";
 
 /// Operations, ready to be played.
 #[derive(Clone, Debug)]

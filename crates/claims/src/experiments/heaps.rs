@@ -19,12 +19,15 @@ pub(super) const LATER: Experiment = Experiment {
     run: later,
 };
 
+/// The deadline of a new timer, from one at random.
+type Place = fn(u64) -> Tick;
+
 /// Insertions of which a sample is the mean.
 const INSERTIONS: u64 = 256;
 
 fn later(lab: &Lab, e: &mut Evidence) {
     let mut sweep = Sweep::new("A heap takes a timer", "comparisons and moves of one insertion");
-    let places: [(&str, fn(u64) -> Tick); 3] =
+    let places: [(&str, Place); 3] =
         [("later than all", |_| 1 << 40), ("at random", |at| at), ("earlier than all", |_| 0)];
     let mut most_moves = 0;
     for name in HEAPS {
@@ -354,10 +357,12 @@ fn live(room: Room, n: u64) -> Life {
     Life { costs, steps, is_sorted: out.is_sorted() && out.len() as u64 == n }
 }
 
+type Build = fn() -> Room;
+
 fn growth(lab: &Lab, e: &mut Evidence) {
     let mut sweep =
         Sweep::new("What growing costs a heap", "entries copied by one of n insertions");
-    let rooms: [(&str, fn() -> Room); 3] = [
+    let rooms: [(&str, Build); 3] = [
         ("array", || Room::array(false)),
         ("array that shrinks", || Room::array(true)),
         ("pieces", Room::in_pieces),

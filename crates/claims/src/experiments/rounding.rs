@@ -26,7 +26,10 @@ pub(super) const DIRECTION: Experiment = Experiment {
 /// Parts of a tick: milliseconds of a second.
 const PARTS: u64 = 1_000;
 
-const RULES: [(&str, fn(u64) -> Tick); 3] = [
+/// The tick of a deadline in thousandths.
+type Rule = fn(u64) -> Tick;
+
+const RULES: [(&str, Rule); 3] = [
     ("floor", |deadline| deadline / PARTS),
     ("ceiling", |deadline| deadline.div_ceil(PARTS)),
     ("next tick", |deadline| deadline / PARTS + 1),

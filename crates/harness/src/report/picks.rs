@@ -125,8 +125,12 @@ pub fn answers(run: &Run) -> Vec<Pick> {
     picks(run).into_iter().filter(|pick| pick.is_answer).collect()
 }
 
-/// The answer as sentences, a line each.
+/// The answer as sentences, a line each; none of a run that was cut short, in which whoever comes
+/// later was not measured.
 pub fn answer(run: &Run) -> Vec<String> {
+    if run.interrupted {
+        return Vec::new();
+    }
     answers(run).iter().map(Pick::sentence).collect()
 }
 
@@ -198,7 +202,13 @@ fn uses(run: &Run) -> Vec<Use> {
         ("a simulation", false, &[("hold-exponential", "hold")]),
     ];
     for (what, is_answer, by) in others {
-        let asked = timed(run, &format!("{timers}, {what}"), n, by);
+        // Of a use that two workloads stand for, the one that was measured.
+        let has = |it: &&(&str, &str)| workloads.iter().any(|name| name == it.0);
+        let by: Vec<_> = by.iter().filter(has).copied().collect();
+        if by.is_empty() {
+            continue;
+        }
+        let asked = timed(run, &format!("{timers}, {what}"), n, &by);
         uses.push(Use { is_answer: is_answer && !is_own, ..asked });
     }
     let what = format!("{timers}, 99.99th percentile of insert, cancel and tick");

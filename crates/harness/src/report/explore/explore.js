@@ -37,14 +37,13 @@
     const [few, many, share] = around(mixes.map((mix) => mix.fires), fires, same);
     const mixed = (size) =>
       between(structure.ns[few][size], structure.ns[many][size], share, same, same);
-    const corners = [];
-    for (const mix of share === 0 ? [few] : share === 1 ? [many] : [few, many])
-      for (const size of part === 0 ? [small] : part === 1 ? [large] : [small, large])
-        corners.push(structure.tail[mix][size]);
+    // Tails jump with n: that of the nearest measured point, which is named, and none in between.
+    const [mix, size] = [share < 0.5 ? few : many, part < 0.5 ? small : large];
     const ns = between(mixed(small), mixed(large), part, Math.log, Math.exp);
     return {
       structure, ns,
-      tail: ns === null || corners.includes(null) ? null : Math.max(...corners),
+      tail: ns === null ? null : structure.tail[mix][size],
+      at: sizes[size] === n ? "" : ` (at ${sizes[size].toLocaleString("en")})`,
       bytes: ns === null ? null
         : between(structure.bytes[small], structure.bytes[large], part, same, same),
       line: sizes.map((size, i) => [size, mixed(i)]).filter(([, cost]) => cost !== null),
@@ -93,7 +92,7 @@
       text += ` ${others.map(named).join(", ")} ${others.length > 1 ? "are ties" : "is a tie"}.`;
     if (isLong(pick)) {
       const calm = measured.find((it) => exceeds(pick.tail, it.tail));
-      text += ` But one call in thousands takes ${time(pick.tail)},`
+      text += ` But one call in thousands takes ${time(pick.tail)}${pick.at},`
         + ` with ${calm.structure.name} (${time(calm.ns)}) ${time(calm.tail)}.`;
     }
     return text;

@@ -232,8 +232,8 @@ fn notes(it: &Explorer) -> Vec<String> {
             mixes.join(", ")
         ),
         "Tail: of the kind of call (start, stop, tick) where it is longest, what one in ten \
-         thousand exceeded (of fewer calls than that, one in a thousand), at the measured points \
-         around. Moves are not timed one by one. Bytes: per timer, after churn."
+         thousand exceeded (of fewer calls than that, one in a thousand), at the nearest measured \
+         point. Moves are not timed one by one. Bytes: per timer, after churn."
             .to_owned(),
     ]
 }
