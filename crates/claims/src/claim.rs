@@ -1,15 +1,15 @@
 //! The claims, as they stand in `claims.toml`.
 
+use crate::statement::Outcome;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::fmt;
 use wheelhouse_present::unknown;
 
 /// All claims, in this crate's own file.
 const FILE: &str = include_str!("../claims.toml");
 
-/// What an article, or the literature behind it, says; and what came of it.
+/// What an article, or the literature behind it, says.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
@@ -22,13 +22,9 @@ pub struct Claim {
     pub line: Option<u32>,
     /// What is said, in our words.
     pub says: String,
-    /// What would confirm it, and what refute it.
-    pub test: String,
-    /// The experiment that decides; none where nothing that runs could.
+    /// The experiment that decides its statements; none where only sources do.
     pub experiment: Option<String>,
-    /// The verdict on record.
-    pub expected: Verdict,
-    /// Why it is that.
+    /// Why they come out as they do. `{C28.2}` stands for the number of that statement.
     pub because: String,
     /// The figure that is given with the claim.
     pub figure: Option<String>,
@@ -37,6 +33,23 @@ pub struct Claim {
     /// Whether it is about a running service: then `because` names the tests of the service that show how ours does.
     #[serde(default)]
     pub service: bool,
+    /// Its statements that sources decide.
+    #[serde(default)]
+    pub by_sources: Vec<Sourced>,
+}
+
+/// A statement on what nothing here can run, and what its sources say of it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sourced {
+    /// The claim and a number, as `C01.1`.
+    pub id: String,
+    /// The sentence, worded as the claim is.
+    pub quote: String,
+    /// What comes of it.
+    pub outcome: Outcome,
+    /// What the sources say, in a few words.
+    pub says: String,
 }
 
 /// Where a claim stands.
@@ -110,57 +123,10 @@ impl Article {
     }
 }
 
-/// What comes of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// All that it says holds.
-    Confirmed,
-    /// None of what it says holds.
-    Refuted,
-    /// Some of it holds, or it holds under a condition that it does not name.
-    Nuanced,
-    /// What was counted does not decide.
-    Undecided,
-    /// History, attribution, or a statement on a program that nothing here can run: what the sources say stands with it.
-    Documentation,
-}
-
-impl Verdict {
-    /// The word in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Confirmed => "confirmed",
-            Self::Refuted => "refuted",
-            Self::Nuanced => "nuanced",
-            Self::Undecided => "undecided",
-            Self::Documentation => "documentation",
-        }
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Claims {
     claim: Vec<Claim>,
-    #[serde(default)]
-    summary: Vec<Line>,
-}
-
-/// A line of the summary.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Line {
-    /// What it says.
-    pub says: String,
-    /// The claims whose verdicts it rests on.
-    pub claims: Vec<String>,
 }
 
 /// All claims, in the order of the file.
@@ -169,17 +135,20 @@ pub struct Line {
 ///
 /// If the file is not what it should be: the message names the line, or the claim.
 pub fn claims() -> Result<Vec<Claim>> {
-    Ok(parse(FILE)?.claim)
+    parse(FILE)
 }
 
-/// The claims with these identifiers, in the order of the file; all if none is named.
+/// The claims with these identifiers, in the order of the file; all if none is named. That of a statement, as `C28.2`, stands for its claim.
 ///
 /// # Errors
 ///
 /// If an identifier is unknown: the message lists the known ones. Otherwise as [`claims`].
 pub fn select(ids: &[String]) -> Result<Vec<Claim>> {
     let all = claims()?;
-    let is = |claim: &Claim, id: &String| claim.id.eq_ignore_ascii_case(id);
+    let is = |claim: &Claim, id: &String| {
+        let of = id.split_once('.').map_or(id.as_str(), |(of, _)| of);
+        claim.id.eq_ignore_ascii_case(of)
+    };
     if let Some(id) = ids.iter().find(|id| !all.iter().any(|claim| is(claim, id))) {
         let known: Vec<_> = all.iter().map(|claim| claim.id.as_str()).collect();
         return Err(unknown::error("claim", id, &known));
@@ -188,37 +157,28 @@ pub fn select(ids: &[String]) -> Result<Vec<Claim>> {
     Ok(all.into_iter().filter(is_chosen).collect())
 }
 
-/// What came of it all, in a few lines.
-///
-/// # Errors
-///
-/// As [`claims`].
-pub fn summary() -> Result<Vec<Line>> {
-    Ok(parse(FILE)?.summary)
-}
-
-fn parse(text: &str) -> Result<Claims> {
-    let parsed: Claims = toml::from_str(text).context("claims.toml")?;
-    let Claims { claim: claims, summary } = &parsed;
+fn parse(text: &str) -> Result<Vec<Claim>> {
+    let Claims { claim: claims } = toml::from_str(text).context("claims.toml")?;
     let mut ids = BTreeSet::new();
-    for claim in claims {
-        ensure!(ids.insert(&claim.id), "claims.toml has {} twice", claim.id);
-        let documented = claim.expected == Verdict::Documentation;
+    for claim in &claims {
+        ensure!(ids.insert(claim.id.as_str()), "claims.toml has {} twice", claim.id);
         ensure!(
-            documented == claim.experiment.is_none(),
-            "claims.toml: {} is either decided by an experiment or documentation",
+            claim.experiment.is_some() || !claim.by_sources.is_empty(),
+            "claims.toml: nothing decides {}; name an experiment, or statements by_sources",
             claim.id
         );
         ensure!(
-            !documented || claim.source.is_some(),
-            "claims.toml: {} is documentation, and names no source",
+            claim.by_sources.is_empty() || claim.source.is_some(),
+            "claims.toml: {} has statements by sources, and names no source",
             claim.id
         );
+        for it in &claim.by_sources {
+            let of = it.id.split_once('.').map(|(of, _)| of);
+            ensure!(ids.insert(it.id.as_str()), "claims.toml has {} twice", it.id);
+            ensure!(of == Some(&claim.id), "claims.toml: {} is not of {}", it.id, claim.id);
+        }
     }
-    for id in summary.iter().flat_map(|line| &line.claims) {
-        ensure!(ids.contains(id), "claims.toml: the summary names {id}, which is not there");
-    }
-    Ok(parsed)
+    Ok(claims)
 }
 
 #[cfg(test)]
@@ -239,14 +199,21 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_that_nothing_decides_must_name_its_source() {
-        let entry = "[[claim]]\nid = 'C1'\narticle = 'S0'\nsays = 'a'\ntest = 'b'\nbecause = 'c'\n";
-        let error =
-            |rest: &str| parse(&format!("{entry}{rest}")).err().map(|error| error.to_string());
-        assert!(
-            error("expected = 'documentation'").is_some_and(|it| it.contains("names no source"))
-        );
-        assert!(error("expected = 'confirmed'").is_some_and(|it| it.contains("either decided")));
-        assert!(error("expected = 'confirmed'\nexperiment = 'x'").is_none());
+    fn a_claim_must_be_decided_by_something_that_is_named() {
+        let entry = "[[claim]]\nid = 'C1'\narticle = 'S0'\nsays = 'a'\nbecause = 'c'\n";
+        let error = |rest: &str| {
+            let text = format!("{entry}{rest}");
+            parse(&text).err().map_or(String::new(), |error| error.to_string())
+        };
+        let of = |id| {
+            format!(
+                "[[claim.by_sources]]\nid = '{id}'\nquote = 'q'\noutcome = 'refuted'\nsays = 's'"
+            )
+        };
+        assert!(error("").contains("nothing decides C1"));
+        assert!(error(&of("C1.1")).contains("names no source"));
+        assert!(error(&format!("source = 's'\n{}", of("C2.1"))).contains("not of C1"));
+        assert_eq!(error(&format!("source = 's'\n{}", of("C1.1"))), "");
+        assert_eq!(error("experiment = 'x'"), "");
     }
 }

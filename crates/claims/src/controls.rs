@@ -1,11 +1,13 @@
 //! Costs that are known, through the same classifier: how often is it right?
 //!
-//! Each planted cost is a program that really does that many steps and counts them, on data drawn from the seed, so that what the classifier sees
-//! has the noise of a count and not that of a formula: as little as that of a search, or as much as its own mean. The last is noise alone: its mean is the same at every n, and
-//! its spread grows with n.
+//! Each planted cost is a program that really does that many steps and counts them, on data drawn
+//! from the seed, so that the classifier sees the noise of a count and not that of a formula. Some
+//! are hard: a staircase, a spike, a jump, a small coefficient beside a large constant, n^0.9, lg lg n,
+//! and noise alone, whose mean is the same at every n and whose spread grows with n.
 
 use crate::count::random;
 use crate::growth::{Curve, Growth};
+use crate::thresholds::Thresholds;
 use crate::{Scale, Table};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
@@ -17,61 +19,72 @@ pub struct Planted {
     pub name: &'static str,
     /// Its class; undecided where it is none of the three.
     pub class: Growth,
-    cost: fn(n: u64, random: &mut Pcg64Mcg) -> u64,
+    /// Whether the classifier must find it, and not merely give it no other.
+    pub clean: bool,
+    cost: fn(n: u64, random: &mut Pcg64Mcg) -> f64,
 }
 
-/// Slots of the wheel whose scan is planted.
-const SLOTS: u64 = 64;
+const fn clean(name: &'static str, class: Growth, cost: fn(u64, &mut Pcg64Mcg) -> f64) -> Planted {
+    Planted { name, class, clean: true, cost }
+}
+
+const fn hard(name: &'static str, class: Growth, cost: fn(u64, &mut Pcg64Mcg) -> f64) -> Planted {
+    Planted { name, class, clean: false, cost }
+}
+
+use Growth::{Constant, Linear, Logarithmic, Undecided};
 
 /// The planted costs.
-pub const PLANTED: [Planted; 10] = [
-    Planted {
-        name: "O(1): one to nine steps",
-        class: Growth::Constant,
-        cost: |_, random| random.random_range(1..10),
-    },
-    Planted { name: "O(log n): a bisection", class: Growth::Logarithmic, cost: bisection },
-    Planted {
-        name: "O(n): a search from the head",
-        class: Growth::Linear,
-        cost: |n, random| random.random_range(0..n),
-    },
-    Planted { name: "O(n/M): a slot of 64", class: Growth::Linear, cost: slot },
-    Planted {
-        name: "O(sqrt n)",
-        class: Growth::Undecided,
-        cost: |n, random| random.random_range(0..2 * n.isqrt()),
-    },
-    Planted {
-        name: "O(log² n)",
-        class: Growth::Undecided,
-        cost: |n, random| bisection(n, random) * u64::from(n.ilog2()),
-    },
-    Planted {
-        name: "O(1), as much noise",
-        class: Growth::Constant,
-        cost: |_, random| noisy(8.0, random),
-    },
-    Planted {
-        name: "O(log n), as much noise",
-        class: Growth::Logarithmic,
-        cost: |n, random| noisy(2.0 * (n as f64).log2(), random),
-    },
-    Planted {
-        name: "O(n), as much noise",
-        class: Growth::Linear,
-        cost: |n, random| noisy(n as f64, random),
-    },
-    Planted { name: "noise alone: n steps once in n times", class: Growth::Constant, cost: noise },
+pub const PLANTED: &[Planted] = &[
+    clean("O(1): one to nine steps", Constant, |_, random| random.random_range(1..10) as f64),
+    clean("O(1): 366 steps, within 0.1 %", Constant, |_, random| {
+        366.0 + random.random_range(-0.4..0.4)
+    }),
+    clean("O(1), 43 steps at one size", Constant, |n, _| if n == spike(n) { 43.0 } else { 5.0 }),
+    clean(
+        "O(1), a step more from one size on",
+        Constant,
+        |n, _| if n < jump() { 5.0 } else { 6.0 },
+    ),
+    clean("O(log n): a bisection", Logarithmic, bisection),
+    clean("O(log n): a level for every second doubling", Logarithmic, |n, random| {
+        (f64::from(n.ilog2()) / 2.0).floor() + random.random_range(0.0..2.0)
+    }),
+    clean("O(log n): half a step a doubling beside 100", Logarithmic, |n, random| {
+        100.0 + 0.5 * (n as f64).log2() + random.random_range(-1.0..1.0)
+    }),
+    clean("O(n/M): a slot of 64", Linear, slot),
+    hard("O(n): a search from the head", Linear, |n, random| random.random_range(0..n) as f64),
+    hard("O(1), as much noise", Constant, |_, random| noisy(8.0, random)),
+    hard("O(log n), as much noise", Logarithmic, |n, random| {
+        noisy(2.0 * (n as f64).log2(), random)
+    }),
+    hard("O(n), as much noise", Linear, |n, random| noisy(n as f64, random)),
+    hard("noise alone: n steps once in n times", Constant, |n, random| {
+        if random.random_range(0..n) == 0 { n as f64 } else { 0.0 }
+    }),
+    hard("O(lg lg n)", Undecided, |n, _| (n as f64).log2().log2()),
+    hard("O(log² n)", Undecided, |n, random| bisection(n, random) * f64::from(n.ilog2())),
+    hard("O(sqrt n)", Undecided, |n, random| random.random_range(0..2 * n.isqrt()) as f64),
+    hard("O(n^0.9)", Undecided, |n, random| (n as f64).powf(0.9) * random.random_range(0.9..1.1)),
 ];
 
+/// A size in the middle of both scales.
+const fn spike(_: u64) -> u64 {
+    1 << 12
+}
+
+const fn jump() -> u64 {
+    1 << 11
+}
+
 /// A cost whose spread is its mean: exponential.
-fn noisy(mean: f64, random: &mut Pcg64Mcg) -> u64 {
-    (-mean * (1.0 - random.random::<f64>()).ln()).round() as u64
+fn noisy(mean: f64, random: &mut Pcg64Mcg) -> f64 {
+    -mean * (1.0 - random.random::<f64>()).ln()
 }
 
 /// Comparisons of a bisection among n for one of them.
-fn bisection(n: u64, random: &mut Pcg64Mcg) -> u64 {
+fn bisection(n: u64, random: &mut Pcg64Mcg) -> f64 {
     let wanted = random.random_range(0..n);
     let (mut low, mut high, mut steps) = (0, n, 0);
     while low < high {
@@ -79,83 +92,88 @@ fn bisection(n: u64, random: &mut Pcg64Mcg) -> u64 {
         steps += 1;
         if middle < wanted { low = middle + 1 } else { high = middle }
     }
-    steps
+    f64::from(steps)
 }
 
 /// How many of n timers are in one of 64 slots, and 4 steps to look at it. A sum of many yes or no, by its normal limit.
-fn slot(n: u64, random: &mut Pcg64Mcg) -> u64 {
-    let (mean, spread) = (n as f64 / SLOTS as f64, (n as f64 / SLOTS as f64).sqrt());
+fn slot(n: u64, random: &mut Pcg64Mcg) -> f64 {
+    let (mean, spread) = (n as f64 / 64.0, (n as f64 / 64.0).sqrt());
     let normal: f64 = (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
-    4 + (mean + spread * normal).max(0.0).round() as u64
-}
-
-/// Nothing or very much.
-fn noise(n: u64, random: &mut Pcg64Mcg) -> u64 {
-    if random.random_range(0..n) == 0 { n } else { 0 }
+    4.0 + (mean + spread * normal).max(0.0).round()
 }
 
 /// Operations of which each sample is the mean: as few as those of the experiments that take fewest, and as many as of most.
 pub const OPERATIONS: [u64; 2] = [256, 4_096];
 
+/// The classes, in the order of the columns.
+pub const CLASSES: [Growth; 4] = [Constant, Logarithmic, Linear, Undecided];
+
 /// How often each planted cost was given each class.
 #[derive(Clone, Debug)]
 pub struct Confusion {
+    /// How often each was tried.
+    pub times: u64,
     /// For each planted cost, how often it was called constant, logarithmic, linear, undecided; with few operations a sample, then with many.
-    pub rows: Vec<(Planted, u64, [u32; 4])>,
+    pub rows: Vec<(Planted, u64, [u64; 4])>,
 }
-
-/// The classes, in the order of the columns.
-pub const CLASSES: [Growth; 4] =
-    [Growth::Constant, Growth::Logarithmic, Growth::Linear, Growth::Undecided];
 
 /// Puts each planted cost through the classifier so many times, with other random numbers each time.
-pub fn confusion(scale: &Scale, times: u64) -> Confusion {
-    let row = |planted: Planted, operations: u64| {
+pub fn confusion(scale: &Scale, times: u64, thresholds: &Thresholds) -> Confusion {
+    let seeds = scale.seeds().count() as u64;
+    let row = |planted: &Planted, operations: u64| {
         let mut given = [0; 4];
         for time in 0..times {
-            let growth = curve(&planted, scale, operations, time).growth();
-            given[CLASSES.iter().position(|class| *class == growth).unwrap_or(3)] += 1;
+            let of_time = (0..seeds).map(|seed| time * seeds + seed);
+            let curve = Curve::sweep(&scale.sizes(), of_time, |n, seed| {
+                let mut random = random(seed ^ n << 32);
+                let steps = (0..operations).map(|_| (planted.cost)(n, &mut random)).sum::<f64>();
+                steps / operations as f64
+            });
+            let class = curve.shape(thresholds).class;
+            given[CLASSES.iter().position(|it| *it == class).unwrap_or(3)] += 1;
         }
-        (planted, operations, given)
+        (*planted, operations, given)
     };
-    let of_each = |planted: Planted| OPERATIONS.map(|operations| row(planted, operations));
-    Confusion { rows: PLANTED.into_iter().flat_map(of_each).collect() }
-}
-
-fn curve(planted: &Planted, scale: &Scale, operations: u64, time: u64) -> Curve {
-    let seeds = (0..scale.seeds).map(|seed| time * scale.seeds + seed);
-    Curve::sweep(&scale.sizes(), seeds, |n, seed| {
-        let mut random = random(seed ^ n << 32);
-        (0..operations).map(|_| (planted.cost)(n, &mut random)).sum::<u64>() as f64
-            / operations as f64
-    })
+    let of_each = |planted| OPERATIONS.map(|operations| row(planted, operations));
+    Confusion { times, rows: PLANTED.iter().flat_map(of_each).collect() }
 }
 
 impl Confusion {
     /// How often a class was given to what is of another: the errors that count. Undecided is none.
-    pub fn wrong(&self) -> u32 {
-        let wrong = |(planted, _, given): &(Planted, u64, [u32; 4])| {
-            let others = CLASSES
-                .iter()
-                .zip(given)
-                .filter(|(given, _)| ![planted.class, Growth::Undecided].contains(*given));
-            others.map(|(_, times)| times).sum::<u32>()
+    pub fn wrong(&self) -> u64 {
+        let wrong = |(planted, _, given): &(Planted, u64, [u64; 4])| {
+            let others = CLASSES.iter().zip(given);
+            let others = others.filter(|(class, _)| ![planted.class, Undecided].contains(*class));
+            others.map(|(_, times)| times).sum::<u64>()
         };
         self.rows.iter().map(wrong).sum()
     }
 
+    /// How often a clean cost was not given its class, where a sample is of many operations.
+    pub fn missed(&self) -> u64 {
+        let missed = |(planted, _, given): &(Planted, u64, [u64; 4])| {
+            let own = CLASSES.iter().position(|class| *class == planted.class).unwrap_or(3);
+            self.times - given[own]
+        };
+        let clean = |row: &&(Planted, u64, [u64; 4])| row.0.clean && row.1 == OPERATIONS[1];
+        self.rows.iter().filter(clean).map(missed).sum()
+    }
+
+    /// Whether the classifier is fit to decide: hardly one in a hundred is given the class of another, and hardly a clean one is missed.
+    pub fn is_sound(&self) -> bool {
+        let tries = self.times * self.rows.len() as u64;
+        100 * self.wrong() <= tries && 50 * self.missed() <= tries
+    }
+
     /// As a table.
     pub fn table(&self) -> Table {
-        let columns = ["planted", "operations a sample", "its class"]
-            .into_iter()
-            .chain(CLASSES.map(Growth::name));
-        let mut table =
-            Table::new("The classifier on planted costs: how often each class was given", columns);
+        let columns = ["planted", "operations a sample", "its class"].into_iter();
+        let title = "The classifier on planted costs: how often each class was given";
+        let mut table = Table::new(title, columns.chain(CLASSES.map(Growth::name)));
         for (planted, operations, given) in &self.rows {
             let cells =
-                [planted.name.to_owned(), operations.to_string(), planted.class.name().to_owned()]
-                    .into_iter();
-            table.row(cells.chain(given.iter().map(u32::to_string)));
+                [planted.name.to_owned(), operations.to_string(), planted.class.name().to_owned()];
+            table.row(cells.into_iter().chain(given.iter().map(u64::to_string)));
         }
         table
     }
@@ -164,25 +182,22 @@ impl Confusion {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::thresholds::Threshold;
 
     #[test]
-    fn hardly_a_planted_cost_is_given_the_class_of_another() {
-        let confusion = confusion(&Scale::REDUCED, 10);
-        assert!(confusion.wrong() <= 2, "{confusion:?}");
+    fn planted_costs_are_told() {
+        let told = confusion(&Scale::REDUCED, 10, &Thresholds::default());
+        assert!(told.is_sound(), "{} wrong, {} missed: {told:?}", told.wrong(), told.missed());
     }
 
+    /// Every cost up to 5 steps a doubling counts as constant: the controls must see it.
     #[test]
-    fn clean_costs_are_told() {
-        let told = confusion(&Scale::REDUCED, 10);
-        let clean = told.rows.iter().filter(|(planted, operations, _)| {
-            *operations == OPERATIONS[1] && PLANTED[..4].iter().any(|it| it.name == planted.name)
-        });
-        for (planted, _, given) in clean {
-            let class = CLASSES
-                .iter()
-                .position(|class| *class == planted.class)
-                .expect("one of the classes");
-            assert!(given[class] >= 9, "{}: {given:?}", planted.name);
+    fn a_broken_classifier_is_seen() {
+        for (threshold, factor) in
+            [(Threshold::NoStep, 100.0), (Threshold::Trend, 100.0), (Threshold::Exponent, 10.0)]
+        {
+            let broken = Thresholds::default().scaled(threshold, factor);
+            assert!(!confusion(&Scale::REDUCED, 4, &broken).is_sound(), "{threshold}");
         }
     }
 }

@@ -110,6 +110,12 @@ impl<T: Timer<u64>> Probe<T> {
     pub fn fired(&mut self, now: Tick) -> Vec<(Tick, u64)> {
         fired(&mut self.timer, now)
     }
+
+    /// The mean steps of an operation that is done so many times.
+    pub fn mean(&mut self, times: u64, mut act: impl FnMut(&mut T, u64)) -> f64 {
+        let (steps, ()) = self.work(|timer| (0..times).for_each(|time| act(timer, time)));
+        steps.total() as f64 / times as f64
+    }
 }
 
 pub(crate) fn fired(timer: &mut impl Timer<u64>, now: Tick) -> Vec<(Tick, u64)> {

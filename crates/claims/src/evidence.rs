@@ -1,86 +1,221 @@
-//! What an experiment gives: findings, and the tables and charts that they rest on.
+//! What an experiment gives: statements decided, and the tables and charts that they rest on.
 
-use crate::Verdict;
+use crate::growth::{Curve, Growth};
+use crate::shown::{Shown, shown};
+use crate::statement::{By, Statement, Test};
+use crate::sweep::Sweep;
+use crate::thresholds::Threshold;
 use serde::Serialize;
 
 /// All that came of an experiment.
-#[derive(Clone, Debug, Default, Serialize)]
+///
+/// Each method that takes an id such as `C28.2` decides that statement. Its first words say how:
+/// by a class of growth, by equality, or on every structure.
+#[derive(Clone, Debug, Default)]
 pub struct Evidence {
-    /// For each claim that it decides.
-    pub findings: Vec<Finding>,
+    /// In the order in which they were decided.
+    pub statements: Vec<Statement>,
     /// What was counted.
     pub tables: Vec<Table>,
     /// The same as pictures, where one says more.
     pub charts: Vec<Chart>,
+    by: By,
 }
 
 impl Evidence {
-    /// The finding on a claim.
-    pub fn finding(&self, claim: &str) -> Option<&Finding> {
-        self.findings.iter().find(|found| found.claim == claim)
+    /// From here on statements are decided by this.
+    pub fn by(&mut self, by: By) -> &mut Self {
+        self.by = by;
+        self
     }
 
-    /// The tables on a claim: its own, and those that are of no claim in particular.
-    pub fn tables_on(&self, claim: &str) -> impl Iterator<Item = &Table> {
-        self.tables.iter().filter(move |table| table.on.is_none_or(|on| on == claim))
-    }
-}
-
-/// What was found on a claim. The verdict is not stated: it follows from the [parts](Part).
-#[derive(Clone, Debug, Serialize)]
-pub struct Finding {
-    /// The claim.
-    pub claim: &'static str,
-    /// The figure that decides it, in a few words.
-    pub figure: String,
-    /// What the claim says, taken apart.
-    pub parts: Vec<Part>,
-}
-
-/// A statement of a claim that holds or does not.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Part {
-    /// The statement, worded so that it supports the claim if it holds.
-    pub statement: String,
-    /// Whether it holds; `None` where what was counted does not tell.
-    pub holds: Option<bool>,
-}
-
-impl Part {
-    /// A statement that was decided.
-    pub fn new(statement: impl Into<String>, holds: bool) -> Self {
-        Self { statement: statement.into(), holds: Some(holds) }
+    /// Decides a statement.
+    pub fn say(
+        &mut self,
+        id: &'static str,
+        quote: impl Into<String>,
+        test: Test,
+        number: impl Into<String>,
+    ) {
+        let (quote, number) = (quote.into(), number.into());
+        self.statements.push(Statement { id, quote, by: self.by, test, number });
     }
 
-    /// A statement that may be undecided.
-    pub fn maybe(statement: impl Into<String>, holds: Option<bool>) -> Self {
-        Self { statement: statement.into(), holds }
-    }
-}
-
-impl Finding {
-    /// A finding on a claim.
-    pub fn new(
-        claim: &'static str,
-        figure: impl Into<String>,
-        parts: impl Into<Vec<Part>>,
-    ) -> Self {
-        Self { claim, figure: figure.into(), parts: parts.into() }
+    /// It holds or not.
+    pub fn holds(
+        &mut self,
+        id: &'static str,
+        quote: impl Into<String>,
+        holds: bool,
+        number: impl Into<String>,
+    ) {
+        self.say(id, quote, Test::Holds(holds), number);
     }
 
-    /// Confirmed if all parts hold, refuted if none does, nuanced if some do. Undecided if one is, or if there is none.
-    pub fn verdict(&self) -> Verdict {
-        let Some(held) = self.parts.iter().map(|part| part.holds).collect::<Option<Vec<bool>>>()
-        else {
-            return Verdict::Undecided;
+    /// A value that is stated, and the one found: it holds if they are the same.
+    pub fn is<T: PartialEq + Shown>(
+        &mut self,
+        id: &'static str,
+        quote: impl Into<String>,
+        stated: T,
+        found: T,
+    ) {
+        let number = if stated == found {
+            shown(&found)
+        } else {
+            format!("{}, not {}", shown(&found), shown(&stated))
         };
-        match (held.contains(&true), held.contains(&false)) {
-            (true, false) => Verdict::Confirmed,
-            (false, true) => Verdict::Refuted,
-            (true, true) => Verdict::Nuanced,
-            (false, false) => Verdict::Undecided,
+        self.holds(id, quote, stated == found, number);
+    }
+
+    /// A value that every structure must give: it holds if all do, and there is one.
+    pub fn everywhere<T: PartialEq + Shown>(
+        &mut self,
+        id: &'static str,
+        quote: impl Into<String>,
+        stated: T,
+        outcomes: &[(&'static str, T)],
+    ) {
+        let others: Vec<_> = outcomes.iter().filter(|(_, found)| *found != stated).collect();
+        let number = match others.as_slice() {
+            [] => format!("on all {} structures", outcomes.len()),
+            [(name, found), ..] => {
+                format!("{} of {} differ; {name}: {}", others.len(), outcomes.len(), shown(found))
+            }
+        };
+        self.holds(id, quote, others.is_empty() && !outcomes.is_empty(), number);
+    }
+
+    /// Costs are of a class, exactly.
+    pub fn class<'a>(
+        &mut self,
+        id: &'static str,
+        quote: impl Into<String>,
+        curves: impl IntoIterator<Item = &'a Curve>,
+        class: Growth,
+    ) {
+        let curves: Vec<Curve> = curves.into_iter().cloned().collect();
+        let number = told(&curves);
+        self.say(id, quote, Test::Is(curves, class), number);
+    }
+
+    /// Costs are of a class at most: what O means.
+    pub fn at_most<'a>(
+        &mut self,
+        id: &'static str,
+        quote: impl Into<String>,
+        curves: impl IntoIterator<Item = &'a Curve>,
+        class: Growth,
+    ) {
+        let curves: Vec<Curve> = curves.into_iter().cloned().collect();
+        let number = told(&curves);
+        self.say(id, quote, Test::AtMost(curves, class), number);
+    }
+
+    /// Costs grow with n.
+    pub fn grows<'a>(
+        &mut self,
+        id: &'static str,
+        quote: impl Into<String>,
+        curves: impl IntoIterator<Item = &'a Curve>,
+    ) {
+        let curves: Vec<Curve> = curves.into_iter().cloned().collect();
+        let number = told(&curves);
+        self.say(id, quote, Test::Grows(curves), number);
+    }
+
+    /// One figure exceeds another by a factor.
+    pub fn exceeds(
+        &mut self,
+        id: &'static str,
+        quote: impl Into<String>,
+        (more, less): (f64, f64),
+        factor: Threshold,
+    ) {
+        let number = format!("{more:.1} against {less:.1}: {:.2} times", more / less);
+        self.say(id, quote, Test::Exceeds(vec![(more, less)], factor), number);
+    }
+
+    /// A figure is near what is stated, as a share of it.
+    pub fn near(
+        &mut self,
+        id: &'static str,
+        quote: impl Into<String>,
+        (found, stated): (f64, f64),
+        share: Threshold,
+    ) {
+        let number = format!("{found:.2}, stated {stated:.2}");
+        self.say(id, quote, Test::Near(vec![(found, stated)], share), number);
+    }
+
+    /// A sweep as table and chart.
+    pub fn sweep(&mut self, sweep: &Sweep) {
+        self.tables.push(sweep.table());
+        self.charts.extend(sweep.chart());
+    }
+
+    /// A table of figures: the head of each column, and rows whose first cell is a name.
+    pub fn table<const K: usize>(
+        &mut self,
+        title: impl Into<String>,
+        columns: [&str; K],
+        rows: impl IntoIterator<Item = [String; K]>,
+    ) {
+        let mut table = Table::new(title, columns);
+        rows.into_iter().for_each(|row| table.row(row));
+        self.tables.push(table);
+    }
+
+    /// A value beside what is decided, in a table of such.
+    pub fn beside(&mut self, what: impl Into<String>, found: impl Shown) {
+        const TITLE: &str = "Beside it";
+        if self.tables.last().is_none_or(|table| table.title != TITLE) {
+            self.tables.push(Table::new(TITLE, ["what", "found"]));
+        }
+        if let Some(table) = self.tables.last_mut() {
+            table.row([what.into(), shown(&found)]);
         }
     }
+
+    /// A chart of lines, each a name and its points.
+    pub fn chart(
+        &mut self,
+        [title, subtitle, x, y]: [&str; 4],
+        series: impl IntoIterator<Item = (String, Vec<(f64, f64)>)>,
+    ) {
+        let above_0 = |(name, points): (String, Vec<(f64, f64)>)| Series {
+            name,
+            points: points.into_iter().filter(|(x, y)| *x > 0.0 && *y > 0.0).collect(),
+        };
+        let series = series.into_iter().map(above_0).filter(|line| !line.points.is_empty());
+        self.charts.push(Chart {
+            title: title.to_owned(),
+            subtitle: subtitle.to_owned(),
+            x: x.to_owned(),
+            y: y.to_owned(),
+            series: series.collect(),
+        });
+    }
+}
+
+/// What costs came to at the largest n, and their class: the least and the greatest of several.
+fn told(curves: &[Curve]) -> String {
+    let mut classes: Vec<_> = curves.iter().map(Curve::growth).collect();
+    classes.sort_unstable();
+    classes.dedup();
+    let classes: Vec<_> = classes.into_iter().map(Growth::name).collect();
+    let figure = |steps: f64| {
+        if steps >= 100.0 { format!("{steps:.0}") } else { format!("{steps:.1}") }
+    };
+    let steps = match curves {
+        [one] => format!("{} to {}", figure(one.first()), figure(one.last())),
+        several => {
+            let last = || several.iter().map(Curve::last);
+            let (least, most) = (last().fold(f64::INFINITY, f64::min), last().fold(0.0, f64::max));
+            format!("{} to {} at the largest n", figure(least), figure(most))
+        }
+    };
+    format!("{steps}: {}", classes.join(", "))
 }
 
 /// Figures in rows.
@@ -92,8 +227,6 @@ pub struct Table {
     pub columns: Vec<String>,
     /// The rows.
     pub rows: Vec<Vec<String>>,
-    /// The claim that it is of, where others of the same experiment have no use for it.
-    pub on: Option<&'static str>,
 }
 
 impl Table {
@@ -102,18 +235,8 @@ impl Table {
         title: impl Into<String>,
         columns: impl IntoIterator<Item = S>,
     ) -> Self {
-        Self {
-            title: title.into(),
-            columns: columns.into_iter().map(Into::into).collect(),
-            rows: Vec::new(),
-            on: None,
-        }
-    }
-
-    /// Marks it as being of one claim.
-    #[must_use]
-    pub fn on(self, claim: &'static str) -> Self {
-        Self { on: Some(claim), ..self }
+        let columns = columns.into_iter().map(Into::into).collect();
+        Self { title: title.into(), columns, rows: Vec::new() }
     }
 
     /// Adds a row.
@@ -142,33 +265,6 @@ pub struct Chart {
 pub struct Series {
     /// The structure, or the rule.
     pub name: String,
-    /// (x, y), both above 0; points at 0 are left out by the logarithmic axes.
+    /// (x, y), both above 0.
     pub points: Vec<(f64, f64)>,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_claim_has_its_own_tables_and_the_common_ones() {
-        let table = |title: &str| Table::new(title, ["a"]);
-        let tables = vec![table("common"), table("first").on("C01"), table("second").on("C02")];
-        let evidence = Evidence { tables, ..Evidence::default() };
-        let titles: Vec<_> = evidence.tables_on("C02").map(|table| table.title.as_str()).collect();
-        assert_eq!(titles, ["common", "second"]);
-    }
-
-    #[test]
-    fn the_verdict_follows_from_the_parts() {
-        let of = |parts: &[Option<bool>]| {
-            let parts: Vec<_> = parts.iter().map(|holds| Part::maybe("it", *holds)).collect();
-            Finding::new("C01", "", parts).verdict()
-        };
-        assert_eq!(of(&[Some(true), Some(true)]), Verdict::Confirmed);
-        assert_eq!(of(&[Some(false)]), Verdict::Refuted);
-        assert_eq!(of(&[Some(true), Some(false)]), Verdict::Nuanced);
-        assert_eq!(of(&[Some(true), None]), Verdict::Undecided);
-        assert_eq!(of(&[]), Verdict::Undecided);
-    }
 }

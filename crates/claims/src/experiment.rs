@@ -1,6 +1,6 @@
 //! What an experiment is.
 
-use crate::{Evidence, Scale};
+use crate::{Evidence, Lab};
 
 /// An experiment.
 #[derive(Clone, Copy, Debug)]
@@ -9,13 +9,15 @@ pub struct Experiment {
     pub name: &'static str,
     /// What is done, on which structures.
     pub about: &'static str,
-    /// Does it.
-    pub run: fn(&Scale) -> Evidence,
+    /// Does it, and writes down what came of it.
+    pub run: fn(&Lab, &mut Evidence),
 }
 
 impl Experiment {
     /// Runs it.
-    pub fn run(&self, scale: &Scale) -> Evidence {
-        (self.run)(scale)
+    pub fn run(&self, lab: &Lab) -> Evidence {
+        let mut evidence = Evidence::default();
+        (self.run)(lab, &mut evidence);
+        evidence
     }
 }

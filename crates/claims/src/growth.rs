@@ -1,27 +1,31 @@
 //! How a cost grows with n, decided on counts.
 //!
-//! The samples are means of operation counts at n, 2n, 4n .., one for each seed. With D the difference from one size to the next:
+//! A sample is the mean count of an operation at one n, for each seed. A straight line through the
+//! samples over lg n gives the *slope*: steps per doubling of n, with a 95 % interval over the seeds.
+//! The class follows from it:
 //!
 //! | class | is given if |
 //! |---|---|
-//! | constant | D, over all sizes, lies below 0.05 of a step with its whole 95 % interval, and so does each single one but for its own interval |
-//! | linear | the slope of log D against log n is 1 within 0.05, its interval included; the differences, for that an additive constant does not bend them |
-//! | logarithmic | D is above 0 with its whole interval and has no trend: its later half is within a quarter of its earlier half, and known to a half of it |
+//! | constant | the slope, its interval included, is below 0.05 steps or 0.2 % of the cost, and not surely above that in the upper half; or is below it in an upper half of four sizes: no logarithm is flat |
+//! | linear | log D over log n, with D the differences, has slope 1 within 0.05, its interval included |
+//! | logarithmic | the slope is above that, and its change over the range is within a fifth of it |
 //! | undecided | otherwise: never the nearest class |
 //!
-//! A cost that falls with n counts as constant: what is asked is how fast it grows. McGeoch, Precup and Cohen (1997) show that no rule of this kind is
-//! right on every curve; what this one does on planted curves is in [`controls`](crate::controls).
+//! One size that exceeds both neighbours for most seeds is a *spike*. It is left out of the line and
+//! reported: one n at which a table is rebuilt or a slot is split says nothing of how a cost grows.
+//! Nor does one *jump*: a cost that is constant before it and after it, and rises by less than half,
+//! is constant, and the jump is reported.
+//!
+//! A bound is *at most*: O(log n) holds for what is constant. So a curve also has a class that it
+//! does not exceed, which a cost between two classes has too.
+//!
+//! McGeoch, Precup and Cohen (1997) show that no rule of this kind is right on every curve; what this
+//! one does on planted curves is in [`controls`](crate::controls).
 
+use crate::thresholds::{Threshold, Thresholds};
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::fmt;
-
-/// A step of D below this is none.
-const NO_STEP: f64 = 0.05;
-/// How far a slope may be from 1.
-const SLOPE: f64 = 0.05;
-/// How far the later half of D may be from the earlier, as a share of it.
-const TREND: f64 = 0.25;
 
 /// A class of growth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -48,7 +52,7 @@ impl Growth {
         }
     }
 
-    /// Whether it is this class; `None` if undecided. To be made a [`Part`](crate::Part).
+    /// Whether it is this class; `None` if undecided.
     pub fn is(self, class: Self) -> Option<bool> {
         (self != Self::Undecided).then_some(self == class)
     }
@@ -57,6 +61,33 @@ impl Growth {
 impl fmt::Display for Growth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
+    }
+}
+
+/// A mean, and the 95 % interval around it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    /// The mean.
+    pub mean: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// By Student's t; infinitely wide for fewer than two samples.
+    pub fn of(samples: &[f64]) -> Self {
+        let (n, centre) = (samples.len() as f64, mean(samples));
+        let variance = samples.iter().map(|it| (it - centre).powi(2)).sum::<f64>() / (n - 1.0);
+        let quantile = StudentsT::new(0.0, 1.0, n - 1.0).map(|t| t.inverse_cdf(0.975));
+        let margin = quantile.map_or(f64::INFINITY, |t| t * (variance / n).sqrt());
+        Self { mean: centre, low: centre - margin, high: centre + margin }
+    }
+
+    /// Half the width of the interval.
+    pub fn margin(self) -> f64 {
+        self.high - self.mean
     }
 }
 
@@ -74,15 +105,14 @@ pub struct Sample {
 pub struct Curve(pub Vec<Sample>);
 
 impl Curve {
-    /// Takes a sample for each seed at each size, which must be doubled from one to the next.
+    /// Takes a sample for each seed at each size.
     pub fn sweep(
         sizes: &[u64],
         seeds: impl Iterator<Item = u64> + Clone,
         mut cost: impl FnMut(u64, u64) -> f64,
     ) -> Self {
-        let mut sample =
-            |&n| Sample { n, costs: seeds.clone().map(|seed| cost(n, seed)).collect() };
-        Self(sizes.iter().map(&mut sample).collect())
+        let [curve] = curves(sizes, seeds, |n, seed| [cost(n, seed)]);
+        curve
     }
 
     /// (n, mean cost) at each size: a line of a chart.
@@ -90,26 +120,40 @@ impl Curve {
         self.0.iter().map(|sample| (sample.n as f64, mean(&sample.costs))).collect()
     }
 
-    /// The mean cost at the smallest size and at the largest.
-    pub fn ends(&self) -> (f64, f64) {
-        let at = |sample: Option<&Sample>| sample.map_or(f64::NAN, |sample| mean(&sample.costs));
-        (at(self.0.first()), at(self.0.last()))
+    /// The mean cost at the smallest size.
+    pub fn first(&self) -> f64 {
+        self.0.first().map_or(f64::NAN, |sample| mean(&sample.costs))
+    }
+
+    /// The mean cost at the largest size.
+    pub fn last(&self) -> f64 {
+        self.0.last().map_or(f64::NAN, |sample| mean(&sample.costs))
     }
 
     /// The greatest mean cost, at whichever size; 0 without samples.
-    pub fn greatest_mean(&self) -> f64 {
+    pub fn greatest(&self) -> f64 {
         self.points().into_iter().map(|(_, cost)| cost).fold(0.0, f64::max)
     }
 
-    /// The mean cost at the smallest size and at the largest, and its class: cells of a table.
-    pub fn cells(&self) -> [String; 3] {
-        let (first, last) = self.ends();
-        [format!("{first:.2}"), format!("{last:.2}"), self.growth().to_string()]
+    /// The part from a size on.
+    #[must_use]
+    pub fn from(&self, n: u64) -> Self {
+        Self(self.0.iter().filter(|sample| sample.n >= n).cloned().collect())
     }
 
     /// Its class.
     pub fn growth(&self) -> Growth {
-        classify(self)
+        self.shape(&Thresholds::default()).class
+    }
+
+    /// Steps per doubling of n, with their interval.
+    pub fn slope(&self) -> Interval {
+        self.shape(&Thresholds::default()).slope
+    }
+
+    /// How it grows. Undecided if it has fewer than four sizes, or fewer than two seeds.
+    pub fn shape(&self, thresholds: &Thresholds) -> Shape {
+        Shape::of(&self.0, thresholds)
     }
 }
 
@@ -127,179 +171,263 @@ pub fn curves<const K: usize>(
     })
 }
 
-/// Whether all of these are of one class; `None` if one of them is undecided.
-pub fn all_are(class: Growth, growths: impl IntoIterator<Item = Growth>) -> Option<bool> {
-    let are = growths.into_iter().map(|growth| growth.is(class)).collect::<Option<Vec<bool>>>()?;
-    Some(are.into_iter().all(|is| is))
+/// How a cost grows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Shape {
+    /// Its class.
+    pub class: Growth,
+    /// The class that it does not exceed.
+    pub at_most: Growth,
+    /// Steps per doubling of n.
+    pub slope: Interval,
+    /// By how much the slope changes over the range, as a share of it.
+    pub trend: Interval,
+    /// The power of n that the differences follow, where all are above 0.
+    pub exponent: Option<Interval>,
+    /// The mean cost over all sizes.
+    pub level: f64,
+    /// Sizes that stand out.
+    pub spikes: Vec<u64>,
+    /// Where a cost that is constant but for one step rises, and by how much.
+    pub jump: Option<(u64, f64)>,
 }
 
-/// A mean and how well it is known.
-#[derive(Clone, Copy, Debug)]
-struct Estimate {
-    mean: f64,
-    /// Half the width of the 95 % interval.
-    margin: f64,
-}
-
-impl Estimate {
-    /// By Student's t; infinitely wide for fewer than two samples.
-    fn of(samples: &[f64]) -> Self {
-        let (n, centre) = (samples.len() as f64, mean(samples));
-        let variance = samples.iter().map(|it| (it - centre).powi(2)).sum::<f64>() / (n - 1.0);
-        let quantile = StudentsT::new(0.0, 1.0, n - 1.0).map(|t| t.inverse_cdf(0.975));
-        let margin = quantile.map_or(f64::INFINITY, |t| t * (variance / n).sqrt());
-        Self { mean: centre, margin }
+impl Shape {
+    fn of(samples: &[Sample], thresholds: &Thresholds) -> Self {
+        let share = thresholds.of(Threshold::Spike);
+        let spikes = spikes(samples, share);
+        let smooth: Vec<Sample> =
+            samples.iter().filter(|sample| !spikes.contains(&sample.n)).cloned().collect();
+        let shape = Self { spikes, ..Self::smooth(&smooth, thresholds) };
+        if shape.class == Growth::Constant {
+            return shape;
+        }
+        let jump = jump(&smooth).filter(|(_, by)| *by < share * shape.level);
+        let level = jump.map(|(n, _)| Self::smooth(&levelled(&smooth, n), thresholds).class);
+        if level != Some(Growth::Constant) {
+            return shape;
+        }
+        Self { class: Growth::Constant, at_most: Growth::Constant, jump, ..shape }
     }
 
-    fn low(self) -> f64 {
-        self.mean - self.margin
-    }
-
-    fn high(self) -> f64 {
-        self.mean + self.margin
-    }
-}
-
-/// The class of a curve. Undecided if it has fewer than four sizes, fewer than two seeds, or sizes that do not double.
-pub fn classify(curve: &Curve) -> Growth {
-    let samples = &curve.0;
-    let doubling = samples
-        .windows(2)
-        .all(|pair| pair[1].n == 2 * pair[0].n && pair[0].costs.len() == pair[1].costs.len());
-    let seeds = samples.first().map_or(0, |sample| sample.costs.len());
-    if samples.len() < 4 || seeds < 2 || !doubling {
-        return Growth::Undecided;
-    }
-    let steps = Steps::of(samples, seeds);
-    if steps.constant() {
-        Growth::Constant
-    } else if steps.linear() {
-        Growth::Linear
-    } else if steps.logarithmic() {
-        Growth::Logarithmic
-    } else {
-        Growth::Undecided
-    }
-}
-
-/// The differences from size to size: for each seed, and for each size.
-struct Steps {
-    by_seed: Vec<Vec<f64>>,
-}
-
-impl Steps {
-    fn of(samples: &[Sample], seeds: usize) -> Self {
-        let of_seed = |seed: usize| {
-            samples.windows(2).map(|pair| pair[1].costs[seed] - pair[0].costs[seed]).collect()
+    fn smooth(samples: &[Sample], thresholds: &Thresholds) -> Self {
+        let seeds = samples.first().map_or(0, |sample| sample.costs.len());
+        let each = |figure: &dyn Fn(&[(f64, f64)]) -> f64| {
+            let of_seed = |seed| {
+                let point = |it: &Sample| ((it.n as f64).log2(), it.costs[seed]);
+                figure(&samples.iter().map(point).collect::<Vec<_>>())
+            };
+            Interval::of(&(0..seeds).map(of_seed).collect::<Vec<_>>())
         };
-        Self { by_seed: (0..seeds).map(of_seed).collect() }
+        let slope = each(&|points| line(points).1);
+        let upper = each(&|points| line(&points[points.len() / 2..]).1);
+        let change = each(&change);
+        let share = |it: f64| it / slope.mean;
+        let trend =
+            Interval { mean: share(change.mean), low: share(change.low), high: share(change.high) };
+        let level = mean(&samples.iter().map(|it| mean(&it.costs)).collect::<Vec<_>>());
+        let mut shape = Self {
+            class: Growth::Undecided,
+            at_most: Growth::Undecided,
+            slope,
+            trend,
+            exponent: exponent(samples, seeds),
+            level,
+            spikes: Vec::new(),
+            jump: None,
+        };
+        if samples.len() >= 4 && seeds >= 2 {
+            shape.class = shape.classify(samples.len(), upper, thresholds);
+            shape.at_most = shape.bound(thresholds);
+        }
+        shape
     }
 
-    /// A figure of each seed's differences, and how well it is known.
-    fn estimate(&self, figure: impl Fn(&[f64]) -> f64) -> Estimate {
-        Estimate::of(&self.by_seed.iter().map(|steps| figure(steps)).collect::<Vec<_>>())
+    fn classify(&self, sizes: usize, upper: Interval, thresholds: &Thresholds) -> Growth {
+        let none = thresholds
+            .of(Threshold::NoStep)
+            .max(thresholds.of(Threshold::Relative) * self.level.abs());
+        let (off, bend) = (thresholds.of(Threshold::Exponent), thresholds.of(Threshold::Trend));
+        let is_one = |it: Interval| it.low > 1.0 - off && it.high < 1.0 + off;
+        if (self.slope.high < none && upper.low < none) || (sizes >= 8 && upper.high < none) {
+            Growth::Constant
+        } else if self.exponent.is_some_and(is_one) {
+            Growth::Linear
+        } else if self.slope.low > none
+            && self.trend.mean.abs() < bend
+            && self.trend.margin() < 3.0 * bend
+        {
+            Growth::Logarithmic
+        } else {
+            Growth::Undecided
+        }
     }
 
-    fn count(&self) -> usize {
-        self.by_seed[0].len()
-    }
-
-    fn constant(&self) -> bool {
-        let every = (0..self.count()).all(|at| self.estimate(|steps| steps[at]).low() < NO_STEP);
-        every && self.estimate(mean).high() < NO_STEP
-    }
-
-    fn linear(&self) -> bool {
-        let growing = self.by_seed.iter().flatten().all(|step| *step > 0.0);
-        let slope = self.estimate(|steps| slope_of(steps.iter().map(|step| step.log2())));
-        growing && slope.low() > 1.0 - SLOPE && slope.high() < 1.0 + SLOPE
-    }
-
-    fn logarithmic(&self) -> bool {
-        let middle = self.count() / 2;
-        let earlier = self.estimate(|steps| mean(&steps[..middle]));
-        let change = self.estimate(|steps| mean(&steps[middle..]) - mean(&steps[..middle]));
-        let steady =
-            change.mean.abs() < TREND * earlier.mean && change.margin < 2.0 * TREND * earlier.mean;
-        self.estimate(mean).low() > 0.0 && earlier.low() > 0.0 && steady
+    /// What rises less and less is at most logarithmic, whatever it is.
+    fn bound(&self, thresholds: &Thresholds) -> Growth {
+        let below_one = |it: Interval| it.high < 1.0 + thresholds.of(Threshold::Exponent);
+        if self.class != Growth::Undecided {
+            self.class
+        } else if self.slope.high.is_finite() && self.trend.high < thresholds.of(Threshold::Trend) {
+            Growth::Logarithmic
+        } else if self.exponent.is_some_and(below_one) {
+            Growth::Linear
+        } else {
+            Growth::Undecided
+        }
     }
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
+/// The sizes that exceed both neighbours by a share, and by a step, for most seeds. Neither end is one: there it may be growth.
+fn spikes(samples: &[Sample], share: f64) -> Vec<u64> {
+    let stands_out = |around: &&[Sample]| {
+        let [before, at, after] = around else { return false };
+        let over = |seed: &usize| {
+            let beside = before.costs[*seed].max(after.costs[*seed]);
+            at.costs[*seed] > ((1.0 + share) * beside).max(beside + 1.0)
+        };
+        2 * (0..at.costs.len()).filter(over).count() > at.costs.len()
+    };
+    samples.windows(3).filter(stands_out).map(|around| around[1].n).collect()
 }
 
-/// The slope of the least-squares line through values at 0, 1, 2 ...
-fn slope_of(values: impl Iterator<Item = f64>) -> f64 {
-    let values: Vec<f64> = values.collect();
-    let (centre, middle) = (mean(&values), (values.len() - 1) as f64 / 2.0);
+/// The size before which the mean cost rises most, and by how much.
+fn jump(samples: &[Sample]) -> Option<(u64, f64)> {
+    let rise = |pair: &[Sample]| (pair[1].n, mean(&pair[1].costs) - mean(&pair[0].costs));
+    samples.windows(2).map(rise).max_by(|one, other| one.1.total_cmp(&other.1))
+}
+
+/// The samples without the rise before a size.
+fn levelled(samples: &[Sample], n: u64) -> Vec<Sample> {
+    let at = samples.iter().position(|sample| sample.n == n).unwrap_or(0);
+    let level = |(number, sample): (usize, &Sample)| {
+        let by = |seed: usize| {
+            if number < at { 0.0 } else { samples[at].costs[seed] - samples[at - 1].costs[seed] }
+        };
+        let costs = sample.costs.iter().enumerate().map(|(seed, cost)| cost - by(seed)).collect();
+        Sample { n: sample.n, costs }
+    };
+    samples.iter().enumerate().map(level).collect()
+}
+
+/// The power of n that the differences from size to size follow, so that an additive constant does not bend them.
+fn exponent(samples: &[Sample], seeds: usize) -> Option<Interval> {
+    let of_seed = |seed: usize| {
+        let difference = |pair: &[Sample]| {
+            let step = pair[1].costs[seed] - pair[0].costs[seed];
+            (step > 0.0).then(|| ((pair[0].n as f64).log2(), step.log2()))
+        };
+        Some(line(&samples.windows(2).map(difference).collect::<Option<Vec<_>>>()?).1)
+    };
+    Some(Interval::of(&(0..seeds).map(of_seed).collect::<Option<Vec<_>>>()?))
+}
+
+/// By how much the slope changes from the first half of the range to the second: of the parabola through the points.
+fn change(points: &[(f64, f64)]) -> f64 {
+    let (from, to) = (points.first().map_or(0.0, |it| it.0), points.last().map_or(0.0, |it| it.0));
+    let middle = points.iter().map(|it| it.0).sum::<f64>() / points.len() as f64;
+    let (at, slope) = line(points);
+    // What the straight line leaves, over the square of the distance, which is made orthogonal to it.
+    let squares: Vec<(f64, f64)> = points.iter().map(|(x, _)| (*x, (x - middle).powi(2))).collect();
+    let (square_at, square_slope) = line(&squares);
     let (mut covariance, mut variance) = (0.0, 0.0);
-    for (at, value) in values.iter().enumerate() {
-        let x = at as f64 - middle;
-        covariance += x * (value - centre);
-        variance += x * x;
+    for ((x, y), (_, square)) in points.iter().zip(&squares) {
+        let rest = square - square_at - square_slope * x;
+        covariance += rest * (y - at - slope * x);
+        variance += rest * rest;
     }
-    covariance / variance
+    covariance / variance * (to - from)
+}
+
+/// The straight line through points with the least squares of errors: its value at 0, and its slope.
+pub(crate) fn line(points: &[(f64, f64)]) -> (f64, f64) {
+    let count = points.len() as f64;
+    let mean_x = points.iter().map(|(x, _)| x).sum::<f64>() / count;
+    let mean_y = points.iter().map(|(_, y)| y).sum::<f64>() / count;
+    let covariance: f64 = points.iter().map(|(x, y)| (x - mean_x) * (y - mean_y)).sum();
+    let slope = covariance / points.iter().map(|(x, _)| (x - mean_x).powi(2)).sum::<f64>();
+    (mean_y - slope * mean_x, slope)
+}
+
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn curve(cost: impl Fn(f64) -> f64) -> Growth {
+    fn shape(cost: impl Fn(f64) -> f64) -> Shape {
         let sizes: Vec<u64> = (10..=20).map(|bits| 1 << bits).collect();
-        Curve::sweep(&sizes, 1..=5, |n, seed| cost(n as f64) * (1.0 + seed as f64 * 1e-4)).growth()
+        let noisy = |n, seed| cost(n as f64) * (1.0 + seed as f64 * 1e-5);
+        Curve::sweep(&sizes, 1..=5, noisy).shape(&Thresholds::default())
+    }
+
+    fn class(cost: impl Fn(f64) -> f64) -> Growth {
+        shape(cost).class
     }
 
     #[test]
     fn classes_are_told_apart() {
-        assert_eq!(curve(|_| 50.0), Growth::Constant);
-        assert_eq!(curve(|n| 3.0 + 1000.0 / n), Growth::Constant);
-        assert_eq!(curve(|n| 2.0 * n.log2() - 3.0), Growth::Logarithmic);
-        assert_eq!(curve(|n| 4.0 + 15.0 * n / 256.0), Growth::Linear);
+        assert_eq!(class(|_| 50.0), Growth::Constant);
+        assert_eq!(class(|n| 3.0 + 1000.0 / n), Growth::Constant);
+        assert_eq!(class(|n| 2.0 * n.log2() - 3.0), Growth::Logarithmic);
+        assert_eq!(class(|n| 4.0 + 15.0 * n / 256.0), Growth::Linear);
+        // A step for every second doubling, as a heap of four children takes.
+        assert_eq!(class(|n| (n.log2() / 2.0).floor()), Growth::Logarithmic);
+        assert_eq!(class(|n| 366.0 + n.log2().sin() * 0.3), Growth::Constant);
+        assert_eq!(class(|n| 100.0 + 0.5 * n.log2()), Growth::Logarithmic);
     }
 
     #[test]
     fn what_is_none_of_them_is_undecided() {
-        assert_eq!(curve(f64::sqrt), Growth::Undecided);
-        assert_eq!(curve(|n| n.log2().powi(2)), Growth::Undecided);
-        assert_eq!(curve(|n| n * n.log2()), Growth::Undecided);
-        assert_eq!(curve(|n| n * n), Growth::Undecided);
+        let costs: [fn(f64) -> f64; 4] =
+            [f64::sqrt, |n| n.log2().powi(2), |n| n * n.log2(), |n| n.powf(0.9)];
+        for cost in costs {
+            assert_eq!(class(cost), Growth::Undecided);
+        }
+        let late = |n: f64| 5.0 + (n / 60_000.0).log2().max(0.0);
+        assert_eq!(class(late), Growth::Undecided);
     }
 
     #[test]
-    fn one_run_gives_several_curves() {
-        let [one, two] = curves(&[2, 4], 1..=2, |n, seed| [n as f64, (n * seed) as f64]);
-        assert_eq!(
-            (one.points(), two.points()),
-            (vec![(2.0, 2.0), (4.0, 4.0)], vec![(2.0, 3.0), (4.0, 6.0)])
-        );
+    fn a_bound_is_at_most() {
+        assert_eq!(shape(|n| n.log2().log2()).at_most, Growth::Logarithmic);
+        assert_eq!(shape(f64::sqrt).at_most, Growth::Linear);
+        assert_eq!(shape(|n| n * n.log2()).at_most, Growth::Undecided);
     }
 
     #[test]
-    fn one_that_is_undecided_leaves_all_undecided() {
-        let all = |others: &[Growth]| all_are(Growth::Linear, others.iter().copied());
-        assert_eq!(all(&[Growth::Linear, Growth::Linear]), Some(true));
-        assert_eq!(all(&[Growth::Linear, Growth::Constant]), Some(false));
-        assert_eq!(all(&[Growth::Constant, Growth::Undecided]), None);
+    fn a_spike_is_named_and_left_out() {
+        let spiky = shape(|n| if n == 65_536.0 { 43.0 } else { 5.0 });
+        assert_eq!((spiky.class, spiky.spikes), (Growth::Constant, vec![65_536]));
+        assert!(shape(|n| n).spikes.is_empty());
     }
 
     #[test]
-    fn a_curve_is_told_by_its_ends_its_class_and_its_greatest_mean() {
-        let curve = Curve::sweep(&[1, 2, 4, 8], 1..=5, |n, _| if n == 4 { 3.0 } else { 2.0 });
-        assert_eq!(
-            (curve.cells(), curve.greatest_mean()),
-            (["2.00", "2.00", "undecided"].map(str::to_owned), 3.0)
-        );
+    fn one_jump_is_not_growth_and_two_are() {
+        let jumps = |n: f64| if n < 200_000.0 { 5.0 } else { 6.0 };
+        assert_eq!(shape(jumps).class, Growth::Constant);
+        assert!(shape(jumps).jump.is_some_and(|(n, by)| n == 1 << 18 && (by - 1.0).abs() < 0.01));
+        let twice = shape(|n| jumps(n) + f64::from(u8::from(n > 5_000.0)));
+        assert_ne!(twice.class, Growth::Constant);
+    }
+
+    #[test]
+    fn the_slope_is_steps_per_doubling() {
+        let slope = shape(|n| 1.5 * n.log2()).slope;
+        assert!((slope.mean - 1.5).abs() < 1e-3 && slope.low < slope.mean && slope.high < 1.51);
     }
 
     #[test]
     fn too_few_samples_decide_nothing() {
-        let few = Curve::sweep(&[2, 4, 8], 1..=5, |_, _| 1.0);
-        assert_eq!(few.growth(), Growth::Undecided);
-        let one_seed = Curve::sweep(&[2, 4, 8, 16, 32], 1..=1, |_, _| 1.0);
-        assert_eq!(one_seed.growth(), Growth::Undecided);
-        let not_doubled = Curve::sweep(&[2, 4, 9, 16, 32], 1..=5, |_, _| 1.0);
-        assert_eq!(not_doubled.growth(), Growth::Undecided);
+        assert_eq!(Curve::sweep(&[2, 4, 8], 1..=5, |_, _| 1.0).growth(), Growth::Undecided);
+        assert_eq!(Curve::sweep(&[2, 4, 8, 16, 32], 1..=1, |_, _| 1.0).growth(), Growth::Undecided);
+    }
+
+    #[test]
+    fn a_line_is_found_again() {
+        let (at_zero, slope) = line(&[0.0, 1.0, 5.0, 9.0].map(|x| (x, 4.0 + 15.0 * x)));
+        assert!((at_zero - 4.0).abs() < 1e-9 && (slope - 15.0).abs() < 1e-9);
     }
 }

@@ -1,25 +1,70 @@
 //! Runs experiments and holds what comes out to what is on record.
 
-use crate::{Claim, Evidence, Experiment, Scale, Verdict, experiments};
+use crate::outcomes::{self, Record};
+use crate::statement::{By, Outcome};
+use crate::thresholds::{Threshold, Thresholds};
+use crate::{Claim, Evidence, Experiment, Lab, experiments};
 use anyhow::Result;
 use serde::Serialize;
+use std::panic::resume_unwind;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
-/// A claim and what came of it.
+/// A statement and what came of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Decided {
+    /// The claim and a number, as `C28.2`.
+    pub id: String,
+    /// The sentence.
+    pub quote: String,
+    /// What decides it.
+    pub by: By,
+    /// The number that decides, in a few words; of a source, what it says.
+    pub number: String,
+    /// What came out.
+    pub outcome: Outcome,
+    /// What is on record.
+    pub recorded: Option<Outcome>,
+}
+
+impl Decided {
+    /// Whether it came out as recorded.
+    pub fn as_recorded(&self) -> bool {
+        self.recorded == Some(self.outcome)
+    }
+}
+
+/// A claim and what came of its statements.
 #[derive(Clone, Debug, Serialize)]
 pub struct Judged {
     /// The claim.
     pub claim: Claim,
-    /// What came out.
-    pub verdict: Verdict,
-    /// The figure that decides; empty for documentation.
-    pub figure: String,
+    /// Its statements.
+    pub statements: Vec<Decided>,
 }
 
 impl Judged {
-    /// Whether it came out as recorded.
-    pub fn as_expected(&self) -> bool {
-        self.verdict == self.claim.expected
+    /// How many of its statements hold, do not, and are undecided.
+    pub fn tally(&self) -> [usize; 3] {
+        tally(&self.statements)
     }
+
+    /// Whether all came out as recorded.
+    pub fn as_recorded(&self) -> bool {
+        self.statements.iter().all(Decided::as_recorded)
+    }
+
+    /// Why, with the numbers of this run in the place of `{C28.2}`.
+    pub fn because(&self) -> String {
+        let fill = |text: String, it: &Decided| text.replace(&format!("{{{}}}", it.id), &it.number);
+        self.statements.iter().fold(self.claim.because.clone(), fill)
+    }
+}
+
+fn tally<'a>(statements: impl IntoIterator<Item = &'a Decided> + Clone) -> [usize; 3] {
+    Outcome::ALL
+        .map(|outcome| statements.clone().into_iter().filter(|it| it.outcome == outcome).count())
 }
 
 /// Claims judged, and the evidence.
@@ -27,7 +72,7 @@ impl Judged {
 pub struct Judgement {
     /// In the order of the claims that were asked about.
     pub judged: Vec<Judged>,
-    /// What each experiment gave, in the order in which they ran.
+    /// What each experiment gave.
     pub evidence: Vec<(Experiment, Evidence)>,
 }
 
@@ -35,48 +80,125 @@ impl Judgement {
     /// The evidence on a claim.
     pub fn evidence_on(&self, claim: &Claim) -> Option<&Evidence> {
         let name = claim.experiment.as_deref()?;
-        self.evidence
-            .iter()
-            .find(|(experiment, _)| experiment.name == name)
-            .map(|(_, evidence)| evidence)
+        let ran = self.evidence.iter().find(|(experiment, _)| experiment.name == name);
+        ran.map(|(_, evidence)| evidence)
     }
 
-    /// Those that came out otherwise than recorded.
-    pub fn unexpected(&self) -> impl Iterator<Item = &Judged> {
-        self.judged.iter().filter(|judged| !judged.as_expected())
+    /// All statements, in the order of the claims.
+    pub fn statements(&self) -> impl Iterator<Item = &Decided> + Clone {
+        self.judged.iter().flat_map(|judged| &judged.statements)
+    }
+
+    /// The statement of an id.
+    pub fn statement(&self, id: &str) -> Option<&Decided> {
+        self.statements().find(|it| it.id.eq_ignore_ascii_case(id))
+    }
+
+    /// How many statements hold, do not, and are undecided.
+    pub fn tally(&self) -> [usize; 3] {
+        tally(&self.statements().cloned().collect::<Vec<_>>())
+    }
+
+    /// Those that came out otherwise than recorded, or are not on record.
+    pub fn unexpected(&self) -> impl Iterator<Item = &Decided> {
+        self.statements().filter(|it| !it.as_recorded())
+    }
+
+    /// The outcomes, to be put on record.
+    pub fn record(&self) -> Record {
+        self.statements().map(|it| (it.id.clone(), it.outcome)).collect()
+    }
+
+    /// The statements that come out otherwise with a threshold multiplied: (id, outcome).
+    pub fn with(&self, threshold: Threshold, factor: f64) -> Vec<(&'static str, Outcome)> {
+        let (as_is, other) =
+            (Thresholds::default(), Thresholds::default().scaled(threshold, factor));
+        let statements = self.evidence.iter().flat_map(|(_, evidence)| &evidence.statements);
+        let changed = statements.filter_map(|it| {
+            let outcome = it.test.outcome(&other);
+            (outcome != it.test.outcome(&as_is)).then_some((it.id, outcome))
+        });
+        changed.collect()
     }
 }
 
-/// Runs the experiments that these claims name, each once, and judges the claims. `before` is told of each experiment before it runs.
+/// Runs the experiments that these claims name, each once, on all processors, and judges the claims. `before` is told of each experiment when it begins.
 ///
 /// # Errors
 ///
-/// If a claim names an experiment that does not exist.
+/// If a claim names an experiment that does not exist, or the record cannot be read.
 pub fn judge(
     claims: Vec<Claim>,
-    scale: &Scale,
-    mut before: impl FnMut(&Experiment),
+    lab: &Lab,
+    before: impl FnMut(&Experiment) + Send,
 ) -> Result<Judgement> {
-    let mut evidence: Vec<(Experiment, Evidence)> = Vec::new();
+    let mut chosen: Vec<Experiment> = Vec::new();
     for name in claims.iter().filter_map(|claim| claim.experiment.as_deref()) {
-        if evidence.iter().all(|(ran, _)| ran.name != name) {
-            let experiment = experiments::find(name)?;
-            before(&experiment);
-            evidence.push((experiment, experiment.run(scale)));
+        if chosen.iter().all(|experiment| experiment.name != name) {
+            chosen.push(experiments::find(name)?);
         }
     }
-    let mut judgement = Judgement { judged: Vec::new(), evidence };
-    judgement.judged = claims.into_iter().map(|claim| judged(claim, &judgement)).collect();
-    Ok(judgement)
+    let evidence = run_all(&chosen, lab, before);
+    let record = outcomes::recorded()?;
+    let judged = claims.into_iter().map(|claim| judged(claim, &evidence, &record)).collect();
+    Ok(Judgement { judged, evidence })
 }
 
-/// A claim whose experiment says nothing about it is undecided.
-fn judged(claim: Claim, judgement: &Judgement) -> Judged {
-    if claim.experiment.is_none() {
-        return Judged { claim, verdict: Verdict::Documentation, figure: String::new() };
-    }
-    let found = judgement.evidence_on(&claim).and_then(|evidence| evidence.finding(&claim.id));
-    let (verdict, figure) =
-        found.map_or((Verdict::Undecided, String::new()), |it| (it.verdict(), it.figure.clone()));
-    Judged { claim, verdict, figure }
+/// Each experiment is a closed world of its own, so that they can run beside each other.
+fn run_all(
+    chosen: &[Experiment],
+    lab: &Lab,
+    before: impl FnMut(&Experiment) + Send,
+) -> Vec<(Experiment, Evidence)> {
+    let (next, before) = (AtomicUsize::new(0), Mutex::new(before));
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(experiment) = chosen.get(at) else { return done };
+            if let Ok(mut before) = before.lock() {
+                before(experiment);
+            }
+            done.push((at, experiment.run(lab)));
+        }
+    };
+    let workers = thread::available_parallelism().map_or(1, |count| count.get());
+    let mut done = thread::scope(|scope| {
+        let running: Vec<_> = (0..workers).map(|_| scope.spawn(&work)).collect();
+        let joined = running.into_iter().map(|worker| worker.join());
+        let done = joined.flat_map(|it| it.unwrap_or_else(|panic| resume_unwind(panic)));
+        done.collect::<Vec<_>>()
+    });
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().map(|(at, evidence)| (chosen[at], evidence)).collect()
+}
+
+fn judged(claim: Claim, evidence: &[(Experiment, Evidence)], record: &Record) -> Judged {
+    let thresholds = Thresholds::default();
+    let recorded = |id: &str| record.get(id).copied();
+    let is_of = |id: &str| id.split_once('.').is_some_and(|(of, _)| of == claim.id);
+    let all = evidence.iter().flat_map(|(_, evidence)| &evidence.statements);
+    let counted = all.filter(|statement| is_of(statement.id)).map(|it| Decided {
+        id: it.id.to_owned(),
+        quote: it.quote.clone(),
+        by: it.by,
+        number: it.number.clone(),
+        outcome: it.test.outcome(&thresholds),
+        recorded: recorded(it.id),
+    });
+    let by_sources = claim.by_sources.iter().map(|it| Decided {
+        id: it.id.clone(),
+        quote: it.quote.clone(),
+        by: By::Sources,
+        number: it.says.clone(),
+        outcome: it.outcome,
+        recorded: recorded(&it.id),
+    });
+    let mut statements: Vec<_> = counted.chain(by_sources).collect();
+    statements.sort_by_key(|it| number_of(&it.id));
+    Judged { claim, statements }
+}
+
+fn number_of(id: &str) -> u32 {
+    id.split_once('.').and_then(|(_, number)| number.parse().ok()).unwrap_or(u32::MAX)
 }

@@ -1,32 +1,33 @@
 //! What five articles claim of timer facilities, as data, and the experiments that decide which of it holds.
 //!
-//! A [`Claim`] is an entry of `claims.toml`: a sentence of an article in our words, what would confirm or refute it, the experiment that
-//! decides, and the verdict that is on record. An [`Experiment`] is a program that counts: it runs structures of this workspace,
-//! or a model of an article's printed code, on a virtual clock, and gives [`Evidence`]: tables, charts, and for each claim a
-//! [`Finding`] with the [`Verdict`] that follows from what was counted.
+//! A [`Claim`] is an entry of `claims.toml`: what an article says, in our words, and why it comes out
+//! as it does. It is taken apart into *statements*, each of which is confirmed, refuted or undecided.
+//! An [`Experiment`] is a program that counts. It runs structures of this workspace, or a model of an
+//! article's printed code, on a virtual clock, and decides statements. What came out last time is on
+//! record in `outcomes.toml`.
 //!
 //! ```text
-//!  claims.toml ──▶ Claim ─────────────────────────────┐
-//!                    │ names                          ├──▶ Judged: verdict, expected, figure
-//!  structures ──▶ Experiment ──▶ Evidence ─ Finding ──┘
-//!                    │
-//!          samples ─▶ classify ─▶ Growth          constant, logarithmic, linear, or undecided
+//!  claims.toml ──▶ Claim ──────────────────────────────────────╮
+//!                    │ names                                   ├──▶ Judged: statements, as recorded or not
+//!  structures ──▶ Experiment ──▶ Evidence: statements, tables ─╯
+//!     (Lab)          │
+//!          samples ─▶ Shape                class, slope per doubling with its interval, spikes
 //! ```
 //!
-//! What a person reads of it, [`report`] makes; [`instructions`] is a second opinion on the steps.
-//!
-//! Nothing here reads a clock. A class of growth is decided on operation counts, by [`classify`](growth::classify), whose own errors
-//! are measured on planted costs ([`controls`]). Whoever changes a structure so that a claim no longer comes out as recorded sees it in
-//! `cargo test`, and in the exit code of `wheelhouse claims`.
+//! Nothing that decides reads a clock; the times in the table of the [`front`] are context. How a cost grows is decided on operation counts ([`growth`]), and which
+//! of two structures is ahead on [instructions](recorded): a step of one is not a step of another.
+//! The classifier is tried on planted costs ([`controls`]), the claims on planted faults ([`fault`]),
+//! and every number of our own that an outcome hangs on stands in one table ([`thresholds`]). Whoever
+//! changes a structure so that a statement no longer comes out as recorded sees it in `cargo test`,
+//! and in the exit code of `wheelhouse claims`.
 //!
 //! ```
-//! use wheelhouse_claims::{Scale, Verdict, claims, experiments};
+//! use wheelhouse_claims::{Lab, Outcome, Scale, judge, select};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let claim = claims()?.into_iter().find(|claim| claim.id == "E7").ok_or("no E7")?;
-//! let experiment = experiments::find(claim.experiment.as_deref().ok_or("documentation only")?)?;
-//! let evidence = experiment.run(&Scale::REDUCED);
-//! assert_eq!(evidence.finding("E7").map(|found| found.verdict()), Some(Verdict::Confirmed));
+//! let judgement = judge(select(&["E7".to_owned()])?, &Lab::new(&Scale::REDUCED), |_| ())?;
+//! let useless = judgement.statement("E7.2").ok_or("no E7.2")?;
+//! assert_eq!((useless.outcome, useless.as_recorded()), (Outcome::Confirmed, true));
 //! # Ok(())
 //! # }
 //! ```
@@ -37,17 +38,31 @@ pub mod count;
 mod evidence;
 mod experiment;
 pub mod experiments;
+pub mod fault;
+pub mod front;
 pub mod growth;
 pub mod instructions;
 mod judge;
+mod lab;
+pub mod outcomes;
+pub mod printed;
+pub mod recorded;
 pub mod report;
 mod scale;
+mod shown;
+mod statement;
+mod sweep;
+pub mod thresholds;
 
-pub use claim::{Article, Claim, Line, Verdict, claims, select, summary};
-pub use evidence::{Chart, Evidence, Finding, Part, Series, Table};
+pub use claim::{Article, Claim, Sourced, claims, select};
+pub use evidence::{Chart, Evidence, Series, Table};
 pub use experiment::Experiment;
-pub use judge::{Judged, Judgement, judge};
+pub use judge::{Decided, Judged, Judgement, judge};
+pub use lab::{Lab, Outcomes};
 pub use scale::Scale;
+pub use shown::Shown;
+pub use statement::{By, Outcome, Statement, Test};
+pub use sweep::Sweep;
 
 /// Compiles the program of the README.
 #[cfg(doctest)]

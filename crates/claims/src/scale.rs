@@ -1,7 +1,9 @@
 //! How much an experiment does.
 
-/// Sizes and repetitions of the experiments that count. Those that have sizes of their own, from an article, do not look at it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+use std::borrow::Cow;
+
+/// Sizes and repetitions. An experiment with sizes of its own, from an article, ignores the sizes.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scale {
     /// Smallest n, as a power of two.
     pub from: u32,
@@ -9,24 +11,30 @@ pub struct Scale {
     pub to: u32,
     /// Largest n where each operation passes all timers.
     pub to_linear: u32,
-    /// Repetitions with other random numbers.
-    pub seeds: u64,
+    /// A repetition with other random numbers for each.
+    pub seeds: Cow<'static, [u64]>,
 }
 
 impl Scale {
     /// What the report stands on: n = 2^10 to 2^20, linear ones to 2^14, five seeds.
-    pub const WHOLE: Self = Self { from: 10, to: 20, to_linear: 14, seeds: 5 };
-    /// What tests run: the same verdicts in seconds.
-    pub const REDUCED: Self = Self { from: 8, to: 13, to_linear: 11, seeds: 5 };
+    pub const WHOLE: Self = Self { from: 10, to: 20, to_linear: 14, seeds: SEEDS };
+    /// What tests run: the same outcomes in seconds.
+    pub const REDUCED: Self = Self { from: 8, to: 13, to_linear: 11, seeds: SEEDS };
+
+    /// The same sizes with other seeds.
+    #[must_use]
+    pub fn seeded(self, seeds: impl Into<Vec<u64>>) -> Self {
+        Self { seeds: Cow::Owned(seeds.into()), ..self }
+    }
 
     /// The sizes, each twice the one before.
     pub fn sizes(&self) -> Vec<u64> {
-        (self.from..=self.to).map(|bits| 1 << bits).collect()
+        powers(self.from, self.to)
     }
 
     /// The sizes for operations that pass all timers.
     pub fn linear_sizes(&self) -> Vec<u64> {
-        (self.from..=self.to_linear).map(|bits| 1 << bits).collect()
+        powers(self.from, self.to_linear)
     }
 
     /// The largest n.
@@ -35,7 +43,19 @@ impl Scale {
     }
 
     /// The seeds.
-    pub fn seeds(&self) -> impl Iterator<Item = u64> + Clone + use<> {
-        1..=self.seeds
+    pub fn seeds(&self) -> impl Iterator<Item = u64> + Clone + use<'_> {
+        self.seeds.iter().copied()
     }
+
+    /// The first of the seeds, for what is drawn once.
+    pub fn seed(&self) -> u64 {
+        self.seeds.first().copied().unwrap_or(1)
+    }
+}
+
+const SEEDS: Cow<'static, [u64]> = Cow::Borrowed(&[1, 2, 3, 4, 5]);
+
+/// 2^from, 2^(from+1) .. 2^to.
+pub(crate) fn powers(from: u32, to: u32) -> Vec<u64> {
+    (from..=to).map(|bits| 1 << bits).collect()
 }

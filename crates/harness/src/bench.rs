@@ -3,7 +3,7 @@
 //! Speed on a shared machine swings by a factor of two within minutes. So no backend is measured
 //! through before the next: each *round* plays the same stream once on every backend, in rotating
 //! order, and a ratio compares figures of the same rounds. How many rounds there are is decided by
-//! the time that a stream may take, with three as the least.
+//! the time that a stream may take, with three as the least; two are enough of who is far behind.
 
 mod samples;
 
@@ -287,8 +287,8 @@ fn verify_all<'a>(
     right
 }
 
-/// Whether the times of its single operations tell more than those of other streams: an expiry and
-/// a start of the hold model are those of any.
+/// Whether its single operations are timed. Those of the hold model are left out, to save time:
+/// nobody waits for a call of a simulation.
 fn has_single_operations(stream: &Stream) -> bool {
     stream.measures().iter().any(|(measure, _)| *measure != Measure::Hold)
 }

@@ -120,7 +120,7 @@ impl Comparison {
         if self.count(Verdict::Undecided) > 0 {
             notes.push(format!(
                 "Undecided rows have fewer than {} samples on a side, or times of zero: repeat \
-                 with more repetitions.",
+                 with a longer --time.",
                 stats::FEWEST
             ));
         }

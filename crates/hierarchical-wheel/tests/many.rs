@@ -94,7 +94,8 @@ impl Beside {
 }
 
 /// Fills the wheel, moves a third, cancels all but one in fifty in a storm, and fills it again;
-/// then jumps while timers come, go and move, and goes from wake-up to wake-up until all have fired.
+/// then jumps while timers come, go and move, and goes from wake-up to wake-up until all have
+/// fired.
 fn storms_and_jumps(span: Tick) {
     let mut beside = Beside::new(span);
     (0..MANY).for_each(|_| beside.insert(span));

@@ -6,7 +6,7 @@
 
 use anyhow::{Context, Result};
 use std::fmt::Display;
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
 /// Prints a line, or a text that ends with one, to standard output.
@@ -26,6 +26,22 @@ pub fn print(text: impl Display) -> Result<()> {
     }
 }
 
+/// Signs that have a colour on a terminal, by its code: as expected, better, worse.
+const SIGNS: [(char, u8); 3] = [('✓', 32), ('▲', 34), ('▼', 31)];
+
+/// The text with its signs of verdicts in colour, if a person is to read it there: standard output
+/// is a terminal, and the environment has no `NO_COLOR`.
+pub fn coloured(text: &str) -> String {
+    let is_read = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    if is_read { with_colours(text) } else { text.to_owned() }
+}
+
+fn with_colours(text: &str) -> String {
+    SIGNS.iter().fold(text.to_owned(), |text, (sign, code)| {
+        text.replace(*sign, &format!("\x1b[{code}m{sign}\x1b[0m"))
+    })
+}
+
 /// Says something to the person at the terminal.
 pub fn say(text: impl Display) {
     let _ = std::io::stderr().lock().write_all(format!("{text}\n").as_bytes());
@@ -37,4 +53,15 @@ pub fn end(result: Result<ExitCode>) -> ExitCode {
         say(format_args!("error: {error:#}"));
         ExitCode::FAILURE
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sign_is_coloured_and_what_stands_around_it_is_not() {
+        assert_eq!(with_colours("O(1) ✓ 5"), "O(1) \x1b[32m✓\x1b[0m 5");
+        assert_eq!(with_colours("5 + 5"), "5 + 5");
+    }
 }

@@ -2,7 +2,7 @@
 
 use maud::Markup;
 
-use crate::table::Table;
+use crate::table::{Mark, Table};
 
 /// A whole page.
 #[derive(Clone, Debug)]
@@ -49,4 +49,76 @@ pub enum Block {
     Folded(String, Vec<Block>),
     /// What only the page can have, as HTML; in Markdown nothing stands in its place.
     Interactive(Markup),
+    /// Lines, each of which leads to an entry.
+    Lines(Vec<Line>),
+    /// Lines in front of a page of their own.
+    Entry(Entry),
+    /// Shows only the lines with one of these labels, or all; in HTML only.
+    Filter(Filter),
+}
+
+/// A sentence with a verdict.
+#[derive(Clone, Debug, Default)]
+pub struct Line {
+    /// What it is called; also its anchor, in an entry.
+    pub name: String,
+    /// The sentence.
+    pub text: String,
+    /// The verdict.
+    pub verdict: String,
+    /// How the verdict is shown.
+    pub mark: Mark,
+    /// The figure behind it.
+    pub figure: String,
+    /// By what a [`Filter`] finds it.
+    pub labels: Vec<String>,
+    /// The name of the entry that it leads to.
+    pub entry: String,
+}
+
+/// Lines, and the page that stands behind them: folded in HTML, a file of its own in Markdown, and
+/// left out of a terminal's text.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its anchor and the name of its file.
+    pub name: String,
+    /// What the page is about.
+    pub title: String,
+    /// What stands in front.
+    pub lines: Vec<Line>,
+    /// The page.
+    pub blocks: Vec<Block>,
+}
+
+/// A choice between labels.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    /// What is chosen.
+    pub name: String,
+    /// The labels.
+    pub labels: Vec<String>,
+}
+
+impl Document {
+    /// All entries, in order.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.blocks.iter().filter_map(|block| match block {
+            Block::Entry(entry) => Some(entry),
+            _ => None,
+        })
+    }
+
+    /// All pictures, those that are folded away too.
+    pub fn pictures(&self) -> Vec<&Picture> {
+        pictures(&self.blocks)
+    }
+}
+
+fn pictures(blocks: &[Block]) -> Vec<&Picture> {
+    let of = |block| match block {
+        &Block::Picture(ref picture, _) => vec![picture],
+        Block::Folded(_, blocks) | Block::Entry(Entry { blocks, .. }) => pictures(blocks),
+        _ => Vec::new(),
+    };
+    blocks.iter().flat_map(of).collect()
 }

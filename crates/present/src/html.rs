@@ -3,14 +3,47 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::document::{Block, Document};
+use super::document::{Block, Document, Entry, Filter, Line, Picture};
+use super::markdown::{PAGES, PLOTS};
 use crate::table::{Align, Cell, Mark, Table};
 
-const STYLE: &str = include_str!("report.css");
+/// How a page looks.
+pub const STYLE: &str = include_str!("report.css");
+/// The name of the file that a page looks for where its style is not in it.
+pub const STYLE_FILE: &str = "report.css";
 
-/// The whole page. What comes from the run is escaped; pictures are our own and stand in it as they
-/// are.
+/// Where the pictures of a page are, and the pages of its entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Parts {
+    /// In it: the page is one file, entries are folded.
+    Inside,
+    /// In [`PLOTS`] and [`PAGES`], to which this leads.
+    Beside(&'static str),
+}
+
+/// The whole page in one file. What comes from the run is escaped; pictures are our own and stand
+/// in it as they are.
 pub fn render(document: &Document) -> String {
+    page(&document.title, Some(&document.subtitle), Parts::Inside, &document.blocks)
+}
+
+/// The page with its pictures, its style and the pages of its entries beside it.
+pub fn render_beside(document: &Document) -> String {
+    page(&document.title, Some(&document.subtitle), Parts::Beside(""), &document.blocks)
+}
+
+/// The page of an entry, as it stands in [`PAGES`].
+pub fn render_entry(entry: &Entry) -> String {
+    let lines = [Block::Lines(entry.lines.clone())];
+    page(&entry.title, None, Parts::Beside("../"), lines.iter().chain(&entry.blocks))
+}
+
+fn page<'a>(
+    title: &str,
+    subtitle: Option<&str>,
+    parts: Parts,
+    blocks: impl IntoIterator<Item = &'a Block>,
+) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -18,32 +51,36 @@ pub fn render(document: &Document) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { (document.title) }
-                style { (PreEscaped(STYLE)) }
+                title { (title) }
+                @match parts {
+                    Parts::Inside => style { (PreEscaped(STYLE)) },
+                    Parts::Beside(up) => link rel="stylesheet" href={ (up) (STYLE_FILE) };
+                }
             }
             body {
                 header {
-                    h1 { (document.title) }
-                    p.subtitle { (document.subtitle) }
+                    @if let Parts::Beside("../") = parts { p { a href="../index.html" { "All" } } }
+                    h1 { (title) }
+                    @if let Some(subtitle) = subtitle { p.subtitle { (subtitle) } }
                 }
-                main { @for block in &document.blocks { (set(block)) } }
+                main { @for block in blocks { (set(block, parts)) } }
             }
         }
     };
     page.into_string()
 }
 
-fn set(block: &Block) -> Markup {
+fn set(block: &Block, parts: Parts) -> Markup {
     html! {
         @match block {
-            Block::Heading(text) => h2 { (text) },
-            Block::Subheading(text) => h3 { (text) },
+            Block::Heading(text) => h2 id=(slug(text)) { (text) },
+            Block::Subheading(text) => h3 id=(slug(text)) { (text) },
             Block::Text(text) => p { (text) },
             Block::Points(points) => ul { @for point in points { li { (point) } } },
             Block::Warning(text) => p.warning role="alert" { strong { "Warning: " } (text) },
             Block::Table(content) => (table(content)),
-            Block::Picture(picture, caption) => figure {
-                (PreEscaped(&picture.svg))
+            Block::Picture(drawn, caption) => figure {
+                (picture(drawn, parts))
                 figcaption { (caption) }
             },
             Block::Facts(facts) => dl {
@@ -51,11 +88,97 @@ fn set(block: &Block) -> Markup {
             },
             Block::Folded(title, blocks) => details {
                 summary { (title) }
-                @for block in blocks { (set(block)) }
+                @for block in blocks { (set(block, parts)) }
             },
+            Block::Lines(lines) => div.lines { @for line in lines { (linked(line, parts)) } },
+            Block::Entry(content) => (entry(content, parts)),
             Block::Interactive(content) => (content),
+            Block::Filter(choice) => (filter(choice)),
         }
     }
+}
+
+fn picture(picture: &Picture, parts: Parts) -> Markup {
+    html! {
+        @match parts {
+            Parts::Inside => (PreEscaped(&picture.svg)),
+            Parts::Beside(up) => {
+                img src={ (up) (PLOTS) "/" (picture.file) } alt=(picture.title) loading="lazy";
+            }
+        }
+    }
+}
+
+/// A line that leads to its entry, but for one that stands there already.
+fn linked(line: &Line, parts: Parts) -> Markup {
+    html! {
+        @match parts {
+            Parts::Inside => a href={ "#" (line.entry) } { (self::line(line, false)) },
+            Parts::Beside("") => a href={ (PAGES) "/" (line.entry) ".html" } {
+                (self::line(line, false))
+            },
+            Parts::Beside(_) => (self::line(line, false)),
+        }
+    }
+}
+
+/// A line; with its anchor where it stands, and without where it is repeated.
+fn line(line: &Line, anchored: bool) -> Markup {
+    let labels: Vec<_> = line.labels.iter().map(|label| slug(label)).collect();
+    html! {
+        span class={ "line " (labels.join(" ")) } id=[Some(&line.name).filter(|_| anchored)] {
+            span.name { (line.name) }
+            span.says { (line.text) }
+            span class={ "verdict" (mark(line.mark)) } { (line.verdict) }
+            span.figure { (line.figure) }
+        }
+    }
+}
+
+/// Folded, with the anchor within what is folded: a browser unfolds it to get there. Or a title
+/// that leads to the page.
+fn entry(entry: &Entry, parts: Parts) -> Markup {
+    let lines = html! { @for line in &entry.lines { (self::line(line, true)) } };
+    html! {
+        @match parts {
+            Parts::Inside => details.entry {
+                summary { p.title { (entry.title) } (lines) }
+                div id=(entry.name) { @for block in &entry.blocks { (set(block, parts)) } }
+            },
+            Parts::Beside(_) => section.entry id=(entry.name) {
+                p.title { a href={ (PAGES) "/" (entry.name) ".html" } { (entry.title) } }
+                (lines)
+            },
+        }
+    }
+}
+
+/// Buttons and rules of style: no script is needed to hide what is not asked for.
+fn filter(filter: &Filter) -> Markup {
+    let group = slug(&filter.name);
+    let rule = |label: &str| {
+        let (id, class) = (format!("{group}-{}", slug(label)), slug(label));
+        format!(
+            "main:has(#{id}:checked) .entry .line:not(.{class}),\
+             main:has(#{id}:checked) .entry:not(:has(.line.{class})){{display:none}}"
+        )
+    };
+    html! {
+        fieldset.filter {
+            legend { (filter.name) }
+            label { input type="radio" name=(group) checked; "all" }
+            @for label in &filter.labels {
+                label { input type="radio" name=(group) id={ (group) "-" (slug(label)) }; (label) }
+            }
+            style { @for label in &filter.labels { (PreEscaped(rule(label))) } }
+        }
+    }
+}
+
+/// A name as an anchor or a class: what Markdown makes of a heading.
+pub fn slug(text: &str) -> String {
+    let kept = text.chars().filter(|c| c.is_alphanumeric() || "-_ ".contains(*c));
+    kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
 }
 
 fn table(content: &Table) -> Markup {
@@ -91,14 +214,14 @@ fn grid(content: &Table) -> Markup {
     }
 }
 
-/// Figure and, smaller, its ratio.
+/// The first line and, smaller, the others: a figure and its ratio.
 fn field(cell: &Cell) -> Markup {
     let star = if cell.mark == Mark::Best { "*" } else { "" };
+    let mut lines = cell.shown.split('\n');
     html! {
-        @match cell.shown.split_once('\n') {
-            Some((figure, ratio)) => { (figure) br; small { (ratio) (star) } },
-            None => { (cell.shown) (star) },
-        }
+        (lines.next().unwrap_or_default())
+        @for line in lines { br; small { (line) } }
+        (star)
     }
 }
 
@@ -110,11 +233,17 @@ fn side(align: Align) -> &'static str {
 }
 
 fn class(align: Align, cell: &Cell) -> String {
-    let mark = match cell.mark {
+    format!("{}{}", side(align), mark(cell.mark))
+}
+
+fn mark(mark: Mark) -> &'static str {
+    match mark {
         Mark::Plain | Mark::Link => "",
         Mark::Best => " best",
         Mark::Wrong => " wrong",
         Mark::Muted => " muted",
-    };
-    format!("{}{mark}", side(align))
+        Mark::Even => " even",
+        Mark::Good => " good",
+        Mark::Bad => " bad",
+    }
 }

@@ -1,10 +1,13 @@
 //! Sets the report as Markdown.
 
-use super::document::{Block, Document};
+use super::document::{Block, Document, Entry, Line};
 use crate::table::markdown_escape;
 
 /// The folder of the pictures, beside the page.
 pub const PLOTS: &str = "plots";
+
+/// The folder of the pages of entries, beside the page.
+pub const PAGES: &str = "pages";
 
 /// The report as GitHub shows it, pictures by their files in `plots/`.
 pub fn render(document: &Document) -> String {
@@ -20,6 +23,30 @@ pub fn render(document: &Document) -> String {
     out.trim_end().to_owned() + "\n"
 }
 
+/// The page of an entry, as it stands in [`PAGES`].
+pub fn page(entry: &Entry) -> String {
+    let mut out = format!("# {}\n\n", markdown_escape(&entry.title));
+    out += &entry.lines.iter().map(|line| point(line, None)).collect::<String>();
+    for block in &entry.blocks {
+        out += &format!("\n{}", set_beneath(block, "../"));
+    }
+    out.trim_end().to_owned() + "\n"
+}
+
+/// A line as a point of a list; its name leads to the page of its entry.
+fn point(line: &Line, pages: Option<&str>) -> String {
+    let name = markdown_escape(&line.name);
+    let name = match pages {
+        Some(pages) => format!("[{name}]({pages}/{}.md)", line.entry),
+        None => name,
+    };
+    let figure = match line.figure.as_str() {
+        "" => String::new(),
+        figure => format!(" ({})", markdown_escape(figure)),
+    };
+    format!("- {name} {} **{}**{figure}\n", markdown_escape(&line.text), line.verdict)
+}
+
 /// A picture with its description.
 pub fn image(title: &str, path: &str) -> String {
     // A path in angle brackets may hold spaces.
@@ -27,6 +54,11 @@ pub fn image(title: &str, path: &str) -> String {
 }
 
 fn set(block: &Block) -> String {
+    set_beneath(block, "")
+}
+
+/// A block of a page from which `up` leads to the folder of the pictures.
+fn set_beneath(block: &Block, up: &str) -> String {
     match block {
         Block::Heading(text) => format!("## {}\n", markdown_escape(text)),
         Block::Subheading(text) => format!("### {}\n", markdown_escape(text)),
@@ -37,7 +69,7 @@ fn set(block: &Block) -> String {
         Block::Warning(text) => format!("> **Warning:** {}\n", markdown_escape(text)),
         Block::Table(table) => table.markdown(),
         Block::Picture(picture, caption) => {
-            let image = image(&picture.title, &format!("{PLOTS}/{}", picture.file));
+            let image = image(&picture.title, &format!("{up}{PLOTS}/{}", picture.file));
             format!("{image}\n\n*{}*\n", markdown_escape(caption))
         }
         Block::Facts(facts) => facts
@@ -46,9 +78,12 @@ fn set(block: &Block) -> String {
             .collect(),
         Block::Interactive(_) => String::new(),
         Block::Folded(title, blocks) => {
-            let inner: Vec<String> = blocks.iter().map(set).collect();
+            let inner: Vec<String> = blocks.iter().map(|block| set_beneath(block, up)).collect();
             let title = markdown_escape(title);
             format!("<details><summary>{title}</summary>\n\n{}\n</details>\n", inner.join("\n"))
         }
+        Block::Lines(lines) => lines.iter().map(|line| point(line, Some(PAGES))).collect(),
+        Block::Entry(entry) => entry.lines.iter().map(|line| point(line, Some(PAGES))).collect(),
+        Block::Filter(_) => String::new(),
     }
 }

@@ -1,13 +1,13 @@
 //! Sets the report as text for a terminal.
 
-use super::document::{Block, Document};
+use super::document::{Block, Document, Entry, Line};
 
 /// How wide a line of running text is.
 const WIDTH: usize = 100;
 
 /// The document as text. Pictures are named, not drawn.
 pub fn render(document: &Document) -> String {
-    let mut out = format!("{}\n{}\n\n", document.title, document.subtitle);
+    let mut out = filled(&document.title, "", "") + &filled(&document.subtitle, "", "") + "\n";
     for block in &document.blocks {
         out += &set(block);
         out.push('\n');
@@ -18,7 +18,7 @@ pub fn render(document: &Document) -> String {
 fn set(block: &Block) -> String {
     match block {
         Block::Heading(text) | Block::Subheading(text) => {
-            format!("{text}\n{}\n", "-".repeat(text.chars().count().min(WIDTH)))
+            format!("{}{}\n", filled(text, "", ""), "-".repeat(text.chars().count().min(WIDTH)))
         }
         Block::Text(text) => filled(text, "", ""),
         Block::Points(points) => points.iter().map(|point| filled(point, "- ", "  ")).collect(),
@@ -34,7 +34,19 @@ fn set(block: &Block) -> String {
         Block::Folded(title, blocks) => {
             format!("{title}\n{}", blocks.iter().map(set).collect::<String>())
         }
+        Block::Lines(lines) | Block::Entry(Entry { lines, .. }) => lines.iter().map(line).collect(),
+        Block::Filter(_) => String::new(),
     }
+}
+
+/// Verdict and name in columns of their own, so that a reader runs down them.
+fn line(line: &Line) -> String {
+    let figure = match line.figure.as_str() {
+        "" => String::new(),
+        figure => format!(" ({figure})"),
+    };
+    let head = format!("{:<10} {:<6} ", line.verdict, line.name);
+    filled(&format!("{}{figure}", line.text), &head, &" ".repeat(18))
 }
 
 /// Text in lines of [`WIDTH`], with what stands before the first and before the others.

@@ -1,6 +1,6 @@
 //! The few statistics that the tables and comparisons stand on.
 //!
-//! The samples of a row are one figure per repetition, few (three to some tens) and skewed: a
+//! The samples of a row are one figure per repetition, few (two to some tens) and skewed: a
 //! machine that does something else makes a repetition slower and never faster. So everything here
 //! rests on order and not on the mean: the **median** is the figure that is quoted, and its spread
 //! is the **median absolute deviation**, the distance within which half of the samples lie. Plots

@@ -80,6 +80,12 @@ pub enum Mark {
     Muted,
     /// The path of a file, seen from where the table will be: a link in Markdown.
     Link,
+    /// As it was expected.
+    Even,
+    /// Better than it was expected.
+    Good,
+    /// Worse than it was expected.
+    Bad,
 }
 
 /// One field of a table.
@@ -203,19 +209,25 @@ impl Table {
 
     /// A GitHub table with its title in bold before and its notes as a list after it.
     pub fn markdown(&self) -> String {
-        let line = |fields: Vec<String>| format!("| {} |\n", fields.join(" | "));
         let mut out = format!("**{}**\n\n", markdown_escape(&self.title));
         if self.rows.is_empty() {
             return out + &self.markdown_notes();
         }
-        out += &line(self.columns.iter().map(|c| markdown_escape(&c.line())).collect());
+        out += &self.markdown_rows();
+        out.push('\n');
+        out + &self.markdown_notes()
+    }
+
+    /// The GitHub table alone.
+    pub fn markdown_rows(&self) -> String {
+        let line = |fields: Vec<String>| format!("| {} |\n", fields.join(" | "));
+        let mut out = line(self.columns.iter().map(|c| markdown_escape(&c.line())).collect());
         let rule = |c: &Column| if c.align == Align::Left { ":---" } else { "---:" }.to_owned();
         out += &line(self.columns.iter().map(rule).collect());
         for row in &self.rows {
             out += &line(self.across(row).map(|(_, cell)| markdown_cell(cell)).collect());
         }
-        out.push('\n');
-        out + &self.markdown_notes()
+        out
     }
 
     /// A list of objects, one per row, under the keys of the columns.
@@ -313,7 +325,9 @@ fn starred(cell: &Cell) -> String {
 }
 
 fn markdown_cell(cell: &Cell) -> String {
-    let text = markdown_escape(&cell.line());
+    let lines: Vec<_> = cell.shown.split('\n').map(markdown_escape).collect();
+    // A figure and its ratio stand on one line; more than these keep their lines.
+    let text = lines.join(if lines.len() > 2 { "<br>" } else { " " });
     match cell.mark {
         Mark::Best | Mark::Wrong if !text.is_empty() => format!("**{text}**"),
         Mark::Link => format!("[{text}](<{text}>)"), // escapes hold in both places

@@ -84,28 +84,17 @@ pub(crate) enum Command {
         #[arg(long, conflicts_with = "splice")]
         print: bool,
     },
-    /// Decides the claims of five articles on timers by counting operations; fails if one comes out
-    /// otherwise than on record.
-    #[command(after_help = "Examples:\n  wheelhouse claims\n  wheelhouse claims --id C28\n  \
+    /// Says which claims of five articles on timers hold, by counting operations; fails if one
+    /// comes out otherwise than on record.
+    #[command(after_help = "Examples:\n  wheelhouse claims\n  \
+            wheelhouse claims --question \"heap insert\"\n  wheelhouse claims --id C28\n  \
             wheelhouse claims --id C28 --format html > c28.html\n  \
             wheelhouse claims --out results/claims")]
-    Claims {
-        /// Only these claims; of a single one, everything: experiment, data, plot.
-        #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
-        id: Vec<String>,
-        /// A smaller range of n: seconds instead of minutes. The verdicts should be the same.
-        #[arg(long)]
-        quick: bool,
-        /// In which form to print.
-        #[arg(long, value_enum, default_value_t)]
-        format: Form,
-        /// Count instructions too, by valgrind's callgrind, for the report; a few minutes more.
-        #[arg(long, conflicts_with = "id")]
-        instructions: bool,
-        /// Write the whole report into this folder: page, Markdown, plots, verdicts as JSON.
-        #[arg(long, value_name = "DIR", conflicts_with = "id")]
-        out: Option<PathBuf>,
-    },
+    Claims(ClaimsOptions),
+    /// Compares what the articles' code printed with the models: what
+    /// `scripts/run-the-printed-code` ends with.
+    #[command(hide = true)]
+    PrintedCode(PrintedCode),
     /// Puts the timer service under load, beside tokio's time driver and others: pairs of schedule
     /// and cancel, fires at a rate, sessions, a burst.
     #[command(after_help = "Examples:\n  wheelhouse service --quick\n  \
@@ -165,6 +154,50 @@ pub(crate) struct Output {
     /// In which form to print.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
+}
+
+/// Which claims, how far, and what becomes of it.
+#[derive(Debug, Args)]
+pub(crate) struct ClaimsOptions {
+    /// Only these claims, with everything on each: why, data, plot.
+    #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) id: Vec<String>,
+    /// Only claims that have all of these words, such as "heap insert", or others that mean the
+    /// same.
+    #[arg(long, value_name = "WORDS", conflicts_with = "id")]
+    pub(crate) question: Option<String>,
+    /// A smaller range of n, and no times: seconds instead of minutes. The outcomes should be the
+    /// same.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Other seeds than 1 to 5, such as 6,7,8,9,10.
+    #[arg(long, value_delimiter = ',', value_name = "SEEDS")]
+    pub(crate) seeds: Vec<u64>,
+    /// Put what comes out on record, in crates/claims/outcomes.toml. Read first what has changed.
+    #[arg(long, conflicts_with_all = ["id", "question", "quick", "seeds"])]
+    pub(crate) record: bool,
+    /// In which form to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Form,
+    /// Count instructions too, by valgrind's callgrind, for the report; a few minutes more.
+    #[arg(long, conflicts_with_all = ["id", "question"])]
+    pub(crate) instructions: bool,
+    /// Write the whole report into this folder: page, Markdown, plots, verdicts as JSON.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["id", "question"])]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// What was printed, and where to.
+#[derive(Debug, Args)]
+pub(crate) struct PrintedCode {
+    /// A file of lines: a key, a tab, what was printed.
+    pub(crate) lines: PathBuf,
+    /// The versions of Go and of the JDK.
+    #[arg(long)]
+    pub(crate) by: String,
+    /// The folder of the report.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
 }
 
 /// In which form to print claims.

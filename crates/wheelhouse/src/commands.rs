@@ -36,9 +36,8 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
             })
         }
         Command::Compare { run_a, run_b, output } => compare::run(&run_a, &run_b, output.format),
-        Command::Claims { id, quick, format, instructions, out } => {
-            claims::run(&id, quick, format, instructions, out.as_deref())
-        }
+        Command::Claims(options) => claims::run(&options),
+        Command::PrintedCode(options) => claims::compare_printed(&options),
         Command::Service { options } => service::run(&options),
         Command::Play { backend, pair, n, seed } => play::run(&Play { backend, pair, n, seed }),
         Command::Instructions(options) => instructions::run(options),

@@ -1,19 +1,32 @@
 //! The claims of the articles, as the command and the report show them.
 //!
-//! [`judge`](crate::judge()) decides; here it is only said: [`tables`] in rows, [`page`] as a page
-//! from the first article to the last, or for a single claim, [`pictures`] the charts.
-//! [`write`](write()) puts the whole into a folder.
+//! [`judge`](crate::judge()) decides, [`front`](crate::front) counts what stands first; here it is
+//! only said. [`page`] puts it in order, [`question`] finds claims by words, [`tables`] has the rows
+//! and [`pictures`] the charts. [`write`](write()) makes the folder:
+//!
+//! | file | what |
+//! |---|---|
+//! | `index.html`, `README.md` | front, headlines and statements, for a browser and for a forge |
+//! | `pages/` | a page for each claim, for both |
+//! | `plots/`, `report.css` | what the pages show and how they look |
+//! | `front.json`, `verdicts.json` | the table and the statements, for programs |
+//! | `summary.md` | the section of the project's README |
 
+mod headlines;
+mod lines;
 pub mod page;
 pub mod pictures;
+pub mod question;
 pub mod tables;
 
 use crate::Judgement;
+use crate::front::{self, Front};
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
-use wheelhouse_present::document::{Block, Document, Picture};
+use wheelhouse_present::document::Document;
 use wheelhouse_present::files::write_whole;
+use wheelhouse_present::table::Table;
 use wheelhouse_present::{html, markdown};
 
 /// The page.
@@ -27,37 +40,68 @@ pub const SUMMARY: &str = "summary.md";
 /// The name of the markers in a README between which the summary is shown.
 pub const SECTION: &str = "claims";
 
-/// Writes page, Markdown, pictures, verdicts and summary into a folder, which is made if it is missing. Gives the path of the page.
+/// The table of the front, for programs.
+pub const FRONT: &str = "front.json";
+
+/// Writes the report into a folder, which is made if it is missing. Gives the path of the page.
 ///
 /// # Errors
 ///
 /// If a file cannot be written.
-pub fn write(judgement: &Judgement, document: &Document, dir: &Path) -> Result<PathBuf> {
-    let plots = dir.join(markdown::PLOTS);
-    fs::create_dir_all(&plots)
-        .with_context(|| format!("cannot make the folder {}", plots.display()))?;
-    let pictures = pictures_of(&document.blocks);
-    for picture in &pictures {
-        write_whole(&plots.join(&picture.file), picture.svg.as_bytes())?;
-    }
-    remove_others(&plots, |name| pictures.iter().any(|picture| picture.file == name))?;
-    write_whole(&dir.join(VERDICTS), (tables::json(judgement)? + "\n").as_bytes())?;
-    write_whole(&dir.join(MARKDOWN), markdown::render(document).as_bytes())?;
-    write_whole(&dir.join(SUMMARY), page::summary_section(judgement)?.as_bytes())?;
+pub fn write(
+    judgement: &Judgement,
+    front: &Front,
+    document: &Document,
+    dir: &Path,
+) -> Result<PathBuf> {
+    let pictures = document.pictures();
+    let plots = pictures.iter().map(|it| (it.file.clone(), it.svg.clone()));
+    write_folder(&dir.join(markdown::PLOTS), "svg", plots.collect())?;
+    let pages = dir.join(markdown::PAGES);
+    let texts = document.entries().map(|it| (format!("{}.md", it.name), markdown::page(it)));
+    write_folder(&pages, "md", texts.collect())?;
+    let texts = document.entries().map(|it| (format!("{}.html", it.name), html::render_entry(it)));
+    write_folder(&pages, "html", texts.collect())?;
+    let front_json = serde_json::to_string_pretty(&front::grid(front).json())? + "\n";
     let page = dir.join(PAGE);
-    write_whole(&page, html::render(document).as_bytes())?;
+    for (name, content) in [
+        (VERDICTS, tables::json(judgement)? + "\n"),
+        (FRONT, front_json),
+        (MARKDOWN, markdown::render(document)),
+        (SUMMARY, summary(judgement, front)),
+        (PAGE, html::render_beside(document)),
+        (html::STYLE_FILE, html::STYLE.to_owned()),
+    ] {
+        write_whole(&dir.join(name), content.as_bytes())?;
+    }
     Ok(page)
 }
 
-/// Removes the plots that an earlier report has left and this one does not show.
-fn remove_others(plots: &Path, is_shown: impl Fn(&str) -> bool) -> Result<()> {
-    let cannot =
-        || format!("cannot look through the plots of an earlier report in {}", plots.display());
-    for entry in fs::read_dir(plots).with_context(cannot)? {
+/// What stands in the README of the project: the table in a line for each structure, and the tally.
+pub fn summary(judgement: &Judgement, front: &Front) -> String {
+    let brief = front::brief(front);
+    let notes = brief.notes.join(" ");
+    let table = Table { notes: Vec::new(), ..brief }.markdown_rows();
+    format!("{table}\n{notes} {}\n", tables::tally(judgement))
+}
+
+/// Writes files of one kind into a folder, and removes those of an earlier report.
+fn write_folder(dir: &Path, kind: &str, files: Vec<(String, String)>) -> Result<()> {
+    fs::create_dir_all(dir).with_context(|| format!("cannot make the folder {}", dir.display()))?;
+    for (name, content) in &files {
+        write_whole(&dir.join(name), content.as_bytes())?;
+    }
+    remove_others(dir, kind, |name| files.iter().any(|(file, _)| file == name))
+}
+
+/// Removes the files of a kind that an earlier report has left and this one does not have.
+fn remove_others(dir: &Path, kind: &str, is_kept: impl Fn(&str) -> bool) -> Result<()> {
+    let cannot = || format!("cannot look through an earlier report in {}", dir.display());
+    for entry in fs::read_dir(dir).with_context(cannot)? {
         let entry = entry.with_context(cannot)?;
         let name = entry.file_name();
-        let is_plot = entry.path().extension().is_some_and(|it| it == "svg");
-        if is_plot && !name.to_str().is_some_and(&is_shown) {
+        let is_of_kind = entry.path().extension().is_some_and(|it| it == kind);
+        if is_of_kind && !name.to_str().is_some_and(&is_kept) {
             fs::remove_file(entry.path())
                 .with_context(|| format!("cannot remove {}", entry.path().display()))?;
         }
@@ -65,30 +109,18 @@ fn remove_others(plots: &Path, is_shown: impl Fn(&str) -> bool) -> Result<()> {
     Ok(())
 }
 
-/// All pictures of a document, those that are folded away too.
-fn pictures_of(blocks: &[Block]) -> Vec<&Picture> {
-    fn of(block: &Block) -> Vec<&Picture> {
-        match block {
-            Block::Picture(picture, _) => vec![picture],
-            Block::Folded(_, blocks) => pictures_of(blocks),
-            _ => Vec::new(),
-        }
-    }
-    blocks.iter().flat_map(of).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn plots_that_an_earlier_report_has_left_are_removed() -> Result<()> {
+    fn files_that_an_earlier_report_has_left_are_removed() -> Result<()> {
         let dir = std::env::temp_dir().join(format!("wheelhouse-plots-{}", std::process::id()));
         fs::create_dir_all(&dir)?;
         for name in ["kept.svg", "gone.svg", "notes.txt"] {
             fs::write(dir.join(name), "")?;
         }
-        remove_others(&dir, |name| name == "kept.svg")?;
+        remove_others(&dir, "svg", |name| name == "kept.svg")?;
         let mut left: Vec<_> =
             fs::read_dir(&dir)?.map(|it| Ok(it?.file_name())).collect::<Result<_>>()?;
         left.sort();

@@ -1,79 +1,164 @@
-//! The report on the claims, before it is set in type.
+//! The report on the claims, before it is set in type: what answers stands first, method last.
 
-use super::{pictures, tables};
+use super::{headlines, lines, pictures, tables};
 use crate::controls::Confusion;
-use crate::{Article, Evidence, Experiment, Judged, Judgement, Line, Scale, summary};
-use anyhow::{Context, Result};
+use crate::front::{self, Front};
+use crate::printed::{self, Row};
+use crate::{Article, Decided, Evidence, Experiment, Judged, Judgement, Outcome, Scale};
 use wheelhouse_machine::provenance::{self, Provenance};
-use wheelhouse_present::document::{Block, Document};
+use wheelhouse_present::document::{Block, Document, Entry, Filter};
 use wheelhouse_present::table::Table;
 
-/// The whole report: a summary, the articles from the first to the last with their claims, and what the classifier is worth.
-///
-/// # Errors
-///
-/// If the summary names a claim that was not judged.
-pub fn whole(
-    judgement: &Judgement,
-    scale: &Scale,
-    confusion: &Confusion,
-    instructions: Option<Table>,
-    made: &Provenance,
-) -> Result<Document> {
-    let mut blocks = unexpected(judgement);
-    if *scale != Scale::WHOLE {
-        let on = "Counted on a reduced range of n; the summary and what is said of each claim describe the whole range.";
-        blocks.push(Block::Warning(on.to_owned()));
-    }
-    blocks.push(Block::Heading("In twelve lines".to_owned()));
-    blocks.push(Block::Points(summary_lines(judgement)?));
-    blocks.push(Block::Text(tables::tally(judgement)));
-    blocks.push(Block::Table(tables::by_article(judgement)));
-    blocks.push(Block::Text(HOW.to_owned()));
+/// What a whole run found.
+#[derive(Clone, Copy, Debug)]
+pub struct Found<'a> {
+    /// What came of the claims.
+    pub judgement: &'a Judgement,
+    /// The sweep.
+    pub front: &'a Front,
+    /// How far it went.
+    pub scale: &'a Scale,
+    /// What the classifier makes of planted costs.
+    pub confusion: &'a Confusion,
+    /// What the articles' printed code printed, where it was run.
+    pub printed: &'a [Row],
+    /// Instructions, where callgrind counted them.
+    pub instructions: Option<&'a Table>,
+    /// Where all this comes from.
+    pub made: &'a Provenance,
+}
+
+/// The whole report: the front, ten headlines, the statements by article, the method.
+pub fn whole(found: &Found<'_>) -> Document {
+    let mut blocks = opening(found, front::grid(found.front));
+    blocks.push(Block::Heading("The statements, by article".to_owned()));
+    blocks.push(Block::Text(STATEMENTS.to_owned()));
+    blocks.extend(filters(found.judgement).map(Block::Filter));
     for article in Article::ALL {
-        blocks.push(Block::Heading(format!("{}: {}", article.name(), article.title())));
+        blocks.push(Block::Subheading(format!("{}: {}", article.name(), article.title())));
         blocks.push(Block::Text(article.source().to_owned()));
-        let mut of: Vec<_> =
-            judgement.judged.iter().filter(|judged| judged.claim.article == article).collect();
-        // As a reader of the article comes to them.
-        of.sort_by_key(|judged| judged.claim.line.unwrap_or(u32::MAX));
-        blocks.extend(of.into_iter().flat_map(|judged| section(judged, judgement)));
+        blocks.extend(entries(article, found).map(Block::Entry));
     }
-    blocks.push(Block::Heading("What the classifier is worth".to_owned()));
-    blocks.push(Block::Text(CLASSIFIER.to_owned()));
-    blocks.push(Block::Table(tables::counted(&confusion.table())));
-    if let Some(table) = instructions {
-        blocks.push(Block::Heading("A second opinion: instructions".to_owned()));
-        blocks.push(Block::Text(INSTRUCTIONS.to_owned()));
-        blocks.push(Block::Table(table));
-    }
-    blocks.push(Block::Heading("Where this comes from".to_owned()));
-    blocks.push(Block::Facts(provenance::lines(made)));
-    Ok(Document {
-        title: "What the articles claim, and what holds".to_owned(),
-        subtitle:
-            "Decided by counting operations on a virtual clock; every figure can be made again"
-                .to_owned(),
-        blocks,
-    })
+    blocks.extend(method(found));
+    Document { title: TITLE.to_owned(), subtitle: SUBTITLE.to_owned(), blocks }
+}
+
+/// What a terminal shows of the whole: the front and the headlines.
+pub fn brief(found: &Found<'_>) -> Document {
+    let mut blocks = opening(found, front::narrow(found.front));
+    blocks.push(Block::Text(WAYS_ON.to_owned()));
+    Document { title: TITLE.to_owned(), subtitle: SUBTITLE.to_owned(), blocks }
 }
 
 /// The report on some claims only, with everything on each.
 pub fn some(judgement: &Judgement) -> Document {
-    let (title, subtitle) = match judgement.judged.as_slice() {
-        [single] => (format!("{}: {}", single.claim.id, single.verdict), place(single)),
+    let (name, subtitle) = match judgement.judged.as_slice() {
+        [single] => (title(single), place(single)),
         several => (format!("{} claims", several.len()), tables::tally(judgement)),
     };
     let on_each = judgement.judged.iter().flat_map(|judged| {
-        let heading =
-            Block::Heading(format!("{} · {} · {}", judged.claim.id, judged.verdict, place(judged)));
-        let heading = (judgement.judged.len() > 1).then_some(heading);
-        heading
-            .into_iter()
-            .chain([Block::Text(judged.claim.says.clone())])
-            .chain(explained(judged, judgement))
+        let heading = (judgement.judged.len() > 1).then(|| Block::Heading(title(judged)));
+        let lines = Block::Lines(lines::of(judged));
+        heading.into_iter().chain([lines]).chain(explained(judged, judgement))
     });
-    Document { title, subtitle, blocks: on_each.collect() }
+    Document { title: name, subtitle, blocks: on_each.collect() }
+}
+
+/// The answer to a question: what was counted of the structures that it names, if any, and the
+/// statements of the claims that have its words, of `all` that have them.
+pub fn found(judgement: &Judgement, all: usize, counted: Option<Block>) -> Document {
+    let shown = judgement.judged.len();
+    let on_each = judgement.judged.iter().flat_map(|judged| {
+        let lines = Block::Lines(lines::of(judged));
+        [Block::Subheading(title(judged)), lines]
+    });
+    let more = "--id with the name of a claim shows its data. ".to_owned();
+    let left = match all - shown {
+        0 => more,
+        left => format!("{more}{left} more claims have these words; name more of them."),
+    };
+    let blocks = counted.into_iter().chain(on_each).chain([Block::Text(left)]).collect();
+    Document { title: String::new(), subtitle: tables::tally(judgement), blocks }
+}
+
+const TITLE: &str = "Which claims on timers hold?";
+const SUBTITLE: &str = "Five articles, held to counted steps on a virtual clock. Every figure can be \
+    made again: scripts/reproduce";
+const STATEMENTS: &str = "Each claim is taken apart into statements. It leads to a page of its own, \
+    with its data, its plot, and why it came out so.";
+const WAYS_ON: &str = "More: --question \"heap insert\" finds claims by words, --id C28 shows one with its \
+    data, --out DIR writes the whole report.";
+
+/// What stands first, wherever the report is read.
+fn opening(found: &Found<'_>, grid: Table) -> Vec<Block> {
+    let mut blocks = unexpected(found.judgement);
+    if *found.scale != Scale::WHOLE {
+        blocks.push(Block::Warning("Counted on a reduced range of n.".to_owned()));
+    }
+    blocks.push(Block::Heading(front::QUESTION.to_owned()));
+    blocks.push(Block::Points(front::answer(found.front)));
+    blocks.push(Block::Table(grid));
+    let caption = "Means over the seeds.".to_owned();
+    blocks.extend(front::figure(found.front).map(|picture| Block::Picture(picture, caption)));
+    blocks.push(Block::Heading("Ten headlines".to_owned()));
+    blocks.push(Block::Lines(headlines::lines(found.judgement)));
+    blocks.push(Block::Text(tables::tally(found.judgement)));
+    blocks
+}
+
+/// One warning for all that came out otherwise, with the first of them.
+fn unexpected(judgement: &Judgement) -> Vec<Block> {
+    const SHOWN: usize = 8;
+    let told = |it: &Decided| {
+        let recorded = it.recorded.map_or("none", Outcome::name);
+        format!("{} {} (on record: {recorded})", it.id, it.outcome)
+    };
+    let all: Vec<_> = judgement.unexpected().map(told).collect();
+    let more = if all.len() > SHOWN { " ..." } else { "" };
+    let first = all[..all.len().min(SHOWN)].join(", ");
+    let text = format!("{} came out otherwise than on record: {first}{more}", all.len());
+    if all.is_empty() { Vec::new() } else { vec![Block::Warning(text)] }
+}
+
+/// By outcome, by article, and by what decided.
+fn filters(judgement: &Judgement) -> impl Iterator<Item = Filter> {
+    let lines: Vec<_> = judgement.judged.iter().flat_map(|judged| lines::of(judged)).collect();
+    ["outcome", "article", "decided by"].into_iter().enumerate().map(move |(at, name)| {
+        let mut labels: Vec<String> = Vec::new();
+        for label in lines.iter().filter_map(|line| line.labels.get(at)) {
+            if !labels.contains(label) {
+                labels.push(label.clone());
+            }
+        }
+        Filter { name: name.to_owned(), labels }
+    })
+}
+
+/// The claims of an article, as its reader comes to them.
+fn entries(article: Article, found: &Found<'_>) -> impl Iterator<Item = Entry> {
+    let mut of: Vec<_> =
+        found.judgement.judged.iter().filter(|judged| judged.claim.article == article).collect();
+    of.sort_by_key(|judged| judged.claim.line.unwrap_or(u32::MAX));
+    of.into_iter().map(|judged| Entry {
+        name: judged.claim.id.clone(),
+        title: title(judged),
+        lines: lines::of(judged),
+        blocks: explained(judged, found.judgement)
+            .into_iter()
+            .chain(ran_as_printed(judged, found))
+            .collect(),
+    })
+}
+
+/// What the printed code answered, where the claim is about it.
+fn ran_as_printed(judged: &Judged, found: &Found<'_>) -> Option<Block> {
+    let of = found.printed.iter().filter(|row| row.id == judged.claim.id);
+    let rows: Vec<_> = of.cloned().collect();
+    (!rows.is_empty()).then(|| Block::Table(printed::table(&rows)))
+}
+
+fn title(judged: &Judged) -> String {
+    format!("{}: {}", judged.claim.id, judged.claim.says)
 }
 
 /// Who says it, and where.
@@ -82,165 +167,78 @@ fn place(judged: &Judged) -> String {
     format!("{}{line}: {}", judged.claim.article.name(), judged.claim.article.title())
 }
 
-/// The summary as it stands in a README.
-///
-/// # Errors
-///
-/// If it names a claim that was not judged.
-pub fn summary_section(judgement: &Judgement) -> Result<String> {
-    let lines = summary_lines(judgement)?
-        .into_iter()
-        .map(|line| format!("- {}\n", wheelhouse_present::table::markdown_escape(&line)));
-    Ok(format!("{}\n{}\n", lines.collect::<String>(), tables::tally(judgement)))
-}
-
-const HOW: &str = "Each claim has a sentence in our words, a verdict, the figure that decides it, and the statements that the claim was taken \
-    apart into, each with whether it holds: all hold and the claim is confirmed, none and it is refuted, some and it is nuanced. \
-    A verdict follows from what was counted and is held to the one on record; a change of the code that changes one fails the tests. \
-    A step is a comparison of two deadlines, a link followed or written, a slot looked into, an entry read in search of what is due, an element of an array moved, or a \
-    timer moved from a level to another; fields of the timer itself are not counted.";
-
-const CLASSIFIER: &str = "Constant, logarithmic and linear are told apart by a rule on the differences from n to 2n. Here the same rule is given \
-    costs whose class is known. A class in the column of another would be an error; undecided is none.";
-
-const INSTRUCTIONS: &str = "Steps are what the structures say of themselves. Instructions are what the processor was given, whatever they say: \
-    a structure that grows here and not there would hide work from its meter. A step of one structure is not as many instructions as one of another, \
-    so that the order of two can differ: a red-black tree, which branches and turns, takes two instructions for each of a heap, which it nearly equals in steps; \
-    a skip list takes more steps than the tree to start a timer, and fewer instructions.";
-
-fn unexpected(judgement: &Judgement) -> Vec<Block> {
-    let warning = |judged: &Judged| {
-        let id = &judged.claim.id;
-        Block::Warning(format!(
-            "{id} came out {}; on record is {}.",
-            judged.verdict, judged.claim.expected
-        ))
-    };
-    judgement.unexpected().map(warning).collect()
-}
-
-/// Each line of the summary with the verdicts that it rests on; it is taken back if one came out otherwise than on record.
-fn summary_lines(judgement: &Judgement) -> Result<Vec<String>> {
-    let line = |line: Line| {
-        let of = |id: &String| {
-            let judged = judgement.judged.iter().find(|judged| judged.claim.id == *id);
-            judged.with_context(|| format!("the summary names {id}, which was not judged"))
-        };
-        let rests_on = line.claims.iter().map(of).collect::<Result<Vec<_>>>()?;
-        let verdicts: Vec<_> =
-            rests_on.iter().map(|it| format!("{} {}", it.claim.id, it.verdict)).collect();
-        let taken_back = if rests_on.iter().all(|it| it.as_expected()) {
-            ""
-        } else {
-            "No longer as on record: "
-        };
-        Ok(format!("{taken_back}{} ({})", line.says, verdicts.join(", ")))
-    };
-    summary()?.into_iter().map(line).collect()
-}
-
-/// A claim on the page: what is said open, what was counted folded. Data and pictures stand with the first claim that their experiment decides, but for
-/// the tables that are of another.
-fn section(judged: &Judged, judgement: &Judgement) -> Vec<Block> {
-    let claim = &judged.claim;
-    let line = claim.line.map_or(String::new(), |line| format!(" · line {line}"));
-    let heading = format!("{}{line} · {}", claim.id, judged.verdict);
-    let mut blocks = vec![Block::Subheading(heading), Block::Text(claim.says.clone())];
-    let Some((experiment, evidence)) = ran(judged, judgement) else {
-        blocks.push(Block::Text(claim.because.clone()));
-        blocks.extend(
-            claim
-                .figure
-                .as_ref()
-                .map(|figure| Block::Text(format!("The article's figure: {figure}."))),
-        );
-        blocks
-            .extend(claim.source.as_ref().map(|source| Block::Text(format!("Source: {source}."))));
-        return blocks;
-    };
-    blocks.push(Block::Text(format!("{}. {}", judged.figure.trim_end_matches('.'), claim.because)));
-    let mut folded = facts(judged, Some(experiment));
-    folded.extend(parts(judged, evidence));
-    match evidence.findings.first().filter(|found| found.claim != claim.id) {
-        Some(first) => {
-            folded.extend(set(evidence
-                .tables
-                .iter()
-                .filter(|table| table.on == Some(claim.id.as_str()))));
-            folded.push(Block::Text(format!("What else was counted stands with {}.", first.claim)));
-        }
-        None => {
-            let mut pictures = drawn(experiment, evidence).into_iter();
-            blocks.extend(pictures.next());
-            folded.extend(set(evidence.tables_on(&claim.id)));
-            folded.extend(pictures);
-        }
-    }
-    blocks.push(Block::Folded("How it was decided".to_owned(), folded));
-    blocks
-}
-
-/// Test, parts, data and pictures of a claim.
+/// Why it came out so, the data, the pictures.
 fn explained(judged: &Judged, judgement: &Judgement) -> Vec<Block> {
     let ran = ran(judged, judgement);
-    let mut blocks = facts(judged, ran.map(|(experiment, _)| experiment));
+    let mut blocks = vec![facts(judged, ran.map(|(experiment, _)| experiment))];
     if let Some((experiment, evidence)) = ran {
-        blocks.extend(parts(judged, evidence));
-        blocks.extend(set(evidence.tables_on(&judged.claim.id)));
-        blocks.extend(drawn(experiment, evidence));
+        let counted = evidence.tables.iter().map(tables::counted);
+        blocks.extend(pictures::of(experiment, evidence).map(|(it, on)| Block::Picture(it, on)));
+        blocks.extend(counted.map(Block::Table));
     }
     blocks
 }
 
-fn facts(judged: &Judged, experiment: Option<&Experiment>) -> Vec<Block> {
+fn facts(judged: &Judged, experiment: Option<&Experiment>) -> Block {
     let claim = &judged.claim;
     let all = [
-        ("verdict", Some(judged.verdict.to_string())),
-        ("on record", Some(claim.expected.to_string())),
-        ("figure", Some(judged.figure.clone()).filter(|figure| !figure.is_empty())),
+        ("who", Some(place(judged))),
         ("the article's figure", claim.figure.clone()),
-        ("what would decide", Some(claim.test.clone())),
-        ("why", Some(claim.because.clone())),
+        ("why", Some(judged.because())),
         ("source", claim.source.clone()),
-        (
-            "experiment",
-            experiment.map(|experiment| format!("{}: {}", experiment.name, experiment.about)),
-        ),
+        ("experiment", experiment.map(|it| format!("{}: {}", it.name, it.about))),
     ];
-    vec![Block::Facts(all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())]
-}
-
-fn parts(judged: &Judged, evidence: &Evidence) -> Option<Block> {
-    let found = evidence.finding(&judged.claim.id)?;
-    Some(Block::Points(found.parts.iter().map(told).collect()))
-}
-
-fn set<'a>(counted: impl Iterator<Item = &'a crate::Table>) -> impl Iterator<Item = Block> {
-    counted.map(|table| Block::Table(tables::counted(table)))
-}
-
-fn told(part: &crate::Part) -> String {
-    let holds = match part.holds {
-        Some(true) => "holds",
-        Some(false) => "does not hold",
-        None => "undecided",
-    };
-    format!("{holds}: {}", part.statement)
-}
-
-fn drawn(experiment: &Experiment, evidence: &Evidence) -> Vec<Block> {
-    pictures::of(experiment, evidence)
-        .into_iter()
-        .map(|(picture, caption)| Block::Picture(picture, caption))
-        .collect()
+    Block::Facts(all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect())
 }
 
 /// The experiment on a claim, and what it gave.
 fn ran<'a>(judged: &Judged, judgement: &'a Judgement) -> Option<(&'a Experiment, &'a Evidence)> {
     let name = judged.claim.experiment.as_deref()?;
-    judgement
-        .evidence
-        .iter()
-        .find(|(experiment, _)| experiment.name == name)
-        .map(|(experiment, evidence)| (experiment, evidence))
+    let mut evidence = judgement.evidence.iter();
+    evidence.find(|(experiment, _)| experiment.name == name).map(|(ran, found)| (ran, found))
 }
+
+fn method(found: &Found<'_>) -> Vec<Block> {
+    let mut blocks = vec![
+        Block::Heading("Method".to_owned()),
+        Block::Text(STEPS.to_owned()),
+        Block::Heading("What the classifier is worth".to_owned()),
+        Block::Text(CLASSIFIER.to_owned()),
+        Block::Table(tables::counted(&found.confusion.table())),
+        Block::Heading("What hangs on numbers of our own".to_owned()),
+        Block::Text(THRESHOLDS.to_owned()),
+        Block::Table(tables::thresholds(found.judgement)),
+    ];
+    if !found.printed.is_empty() {
+        blocks.push(Block::Heading("The printed code, run".to_owned()));
+        blocks.push(Block::Text(PRINTED.to_owned() + &printed::tally(found.printed)));
+    }
+    if let Some(table) = found.instructions {
+        blocks.push(Block::Heading("A second opinion: instructions".to_owned()));
+        blocks.push(Block::Text(INSTRUCTIONS.to_owned()));
+        blocks.push(Block::Table(table.clone()));
+    }
+    blocks.push(Block::Heading("Where this comes from".to_owned()));
+    blocks.push(Block::Facts(provenance::lines(found.made)));
+    blocks
+}
+
+const STEPS: &str = "A step is a comparison of two deadlines, a link followed or written, a slot \
+    looked into, an entry read in search of what is due, an element of an array moved, or a timer \
+    moved from a level to another; fields of the timer itself are not counted. Outcomes follow from \
+    what was counted and are held to those on record: a change of the code that changes one fails \
+    the tests and the exit code.";
+
+const CLASSIFIER: &str = "Constant, logarithmic and linear are told apart by a rule on the \
+    differences from n to 2n. Here the same rule is given costs whose class is known. A class in the \
+    column of another would be an error; undecided is none.";
+
+const THRESHOLDS: &str = "Every threshold, and the statements that come out otherwise with half of it and with \
+    double.";
+
+const PRINTED: &str =
+    "scripts/run-the-printed-code cuts the listings out of the articles' texts and runs them. ";
+
+const INSTRUCTIONS: &str = "Steps are what the structures say of themselves. Instructions are what the \
+    processor was given: a structure that grows here and not there would hide work from its meter. A \
+    step of one structure is not as many instructions as one of another.";

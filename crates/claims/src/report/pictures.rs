@@ -7,11 +7,10 @@ use wheelhouse_present::plot::chart::{self, Series};
 use wheelhouse_present::plot::palette;
 
 /// The pictures of an experiment, each with what its figures are. A chart without a point that can be shown gives none.
-pub fn of(experiment: &Experiment, evidence: &Evidence) -> Vec<(Picture, String)> {
+pub fn of(experiment: &Experiment, evidence: &Evidence) -> impl Iterator<Item = (Picture, String)> {
     let numbered = evidence.charts.iter().enumerate();
     numbered
         .filter_map(|(at, chart)| Some((picture(experiment, at, chart)?, chart.subtitle.clone())))
-        .collect()
 }
 
 fn picture(experiment: &Experiment, at: usize, chart: &Chart) -> Option<Picture> {

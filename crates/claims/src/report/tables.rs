@@ -1,99 +1,33 @@
 //! Claims in rows.
 
-use crate::{Article, Judged, Judgement, Verdict};
+use crate::thresholds::{Threshold, Thresholds};
+use crate::{Judgement, Outcome};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use wheelhouse_present::table::{Align, Cell, Column, Mark, Table};
+use wheelhouse_present::table::{Align, Cell, Column, Table};
 
-/// A row for each claim: what came out, what decides it, what the article gives.
-pub fn verdicts_table(judgement: &Judgement) -> Table {
-    let columns = ["id", "verdict", "what is claimed", "what decides it", "the article's figure"]
-        .map(Column::left);
-    let mut table =
-        Table::new("The claims of five articles, and what came of them", columns.into());
-    for judged in &judgement.judged {
-        let (claim, figure) = (&judged.claim, decisive(judged));
-        table.rows.push(vec![
-            Cell::text(&claim.id),
-            verdict(judged),
-            Cell::text(&claim.says).wrapped(50),
-            Cell::text(figure).wrapped(46),
-            Cell::text(claim.figure.as_deref().unwrap_or("-")).wrapped(22),
-        ]);
-    }
-    table.notes = vec![tally(judgement)];
-    table
-}
-
-/// The figure that decides, or what the sources say where none does.
-fn decisive(judged: &Judged) -> &str {
-    if judged.verdict == Verdict::Documentation { &judged.claim.because } else { &judged.figure }
-}
-
-/// The verdict; marked if another is on record.
-pub fn verdict(judged: &Judged) -> Cell {
-    if judged.as_expected() {
-        return Cell::text(judged.verdict.name());
-    }
-    Cell::text(format!("{}, on record: {}", judged.verdict, judged.claim.expected))
-        .marked(Mark::Wrong)
-}
-
-/// How many of each verdict there are, in a line.
+/// How many statements hold, do not, and are undecided, in a line.
 pub fn tally(judgement: &Judgement) -> String {
-    let mut counts: BTreeMap<Verdict, usize> = BTreeMap::new();
-    for judged in &judgement.judged {
-        *counts.entry(judged.verdict).or_default() += 1;
-    }
-    let counts: Vec<_> =
-        counts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();
-    let unexpected = judgement.unexpected().count();
-    let record = match unexpected {
+    let [confirmed, refuted, undecided] = judgement.tally();
+    let all = confirmed + refuted + undecided;
+    let record = match judgement.unexpected().count() {
         0 => "all as on record".to_owned(),
         n => format!("{n} otherwise than on record"),
     };
-    format!("{} claims: {}; {record}.", judgement.judged.len(), counts.join(", "))
+    let claims = judgement.judged.len();
+    format!(
+        "{all} statements of {claims} claims: {confirmed} confirmed, {refuted} refuted, {undecided} undecided; {record}."
+    )
 }
 
-/// Verdicts by article.
-pub fn by_article(judgement: &Judgement) -> Table {
-    const VERDICTS: [Verdict; 5] = [
-        Verdict::Confirmed,
-        Verdict::Nuanced,
-        Verdict::Refuted,
-        Verdict::Undecided,
-        Verdict::Documentation,
-    ];
-    let columns = [Column::left("article")]
-        .into_iter()
-        .chain(VERDICTS.map(|verdict| Column::right(verdict.name())));
-    let mut table = Table::new("Verdicts by article", columns.collect());
-    for article in Article::ALL {
-        let count = |verdict| {
-            let of = judgement
-                .judged
-                .iter()
-                .filter(|it| it.claim.article == article && it.verdict == verdict);
-            Cell::count(of.count() as u64)
-        };
-        let name = Cell::text(format!("{}: {}", article.name(), article.title()));
-        table.rows.push([name].into_iter().chain(VERDICTS.map(count)).collect());
-    }
-    table
-}
-
-/// The verdicts, for programs: with the parts of each claim and whether they hold.
+/// The outcomes, for programs.
 pub fn verdicts(judgement: &Judgement) -> Value {
-    let entry = |judged: &Judged| {
+    let entry = |judged: &crate::Judged| {
         let claim = &judged.claim;
-        let evidence =
-            judgement.evidence_on(claim).and_then(|evidence| evidence.finding(&claim.id));
         json!({
-            "id": claim.id, "article": claim.article.name(), "line": claim.line, "says": claim.says, "test": claim.test,
-            "experiment": claim.experiment, "verdict": judged.verdict.name(), "expected": claim.expected.name(),
-            "figure": judged.figure, "article-figure": claim.figure, "because": claim.because, "source": claim.source,
-            "parts": evidence.map(|found| &found.parts),
+            "id": claim.id, "article": claim.article.name(), "line": claim.line,
+            "says": claim.says, "experiment": claim.experiment, "article-figure": claim.figure,
+            "because": judged.because(), "source": claim.source, "statements": judged.statements,
         })
     };
     judgement.judged.iter().map(entry).collect()
@@ -106,6 +40,33 @@ pub fn verdicts(judgement: &Judgement) -> Value {
 /// If it cannot be written as JSON.
 pub fn json(judgement: &Judgement) -> Result<String> {
     serde_json::to_string_pretty(&verdicts(judgement)).context("cannot write the verdicts as JSON")
+}
+
+/// Every threshold, its value, and the statements that come out otherwise with half and with double.
+pub fn thresholds(judgement: &Judgement) -> Table {
+    let columns = [
+        Column::left("threshold"),
+        Column::right("value"),
+        Column::left("otherwise at half"),
+        Column::left("otherwise at double"),
+    ];
+    let mut table = Table::new("All numbers of our own, and what hangs on them", columns.into());
+    for threshold in Threshold::ALL {
+        let otherwise = |factor| {
+            let changed = judgement.with(*threshold, factor);
+            let told = |(id, outcome): &(_, Outcome)| format!("{id} {outcome}");
+            let told = changed.iter().map(told).collect::<Vec<_>>().join(", ");
+            if told.is_empty() { "none".to_owned() } else { told }
+        };
+        let value = Thresholds::default().of(*threshold);
+        table.rows.push(vec![
+            Cell::text(threshold.what()).wrapped(40),
+            Cell::figure(value, value.to_string()),
+            Cell::text(otherwise(0.5)).wrapped(40),
+            Cell::text(otherwise(2.0)).wrapped(40),
+        ]);
+    }
+    table
 }
 
 /// A table of an experiment as the report shows tables.

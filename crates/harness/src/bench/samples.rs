@@ -4,10 +4,12 @@ use crate::contender::{Contender, Played};
 use crate::model::{FLOOR, Throughput};
 use crate::stream::Stream;
 use std::time::Duration;
+use wheelhouse_present::stats;
 use wheelhouse_workload::Measure;
 
 /// Where there is only time for the fewest rounds, two are enough for whoever takes so many times
-/// the least, if its two agree as well as this: no tie hangs on a third.
+/// the least in each measure, if its two samples of each agree as well as this: no tie hangs on a
+/// third.
 const FAR: f64 = 2.0;
 const AGREE: f64 = 1.1;
 
@@ -15,8 +17,6 @@ const AGREE: f64 = 1.1;
 pub(super) struct Samples {
     measures: Vec<(Measure, u64)>,
     pub(super) rows: Vec<Throughput>,
-    /// Of each contender that competes, how long its plays took in all.
-    whole: Vec<Vec<Duration>>,
 }
 
 impl Samples {
@@ -33,19 +33,22 @@ impl Samples {
         let rows = contenders
             .iter()
             .flat_map(|contender| measures.iter().map(|&measure| row(*contender, measure)));
-        let whole = contenders.iter().map(|_| Vec::new()).collect();
-        Self { rows: rows.collect(), measures, whole }
+        Self { rows: rows.collect(), measures }
     }
 
     /// Whether two samples are enough of the contender at `at`: see [`FAR`].
     pub(super) fn is_far(&self, at: usize) -> bool {
-        let shortest = self.whole.iter().flatten().min();
-        let (Some(least), Some(most)) = (self.whole[at].iter().min(), self.whole[at].iter().max())
-        else {
-            return false;
-        };
-        let is_far = shortest.is_some_and(|shortest| *least > shortest.mul_f64(FAR));
-        self.whole[at].len() >= 2 && is_far && *most < least.mul_f64(AGREE)
+        let measures = self.measures.len();
+        let measured = |row: &&Throughput| !row.ns_per_op.is_empty();
+        let own = self.rows[at * measures..][..measures].iter().filter(measured);
+        let mut ends = own.map(|row| (row, stats::range(&row.ns_per_op)));
+        ends.all(|(row, ends)| {
+            let of_others = self.rows.iter().filter(|it| it.measure == row.measure);
+            let competing = of_others.filter(|it| it.backend != FLOOR);
+            let best = competing.flat_map(|it| &it.ns_per_op).copied().min_by(f64::total_cmp);
+            let (Some((least, most)), Some(best)) = (ends, best) else { return false };
+            row.ns_per_op.len() >= 2 && least > best * FAR && most < least * AGREE
+        })
     }
 
     /// Adds one sample, the average over some plays, to each row of the contender at `at` whose
@@ -67,9 +70,6 @@ impl Samples {
                 }
             }
         }
-        if self.rows[at * sums.len()].backend != FLOOR {
-            self.whole[at].push(sums.iter().filter_map(|(sum, _)| *sum).sum());
-        }
         let rows = self.rows[at * sums.len()..].iter_mut();
         for (row, (time, operations)) in rows.zip(sums) {
             row.ns_per_op
@@ -82,12 +82,35 @@ impl Samples {
 mod tests {
     use super::*;
 
+    /// A contender with these samples of two measures.
+    fn rows(backend: &str, samples: [&[f64]; 2]) -> [Throughput; 2] {
+        let row = |(measure, samples): (&str, &[f64])| Throughput {
+            backend: backend.to_owned(),
+            workload: "w".to_owned(),
+            n: 1,
+            measure: measure.to_owned(),
+            operations: 1,
+            ns_per_op: samples.to_vec(),
+        };
+        [("a", samples[0]), ("b", samples[1])].map(row)
+    }
+
     #[test]
-    fn two_samples_are_enough_of_who_is_far_from_the_best_and_steady() {
-        let plays: [&[u64]; 5] = [&[100, 101], &[150, 150], &[300, 310], &[300, 400], &[300]];
-        let whole = plays.map(|it| it.iter().copied().map(Duration::from_millis).collect());
-        let samples = Samples { measures: Vec::new(), rows: Vec::new(), whole: whole.into() };
-        let far: Vec<bool> = (0..plays.len()).map(|at| samples.is_far(at)).collect();
-        assert_eq!(far, [false, false, true, false, false]);
+    fn two_samples_are_enough_of_who_is_far_from_the_best_and_steady_in_each_measure() {
+        let of = [
+            ("best", [[10.0, 10.0].as_slice(), &[10.0, 11.0]], false),
+            ("near", [&[19.0, 19.0], &[30.0, 30.0]], false),
+            ("far", [&[21.0, 22.0], &[30.0, 31.0]], true),
+            ("best in one", [&[90.0, 90.0], &[9.0, 9.0]], false),
+            ("unsteady in one", [&[30.0, 30.0], &[30.0, 40.0]], false),
+            ("played once", [&[30.0], &[30.0]], false),
+            ("cannot play one", [&[30.0, 30.0], &[]], true),
+            (FLOOR, [&[1.0, 1.0], &[1.0, 1.0]], false),
+        ];
+        let rows = of.iter().flat_map(|(name, samples, _)| rows(name, *samples)).collect();
+        let samples = Samples { measures: vec![(Measure::Mix, 1), (Measure::Hold, 1)], rows };
+        for (at, (name, _, far)) in of.iter().enumerate() {
+            assert_eq!(samples.is_far(at), *far, "{name}");
+        }
     }
 }

@@ -23,6 +23,7 @@ pub fn of(run: &Run, pictures: Vec<Plot>) -> Document {
     let answer = picks::answer(run);
     if !answer.is_empty() {
         blocks.push(Block::Heading("The answer of this run".to_owned()));
+        blocks.push(Block::Text(prose::ANSWER.to_owned()));
         blocks.push(Block::Points(answer));
     }
     blocks.push(Block::Table(summary::at_a_glance(run, None)));

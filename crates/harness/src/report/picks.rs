@@ -80,7 +80,8 @@ pub struct Pick {
     pub ties: Vec<Candidate>,
     /// The first who is not.
     pub next: Option<Candidate>,
-    /// The cheapest without such a tail, if that of the pick is ten times the least.
+    /// The cheapest whose tail is a tenth of the pick's, if that of the pick is ten times the
+    /// least.
     pub calmer: Option<Candidate>,
 }
 
@@ -239,14 +240,13 @@ fn decide(run: &Run, asked: &Use) -> Option<Pick> {
     // Where the floor has such calls too, the machine decides.
     let floor = candidate(run, FLOOR.to_owned(), &asked.by, asked.n).and_then(|floor| floor.tail);
     let least = calmest.map(|(_, tail)| tail.max(floor.unwrap_or(0.0)));
-    let is_calm = |it: &&Candidate| it.tail.is_some() && !exceeds(it.tail, least);
-    let cheapest_calm = found.iter().find(is_calm).cloned();
+    let mut all = found.clone().into_iter();
     let (mut ties, others): (Vec<Candidate>, Vec<Candidate>) = found.into_iter().partition(is_tie);
     let next = others.into_iter().next();
     let calm = ties.iter().position(|it| !exceeds(it.tail, least));
     let chosen = calm.or_else(|| Some(self::calmest(&ties)?.0)).unwrap_or(0);
     let pick = ties.remove(chosen);
-    let calmer = cheapest_calm.filter(|_| exceeds(pick.tail, least));
+    let calmer = all.find(|it| exceeds(pick.tail, least) && exceeds(pick.tail, it.tail));
     let is_bytes = matches!(asked.by, By::Memory);
     let (what, is_answer) = (asked.what.clone(), asked.is_answer);
     Some(Pick { what, is_answer, is_bytes, tail, least, pick, ties, next, calmer })

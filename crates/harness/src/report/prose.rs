@@ -5,6 +5,10 @@ use crate::plot::Subject;
 use wheelhouse_present::stats;
 use wheelhouse_present::units;
 
+/// Introduces the sentences of the answer.
+pub const ANSWER: &str = "Per operation of the workload, as in the tables; one of steady churn \
+    ends a timer and starts another.";
+
 /// Before the times.
 pub const TIME: &str = "One line per structure. Both axes are logarithmic: a level line costs the \
     same at every n, a straight slope grows with a power of n. A line that rises a little may do \

@@ -10,4 +10,5 @@ pub mod chart;
 mod frame;
 mod labels;
 pub mod palette;
+pub mod panels;
 mod theme;

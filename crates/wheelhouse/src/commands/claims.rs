@@ -1,17 +1,23 @@
 //! `wheelhouse claims`.
 
 use super::play;
-use crate::cli::Form;
-use anyhow::Result;
+use crate::cli::{ClaimsOptions, Form, PrintedCode};
+use anyhow::{Context, Result, ensure};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Mutex;
 use std::time::Duration;
-use wheelhouse_claims::report::{self, page, tables};
-use wheelhouse_claims::{Judgement, Scale, controls, instructions, judge, select};
+use wheelhouse_claims::front::{self, CONTESTANTS, Contestant, Front};
+use wheelhouse_claims::report::{self, page, question, tables};
+use wheelhouse_claims::thresholds::Thresholds;
+use wheelhouse_claims::{
+    Claim, Judgement, Lab, Scale, controls, instructions, judge, outcomes, printed, select,
+};
 use wheelhouse_machine::{callgrind, provenance};
-use wheelhouse_present::console::{print, say};
-use wheelhouse_present::document::Document;
+use wheelhouse_present::console::{coloured, print, say};
+use wheelhouse_present::document::{Block, Document};
+use wheelhouse_present::files::write_whole;
 use wheelhouse_present::progress::Progress;
 use wheelhouse_present::table::Table;
 use wheelhouse_present::{html, markdown, plain};
@@ -19,54 +25,132 @@ use wheelhouse_present::{html, markdown, plain};
 /// How often the classifier is tried on each planted cost.
 const CONTROLS: u64 = 20;
 
-pub(super) fn run(
-    ids: &[String],
-    quick: bool,
-    format: Form,
-    instructions: bool,
-    out: Option<&Path>,
-) -> Result<ExitCode> {
-    let scale = if quick { Scale::REDUCED } else { Scale::WHOLE };
-    let chosen = select(ids)?;
-    let experiments = chosen.iter().filter_map(|claim| claim.experiment.as_deref());
-    let experiments: BTreeSet<_> = experiments.collect();
-    let part = Duration::from_secs(1);
-    let mut progress = Progress::new(part * experiments.len().max(1) as u32);
-    let judgement = judge(chosen, &scale, |experiment| {
-        progress.say(experiment.name.to_owned());
-        progress.finish_part(part);
-    })?;
-    drop(progress);
-    let whole =
-        ids.is_empty().then(|| whole_report(&judgement, &scale, instructions)).transpose()?;
-    if let (Some(dir), Some(document)) = (out, &whole) {
-        let made = report::write(&judgement, document, dir)?;
-        say(format_args!("report:  {}", made.display()));
+/// Where the report of the project is, with the record of the printed code.
+const RESULTS: &str = "results/claims";
+
+/// A question is answered by so many claims.
+const ANSWERS: usize = 5;
+
+pub(super) fn run(options: &ClaimsOptions) -> Result<ExitCode> {
+    let scale = if options.quick { Scale::REDUCED } else { Scale::WHOLE };
+    let lab =
+        Lab::new(&if options.seeds.is_empty() { scale } else { scale.seeded(&*options.seeds) });
+    let (judgement, text) = match &options.question {
+        Some(asked) => answered(asked, &lab, options.format)?,
+        None if options.id.is_empty() => whole(options, &lab)?,
+        None => {
+            let judgement = judged(select(&options.id)?, &lab)?;
+            let text = printed(&page::some(&judgement), &judgement, options.format)?;
+            (judgement, text)
+        }
+    };
+    print(text)?;
+    if options.record {
+        write_whole(Path::new(outcomes::PATH), outcomes::file(&judgement.record()).as_bytes())?;
+        say(format_args!(
+            "recorded: {} outcomes in {}",
+            judgement.statements().count(),
+            outcomes::PATH
+        ));
+        return Ok(ExitCode::SUCCESS);
     }
-    print(printed(&judgement, whole, format)?)?;
     let unexpected = judgement.unexpected().count();
     if unexpected > 0 {
-        let file = "crates/claims/claims.toml";
+        let file = outcomes::PATH;
         say(format_args!("error: {unexpected} came out otherwise than on record in {file}"));
     }
     Ok(u8::from(unexpected > 0).into())
 }
 
-fn printed(judgement: &Judgement, whole: Option<Document>, format: Form) -> Result<String> {
-    let document = || whole.unwrap_or_else(|| page::some(judgement));
-    Ok(match format {
-        Form::Table if judgement.judged.len() == 1 => plain::render(&document()),
-        Form::Table => tables::verdicts_table(judgement).terminal(),
-        Form::Json => tables::json(judgement)?,
-        Form::Markdown => markdown::render(&document()),
-        Form::Html => html::render(&document()),
+/// Everything: the sweep, all claims, the controls; and the report, if a folder is named.
+fn whole(options: &ClaimsOptions, lab: &Lab) -> Result<(Judgement, String)> {
+    let front = swept(&CONTESTANTS, lab, !options.quick);
+    let judgement = judged(select(&[])?, lab)?;
+    let instructions = if options.instructions { second_opinion()? } else { None };
+    let confusion = controls::confusion(&lab.scale, CONTROLS, &Thresholds::default());
+    let found = page::Found {
+        judgement: &judgement,
+        front: &front,
+        scale: &lab.scale,
+        confusion: &confusion,
+        printed: &printed::read(options.out.as_deref().unwrap_or(Path::new(RESULTS)))?,
+        instructions: instructions.as_ref(),
+        made: &provenance::gather(0),
+    };
+    let document = page::whole(&found);
+    if let Some(dir) = &options.out {
+        let made = report::write(&judgement, &front, &document, dir)?;
+        say(format_args!("report:  {}", made.display()));
+    }
+    let text = match options.format {
+        Form::Table => coloured(&plain::render(&page::brief(&found))),
+        form => printed(&document, &judgement, form)?,
+    };
+    ensure!(confusion.is_sound(), "the planted controls show errors: nothing is decided");
+    Ok((judgement, text))
+}
+
+/// The row of each structure that the question names, and the claims that have its words.
+fn answered(asked: &str, lab: &Lab, form: Form) -> Result<(Judgement, String)> {
+    let claims = question::find(asked)?;
+    let (all, answers) = (claims.len(), claims.into_iter().take(ANSWERS).collect());
+    let front = swept(&question::contestants(asked), lab, false);
+    let judgement = judged(answers, lab)?;
+    let rows = (!front.rows.is_empty()).then(|| Block::Table(front::narrow(&front)));
+    let document = Document { title: asked.to_owned(), ..page::found(&judgement, all, rows) };
+    let text = printed(&document, &judgement, form)?;
+    Ok((judgement, text))
+}
+
+/// What the printed code printed, beside what it should have.
+pub(super) fn compare_printed(options: &PrintedCode) -> Result<ExitCode> {
+    let lines = std::fs::read_to_string(&options.lines)
+        .with_context(|| format!("cannot read {}", options.lines.display()))?;
+    let rows = printed::compare(&lines)?;
+    printed::write(&rows, &options.by, &options.out)?;
+    let otherwise: Vec<_> = rows.iter().filter(|row| !row.agrees).cloned().collect();
+    if !otherwise.is_empty() {
+        say(printed::table(&otherwise).terminal());
+    }
+    print(format_args!(
+        "{}\nAll of them: {}",
+        printed::tally(&rows),
+        options.out.join(printed::MARKDOWN).display()
+    ))?;
+    Ok(u8::from(!otherwise.is_empty()).into())
+}
+
+fn swept(contestants: &[Contestant], lab: &Lab, timed: bool) -> Front {
+    let part = Duration::from_secs(5);
+    let parts = contestants.len() * if timed { 2 } else { 1 };
+    let progress = Mutex::new(Progress::new(part * parts.max(1) as u32));
+    let step = |contestant: &Contestant| {
+        let mut progress = progress.lock().expect("nothing panics with the lock");
+        progress.say(contestant.name.to_owned());
+        progress.finish_part(part);
+    };
+    let front = Front::count(contestants, lab, step);
+    if timed { front.time(step) } else { front }
+}
+
+fn judged(claims: Vec<Claim>, lab: &Lab) -> Result<Judgement> {
+    let experiments = claims.iter().filter_map(|claim| claim.experiment.as_deref());
+    let experiments: BTreeSet<_> = experiments.collect();
+    let part = Duration::from_secs(1);
+    let mut progress = Progress::new(part * experiments.len().max(1) as u32);
+    judge(claims, lab, |experiment| {
+        progress.say(experiment.name.to_owned());
+        progress.finish_part(part);
     })
 }
 
-fn whole_report(judgement: &Judgement, scale: &Scale, instructions: bool) -> Result<Document> {
-    let confusion = controls::confusion(scale, CONTROLS);
-    let counted = if instructions { second_opinion()? } else { None };
-    page::whole(judgement, scale, &confusion, counted, &provenance::gather(0))
+fn printed(document: &Document, judgement: &Judgement, form: Form) -> Result<String> {
+    Ok(match form {
+        Form::Table => coloured(&plain::render(document)),
+        Form::Json => tables::json(judgement)?,
+        Form::Markdown => markdown::render(document),
+        Form::Html => html::render(document),
+    })
 }
 
 /// The instructions, if callgrind is there.

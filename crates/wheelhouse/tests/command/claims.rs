@@ -3,11 +3,10 @@
 use super::{Scratch, fails, succeeds};
 
 #[test]
-fn a_claim_is_explained_with_experiment_data_and_parts() {
+fn a_claim_is_explained_with_statements_experiment_data_and_plot() {
     let text = succeeds(&["claims", "--quick", "--id", "C28"]);
     for part in [
-        "C28: nuanced",
-        "does not hold: a later deadline costs more",
+        "refuted    C28.4  A new task with a later deadline changes many indices.",
         "experiment: heap-later-insert",
         "binary-heap",
         "[plot:",
@@ -24,18 +23,37 @@ fn a_claim_is_a_page_with_its_plot_in_it() {
         "{page}"
     );
     let markdown = succeeds(&["claims", "--quick", "--id", "C28,C01", "--format", "markdown"]);
-    assert!(
-        markdown.contains("## C01 · documentation") && markdown.contains("## C28 · nuanced"),
-        "{markdown}"
-    );
+    assert!(markdown.contains("## C01: ") && markdown.contains("## C28: "), "{markdown}");
+    assert!(markdown.contains("[C01.2](pages/C01.md) The paper is of 1996. **refuted**"));
 }
 
 #[test]
-fn programs_get_the_parts_of_a_claim() {
+fn programs_get_the_statements_of_a_claim() {
     let json = succeeds(&["claims", "--quick", "--id", "C28", "--format", "json"]);
     let verdicts: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(verdicts[0]["verdict"], "nuanced");
-    assert_eq!(verdicts[0]["parts"][1]["holds"], false);
+    let fourth = &verdicts[0]["statements"][3];
+    assert_eq!((&fourth["id"], &fourth["outcome"]), (&"C28.4".into(), &"refuted".into()));
+    assert_eq!(fourth["outcome"], fourth["recorded"]);
+}
+
+#[test]
+fn a_question_is_answered_by_structures_and_statements() {
+    let text = succeeds(&["claims", "--quick", "--question", "heap later deadline"]);
+    assert!(text.contains("binary-heap") && text.contains("refuted    C28.4"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    let message = fails(&["claims", "--question", "banana"]);
+    assert!(message.contains("no claim has all of these words: banana"), "{message}");
+}
+
+#[test]
+fn what_the_printed_code_printed_is_held_against_the_models() {
+    let scratch = Scratch::new("printed");
+    let (lines, out) = (scratch.path("lines.tsv"), scratch.path("out"));
+    let compare = ["printed-code", &lines, "--by", "go", "--out", &out];
+    std::fs::write(&lines, "B1.ticks\t[6 18 30 42]\n").unwrap();
+    assert!(succeeds(&compare).contains("1 of 1 answers are as expected"));
+    std::fs::write(&lines, "B1.ticks\t[6 6 6 6]\n").unwrap();
+    assert!(fails(&compare).contains("[6 6 6 6]"));
 }
 
 #[test]

@@ -71,30 +71,37 @@
 
   function share() {
     const root = Number(form.fires.value);
-    const measured = mixes.find((mix) => Math.abs(Math.sqrt(mix.fires) * 1000 - root) < 6);
-    return measured ? measured.fires : (root / 1000) ** 2;
+    const distance = (mix) => Math.abs(Math.sqrt(mix.fires) * 1000 - root);
+    const nearest = mixes.reduce((a, b) => distance(b) < distance(a) ? b : a);
+    return distance(nearest) < 6 ? nearest.fires : (root / 1000) ** 2;
   }
 
   function verdict(ranked) {
     const measured = ranked.filter((it) => it.ns !== null);
-    if (measured.length === 0) return "Nobody was measured there.";
+    if (measured.length === 0) return "nobody was measured there.";
     const tails = measured.map((it) => it.tail).filter((tail) => tail !== null);
     const least = Math.min(...tails);
-    const isLong = (it) => it.tail !== null && it.tail >= LONG_TAIL * least;
+    const exceeds = (tail, other) => tail !== null && other !== null && tail >= LONG_TAIL * other;
+    const isLong = (it) => exceeds(it.tail, least);
     const ties = measured.filter((it) => it.ns <= TIE * measured[0].ns);
     const pick = ties.find((it) => !isLong(it)) ?? ties[0];
     const others = ties.filter((it) => it !== pick);
     const but = (it) => isLong(it) ? ` (but for its tail: ${time(it.tail)})` : "";
     const named = (it) => it.structure.name + but(it);
-    let text = `Take ${pick.structure.name} (${time(pick.ns)}).`;
+    let text = `take ${pick.structure.name} (${time(pick.ns)}).`;
     if (others.length > 0)
       text += ` ${others.map(named).join(", ")} ${others.length > 1 ? "are ties" : "is a tie"}.`;
     if (isLong(pick)) {
-      const calm = measured.find((it) => it.tail !== null && !isLong(it));
-      text += ` But one call in ten thousand takes ${time(pick.tail)},`
+      const calm = measured.find((it) => exceeds(pick.tail, it.tail));
+      text += ` But one call in thousands takes ${time(pick.tail)},`
         + ` with ${calm.structure.name} (${time(calm.ns)}) ${time(calm.tail)}.`;
     }
     return text;
+  }
+
+  function missing(it, last) {
+    if (it.structure.wrong) return "WRONG";
+    return last === null ? "not measured" : `to ${last.toLocaleString("en")}`;
   }
 
   // A row as the page has it, written anew.
@@ -102,14 +109,14 @@
     const row = body.querySelector(`[data-at="${structures.indexOf(it.structure)}"]`);
     const last = it.line.length > 0 ? it.line[it.line.length - 1][0] : null;
     const cells = it.ns === null
-      ? [last === null ? "not measured" : `to ${last.toLocaleString("en")}`, "", "", ""]
+      ? [missing(it, last), "", "", ""]
       : [time(it.ns), `×${(it.ns / best).toFixed(2)}`, time(it.tail),
         it.bytes === null ? "-" : digits(it.bytes)];
     cells.forEach((text, i) => { row.children[i + 1].textContent = text; });
     row.classList.toggle("top", rank < COLOURED && it.ns !== null);
     row.classList.toggle("tie", it.ns !== null && it.ns <= TIE * best);
     row.classList.toggle("off", it.ns === null);
-    row.hidden = !it.structure.name.includes(filter.value.trim().toLowerCase());
+    row.hidden = !it.structure.name.toLowerCase().includes(filter.value.trim().toLowerCase());
     return row;
   }
 
@@ -125,6 +132,7 @@
 
   // The place of a value on an axis of which two places are known.
   function axis(name) {
+    if (!plot) return () => 0;
     const [a, placeA, b, placeB] = find(".scale").dataset[name].split(" ").map(Number);
     const slope = a === b ? 0 : (placeB - placeA) / Math.log(b / a);
     return (value) => (placeA + slope * Math.log(value / a)).toFixed(1);
@@ -132,9 +140,13 @@
   const [x, y] = [axis("x"), axis("y")];
 
   function draw(ranked, n) {
+    if (!plot) return; // measured at one number of timers
     for (const [rank, it] of [...ranked.entries()].reverse()) {
       const line = plot.querySelector(`polyline[data-at="${structures.indexOf(it.structure)}"]`);
-      line.setAttribute("points", it.line.map(([n, ns]) => `${x(n)},${y(ns)}`).join(" "));
+      const points = it.line.map(([n, ns]) => `${x(n)},${y(ns)}`);
+      // One point twice is a dot.
+      if (points.length === 1) points.push(points[0]);
+      line.setAttribute("points", points.join(" "));
       line.classList.toggle("top", rank < COLOURED && it.ns !== null);
       plot.append(line); // the best on top
     }
@@ -149,7 +161,8 @@
     form.share.value = `${percent} %${mix ? ` (${mix.name})` : ""}`;
     const all = structures.map((structure) => at(structure, n, fires));
     const ranked = [...all].sort((a, b) => (a.ns ?? Infinity) - (b.ns ?? Infinity) || 0);
-    find(".verdict").textContent = verdict(ranked);
+    const where = `${form.count.value} timers, ${form.share.value} fire`;
+    find(".verdict").textContent = `${where}: ${verdict(ranked)}`;
     const rows = new Map(ranked.map((it, rank) => [it, write(it, ranked[0].ns, rank)]));
     body.append(...[...ranked].sort(compare).map((it) => rows.get(it)));
     draw(ranked, n);
@@ -173,8 +186,8 @@
   for (const name of ["pointerover", "pointerout"])
     body.addEventListener(name, (event) => {
       const row = event.target.closest("tr");
-      const line = plot.querySelector(`polyline[data-at="${row.dataset.at}"]`);
-      line.classList.toggle("near", name === "pointerover");
+      const line = row && plot?.querySelector(`polyline[data-at="${row.dataset.at}"]`);
+      line?.classList.toggle("near", name === "pointerover");
     });
   form.addEventListener("input", update);
   form.addEventListener("submit", (event) => event.preventDefault());

@@ -54,7 +54,7 @@ fn sliders(it: &Explorer) -> Markup {
         form.sliders hidden {
             label { "timers: " output name="count" {} }
             input type="range" name="n" aria-label="number of timers"
-                min=(low) max=(high) step="0.01" value=(start) list="sizes" disabled[low == high];
+                min=(low) max=(high) step="any" value=(start) list="sizes" disabled[low == high];
             datalist id="sizes" { @for n in &it.sizes { option value=((*n as f64).log10()) {} } }
             label { "of them fire: " output name="share" {} }
             input type="range" name="fires" aria-label="share of timers that fire" min=(root(0))
@@ -89,15 +89,16 @@ fn row(it: &Explorer, rank: usize, at: usize) -> Markup {
     let cost = structure.ns[mix][size];
     let best = it.structures.iter().filter_map(|it| it.ns[mix][size]).min_by(f64::total_cmp);
     let missing = || "-".to_owned();
+    let time = |ns: Option<f64>| ns.map_or_else(missing, units::time);
     let ratio = cost.zip(best).map(|(ns, best)| format!("×{:.2}", ns / best));
     let cells = [
-        cost.map_or_else(missing, units::time),
+        if structure.wrong && cost.is_none() { "WRONG".to_owned() } else { time(cost) },
         ratio.unwrap_or_default(),
-        structure.tail[mix][size].map_or_else(missing, units::time),
+        time(structure.tail[mix][size]),
         structure.bytes[size].map_or_else(missing, units::number),
     ];
     let is_top = rank < COLOURED && cost.is_some();
-    let again = repeats(it, at);
+    let again = repeats(it, at) > 0;
     html! {
         tr data-at=(at) class=[is_top.then_some("top")] data-again[again]
             style=(colours(structure)) {
@@ -127,7 +128,8 @@ fn order(it: &Explorer) -> Vec<usize> {
 fn figure(it: &Explorer) -> Markup {
     let all = || it.structures.iter().flat_map(|s| s.ns.iter().flatten().flatten().copied());
     let axes = Axis::sizes("timers", &it.sizes).zip(Axis::time("a call", all()));
-    let Some((x, y)) = axes else { return html! {} };
+    // One number of timers makes no line.
+    let Some((x, y)) = axes.filter(|_| it.sizes.len() > 1) else { return html! {} };
     let [left, top, right, bottom] = PLOT;
     let across = |at: f64| left + at * (right - left);
     let up = |at: f64| bottom - at * (bottom - top);
@@ -168,9 +170,12 @@ fn line(
     let structure = &it.structures[at];
     let measured = it.sizes.iter().zip(&structure.ns[it.start.1]);
     let points = measured.filter_map(|(n, ns)| place(*n as f64, (*ns)?));
-    let points: Vec<String> = points.map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+    let mut points: Vec<String> = points.map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+    if let [only] = points.as_slice() {
+        points.push(only.clone()); // one point twice is a dot
+    }
     let class = (rank < COLOURED).then_some("top");
-    let dashes = repeats(it, at).then_some("7 4");
+    let dashes = ["7 4", "2 3"].get(repeats(it, at).wrapping_sub(1));
     html! {
         polyline data-at=(at) class=[class] style=(colours(structure)) stroke-dasharray=[dashes]
             points=(points.join(" ")) {
@@ -195,9 +200,10 @@ fn scale(
     html! { g.scale data-x=(x) data-y=(y) {} }
 }
 
-/// Whether a structure before it has its colour: then its line is broken.
-fn repeats(it: &Explorer, at: usize) -> bool {
-    it.structures[..at].iter().any(|other| other.style.light == it.structures[at].style.light)
+/// How many before it have its colour: with each the line is broken otherwise.
+fn repeats(it: &Explorer, at: usize) -> usize {
+    let style = it.structures[at].style;
+    it.structures[..at].iter().filter(|other| other.style.light == style.light).count()
 }
 
 /// Both colours, of which the style sheet takes one.
@@ -216,16 +222,18 @@ fn notes(it: &Explorer) -> Vec<String> {
     let sizes: Vec<String> = it.sizes.iter().map(|n| units::short_count(*n)).collect();
     vec![
         "A call is a start, stop, move or expiry; lower is better. Within ×1.1 of the best is a \
-         tie."
+         tie, whatever the spread."
             .to_owned(),
         format!(
             "Measured at {} timers, and with {} that fire. What is between is interpolated: the \
-             sizes on logarithmic scales, the mixes on a linear one.",
+             sizes on logarithmic scales, the mixes on a linear one. The mixes also differ in how \
+             many are moved and how far ahead the deadlines are: between two is an estimate.",
             sizes.join(", "),
             mixes.join(", ")
         ),
-        "Tail: one call in ten thousand took longer, where it was longest, at the measured points \
-         around. Bytes: per timer, after churn."
+        "Tail: of the kind of call (start, stop, tick) where it is longest, what one in ten \
+         thousand exceeded (of fewer calls than that, one in a thousand), at the measured points \
+         around. Moves are not timed one by one. Bytes: per timer, after churn."
             .to_owned(),
     ]
 }

@@ -57,6 +57,8 @@ pub struct Structure {
     pub tail: Vec<Vec<Option<f64>>>,
     /// Bytes per timer after churn, by size.
     pub bytes: Vec<Option<f64>>,
+    /// Whether it answered wrongly in one of the mixes, so that it has no times there.
+    pub wrong: bool,
     #[serde(skip)]
     style: Style,
 }
@@ -75,7 +77,8 @@ impl Explorer {
             .collect();
         let first = mixes.iter().position(|mix| mix.workload.starts_with(MIX));
         let mix = first.or_else(|| mixes.iter().position(|mix| mix.name == "tcp"));
-        let size = sizes.iter().position(|n| Some(*n) == summary::usual_n(run))?;
+        let usual = sizes.iter().position(|n| Some(*n) == summary::usual_n(run));
+        let size = usual.or_else(|| sizes.len().checked_sub(1))?;
         let start = (size, mix.unwrap_or(0));
         (!structures.is_empty()).then_some(Self { sizes, mixes, structures, start })
     }
@@ -95,6 +98,9 @@ impl Structure {
             ns: by_size(&|mix, n| mix.cost(run, &name, n)),
             tail: by_size(&|mix, n| picks::tail(run, &name, &mix.workload, n)),
             bytes: sizes.iter().map(memory).collect(),
+            wrong: mixes
+                .iter()
+                .any(|mix| sizes.iter().any(|n| summary::is_wrong(run, &name, &mix.workload, *n))),
             style: plot::style_of(&name),
             name,
         }
@@ -155,7 +161,10 @@ impl Mix {
                 (row.backend.as_str(), row.workload.as_str(), row.n, row.measure.as_str())
                     == (name, self.workload.as_str(), n, *measure)
             })?;
-            let calls = self.calls(run, n).unwrap_or(row.operations);
+            let calls = match self.measures {
+                [_] => self.calls(run, n)?,
+                _ => row.operations,
+            };
             let median = stats::median(&row.ns_per_op)?;
             all.push(median * row.operations as f64 / calls.max(1) as f64);
         }
@@ -163,10 +172,8 @@ impl Mix {
         Some(all.iter().sum::<f64>() / all.len() as f64)
     }
 
-    /// Starts, stops, moves and expiries that were timed, unless each measure times one kind of
-    /// them.
+    /// Starts, stops, moves and expiries that were timed.
     fn calls(&self, run: &Run, n: u64) -> Option<u64> {
-        let [_] = self.measures else { return None };
         let census = run.census.iter().find(|it| it.workload == self.workload && it.n == n)?;
         let Census { starts, cancels, moves, fires, .. } = census;
         Some(starts + cancels + moves + fires)

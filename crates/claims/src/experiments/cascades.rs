@@ -1,0 +1,271 @@
+//! C17, C18, C60, C65, V11: what a hierarchy pays for its small space: timers that move from level to level.
+
+use super::drive::wakeups;
+use super::models::kafka::Port;
+use crate::count::{AnyTimer, Probe, Tally, random};
+use crate::growth::Growth::Linear;
+use crate::thresholds::Threshold::{Level, Much};
+use crate::{Evidence, Experiment, Lab, Sweep, Test};
+use rand::RngExt;
+use std::collections::BTreeSet;
+use wheelhouse_core::meter::Work;
+use wheelhouse_core::{Tick, Timer};
+
+const WHEELS: [&str; 2] = ["list-wheel", "kafka-wheel"];
+
+pub(super) const CASCADES: Experiment = Experiment {
+    name: "cascade-counts",
+    about: "list-wheel and kafka-wheel of 2 to 6 levels of 8 slots: moves of a timer, entries read in vain, slots against the span; n timers in one slot of the third level: the most moves in one call; what an advance leaves above",
+    run: cascades,
+};
+
+/// Slots of a level where levels are counted, timers of a run, and timers that are started alone.
+const SLOTS: u64 = 8;
+const TIMERS: u64 = 4_096;
+const ALONE: u64 = 256;
+
+fn cascades(lab: &Lab, e: &mut Evidence) {
+    let [mut dense, mut vain, mut beyond, mut moved] = [0_u64; 4];
+    let mut rows = Vec::new();
+    for levels in 2..=6_u32 {
+        let span = SLOTS.pow(levels);
+        for name in WHEELS {
+            let (mut all, mut most) = ([0_u64; 3], 0);
+            for seed in lab.seeds() {
+                let mut random = random(seed);
+                let mut delays =
+                    |count| (0..count).map(|_| random.random_range(1..span)).collect::<Vec<_>>();
+                let mut probe = lab.slots(name, SLOTS);
+                probe.fill(delays(TIMERS));
+                let wakeups = wakeups(&mut probe);
+                let fired = wakeups.iter().map(|it| it.fired).sum::<u64>();
+                let moves = probe.steps().of(Work::CascadeMove);
+                let read = probe.steps().of(Work::EntryScan).saturating_sub(fired + moves);
+                all = [all[0] + fired, all[1] + moves, all[2] + read];
+                let alone = delays(ALONE)
+                    .into_iter()
+                    .map(|delay| moves_of_one(lab.slots(name, SLOTS), delay));
+                most = alone.fold(most, u64::max);
+            }
+            // Those of the levels that timers went through, the one they fired from included.
+            let slots = SLOTS * (1 + most);
+            dense += u64::from(slots >= span);
+            beyond += u64::from(most >= u64::from(levels));
+            (vain, moved) = (vain + all[2], moved.max(most));
+            let mean = format!("{:.2}", all[1] as f64 / all[0] as f64);
+            let [levels, slots, span, most] =
+                [u64::from(levels), slots, span, most].map(|count| count.to_string());
+            rows.push([name.to_owned(), levels, slots, span, mean, most]);
+        }
+    }
+    let quote = "Levels waste no space: fewer slots are in use than the span has ticks.";
+    e.holds("C17.1", quote, dense == 0, "2 to 6 levels of 8 slots");
+    let quote = "They waste no time: no entry is read that neither fires nor moves.";
+    e.holds("C17.2", quote, vain == 0, format!("{vain} read in vain"));
+    e.holds(
+        "C17.3",
+        "No timer is moved before it fires.",
+        moved == 0,
+        format!("up to {moved} moves"),
+    );
+    let quote = "A timer is moved at most once for each level but one.";
+    e.holds("C17.4", quote, beyond == 0, format!("up to {moved} moves in 6 levels"));
+    storms(lab, e);
+    let columns = ["wheel", "levels", "slots in use", "span", "moves a timer", "most"];
+    e.table("Timers over the whole span of levels of 8 slots", columns, rows);
+    demotion(lab, e);
+}
+
+/// How often a timer is moved until it fires.
+fn moves_of_one(mut probe: Probe<AnyTimer>, delay: Tick) -> u64 {
+    probe.fill([delay]);
+    wakeups(&mut probe).iter().map(|it| it.moved).sum()
+}
+
+/// As a power of two: a slot of so many timers is split.
+const CROWDED: u32 = 13;
+
+/// The most moves in one call, where all timers are in one slot of the third level.
+fn storm(lab: &Lab, name: &str, n: u64, seed: u64) -> f64 {
+    let (mut random, mut probe) = (random(seed), lab.slots(name, 256));
+    probe.fill((0..n).map(|_| (1 << 16) + random.random_range(0..1 << 16)));
+    wakeups(&mut probe).iter().map(|it| it.moved).max().unwrap_or(0) as f64
+}
+
+fn storms(lab: &Lab, e: &mut Evidence) {
+    let mut sweep = Sweep::new("A slot with all timers cascades", "the most moves in one advance");
+    for name in WHEELS {
+        sweep.add(name, lab.curve(&lab.scale.sizes(), |n, seed| storm(lab, name, n, seed)));
+    }
+    let quote = "In levels of lists one advance may move all timers.";
+    e.class("C17.5", quote, [&sweep["list-wheel"]], Linear);
+    let sizes = crate::scale::powers(CROWDED, lab.scale.to.max(CROWDED + 4));
+    let chunks = lab.curve(&sizes, |n, seed| storm(lab, "hierarchical-wheel", n, seed));
+    let quote = "Our levels of chunks, which split such slots, move far fewer at once.";
+    let most = sizes.last().map_or(f64::NAN, |n| *n as f64);
+    e.exceeds("C17.6", quote, (most, chunks.last()), Much);
+    sweep.beside("hierarchical-wheel", chunks);
+    e.sweep(&sweep);
+}
+
+/// What the advances of Kafka's wheels leave in upper slots, by the printed code.
+fn demotion(lab: &Lab, e: &mut Evidence) {
+    let [mut advances, mut moved, mut by_distance] = [0_u64; 3];
+    for seed in lab.seeds() {
+        let (mut wheels, mut random) = (Port::new(1, 20, 0), random(seed));
+        for name in 0..1 << 10 {
+            wheels.add(random.random_range(1..8_000), name);
+        }
+        while let Some(poll) = wheels.poll_next() {
+            advances += 1;
+            moved += poll.moved.len() as u64;
+            let width = |level: usize| 20_u64.pow(level as u32 - 1);
+            let near = |(level, deadline): &(usize, Tick)| {
+                *level > 1 && deadline - wheels.current() < width(*level)
+            };
+            by_distance += wheels.timers().filter(near).count() as u64;
+        }
+    }
+    let quote = "An advance reinserts the tasks of the slot that begins.";
+    e.holds("C65.1", quote, moved > 0, format!("{moved} moves in {advances} advances"));
+    let quote = "It reinserts all tasks that a lower level could take by their distance.";
+    let left = by_distance as f64 / advances as f64;
+    e.holds("C65.2", quote, by_distance == 0, format!("{left:.1} left above after an advance"));
+}
+
+pub(super) const MOVES: Experiment = Experiment {
+    name: "vl-cascades",
+    about: "list-wheel and kafka-wheel with 16 slots a level, single timers anywhere in the range of m = 1 to 5 levels: how often each is moved",
+    run: moves,
+};
+
+fn moves(lab: &Lab, e: &mut Evidence) {
+    const SLOTS: u64 = 16;
+    let (mut beyond, mut adds, mut rows) = (0, Vec::new(), Vec::new());
+    for name in WHEELS {
+        let mut means = Vec::new();
+        for levels in 1..=5_u32 {
+            let range = SLOTS.pow(levels);
+            let mut moves = Tally::default();
+            for seed in lab.seeds() {
+                let mut random = random(seed);
+                moves.extend((0..400).map(|_| {
+                    // The hand and the deadline in one turn of the highest level.
+                    let now = random.random_range(0..range - 1);
+                    let delay = random.random_range(1..range - now);
+                    moves_of_one(lab.slots_from(name, SLOTS, now), delay)
+                }));
+            }
+            beyond += u64::from(moves.max() >= u64::from(levels));
+            means.push(moves.mean());
+            let mean = format!("{:.3}", moves.mean());
+            let [levels, most] = [u64::from(levels), moves.max()].map(|count| count.to_string());
+            rows.push([name.to_owned(), levels, range.to_string(), mean, most]);
+        }
+        // How many timers start in the second level at all depends on what is in reach of the first.
+        adds.extend(means[1..].windows(2).map(|pair| (pair[1] - pair[0], 1.0)));
+    }
+    let quote = "With m levels a timer is moved at most m - 1 times.";
+    e.holds("V11.1", quote, beyond == 0, format!("exceeded {beyond} times"));
+    let (least, most) = adds
+        .iter()
+        .fold((f64::INFINITY, 0.0_f64), |(low, high), (it, _)| (low.min(*it), high.max(*it)));
+    let quote = "START_TIMER, which is charged with it, is O(m): each level adds a move.";
+    e.say(
+        "V11.2",
+        quote,
+        Test::Within(adds, Level),
+        format!("{least:.2} to {most:.2} moves a level"),
+    );
+    e.table(
+        "Moves from level to level, 16 slots each",
+        ["wheel", "levels", "range", "moves, mean", "most"],
+        rows,
+    );
+}
+
+pub(super) const SLOT: Experiment = Experiment {
+    name: "bottom-slot-due",
+    about: "four wheels from wake-up to wake-up, n random timers: whether what fires is due; Kafka's wheels as printed: how many deadlines are in a slot, by level",
+    run: slot,
+};
+
+fn slot(lab: &Lab, e: &mut Evidence) {
+    let [mut fired, mut wrong, mut deadlines] = [0_u64; 3];
+    let mut seen: Vec<[u64; 4]> = Vec::new();
+    for n in lab.sizes_to(1 << 16) {
+        for seed in lab.seeds() {
+            let mut random = random(seed ^ n << 32);
+            let draws: Vec<Tick> = (0..n / 2).map(|_| random.random_range(1..1 << 22)).collect();
+            // Twice each, so that slots of one deadline hold more than one timer.
+            let draws = draws.repeat(2);
+            for name in ["list-wheel", "hierarchical-wheel", "kafka-wheel"] {
+                let mut probe = lab.make(name);
+                probe.fill(draws.iter().copied());
+                while let Some(tick) = probe.timer.next_wakeup() {
+                    let of_tick: BTreeSet<Tick> = probe
+                        .fired(tick)
+                        .into_iter()
+                        .map(|it| {
+                            (fired, wrong) = (fired + 1, wrong + u64::from(it.0 != tick));
+                            it.0
+                        })
+                        .collect();
+                    deadlines = deadlines.max(of_tick.len() as u64);
+                }
+            }
+            note_slots(&mut seen, &draws);
+        }
+    }
+    let quote = "All tasks in the list that the hand reaches are due.";
+    e.holds("C18.1", quote, fired > 0 && wrong == 0, format!("{wrong} of {fired} not due"));
+    let above: u64 = seen.iter().skip(1).map(|level| level[2]).sum();
+    let quote = "That is so on every level, so that none has to be looked at again.";
+    e.holds("C18.2", quote, above == 0, format!("{above} times one of a higher level was not"));
+    let quote = "A slot of the lowest level holds tasks of one expiry.";
+    e.holds("C60.1", quote, deadlines == 1, format!("{deadlines} deadline at most"));
+    let most = seen.iter().skip(1).map(|level| level[3]).max().unwrap_or(0);
+    let quote = "So does a slot of a higher level.";
+    e.holds("C60.2", quote, most == 1, format!("up to {most} deadlines"));
+    let row = |(level, counts): (usize, &[u64; 4])| {
+        let [slots, timers, not_due, distinct] = counts.map(|count| count.to_string());
+        [level.to_string(), slots, timers, not_due, distinct]
+    };
+    let columns = ["level", "slots emptied", "timers", "not due", "most deadlines"];
+    e.table(
+        "Slots of Kafka's wheels when they are emptied",
+        columns,
+        seen.iter().enumerate().map(row),
+    );
+}
+
+/// Slots, timers, those not due and the most deadlines of one slot, by level.
+fn note_slots(seen: &mut Vec<[u64; 4]>, deadlines: &[Tick]) {
+    let mut wheels = Port::new(1, 20, 0);
+    (0..).zip(deadlines).for_each(|(name, deadline)| _ = wheels.add(*deadline, name));
+    while let Some(poll) = wheels.poll_next() {
+        let moved = poll.moved.iter().map(|(deadline, ..)| *deadline);
+        let all: Vec<Tick> = poll.ran.iter().map(|(deadline, _)| *deadline).chain(moved).collect();
+        let distinct = all.iter().collect::<BTreeSet<_>>().len() as u64;
+        let not_due = all.iter().filter(|deadline| **deadline > poll.expiry).count() as u64;
+        let level = poll.from.level - 1;
+        seen.resize(seen.len().max(level + 1), [0; 4]);
+        let [slots, timers, late, most] = seen[level];
+        seen[level] = [slots + 1, timers + all.len() as u64, late + not_due, most.max(distinct)];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Scale;
+
+    #[test]
+    fn a_timer_moves_once_for_each_level_on_its_way() {
+        let lab = Lab::new(&Scale::REDUCED);
+        for name in WHEELS {
+            let moves = [7, 63, 511].map(|delay| moves_of_one(lab.slots(name, 8), delay));
+            assert_eq!(moves, [0, 1, 2], "{name}");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! C09, C19, V10: rounds or levels? How often a timer is touched from its start to its end.
+//!
+//! With rounds a timer of delay T is passed T/M times; with levels it is moved from level to level,
+//! m - 1 times at most, and fires. Each time it is met counts as one, so that rounds and levels are
+//! compared in one unit, and Varghese and Lauck's T* = m M c7/c6 is m M.
+
+use super::drive::wakeups;
+use crate::count::random;
+use crate::growth::Growth::{Linear, Logarithmic};
+use crate::scale::powers;
+use crate::thresholds::Threshold::Crossing;
+use crate::{Evidence, Experiment, Lab, Sweep, Test};
+use rand::RngExt;
+use wheelhouse_core::{Tick, Timer};
+
+pub(super) const ROUNDS_OR_LEVELS: Experiment = Experiment {
+    name: "rounds-vs-levels",
+    about: "scheme 6 with 256 and 4,096 slots against list-wheel of as many in 3 levels of 64 and 4 of 1,024: how often a timer is met, mean delays of 2^4 to 2^18",
+    run,
+};
+
+/// Timers of a sample, one after the other.
+const TIMERS: u64 = 256;
+
+/// A wheel with rounds, and levels that have no more slots in all.
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    slots: u64,
+    levels: u64,
+    per_level: u64,
+}
+
+const PAIRS: [Pair; 2] = [
+    Pair { slots: 256, levels: 3, per_level: 64 },
+    Pair { slots: 4_096, levels: 4, per_level: 1_024 },
+];
+
+/// How often a hand that comes to a slot a tick meets a timer until it fires.
+fn met_in_rounds(slots: Tick, delay: Tick) -> u64 {
+    delay.div_ceil(slots)
+}
+
+fn run(lab: &Lab, e: &mut Evidence) {
+    let delays = powers(4, 18);
+    let mut sweep = Sweep::over("mean delay in ticks", "Rounds or levels", "times a timer is met");
+    let (mut most, mut crossings) = (0, Vec::new());
+    for pair in PAIRS {
+        let [rounds, levels] = lab.curves(&delays, |mean, seed| {
+            let mut random = random(seed ^ mean << 32);
+            let mut probe = lab.slots("list-wheel", pair.per_level);
+            let mut met = [0; 2];
+            for _ in 0..TIMERS {
+                let delay = random.random_range(1..=2 * mean);
+                met[0] += met_in_rounds(pair.slots, delay);
+                // From any phase of the levels.
+                let start = probe.timer.now() + random.random_range(1..1 << 20);
+                probe.timer.advance(start, |_| ());
+                probe.fill([delay]);
+                let of_one = wakeups(&mut probe).iter().map(|it| it.moved + it.fired).sum::<u64>();
+                if delay < pair.per_level.pow(pair.levels as u32 - 1) {
+                    most = most.max(of_one.saturating_sub(pair.levels));
+                }
+                met[1] += of_one;
+            }
+            met.map(|met| met as f64 / TIMERS as f64)
+        });
+        let points = rounds.points().into_iter().zip(levels.points());
+        let ahead: Vec<(f64, f64)> = points.map(|((t, a), (_, b))| (t, b - a)).collect();
+        crossings.push((crossing(&ahead).unwrap_or(f64::NAN), (pair.levels * pair.slots) as f64));
+        sweep.add(format!("rounds, {} slots", pair.slots), rounds);
+        sweep.add(format!("{} levels of {}", pair.levels, pair.per_level), levels);
+    }
+    let [rounds, levels] = [&sweep["rounds, 256 slots"], &sweep["3 levels of 64"]];
+    let pair = |at: fn(&crate::growth::Curve) -> f64| {
+        PAIRS.map(|it| {
+            (
+                at(&sweep[&*format!("rounds, {} slots", it.slots)]),
+                at(&sweep[&*format!("{} levels of {}", it.levels, it.per_level)]),
+            )
+        })
+    };
+    let (short, long) = (pair(crate::growth::Curve::first), pair(crate::growth::Curve::last));
+    let told = |[(a, b), _]: [(f64, f64); 2]| format!("{a:.1} times met against {b:.1}");
+    let rounds_first = |of: [(f64, f64); 2]| of.iter().all(|(rounds, levels)| rounds <= levels);
+    let quote = "Rounds are to be preferred: for short delays a timer is met less often.";
+    e.holds("C09.1", quote, rounds_first(short), told(short));
+    let quote = "For long delays it is met less often, too.";
+    e.holds("C09.2", quote, rounds_first(long), told(long));
+    let quote = "Layers save time: for long delays a timer is met less often.";
+    e.holds("C19.1", quote, long.iter().all(|(rounds, levels)| levels < rounds), told(long));
+    let quote = "They save it at every delay, so that only simpler code speaks for rounds.";
+    e.holds("C19.2", quote, short.iter().all(|(rounds, levels)| levels < rounds), told(short));
+    let quote = "With rounds a timer of delay T is met T/M times.";
+    e.class("V10.1", quote, [&rounds.from(256 * 16)], Linear);
+    let quote = "With levels the times it is met are at most logarithmic in T.";
+    e.at_most("V10.2", quote, [levels], Logarithmic);
+    let quote = "It is met at most m times, within the range of m levels.";
+    e.holds("V10.3", quote, most == 0, format!("{most} times more"));
+    for (id, (found, stated), pair) in
+        [("V10.4", crossings[0], PAIRS[0]), ("V10.5", crossings[1], PAIRS[1])]
+    {
+        let quote =
+            format!("They meet at T* = m M, where M = {} and m = {}.", pair.slots, pair.levels);
+        let factor = (found / stated).max(stated / found);
+        let number = format!("at {found:.0} ticks, stated {stated:.0}");
+        e.say(id, quote, Test::Within(vec![(factor, 0.0)], Crossing), number);
+    }
+    e.sweep(&sweep);
+}
+
+/// The last delay at which what is above 0 comes below it, on a logarithmic axis.
+fn crossing(ahead: &[(f64, f64)]) -> Option<f64> {
+    let crosses = |pair: &&[(f64, f64)]| pair[0].1 > 0.0 && pair[1].1 <= 0.0;
+    let pair = ahead.windows(2).rev().find(crosses)?;
+    let share = pair[0].1 / (pair[0].1 - pair[1].1);
+    Some(pair[0].0 * (pair[1].0 / pair[0].0).powf(share))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::models::rounds::{Rounds, S4};
+    use super::*;
+
+    #[test]
+    fn a_timer_is_met_once_a_round_in_scheme_6() {
+        for delay in [1, 63, 64, 65, 1_000] {
+            let mut scheme_6 = Rounds::new(S4, 64, 0);
+            scheme_6.add(0, delay, 1);
+            let met: u64 = (0..delay).map(|_| scheme_6.tick().met()).sum();
+            assert_eq!(met, met_in_rounds(64, delay));
+        }
+    }
+
+    /// The figures of the literature for equal costs: 768 ticks and 16,384.
+    #[test]
+    fn by_the_laws_they_meet_where_it_is_predicted() {
+        for (pair, stated) in PAIRS.iter().zip([768.0, 16_384.0]) {
+            let of = |t: f64| (t, pair.levels as f64 - t / pair.slots as f64);
+            let ahead: Vec<_> = (4..=20).map(|bits| of(f64::from(1 << bits))).collect();
+            let found = crossing(&ahead).unwrap_or_default();
+            assert!((found / stated - 1.0).abs() < 0.1, "{found}");
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! How structures are filled, driven and held: what many experiments do before they count.
+
+use crate::count::{Order, Probe, Steps, Tally, random};
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use rand_pcg::Pcg64Mcg;
+use std::f64::consts::TAU;
+use std::ops::RangeInclusive;
+use wheelhouse_core::meter::Work;
+use wheelhouse_core::{Tick, Timer, TimerId};
+
+/// What was done at one tick on the way from wake-up to wake-up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Wakeup {
+    pub(super) tick: Tick,
+    /// Timers that fired.
+    pub(super) fired: u64,
+    /// Timers that were moved to a lower level.
+    pub(super) moved: u64,
+}
+
+/// Advances from wake-up to wake-up until no timer is left.
+pub(super) fn wakeups<T: Timer<u64>>(probe: &mut Probe<T>) -> Vec<Wakeup> {
+    let mut wakeups = Vec::new();
+    while let Some(tick) = probe.timer.next_wakeup() {
+        let (steps, fired) = probe.work(|timer| timer.advance(tick, |_| ()));
+        wakeups.push(Wakeup { tick, fired: fired as u64, moved: steps.of(Work::CascadeMove) });
+    }
+    wakeups
+}
+
+/// Calls the structure at each tick from one to another: (tick of firing, value).
+pub(super) fn tick_by_tick(timer: &mut impl Timer<u64>, from: Tick, to: Tick) -> Vec<(Tick, u64)> {
+    let mut fired = Vec::new();
+    for tick in from..=to {
+        timer.advance(tick, |expired| fired.push((tick, expired.value)));
+    }
+    fired
+}
+
+/// Calls the structure at each of its wake-ups until no timer is live: the ticks of the calls, and (tick of firing, value).
+pub(super) fn by_wakeups(timer: &mut impl Timer<u64>) -> (Vec<Tick>, Vec<(Tick, u64)>) {
+    let (mut calls, mut fired) = (Vec::new(), Vec::new());
+    while let Some(tick) = timer.next_wakeup() {
+        calls.push(tick);
+        timer.advance(tick, |expired| fired.push((tick, expired.value)));
+    }
+    (calls, fired)
+}
+
+/// Timers of these delays started at a tick: the delays after which they fire, in order of firing.
+pub(super) fn fired_after(timer: &mut impl Timer<u64>, start: Tick, delays: &[Tick]) -> Vec<Tick> {
+    timer.advance(start, |_| ());
+    for delay in delays {
+        timer.insert(start + delay, *delay);
+    }
+    let last = delays.iter().max().copied().unwrap_or(0);
+    tick_by_tick(timer, start + 1, start + last + 1).iter().map(|(tick, _)| tick - start).collect()
+}
+
+/// An exponential interval of mean 1.
+pub(super) fn exponential(random: &mut Pcg64Mcg) -> f64 {
+    // The argument lies above 0, so that the logarithm is finite.
+    -(1.0 - random.random::<f64>()).ln()
+}
+
+/// A number of the standard normal distribution, by Box and Muller's transformation.
+pub(super) fn normal(random: &mut Pcg64Mcg) -> f64 {
+    let radius = (2.0 * exponential(random)).sqrt();
+    radius * (TAU * random.random::<f64>()).cos()
+}
+
+/// A place in one of so many equal parts of a range: random, and yet every part is met.
+pub(super) fn anywhere(part: u64, parts: u64, range: u64, random: &mut Pcg64Mcg) -> u64 {
+    (part * range + random.random_range(0..range)) / parts
+}
+
+/// Mean steps to start one of the second half of n timers, and to stop one of the half that are stopped at random, the tidying up included.
+pub(super) fn start_and_stop<T: Timer<u64>>(
+    mut probe: Probe<T>,
+    order: Order,
+    n: u64,
+    seed: u64,
+) -> [f64; 2] {
+    let (half, delays) = (n as usize / 2, order.delays(n, seed));
+    let mut ids = probe.fill(delays[..half].iter().copied());
+    let (start, others) = (probe.steps(), probe.fill(delays[half..].iter().copied()));
+    let start = probe.steps().since(&start);
+    ids.extend(others);
+    ids.shuffle(&mut random(seed));
+    let before = probe.steps();
+    ids[..half].iter().for_each(|id| _ = probe.timer.cancel(*id));
+    probe.timer.compact();
+    let stop = probe.steps().since(&before);
+    [start, stop].map(|steps| steps.total() as f64 / half as f64)
+}
+
+/// The mean of a cost over several structures where n is small: what one happens to look like must not decide.
+pub(super) fn over_copies<const K: usize>(
+    enough: u64,
+    n: u64,
+    seed: u64,
+    mut sample: impl FnMut(u64) -> [f64; K],
+) -> [f64; K] {
+    let copies = (enough / n).max(1);
+    let mut sums = [0.0; K];
+    for copy in 0..copies {
+        let of_one = sample(seed << 32 | copy);
+        sums.iter_mut().zip(of_one).for_each(|(sum, of_one)| *sum += of_one);
+    }
+    sums.map(|sum| sum / copies as f64)
+}
+
+/// The work of a population that is held.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Held {
+    /// Timers that fired, and were started again.
+    pub(super) fired: u64,
+    /// Steps of each tick: bookkeeping and expiry.
+    pub(super) ticks: Vec<u64>,
+}
+
+impl Held {
+    /// Steps of a tick, on average.
+    pub(super) fn per_tick(&self) -> f64 {
+        self.ticks.iter().sum::<u64>() as f64 / self.ticks.len() as f64
+    }
+}
+
+/// Goes from tick to tick and starts each timer that fires again, so that their number stays.
+pub(super) fn hold<T: Timer<u64>>(
+    probe: &mut Probe<T>,
+    ticks: RangeInclusive<Tick>,
+    mut delay: impl FnMut() -> Tick,
+) -> Held {
+    let mut held = Held::default();
+    for tick in ticks {
+        let mut steps = 0;
+        loop {
+            let (work, expired) = probe.work(|timer| timer.pop_expired(tick));
+            steps += work.total();
+            if expired.is_none() {
+                break;
+            }
+            held.fired += 1;
+            probe.timer.insert(tick + delay(), 0);
+        }
+        held.ticks.push(steps);
+    }
+    held
+}
+
+/// The longest delay of the hold model: so long that hardly two timers are due at one tick.
+const LONGEST: Tick = 1 << 40;
+/// Turns of a sample, shared out among structures that have few turns for their size and so stay as they were filled.
+const TURNS: u64 = 4_096;
+/// The structures of a sample hold so many timers together, at least.
+const ENOUGH: u64 = 1 << 16;
+
+/// What the operations of a sample took, each on its own: the hold model, in which structures in order are compared.
+///
+/// About n timers stay, while some are taken out and put in, cancelled or moved. Delays are uniform;
+/// what is left of one at a random moment is distributed as the lesser of two, and so a structure
+/// is filled: the model is in its steady state from the first operation on. Operations of one kind
+/// follow each other. In the classic model each one out is followed by one in; then a heap, which
+/// takes the last place for both, goes the same way to the root every time.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Log {
+    /// Taking the first out.
+    pub(super) pop: Vec<Steps>,
+    /// Putting another in.
+    pub(super) insert: Vec<Steps>,
+    /// Taking any out by its handle.
+    pub(super) cancel: Vec<Steps>,
+    /// Moving any by its handle.
+    pub(super) moving: Vec<Steps>,
+}
+
+impl Log {
+    /// Runs the model on structures of n timers.
+    pub(super) fn of<T: Timer<u64>>(build: impl Fn() -> Probe<T>, n: u64, seed: u64) -> Self {
+        let copies = (ENOUGH / n).max(1);
+        let mut log = Self::default();
+        for copy in 0..copies {
+            Model::new(build(), n, seed << 32 | copy).turns(TURNS / copies, &mut log);
+        }
+        log
+    }
+
+    /// Mean steps of an insertion, a cancellation, a move, and of taking the first.
+    pub(super) fn means(&self) -> [f64; 4] {
+        [&self.insert, &self.cancel, &self.moving, &self.pop].map(|kind| totals(kind).mean())
+    }
+
+    /// A pop and an insertion, as one operation. Which is which does not matter.
+    pub(super) fn holds(&self) -> Tally {
+        let pairs = self.pop.iter().zip(self.insert.iter().step_by(2));
+        pairs.map(|(pop, insert)| pop.total() + insert.total()).collect()
+    }
+}
+
+/// The steps of operations, of whichever kind.
+pub(super) fn totals(operations: &[Steps]) -> Tally {
+    operations.iter().map(Steps::total).collect()
+}
+
+/// Mean steps to take the first out, until none of n is left: what the first few cost depends on how the structure looks at its edge.
+pub(super) fn drain<T: Timer<u64>>(build: impl Fn() -> Probe<T>, n: u64, seed: u64) -> f64 {
+    let [mean] = over_copies(ENOUGH, n, seed, |seed| {
+        let (mut model, mut log) = (Model::new(build(), n, seed), Log::default());
+        (0..n).for_each(|_| _ = model.pop(&mut log));
+        [totals(&log.pop).mean()]
+    });
+    mean
+}
+
+struct Model<T> {
+    probe: Probe<T>,
+    /// The handle of each timer, whose value is its number here.
+    ids: Vec<TimerId>,
+    random: Pcg64Mcg,
+}
+
+impl<T: Timer<u64>> Model<T> {
+    fn new(mut probe: Probe<T>, n: u64, seed: u64) -> Self {
+        let mut random = random(seed);
+        let ids = probe.fill((0..n).map(|_| delay(&mut random).min(delay(&mut random))));
+        Self { probe, ids, random }
+    }
+
+    /// Takes so many out and puts as many in, cancels so many and puts as many in, and moves so many.
+    fn turns(&mut self, turns: u64, log: &mut Log) {
+        let popped: Vec<u64> = (0..turns).map(|_| self.pop(log)).collect();
+        popped.into_iter().for_each(|value| self.insert(value, log));
+        let cancelled = self.any(turns);
+        for value in &cancelled {
+            let id = self.ids[*value as usize];
+            log.cancel.push(self.probe.work(|timer| timer.cancel(id)).0);
+        }
+        cancelled.into_iter().for_each(|value| self.insert(value, log));
+        for value in self.any(turns) {
+            let (id, deadline) = (self.ids[value as usize], self.deadline());
+            log.moving.push(self.probe.work(|timer| timer.reschedule(id, deadline)).0);
+        }
+    }
+
+    /// Takes the first out. A wheel may wake to move it closer before.
+    fn pop(&mut self, log: &mut Log) -> u64 {
+        let before = self.probe.steps();
+        loop {
+            let next = self.probe.timer.next_wakeup().expect("n timers are live");
+            if let Some(fired) = self.probe.timer.pop_expired(next) {
+                log.pop.push(self.probe.steps().since(&before));
+                return fired.value;
+            }
+        }
+    }
+
+    fn insert(&mut self, value: u64, log: &mut Log) {
+        let deadline = self.deadline();
+        let (steps, id) = self.probe.work(|timer| timer.insert(deadline, value));
+        log.insert.push(steps);
+        self.ids[value as usize] = id;
+    }
+
+    fn deadline(&mut self) -> Tick {
+        self.probe.timer.now() + delay(&mut self.random)
+    }
+
+    /// The numbers of so many timers, as far apart as can be.
+    fn any(&mut self, count: u64) -> Vec<u64> {
+        let n = self.ids.len() as u64;
+        let from = self.random.random_range(0..n);
+        (0..count).map(|at| (from + at * (n / count)) % n).collect()
+    }
+}
+
+/// A delay of the hold model.
+pub(super) fn delay(random: &mut Pcg64Mcg) -> Tick {
+    random.random_range(1..=LONGEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Lab, Scale};
+
+    #[test]
+    fn each_wheel_fires_what_it_holds_from_wakeup_to_wakeup_and_tick_by_tick() {
+        let lab = Lab::new(&Scale::REDUCED);
+        for name in ["single-wheel", "hashed-wheel", "round-wheel", "list-wheel", "kafka-wheel"] {
+            let filled = || {
+                let mut probe = lab.slots(name, 64);
+                probe.fill([7, 300, 300, 5_000]);
+                probe
+            };
+            let expected = [(7, 0), (300, 1), (300, 2), (5_000, 3)];
+            assert_eq!(by_wakeups(&mut filled().timer).1, expected, "{name}");
+            assert_eq!(tick_by_tick(&mut filled().timer, 1, 5_000), expected, "{name}");
+            assert_eq!(wakeups(&mut filled()).iter().map(|it| it.fired).sum::<u64>(), 4);
+        }
+    }
+
+    #[test]
+    fn intervals_have_the_moments_of_their_distribution() {
+        let moments = |draw: fn(&mut Pcg64Mcg) -> f64| {
+            let mut random = random(1);
+            let draws: Vec<f64> = (0..100_000).map(|_| draw(&mut random)).collect();
+            let mean = draws.iter().sum::<f64>() / draws.len() as f64;
+            (mean, draws.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / draws.len() as f64)
+        };
+        let (mean, variance) = moments(exponential);
+        assert!((mean - 1.0).abs() < 0.02 && (variance - 1.0).abs() < 0.05, "{mean} {variance}");
+        let (mean, variance) = moments(normal);
+        assert!(mean.abs() < 0.02 && (variance - 1.0).abs() < 0.02, "{mean} {variance}");
+    }
+
+    #[test]
+    fn a_population_that_is_held_stays_and_fires_at_its_rate() {
+        let mut probe = Lab::new(&Scale::REDUCED).slots("round-wheel", 8);
+        probe.fill([1, 2, 3, 4]);
+        let held = hold(&mut probe, 1..=40, || 4);
+        assert_eq!((held.fired, held.ticks.len(), probe.timer.len()), (40, 40, 4));
+        assert!(held.per_tick() > 0.0);
+    }
+
+    #[test]
+    fn what_is_left_of_the_delays_stays_as_it_was_filled() {
+        let lab = Lab::new(&Scale::REDUCED);
+        let mut model = Model::new(lab.make("btree-map"), 1 << 12, 1);
+        let mean_left = |model: &Model<crate::count::AnyTimer>| {
+            let timer = &model.probe.timer;
+            let deadlines = model.ids.iter().filter_map(|id| timer.deadline(*id));
+            let left = deadlines.map(|deadline| (deadline - timer.now()) as f64).sum::<f64>();
+            left / model.ids.len() as f64 / LONGEST as f64
+        };
+        let (before, mut log) = (mean_left(&model), Log::default());
+        model.turns(1 << 8, &mut log);
+        // The lesser of two uniform delays is a third of the longest on average.
+        assert!((before - 1.0 / 3.0).abs() < 0.02, "{before}");
+        assert!((mean_left(&model) - before).abs() < 0.1);
+        assert_eq!((log.pop.len(), log.insert.len(), log.holds().len()), (1 << 8, 2 << 8, 1 << 8));
+    }
+}

@@ -1,0 +1,425 @@
+//! C07, C35, C36, C42, C44, C61: how often a program wakes, and what Kafka's queue of slots costs.
+
+use super::drive::{Wakeup, tick_by_tick, wakeups};
+use super::models::kafka::Port;
+use crate::count::random;
+use crate::growth::Growth::{Constant, Logarithmic};
+use crate::growth::{Curve, Sample};
+use crate::{By, Evidence, Experiment, Lab, Sweep};
+use rand::RngExt;
+use rand_pcg::Pcg64Mcg;
+use wheelhouse_core::{Tick, Timer};
+use wheelhouse_kafka_wheel::KafkaWheel;
+
+pub(super) const WAKEUPS: Experiment = Experiment {
+    name: "driver-wakeups",
+    about: "wake-ups that fire nothing: one timer at 350 by ticks, by the next wake-up of each structure, by a queue of slots; that queue under three loads; 1,000 timers behind one driver and behind one each",
+    run: drivers,
+};
+
+/// The article's timer.
+const ALONE: Tick = 350;
+
+fn drivers(lab: &Lab, e: &mut Evidence) {
+    one_scheduler(lab, e);
+    let ticking = lab.each(1, |timer| {
+        timer.insert(ALONE, 0);
+        ALONE as usize - tick_by_tick(timer, 1, ALONE).len()
+    });
+    e.by(By::Arithmetic);
+    let quote = "A single task of 350 s at a tick of 1 s brings 349 useless advances.";
+    e.everywhere("C42.1", quote, 349, &ticking);
+    let vain = lab.each(1, |timer| {
+        timer.insert(ALONE, 0);
+        let mut calls = 0;
+        while let Some(tick) = timer.next_wakeup() {
+            calls += usize::from(timer.advance(tick, |_| ()) == 0);
+        }
+        calls
+    });
+    let most = vain.iter().map(|(_, calls)| *calls).max().unwrap_or(0);
+    e.by(By::Counts);
+    let quote = "That is the wheel's doing: any driver of it makes as many.";
+    e.holds("C42.2", quote, most >= 349, format!("at most {most} from wake-up to wake-up"));
+    loads(lab, e);
+}
+
+/// Wake-ups of one driver for all timers against those of a driver for each.
+fn one_scheduler(lab: &Lab, e: &mut Evidence) {
+    const TIMERS: u64 = 1_000;
+    let wakes = |ticks: bool, delays: &[Tick]| {
+        // A heap names its next deadline exactly, so that no wake-up is the structure's own doing.
+        let mut probe = lab.make("heap-4");
+        probe.fill(delays.iter().copied());
+        let last = delays.iter().max().copied().unwrap_or(0);
+        if ticks { last } else { wakeups(&mut probe).len() as u64 }
+    };
+    for (id, quote, ticks, delay) in [
+        (
+            "C07.1",
+            "One scheduler wakes less often than one each: tasks due together.",
+            false,
+            (|_| TIMERS) as fn(u64) -> Tick,
+        ),
+        ("C07.2", "It does where each task is due at a time of its own.", false, |at| 1 + at),
+        ("C07.3", "It does where schedulers wake at each tick.", true, |at| 1 + at),
+    ] {
+        let delays: Vec<Tick> = (0..TIMERS).map(delay).collect();
+        let together = wakes(ticks, &delays);
+        let apart: u64 = delays.iter().map(|delay| wakes(ticks, &[*delay])).sum();
+        let number = format!("{together} wake-ups against {apart}");
+        e.holds(id, quote, together < apart, number);
+    }
+}
+
+/// Kafka's queue of slots, of 20 slots a wheel, as printed.
+fn loads(lab: &Lab, e: &mut Evidence) {
+    let names = [
+        "20 timers of 1 to 2^20 ticks, of any magnitude",
+        "20,000 timers of 1 to 2,000 ticks",
+        "2,000 timers of 1 to 1,000,000 ticks, all but 20 cancelled",
+    ];
+    // Ticks, wake-ups, those that only demote, those that find none, the longest queue, slots, timers.
+    let mut seen = [[0_u64; 7]; 3];
+    for seed in lab.seeds() {
+        for (load, sum) in seen.iter_mut().enumerate() {
+            let mut printed = Port::new(1, 20, 0);
+            let timers = timers(load, &mut random(seed));
+            for (name, (deadline, cancelled)) in (0..).zip(&timers) {
+                printed.add(*deadline, name);
+                if *cancelled {
+                    printed.cancel(name);
+                }
+            }
+            let wakeups = by_queue(&mut printed);
+            let vain = |moves: bool| {
+                wakeups.iter().filter(|it| it.fired == 0 && (it.moved > 0) == moves).count()
+            };
+            let last = wakeups.last().map_or(0, |last| last.tick);
+            let counts = [last, wakeups.len() as u64, vain(true) as u64, vain(false) as u64];
+            counts.iter().enumerate().for_each(|(at, count)| sum[at] += count);
+            sum[4] = sum[4].max(printed.longest_queue() as u64);
+            sum[5] = sum[5].max(printed.levels() as u64 * 20);
+            sum[6] = timers.len() as u64;
+        }
+    }
+    let [sparse, dense, cancelled] = seen;
+    let quote = "Kafka's queue of slots makes fewer advances than there are ticks.";
+    e.holds("C44.1", quote, sparse[1] < sparse[0], format!("{} of {} ticks", sparse[1], sparse[0]));
+    let quote = "It makes no empty advances: none only demotes.";
+    e.holds("C44.2", quote, sparse[2] == 0, format!("{} of {} do", sparse[2], sparse[1]));
+    let quote = "After a mass cancel none finds cancelled tasks only.";
+    e.holds("C44.3", quote, cancelled[3] == 0, format!("{} of {} do", cancelled[3], cancelled[1]));
+    let quote = "It trades space for time: the queue holds no more entries than slots.";
+    e.holds(
+        "C44.4",
+        quote,
+        seen.iter().all(|it| it[4] <= it[5]),
+        format!("{} of {}", dense[4], dense[5]),
+    );
+    let quote = "It holds slots rather than tasks: far fewer where these are dense.";
+    e.exceeds(
+        "C44.5",
+        quote,
+        (dense[6] as f64, dense[4] as f64),
+        crate::thresholds::Threshold::Much,
+    );
+    let quote = "It holds fewer entries than tasks where these are sparse.";
+    e.holds("C44.6", quote, sparse[4] < sparse[6], format!("{} of {} tasks", sparse[4], sparse[6]));
+    let columns = [
+        "load",
+        "ticks",
+        "wake-ups",
+        "only demote",
+        "find none",
+        "longest queue",
+        "slots",
+        "timers",
+    ];
+    let row = |(name, counts): (&str, [u64; 7])| {
+        let [a, b, c, d, e, f, g] = counts.map(|count| count.to_string());
+        [name.to_owned(), a, b, c, d, e, f, g]
+    };
+    e.table(
+        "A queue of slots as printed, all seeds together",
+        columns,
+        names.into_iter().zip(seen).map(row),
+    );
+}
+
+/// Deadlines of a load, and whether each timer is cancelled before anything is due.
+fn timers(load: usize, random: &mut Pcg64Mcg) -> Vec<(Tick, bool)> {
+    let mut sparse = || {
+        let bits = random.random_range(1..=20_u32);
+        (random.random_range(1..=1 << bits), false)
+    };
+    match load {
+        0 => (0..20).map(|_| sparse()).collect(),
+        1 => (0..20_000).map(|_| (random.random_range(1..=2_000), false)).collect(),
+        _ => (0..2_000).map(|at| (random.random_range(1..=1_000_000), at % 100 != 0)).collect(),
+    }
+}
+
+/// Polls until the queue is empty; what is polled at one tick is one wake-up.
+fn by_queue(wheels: &mut Port) -> Vec<Wakeup> {
+    let mut wakeups: Vec<Wakeup> = Vec::new();
+    while let Some(poll) = wheels.poll_next() {
+        if wakeups.last().is_none_or(|last| last.tick != poll.expiry) {
+            wakeups.push(Wakeup { tick: poll.expiry, ..Wakeup::default() });
+        }
+        if let Some(last) = wakeups.last_mut() {
+            last.fired += poll.ran.len() as u64;
+            last.moved += poll.moved.len() as u64;
+        }
+    }
+    wakeups
+}
+
+pub(super) const QUEUE: Experiment = Experiment {
+    name: "bucket-queue-ops",
+    about: "Kafka's wheels as printed, 8, 20 and 64 slots: offers and polls of the queue for each timer where timers are dense, sparse, or cancelled; its length; how often a slot is offered in a lap",
+    run: queue,
+};
+
+/// Wheel sizes; delays of the dense load, Kafka's own timeouts; ticks for each timer of the sparse one.
+const SIZES: [u64; 3] = [8, 20, 64];
+const DENSE: Tick = 200;
+const SPARSE: Tick = 1_000;
+
+fn queue(lab: &Lab, e: &mut Evidence) {
+    let sizes = lab.sizes_to(1 << 16);
+    let mut sweep = Sweep::new("The queue of slots", "offers and polls for each timer");
+    let (mut within, mut polled, mut vain) = (true, 0, 0);
+    for size in SIZES {
+        for load in ["dense", "sparse", "cancelled"] {
+            let curve = lab.curve(&sizes, |n, seed| {
+                let (mut wheels, mut random) = (Port::new(1, size as usize, 0), random(seed));
+                let longest = if load == "dense" { DENSE } else { SPARSE * n };
+                for name in 0..n {
+                    wheels.add(random.random_range(1..=longest), name);
+                    if load == "cancelled" && !name.is_multiple_of(n / 16) {
+                        wheels.cancel(name);
+                    }
+                }
+                let mut polls = 0;
+                while let Some(poll) = wheels.poll_next() {
+                    polls += 1;
+                    let is_vain = poll.ran.is_empty() && poll.moved.is_empty();
+                    vain += u64::from(load == "cancelled" && is_vain);
+                }
+                polled += if load == "cancelled" { polls } else { 0 };
+                within &= wheels.longest_queue() as u64 <= wheels.levels() as u64 * size;
+                (wheels.offers() + polls) as f64 / n as f64
+            });
+            sweep.add(format!("{size} slots, {load}"), curve);
+        }
+    }
+    let quote = "There are few slots: the queue is never longer than their number.";
+    e.holds("C36.1", quote, within, "in wheels of 8, 20 and 64 slots");
+    let quote = "With many tasks a slot it costs nothing: in all as much for more tasks.";
+    let in_all = |curve: &Curve| {
+        let all = |it: &Sample| it.costs.iter().map(|each| each * it.n as f64).collect();
+        Curve(curve.from(1 << 10).0.iter().map(|it| Sample { n: it.n, costs: all(it) }).collect())
+    };
+    let in_all: Vec<Curve> = sweep.all(&["dense"]).map(in_all).collect();
+    e.at_most("C36.2", quote, &in_all, Constant);
+    let quote = "Where tasks are sparse it costs less than an operation each.";
+    let sparse = sweep.least(&["sparse"]);
+    e.holds("C36.3", quote, sparse < 1.0, format!("{sparse:.1} operations a task, at least"));
+    let quote = "No slot is polled whose tasks were all cancelled.";
+    e.holds("C36.4", quote, vain == 0, format!("{vain} of {polled} polls"));
+    e.sweep(&sweep);
+    comparisons(lab, e);
+    laps(lab, e);
+}
+
+/// Steps of an offer to the queue of kafka-wheel, against the slots in it.
+fn comparisons(lab: &Lab, e: &mut Evidence) {
+    let mut sweep = Sweep::over(
+        "slots in the queue",
+        "An offer to the queue",
+        "steps of an insertion into kafka-wheel",
+    );
+    // A timer in each of so many slots: of the lowest level of a wheel that has as many.
+    let offer = lab.curve(&crate::scale::powers(4, 12), |slots, seed| {
+        let mut probe = lab.slots("kafka-wheel", 4 * slots);
+        let mut random = random(seed);
+        probe.fill((1..slots).map(|at| 2 * at));
+        let mut tick = || 2 * random.random_range(1..slots) + 1;
+        let fresh: Vec<Tick> = (0..16).map(|_| tick()).collect();
+        probe.mean(16, |timer, at| {
+            let id = timer.insert(fresh[at as usize], 0);
+            timer.cancel(id);
+        })
+    });
+    e.at_most("C36.5", "An offer is O(log n) in the slots of the queue.", [&offer], Logarithmic);
+    sweep.add("kafka-wheel", offer);
+    e.sweep(&sweep);
+}
+
+/// How often a slot is put into the queue in a lap.
+fn laps(lab: &Lab, e: &mut Evidence) {
+    let [mut laps, mut offers, mut least, mut most] = [0, 0, u64::MAX, 0];
+    for (size, seed) in SIZES.into_iter().flat_map(|size| lab.seeds().map(move |seed| (size, seed)))
+    {
+        for count in churn(size, seed) {
+            [laps, offers, least, most] =
+                [laps + 1, offers + count, least.min(count), most.max(count)];
+        }
+    }
+    let quote = "Setting the expiry tells whether it changed: one offer for a slot and lap.";
+    e.holds(
+        "C61.1",
+        quote,
+        (least, most) == (1, 1),
+        format!("{offers} offers for {laps} slots and laps"),
+    );
+    let wheel = KafkaWheel::<u64>::builder().slots(20).build();
+    let again = wheel.map_or(0, |mut wheel| {
+        (0..100)
+            .map(|_| {
+                let before = wheel.occupied_slots();
+                let id = wheel.insert(10, 0);
+                let offers = wheel.occupied_slots() - before;
+                wheel.cancel(id);
+                offers
+            })
+            .sum()
+    });
+    e.beside(
+        "offers of kafka-wheel, 100 timers of one slot, each cancelled before the next comes",
+        again,
+    );
+}
+
+/// The offers of each slot and lap, where timers of all delays come, half of them are cancelled, and slots are polled in between.
+fn churn(size: u64, seed: u64) -> Vec<u64> {
+    let (mut wheels, mut random, mut now) = (Port::new(1, size as usize, 0), random(seed), 0);
+    let mut timers = Vec::new();
+    for name in 0..20_000 {
+        match random.random_range(0..8_u32) {
+            0..4 => {
+                let delay = 1 + (1_u64 << random.random_range(0..17_u32));
+                wheels.add(now + delay + random.random_range(0..4), name);
+                timers.push(name);
+            }
+            4..6 if !timers.is_empty() => {
+                wheels.cancel(timers.swap_remove(random.random_range(0..timers.len())));
+            }
+            _ => now = wheels.poll_next().map_or(now, |poll| poll.expiry),
+        }
+    }
+    wheels.offers_of_slots().collect()
+}
+
+pub(super) const OVERFLOW: Experiment = Experiment {
+    name: "overflow-on-demand",
+    about: "kafka-wheel of 20 slots, delays up to 20^6 at random times: levels after each insertion against the number that the deadlines so far need; width and reach of each new level",
+    run: overflow,
+};
+
+const SLOTS: Tick = 20;
+const LEVELS: u32 = 6;
+
+/// The ticks of a slot of a level, the lowest 0.
+fn width(level: u32) -> Tick {
+    SLOTS.pow(level)
+}
+
+/// The levels that a deadline needs by the rule of the article: of the first wheel whose span, from its clock on, has it. Each clock is rounded down to the wheel's slots.
+fn needed(deadline: Tick, now: Tick) -> u32 {
+    let reaches = |level: &u32| deadline < now - now % width(*level) + width(*level + 1);
+    1 + (0..LEVELS + 2).find(reaches).unwrap_or(LEVELS + 2)
+}
+
+fn started(now: Tick, deadline: Option<Tick>) -> KafkaWheel<u64> {
+    let wheel = KafkaWheel::builder().slots(SLOTS as usize).start(now).build();
+    let mut wheel = wheel.expect("20 slots are not too few");
+    deadline.into_iter().for_each(|deadline| _ = wheel.insert(deadline, 0));
+    wheel
+}
+
+fn overflow(lab: &Lab, e: &mut Evidence) {
+    let [mut insertions, mut made, mut too_many, mut too_few] = [0_u64; 4];
+    let [mut looks, mut wide, mut reaches] = [0_u64; 3];
+    for seed in lab.seeds() {
+        let mut random = random(seed);
+        for _ in 0..20 {
+            let (mut wheel, mut so_far) = (started(random.random_range(0..1 << 40), None), 1);
+            for _ in 0..100 {
+                let now = wheel.now() + random.random_range(0..100);
+                wheel.advance(now, |_| ());
+                let longest = width(random.random_range(1..=LEVELS));
+                let (deadline, before) = (now + random.random_range(1..longest), wheel.levels());
+                wheel.insert(deadline, 0);
+                so_far = needed(deadline, now).max(so_far);
+                insertions += 1;
+                made += u64::from(wheel.levels() > before);
+                too_many += u64::from(wheel.levels() as u32 > so_far);
+                too_few += u64::from((wheel.levels() as u32) < so_far);
+            }
+        }
+        for (level, _) in (1..LEVELS).flat_map(|level| (0..200).map(move |look| (level, look))) {
+            let now = random.random_range(0..1 << 40);
+            // What the level below does not reach from its own clock on, up to the last tick that this one does.
+            let first = now - now % width(level - 1) + width(level);
+            let end = now - now % width(level) + width(level + 1);
+            let deadline = random.random_range(first..end);
+            let wake = started(now, Some(deadline)).next_wakeup();
+            let levels =
+                [end - 1, end].map(|deadline| started(now, Some(deadline)).levels() as u32);
+            looks += 1;
+            wide += u64::from(wake == Some(deadline - deadline % width(level)));
+            reaches += u64::from(levels == [level + 1, level + 2]);
+        }
+    }
+    let quote = "Overflow wheels are made on demand: none before a deadline needs it.";
+    e.holds("C35.1", quote, made > 0 && too_many == 0, format!("{too_many} too many of {made}"));
+    let quote = "None is missing that a deadline needs.";
+    e.holds("C35.2", quote, too_few == 0, format!("{too_few} too few in {insertions} insertions"));
+    let quote = "The tick of a new wheel is the span of the lower one.";
+    e.is("C35.3", quote, looks, wide);
+    let quote = "It starts at the lower one's current time, cut to its tick.";
+    e.is("C35.4", quote, looks, reaches);
+    idle(e);
+}
+
+/// A timer of 5 ticks after an idle time: the printed clock is where it was.
+fn idle(e: &mut Evidence) {
+    let row = |idle: Tick| {
+        let mut printed = Port::new(1, SLOTS as usize, 0);
+        printed.add(idle + 5, 0);
+        let mut ours = started(0, None);
+        ours.advance(idle, |_| ());
+        ours.insert(idle + 5, 0);
+        let (levels, slots) = (printed.levels() as u64, printed.drain().len() as u64);
+        [idle, levels, slots, ours.levels() as u64].map(|count| count.to_string())
+    };
+    let rows = [0, 20, 400, 8_000, 160_000, 3_600_000].map(row);
+    let columns =
+        ["idle ticks", "levels as printed", "slots, one after the other", "levels of kafka-wheel"];
+    e.table("A timer of 5 ticks after an idle time", columns, rows);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deadline_needs_the_levels_of_the_article() {
+        assert_eq!([19, 20, 399, 400, 8_000].map(|deadline| needed(deadline, 0)), [1, 2, 2, 3, 4]);
+        // From 15, a wheel of 20 ticks reaches 34, and the next, its clock at 0, reaches 399.
+        assert_eq!([34, 35, 399, 400].map(|deadline| needed(deadline, 15)), [1, 2, 2, 3]);
+    }
+
+    #[test]
+    fn a_queue_wakes_once_for_each_slot() {
+        let mut printed = Port::new(1, 20, 0);
+        printed.add(350, 0);
+        let wakeups = by_queue(&mut printed);
+        assert_eq!(
+            wakeups.iter().map(|it| (it.tick, it.fired)).collect::<Vec<_>>(),
+            [(340, 0), (350, 1)]
+        );
+    }
+}

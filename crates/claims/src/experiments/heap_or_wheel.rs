@@ -1,0 +1,290 @@
+//! C03, C32, C43: a heap or a wheel? Starting, stopping and firing apart, and whole lives.
+//!
+//! Work that is put off falls to a later operation: a wheel cascades when the hand comes, a lazy
+//! heap throws away all at once. So each figure is the mean over n timers that are all started or
+//! all fired, or half of them stopped and the structure tidied up; nothing is left to another.
+//! How each grows is decided on steps, which of two is ahead on instructions.
+
+use super::drive::{over_copies, start_and_stop};
+use crate::count::{LONGEST, Order, Probe, random};
+use crate::growth::Growth::{Constant, Logarithmic};
+use crate::scale::powers;
+use crate::thresholds::Threshold::{self, Ahead, Much};
+use crate::{By, Evidence, Experiment, Lab, Sweep, Test, recorded};
+use rand::RngExt;
+use wheelhouse_core::{Tick, Timer};
+
+const HEAPS: [&str; 2] = ["binary-heap", "heap-4"];
+const STRUCTURES: [&str; 8] = [
+    "binary-heap",
+    "heap-4",
+    "lazy-heap",
+    "calendar-queue",
+    "list-wheel",
+    "hierarchical-wheel",
+    "kafka-wheel",
+    "round-wheel",
+];
+/// A sweep goes to so many timers at most: each figure is a run over all of them.
+const LARGEST: u64 = 1 << 17;
+/// The structures of a sample hold so many timers together, at least.
+const ENOUGH: u64 = 1 << 14;
+/// About so many timers are due in a call, where not all are due at one tick.
+const DUE: u64 = 16;
+
+pub(super) const START_STOP: Experiment = Experiment {
+    name: "start-stop",
+    about: "a timer of one second started and stopped beside n others at random within ten: steps of both together",
+    run: beside,
+};
+
+const SECOND: Tick = 1_000;
+const WITHIN: Tick = 10_000;
+
+fn beside(lab: &Lab, e: &mut Evidence) {
+    let title = "A timer is started and stopped at once";
+    let mut sweep = Sweep::new(title, "steps of both, beside n timers due within ten seconds");
+    for name in ["binary-heap", "heap-4", "lazy-heap", "list-wheel", "round-wheel", "kafka-wheel"] {
+        // What is stopped stays behind in some: as many as it takes to throw all of it away more than once.
+        let repeats = if name == "lazy-heap" { 24 } else { 1 };
+        let curve = lab.curve(&lab.ordered_sizes(), |n, seed| {
+            // A heap's cost comes round with each level that fills up: n/2 and n are one sample.
+            let [steps] = over_copies(1 << 16, n, seed, |seed| {
+                let mut random = random(seed);
+                let mut delay = || random.random_range(1..=WITHIN);
+                let both = [n / 2, n].map(|n| churn(lab.make(name), n, repeats, &mut delay));
+                [both.iter().sum::<f64>() / 2.0]
+            });
+            steps
+        });
+        sweep.add(name, curve);
+    }
+    e.at_most(
+        "C03.1",
+        "Start and stop are O(1) in a wheel of lists.",
+        [&sweep["list-wheel"]],
+        Constant,
+    );
+    let quote = "In a heap they cost more, the more timers wait, deadlines at random.";
+    e.grows("C03.2", quote, HEAPS.map(|name| &sweep[name]));
+    e.by(By::Instructions);
+    ahead(
+        e,
+        "C03.3",
+        "A wheel of lists is ahead of a heap: start and stop.",
+        "list-wheel",
+        START,
+        Ahead,
+    );
+    let quote = "So is a wheel with rounds, ours.";
+    ahead(e, "C03.4", quote, "round-wheel", START, Ahead);
+    let quote = "A wheel of lists is ahead in every mix and trace on record.";
+    ahead(e, "C03.5", quote, "list-wheel", MIXES, Ahead);
+    e.sweep(&sweep);
+}
+
+/// Mean steps of a start and a stop beside n timers, whose number grows by an eighth meanwhile: so the way to a heap's root is not always the same.
+fn churn<T: Timer<u64>>(
+    mut probe: Probe<T>,
+    n: u64,
+    repeats: u64,
+    delay: &mut impl FnMut() -> Tick,
+) -> f64 {
+    let (few, many) = (n - n / 16, n + n / 16);
+    (0..few).for_each(|at| _ = probe.timer.insert(delay(), at));
+    let mut steps = 0;
+    for at in few..many {
+        let both = |timer: &mut T| {
+            for _ in 0..repeats {
+                let id = timer.insert(SECOND, at);
+                timer.cancel(id);
+            }
+        };
+        steps += probe.work(both).0.total();
+        probe.timer.insert(delay(), at);
+    }
+    steps as f64 / ((many - few) * repeats) as f64
+}
+
+/// What is on record of single operations, and of mixes and traces.
+const START: &[&str] = &["insert-warm", "cancel"];
+const MIXES: &[&str] = &["mix", "steady", "hold"];
+
+/// Instructions of a heap exceed those of another structure in each workload on record, by a factor; of several operations the sum.
+fn ahead(e: &mut Evidence, id: &'static str, quote: &str, than: &str, on: &[&str], by: Threshold) {
+    let of = |measure: &&str| recorded::compared("binary-heap", than, measure);
+    let pairs: Vec<(f64, f64)> = if on == START {
+        let sum = |name| START.iter().map(|it| recorded::each(name, "uniform", 100_000, it)).sum();
+        vec![(sum("binary-heap"), sum(than))]
+    } else {
+        on.iter().flat_map(of).map(|(_, heap, other)| (heap, other)).collect()
+    };
+    let ratio = |(heap, other): &(f64, f64)| heap / other;
+    let (least, most) = pairs
+        .iter()
+        .map(ratio)
+        .fold((f64::INFINITY, 0.0_f64), |(low, high), it| (low.min(it), high.max(it)));
+    let number = match pairs.as_slice() {
+        [(heap, other)] => format!("{heap:.0} instructions against {other:.0}, at 10^5"),
+        _ => format!("{least:.2} to {most:.2} times the instructions"),
+    };
+    e.say(id, quote, Test::Exceeds(pairs, by), number);
+}
+
+pub(super) const BURST: Experiment = Experiment {
+    name: "heap-vs-wheel",
+    about: "steps to start, stop and fire n timers on three heaps, a calendar queue and four wheels, in four orders; whole lives with 0, 50 and 92 % stopped",
+    run: burst_and_lives,
+};
+
+/// The order of the article: many timers in a short time, with the same delay.
+const ORDERS: [Order; 4] = [Order::Equal, Order::Ascending, Order::Random, Order::Descending];
+/// Shares of timers that are stopped before they fire, in percent.
+const STOPPED: [u64; 3] = [0, 50, 92];
+
+fn burst_and_lives(lab: &Lab, e: &mut Evidence) {
+    let most = LARGEST.min(2 * lab.scale.largest());
+    let sizes: Vec<u64> = lab.ordered_sizes().into_iter().filter(|n| *n <= most).collect();
+    let mut apart = Sweep::new("Starting, stopping, firing", "steps of each, the mean of n");
+    let mut lives = Sweep::new("A timer's life, to its end", "steps, deadlines at random");
+    for name in STRUCTURES {
+        for order in ORDERS {
+            let curves = lab.curves(&sizes, |n, seed| {
+                over_copies(ENOUGH, n, seed, |seed| each_alone(lab, name, order, n, seed))
+            });
+            apart.run(&format!("{name}, {}", order.name()), ["start", "stop", "fire"], curves);
+        }
+        for stopped in STOPPED {
+            let curve = lab.curve(&sizes, |n, seed| {
+                over_copies(ENOUGH, n, seed, |seed| [life(lab, name, stopped, n, seed)])[0]
+            });
+            lives.add(format!("{name}, {stopped} % stopped"), curve);
+        }
+    }
+    // Slots of our wheel of chunks are as they will be for more timers once some of them are split.
+    let sizes = powers(13, lab.scale.to.clamp(17, 18));
+    for stopped in STOPPED {
+        let curve = lab.curve(&sizes, |n, seed| life(lab, "hierarchical-wheel", stopped, n, seed));
+        lives.beside(format!("chunks, {stopped} % stopped"), curve);
+    }
+    burst(e, &apart);
+    suits(e, &lives);
+    e.sweep(&lives);
+    e.tables.push(apart.table());
+}
+
+/// C32.
+fn burst(e: &mut Evidence, apart: &Sweep) {
+    let quote = "Creating a timer in a heap is O(log n), in any order.";
+    e.at_most("C32.1", quote, apart.of(&HEAPS, &["start"]), Logarithmic);
+    let quote = "It costs more, the more timers there are, where all are due half an hour on.";
+    e.grows("C32.2", quote, apart.of(&HEAPS, &["all equal", "start"]));
+    let quote = "Deleting a timer from a heap is O(log n), in any order.";
+    e.at_most("C32.3", quote, apart.of(&HEAPS, &["stop"]), Logarithmic);
+    let quote = "It costs more, the more timers there are, in such a burst.";
+    e.grows("C32.4", quote, apart.of(&HEAPS, &["all equal", "stop"]));
+    let quote = "Only where each is due before all others does creating grow, in a heap.";
+    e.grows("C32.5", quote, apart.of(&HEAPS, &["descending", "start"]));
+    for (id, name, operation, quote) in [
+        ("C32.6", "list-wheel", "start", "Creating is O(1) in a wheel of lists, in any order."),
+        ("C32.7", "list-wheel", "stop", "Deleting is O(1) in a wheel of lists, in any order."),
+        ("C32.8", "hierarchical-wheel", "start", "Creating is O(1) in our wheel of chunks, too."),
+        ("C32.9", "hierarchical-wheel", "stop", "Deleting is O(1) in our wheel of chunks, too."),
+    ] {
+        e.at_most(id, quote, apart.all(&[name, operation]), Constant);
+    }
+    let quote = "Firing is logarithmic in a heap, deadlines at random.";
+    e.class("C32.10", quote, apart.of(&HEAPS, &["random", "fire"]), Logarithmic);
+    e.by(By::Instructions);
+    let quote = "A wheel is much better: half the instructions to start and stop.";
+    ahead(e, "C32.11", quote, "list-wheel", START, Much);
+    let quote = "It is much better at firing, too.";
+    ahead(e, "C32.12", quote, "list-wheel", &["fire-ticks"], Much);
+    e.by(By::Counts);
+}
+
+/// C43.
+fn suits(e: &mut Evidence, lives: &Sweep) {
+    let quote = "In a heap a timer's life costs more, the more there are, if all fire.";
+    e.grows("C43.1", quote, lives.of(&HEAPS, &[", 0 %"]));
+    let quote = "In a wheel of lists it does not grow, however many are cancelled.";
+    e.at_most("C43.2", quote, lives.all(&["list-wheel"]), Constant);
+    let quote = "Nor does it in our wheel of chunks, from 2^13 timers on.";
+    e.at_most("C43.3", quote, lives.all(&["chunks"]), Constant);
+    let quote = "A priority queue has to grow: even a calendar queue does.";
+    e.grows("C43.4", quote, lives.all(&["calendar-queue, 0 %"]));
+    e.by(By::Instructions);
+    let quote = "A wheel of lists is ahead of a heap in every mix and trace on record.";
+    ahead(e, "C43.5", quote, "list-wheel", MIXES, Ahead);
+    let quote = "Our wheel of chunks is, too.";
+    ahead(e, "C43.6", quote, "hierarchical-wheel", MIXES, Ahead);
+    let quote = "So is a wheel with rounds.";
+    ahead(e, "C43.7", quote, "round-wheel", MIXES, Ahead);
+    e.by(By::Counts);
+}
+
+fn each_alone(lab: &Lab, name: &str, order: Order, n: u64, seed: u64) -> [f64; 3] {
+    let [start, stop] = start_and_stop(lab.make(name), order, n, seed);
+    let mut probe = lab.make(name);
+    probe.fill(order.delays(n, seed));
+    let before = probe.steps();
+    fire(&mut probe, order, n);
+    [start, stop, probe.steps().since(&before).total() as f64 / n as f64]
+}
+
+fn life(lab: &Lab, name: &str, stopped: u64, n: u64, seed: u64) -> f64 {
+    let (mut probe, mut random) = (lab.make(name), random(seed));
+    for id in probe.fill(Order::Random.delays(n, seed)) {
+        if random.random_range(0..100) < stopped {
+            probe.timer.cancel(id);
+        }
+    }
+    fire(&mut probe, Order::Random, n);
+    probe.steps().total() as f64 / n as f64
+}
+
+/// Advances in even steps to the last deadline, at which all have fired: about [`DUE`] timers in each.
+fn fire<T: Timer<u64>>(probe: &mut Probe<T>, order: Order, n: u64) {
+    let (every, last) = match order {
+        Order::Ascending | Order::Descending => (DUE, n),
+        Order::Random => (LONGEST * DUE / n, LONGEST),
+        Order::Equal | Order::SameSlot(_) => (LONGEST, LONGEST),
+    };
+    (1..=last.div_ceil(every)).for_each(|call| _ = probe.timer.advance(call * every, |_| ()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Scale;
+
+    #[test]
+    fn a_start_and_a_stop_are_counted_and_the_number_stays_within_an_eighth() {
+        let lab = Lab::new(&Scale::REDUCED);
+        let mut at = 0;
+        let steps = churn(lab.make("binary-heap"), 160, 1, &mut || {
+            at += 1;
+            at
+        });
+        // All are due before the one that is started: one comparison, one placement, and just taken off.
+        assert_eq!((steps, at), (2.0, 170));
+    }
+
+    #[test]
+    fn ascending_deadlines_stay_where_they_are_appended_and_a_burst_fires_at_once() {
+        let lab = Lab::new(&Scale::REDUCED);
+        let [start, ..] = each_alone(&lab, "binary-heap", Order::Ascending, 1 << 12, 1);
+        assert!((start - 2.0).abs() < 0.01, "{start}");
+        let mut probe = lab.make("list-wheel");
+        probe.fill(Order::Equal.delays(5_000, 1));
+        fire(&mut probe, Order::Equal, 5_000);
+        assert!(probe.timer.is_empty() && probe.timer.now() == LONGEST);
+    }
+
+    #[test]
+    fn a_life_is_counted_from_start_to_end() {
+        let lab = Lab::new(&Scale::REDUCED);
+        let [fired, stopped] = [0, 100].map(|share| life(&lab, "binary-heap", share, 1 << 12, 1));
+        assert!(fired > 20.0 && stopped < 12.0, "{fired} {stopped}");
+    }
+}

@@ -1,0 +1,170 @@
+//! C25, C26: what a change costs in a slice and in a list, and what a map knows of its next deadline.
+//!
+//! Timers are taken at evenly spread ranks, so that a cost that depends on the rank is met as it is
+//! on average. A list without handles is that of the standard library: to take an element out of
+//! it is to walk there.
+
+use super::drive::{anywhere, delay, drain};
+use crate::count::{LONGEST, Tally, random};
+use crate::growth::Growth::{Constant, Linear, Logarithmic};
+use crate::{Evidence, Experiment, Lab, Sweep};
+use rand::seq::SliceRandom;
+use rand_pcg::Pcg64Mcg;
+use std::collections::LinkedList;
+use wheelhouse_core::meter::Work;
+use wheelhouse_core::{Tick, Timer};
+
+pub(super) const LISTS: Experiment = Experiment {
+    name: "list-slice-cancel",
+    about: "unordered-list, sorted-list, sorted-list-rear and sorted-slice of n timers: insert, cancel by handle, reschedule; cancel by a search",
+    run: lists,
+};
+
+/// As many operations of each kind are a sample.
+const STRATA: u64 = 256;
+
+fn lists(lab: &Lab, e: &mut Evidence) {
+    let mut sweep = Sweep::new("Slices and lists", "steps of an operation");
+    let sizes = lab.scale.linear_sizes();
+    for name in ["sorted-slice", "sorted-list", "sorted-list-rear", "unordered-list"] {
+        let curves = lab.curves(&sizes, |n, seed| sample(lab, name, n, seed));
+        sweep.run(name, ["insert", "delete", "change"], curves);
+    }
+    sweep.add("list without handles, delete", lab.curve(&sizes, search));
+    for (id, line, quote) in [
+        ("C25.1", "sorted-slice, delete", "Deleting from a slice is O(n), and no less."),
+        ("C25.2", "sorted-slice, change", "Changing an entry of a slice is O(n), and no less."),
+        ("C25.3", "list without handles, delete", "Deleting from a list without a handle is O(n)."),
+        (
+            "C25.4",
+            "sorted-list, delete",
+            "Deleting from a list with a handle is O(n), and no less.",
+        ),
+        ("C25.5", "sorted-list, change", "Changing an entry of a list in order is O(n)."),
+        ("C25.6", "unordered-list, change", "Changing one of a list in no order is O(n)."),
+    ] {
+        e.class(id, quote, [&sweep[line]], Linear);
+    }
+    e.sweep(&sweep);
+}
+
+/// Takes out, puts in again, and moves to the place of another and back, a timer of each stratum: [insert, delete, change].
+fn sample(lab: &Lab, name: &str, n: u64, seed: u64) -> [f64; 3] {
+    let mut random = random(seed);
+    let mut deadlines = spread(n, &mut random);
+    // Each is filled in the order that is cheap for it.
+    if ["sorted-slice", "sorted-list"].contains(&name) {
+        deadlines.reverse();
+    }
+    let mut probe = lab.make(name);
+    let mut ids = probe.fill(deadlines.iter().copied());
+    let [mut insert, mut cancel, mut change] = [0; 3];
+    for (rank, other) in ranks(n, &mut random).into_iter().zip(ranks(n, &mut random)) {
+        let (id, deadline, elsewhere) = (ids[rank], deadlines[rank], deadlines[other]);
+        change += probe.work(|timer| timer.reschedule(id, elsewhere)).0.total();
+        probe.timer.reschedule(id, deadline);
+        cancel += probe.work(|timer| timer.cancel(id)).0.total();
+        let (steps, id) = probe.work(|timer| timer.insert(deadline, 0));
+        insert += steps.total();
+        ids[rank] = id;
+    }
+    [insert, cancel, change].map(|steps| steps as f64 / STRATA as f64)
+}
+
+/// n deadlines in order, one at random from each of n equal parts of the time.
+fn spread(n: u64, random: &mut Pcg64Mcg) -> Vec<Tick> {
+    (0..n).map(|at| 1 + anywhere(at, n, LONGEST, random)).collect()
+}
+
+/// A rank from each stratum of n, in any order.
+fn ranks(n: u64, random: &mut Pcg64Mcg) -> Vec<usize> {
+    let mut ranks: Vec<_> =
+        (0..STRATA).map(|at| anywhere(at, STRATA, n, random) as usize).collect();
+    ranks.shuffle(random);
+    ranks
+}
+
+/// The links followed from the head to an entry of a list without handles.
+fn search(n: u64, seed: u64) -> f64 {
+    let mut random = random(seed);
+    let deadlines = spread(n, &mut random);
+    let list: LinkedList<Tick> = deadlines.iter().copied().collect();
+    let followed = |rank: usize| {
+        list.iter().take_while(|deadline| **deadline != deadlines[rank]).count() as u64 + 1
+    };
+    ranks(n, &mut random).into_iter().map(followed).collect::<Tally>().mean()
+}
+
+pub(super) const MAPS: Experiment = Experiment {
+    name: "map-next-deadline",
+    about: "hash-map, btree-map and red-black-tree of n timers: steps to take the first and know the next deadline",
+    run: maps,
+};
+
+/// So often the first is taken out of a map that is asked as a whole.
+const TURNS: u64 = 64;
+
+fn maps(lab: &Lab, e: &mut Evidence) {
+    let mut sweep =
+        Sweep::new("The next deadline of a map", "steps to take the first, know the next");
+    let [hashed, read] = lab.curves(&lab.scale.linear_sizes(), |n, seed| scan(lab, n, seed));
+    sweep.add("hash-map", hashed).beside("hash-map, entries read", read);
+    for name in ["btree-map", "red-black-tree"] {
+        let curve = lab.curve(&lab.ordered_sizes(), |n, seed| drain(|| lab.make(name), n, seed));
+        sweep.add(name, curve);
+    }
+    let quote = "A hash map passes all timers to find the next deadline.";
+    e.class("C26.1", quote, [&sweep["hash-map, entries read"]], Linear);
+    let quote = "A B-tree does, too.";
+    e.class("C26.2", quote, [&sweep["btree-map"]], Linear);
+    let quote = "A red-black tree does, too.";
+    e.class("C26.3", quote, [&sweep["red-black-tree"]], Linear);
+    let quote = "An ordered map gives it in O(log n).";
+    e.at_most("C26.4", quote, sweep.all(&["tree"]), Logarithmic);
+    let next = lab.curve(&lab.scale.sizes(), |n, seed| {
+        let (mut probe, mut random) = (lab.make("btree-map"), random(seed));
+        probe.fill((0..n).map(|_| delay(&mut random)));
+        probe.mean(1, |timer, _| _ = timer.next_wakeup())
+    });
+    e.at_most("C26.5", "It tells it in O(1), where nothing is taken out.", [&next], Constant);
+    e.sweep(&sweep);
+}
+
+/// Steps to take the first out of a hash map and to know the next, and the entries read for it.
+fn scan(lab: &Lab, n: u64, seed: u64) -> [f64; 2] {
+    let (mut random, mut probe) = (random(seed), lab.make("hash-map"));
+    probe.fill((0..n).map(|_| delay(&mut random)));
+    let [mut steps, mut read] = [0; 2];
+    for value in 0..TURNS {
+        let first = probe.timer.next_wakeup().expect("n timers are live");
+        let (work, _) = probe.work(|timer| (timer.pop_expired(first), timer.next_wakeup()));
+        steps += work.total();
+        read += work.of(Work::EntryScan);
+        probe.timer.insert(first + delay(&mut random), value);
+    }
+    [steps, read].map(|count| count as f64 / TURNS as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Scale;
+
+    #[test]
+    fn ranks_are_one_of_each_stratum_and_a_search_follows_half_of_the_links() {
+        let mut ranks = ranks(1_024, &mut random(1));
+        ranks.sort_unstable();
+        assert!(ranks.iter().enumerate().all(|(stratum, rank)| rank / 4 == stratum));
+        assert!((search(1_024, 1) - 512.5).abs() < 2.0, "{}", search(1_024, 1));
+    }
+
+    /// Varghese and Lauck, scheme 2: STOP_TIMER is constant, START_TIMER is not.
+    #[test]
+    fn a_handle_spares_the_search() {
+        let lab = Lab::new(&Scale::REDUCED);
+        let [insert, cancel, change] = sample(&lab, "sorted-list", 1_024, 1);
+        assert!(cancel == 2.0 && (insert - 1_024.0).abs() < 16.0, "{insert} {cancel}");
+        assert!((change - 1_026.0).abs() < 16.0, "{change}");
+        assert_eq!(scan(&lab, 1 << 10, 1)[1], 1_024.0);
+    }
+}

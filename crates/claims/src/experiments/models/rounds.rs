@@ -1,0 +1,227 @@
+//! A wheel with rounds, by the rules of each article and of the paper.
+//!
+//! | rules | stored for a delay d of n slots | a tick | a visit |
+//! |---|---|---|---|
+//! | S0 | `d / n` | visits, then moves | 0 fires, else takes one off |
+//! | S1 | the number of the lap, from 1 | moves, then visits | takes one off, then 0 fires |
+//! | S4, Netty, scheme 6 | `(d - 1) / n` | moves, then visits | 0 fires, else takes one off |
+//!
+//! S0's code adds two things. When it has removed the task that fired it asks that for its successor,
+//! of which Go's `container/list` knows none any more, so that the visit ends. And what repeats is
+//! put back by the same rule while its slot is being visited.
+
+use wheelhouse_core::Tick;
+
+/// A way to do it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    /// What is stored for a delay of at least one tick, on so many slots.
+    pub(crate) stored: fn(delay: Tick, slots: u64) -> i64,
+    moves_first: bool,
+    takes_off_first: bool,
+    /// Whether a visit ends with the first task that fires.
+    one_a_visit: bool,
+}
+
+/// S0 as printed.
+pub(crate) const S0: Rules = Rules {
+    stored: |delay, slots| (delay / slots) as i64,
+    moves_first: false,
+    takes_off_first: false,
+    one_a_visit: true,
+};
+
+/// S0 with the successor asked for before the removal, as such loops are usually written.
+pub(crate) const S0_MENDED: Rules = Rules { one_a_visit: false, ..S0 };
+
+/// S1, with laps counted from 1, as "the seventh lap".
+pub(crate) const S1: Rules = Rules {
+    stored: |delay, slots| (delay - 1) as i64 / slots as i64 + 1,
+    moves_first: true,
+    takes_off_first: true,
+    one_a_visit: false,
+};
+
+/// S1, with the whole laps that lie between, as S0 stores them.
+pub(crate) const S1_FROM_ZERO: Rules = Rules { stored: S0.stored, ..S1 };
+
+/// S4, as Netty has it and Varghese and Lauck's scheme 6.
+pub(crate) const S4: Rules =
+    Rules { stored: |delay, slots| ((delay - 1) / slots) as i64, takes_off_first: false, ..S1 };
+
+/// The number of runs of a task that repeats.
+pub(crate) const WITHOUT_END: i64 = -1;
+
+#[derive(Clone, Copy, Debug)]
+struct Task {
+    name: u64,
+    delay: Tick,
+    rounds: i64,
+    times: i64,
+}
+
+/// The wheel.
+#[derive(Clone, Debug)]
+pub(crate) struct Rounds {
+    rules: Rules,
+    slots: Vec<Vec<Task>>,
+    cursor: u64,
+    ticks: Tick,
+}
+
+/// What a tick did: the tasks that fired, and those that it met and left.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Visit {
+    pub(crate) fired: Vec<u64>,
+    pub(crate) passed: Vec<u64>,
+}
+
+impl Visit {
+    /// Timers that were looked at.
+    pub(crate) fn met(&self) -> u64 {
+        (self.fired.len() + self.passed.len()) as u64
+    }
+
+    /// The instructions of the paper's implementation on a VAX: 4 for the slot, 6 to look at a timer and go on to the next, 9 more for one that expires.
+    pub(crate) fn instructions(&self) -> u64 {
+        4 + 6 * self.met() + 9 * self.fired.len() as u64
+    }
+}
+
+impl Rounds {
+    /// An empty wheel, its cursor in a slot.
+    pub(crate) fn new(rules: Rules, slots: u64, cursor: u64) -> Self {
+        Self { rules, slots: vec![Vec::new(); slots as usize], cursor, ticks: 0 }
+    }
+
+    fn count(&self) -> u64 {
+        self.slots.len() as u64
+    }
+
+    /// Adds a task that is to run so many times, every so many ticks.
+    pub(crate) fn add(&mut self, name: u64, delay: Tick, times: i64) {
+        let (slots, rounds) = (self.count(), (self.rules.stored)(delay, self.count()));
+        let slot = (self.cursor + delay) % slots;
+        self.slots[slot as usize].push(Task { name, delay, rounds, times });
+    }
+
+    /// A tick.
+    pub(crate) fn tick(&mut self) -> Visit {
+        let next = (self.cursor + 1) % self.count();
+        self.ticks += 1;
+        if self.rules.moves_first {
+            self.cursor = next;
+        }
+        let visit = self.visit();
+        self.cursor = next;
+        visit
+    }
+
+    fn visit(&mut self) -> Visit {
+        let (slot, mut at, mut visit) = (self.cursor as usize, 0, Visit::default());
+        while let Some(task) = self.slots[slot].get_mut(at) {
+            task.rounds -= i64::from(self.rules.takes_off_first);
+            if task.rounds != 0 {
+                task.rounds -= i64::from(!self.rules.takes_off_first);
+                visit.passed.push(task.name);
+                at += 1;
+                continue;
+            }
+            let Task { name, delay, times, .. } = self.slots[slot].remove(at);
+            visit.fired.push(name);
+            let was_last = at == self.slots[slot].len();
+            if times > 1 {
+                self.add(name, delay, times - 1);
+            } else if times == WITHOUT_END {
+                self.add(name, delay, times);
+            }
+            if was_last || self.rules.one_a_visit {
+                break;
+            }
+        }
+        visit
+    }
+
+    /// So many ticks: (tick, name) of each firing.
+    pub(crate) fn run(&mut self, ticks: Tick) -> Vec<(Tick, u64)> {
+        let mut fired = Vec::new();
+        for _ in 0..ticks {
+            let names = self.tick().fired;
+            fired.extend(names.into_iter().map(|name| (self.ticks, name)));
+        }
+        fired
+    }
+
+    /// So many ticks in which each timer that expires is started again: what each did.
+    pub(crate) fn hold(&mut self, ticks: Tick, mut delay: impl FnMut() -> Tick) -> Vec<Visit> {
+        let mut tick = || {
+            let visit = self.tick();
+            visit.fired.iter().for_each(|name| self.add(*name, delay(), 1));
+            visit
+        };
+        (0..ticks).map(|_| tick()).collect()
+    }
+}
+
+/// The ticks at which a task of so many ticks fires, by name 0, in one wheel.
+pub(crate) fn ticks_of(
+    rules: Rules,
+    slots: u64,
+    delay: Tick,
+    times: i64,
+    ticks: Tick,
+) -> Vec<Tick> {
+    let mut wheel = Rounds::new(rules, slots, 0);
+    wheel.add(0, delay, times);
+    wheel.run(ticks).into_iter().map(|(tick, _)| tick).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rule_is_as_the_article_has_it() {
+        // S0's delays of 16, 15, 12 and 24 on 12 slots fire a tick later, as its cursor is visited before it moves.
+        for (delay, tick) in [(16, 17), (15, 16), (12, 13), (24, 25)] {
+            assert_eq!(ticks_of(S0, 12, delay, 1, 100), [tick]);
+        }
+        // S4's 50 on 8 slots: index 2 is passed six times.
+        let mut wheel = Rounds::new(S4, 8, 0);
+        wheel.add(0, 50, 1);
+        let passed = (1..=50).filter(|_| !wheel.tick().passed.is_empty()).collect::<Vec<Tick>>();
+        assert_eq!(passed, [2, 10, 18, 26, 34, 42]);
+        assert_eq!(ticks_of(S4, 8, 50, 1, 60), [50]);
+        assert_eq!(ticks_of(S1, 24, 167, 1, 200), [167]);
+        // A stored 0 that is decremented first never fires.
+        assert!(ticks_of(S1_FROM_ZERO, 12, 5, 1, 1_000).is_empty());
+    }
+
+    #[test]
+    fn only_the_first_due_task_of_a_visit_fires_as_printed() {
+        let fired = |rules| {
+            let mut wheel = Rounds::new(rules, 12, 0);
+            (0..4).for_each(|name| wheel.add(name, 5, 1));
+            wheel.run(60)
+        };
+        assert_eq!(fired(S0), [(6, 0), (18, 1), (30, 2), (42, 3)]);
+        assert_eq!(fired(S0_MENDED), [(6, 0), (6, 1), (6, 2), (6, 3)]);
+    }
+
+    #[test]
+    fn a_period_of_whole_turns_waits_a_turn_more() {
+        assert_eq!(ticks_of(S0, 12, 12, WITHOUT_END, 70), [13, 37, 61]);
+        assert_eq!(ticks_of(S0, 12, 24, WITHOUT_END, 70), [25, 61]);
+    }
+
+    /// The mean costs of a tick that the paper's formula gives for a table of 256: 7.75 for 64 timers, 19 for 256, 64 for 1,024.
+    #[test]
+    fn a_tick_costs_what_the_paper_says_if_each_timer_expires_within_a_revolution() {
+        for (n, instructions) in [(64, 7.75), (256, 19.0), (1_024, 64.0)] {
+            let mut model = Rounds::new(S4, 256, 0);
+            (0..n).for_each(|at| model.add(at, 1 + at * 37 % 256, 1));
+            let sum: u64 = model.hold(512, || 256).iter().map(Visit::instructions).sum();
+            assert_eq!(sum as f64 / 512.0, instructions, "{n}");
+        }
+    }
+}

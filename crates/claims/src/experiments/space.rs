@@ -1,0 +1,272 @@
+//! C15, C27, C34, C56: the slots that a span takes, what a hand passes in them, and what it costs a tree.
+
+use super::drive::wakeups;
+use super::wheel_costs::{insert_and_cancel, reschedule, searched};
+use crate::count::{AnyTimer, Probe, random};
+use crate::growth::Growth::{Constant, Linear};
+use crate::scale::powers;
+use crate::thresholds::Threshold::Much;
+use crate::{Evidence, Experiment, Lab, Sweep, Test};
+use rand::RngExt;
+use std::collections::BTreeSet;
+use wheelhouse_core::meter::Work;
+use wheelhouse_core::{Tick, Timer};
+use wheelhouse_kafka_wheel::KafkaWheel;
+use wheelhouse_single_wheel::SingleWheel;
+
+pub(super) const FLAT: Experiment = Experiment {
+    name: "flat-wheel-span",
+    about: "single-wheel, and an array with a slot for each tick, two timers: slots needed, and passed by a hand that walks, by a map of bits, by a queue of used slots; spans of 12 to 2,592,000 ticks",
+    run: flat,
+};
+
+/// The articles' spans: the hours of half a day, a day, a week and a month; S3's 10,000 s; the seconds of a month.
+const SPANS: [Tick; 6] = [12, 24, 168, MONTH, S3, 2_592_000];
+const MONTH: Tick = 720;
+const S3: Tick = 10_000;
+/// The most slots of one wheel of ours, as a power of two.
+const WIDEST: u32 = 16;
+
+/// The two timers of a span: a third of the way, and at its last tick.
+fn two(span: Tick) -> [Tick; 2] {
+    [span / 3, span - 1]
+}
+
+/// Slots passed once round an array with a slot for each tick: by a hand that walks, those of them empty, words of a map of bits, entries of a queue.
+fn passes(span: Tick) -> [u64; 4] {
+    let mut slots = vec![0_u32; span as usize];
+    let mut words = vec![0_u64; slots.len().div_ceil(64)];
+    let mut queue = BTreeSet::new();
+    for deadline in two(span).map(|deadline| deadline as usize) {
+        slots[deadline] += 1;
+        words[deadline / 64] |= 1 << (deadline % 64);
+        queue.insert(deadline);
+    }
+    let empty = slots.iter().filter(|slot| **slot == 0).count();
+    [slots.len(), empty, words.len(), queue.len()].map(|count| count as u64)
+}
+
+/// The fewest slots of a flat wheel of ours that takes all of these delays, and the slots and words visited from wake-up to wake-up.
+fn single(lab: &Lab, delays: &[Tick]) -> Option<[u64; 2]> {
+    let takes = |slots: &u64| {
+        let wheel = SingleWheel::<u64>::builder().slots(*slots as usize).build();
+        wheel.is_ok_and(|mut wheel| {
+            delays.iter().all(|delay| wheel.insert_within(*delay, 0).is_ok())
+        })
+    };
+    let slots = powers(1, WIDEST).into_iter().find(takes)?;
+    let mut probe = lab.slots("single-wheel", slots);
+    probe.fill(delays.iter().copied());
+    wakeups(&mut probe);
+    Some([slots, probe.steps().of(Work::SlotVisit)])
+}
+
+fn flat(lab: &Lab, e: &mut Evidence) {
+    let mut rows = Vec::new();
+    for (claim, spans) in [("C15", &SPANS[..]), ("C34", &[S3][..])] {
+        let seen: Vec<_> =
+            spans.iter().map(|span| (*span, passes(*span), single(lab, &two(*span)))).collect();
+        let fits = seen.iter().all(|(span, _, ours)| ours.is_none_or(|[slots, _]| slots >= *span));
+        let passed: Vec<_> =
+            seen.iter().filter_map(|(span, _, it)| Some((*span, it.as_ref()?[1]))).collect();
+        let all = passed.iter().any(|(span, visits)| visits >= span);
+        let number = passed.last().map_or(String::new(), |(span, visits)| {
+            format!("{visits} slots and words visited in a span of {span}")
+        });
+        if claim == "C15" {
+            e.holds(
+                "C15.1",
+                "A flat wheel takes a slot for each tick of its span.",
+                fits,
+                "at every span",
+            );
+            let [_, empty, ..] = passes(MONTH);
+            let quote = "Of 720 moves a month 718 do nothing, where a hand walks.";
+            e.is("C15.2", quote, 718, empty);
+            let quote = "Any driver makes the empty moves.";
+            e.holds("C15.3", quote, all, number);
+            rows = seen;
+        } else {
+            let quote = "One flat wheel for 10,000 s needs an array of 10,000.";
+            e.holds("C34.1", quote, fits, "no fewer slots take it");
+            e.is("C34.2", "A hand that walks it visits each slot.", S3, passes(S3)[0]);
+            let quote = "It must be traversed, whatever the driver.";
+            e.holds("C34.3", quote, all, number);
+        }
+    }
+    let columns = [
+        "span, ticks",
+        "slots walked",
+        "empty",
+        "words of bits",
+        "queue",
+        "slots of single-wheel",
+        "visited from wake-up to wake-up",
+    ];
+    let row = |(span, [walked, empty, words, queue], ours): (Tick, [u64; 4], Option<[u64; 2]>)| {
+        let ours =
+            |at: usize| ours.map_or("more than 65536".to_owned(), |ours| ours[at].to_string());
+        let [span, walked, empty, words, queue] =
+            [span, walked, empty, words, queue].map(|count| count.to_string());
+        [span, walked, empty, words, queue, ours(0), ours(1)]
+    };
+    e.table("Two timers in one flat wheel, once round", columns, rows.into_iter().map(row));
+}
+
+pub(super) const SPAN: Experiment = Experiment {
+    name: "wheel-space-and-cancel",
+    about: "slots of four wheels for timers over spans of 2^6 to 2^21 ticks; cancel and change by handle and by a search; red-black-tree and two wheels over spans of 2^12 to 2^31",
+    run: span,
+};
+
+/// Timers, where the span is swept.
+const TIMERS: u64 = 1 << 10;
+/// Slots of the wheel with rounds, whatever the span: Netty's.
+const ROUND: u64 = 512;
+
+fn span(lab: &Lab, e: &mut Evidence) {
+    slots(lab, e);
+    let (sizes, longest) = (lab.sizes_to(1 << 16), 1 << 15);
+    let mut sweep = Sweep::new("Stopping and moving", "steps of one, among n timers");
+    for (name, slots) in [
+        ("single-wheel", 1 << 16),
+        ("round-wheel", 1 << 14),
+        ("list-wheel", 256),
+        ("kafka-wheel", 20),
+    ] {
+        let curves = lab.curves(&sizes, |n, seed| {
+            let build = || lab.slots(name, slots);
+            [insert_and_cancel(build, n, longest, seed)[1], reschedule(build, n, longest, seed)]
+        });
+        sweep.run(name, ["cancel", "change"], curves);
+    }
+    let quote = "A cancel by handle costs more, the more timers there are.";
+    e.grows("C27.5", quote, sweep.all(&["cancel"]));
+    e.grows("C27.6", "So does a change by handle.", sweep.all(&["change"]));
+    let quote = "Without a handle a cancel is a search of the slot, O(n).";
+    e.class("C27.7", quote, [&searched(lab)], Linear);
+    e.sweep(&sweep);
+    tree(lab, e);
+}
+
+/// Slots in use for timers at random over a span, by wheel.
+fn slots(lab: &Lab, e: &mut Evidence) {
+    let spans: Vec<Tick> = [6, 9, 12, 15, 18, 21].map(|bits| 1 << bits).into();
+    let (mut flat, mut inexact) = (true, 0);
+    let mut sweep =
+        Sweep::over("span in ticks", "Slots for a span", "slots in use, timers at random over it");
+    let [levels, kafka] = lab.curves(&spans, |span, seed| {
+        let mut random = random(seed);
+        let delays: Vec<Tick> =
+            (0..TIMERS).map(|_| random.random_range(1..span)).chain([span - 1]).collect();
+        flat &= single(lab, &delays).is_none_or(|[slots, _]| slots >= span);
+        inexact += off_their_ticks(lab.slots("round-wheel", ROUND), &delays);
+        [in_levels(lab, &delays), in_kafka(&delays)].map(|slots| slots as f64)
+    });
+    sweep.add("list-wheel, 256 a level", levels).add("kafka-wheel, 20 a level", kafka);
+    let quote = "A flat wheel wastes space on wide spans: a slot for each tick.";
+    e.holds("C27.1", quote, flat, "no fewer slots than ticks, at every span");
+    let quote = "A wheel with rounds needs more slots for a wider span.";
+    e.holds("C27.2", quote, inexact > 0, format!("{ROUND} are enough for all of them"));
+    for (id, name, quote) in [
+        ("C27.3", "list-wheel", "Levels of lists take space in proportion to the span."),
+        ("C27.4", "kafka-wheel", "Kafka's levels take space in proportion to the span."),
+    ] {
+        let curve = sweep.all(&[name]).next().cloned();
+        let grown = curve.as_ref().map_or(f64::NAN, |it| it.last() / it.first());
+        let wider = spans[spans.len() - 1] / spans[0];
+        let number = format!("{grown:.1} times the slots for {wider} times the span");
+        // By a square root at least, which is far from what a logarithm does.
+        e.holds(id, quote, grown > (wider as f64).sqrt(), number);
+    }
+    e.sweep(&sweep);
+}
+
+/// Timers that do not fire at their ticks.
+fn off_their_ticks(mut probe: Probe<AnyTimer>, delays: &[Tick]) -> usize {
+    probe.fill(delays.iter().copied());
+    let mut off = delays.len();
+    while let Some(tick) = probe.timer.next_wakeup() {
+        probe.timer.advance(tick, |expired| off -= usize::from(expired.deadline == tick));
+    }
+    off
+}
+
+/// Those of the levels in use: one more than the most moves of a timer.
+fn in_levels(lab: &Lab, delays: &[Tick]) -> u64 {
+    let moves = |delay: &Tick| {
+        let mut probe = lab.slots("list-wheel", 256);
+        probe.fill([*delay]);
+        wakeups(&mut probe).iter().map(|it| it.moved).sum::<u64>()
+    };
+    256 * (1 + delays.iter().step_by(16).map(moves).max().unwrap_or(0))
+}
+
+fn in_kafka(delays: &[Tick]) -> u64 {
+    let mut wheel = KafkaWheel::<u64>::new();
+    delays.iter().for_each(|delay| _ = wheel.insert(*delay, 0));
+    20 * wheel.levels() as u64
+}
+
+/// The spans of the tree: from here on hardly two timers have one deadline. To 24 days in milliseconds.
+const FROM: u32 = 12;
+const TO: u32 = 31;
+
+fn tree(lab: &Lab, e: &mut Evidence) {
+    let mut sweep =
+        Sweep::over("span in ticks", "A wider span", format!("steps among {TIMERS} timers"));
+    for name in ["red-black-tree", "list-wheel", "kafka-wheel"] {
+        let curves = lab.curves(&powers(FROM, TO), |span, seed| {
+            let seed = seed ^ span << 20;
+            let [insert, cancel] = insert_and_cancel(|| lab.make(name), TIMERS, span, seed);
+            let (mut probe, mut random) = (lab.make(name), random(seed));
+            probe.fill((0..TIMERS).map(|_| 1 + random.random_range(0..span)));
+            let before = probe.steps();
+            wakeups(&mut probe);
+            let pop = probe.steps().since(&before).total() as f64 / TIMERS as f64;
+            [insert, cancel, pop]
+        });
+        sweep.run(name, ["insert", "cancel", "pop"], curves);
+    }
+    for (id, operation) in [("C56.1", "insert"), ("C56.2", "cancel"), ("C56.3", "pop")] {
+        let quote =
+            format!("A tree suits wide spans: its {operation} costs no more for a wider one.");
+        e.at_most(id, quote, sweep.of(&["red-black-tree"], &[operation]), Constant);
+    }
+    e.sweep(&sweep);
+    density(lab, e);
+}
+
+/// How many timers share a tick, at a fixed number of them: 'medium density'.
+fn density(lab: &Lab, e: &mut Evidence) {
+    let mut sweep = Sweep::over("ticks", "Fewer ticks for as many timers", "steps of an insertion");
+    for name in ["red-black-tree", "list-wheel"] {
+        let curve = lab.curve(&powers(2, FROM), |span, seed| {
+            insert_and_cancel(|| lab.make(name), TIMERS, span, seed)[0]
+        });
+        sweep.add(name, curve);
+    }
+    let range = sweep["red-black-tree"].greatest() / sweep.least(&["red-black-tree"]);
+    let number = format!(
+        "{:.1} to {:.1} steps, {range:.2} times",
+        sweep["red-black-tree"].first(),
+        sweep["red-black-tree"].last()
+    );
+    let quote = "A tree suits medium density: crowded ticks cost it at most twice as much.";
+    e.say("C56.4", quote, Test::Within(vec![(range, 0.0)], Much), number);
+    e.sweep(&sweep);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Scale;
+
+    #[test]
+    fn the_month_of_the_article() {
+        let lab = Lab::new(&Scale::REDUCED);
+        assert_eq!(passes(720), [720, 718, 12, 2]);
+        assert_eq!(single(&lab, &two(720)).map(|it| it[0]), Some(1_024));
+        assert_eq!(single(&lab, &two(2_592_000)), None);
+    }
+}

@@ -1,0 +1,128 @@
+//! C29, C30: a heap, a red-black tree and a skip list in the hold model.
+//!
+//! On how many levels a timer of the skip list stands is counted: a cancellation changes
+//! [`LINKS_A_LEVEL`] links on each. From it follow the pointers of Pugh's list, one a level, and the
+//! bytes of the one here, which is linked both ways and two ahead.
+
+use super::drive::{Log, drain, totals};
+use crate::count::Tally;
+use crate::growth::Growth::Logarithmic;
+use crate::thresholds::Threshold::{Ahead, Double, Spread};
+use crate::{By, Evidence, Experiment, Lab, Sweep, Test, recorded};
+use wheelhouse_baselines::Tree;
+use wheelhouse_core::meter::Work;
+use wheelhouse_skip_list::SkipList;
+
+pub(super) const TREE: Experiment = Experiment {
+    name: "heap-vs-rbtree",
+    about: "hold model on binary-heap, heap-4 and red-black-tree: taking the first and putting another in, moving any; mean, p99, max",
+    run: heap_and_tree,
+};
+
+/// The largest n at which pairs are on record.
+const RECORDED: u64 = 1 << 13;
+
+fn heap_and_tree(lab: &Lab, e: &mut Evidence) {
+    let mut sweep = Sweep::new("Taking the first, putting another in", "steps of both");
+    let mut spread = Vec::new();
+    for name in ["binary-heap", "heap-4", "red-black-tree"] {
+        let mut dearest = 0.0_f64;
+        let [hold, p99, max, moving, links] = lab.curves(&lab.ordered_sizes(), |n, seed| {
+            let log = Log::of(|| lab.make(name), n, seed);
+            let (holds, moves) = (log.holds(), totals(&log.moving));
+            for tally in [&holds, &moves] {
+                dearest = dearest.max(tally.max() as f64 / tally.mean());
+            }
+            let links: Tally = log.insert.iter().map(|steps| steps.of(Work::Link)).collect();
+            let [p99, max] = [holds.quantile(0.99), holds.max()].map(|steps| steps as f64);
+            [holds.mean(), p99, max, moves.mean(), links.mean()]
+        });
+        sweep.run(name, ["mean", "p99", "max"], [hold, p99, max]);
+        sweep.beside(format!("{name}, moving any"), moving);
+        sweep.beside(format!("{name}, links of an insertion"), links);
+        spread.push((dearest, name));
+    }
+    let tree = spread.last().map_or(f64::NAN, |(dearest, _)| *dearest);
+    let links = sweep["red-black-tree, links of an insertion"].greatest();
+    let number = format!("{links:.2} links followed or changed an insertion");
+    e.holds("C29.1", "A red-black tree rebalances as it is changed.", links > 0.0, number);
+    let number = format!("the dearest operation takes {tree:.1} times the mean");
+    let quote = "Its cost is stable: no operation takes many times the mean.";
+    e.say("C29.2", quote, Test::Within(vec![(tree, 0.0)], Spread), number);
+    let quote = "Taking the first and adding one is O(log n) in both.";
+    e.at_most("C29.3", quote, sweep.all(&["mean"]), Logarithmic);
+    let ratio = recorded::pair("red-black-tree", "hold", RECORDED)
+        / recorded::pair("binary-heap", "hold", RECORDED);
+    let quote = "It has half the speed of the heap: twice the instructions.";
+    e.by(By::Instructions).near("C29.4", quote, (ratio, 2.0), Double);
+    e.by(By::Counts);
+    let steps = sweep["red-black-tree, mean"].last() / sweep["binary-heap, mean"].last();
+    let quote = "It takes twice the steps of the heap.";
+    e.near("C29.5", quote, (steps, 2.0), Double);
+    e.sweep(&sweep);
+}
+
+pub(super) const SKIP: Experiment = Experiment {
+    name: "skip-vs-rbtree",
+    about: "skip-list and red-black-tree of n timers: insert, cancel and taking the first, links of a cancel, pointers and bytes a timer",
+    run: list_and_tree,
+};
+
+/// Links that the skip list here changes on each level a timer leaves: two of the node before, one of that before it, one of the node behind.
+const LINKS_A_LEVEL: f64 = 4.0;
+/// Parent and two children.
+const TREE_POINTERS: f64 = 3.0;
+
+fn list_and_tree(lab: &Lab, e: &mut Evidence) {
+    let mut sweep = Sweep::new("A skip list and a tree", "steps of an operation");
+    for name in ["skip-list", "red-black-tree"] {
+        let curves = lab.curves(&lab.ordered_sizes(), |n, seed| {
+            let log = Log::of(|| lab.make(name), n, seed);
+            let [insert, cancel, ..] = log.means();
+            [insert, cancel, drain(|| lab.make(name), n, seed)]
+        });
+        sweep.run(name, ["insert", "cancel", "take the first"], curves);
+    }
+    for (id, operation) in [("C30.1", "insert"), ("C30.2", "cancel"), ("C30.3", "take the first")] {
+        let quote = format!("It has a tree's complexity: to {operation} is O(log n) in both.");
+        e.at_most(id, quote, sweep.all(&[operation]), Logarithmic);
+    }
+    let levels = sweep["skip-list, cancel"].last() / LINKS_A_LEVEL;
+    let bytes = [levels * SkipList::<u64>::NODE_BYTES as f64, Tree::NODE_BYTES as f64];
+    let number = format!("{levels:.2} pointers a node against {TREE_POINTERS}");
+    let quote = "Pugh's skip list takes slightly more memory than the tree.";
+    e.holds("C30.4", quote, levels > TREE_POINTERS, number);
+    let number = format!("{:.1} bytes a node against {:.0}", bytes[0], bytes[1]);
+    e.holds("C30.5", "The skip list here does.", bytes[0] > bytes[1], number);
+    let [list, tree] = ["skip-list, cancel", "red-black-tree, cancel"].map(|it| sweep[it].points());
+    let fewer = list.iter().zip(&tree).all(|((_, list), (_, tree))| list < tree);
+    let number = format!(
+        "{:.1} links against {:.1}",
+        sweep["skip-list, cancel"].last(),
+        sweep["red-black-tree, cancel"].last()
+    );
+    e.holds("C30.6", "A deletion changes fewer links in the skip list.", fewer, number);
+    e.by(By::Instructions);
+    for (id, pair) in [("C30.7", "stop-start"), ("C30.8", "hold")] {
+        let of = |name| recorded::pair(name, pair, RECORDED);
+        let quote = format!("A skip list is better than the tree: {pair}, on instructions.");
+        e.exceeds(id, quote, (of("red-black-tree"), of("skip-list")), Ahead);
+    }
+    e.by(By::Counts).sweep(&sweep);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Scale;
+
+    /// With p = 1/4 a timer stands on 4/3 levels, which is Pugh's 1 / (1 - p) pointers.
+    #[test]
+    fn the_levels_that_are_counted_are_those_of_pugh() {
+        let lab = Lab::new(&Scale::REDUCED);
+        let log = Log::of(|| lab.make("skip-list"), 1 << 10, 1);
+        let links: Tally = log.cancel.iter().map(|steps| steps.of(Work::Link)).collect();
+        assert!((links.mean() / LINKS_A_LEVEL - 4.0 / 3.0).abs() < 0.05, "{}", links.mean());
+        assert!(log.cancel.iter().all(|steps| steps.total() == steps.of(Work::Link)));
+    }
+}

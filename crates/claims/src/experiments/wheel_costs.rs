@@ -1,0 +1,304 @@
+//! C50, C51: what starting and stopping a timer costs in each kind of wheel.
+
+use super::drive::{start_and_stop, wakeups};
+use crate::count::{AnyTimer, LONGEST, Order, Probe, random};
+use crate::growth::Curve;
+use crate::growth::Growth::{Constant, Linear};
+use crate::scale::powers;
+use crate::{Evidence, Experiment, Lab, Sweep};
+use rand::RngExt;
+use rand_pcg::Pcg64Mcg;
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
+use wheelhouse_core::meter::Work;
+use wheelhouse_core::{Tick, Timer, TimerId};
+
+pub(super) const OPERATIONS: Experiment = Experiment {
+    name: "wheel-op-costs",
+    about: "six wheels: an insertion and a cancel by handle among n timers; half of all stopped at one tick, in one slot, at random; insertions at delays of 2^4 to 2^40; a cancel by key, and by a search",
+    run,
+};
+
+/// Deadlines that are to be in the slots of a single wheel of twice as many.
+const NEAR: Tick = 1 << 15;
+/// Slots of the wheels that are searched: few, so that the least n fills them.
+pub(super) const FEW: u64 = 16;
+/// A slot of hierarchical-wheel is crowded from 4,096 places on; so a burst of this size is.
+const CROWDED: u32 = 13;
+
+fn run(lab: &Lab, e: &mut Evidence) {
+    let sizes = lab.scale.sizes();
+    let mut sweep = Sweep::new("Insertion and cancel by handle", "steps of one, among n timers");
+    let wheels: [(&str, u64, Tick, &[u64]); 5] = [
+        ("single-wheel", 2 * NEAR, NEAR, &sizes),
+        ("round-wheel", 1 << 14, LONGEST, &sizes),
+        ("list-wheel", 256, LONGEST, &sizes),
+        ("hierarchical-wheel", 256, LONGEST, &sizes),
+        ("kafka-wheel", 20, LONGEST, &sizes),
+    ];
+    for (name, slots, longest, sizes) in wheels {
+        let curves = lab.curves(sizes, |n, seed| {
+            insert_and_cancel(|| lab.slots(name, slots), n, longest, seed)
+        });
+        sweep.run(name, ["insert", "cancel"], curves);
+    }
+    let curves = lab.curves(&lab.scale.linear_sizes(), |n, seed| {
+        insert_and_cancel(|| lab.slots("hashed-wheel", FEW), n, LONGEST, seed)
+    });
+    sweep.run("hashed-wheel", ["insert", "cancel"], curves);
+    for (id, name, quote) in [
+        ("C50.1", "single-wheel", "Insertion is O(1) in a wheel with a slot for each tick."),
+        ("C50.2", "round-wheel", "It is O(1) in a wheel with rounds."),
+        ("C50.3", "list-wheel", "It is O(1) in levels of lists, which are the articles' wheel."),
+        ("C50.4", "hierarchical-wheel", "It is O(1) in our levels of chunks, as they come."),
+        ("C50.5", "kafka-wheel", "It is O(1) in Kafka's levels, made on demand."),
+        (
+            "C50.6",
+            "hashed-wheel",
+            "It is O(1) where slots are kept in order, at a fixed number of them.",
+        ),
+    ] {
+        e.at_most(id, quote, sweep.of(&[name], &["insert"]), Constant);
+    }
+    let quote = "Deletion by handle is O(1) in all six.";
+    e.at_most("C50.7", quote, sweep.all(&["cancel"]), Constant);
+    e.sweep(&sweep);
+    crowds(lab, e);
+    levels(lab, e);
+    by_key(lab, e);
+}
+
+/// All of n timers started, half of them stopped, and the wheel tidied up: in crowded slots.
+fn crowds(lab: &Lab, e: &mut Evidence) {
+    let mut sweep =
+        Sweep::new("Half of n timers stopped", "steps of a stop, the tidying up included");
+    for order in [Order::Equal, Order::SameSlot(1 << 14), Order::Random] {
+        for name in ["round-wheel", "list-wheel", "hierarchical-wheel", "kafka-wheel"] {
+            let slots = if name == "round-wheel" { 1 << 14 } else { 256 };
+            let crowded = powers(CROWDED, lab.scale.to.max(CROWDED + 3));
+            let is_split = name == "hierarchical-wheel";
+            let sizes = if is_split { crowded } else { lab.scale.sizes() };
+            let curve = lab
+                .curve(&sizes, |n, seed| start_and_stop(lab.slots(name, slots), order, n, seed)[1]);
+            sweep.add(format!("{name}, {}", order.name()), curve);
+        }
+    }
+    let quote = "Deletion is O(1) in levels of lists however crowded a slot is.";
+    e.at_most("C50.8", quote, sweep.all(&["list-wheel"]), Constant);
+    let quote = "It is O(1) in our levels of chunks, too.";
+    e.at_most("C50.9", quote, sweep.all(&["hierarchical-wheel"]), Constant);
+    e.sweep(&sweep);
+}
+
+/// Delays of the sweep over levels, as powers of two.
+const DELAYS: [u32; 10] = [4, 8, 12, 16, 20, 24, 28, 32, 36, 40];
+
+fn levels(lab: &Lab, e: &mut Evidence) {
+    let delays: Vec<u64> = DELAYS.map(|bits| 1 << bits).into();
+    let mut sweep = Sweep::over(
+        "delay",
+        "An insertion against its delay",
+        "slots looked into, and moves to come",
+    );
+    for (name, slots) in [("kafka-wheel", 20), ("list-wheel", 256), ("hierarchical-wheel", 256)] {
+        let curves = lab.curves(&delays, |delay, seed| {
+            let mut random = random(seed);
+            let mut work = [0; 2];
+            for _ in 0..40 {
+                let (mut probe, at) =
+                    (lab.slots(name, slots), random.random_range(delay..2 * delay));
+                work[0] += probe.work(|timer| timer.insert(at, 0)).0.of(Work::SlotVisit);
+                work[1] += wakeups(&mut probe).iter().map(|it| it.moved).sum::<u64>();
+            }
+            work.map(|work| work as f64 / 40.0)
+        });
+        sweep.run(name, ["looked into", "moves"], curves);
+    }
+    let quote = "An insertion into Kafka's levels looks into no more, the later its deadline.";
+    let kafka = &sweep["kafka-wheel, looked into"];
+    let number = format!("{:.1} to {:.1} levels", kafka.first(), kafka.last());
+    e.holds("C50.10", quote, kafka.last() <= kafka.first(), number);
+    e.sweep(&sweep);
+}
+
+fn by_key(lab: &Lab, e: &mut Evidence) {
+    let mut sweep =
+        Sweep::new("A cancel without a handle", "steps through a map of keys, links of a search");
+    sweep
+        .add("through a map", lab.curve(&lab.scale.sizes(), |n, seed| cancel_by_key(lab, n, seed)));
+    sweep.add("by a search of the slot", searched(lab));
+    let quote = "With a map from key to list element a task is deleted in O(1).";
+    e.at_most("C51.1", quote, [&sweep["through a map"]], Constant);
+    let quote = "Without it the slot's list is searched, O(n) at a fixed number of slots.";
+    e.class("C51.2", quote, [&sweep["by a search of the slot"]], Linear);
+    e.sweep(&sweep);
+}
+
+/// Operations that are counted together: as many as hierarchical-wheel accounts for together.
+const BATCH: usize = 32;
+/// Such batches of a sample.
+const BATCHES: usize = 128;
+/// Timers that are due first of all and stay, so that no batch empties their slot.
+const ANCHORS: usize = 2 * BATCH;
+
+/// Deadlines up to `longest` and one, at random.
+fn deadlines(count: u64, longest: Tick, random: &mut Pcg64Mcg) -> Vec<Tick> {
+    (0..count).map(|_| 2 + random.random_range(0..longest)).collect()
+}
+
+/// Fills a structure with n timers at random deadlines, the latest first: where slots are sorted, nothing is searched then.
+fn fill(probe: &mut Probe<AnyTimer>, n: u64, longest: Tick, random: &mut Pcg64Mcg) -> Vec<TimerId> {
+    let mut delays = deadlines(n, longest, random);
+    delays.sort_unstable_by(|one, other| other.cmp(one));
+    let ids = probe.fill(delays);
+    probe.fill([1; ANCHORS]);
+    ids
+}
+
+/// Does a number of batches, with a structure that is filled anew after each few: no more than an eighth of its timers are touched.
+fn sample<const K: usize>(
+    build: impl Fn() -> Probe<AnyTimer>,
+    (n, longest, seed): (u64, Tick, u64),
+    mut batch: impl FnMut(&mut Probe<AnyTimer>, &mut Vec<TimerId>, &mut Pcg64Mcg) -> [u64; K],
+) -> [f64; K] {
+    let mut random = random(seed);
+    let batches = (n as usize / 8 / BATCH).clamp(1, BATCHES);
+    let mut work = [0; K];
+    for _ in 0..BATCHES / batches {
+        let mut probe = build();
+        let mut ids = fill(&mut probe, n, longest, &mut random);
+        for _ in 0..batches {
+            let done = batch(&mut probe, &mut ids, &mut random);
+            work.iter_mut().zip(done).for_each(|(sum, done)| *sum += done);
+        }
+    }
+    work.map(|work| work as f64 / (BATCH * (BATCHES / batches) * batches) as f64)
+}
+
+/// Takes handles at random out of those of the live timers.
+fn draw(ids: &mut Vec<TimerId>, random: &mut Pcg64Mcg) -> Vec<TimerId> {
+    (0..BATCH).map(|_| ids.swap_remove(random.random_range(0..ids.len()))).collect()
+}
+
+/// Mean work of an insertion and of a cancellation by handle among n timers with deadlines up to `longest`. As many come as go.
+pub(super) fn insert_and_cancel(
+    build: impl Fn() -> Probe<AnyTimer>,
+    n: u64,
+    longest: Tick,
+    seed: u64,
+) -> [f64; 2] {
+    sample(build, (n, longest, seed), |probe, ids, random| {
+        let gone = draw(ids, random);
+        let (cancelling, ()) =
+            probe.work(|timer| gone.into_iter().for_each(|id| _ = timer.cancel(id)));
+        let new = deadlines(BATCH as u64, longest, random);
+        let (inserting, new) =
+            probe.work(|timer| new.into_iter().map(|at| timer.insert(at, 0)).collect::<Vec<_>>());
+        ids.extend(new);
+        [inserting.total(), cancelling.total()]
+    })
+}
+
+/// Mean work of moving a timer to another random deadline.
+pub(super) fn reschedule(
+    build: impl Fn() -> Probe<AnyTimer>,
+    n: u64,
+    longest: Tick,
+    seed: u64,
+) -> f64 {
+    let [work] = sample(build, (n, longest, seed), |probe, ids, random| {
+        let (moved, to) = (draw(ids, random), deadlines(BATCH as u64, longest, random));
+        let (work, ()) = probe
+            .work(|timer| moved.iter().zip(to).for_each(|(id, to)| _ = timer.reschedule(*id, to)));
+        ids.extend(moved);
+        [work.total()]
+    });
+    work
+}
+
+/// A key that counts how often it is compared with another.
+struct Key<'a> {
+    number: u64,
+    comparisons: &'a Cell<u64>,
+}
+
+impl PartialEq for Key<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.comparisons.set(self.comparisons.get() + 1);
+        self.number == other.number
+    }
+}
+
+impl Eq for Key<'_> {}
+
+impl Hash for Key<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.number.hash(state);
+    }
+}
+
+/// Mean work of cancelling by key in a wheel with rounds: the comparisons of a hash map, and what the wheel does with the handle.
+#[expect(
+    clippy::mutable_key_type,
+    reason = "a key is equal and hashed by its number, whatever was counted"
+)]
+fn cancel_by_key(lab: &Lab, n: u64, seed: u64) -> f64 {
+    let (mut random, comparisons) = (random(seed), Cell::new(0));
+    let key = |number: u64| Key { number, comparisons: &comparisons };
+    // A hasher without a secret of its own: the counts are to be the same each time.
+    let mut handles: HashMap<Key<'_>, TimerId, BuildHasherDefault<DefaultHasher>> =
+        HashMap::default();
+    handles.reserve(n as usize);
+    let mut probe = lab.slots("round-wheel", 1 << 14);
+    let ids = fill(&mut probe, n, LONGEST, &mut random);
+    handles.extend(ids.into_iter().zip(0..).map(|(id, number)| (key(number), id)));
+    let mut work = 0;
+    for _ in 0..BATCH * BATCHES {
+        let number = random.random_range(0..n);
+        let before = comparisons.get();
+        let id = handles.remove(&key(number)).expect("each number is a key");
+        work += comparisons.get() - before + probe.work(|timer| timer.cancel(id)).0.total();
+        let id = probe.timer.insert(2 + random.random_range(0..LONGEST), number);
+        handles.insert(key(number), id);
+    }
+    work as f64 / (BATCH * BATCHES) as f64
+}
+
+/// Mean links followed to find a timer in the list of its slot, over all of n timers at random in few slots.
+pub(super) fn searched(lab: &Lab) -> Curve {
+    lab.curve(&lab.scale.linear_sizes(), |n, seed| {
+        let mut random = random(seed);
+        let mut lengths = [0; FEW as usize];
+        // A timer that is put behind k others is found after k links and its own.
+        let links = (0..n).map(|_| {
+            let length = &mut lengths[random.random_range(0..FEW) as usize];
+            *length += 1;
+            *length
+        });
+        links.sum::<u64>() as f64 / n as f64
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Scale;
+
+    #[test]
+    fn an_insertion_into_one_wheel_writes_its_links_and_so_does_a_cancellation() {
+        let lab = Lab::new(&Scale::REDUCED);
+        let build = || lab.slots("list-wheel", 4_096);
+        let [insert, cancel] = insert_and_cancel(build, 1_000, 4_000, 1);
+        assert_eq!(cancel, 2.0);
+        assert_eq!(reschedule(build, 1_000, 4_000, 1), insert + cancel);
+    }
+
+    #[test]
+    fn a_crowd_of_one_tick_costs_no_more_than_its_links() {
+        let lab = Lab::new(&Scale::REDUCED);
+        let crowd = |name, n| start_and_stop(lab.slots(name, 256), Order::Equal, n, 1)[1];
+        assert_eq!(crowd("list-wheel", 1 << 13), 2.0);
+        assert!(crowd("hierarchical-wheel", 1 << 12) < 3.0);
+    }
+}

@@ -1,0 +1,83 @@
+//! The question of the articles, answered in sentences that follow from the table.
+
+use super::grid::{largest, order};
+use super::{Cell, Front, Operation, Said, Standing};
+use wheelhouse_present::units;
+
+/// The question.
+pub const QUESTION: &str =
+    "Insertion is O(1) in a wheel and O(log n) in a heap, at a million: does it hold?";
+
+/// A sentence for the wheel, and one for the heap.
+pub fn answer(front: &Front) -> Vec<String> {
+    use Operation::{Cancel, Fire, InsertEarliest, InsertRandom};
+    let asked: [(&str, &str, &[Operation]); 2] = [
+        ("In a wheel", "list-wheel", &[InsertRandom, InsertEarliest]),
+        ("In a heap", "binary-heap", &[InsertRandom, InsertEarliest, Cancel, Fire]),
+    ];
+    let sentence = |(place, structure, operations): (&str, &str, &[Operation])| {
+        let cells = operations.iter().filter_map(|it| front.cell(structure, *it));
+        sentence(place, structure, &cells.collect::<Vec<_>>())
+    };
+    let mut sentences: Vec<_> = asked.into_iter().map(sentence).collect();
+    sentences.push(format!("Steps are those at n = {}.", largest(front, false)));
+    sentences
+}
+
+fn sentence(place: &str, structure: &str, cells: &[&Cell]) -> String {
+    let holds = |cell: &&&Cell| cell.standing() == Standing::AsClaimed;
+    let verdict = match cells.iter().filter(holds).count() {
+        all if all == cells.len() => "it holds",
+        0 => "it does not hold",
+        _ => "it holds in part",
+    };
+    let told: Vec<_> = cells.iter().copied().map(told).collect();
+    format!("{place} {verdict} ({structure}): {}.", told.join("; "))
+}
+
+/// `insert, random: O(1), 5.00 steps, as claimed`.
+fn told(cell: &Cell) -> String {
+    let claimed = cell.said.first().map_or("?", |Said(class, ..)| order(*class));
+    let stands = match cell.standing() {
+        Standing::AsClaimed => "as claimed".to_owned(),
+        Standing::Better | Standing::Worse => format!("not {claimed}"),
+        Standing::Undecided | Standing::Unclaimed => cell.standing().name().to_owned(),
+    };
+    let steps = units::number(cell.last().1);
+    format!("{} {}, {steps} steps, {stands}", cell.operation.name(), order(cell.counted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::growth::{Curve, Growth};
+
+    fn cell(operation: Operation, cost: fn(f64) -> f64) -> Cell {
+        let sizes: Vec<u64> = (10..=20).map(|bits| 1 << bits).collect();
+        let curve = Curve::sweep(&sizes, 1..=5, |n, _| cost(n as f64));
+        Cell::new("binary-heap", operation, curve)
+    }
+
+    #[test]
+    fn the_sentence_follows_from_what_was_counted() {
+        let flat = cell(Operation::InsertRandom, |_| 4.5);
+        let rising = cell(Operation::InsertEarliest, |n| 2.0 * n.log2());
+        let told = sentence("In a heap", "binary-heap", &[&flat, &rising]);
+        assert_eq!(
+            told,
+            "In a heap it holds in part (binary-heap): insert, random O(1), 4.50 steps, not \
+             O(log n); insert, earliest first O(log n), 40.0 steps, as claimed."
+        );
+        assert!(sentence("", "", &[&rising]).contains("it holds ("));
+        assert!(sentence("", "", &[&flat]).contains("does not hold"));
+    }
+
+    #[test]
+    fn a_class_is_better_or_worse_than_the_claim() {
+        let standing = |counted| Standing::of(counted, Some(Growth::Logarithmic));
+        assert_eq!(standing(Growth::Constant), Standing::Better);
+        assert_eq!(standing(Growth::Linear), Standing::Worse);
+        assert_eq!(standing(Growth::Undecided), Standing::Undecided);
+        assert_eq!(Standing::of(Growth::Constant, None), Standing::Unclaimed);
+    }
+}

@@ -1,0 +1,75 @@
+//! Which structures stand in the table, and what is said of each, by whom.
+
+use super::subject::{Subject, plain};
+use super::{Operation, Said};
+use crate::growth::Growth;
+use wheelhouse_baselines::{
+    HashedMapDefinition, RedBlackTreeDefinition, SortedListDefinition, SortedSliceDefinition,
+};
+use wheelhouse_core::backend::Backend;
+
+/// A structure of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Contestant {
+    /// Its name in the registry.
+    pub name: &'static str,
+    /// Whether some operation passes all timers, so that the sweep ends early.
+    pub linear: bool,
+    /// Makes one that does not count.
+    pub(super) plain: fn() -> Box<dyn Subject>,
+}
+
+impl Contestant {
+    const fn of<B: Backend + 'static>(linear: bool) -> Self {
+        Self { name: B::INFO.name, linear, plain: plain::<B> }
+    }
+}
+
+/// The structures that the articles name: the wheel of the textbooks first, for it is what they
+/// mean by a wheel, then ours in its default geometry.
+pub const CONTESTANTS: [Contestant; 10] = [
+    Contestant::of::<wheelhouse_list_wheel::Definition>(false),
+    Contestant::of::<wheelhouse_hierarchical_wheel::Definition>(false),
+    Contestant::of::<wheelhouse_round_wheel::Definition>(false),
+    Contestant::of::<wheelhouse_kafka_wheel::Definition>(false),
+    Contestant::of::<wheelhouse_binary_heap::Definition>(false),
+    Contestant::of::<RedBlackTreeDefinition>(false),
+    Contestant::of::<wheelhouse_skip_list::Definition>(false),
+    Contestant::of::<SortedListDefinition>(true),
+    Contestant::of::<SortedSliceDefinition>(true),
+    Contestant::of::<HashedMapDefinition>(true),
+];
+
+/// What is said of an operation of a structure. What the articles say stands first, and is what the
+/// colour goes by; where they are silent, Varghese and Lauck (V&L) speak. Empty where nobody does.
+pub(super) fn said_of(structure: &str, operation: Operation) -> &'static [Said] {
+    use Growth::{Constant as O1, Linear as On, Logarithmic as Olog};
+    use Operation::{Cancel, EmptyTick, Fire, InsertEarliest, InsertRandom};
+    match (structure, operation) {
+        ("list-wheel" | "hierarchical-wheel", InsertRandom | InsertEarliest) => {
+            &[Said(O1, "S3 S4", "C50")]
+        }
+        ("list-wheel" | "hierarchical-wheel", Cancel) => &[Said(O1, "S3 S4", "C50")],
+        ("list-wheel" | "hierarchical-wheel", Fire | EmptyTick) => &[Said(O1, "V&L", "V7")],
+        ("round-wheel", InsertRandom | InsertEarliest | Cancel) => &[Said(O1, "S4", "C50")],
+        ("round-wheel", Fire | EmptyTick) => &[Said(On, "S1", "C16")],
+        ("kafka-wheel", InsertRandom | InsertEarliest | Cancel) => &[Said(O1, "S3", "C50")],
+        ("kafka-wheel", Fire) => &[Said(O1, "S3", "C36")],
+        ("kafka-wheel", EmptyTick) => &[Said(O1, "S4", "C44")],
+        ("binary-heap", InsertRandom | InsertEarliest | Cancel) => &[Said(Olog, "S3 S4", "C32")],
+        ("binary-heap", Fire) => &[Said(Olog, "S4", "C46")],
+        ("binary-heap", EmptyTick) => &[Said(O1, "S2", "C28")],
+        ("red-black-tree", InsertRandom | InsertEarliest | Cancel) => &[Said(Olog, "V&L", "V3")],
+        ("red-black-tree", Fire | EmptyTick) => &[Said(O1, "S2", "C29")],
+        ("skip-list", InsertRandom | InsertEarliest | Cancel) => &[Said(Olog, "S2", "C30")],
+        ("sorted-list", InsertRandom | InsertEarliest) => {
+            &[Said(On, "S2", "C25"), Said(On, "V&L", "V2")]
+        }
+        ("sorted-list", Cancel) => &[Said(On, "S2", "C25"), Said(O1, "V&L", "V2")],
+        ("sorted-list", Fire | EmptyTick) => &[Said(O1, "V&L", "V2")],
+        ("sorted-slice", InsertRandom | InsertEarliest | Cancel) => &[Said(On, "S2", "C25")],
+        ("hash-map", InsertRandom | InsertEarliest | Cancel) => &[Said(O1, "V&L", "V1")],
+        ("hash-map", Fire | EmptyTick) => &[Said(On, "S2", "C26")],
+        _ => &[],
+    }
+}

@@ -1,0 +1,50 @@
+//! The figure of the front: the same ten lines in four panels, steps against n, both by their logarithm.
+
+use super::{Cell, Front, Operation, Row};
+use wheelhouse_present::document::Picture;
+use wheelhouse_present::plot::axis::Axis;
+use wheelhouse_present::plot::chart::Series;
+use wheelhouse_present::plot::palette;
+use wheelhouse_present::plot::panels::Panels;
+
+/// What is shown. An empty tick stands in the table only: most structures take one step for it.
+const SHOWN: [Operation; 4] =
+    [Operation::InsertRandom, Operation::InsertEarliest, Operation::Cancel, Operation::Fire];
+
+/// Every other point is marked: lines lie close to each other.
+const MARKED: usize = 2;
+
+/// The picture, if anything was counted.
+pub fn figure(front: &Front) -> Option<Picture> {
+    let cells = || front.rows.iter().flat_map(|row| &row.cells);
+    let points = || cells().filter(|cell| SHOWN.contains(&cell.operation)).flat_map(points_of);
+    let x = Axis::amount("timers", points().map(|(n, _)| n))?.across();
+    let y = Axis::amount("steps of one operation", points().map(|(_, steps)| steps))?;
+    let registry: Vec<&str> = wheelhouse_registry::all().iter().map(|info| info.name).collect();
+    let panel = |operation: Operation| {
+        let series = front.rows.iter().filter_map(|row| series(row, operation, &registry));
+        (operation.name().to_owned(), series.collect())
+    };
+    let title = "Which operation grows with the number of timers?".to_owned();
+    let subtitle = "Steps counted by the meter; a flat line is O(1), a gentle slope O(log n), a \
+                    diagonal O(n)."
+        .to_owned();
+    let panels = Panels { title: title.clone(), subtitle, x, y, panels: SHOWN.map(panel).into() };
+    Some(Picture { file: "front.svg".to_owned(), title, svg: panels.svg() })
+}
+
+fn points_of(cell: &Cell) -> Vec<(f64, f64)> {
+    cell.curve.points()
+}
+
+fn series(row: &Row, operation: Operation, registry: &[&str]) -> Option<Series> {
+    let cell = row.cells.iter().find(|cell| cell.operation == operation)?;
+    let line = points_of(cell);
+    Some(Series {
+        name: row.contestant.name.to_owned(),
+        style: palette::style_of(row.contestant.name, registry),
+        marks: line.iter().copied().step_by(MARKED).collect(),
+        line,
+        whiskers: Vec::new(),
+    })
+}

@@ -1,0 +1,197 @@
+//! The table of the front: whole for a page and a terminal, brief for a README.
+
+use super::{Cell, Front, Operation, Row, Said, Standing};
+use crate::growth::{Growth, Shape};
+use serde_json::json;
+use wheelhouse_present::table::{self, Column, Mark, Table};
+use wheelhouse_present::units;
+
+/// A row for each structure, a column for each operation. In each field: the class that was
+/// counted and how it stands to the claim, the claim, steps at the largest n and their growth, time.
+pub fn grid(front: &Front) -> Table {
+    Table { notes: notes(front), ..table(front, whole) }
+}
+
+/// The same, narrow enough for a terminal of 100 columns.
+pub fn narrow(front: &Front) -> Table {
+    let mut notes = notes(front);
+    notes.insert(0, SIGNS.to_owned());
+    let mut narrow = Table { notes, ..table(front, narrow_field) };
+    // Long names and heads take two lines: the figures need the width.
+    narrow.columns.iter_mut().for_each(|column| column.name = column.name.replace(", ", ",\n"));
+    let names = narrow.rows.iter_mut().filter_map(|row| row.first_mut());
+    for name in names.filter(|name| name.shown.len() > NAME) {
+        name.shown = table::wrap(&name.shown.replace('-', "- "), NAME).replace("- ", "-");
+    }
+    narrow
+}
+
+/// In a line for each structure: steps at the largest n, the class, and how it stands to the claim.
+pub fn brief(front: &Front) -> Table {
+    let mut brief = table(front, short);
+    brief.title = format!("Steps of one operation at n = {}", largest(front, false));
+    brief.notes = vec![SIGNS.to_owned()];
+    brief
+}
+
+/// How wide a name may be on a terminal.
+const NAME: usize = 14;
+
+const SIGNS: &str =
+    "✓ as claimed, ▲ better: grows less than claimed, ▼ worse: grows more, ? undecided.";
+
+fn table(front: &Front, field: fn(&Cell) -> String) -> Table {
+    let operations = Operation::ALL.map(|it| Column::left(it.name()));
+    let columns = [Column::left("structure")].into_iter().chain(operations).collect();
+    let mut table = Table::new("Which claims on cost hold?", columns);
+    table.rows = front.rows.iter().map(|row| fields(row, field)).collect();
+    table
+}
+
+fn fields(row: &Row, field: fn(&Cell) -> String) -> Vec<table::Cell> {
+    let name = table::Cell::text(row.contestant.name);
+    let cell = |cell: &Cell| table::Cell {
+        value: value(cell),
+        ..table::Cell::text(field(cell)).marked(mark(cell.standing()))
+    };
+    [name].into_iter().chain(row.cells.iter().map(cell)).collect()
+}
+
+fn mark(standing: Standing) -> Mark {
+    match standing {
+        Standing::AsClaimed => Mark::Even,
+        Standing::Better => Mark::Good,
+        Standing::Worse => Mark::Bad,
+        Standing::Undecided | Standing::Unclaimed => Mark::Muted,
+    }
+}
+
+/// O of a class.
+pub(super) fn order(growth: Growth) -> &'static str {
+    match growth {
+        Growth::Constant => "O(1)",
+        Growth::Logarithmic => "O(log n)",
+        Growth::Linear => "O(n)",
+        Growth::Undecided => "?",
+    }
+}
+
+fn whole(cell: &Cell) -> String {
+    let class = match cell.counted {
+        Growth::Undecided => cell.standing().name().to_owned(),
+        counted => format!("{} {}", order(counted), cell.standing().name()),
+    };
+    let said: Vec<_> =
+        cell.said.iter().map(|Said(class, by, _)| format!("{} {by}", order(*class))).collect();
+    let steps = format!("{} steps, {}", units::number(cell.last().1), slope(cell));
+    lines(class, said.join(", "), steps, cell)
+}
+
+fn narrow_field(cell: &Cell) -> String {
+    let class = format!("{} {}", order(cell.counted), sign(cell));
+    let said: Vec<_> =
+        cell.said.iter().map(|Said(class, by, _)| format!("{by} {}", order(*class))).collect();
+    let slope = slope(cell).replace(" ±0", "±").replace(" ±", "±");
+    let steps = format!("{} {slope}", brief_number(cell.last().1));
+    lines(class, said.join(" "), steps, cell)
+}
+
+fn lines(class: String, said: String, steps: String, cell: &Cell) -> String {
+    let said = if said.is_empty() { "-".to_owned() } else { said };
+    [class, said, steps].into_iter().chain(cell.ns.map(units::time)).collect::<Vec<_>>().join("\n")
+}
+
+/// What a doubling of n adds; of a linear cost the power of n that it follows.
+fn slope(cell: &Cell) -> String {
+    let Shape { class, slope, exponent, .. } = &cell.shape;
+    match exponent.filter(|_| *class == Growth::Linear) {
+        Some(power) => format!("n^{:.2} ±{:.2}", power.mean, power.margin()),
+        None => {
+            format!("{:+.2} ±{:.2}", slope.mean + 0.0, slope.margin()).replace("-0.00", "+0.00")
+        }
+    }
+}
+
+fn short(cell: &Cell) -> String {
+    let steps = units::number(cell.last().1);
+    format!("{steps} {} {}", order(cell.counted), sign(cell)).trim().to_owned()
+}
+
+/// Thousands by their letter.
+fn brief_number(value: f64) -> String {
+    if value < 9_999.5 { units::number(value) } else { format!("{:.1}k", value / 1_000.0) }
+}
+
+fn sign(cell: &Cell) -> &'static str {
+    match cell.standing() {
+        Standing::AsClaimed => "✓",
+        Standing::Better => "▲",
+        Standing::Worse => "▼",
+        Standing::Undecided => "?",
+        Standing::Unclaimed => "",
+    }
+}
+
+fn value(cell: &Cell) -> serde_json::Value {
+    let claimed =
+        |Said(class, by, claim): &Said| json!({ "class": class, "by": by, "claim": claim });
+    json!({
+        "counted": cell.counted, "standing": cell.standing().name(),
+        "claimed": cell.said.iter().map(claimed).collect::<Vec<_>>(),
+        "n": cell.last().0, "steps": cell.last().1, "ns": cell.ns,
+        "per-doubling": cell.shape.slope, "exponent": cell.shape.exponent,
+        "points": cell.curve.points(),
+    })
+}
+
+/// The largest n of the sweep, as a power of two.
+pub(super) fn largest(front: &Front, linear: bool) -> String {
+    let row = front.rows.iter().find(|row| row.contestant.linear == linear);
+    let n = row.and_then(|row| row.cells.first()).map_or(1, |cell| cell.last().0);
+    format!("2^{}", n.max(1).ilog2())
+}
+
+fn notes(front: &Front) -> Vec<String> {
+    let linear = front.rows.iter().filter(|row| row.contestant.linear);
+    let names = linear.map(|row| row.contestant.name).collect::<Vec<_>>().join(", ");
+    let mut notes = vec![
+        format!(
+            "A field: the class that was counted and how it stands to the claim; what is claimed \
+             and by whom (S0 to S4: the articles, V&L: Varghese and Lauck 1987); steps at n = {}, and how many \
+             each doubling of n adds, or which power of n they follow where they are linear, \
+             with the 95 % interval over the seeds.",
+            largest(front, false)
+        ),
+        "O is read as Θ: better means that the cost grows less than claimed.".to_owned(),
+    ];
+    if !names.is_empty() {
+        notes.push(format!("{names}: only up to n = {}.", largest(front, true)));
+    }
+    let seen: Vec<_> = front.rows.iter().flat_map(uneven).collect();
+    if !seen.is_empty() {
+        notes.push(format!("Bounded, and so not held against the class: {}.", seen.join("; ")));
+    }
+    if front.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.ns.is_some()) {
+        notes.push(format!(
+            "Times: one operation at {} timers ({} in {names}), the median of rounds taken in the \
+             same command. They decide nothing.",
+            units::count(super::sweep::TIMED),
+            units::count(super::sweep::TIMED_LINEAR)
+        ));
+    }
+    notes
+}
+
+/// The one step, or the sizes that stand out, of costs that are constant but for these.
+fn uneven(row: &Row) -> Vec<String> {
+    let power = |n: u64| format!("2^{}", n.max(1).ilog2());
+    let told = |cell: &Cell| {
+        let what = format!("{}, {}", row.contestant.name, cell.operation.name());
+        let Shape { jump, spikes, .. } = &cell.shape;
+        let jump = jump.map(|(n, by)| format!("{what}: {by:.1} steps more from {} on", power(n)));
+        let at: Vec<_> = spikes.iter().map(|n| power(*n)).collect();
+        let spike = (!at.is_empty()).then(|| format!("{what}: stands out at {}", at.join(", ")));
+        jump.or(spike)
+    };
+    row.cells.iter().filter_map(told).collect()
+}

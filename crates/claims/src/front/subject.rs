@@ -1,0 +1,103 @@
+//! A structure as the sweep sees it: batches of one operation, and how many steps were counted.
+
+use crate::count::{AnyTimer, Probe};
+use std::hint::black_box;
+use wheelhouse_core::backend::Backend;
+use wheelhouse_core::meter::NoMeter;
+use wheelhouse_core::{Tick, Timer, TimerId};
+
+/// A structure under the sweep. Each call is a whole batch, so that a clock beside it measures the
+/// structure and not the call through a pointer.
+pub(super) trait Subject {
+    /// Starts a timer at each deadline.
+    fn insert(&mut self, deadlines: &[Tick]) -> Vec<TimerId>;
+    /// Stops these, and tidies up: what a structure puts off is paid here.
+    fn cancel(&mut self, ids: &[TimerId]);
+    /// So many ticks, one at a time. How many timers fired.
+    fn ticks(&mut self, count: Tick) -> usize;
+    /// From wake-up to wake-up until nothing is left. How many timers fired.
+    fn fire(&mut self) -> usize;
+    /// Steps so far; 0 without a meter that counts.
+    fn steps(&self) -> u64;
+}
+
+/// Makes an empty structure.
+pub(super) type Build<'a> = &'a dyn Fn() -> Box<dyn Subject>;
+
+/// A structure that counts its steps.
+pub(super) fn counting(probe: Probe<AnyTimer>) -> Box<dyn Subject> {
+    Box::new(probe)
+}
+
+/// A structure without a meter, as programs use it.
+pub(super) fn plain<B: Backend + 'static>() -> Box<dyn Subject> {
+    Box::new(Plain(B::build::<u64, NoMeter>()))
+}
+
+struct Plain<T>(T);
+
+impl Subject for Probe<AnyTimer> {
+    fn insert(&mut self, deadlines: &[Tick]) -> Vec<TimerId> {
+        insert(&mut self.timer, deadlines)
+    }
+
+    fn cancel(&mut self, ids: &[TimerId]) {
+        cancel(&mut self.timer, ids);
+    }
+
+    fn ticks(&mut self, count: Tick) -> usize {
+        ticks(&mut self.timer, count)
+    }
+
+    fn fire(&mut self) -> usize {
+        fire(&mut self.timer)
+    }
+
+    fn steps(&self) -> u64 {
+        Probe::steps(self).total()
+    }
+}
+
+impl<T: Timer<u64>> Subject for Plain<T> {
+    fn insert(&mut self, deadlines: &[Tick]) -> Vec<TimerId> {
+        insert(&mut self.0, deadlines)
+    }
+
+    fn cancel(&mut self, ids: &[TimerId]) {
+        cancel(&mut self.0, ids);
+    }
+
+    fn ticks(&mut self, count: Tick) -> usize {
+        ticks(&mut self.0, count)
+    }
+
+    fn fire(&mut self) -> usize {
+        fire(&mut self.0)
+    }
+
+    fn steps(&self) -> u64 {
+        0
+    }
+}
+
+fn insert(timer: &mut impl Timer<u64>, deadlines: &[Tick]) -> Vec<TimerId> {
+    deadlines.iter().map(|deadline| timer.insert(*deadline, *deadline)).collect()
+}
+
+fn cancel(timer: &mut impl Timer<u64>, ids: &[TimerId]) {
+    ids.iter().for_each(|id| _ = black_box(timer.cancel(*id)));
+    timer.compact();
+}
+
+fn ticks(timer: &mut impl Timer<u64>, count: Tick) -> usize {
+    let now = timer.now();
+    (now + 1..=now + count).map(|tick| timer.advance(tick, |it| _ = black_box(it))).sum()
+}
+
+fn fire(timer: &mut impl Timer<u64>) -> usize {
+    let mut fired = 0;
+    while let Some(tick) = timer.next_wakeup() {
+        fired += timer.advance(tick, |it| _ = black_box(it));
+    }
+    fired
+}

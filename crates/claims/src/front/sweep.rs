@@ -1,0 +1,99 @@
+//! The runs behind the table: the same few batches on each structure, counted or timed.
+
+use super::contestants::Contestant;
+use super::subject::{Build, Subject, counting};
+use crate::Lab;
+use crate::count::{LONGEST, Order, random};
+use crate::growth::Curve;
+use rand::seq::SliceRandom;
+use std::cmp::Reverse;
+use std::time::Instant;
+use wheelhouse_core::Tick;
+use wheelhouse_present::stats::median;
+
+/// Ticks that pass while nothing is due: a turn of the wheel with the most slots.
+const EMPTY: Tick = 1 << 14;
+/// Timers where times are taken.
+pub(super) const TIMED: u64 = 1_000_000;
+/// And where an operation passes all of them.
+pub(super) const TIMED_LINEAR: u64 = 1 << 14;
+/// A sample is of so many timers at least: of few, several runs together.
+const ENOUGH: u64 = 1 << 14;
+/// The runs of a sample have random numbers of their own, whatever the seed.
+const SEEDS: u64 = 1 << 32;
+/// Rounds of which a time is the median.
+const ROUNDS: u64 = 3;
+
+/// The cost of an operation in steps against n, for each operation in its order.
+pub(super) fn curves(contestant: &Contestant, lab: &Lab) -> [Curve; 5] {
+    let scale = &lab.scale;
+    let sizes = if contestant.linear { scale.linear_sizes() } else { scale.sizes() };
+    let build = || counting(lab.make(contestant.name));
+    lab.curves(&sizes, |n, seed| {
+        let runs = (ENOUGH / n).max(1);
+        let run = |run| costs(&build, n, seed + SEEDS * run, |subject| subject.steps() as f64);
+        let sums = (0..runs)
+            .map(run)
+            .fold([0.0; 5], |sums, costs| std::array::from_fn(|at| sums[at] + costs[at]));
+        sums.map(|sum| sum / runs as f64)
+    })
+}
+
+/// The nanoseconds of each operation, without a meter.
+pub(super) fn times(contestant: &Contestant) -> [f64; 5] {
+    let n = if contestant.linear { TIMED_LINEAR } else { TIMED };
+    let start = Instant::now();
+    let clock = |_: &dyn Subject| start.elapsed().as_nanos() as f64;
+    let round = |seed| costs(&contestant.plain, n, seed, clock);
+    let rounds: Vec<[f64; 5]> = (1..=ROUNDS).map(round).collect();
+    std::array::from_fn(|at| {
+        median(&rounds.iter().map(|costs| costs[at]).collect::<Vec<_>>()).unwrap_or(f64::NAN)
+    })
+}
+
+/// What an operation costs beside n timers, for each operation; `gauge` reads the steps or the clock.
+fn costs(build: Build<'_>, n: u64, seed: u64, gauge: impl Fn(&dyn Subject) -> f64) -> [f64; 5] {
+    let deadlines = Order::Random.delays(n, seed);
+    let random = started(build, &deadlines, seed, &gauge);
+    // The same deadlines in another order: the span that a wheel has to cover stays the same.
+    let mut falling = deadlines;
+    falling.sort_unstable_by_key(|deadline| Reverse(*deadline));
+    let earliest = started(build, &falling, seed, &gauge);
+    let (fire, empty) = waited(build, n, seed, &gauge);
+    [random[0], earliest[0], random[1], fire, empty]
+}
+
+/// The second half of these is started, then half of all stopped: the mean of a start and of a stop.
+fn started(
+    build: Build<'_>,
+    deadlines: &[Tick],
+    seed: u64,
+    gauge: &impl Fn(&dyn Subject) -> f64,
+) -> [f64; 2] {
+    let mut subject = build();
+    let half = deadlines.len() / 2;
+    let mut ids = subject.insert(&deadlines[..half]);
+    let begin = gauge(&*subject);
+    ids.extend(subject.insert(&deadlines[half..]));
+    let inserted = gauge(&*subject);
+    ids.shuffle(&mut random(seed));
+    let shuffled = gauge(&*subject);
+    subject.cancel(&ids[..half]);
+    let cancelled = gauge(&*subject);
+    [(inserted - begin) / (ids.len() - half) as f64, (cancelled - shuffled) / half as f64]
+}
+
+/// Ticks pass, then all timers fire: the mean of a timer that fires, and of a tick.
+fn waited(build: Build<'_>, n: u64, seed: u64, gauge: &impl Fn(&dyn Subject) -> f64) -> (f64, f64) {
+    let mut subject = build();
+    let late: Vec<Tick> =
+        Order::Random.delays(n, seed).into_iter().map(|delay| LONGEST + delay).collect();
+    subject.insert(&late);
+    let begin = gauge(&*subject);
+    let early = subject.ticks(EMPTY);
+    let ticked = gauge(&*subject);
+    let fired = subject.fire();
+    let end = gauge(&*subject);
+    assert_eq!((early, fired as u64), (0, n), "all timers fire when they are due, and not before");
+    ((end - ticked) / n as f64, (ticked - begin) / EMPTY as f64)
+}

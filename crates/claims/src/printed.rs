@@ -1,0 +1,334 @@
+//! The articles' printed code, as it ran, beside the models of it.
+//!
+//! `scripts/run-the-printed-code` cuts the listings out of the articles' texts, which are no part of
+//! this project, and runs them where Go and a JDK are installed. What they print comes here as lines
+//! of a key and a value, and is compared with what the models print, or with what the claim states
+//! where no model is needed to know it. The record of the last run stands beside the report.
+
+use crate::experiments::models::kafka::{ClockRule, Place, Port, tick_of};
+use crate::experiments::models::rounds::{Rounds, S0, WITHOUT_END};
+use anyhow::{Context, Result, ensure};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+use wheelhouse_present::files::write_whole;
+use wheelhouse_present::table::{Cell, Column, Mark, Table};
+
+/// The record of a run, in the folder of the report.
+pub const RECORD: &str = "printed-code.json";
+/// The same for people.
+pub const MARKDOWN: &str = "printed-code.md";
+
+/// What a listing printed, and what it should have.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Row {
+    /// The claim.
+    pub id: String,
+    /// Claim and question.
+    pub key: String,
+    /// What was asked.
+    pub asked: String,
+    /// What the printed code answered.
+    pub printed: String,
+    /// What the model answers, or what the claim states.
+    pub expected: String,
+    /// Whether `expected` is a model's.
+    pub by_model: bool,
+    /// Whether both are the same.
+    pub agrees: bool,
+}
+
+struct Question {
+    key: &'static str,
+    asked: &'static str,
+    expected: Expected,
+}
+
+enum Expected {
+    Model(fn() -> String),
+    Stated(&'static str),
+}
+
+const fn model(key: &'static str, asked: &'static str, answer: fn() -> String) -> Question {
+    Question { key, asked, expected: Expected::Model(answer) }
+}
+
+const fn stated(key: &'static str, asked: &'static str, answer: &'static str) -> Question {
+    Question { key, asked, expected: Expected::Stated(answer) }
+}
+
+const QUESTIONS: &[Question] = &[
+    model("B1.ticks", "four tasks of 5 s in one slot of 12 run at ticks", || {
+        ticks(&[(5, 1); 4], 60)
+    }),
+    model("B2.period-12", "a task every 12 s on 12 slots runs at ticks", || {
+        ticks(&[(12, WITHOUT_END)], 70)
+    }),
+    model("B2.period-24", "a task every 24 s on 12 slots runs at ticks", || {
+        ticks(&[(24, WITHOUT_END)], 70)
+    }),
+    stated(
+        "B3.sub-second",
+        "a task on a wheel of half a second a slot",
+        "panic: runtime error: integer divide by zero",
+    ),
+    stated("B3.sub-second-made", "the constructor of that wheel", "accepted"),
+    stated("B3.1999-ms", "1,999 ms goes where 1 s goes", "true"),
+    stated("B3.interval-1500-ms", "15 s on slots of 1.5 s go to", "slot 3 circle 1"),
+    stated("B4.after-stop", "a task that is added after the stop", "blocks"),
+    stated("B6.exit", "exit code of a process in which a task panics", "2"),
+    model("B7.times-2", "runs in 120 s of a task of 5 s with times = -2", || runs(-2)),
+    model("B7.times-1", "with times = -1", || runs(-1)),
+    model("B7.times0", "with times = 0", || runs(0)),
+    model("B7.times1", "with times = 1", || runs(1)),
+    model("B7.times3", "with times = 3", || runs(3)),
+    stated(
+        "B8.first",
+        "the compiler on the first listing",
+        "expression in go must be function call",
+    ),
+    stated(
+        "B8.session",
+        "the compiler on the session store",
+        "item.job undefined (type tokenjob has no field or method job)",
+    ),
+    stated("B8.layout", "12.345 s past 10:11 in the layout 15:04:05:00", "10:11:12:00"),
+    stated("E1.place", "5 s from pointer 3 go to", "slot 8 circle 0"),
+    stated("E2.place-16", "16 s from pointer 0 go to", "slot 4 circle 1"),
+    stated("E2.place-16-from-3", "16 s from pointer 3 go to", "slot 7 circle 1"),
+    model("E2.tick-16", "a task of 16 s runs at tick", || ticks(&[(16, 1)], 60)),
+    model("E2.tick-15", "a task of 15 s runs at tick", || ticks(&[(15, 1)], 60)),
+    model("E2.tick-12", "a task of 12 s runs at tick", || ticks(&[(12, 1)], 60)),
+    model("E2.tick-24", "a task of 24 s runs at tick", || ticks(&[(24, 1)], 60)),
+    stated("C11.interval", "an interval of 0", "minimum interval need one second"),
+    stated("C11.slots", "no slots", "minimum slotNum need greater than zero"),
+    stated("C11.key", "an empty key", "key is empty"),
+    stated("C11.delay", "a delay below the interval", "key is empty"),
+    model("E9.2-s", "tick 1 s, 10 slots: 2 s", || life(1_000, 10, &[2_000]).0),
+    model("E9.9-s-at-2", "then, at 2 s, 9 s", || life(1_000, 10, &[2_000, 11_000]).0),
+    model("E9.15-s", "tick 1 s, 10 slots: 15 s", || {
+        let (life, offers) = life(1_000, 10, &[15_000]);
+        format!("{life} offers {offers}")
+    }),
+    model("B9.earliest-ms", "deadlines 5,000 to 5,999 ms at a tick of 1 s: earliest by ms", || {
+        early().max().unwrap_or(0).to_string()
+    }),
+    model("B9.mean-ms", "and on average by", || format!("{:?}", early().sum::<u64>() as f64 / 1e3)),
+    model("B10.idle-hour", "5 ms after an idle hour, tick 1 ms, 20 slots", || {
+        let (life, offers) = life(1, 20, &[3_600_005]);
+        format!("{} offers {offers}", life.split(" ran").next().unwrap_or_default())
+    }),
+    model("B14.1-ms-10-slots", "10 slots of 1 ms span", || {
+        Port::new(1, 10, 0).spans().first().map_or(String::new(), |(_, span)| format!("{span} ms"))
+    }),
+    stated("C37.below", "a tick of 999 µs", "panic: tick must be greater than or equal to 1ms"),
+    model("C37.1500-us", "a tick of 1.5 ms is", || {
+        tick_of(Duration::from_micros(1_500)).map_or(String::new(), |tick| format!("{tick} ms"))
+    }),
+    model("C33.span", "tick 1,000 ms, 10 slots: the span", || {
+        Port::new(1_000, 10, 0).spans().first().map_or(String::new(), |(_, span)| span.to_string())
+    }),
+    model("C33.start", "made at 12,345 ms: the current time", || {
+        Port::new(1_000, 10, 12_345).current().to_string()
+    }),
+    model("C38.999-ms", "999 ms at a tick of 1 s", || waits(999)),
+    model("C38.1000-ms", "1,000 ms at a tick of 1 s", || waits(1_000)),
+    model("C45.time-after", "the time of the wheel after the slot of 2 s", || {
+        let mut port = Port::new(1_000, 10, 0);
+        port.add(2_000, 0);
+        port.poll(2_500, ClockRule::SlotExpiry);
+        port.current().to_string()
+    }),
+    model("C66.span-15-task-15", "15 s on a wheel that spans 15 s", || {
+        life(1_000, 15, &[15_000]).0.split(" ran").next().unwrap_or_default().to_owned()
+    }),
+    stated(
+        "C41.next-waits",
+        "java.util.Timer: the task behind one of 300 ms waits so long",
+        "true",
+    ),
+    stated(
+        "C46.cancelled-kept",
+        "100,000 cancelled in ScheduledThreadPool: left in its queue",
+        "100000",
+    ),
+    stated("C46.cancelled-removed", "the same with setRemoveOnCancelPolicy", "0"),
+    stated(
+        "C47.later-task-of-timer",
+        "java.util.Timer: runs of a task behind one that throws",
+        "0",
+    ),
+    stated("C47.schedule-again", "and what it says to the next", "Timer already cancelled."),
+    stated("C47.pool-runs-others", "ScheduledThreadPool runs the others", "true"),
+    stated(
+        "C47.pool-drops-periodic",
+        "and a periodic task that throws at its second run",
+        "2 runs, done true",
+    ),
+];
+
+/// The ticks at which these tasks, of a delay and a number of runs, run on 12 slots, as Go prints them.
+fn ticks(tasks: &[(u64, i64)], end: u64) -> String {
+    let mut wheel = Rounds::new(S0, 12, 0);
+    for (name, (delay, times)) in tasks.iter().enumerate() {
+        wheel.add(name as u64, *delay, *times);
+    }
+    let fired = (1..=end).flat_map(|tick| wheel.tick().fired.into_iter().map(move |_| tick));
+    format!("[{}]", fired.map(|tick| tick.to_string()).collect::<Vec<_>>().join(" "))
+}
+
+fn runs(times: i64) -> String {
+    let mut wheel = Rounds::new(S0, 12, 0);
+    wheel.add(0, 5, times);
+    (1..=120).map(|_| wheel.tick().fired.len()).sum::<usize>().to_string()
+}
+
+/// The places and the expiry of the last of these deadlines, each added when the one before has run;
+/// and how often a slot was offered in all.
+fn life(tick: u64, size: usize, deadlines: &[u64]) -> (String, u64) {
+    let mut port = Port::new(tick, size, 0);
+    let mut told = String::new();
+    for deadline in deadlines {
+        let mut places: Vec<Place> = port.add(*deadline, 0).into_iter().collect();
+        let polls = port.drain();
+        places.extend(polls.iter().flat_map(|poll| &poll.moved).map(|(.., place)| *place));
+        let shown: Vec<_> =
+            places.iter().map(|place| format!("L{}[{}]", place.level, place.slot)).collect();
+        let ran = polls.last().map_or(0, |poll| poll.expiry);
+        told = format!("[{}] ran at {ran}", shown.join(" "));
+    }
+    (told, port.offers())
+}
+
+/// By how many ms each of a thousand deadlines runs early.
+fn early() -> impl Iterator<Item = u64> {
+    (5_000..6_000).map(|deadline| {
+        let mut port = Port::new(1_000, 10, 0);
+        port.add(deadline, 0);
+        port.drain().last().map_or(0, |poll| deadline - poll.expiry)
+    })
+}
+
+fn waits(deadline: u64) -> String {
+    let place = Port::new(1_000, 10, 0).add(deadline, 0);
+    place.map_or("runs at once", |_| "waits").to_owned()
+}
+
+/// Compares what the printed code printed, lines of a key, a tab and a value, with what is expected.
+/// Of a program that could not be run there are no lines, and then no rows.
+///
+/// # Errors
+///
+/// If a line has no tab, or a key that nobody asked for.
+pub fn compare(lines: &str) -> Result<Vec<Row>> {
+    let row = |line: &str| {
+        let (key, printed) = line.split_once('\t').with_context(|| format!("no tab in: {line}"))?;
+        let question = QUESTIONS.iter().find(|question| question.key == key);
+        let question = question.with_context(|| format!("nothing is expected of {key}"))?;
+        let (expected, by_model) = match question.expected {
+            Expected::Model(answer) => (answer(), true),
+            Expected::Stated(answer) => (answer.to_owned(), false),
+        };
+        Ok(Row {
+            id: key.split('.').next().unwrap_or(key).to_owned(),
+            key: key.to_owned(),
+            asked: question.asked.to_owned(),
+            printed: printed.to_owned(),
+            agrees: printed == expected,
+            expected,
+            by_model,
+        })
+    };
+    let rows: Vec<_> = lines.lines().map(row).collect::<Result<_>>()?;
+    ensure!(!rows.is_empty(), "nothing was printed: were Go and a JDK found?");
+    Ok(rows)
+}
+
+/// Writes the record of a run into the folder of the report, and the same for people.
+///
+/// # Errors
+///
+/// If a file cannot be written.
+pub fn write(rows: &[Row], by: &str, dir: &Path) -> Result<()> {
+    fs::create_dir_all(dir).with_context(|| format!("cannot make the folder {}", dir.display()))?;
+    let json = serde_json::to_string_pretty(rows).context("cannot write the rows as JSON")? + "\n";
+    write_whole(&dir.join(RECORD), json.as_bytes())?;
+    let text = format!(
+        "# The articles' printed code, run\n\nBy scripts/run-the-printed-code, with {by}. {}\n\n{}",
+        tally(rows),
+        table(rows).markdown()
+    );
+    write_whole(&dir.join(MARKDOWN), text.as_bytes())
+}
+
+/// The record in the folder of a report; none if the printed code was not run for it.
+///
+/// # Errors
+///
+/// If there is one that cannot be read.
+pub fn read(dir: &Path) -> Result<Vec<Row>> {
+    let path = dir.join(RECORD);
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let text =
+        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("{} is no record", path.display()))
+}
+
+/// How many agree.
+pub fn tally(rows: &[Row]) -> String {
+    let agree = rows.iter().filter(|row| row.agrees).count();
+    let modelled = rows.iter().filter(|row| row.by_model).count();
+    format!(
+        "{agree} of {} answers are as expected; {modelled} of these expectations are those of the \
+         models, the others what the claims state.",
+        rows.len()
+    )
+}
+
+/// The rows of a run.
+pub fn table(rows: &[Row]) -> Table {
+    let columns = ["question", "what is asked", "the printed code", "expected", "by"];
+    let mut table = Table::new("What the printed code answered", columns.map(Column::left).into());
+    for row in rows {
+        let mark = if row.agrees { Mark::Plain } else { Mark::Wrong };
+        table.rows.push(vec![
+            Cell::text(&row.key),
+            Cell::text(&row.asked),
+            Cell::text(&row.printed).marked(mark),
+            Cell::text(&row.expected),
+            Cell::text(if row.by_model { "model" } else { "claim" }),
+        ]);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_models_print_what_the_printed_code_printed() -> Result<()> {
+        let printed = "B1.ticks\t[6 18 30 42]\nB2.period-24\t[25 61]\nE9.15-s\t[L2[1] L1[5]] ran \
+                       at 15000 offers 2\nB10.idle-hour\t[L6[1] L5[2] L4[10] L1[5]] offers 4";
+        let rows = compare(printed)?;
+        assert!(rows.iter().all(|row| row.agrees && row.by_model), "{rows:?}");
+        Ok(())
+    }
+
+    #[test]
+    fn another_answer_is_noticed() -> Result<()> {
+        let rows = compare("B1.ticks\t[6]\nC11.key\tkey is empty")?;
+        assert_eq!([rows[0].agrees, rows[1].agrees], [false, true]);
+        assert!(tally(&rows).starts_with("1 of 2 answers"));
+        Ok(())
+    }
+
+    #[test]
+    fn what_nobody_asked_for_is_an_error() {
+        assert!(compare("B99.x\t1").unwrap_err().to_string().contains("B99.x"));
+        assert!(compare("").is_err() && compare("no tab").is_err());
+    }
+}

@@ -1,0 +1,108 @@
+//! Instructions that are on record: what orders structures.
+//!
+//! `wheelhouse instructions --out results/instructions` writes the record, by callgrind and free of
+//! noise, and CI holds the code to it. It has the workloads of the comparison and two traces of real
+//! programs, at 10^4 and 10^5 timers. `wheelhouse claims --instructions` counts pairs of operations
+//! on more structures.
+
+use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
+
+const FILE: &str = include_str!("../../../results/instructions/instructions.json");
+const PAIRS_FILE: &str = include_str!("../instructions.json");
+
+#[derive(Deserialize)]
+struct Record {
+    rows: Vec<Row>,
+}
+
+/// Instructions of an operation.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Row {
+    /// The structure.
+    pub backend: String,
+    /// The workload: its deadlines, or the trace.
+    pub workload: String,
+    /// Live timers.
+    pub n: u64,
+    /// The operation, or `mix`.
+    pub measure: String,
+    operations: u64,
+    instructions: u64,
+}
+
+impl Row {
+    /// Instructions of one operation, on average.
+    pub fn each(&self) -> f64 {
+        self.instructions as f64 / self.operations as f64
+    }
+}
+
+static ROWS: LazyLock<Vec<Row>> =
+    LazyLock::new(|| serde_json::from_str::<Record>(FILE).map_or(Vec::new(), |record| record.rows));
+
+static PAIRS: LazyLock<Vec<Pair>> =
+    LazyLock::new(|| serde_json::from_str(PAIRS_FILE).unwrap_or_default());
+
+/// Instructions of a pair of operations, by `wheelhouse claims --instructions`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Pair {
+    /// The structure.
+    pub backend: String,
+    /// `stop-start` or `hold`.
+    pub pair: String,
+    /// Live timers.
+    pub n: u64,
+    /// Of both operations together, the mean of the seeds.
+    pub instructions: f64,
+}
+
+/// Everything on record.
+pub fn all() -> &'static [Row] {
+    &ROWS
+}
+
+/// Instructions of an operation, where they are on record; not a number elsewhere, which decides nothing.
+pub fn each(backend: &str, workload: &str, n: u64, measure: &str) -> f64 {
+    let is = |row: &&Row| {
+        (row.backend.as_str(), row.workload.as_str(), row.n, row.measure.as_str())
+            == (backend, workload, n, measure)
+    };
+    all().iter().find(is).map_or(f64::NAN, Row::each)
+}
+
+/// Instructions of a pair of operations that leaves n as it is, `stop-start` or `hold`.
+pub fn pair(backend: &str, pair: &str, n: u64) -> f64 {
+    let is = |row: &&Pair| (row.backend.as_str(), row.pair.as_str(), row.n) == (backend, pair, n);
+    PAIRS.iter().find(is).map_or(f64::NAN, |row| row.instructions)
+}
+
+/// Instructions of two structures on each workload and trace that both have on record for a measure, at the largest n: (workload, one, other).
+pub fn compared(one: &str, other: &str, measure: &str) -> Vec<(String, f64, f64)> {
+    let of_one = all().iter().filter(|row| row.backend == one && row.measure == measure);
+    let largest = |row: &&Row| {
+        all().iter().all(|it| {
+            (it.backend.as_str(), &it.workload, &it.measure) != (one, &row.workload, &row.measure)
+                || it.n <= row.n
+        })
+    };
+    let with =
+        |row: &Row| (row.workload.clone(), row.each(), each(other, &row.workload, row.n, measure));
+    of_one.filter(largest).map(with).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_record_has_what_orderings_are_decided_on() {
+        for name in ["binary-heap", "list-wheel", "hierarchical-wheel", "round-wheel"] {
+            assert!(each(name, "uniform", 100_000, "insert-warm") > 10.0, "{name}");
+        }
+        assert!(each("binary-heap", "uniform", 7, "cancel").is_nan());
+        let mixes: Vec<_> = compared("binary-heap", "list-wheel", "mix");
+        assert!(mixes.iter().any(|(workload, ..)| workload == "trace:nginx"));
+        assert!(mixes.iter().all(|(_, heap, wheel)| heap.is_finite() && wheel.is_finite()));
+    }
+}

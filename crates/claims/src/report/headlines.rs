@@ -1,0 +1,45 @@
+//! Ten statements that readers of the articles ask for first.
+
+use super::lines;
+use crate::Judgement;
+use wheelhouse_present::document::Line;
+
+/// By their names. Each stands alone: it says of what it speaks.
+const HEADLINES: [&str; 10] = [
+    "C32.6",  // a wheel inserts in O(1), in any order
+    "C32.5",  // a heap does not, but only if each is the earliest
+    "C28.4",  // a later task changes many indices of a heap
+    "C27.5",  // a wheel's cancel is inefficient
+    "C32.10", // a heap fires in O(log n)
+    "C43.5",  // a wheel is ahead of a heap
+    "C25.4",  // a list deletes in O(n)
+    "C16.1",  // rounds scan a list at every tick
+    "C42.1",  // a tick-driven wheel makes useless advances
+    "B1.1",   // the printed code loses tasks
+];
+
+/// Those that were judged, each with the article that says it.
+pub(super) fn lines(judgement: &Judgement) -> Vec<Line> {
+    let find = |name: &&str| {
+        let mut lines = judgement.judged.iter().flat_map(lines::of);
+        let line = lines.find(|line| line.name == **name)?;
+        let article = line.labels.get(1).cloned().unwrap_or_default();
+        Some(Line { name: format!("{article} {}", line.name), ..line })
+    };
+    HEADLINES.iter().filter_map(find).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcomes;
+
+    #[test]
+    fn every_headline_is_a_statement_on_record() -> anyhow::Result<()> {
+        let record = outcomes::recorded()?;
+        for name in HEADLINES {
+            assert!(record.contains_key(name), "{name} is no statement any more");
+        }
+        Ok(())
+    }
+}

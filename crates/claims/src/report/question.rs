@@ -1,0 +1,92 @@
+//! Finds claims by words: "heap insert".
+
+use crate::front::{CONTESTANTS, Contestant};
+use crate::{Claim, claims};
+use anyhow::{Result, ensure};
+
+/// Words that mean the same, each by its beginning.
+const SAME: [&[&str]; 6] = [
+    &["insert", "start", "add", "creat", "schedul"],
+    &["cancel", "stop", "delet", "remov"],
+    &["fire", "expir", "execut", "pop"],
+    &["tree", "rbtree", "red-black"],
+    &["round", "circle", "lap"],
+    &["level", "hierarch", "layer", "cascad"],
+];
+
+/// The claims in which all words are found, those first that say them in their own sentence.
+///
+/// # Errors
+///
+/// If the question has no words, or no claim has them all.
+pub fn find(question: &str) -> Result<Vec<Claim>> {
+    let words = words(question);
+    ensure!(!words.is_empty(), "a question has words, such as --question \"heap insert\"");
+    let mut found: Vec<(usize, Claim)> =
+        claims()?.into_iter().filter_map(|claim| Some((rank(&claim, &words)?, claim))).collect();
+    ensure!(
+        !found.is_empty(),
+        "no claim has all of these words: {question}; try fewer, or `wheelhouse claims --format \
+         markdown` for all claims"
+    );
+    found.sort_by_key(|(rank, _)| *rank);
+    Ok(found.into_iter().map(|(_, claim)| claim).collect())
+}
+
+/// The structures that a question names.
+pub fn contestants(question: &str) -> Vec<Contestant> {
+    let words = words(question);
+    let is_asked = |it: &Contestant| words.iter().any(|word| said(it.name, word));
+    CONTESTANTS.into_iter().filter(is_asked).collect()
+}
+
+fn words(question: &str) -> Vec<String> {
+    let split = question.split(|c: char| !c.is_alphanumeric() && c != '-');
+    split.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+}
+
+/// How many words are missing in the claim's own sentence; none if one is not found at all.
+fn rank(claim: &Claim, words: &[String]) -> Option<usize> {
+    let all = format!("{} {} {}", claim.id, claim.says, claim.because);
+    let is_there = words.iter().all(|word| said(&all, word));
+    is_there.then(|| words.iter().filter(|word| !said(&claim.says, word)).count())
+}
+
+/// Whether a word of the text begins with this one, or with another that means the same.
+fn said(text: &str, word: &str) -> bool {
+    let same = SAME.iter().find(|same| same.iter().any(|it| word.starts_with(it)));
+    let beginnings = same.copied().unwrap_or_default();
+    let text = text.to_lowercase();
+    let mut parts = text.split(|c: char| !c.is_alphanumeric());
+    parts.any(|part| part.starts_with(word) || beginnings.iter().any(|it| part.starts_with(it)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(question: &str) -> Vec<String> {
+        find(question).map(|all| all.into_iter().map(|it| it.id).collect()).unwrap_or_default()
+    }
+
+    #[test]
+    fn claims_are_found_by_words_and_by_others_that_mean_the_same() {
+        assert!(found("heap insert").iter().take(5).any(|id| id == "C28" || id == "C32"));
+        assert_eq!(found("wheel cancel"), found("wheel delete"));
+        assert_eq!(found("C28"), ["C28"]);
+    }
+
+    #[test]
+    fn a_question_without_an_answer_says_what_to_do() {
+        let error = |question| find(question).unwrap_err().to_string();
+        assert!(error("heap banana").contains("try fewer"));
+        assert!(error(" ?").contains("has words"));
+    }
+
+    #[test]
+    fn structures_are_found_by_a_part_of_their_name() {
+        let names: Vec<_> = contestants("heap insert").iter().map(|it| it.name).collect();
+        assert_eq!(names, ["binary-heap"]);
+        assert_eq!(contestants("a wheel").len(), 4);
+    }
+}

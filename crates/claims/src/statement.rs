@@ -1,0 +1,218 @@
+//! A statement of a claim, and how it is decided.
+
+use crate::growth::{Curve, Growth};
+use crate::thresholds::{Threshold, Thresholds};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What comes of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// It holds.
+    Confirmed,
+    /// It does not.
+    Refuted,
+    /// What was counted does not tell.
+    Undecided,
+}
+
+impl Outcome {
+    /// All, in the order of the tally.
+    pub const ALL: [Self; 3] = [Self::Confirmed, Self::Refuted, Self::Undecided];
+
+    /// The word in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Confirmed => "confirmed",
+            Self::Refuted => "refuted",
+            Self::Undecided => "undecided",
+        }
+    }
+}
+
+impl From<Option<bool>> for Outcome {
+    fn from(holds: Option<bool>) -> Self {
+        match holds {
+            Some(true) => Self::Confirmed,
+            Some(false) => Self::Refuted,
+            None => Self::Undecided,
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What decides a statement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    /// Steps, wake-ups, slots or firings of structures, counted on a virtual clock.
+    #[default]
+    Counts,
+    /// Instructions, counted by callgrind. What orders structures: a step of one is not one of another.
+    Instructions,
+    /// A paper, documentation, or the source of a system: nothing here could run it.
+    Sources,
+    /// The code that an article prints, run as it is.
+    PrintedCode,
+    /// The arithmetic of a model of what an article prints or describes.
+    Arithmetic,
+}
+
+impl By {
+    /// The words in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Counts => "counts",
+            Self::Instructions => "instructions",
+            Self::Sources => "sources",
+            Self::PrintedCode => "printed code",
+            Self::Arithmetic => "arithmetic of a model",
+        }
+    }
+}
+
+/// A sentence that holds or does not, and what decides.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    /// The claim and a number, as `C28.2`.
+    pub id: &'static str,
+    /// The sentence, worded as the claim is.
+    pub quote: String,
+    /// What decides it.
+    pub by: By,
+    /// How.
+    pub test: Test,
+    /// The number that decides, in a few words.
+    pub number: String,
+}
+
+/// How a statement is decided. It keeps what was counted, so that other thresholds can be tried on it.
+#[derive(Clone, Debug)]
+pub enum Test {
+    /// Without a threshold.
+    Holds(bool),
+    /// Each cost is of a class, exactly: Θ.
+    Is(Vec<Curve>, Growth),
+    /// No cost exceeds a class: O.
+    AtMost(Vec<Curve>, Growth),
+    /// Each cost grows.
+    Grows(Vec<Curve>),
+    /// Each figure is within a threshold of what is stated, as a share of that.
+    Near(Vec<(f64, f64)>, Threshold),
+    /// The same, with the threshold in the figure's own unit.
+    Within(Vec<(f64, f64)>, Threshold),
+    /// Each first figure exceeds its second by a factor.
+    Exceeds(Vec<(f64, f64)>, Threshold),
+}
+
+impl Test {
+    /// What comes of it.
+    pub fn outcome(&self, thresholds: &Thresholds) -> Outcome {
+        self.holds(thresholds).into()
+    }
+
+    fn holds(&self, thresholds: &Thresholds) -> Option<bool> {
+        let shapes = |curves: &[Curve]| -> Vec<_> {
+            curves.iter().map(|curve| curve.shape(thresholds)).collect()
+        };
+        match self {
+            Self::Holds(holds) => Some(*holds),
+            Self::Is(curves, class) => all(shapes(curves).iter().map(|it| it.class.is(*class))),
+            Self::AtMost(curves, class) => all(curves.iter().map(|curve| {
+                let it = curve.shape(thresholds);
+                // What exceeds the class must be known to: by a class above it, or as a power of n.
+                let is_power = it.exponent.is_some_and(|it| it.low > 0.5);
+                let surely_more = is_power && curve.last() > 2.0 * curve.first();
+                if it.at_most <= *class {
+                    Some(true)
+                } else if *class == Growth::Linear {
+                    (it.class != Growth::Undecided).then_some(false)
+                } else {
+                    (it.class != Growth::Undecided || surely_more).then_some(false)
+                }
+            })),
+            Self::Grows(curves) => all(shapes(curves).iter().map(|it| {
+                if it.class == Growth::Undecided {
+                    (it.slope.low > thresholds.of(Threshold::NoStep)).then_some(true)
+                } else {
+                    Some(it.class != Growth::Constant)
+                }
+            })),
+            Self::Near(pairs, threshold) => finite(pairs, |found, stated| {
+                (found / stated - 1.0).abs() <= thresholds.of(*threshold)
+            }),
+            Self::Within(pairs, threshold) => {
+                finite(pairs, |found, stated| (found - stated).abs() <= thresholds.of(*threshold))
+            }
+            Self::Exceeds(pairs, threshold) => {
+                finite(pairs, |more, less| more > thresholds.of(*threshold) * less)
+            }
+        }
+    }
+}
+
+/// All, none of which may be unknown unless another fails anyhow; `None` of nothing.
+fn all(each: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    let each: Vec<_> = each.collect();
+    if each.contains(&Some(false)) {
+        Some(false)
+    } else {
+        (!each.is_empty() && !each.contains(&None)).then_some(true)
+    }
+}
+
+fn finite(pairs: &[(f64, f64)], holds: impl Fn(f64, f64) -> bool) -> Option<bool> {
+    let known = !pairs.is_empty() && pairs.iter().all(|(a, b)| a.is_finite() && b.is_finite());
+    known.then(|| pairs.iter().all(|(a, b)| holds(*a, *b)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(cost: impl Fn(f64) -> f64) -> Curve {
+        let sizes: Vec<u64> = (10..=20).map(|bits| 1 << bits).collect();
+        Curve::sweep(&sizes, 1..=5, |n, seed| cost(n as f64) * (1.0 + seed as f64 * 1e-5))
+    }
+
+    fn outcome(test: &Test) -> Outcome {
+        test.outcome(&Thresholds::default())
+    }
+
+    #[test]
+    fn o_is_at_most_and_theta_is_exactly() {
+        let (flat, log) = (curve(|_| 4.0), curve(f64::log2));
+        let at_most = Test::AtMost(vec![flat.clone(), log.clone()], Growth::Logarithmic);
+        assert_eq!(outcome(&at_most), Outcome::Confirmed);
+        assert_eq!(outcome(&Test::Is(vec![flat, log], Growth::Logarithmic)), Outcome::Refuted);
+        let root = curve(f64::sqrt);
+        assert_eq!(outcome(&Test::Is(vec![root.clone()], Growth::Linear)), Outcome::Undecided);
+        assert_eq!(outcome(&Test::AtMost(vec![root.clone()], Growth::Linear)), Outcome::Confirmed);
+        let cube = curve(f64::cbrt);
+        assert_eq!(outcome(&Test::AtMost(vec![cube], Growth::Constant)), Outcome::Undecided);
+        assert_eq!(outcome(&Test::Grows(vec![root])), Outcome::Confirmed);
+    }
+
+    #[test]
+    fn nothing_decides_nothing() {
+        assert_eq!(outcome(&Test::Is(Vec::new(), Growth::Constant)), Outcome::Undecided);
+        assert_eq!(
+            outcome(&Test::Near(vec![(f64::NAN, 1.0)], Threshold::Share)),
+            Outcome::Undecided
+        );
+    }
+
+    #[test]
+    fn another_threshold_decides_otherwise() {
+        let twice = Test::Exceeds(vec![(3.0, 1.0)], Threshold::Much);
+        let doubled = Thresholds::default().scaled(Threshold::Much, 2.0);
+        assert_eq!(outcome(&twice), Outcome::Confirmed);
+        assert_eq!(twice.outcome(&doubled), Outcome::Refuted);
+    }
+}

@@ -1,0 +1,80 @@
+//! Every number of our own that an outcome hangs on, in one table.
+//!
+//! A claim is decided by a class of growth or by equality wherever it can be. Where a tolerance is
+//! needed it stands here, and nowhere else; the report prints the table, with the statements that
+//! come out otherwise if the number is halved or doubled.
+
+use std::fmt;
+
+macro_rules! thresholds {
+    ($($name:ident = $value:literal, $what:literal;)+) => {
+        /// A number that outcomes hang on.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Threshold {
+            $(#[doc = $what] $name,)+
+        }
+
+        impl Threshold {
+            /// All, in the order of the table.
+            pub const ALL: &[Self] = &[$(Self::$name,)+];
+
+            /// What it bounds.
+            pub const fn what(self) -> &'static str {
+                match self { $(Self::$name => $what,)+ }
+            }
+
+            const fn value(self) -> f64 {
+                match self { $(Self::$name => $value,)+ }
+            }
+        }
+    };
+}
+
+thresholds! {
+    NoStep = 0.05, "steps a doubling below which a cost does not grow";
+    Relative = 0.002, "the same, as a share of the cost itself";
+    Exponent = 0.05, "how far the exponent of a linear cost may be from 1";
+    Trend = 0.2, "how much the slope of a logarithmic cost may change over the range, as a share";
+    Spike = 0.5, "by what share one size must exceed both neighbours to be a spike";
+    Much = 2.0, "the factor of 'much better'";
+    Ahead = 1.1, "the factor of 'better', on instructions";
+    Spread = 4.0, "the largest operation over the mean where a cost is 'stable'";
+    Double = 0.25, "how far a ratio said to be 2 may be from it, as a share";
+    Share = 0.02, "how far a share of timers may be from the one stated";
+    Mean = 0.05, "how far apart two means may be that are said to be the same, as a share";
+    Formula = 0.01, "how far a count may be from a printed formula, as a share";
+    Crossing = 2.0, "the factor by which a crossing may miss the one predicted";
+    Level = 0.15, "how far the moves that a level adds may be from one";
+    Milliseconds = 10.0, "how many milliseconds a printed lateness may be off";
+    Nanoseconds = 100.0, "what a step may take at most, in ns: a miss of all caches";
+}
+
+/// A value for each threshold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Thresholds(Vec<f64>);
+
+impl Default for Thresholds {
+    fn default() -> Self {
+        Self(Threshold::ALL.iter().map(|threshold| threshold.value()).collect())
+    }
+}
+
+impl Thresholds {
+    /// The value of one.
+    pub fn of(&self, threshold: Threshold) -> f64 {
+        self.0[threshold as usize]
+    }
+
+    /// These, with one multiplied.
+    #[must_use]
+    pub fn scaled(mut self, threshold: Threshold, factor: f64) -> Self {
+        self.0[threshold as usize] *= factor;
+        self
+    }
+}
+
+impl fmt::Display for Threshold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.what())
+    }
+}

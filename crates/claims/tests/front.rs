@@ -1,0 +1,74 @@
+//! What stands first: the sweep, its table, its figure, and the section of the README.
+
+use std::sync::LazyLock;
+use wheelhouse_claims::front::{self, CONTESTANTS, Contestant, Front, Operation, Standing};
+use wheelhouse_claims::growth::Growth;
+use wheelhouse_claims::{Lab, Scale, judge, report, select};
+
+/// A wheel, a heap, and one that passes all timers, on the reduced range.
+static FRONT: LazyLock<Front> = LazyLock::new(|| {
+    let is_asked = |it: &Contestant| ["list-wheel", "binary-heap", "hash-map"].contains(&it.name);
+    let asked: Vec<_> = CONTESTANTS.into_iter().filter(is_asked).collect();
+    Front::count(&asked, &Lab::new(&Scale::REDUCED), |_| ())
+});
+
+fn counted(structure: &str, operation: Operation) -> (Growth, Standing) {
+    let cell = FRONT.cell(structure, operation).expect("it was asked for");
+    (cell.counted, cell.standing())
+}
+
+#[test]
+fn a_wheel_inserts_in_constant_steps_and_a_heap_does_not_if_each_is_the_earliest() {
+    use Operation::{Fire, InsertEarliest, InsertRandom};
+    let constant = (Growth::Constant, Standing::AsClaimed);
+    let logarithmic = (Growth::Logarithmic, Standing::AsClaimed);
+    assert_eq!([InsertRandom, InsertEarliest].map(|it| counted("list-wheel", it)), [constant; 2]);
+    assert_eq!([InsertEarliest, Fire].map(|it| counted("binary-heap", it)), [logarithmic; 2]);
+    assert_ne!(counted("binary-heap", InsertRandom).0, Growth::Logarithmic);
+    assert_eq!(counted("hash-map", Fire), (Growth::Linear, Standing::AsClaimed));
+}
+
+#[test]
+fn the_answer_says_what_was_counted() {
+    let answer = front::answer(&FRONT);
+    assert!(answer[0].starts_with("In a wheel it holds (list-wheel): insert, random O(1)"));
+    assert!(answer[1].contains("insert, earliest first O(log n)"), "{answer:?}");
+}
+
+#[test]
+fn the_table_has_its_fields_and_fits_a_terminal() {
+    let narrow = front::narrow(&FRONT).terminal();
+    assert!(narrow.lines().all(|line| line.chars().count() <= 100), "{narrow}");
+    assert!(narrow.contains("S3 S4 O(1)") && narrow.contains("V&L O(1)"), "{narrow}");
+    let rows = front::grid(&FRONT).json();
+    let insert = &rows[1]["insert,-earliest-first"];
+    assert_eq!(
+        (&insert["counted"], &insert["claimed"][0]["by"]),
+        (&"logarithmic".into(), &"S3 S4".into())
+    );
+    assert!(
+        insert["per-doubling"]["mean"].as_f64().is_some_and(|slope| (1.5..2.5).contains(&slope)),
+        "{insert}"
+    );
+}
+
+#[test]
+fn the_figure_has_four_panels_with_a_line_for_each_structure() {
+    let svg = front::figure(&FRONT).expect("something was counted").svg;
+    for name in ["insert, random", "insert, earliest first", "cancel", "fire"] {
+        assert!(svg.contains(&format!(">{name}</text>")), "{name}");
+    }
+    assert!(["list-wheel", "binary-heap", "hash-map"].iter().all(|name| svg.contains(name)));
+}
+
+#[test]
+fn the_section_of_the_readme_is_short() -> anyhow::Result<()> {
+    let judgement = judge(select(&["E7".to_owned()])?, &Lab::new(&Scale::REDUCED), |_| ())?;
+    let whole =
+        Front { rows: FRONT.rows.iter().cycle().take(CONTESTANTS.len()).cloned().collect() };
+    let section = report::summary(&judgement, &whole);
+    // A line with a link follows where it is put into the README.
+    assert!(section.lines().count() <= 14, "{section}");
+    assert!(section.contains("| list-wheel | 5.00 O(1) ✓ |"), "{section}");
+    Ok(())
+}

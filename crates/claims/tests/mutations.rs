@@ -1,0 +1,118 @@
+//! Faults that are put into structures, and the claims that must notice each.
+//!
+//! A claim whose outcome stays when what it is about is exchanged decides nothing. Each fault names
+//! claims, of each of which at least one statement must come out otherwise than on record.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use wheelhouse_claims::fault::{Fault, Operation};
+use wheelhouse_claims::{Lab, Scale, judge, select};
+use wheelhouse_core::meter::Work;
+
+/// Smaller than what the outcomes are on record for, and enough to see a fault.
+const SMALL: Scale = Scale { from: 8, to: 12, to_linear: 11, seeds: Cow::Borrowed(&[1, 2, 3]) };
+
+/// The claims of these that notice a fault.
+fn noticed(fault: Fault, claims: &[&str]) -> anyhow::Result<BTreeSet<String>> {
+    let lab = Lab { faults: vec![fault], ..Lab::new(&SMALL) };
+    let ids: Vec<String> = claims.iter().map(|id| (*id).to_owned()).collect();
+    let judgement = judge(select(&ids)?, &lab, |_| ())?;
+    let noticed = judgement.judged.iter().filter(|judged| !judged.as_recorded());
+    Ok(noticed.map(|judged| judged.claim.id.clone()).collect())
+}
+
+fn all_notice(fault: Fault, claims: &[&str]) -> anyhow::Result<()> {
+    let noticed = noticed(fault, claims)?;
+    let missed: Vec<_> = claims.iter().filter(|id| !noticed.contains(**id)).collect();
+    assert!(missed.is_empty(), "{fault:?} goes unnoticed by {missed:?}");
+    Ok(())
+}
+
+const LISTS: &str = "list-wheel";
+const CHUNKS: &str = "hierarchical-wheel";
+
+fn dearer(of: &'static str, on: Operation, by: fn(u64) -> u64) -> Fault {
+    Fault::Dearer { of, on, by }
+}
+
+#[test]
+fn a_skip_list_in_the_place_of_the_wheel() -> anyhow::Result<()> {
+    all_notice(Fault::Instead { of: LISTS, comes: "skip-list" }, &["C32", "C43", "C50"])
+}
+
+#[test]
+fn a_sorted_list_in_the_place_of_the_wheel() -> anyhow::Result<()> {
+    all_notice(Fault::Instead { of: LISTS, comes: "sorted-list" }, &["C50", "V7"])
+}
+
+#[test]
+fn a_skip_list_in_the_place_of_our_wheel_of_chunks() -> anyhow::Result<()> {
+    all_notice(Fault::Instead { of: CHUNKS, comes: "skip-list" }, &["C32", "C43", "C50"])
+}
+
+#[test]
+fn a_heap_in_the_place_of_the_wheel() -> anyhow::Result<()> {
+    all_notice(Fault::Instead { of: LISTS, comes: "binary-heap" }, &["C32", "C43", "C50"])
+}
+
+#[test]
+fn a_cancel_that_passes_all_timers_in_either_wheel() -> anyhow::Result<()> {
+    for of in [LISTS, CHUNKS] {
+        all_notice(dearer(of, Operation::Cancel, |n| n), &["C50", "V7"])?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_cancel_that_takes_a_step_more_for_each_doubling() -> anyhow::Result<()> {
+    let lg = |n: u64| u64::from(n.max(1).ilog2());
+    all_notice(dearer(LISTS, Operation::Cancel, lg), &["C32", "C50", "V7"])
+}
+
+#[test]
+fn an_insertion_that_passes_all_timers() -> anyhow::Result<()> {
+    all_notice(dearer(LISTS, Operation::Insert, |n| n), &["C50", "V7"])?;
+    all_notice(dearer("skip-list", Operation::Insert, |n| n), &["C30"])?;
+    all_notice(dearer("binary-heap", Operation::Insert, |n| n), &["C28", "C46"])
+}
+
+#[test]
+fn a_tick_that_passes_all_timers() -> anyhow::Result<()> {
+    all_notice(dearer(LISTS, Operation::Fire, |n| n), &["V7"])
+}
+
+#[test]
+fn a_wheel_that_is_a_tick_late() -> anyhow::Result<()> {
+    all_notice(Fault::Late { of: LISTS }, &["C18", "C62", "B1", "B5", "E1", "P4"])
+}
+
+#[test]
+fn links_that_are_not_counted() -> anyhow::Result<()> {
+    all_notice(Fault::Silent { of: "sorted-list", work: Work::Link }, &["V8"])?;
+    all_notice(Fault::Silent { of: "red-black-tree", work: Work::Link }, &["C29", "C30"])
+}
+
+#[test]
+fn entries_that_are_not_counted() -> anyhow::Result<()> {
+    all_notice(Fault::Silent { of: "round-wheel", work: Work::EntryScan }, &["C16", "V6", "V9"])?;
+    all_notice(Fault::Silent { of: "hash-map", work: Work::EntryScan }, &["C26"])
+}
+
+#[test]
+fn other_structures_in_the_place_of_maps_and_slots() -> anyhow::Result<()> {
+    all_notice(Fault::Instead { of: "hash-map", comes: "btree-map" }, &["C26"])?;
+    all_notice(Fault::Instead { of: "kafka-wheel", comes: LISTS }, &["C50"])?;
+    all_notice(Fault::Instead { of: "sorted-slice", comes: "unordered-list" }, &["C25"])?;
+    all_notice(Fault::Instead { of: "red-black-tree", comes: "unordered-list" }, &["V3"])
+}
+
+/// How many times a structure counts one of its steps is its own affair: no order hangs on it.
+#[test]
+fn a_step_that_is_counted_twice_changes_no_order() -> anyhow::Result<()> {
+    for of in ["round-wheel", LISTS] {
+        let fault = Fault::Counted { of, work: Work::SlotVisit, times: 2 };
+        let noticed = noticed(fault, &["C03", "C09", "C19", "C32", "C43", "V10"])?;
+        assert!(noticed.is_empty(), "{of}: {noticed:?}");
+    }
+    Ok(())
+}

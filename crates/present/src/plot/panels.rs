@@ -1,0 +1,113 @@
+//! Several charts of one kind in a picture: the same axes in each, one legend for all.
+
+use maud::{Markup, html};
+
+use super::axis::Axis;
+use super::chart::Series;
+use super::frame::{Frame, Point, text};
+use super::theme::{self, INK};
+
+/// Panels that stand side by side.
+const ACROSS: usize = 2;
+/// A panel, without its labels.
+const SIZE: Point = (400, 260);
+/// From one panel to the next.
+const STEP: Point = (SIZE.0 + 64, SIZE.1 + 74);
+/// The corner of the first.
+const FIRST: Point = (92, 104);
+/// Room for the legend, and below the panels.
+const LEGEND: i32 = 200;
+const BELOW: i32 = 56;
+/// From one name of the legend to the next.
+const LINE: i32 = 26;
+
+/// What is drawn.
+#[derive(Clone, Debug)]
+pub struct Panels {
+    /// In large letters.
+    pub title: String,
+    /// What the figures are, beneath it.
+    pub subtitle: String,
+    /// Across, in each panel.
+    pub x: Axis,
+    /// Up, in each panel.
+    pub y: Axis,
+    /// From left to right, then from top to bottom. Of a series whiskers are not drawn.
+    pub panels: Vec<(String, Vec<Series>)>,
+}
+
+impl Panels {
+    /// The finished picture. Cost: linear in the points.
+    pub fn svg(&self) -> String {
+        let drawing = html! {
+            @for (place, panel) in self.panels.iter().enumerate() { (self.panel(place, panel)) }
+            (self.titles())
+            (self.legend())
+        };
+        let titles = (self.title.as_str(), self.subtitle.as_str());
+        theme::picture(self.size(), (FIRST.0, 32), titles, &drawing)
+    }
+
+    fn size(&self) -> Point {
+        let rows = self.panels.len().div_ceil(ACROSS) as i32;
+        let width = FIRST.0 + (ACROSS as i32 - 1) * STEP.0 + SIZE.0 + LEGEND;
+        (width, FIRST.1 + (rows - 1) * STEP.1 + SIZE.1 + BELOW)
+    }
+
+    fn panel(&self, place: usize, (name, series): &(String, Vec<Series>)) -> Markup {
+        let (column, row) = ((place % ACROSS) as i32, (place / ACROSS) as i32);
+        let from = (FIRST.0 + column * STEP.0, FIRST.1 + row * STEP.1);
+        let to = (from.0 + SIZE.0, from.1 + SIZE.1);
+        let frame = Frame { x: &self.x, y: &self.y, from, to };
+        html! {
+            g color=(INK) stroke="none" fill="currentColor" font-weight="bold" {
+                (text(name, (from.0, from.1 - 16)))
+            }
+            (frame.axes())
+            // The first comes last, so that it lies on top.
+            @for line in series.iter().rev() {
+                g data-structure=(line.name) color=(line.style.light) { (frame.line(line, &[])) }
+            }
+        }
+    }
+
+    /// The axes are the same everywhere: they are named once.
+    fn titles(&self) -> Markup {
+        let (width, height) = self.size();
+        let middle = (FIRST.0 + width - LEGEND) / 2;
+        let upright = format!("translate(16,{})rotate(-90)", (FIRST.1 + height - BELOW) / 2);
+        html! {
+            g color=(INK) stroke="none" fill="currentColor" text-anchor="middle" {
+                (text(&self.x.title, (middle, height - 14)))
+                g transform=(upright) { (text(&self.y.title, (0, 0))) }
+            }
+        }
+    }
+
+    /// A line with its mark and its name for each series, whichever panels it is in.
+    fn legend(&self) -> Markup {
+        let mut named: Vec<&Series> = Vec::new();
+        for series in self.panels.iter().flat_map(|(_, series)| series) {
+            if named.iter().all(|other| other.name != series.name) {
+                named.push(series);
+            }
+        }
+        let left = self.size().0 - LEGEND + 26;
+        let sample = |place: usize, series: &Series| {
+            let y = FIRST.1 + 8 + place as i32 * LINE;
+            // A frame is asked for the mark alone: of no figures there is no line.
+            let frame = Frame { x: &self.x, y: &self.y, from: FIRST, to: FIRST };
+            let bare = Series { line: Vec::new(), marks: Vec::new(), ..series.clone() };
+            html! {
+                g color=(series.style.light) {
+                    path stroke-width="2" d={ "M" (left - 14) "," (y) "h28" } {}
+                    (frame.line(&bare, &[(left, y)]))
+                }
+                g color=(INK) stroke="none" fill="currentColor" {
+                    (text(&series.name, (left + 22, y)))
+                }
+            }
+        };
+        html! { @for (place, series) in named.into_iter().enumerate() { (sample(place, series)) } }
+    }
+}

@@ -1,0 +1,151 @@
+// What S3 does not print of its wheel, and what is asked of what it prints.
+//
+// Buckets' small methods, truncate and timeToMs are not in the article's text: they are written
+// here from what the printed functions use. The printed Start waits for a clock; here the first
+// bucket of the queue is taken as if its time had come, and the printed advanceClock and Flush do
+// the rest.
+package main
+
+import (
+	"container/list"
+	"errors"
+	"fmt"
+	"printed/delayqueue"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+)
+
+type waitGroupWrapper struct{ sync.WaitGroup }
+
+func (w *waitGroupWrapper) Wrap(act func()) {
+	w.Add(1)
+	go func() { defer w.Done(); act() }()
+}
+
+func truncate(x, m int64) int64     { return x - x%m }
+func timeToMs(t time.Time) int64    { return t.UnixNano() / int64(time.Millisecond) }
+func newBucket() *bucket            { return &bucket{expiration: -1, timers: list.New()} }
+func (b *bucket) Expiration() int64 { return atomic.LoadInt64(&b.expiration) }
+func (b *bucket) SetExpiration(e int64) bool {
+	return atomic.SwapInt64(&b.expiration, e) != e
+}
+func (b *bucket) Add(t *Timer) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t.element = b.timers.PushBack(t)
+	atomic.StorePointer(&t.b, unsafe.Pointer(b))
+}
+func (b *bucket) remove(t *Timer) {
+	b.timers.Remove(t.element)
+	t.element = nil
+	atomic.StorePointer(&t.b, nil)
+}
+
+var _ = errors.New
+
+func show(key string, value any) { fmt.Printf("%s\t%v\n", key, value) }
+
+// where is the level and the slot of a timer; zeros if it waits nowhere.
+func where(tw *TimingWheel, t *Timer) (level, slot int) {
+	b := (*bucket)(t.b)
+	for level = 1; tw != nil; level++ {
+		for i := range tw.buckets {
+			if b == tw.buckets[i] {
+				return level, i
+			}
+		}
+		tw = (*TimingWheel)(tw.overflowWheel)
+	}
+	return 0, 0
+}
+
+// life adds a timer, and drives the wheel until it runs: where it was, and at which expiry it ran.
+func life(tw *TimingWheel, expiration int64) (places []string, ran int64) {
+	ran = -1
+	done := make(chan struct{})
+	t := &Timer{expiration: expiration, task: func() { close(done) }}
+	tw.addOrRun(t)
+	for {
+		if level, slot := where(tw, t); level > 0 {
+			places = append(places, fmt.Sprintf("L%d[%d]", level, slot))
+		}
+		first, ok := tw.queue.First()
+		if !ok {
+			<-done
+			return places, ran
+		}
+		b := first.(*bucket)
+		ran = b.Expiration()
+		tw.advanceClock(b.Expiration())
+		b.Flush(tw.addOrRun)
+	}
+}
+
+func wheel(tick, size, start int64) *TimingWheel {
+	return newTimingWheel(tick, size, start, delayqueue.New(int(size)))
+}
+
+func said(act func()) (message string) {
+	message = "accepted"
+	defer func() {
+		if it := recover(); it != nil {
+			message = fmt.Sprint("panic: ", it)
+		}
+	}()
+	act()
+	return
+}
+
+func main() {
+	tw := wheel(1000, 10, 0)
+	places, ran := life(tw, 2000)
+	show("E9.2-s", fmt.Sprint(places, " ran at ", ran))
+	places, ran = life(tw, 11000)
+	show("E9.9-s-at-2", fmt.Sprint(places, " ran at ", ran))
+	tw = wheel(1000, 10, 0)
+	places, ran = life(tw, 15000)
+	show("E9.15-s", fmt.Sprint(places, " ran at ", ran, " offers ", tw.queue.Offers))
+
+	var least, sum int64
+	for ms := int64(0); ms < 1000; ms++ {
+		_, ran := life(wheel(1000, 10, 0), 5000+ms)
+		early := 5000 + ms - ran
+		sum += early
+		if early > least {
+			least = early
+		}
+	}
+	show("B9.earliest-ms", least)
+	show("B9.mean-ms", float64(sum)/1000)
+
+	tw = wheel(1, 20, 0)
+	places, ran = life(tw, 3600*1000+5)
+	show("B10.idle-hour", fmt.Sprint(places, " offers ", tw.queue.Offers))
+	show("B14.1-ms-10-slots", fmt.Sprint(wheel(1, 10, 0).interval, " ms"))
+
+	show("C37.below", said(func() { NewTimingWheel(999*time.Microsecond, 10) }))
+	show("C37.1500-us", fmt.Sprint(NewTimingWheel(1500*time.Microsecond, 10).tick, " ms"))
+	show("C33.span", wheel(1000, 10, 0).interval)
+	show("C33.start", wheel(1000, 10, 12345).currentTime)
+	tw = wheel(1000, 10, 0)
+	show("C38.999-ms", said1(tw, 999))
+	show("C38.1000-ms", said1(tw, 1000))
+	// A wheel that spans 15 s, as the text says is enough for a task of 15 s.
+	places, _ = life(wheel(1000, 15, 0), 15000)
+	show("C66.span-15-task-15", places)
+	// Polled late: the time of the wheel is the expiry of the bucket, whatever the clock says.
+	tw = wheel(1000, 10, 0)
+	life(tw, 2000)
+	show("C45.time-after", tw.currentTime)
+	runtime.Gosched()
+}
+
+func said1(tw *TimingWheel, expiration int64) string {
+	if tw.add(&Timer{expiration: expiration, task: func() {}}) {
+		return "waits"
+	}
+	return "runs at once"
+}
