@@ -102,7 +102,7 @@ mod tests {
         );
         assert_eq!(line("other").matches("WRONG").count(), SHOWN.len());
         assert!(
-            text.contains("p99.9 at most 2.00 ms: kept") && text.contains("Measured on"),
+            text.contains("p99.9 at most 1.05 ms: kept") && text.contains("Measured on"),
             "{text}"
         );
     }
