@@ -114,7 +114,6 @@ impl Document {
     }
 }
 
-<<<<<<< HEAD
 fn pictures<'a>(blocks: &'a [Block]) -> Vec<&'a Picture> {
     let of = |block: &'a Block| match block {
         Block::Picture(picture, _) => vec![picture],
