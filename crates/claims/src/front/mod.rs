@@ -179,7 +179,7 @@ impl Front {
         Self { rows: on_all_processors(contestants, row) }
     }
 
-    /// Times the same operations at a million timers, [`sweep::TIMED_LINEAR`] where one passes all
+    /// Times the same operations at a million timers, `sweep::TIMED_LINEAR` where one passes all
     /// of them, each the median of some rounds: context, and not what decides.
     pub fn time(mut self, mut before: impl FnMut(&Contestant)) -> Self {
         for row in &mut self.rows {

@@ -1,6 +1,6 @@
 //! The claims of the articles, as the command and the report show them.
 //!
-//! [`judge`](crate::judge()) decides, [`front`](crate::front) counts what stands first; here it is
+//! [`judge`](crate::judge()) decides, [`front`] counts what stands first; here it is
 //! only said. [`page`] puts it in order, [`question`] finds claims by words, [`tables`] has the rows
 //! and [`pictures`] the charts. [`write`](write()) makes the folder:
 //!
