@@ -41,6 +41,25 @@ pub struct Run {
 }
 
 impl Run {
+    /// The times of a measure, if they were taken. O(rows).
+    pub fn throughput_of(
+        &self,
+        backend: &str,
+        workload: &str,
+        n: u64,
+        measure: &str,
+    ) -> Option<&Throughput> {
+        self.throughput.iter().find(|row| {
+            (row.backend.as_str(), row.workload.as_str(), row.n, row.measure.as_str())
+                == (backend, workload, n, measure)
+        })
+    }
+
+    /// The memory of a backend with so many timers, if it was measured. O(rows).
+    pub fn memory_of(&self, backend: &str, n: u64) -> Option<&Memory> {
+        self.memory.iter().find(|row| row.backend == backend && row.n == n)
+    }
+
     /// What a program that made this run is to exit with: 0 if it is complete and all answers were
     /// right.
     pub fn exit_code(&self) -> u8 {

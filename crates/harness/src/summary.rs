@@ -215,10 +215,7 @@ pub fn find_throughput(run: &Run, backend: &str, workload: &str, n: u64, measure
     if is_wrong(run, backend, workload, n) {
         return Found::Wrong;
     }
-    let mut rows = run.throughput.iter();
-    let row = rows.find(|r| {
-        r.backend == backend && r.workload == workload && r.n == n && r.measure == measure
-    });
+    let row = run.throughput_of(backend, workload, n, measure);
     match row.and_then(|row| Some((stats::median(&row.ns_per_op)?, row.ns_per_op.clone()))) {
         Some((median, samples)) => Found::Figure(median, samples),
         None => Found::Missing,

@@ -13,13 +13,13 @@ use wheelhouse_present::table::{Cell, Column, Table};
 use wheelhouse_present::{stats, units};
 
 /// Nearer than this to the best is a tie, however small the spread.
-const TIE: f64 = 1.1;
+pub(super) const TIE: f64 = 1.1;
 
 /// Percentiles of single calls are as far apart between two runs.
 const TIE_OF_TAILS: f64 = 2.0;
 
 /// A tail so many times the least, or that of the floor, is one to be warned of.
-const LONG_TAIL: f64 = 10.0;
+pub(super) const LONG_TAIL: f64 = 10.0;
 
 /// Of fewer calls the 99.99th percentile is the longest one, which is the machine's as often as
 /// not: then the 99.9th is taken, and of less than a tenth as many none.
@@ -275,7 +275,9 @@ fn candidate(run: &Run, name: String, by: &By, n: u64) -> Option<Candidate> {
         By::Time(parts) => {
             let samples: Vec<&[f64]> = parts
                 .iter()
-                .map(|(workload, measure)| samples(run, &name, workload, measure, n))
+                .map(|(workload, measure)| {
+                    Some(run.throughput_of(&name, workload, n, measure)?.ns_per_op.as_slice())
+                })
                 .collect::<Option<_>>()?;
             let medians: Option<Vec<f64>> = samples.iter().map(|it| stats::median(it)).collect();
             let figure = stats::geometric_mean(&medians?)?;
@@ -290,23 +292,8 @@ fn candidate(run: &Run, name: String, by: &By, n: u64) -> Option<Candidate> {
             let longest = latencies(run, &name, "uniform", n).map(|row| row.worst).max();
             Some(Candidate { tail: longest.map(|ns| ns as f64), ..one(figure) })
         }
-        By::Memory => {
-            let row = run.memory.iter().find(|row| row.backend == name && row.n == n)?;
-            Some(one(row.churned))
-        }
+        By::Memory => Some(one(run.memory_of(&name, n)?.churned)),
     }
-}
-
-fn samples<'a>(
-    run: &'a Run,
-    name: &str,
-    workload: &str,
-    measure: &str,
-    n: u64,
-) -> Option<&'a [f64]> {
-    let mut rows = run.throughput.iter().filter(|row| row.backend == name && row.n == n);
-    let row = rows.find(|row| row.workload == workload && row.measure == measure)?;
-    Some(&row.ns_per_op)
 }
 
 /// What one call in ten thousand (in a thousand, of a kind with few calls) exceeds in a workload,

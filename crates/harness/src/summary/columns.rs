@@ -48,7 +48,7 @@ impl Source {
                 found.map_or(Found::Missing, |ns| Found::Figure(ns, vec![ns]))
             }
             Kind::Bytes => {
-                let row = run.memory.iter().find(|r| r.backend == backend && r.n == self.n);
+                let row = run.memory_of(backend, self.n);
                 row.map_or(Found::Missing, |r| Found::Figure(r.churned, vec![r.churned]))
             }
         }

@@ -6,9 +6,9 @@
   const root = document.getElementById("explore");
   const find = (what) => root.querySelector(what);
   const data = JSON.parse(find("script[type='application/json']").textContent);
-  const { sizes, mixes, structures } = data;
+  const { sizes, mixes, structures } = data.points;
+  const { TIE, LONG_TAIL, COLOURED } = data;
   const form = find("form"), body = find("tbody"), filter = find(".filter"), plot = find("svg");
-  const TIE = 1.1, LONG_TAIL = 10, COLOURED = 5;
   let sorted = { column: 1, rising: true };
 
   // The places of the two values around x in a rising list, and how far x is from the first to the
@@ -149,7 +149,7 @@
       line.classList.toggle("top", rank < COLOURED && it.ns !== null);
       plot.append(line); // the best on top
     }
-    find(".here").setAttribute("d", `M${x(n)} 12V356`);
+    find(".here").setAttribute("transform", `translate(${x(n)})`);
   }
 
   function update() {

@@ -1,10 +1,12 @@
 //! The part of the page in HTML: what stands there without script, and the data for the script.
 
 use maud::{Markup, PreEscaped, html};
+use serde_json::json;
 use wheelhouse_present::plot::axis::Axis;
 use wheelhouse_present::units;
 
 use super::{Explorer, Structure};
+use crate::report::picks;
 
 const STYLE: &str = include_str!("explore.css");
 const SCRIPT: &str = include_str!("explore.js");
@@ -148,7 +150,7 @@ fn figure(it: &Explorer) -> Markup {
                     text.middle x=(x) y=(bottom + 18.0) { (tick.label) }
                 }
                 text.middle x=((left + right) / 2.0) y=(SIZE.1 - 4.0) { "timers" }
-                path.here d="" {}
+                path.here d=(format!("M0 {top}V{bottom}")) {}
                 // The coloured ones last, on top of the others.
                 @for (rank, at) in order(it).into_iter().enumerate().rev() {
                     (line(it, rank, at, place))
@@ -238,8 +240,10 @@ fn notes(it: &Explorer) -> Vec<String> {
     ]
 }
 
-/// The points as JSON, which must not end the element it stands in.
+/// The points as JSON, with what the script ranks by, which must not end the element it stands in.
 fn data(it: &Explorer) -> String {
-    // Strings, numbers and lists always can be written.
-    serde_json::to_string(it).unwrap_or_default().replace('<', "\\u003c")
+    let data = json!({
+        "points": it, "TIE": picks::TIE, "LONG_TAIL": picks::LONG_TAIL, "COLOURED": COLOURED,
+    });
+    data.to_string().replace('<', "\\u003c")
 }

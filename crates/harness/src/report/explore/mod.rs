@@ -90,10 +90,7 @@ impl Structure {
             let row = |mix| sizes.iter().map(|n| figure(mix, *n)).collect();
             mixes.iter().map(row).collect()
         };
-        let memory = |n: &u64| {
-            let row = run.memory.iter().find(|row| row.backend == name && row.n == *n)?;
-            Some(row.churned)
-        };
+        let memory = |n: &u64| Some(run.memory_of(&name, *n)?.churned);
         Self {
             ns: by_size(&|mix, n| mix.cost(run, &name, n)),
             tail: by_size(&|mix, n| picks::tail(run, &name, &mix.workload, n)),
@@ -156,11 +153,7 @@ impl Mix {
             if summary::is_wrong(run, name, &self.workload, n) {
                 return None;
             }
-            let mut rows = run.throughput.iter();
-            let row = rows.find(|row| {
-                (row.backend.as_str(), row.workload.as_str(), row.n, row.measure.as_str())
-                    == (name, self.workload.as_str(), n, *measure)
-            })?;
+            let row = run.throughput_of(name, &self.workload, n, measure)?;
             let calls = match self.measures {
                 [_] => self.calls(run, n)?,
                 _ => row.operations,
