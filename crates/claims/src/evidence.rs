@@ -94,9 +94,7 @@ impl Evidence {
         curves: impl IntoIterator<Item = &'a Curve>,
         class: Growth,
     ) {
-        let curves: Vec<Curve> = curves.into_iter().cloned().collect();
-        let number = told(&curves);
-        self.say(id, quote, Test::Is(curves, class), number);
+        self.growth(id, quote, curves, |curves| Test::Is(curves, class));
     }
 
     /// Costs are of a class at most: what O means.
@@ -107,9 +105,7 @@ impl Evidence {
         curves: impl IntoIterator<Item = &'a Curve>,
         class: Growth,
     ) {
-        let curves: Vec<Curve> = curves.into_iter().cloned().collect();
-        let number = told(&curves);
-        self.say(id, quote, Test::AtMost(curves, class), number);
+        self.growth(id, quote, curves, |curves| Test::AtMost(curves, class));
     }
 
     /// Costs grow with n.
@@ -119,9 +115,20 @@ impl Evidence {
         quote: impl Into<String>,
         curves: impl IntoIterator<Item = &'a Curve>,
     ) {
+        self.growth(id, quote, curves, Test::Grows);
+    }
+
+    /// Something of how costs grow.
+    fn growth<'a>(
+        &mut self,
+        id: &'static str,
+        quote: impl Into<String>,
+        curves: impl IntoIterator<Item = &'a Curve>,
+        test: impl FnOnce(Vec<Curve>) -> Test,
+    ) {
         let curves: Vec<Curve> = curves.into_iter().cloned().collect();
         let number = told(&curves);
-        self.say(id, quote, Test::Grows(curves), number);
+        self.say(id, quote, test(curves), number);
     }
 
     /// One figure exceeds another by a factor.
