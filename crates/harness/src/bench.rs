@@ -82,14 +82,15 @@ struct Job<'a> {
     time: Duration,
 }
 
-/// Runs the comparison in `dir`, which [`folder`] has made, where results are saved as they come;
-/// returns them all.
+/// Runs the comparison in `dir`, which [`folder`] has made, where results are saved as they come.
+/// Returns them all, and whether they are kept: a disk that fills up must not lose what took
+/// minutes, so the run goes on, and saves again when there is more.
 ///
 /// # Errors
 ///
-/// If results cannot be written or a trace cannot be read. Wrong answers are no error here but
-/// failures in the result.
-pub fn run(settings: &Settings, dir: &Path) -> Result<Run> {
+/// If nothing can be written to begin with, or a trace cannot be read. Wrong answers are no error
+/// here but failures in the result.
+pub fn run(settings: &Settings, dir: &Path) -> Result<(Run, Result<()>)> {
     interrupt::watch();
     let mut provenance = provenance::gather(settings.seed);
     provenance.pinned_to = pin(); // afterwards: a pinned thread sees one processor
@@ -100,6 +101,7 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<Run> {
         throughput: Vec::new(),
         latency: Vec::new(),
         memory: Vec::new(),
+        footprints: Vec::new(),
         census: Vec::new(),
         failures: Vec::new(),
         interrupted: true, // until it is complete: a run that was killed must not look whole
@@ -115,14 +117,15 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<Run> {
         measure_stream(settings, job, &mut run, &progress)?;
         drop_figures_of_wrong_answers(&mut run);
         progress.finish_part(expected(settings, job));
-        store::save(dir, &run)?;
+        // Only the last save decides: by then there may be room again.
+        let _ = store::save(dir, &run);
     }
     if settings.details {
         measure_memory(settings, &mut run, &progress);
     }
     run.interrupted = interrupt::requested();
-    store::save(dir, &run)?;
-    Ok(run)
+    let kept = store::save(dir, &run);
+    Ok((run, kept))
 }
 
 /// Makes the folder for the results of [`run`]: `out` if it is given, else one in `results` named
@@ -239,6 +242,10 @@ fn measure_stream(
         }
     }
     run.throughput.extend(samples.rows.into_iter().filter(|row| !row.ns_per_op.is_empty()));
+    if settings.details && matches!(job.source, Source::File(_)) {
+        say("memory and wake-ups");
+        run.footprints.extend(right.iter().filter_map(|it| it.footprint(&stream, &solution)));
+    }
     if settings.details && has_single_operations(&stream) {
         say("single operations");
         progress.within_part(whole, 0.75);

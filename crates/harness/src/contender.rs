@@ -6,7 +6,7 @@
 use crate::floor::{Floor, NOTHING};
 use crate::latency::Histograms;
 use crate::memory;
-use crate::model::{FLOOR, Guest, Memory};
+use crate::model::{FLOOR, Footprint, Guest, Memory};
 use crate::stream::{Solution, Stream};
 use anyhow::Result;
 use std::marker::PhantomData;
@@ -44,6 +44,11 @@ pub trait Contender {
     /// Measures the memory of n timers; `None` for the floor, whose arrays say nothing, and for
     /// whom that would take too long.
     fn memory(&self, n: u32, seed: u64) -> Option<Memory>;
+
+    /// Measures what a stream costs besides time; `None` if that is not known of it.
+    fn footprint(&self, _: &Stream, _: &Solution) -> Option<Footprint> {
+        None
+    }
 }
 
 /// What came of playing a stream.
@@ -113,6 +118,10 @@ impl<B: Backend> Contender for Structure<B> {
 
     fn memory(&self, n: u32, seed: u64) -> Option<Memory> {
         (n <= B::INFO.most).then(|| memory::measure::<B>(n, seed))
+    }
+
+    fn footprint(&self, stream: &Stream, solution: &Solution) -> Option<Footprint> {
+        Some(memory::footprint::<B>(stream, solution.census.most_live))
     }
 }
 

@@ -1,15 +1,17 @@
-//! Bytes per live timer, as the allocator sees them.
+//! Bytes per live timer, as the allocator sees them; and how often a program would be woken.
 //!
 //! The [allocator](wheelhouse_machine::allocator) of the whole program counts. What else is
 //! allocated meanwhile (the table of handles) is made before.
 
-use crate::model::Memory;
+use crate::model::{Footprint, Memory};
+use crate::stream::Stream;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::NoMeter;
 use wheelhouse_core::{Tick, Timer, TimerId};
 use wheelhouse_machine::allocator::allocated;
+use wheelhouse_workload::{Op, Player};
 
 /// Each timer is replaced this many times on average.
 pub const CHURN: u32 = 4;
@@ -36,6 +38,31 @@ pub fn measure<B: Backend>(n: u32, seed: u64) -> Memory {
         live: per_timer(live),
         peak: per_timer(peak),
         churned: per_timer(held()),
+    }
+}
+
+/// Measures a backend with the timers of a stream, of which so many are live at most, in a program
+/// that sleeps until the next wake-up.
+pub fn footprint<B: Backend>(stream: &Stream, most_live: u64) -> Footprint {
+    // The player's table of handles is not the structure's.
+    let before = allocated() + stream.labels * size_of::<TimerId>();
+    let mut player = Player::new(B::build::<u64, NoMeter>(), stream.labels);
+    let (mut peak, mut wakeups) = (0, 0);
+    for &op in stream.phases.iter().flat_map(|phase| &phase.ops) {
+        if let Op::Advance { to } | Op::Ticks { to, .. } = op {
+            while let Some(at) = player.timer().next_wakeup().filter(|at| *at <= to) {
+                player.apply(Op::Advance { to: at });
+                wakeups += 1;
+            }
+        }
+        player.apply(op);
+        peak = peak.max(allocated().saturating_sub(before));
+    }
+    Footprint {
+        backend: B::INFO.name.to_owned(),
+        workload: stream.name.clone(),
+        peak: peak as f64 / most_live.max(1) as f64,
+        wakeups,
     }
 }
 

@@ -34,6 +34,9 @@ pub struct Run {
     pub latency: Vec<Latency>,
     /// Bytes per timer.
     pub memory: Vec<Memory>,
+    /// What traces of somebody's own cost besides time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub footprints: Vec<Footprint>,
     /// Rows that could not be measured because the backend's answers were wrong.
     pub failures: Vec<Failure>,
     /// Whether the run was ended before it was complete, or is still under way.
@@ -187,6 +190,20 @@ pub struct Memory {
     pub peak: f64,
     /// With n live again, after every timer was replaced several times over.
     pub churned: f64,
+}
+
+/// What the timers of a trace cost a program that sleeps until the next wake-up, besides time.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Footprint {
+    /// Name of the backend.
+    pub backend: String,
+    /// Name of the trace.
+    pub workload: String,
+    /// The most bytes that the structure held, divided by the most timers that were live.
+    pub peak: f64,
+    /// How often the program is woken. Some structures know the next deadline only about, and have
+    /// it woken in vain.
+    pub wakeups: u64,
 }
 
 /// A wrong answer.

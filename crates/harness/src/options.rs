@@ -123,19 +123,19 @@ pub fn structures() -> Roster {
 ///
 /// # Errors
 ///
-/// If something unknown is asked for, there is not the memory for it, or results cannot be written.
-pub fn compare(options: &Options, roster: Roster, results: &Path, test: bool) -> Result<ExitCode> {
+/// If there is not the memory for what is asked, or results cannot be written; what was measured
+/// until then is printed all the same.
+pub fn compare(
+    options: &Options,
+    settings: &Settings,
+    results: &Path,
+    test: bool,
+) -> Result<ExitCode> {
     let start = Instant::now();
-    ensure!(
-        test || !cfg!(debug_assertions) || std::env::var_os(DEBUG_BUILD).is_some(),
-        "this is a build without optimisation, whose times say nothing; build with --release, or \
-         set {DEBUG_BUILD}=1 to measure it all the same"
-    );
-    let settings = settings(options, roster, test)?;
     let scratch = std::env::temp_dir().join(format!("wheelhouse-test-{}", std::process::id()));
     let out = if test { Some(scratch.as_path()) } else { options.out.as_deref() };
-    let dir = bench::folder(&settings, out, results)?;
-    let run = bench::run(&settings, &dir)?;
+    let dir = bench::folder(settings, out, results)?;
+    let (run, kept) = bench::run(settings, &dir)?;
     let is_empty = run.interrupted && run.throughput.is_empty();
     if test || (is_empty && options.out.is_none()) {
         std::fs::remove_dir_all(&dir)?;
@@ -147,15 +147,26 @@ pub fn compare(options: &Options, roster: Roster, results: &Path, test: bool) ->
         run.failures.iter().for_each(|failure| say(format_args!("WRONG: {failure}")));
         return Ok(run.exit_code().into());
     }
-    // Neither keeps the other from being tried.
+    // None keeps the others from being tried.
     let page = report::write(&run, &dir);
     let shown = show(options, &run);
+    kept?;
     say(format_args!("report: {} (after {} s)", page?.display(), start.elapsed().as_secs()));
     shown?;
     Ok(run.exit_code().into())
 }
 
-fn settings(options: &Options, roster: Roster, test: bool) -> Result<Settings> {
+/// What the options ask for, of those who may take part.
+///
+/// # Errors
+///
+/// If something unknown is asked for, or times would mean nothing.
+pub fn settings(options: &Options, roster: Roster, test: bool) -> Result<Settings> {
+    ensure!(
+        test || !cfg!(debug_assertions) || std::env::var_os(DEBUG_BUILD).is_some(),
+        "this is a build without optimisation, whose times say nothing; build with --release, or \
+         set {DEBUG_BUILD}=1 to measure it all the same"
+    );
     let mut sizes = match (options.n.as_slice(), test, options.quick) {
         ([], true, _) => vec![100],
         ([], _, true) => roster.quick.to_vec(),

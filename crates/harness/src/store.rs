@@ -7,6 +7,7 @@
 //!   throughput.csv   one line per sample
 //!   latency.csv      one line per distribution (the curves are in run.json)
 //!   memory.csv       one line per (backend, n)
+//!   footprint.csv    one line per (backend, trace of somebody's own)
 //!   failures.csv     one line per wrong answer
 //!   provenance.txt   machine, compiler, commit, command
 //! ```
@@ -84,6 +85,7 @@ pub fn save(dir: &Path, run: &Run) -> Result<()> {
     write_whole(&dir.join("throughput.csv"), &throughput_csv(run)?)?;
     write_whole(&dir.join("latency.csv"), &latency_csv(run)?)?;
     write_whole(&dir.join("memory.csv"), &memory_csv(run)?)?;
+    write_whole(&dir.join("footprint.csv"), &footprint_csv(run)?)?;
     write_whole(&dir.join("failures.csv"), &failures_csv(run)?)?;
     write_whole(&dir.join("provenance.txt"), provenance_text(run).as_bytes())
 }
@@ -181,6 +183,10 @@ fn check_figures(run: &Run) -> Result<()> {
             at()
         );
     }
+    for row in &run.footprints {
+        let at = || format!("the memory of {} on {}", row.backend, row.workload);
+        ensure!(possible(&row.peak), "{} is no figure that a measurement gives", at());
+    }
     for row in &run.memory {
         let are_possible = [row.live, row.peak, row.churned].iter().all(possible);
         ensure!(
@@ -255,6 +261,15 @@ fn memory_csv(run: &Run) -> Result<Vec<u8>> {
         ],
         rows,
     )
+}
+
+fn footprint_csv(run: &Run) -> Result<Vec<u8>> {
+    let rows = run.footprints.iter();
+    let rows = rows.map(|row| {
+        let figures = [row.peak.to_string(), row.wakeups.to_string()];
+        [row.backend.clone(), row.workload.clone()].into_iter().chain(figures).collect()
+    });
+    csv_of(&["backend", "workload", "peak_bytes_per_timer", "wakeups"], rows)
 }
 
 fn failures_csv(run: &Run) -> Result<Vec<u8>> {

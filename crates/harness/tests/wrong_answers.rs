@@ -94,7 +94,7 @@ fn wrong_answers_are_named_and_not_timed() {
 
     let dir = std::env::temp_dir().join(format!("wheelhouse-wrong-{}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();
-    let run = bench::run(&settings, &dir).unwrap();
+    let (run, _) = bench::run(&settings, &dir).unwrap();
     assert_eq!(run.failures, verified.failures);
     assert!(
         run.throughput.iter().all(|row| row.backend == "binary-heap" && row.ns_per_op.len() >= 3)
@@ -103,7 +103,7 @@ fn wrong_answers_are_named_and_not_timed() {
 
     // Ctrl-C before the first measurement: a whole file that says so, and no half rows.
     interrupt::request_for_test(true);
-    let run = bench::run(&settings, &dir).unwrap();
+    let (run, _) = bench::run(&settings, &dir).unwrap();
     interrupt::request_for_test(false);
     assert!(run.interrupted && run.throughput.is_empty());
     assert!(store::load(&dir).unwrap().interrupted);

@@ -1,7 +1,7 @@
 //! Where the columns of the table come from: a measure of a workload, a tail, or memory.
 
 use super::{Found, best, find_throughput, is_wrong, ratio_cell, workloads};
-use crate::model::{FLOOR, Latency, Run};
+use crate::model::{FLOOR, Footprint, Latency, Run};
 use crate::stream::{MIX, TRACE};
 use wheelhouse_present::table::Cell;
 use wheelhouse_present::units;
@@ -31,6 +31,8 @@ pub(super) enum Kind {
     Tail(&'static str, Percentile, u64),
     /// Bytes per live timer, after churn.
     Bytes,
+    /// What a trace costs besides time.
+    Footprint(fn(&Footprint) -> f64),
 }
 
 impl Source {
@@ -50,6 +52,11 @@ impl Source {
             Kind::Bytes => {
                 let row = run.memory_of(backend, self.n);
                 row.map_or(Found::Missing, |r| Found::Figure(r.churned, vec![r.churned]))
+            }
+            Kind::Footprint(of) => {
+                let is_it = |r: &&Footprint| r.backend == backend && r.workload == self.workload;
+                let found = run.footprints.iter().find(is_it).map(of);
+                found.map_or(Found::Missing, |figure| Found::Figure(figure, vec![figure]))
             }
         }
     }
@@ -117,6 +124,7 @@ pub(super) fn sources(run: &Run, n: u64) -> Vec<Source> {
     }
     sources.extend(mixes(run, n));
     sources.extend(traces(run));
+    sources.extend(footprints(run));
     sources.extend(tails(run, n));
     if run.memory.iter().any(|r| r.n == n) {
         sources.push(Source {
@@ -169,6 +177,21 @@ fn traces(run: &Run) -> impl Iterator<Item = Source> {
         let row = run.throughput.iter().filter(|r| r.workload == workload).max_by_key(|r| r.n)?;
         let heading = format!("replay\n{}", &workload[TRACE.len()..]);
         Some(Source { heading, n: row.n, kind: Kind::Time(row.measure.clone()), workload })
+    })
+}
+
+/// Two columns for each trace of which it was measured.
+fn footprints(run: &Run) -> impl Iterator<Item = Source> {
+    const OF: [(&str, fn(&Footprint) -> f64); 2] =
+        [("bytes at\npeak", |it| it.peak), ("wake-ups\n", |it| it.wakeups as f64)];
+    let is_measured = |trace: &Source| run.footprints.iter().any(|r| r.workload == trace.workload);
+    traces(run).filter(is_measured).flat_map(|trace| {
+        OF.map(|(heading, of)| Source {
+            heading: heading.to_owned(),
+            workload: trace.workload.clone(),
+            n: trace.n,
+            kind: Kind::Footprint(of),
+        })
     })
 }
 

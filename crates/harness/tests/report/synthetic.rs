@@ -74,6 +74,7 @@ pub(crate) fn empty() -> Run {
         throughput: Vec::new(),
         latency: Vec::new(),
         memory: Vec::new(),
+        footprints: Vec::new(),
         failures: Vec::new(),
         interrupted: false,
     }

@@ -14,5 +14,6 @@ pub(super) fn run(asked: &Options) -> Result<ExitCode> {
     // First, as it may begin the command anew, and a trace that comes through a pipe can be read
     // once only.
     cold::forget_freed_memory();
-    options::compare(asked, options::structures(), Path::new(RESULTS), false)
+    let settings = options::settings(asked, options::structures(), false)?;
+    options::compare(asked, &settings, Path::new(RESULTS), false)
 }

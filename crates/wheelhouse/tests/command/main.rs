@@ -167,6 +167,12 @@ fn replay_plays_a_trace_file_and_refuses_a_broken_one() {
     let table = succeeds(&["replay", &whole, "--backend", "hierarchical-wheel", "--out", &out]);
     assert!(table.contains("hierarchical-wheel") && table.contains("recorded"), "{table}");
     assert!(!table.contains("1,000,000"), "a trace is as large as it is: {table}");
+    assert!(table.contains("peak") && table.contains("wake-ups"), "{table}");
+    let run: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(scratch.0.join("out/run.json")).unwrap()).unwrap();
+    let footprint = &run["footprints"][0];
+    assert!(footprint["peak"].as_f64().unwrap() > 24.0, "a node is larger: {footprint}");
+    assert!(footprint["wakeups"].as_u64().unwrap() > 0, "timers fire in it: {footprint}");
 
     let cut = trace_file(&scratch, |bytes| bytes.truncate(bytes.len() / 2));
     assert!(fails(&["replay", &cut, "--out", &scratch.path("cut")]).contains("ends within"));
