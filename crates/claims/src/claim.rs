@@ -30,7 +30,8 @@ pub struct Claim {
     pub figure: Option<String>,
     /// What else was read about it.
     pub source: Option<String>,
-    /// Whether it is about a running service: then `because` names the tests of the service that show how ours does.
+    /// Whether it is about a running service: then `because` names the tests of the service that
+    /// show how ours does.
     #[serde(default)]
     pub service: bool,
     /// Its statements that sources decide.
@@ -90,22 +91,30 @@ impl Article {
     pub const fn source(self) -> &'static str {
         match self {
             Self::S0 => {
-                "An article in Chinese on the package xtimingwheel, with its code; the text we have names neither author nor address. Lines are those of the text."
+                "An article in Chinese on the package xtimingwheel, with its code; the text we \
+                 have names neither author nor address. Lines are those of the text."
             }
             Self::S1 => {
-                "A tutorial in Chinese on wheels with rounds, in layers, and of months, weeks and days; the text we have names neither author nor address. Lines are those of the text."
+                "A tutorial in Chinese on wheels with rounds, in layers, and of months, weeks and \
+                 days; the text we have names neither author nor address. Lines are those of the \
+                 text."
             }
             Self::S2 => {
-                "An article in Chinese by the author of the Go package github.com/alex023/clock; the text we have names no address. Lines are those of the text."
+                "An article in Chinese by the author of the Go package github.com/alex023/clock; \
+                 the text we have names no address. Lines are those of the text."
             }
             Self::S3 => {
-                "luozhiyun, www.luozhiyun.com/archives/444, in Chinese, with code after github.com/RussellLuo/timingwheel. Lines are those of the text."
+                "luozhiyun, www.luozhiyun.com/archives/444, in Chinese, with code after \
+                 github.com/RussellLuo/timingwheel. Lines are those of the text."
             }
             Self::S4 => {
-                "An article in Chinese on timing wheels in Netty and Kafka and on java.util.concurrent; the text we have names neither author nor address. Lines are those of the text."
+                "An article in Chinese on timing wheels in Netty and Kafka and on \
+                 java.util.concurrent; the text we have names neither author nor address. Lines \
+                 are those of the text."
             }
             Self::Literature => {
-                "What the articles stand on: papers, and the documentation and source of the systems they name."
+                "What the articles stand on: papers, and the documentation and source of the \
+                 systems they name."
             }
         }
     }
@@ -138,7 +147,8 @@ pub fn claims() -> Result<Vec<Claim>> {
     parse(FILE)
 }
 
-/// The claims with these identifiers, in the order of the file; all if none is named. That of a statement, as `C28.2`, stands for its claim.
+/// The claims with these identifiers, in the order of the file; all if none is named. That of a
+/// statement, as `C28.2`, stands for its claim.
 ///
 /// # Errors
 ///

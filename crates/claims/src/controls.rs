@@ -2,8 +2,8 @@
 //!
 //! Each planted cost is a program that really does that many steps and counts them, on data drawn
 //! from the seed, so that the classifier sees the noise of a count and not that of a formula. Some
-//! are hard: a staircase, a spike, a jump, a small coefficient beside a large constant, n^0.9, lg lg n,
-//! and noise alone, whose mean is the same at every n and whose spread grows with n.
+//! are hard: a staircase, a spike, a jump, a small coefficient beside a large constant, n^0.9, lg
+//! lg n, and noise alone, whose mean is the same at every n and whose spread grows with n.
 
 use crate::count::random;
 use crate::growth::{Curve, Growth};
@@ -95,14 +95,16 @@ fn bisection(n: u64, random: &mut Pcg64Mcg) -> f64 {
     f64::from(steps)
 }
 
-/// How many of n timers are in one of 64 slots, and 4 steps to look at it. A sum of many yes or no, by its normal limit.
+/// How many of n timers are in one of 64 slots, and 4 steps to look at it. A sum of many yes or no,
+/// by its normal limit.
 fn slot(n: u64, random: &mut Pcg64Mcg) -> f64 {
     let (mean, spread) = (n as f64 / 64.0, (n as f64 / 64.0).sqrt());
     let normal: f64 = (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
     4.0 + (mean + spread * normal).max(0.0).round()
 }
 
-/// Operations of which each sample is the mean: as few as those of the experiments that take fewest, and as many as of most.
+/// Operations of which each sample is the mean: as few as those of the experiments that take
+/// fewest, and as many as of most.
 pub const OPERATIONS: [u64; 2] = [256, 4_096];
 
 /// The classes, in the order of the columns.
@@ -113,11 +115,13 @@ pub const CLASSES: [Growth; 4] = [Constant, Logarithmic, Linear, Undecided];
 pub struct Confusion {
     /// How often each was tried.
     pub times: u64,
-    /// For each planted cost, how often it was called constant, logarithmic, linear, undecided; with few operations a sample, then with many.
+    /// For each planted cost, how often it was called constant, logarithmic, linear, undecided;
+    /// with few operations a sample, then with many.
     pub rows: Vec<(Planted, u64, [u64; 4])>,
 }
 
-/// Puts each planted cost through the classifier so many times, with other random numbers each time.
+/// Puts each planted cost through the classifier so many times, with other random numbers each
+/// time.
 pub fn confusion(scale: &Scale, times: u64, thresholds: &Thresholds) -> Confusion {
     let seeds = scale.seeds().count() as u64;
     let row = |planted: &Planted, operations: u64| {
@@ -159,7 +163,8 @@ impl Confusion {
         self.rows.iter().filter(clean).map(missed).sum()
     }
 
-    /// Whether the classifier is fit to decide: hardly one in a hundred is given the class of another, and hardly a clean one is missed.
+    /// Whether the classifier is fit to decide: hardly one in a hundred is given the class of
+    /// another, and hardly a clean one is missed.
     pub fn is_sound(&self) -> bool {
         let tries = self.times * self.rows.len() as u64;
         100 * self.wrong() <= tries && 50 * self.missed() <= tries

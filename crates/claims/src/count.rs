@@ -32,7 +32,8 @@ impl Steps {
     }
 }
 
-/// A structure under test: holds numbers, counts its work. `T` is any [`Timer`] that was built with a [`CountingMeter`].
+/// A structure under test: holds numbers, counts its work. `T` is any [`Timer`] that was built with
+/// a [`CountingMeter`].
 ///
 /// ```
 /// use wheelhouse_claims::count::Probe;
@@ -77,7 +78,8 @@ impl<T: Timer<u64>> Probe<T> {
         Self { timer, meter }
     }
 
-    /// The same behind a pointer: an experiment on any structure is then compiled once, and not once for each.
+    /// The same behind a pointer: an experiment on any structure is then compiled once, and not
+    /// once for each.
     pub fn any(self) -> Probe<AnyTimer>
     where
         T: 'static,
@@ -124,7 +126,8 @@ pub(crate) fn fired(timer: &mut impl Timer<u64>, now: Tick) -> Vec<(Tick, u64)> 
     fired
 }
 
-/// A structure under test, whichever it is. [`Timer`] itself cannot stand behind a pointer, since its callback is generic.
+/// A structure under test, whichever it is. [`Timer`] itself cannot stand behind a pointer, since
+/// its callback is generic.
 pub struct AnyTimer(Box<dyn Facility>);
 
 impl AnyTimer {
@@ -273,7 +276,8 @@ impl Tally {
         self.0.iter().sum::<u64>() as f64 / self.0.len() as f64
     }
 
-    /// The cost that a share of the operations does not exceed, such as 0.99; 0 without operations. O(n).
+    /// The cost that a share of the operations does not exceed, such as 0.99; 0 without operations.
+    /// O(n).
     pub fn quantile(&self, share: f64) -> u64 {
         let mut sorted = self.0.clone();
         let rank = (share * sorted.len() as f64).ceil() as usize;

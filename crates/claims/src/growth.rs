@@ -1,8 +1,8 @@
 //! How a cost grows with n, decided on counts.
 //!
 //! A sample is the mean count of an operation at one n, for each seed. A straight line through the
-//! samples over lg n gives the *slope*: steps per doubling of n, with a 95 % interval over the seeds.
-//! The class follows from it:
+//! samples over lg n gives the *slope*: steps per doubling of n, with a 95 % interval over the
+//! seeds. The class follows from it:
 //!
 //! | class | is given if |
 //! |---|---|
@@ -11,16 +11,16 @@
 //! | logarithmic | the slope is above that, and its change over the range is within a fifth of it |
 //! | undecided | otherwise: never the nearest class |
 //!
-//! One size that exceeds both neighbours for most seeds is a *spike*. It is left out of the line and
-//! reported: one n at which a table is rebuilt or a slot is split says nothing of how a cost grows.
-//! Nor does one *jump*: a cost that is constant before it and after it, and rises by less than half,
-//! is constant, and the jump is reported.
+//! One size that exceeds both neighbours for most seeds is a *spike*. It is left out of the line
+//! and reported: one n at which a table is rebuilt or a slot is split says nothing of how a cost
+//! grows. Nor does one *jump*: a cost that is constant before it and after it, and rises by less
+//! than half, is constant, and the jump is reported.
 //!
 //! A bound is *at most*: O(log n) holds for what is constant. So a curve also has a class that it
 //! does not exceed, which a cost between two classes has too.
 //!
-//! McGeoch, Precup and Cohen (1997) show that no rule of this kind is right on every curve; what this
-//! one does on planted curves is in [`controls`](crate::controls).
+//! McGeoch, Precup and Cohen (1997) show that no rule of this kind is right on every curve; what
+//! this one does on planted curves is in [`controls`](crate::controls).
 
 use crate::thresholds::{Threshold, Thresholds};
 use serde::Serialize;
@@ -281,7 +281,8 @@ impl Shape {
 /// A figure of points over lg n.
 type Figure<'a> = &'a dyn Fn(&[(f64, f64)]) -> f64;
 
-/// The sizes that exceed both neighbours by a share, and by a step, for most seeds. Neither end is one: there it may be growth.
+/// The sizes that exceed both neighbours by a share, and by a step, for most seeds. Neither end is
+/// one: there it may be growth.
 fn spikes(samples: &[Sample], share: f64) -> Vec<u64> {
     let stands_out = |around: &&[Sample]| {
         let [before, at, after] = around else { return false };
@@ -313,7 +314,8 @@ fn levelled(samples: &[Sample], n: u64) -> Vec<Sample> {
     samples.iter().enumerate().map(level).collect()
 }
 
-/// The power of n that the differences from size to size follow, so that an additive constant does not bend them.
+/// The power of n that the differences from size to size follow, so that an additive constant does
+/// not bend them.
 fn exponent(samples: &[Sample], seeds: usize) -> Option<Interval> {
     let of_seed = |seed: usize| {
         let difference = |pair: &[Sample]| {
@@ -325,12 +327,14 @@ fn exponent(samples: &[Sample], seeds: usize) -> Option<Interval> {
     Some(Interval::of(&(0..seeds).map(of_seed).collect::<Option<Vec<_>>>()?))
 }
 
-/// By how much the slope changes from the first half of the range to the second: of the parabola through the points.
+/// By how much the slope changes from the first half of the range to the second: of the parabola
+/// through the points.
 fn change(points: &[(f64, f64)]) -> f64 {
     let (from, to) = (points.first().map_or(0.0, |it| it.0), points.last().map_or(0.0, |it| it.0));
     let middle = points.iter().map(|it| it.0).sum::<f64>() / points.len() as f64;
     let (at, slope) = line(points);
-    // What the straight line leaves, over the square of the distance, which is made orthogonal to it.
+    // What the straight line leaves, over the square of the distance, which is made orthogonal to
+    // it.
     let squares: Vec<(f64, f64)> = points.iter().map(|(x, _)| (*x, (x - middle).powi(2))).collect();
     let (square_at, square_slope) = line(&squares);
     let (mut covariance, mut variance) = (0.0, 0.0);
@@ -342,7 +346,8 @@ fn change(points: &[(f64, f64)]) -> f64 {
     covariance / variance * (to - from)
 }
 
-/// The straight line through points with the least squares of errors: its value at 0, and its slope.
+/// The straight line through points with the least squares of errors: its value at 0, and its
+/// slope.
 pub(crate) fn line(points: &[(f64, f64)]) -> (f64, f64) {
     let count = points.len() as f64;
     let mean_x = points.iter().map(|(x, _)| x).sum::<f64>() / count;

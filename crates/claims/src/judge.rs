@@ -122,7 +122,8 @@ impl Judgement {
     }
 }
 
-/// Runs the experiments that these claims name, each once, on all processors, and judges the claims. `before` is told of each experiment when it begins.
+/// Runs the experiments that these claims name, each once, on all processors, and judges the
+/// claims. `before` is told of each experiment when it begins.
 ///
 /// # Errors
 ///

@@ -20,7 +20,8 @@ use wheelhouse_registry::{Visitor, visit, visit_approximate};
 use wheelhouse_round_wheel::RoundWheel;
 use wheelhouse_single_wheel::SingleWheel;
 
-/// The smallest n of structures in order, as a power of two: in smaller ones much is near the root, or the end.
+/// The smallest n of structures in order, as a power of two: in smaller ones much is near the root,
+/// or the end.
 const LEAST: u32 = 10;
 
 /// What came of a scenario, by the name of the structure.
@@ -75,7 +76,8 @@ impl Lab {
         faults.fold(probe, |probe, fault| Faulty::put_into(probe, *fault))
     }
 
-    /// Runs a scenario of so many timers on every structure that takes as many, each empty and at tick 0.
+    /// Runs a scenario of so many timers on every structure that takes as many, each empty and at
+    /// tick 0.
     pub fn each<R>(
         &self,
         timers: u64,

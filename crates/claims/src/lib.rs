@@ -1,25 +1,27 @@
-//! What five articles claim of timer facilities, as data, and the experiments that decide which of it holds.
+//! What five articles claim of timer facilities, as data, and the experiments that decide which of
+//! it holds.
 //!
-//! A [`Claim`] is an entry of `claims.toml`: what an article says, in our words, and why it comes out
-//! as it does. It is taken apart into *statements*, each of which is confirmed, refuted or undecided.
-//! An [`Experiment`] is a program that counts. It runs structures of this workspace, or a model of an
-//! article's printed code, on a virtual clock, and decides statements. What came out last time is on
-//! record in `outcomes.toml`.
+//! A [`Claim`] is an entry of `claims.toml`: what an article says, in our words, and why it comes
+//! out as it does. It is taken apart into *statements*, each of which is confirmed, refuted or
+//! undecided. An [`Experiment`] is a program that counts. It runs structures of this workspace, or
+//! a model of an article's printed code, on a virtual clock, and decides statements. What came out
+//! last time is on record in `outcomes.toml`.
 //!
 //! ```text
 //!  claims.toml ──▶ Claim ──────────────────────────────────────╮
-//!                    │ names                                   ├──▶ Judged: statements, as recorded or not
+//!                    │ names                                   ├──▶ Judged: as recorded or not
 //!  structures ──▶ Experiment ──▶ Evidence: statements, tables ─╯
 //!     (Lab)          │
 //!          samples ─▶ Shape                class, slope per doubling with its interval, spikes
 //! ```
 //!
-//! Nothing that decides reads a clock; the times in the table of the [`front`] are context. How a cost grows is decided on operation counts ([`growth`]), and which
-//! of two structures is ahead on [instructions](recorded): a step of one is not a step of another.
-//! The classifier is tried on planted costs ([`controls`]), the claims on planted faults ([`fault`]),
-//! and every number of our own that an outcome hangs on stands in one table ([`thresholds`]). Whoever
-//! changes a structure so that a statement no longer comes out as recorded sees it in `cargo test`,
-//! and in the exit code of `wheelhouse claims`.
+//! Nothing that decides reads a clock; the times in the table of the [`front`] are context. How a
+//! cost grows is decided on operation counts ([`growth`]), and which of two structures is ahead on
+//! [instructions](recorded): a step of one is not a step of another. The classifier is tried on
+//! planted costs ([`controls`]), the claims on planted faults ([`fault`]), and every number of our
+//! own that an outcome hangs on stands in one table ([`thresholds`]). Whoever changes a structure
+//! so that a statement no longer comes out as recorded sees it in `cargo test`, and in the exit
+//! code of `wheelhouse claims`.
 //!
 //! ```
 //! use wheelhouse_claims::{Lab, Outcome, Scale, judge, select};

@@ -1,9 +1,9 @@
 //! The articles' printed code, as it ran, beside the models of it.
 //!
-//! `scripts/run-the-printed-code` cuts the listings out of the articles' texts, which are no part of
-//! this project, and runs them where Go and a JDK are installed. What they print comes here as lines
-//! of a key and a value, and is compared with what the models print, or with what the claim states
-//! where no model is needed to know it. The record of the last run stands beside the report.
+//! `scripts/run-the-printed-code` cuts the listings out of the articles' texts, which are no part
+//! of this project, and runs them where Go and a JDK are installed. What they print comes here as
+//! lines of a key and a value, and is compared with what the models print, or with what the claim
+//! states where no model is needed to know it. The record of the last run stands beside the report.
 
 use crate::experiments::models::kafka::{ClockRule, Place, Port, tick_of};
 use crate::experiments::models::rounds::{Rounds, S0, WITHOUT_END};
@@ -168,7 +168,8 @@ const QUESTIONS: &[Question] = &[
     ),
 ];
 
-/// The ticks at which these tasks, of a delay and a number of runs, run on 12 slots, as Go prints them.
+/// The ticks at which these tasks, of a delay and a number of runs, run on 12 slots, as Go prints
+/// them.
 fn ticks(tasks: &[(u64, i64)], end: u64) -> String {
     let mut wheel = Rounds::new(S0, 12, 0);
     for (name, (delay, times)) in tasks.iter().enumerate() {
@@ -184,8 +185,8 @@ fn runs(times: i64) -> String {
     (1..=120).map(|_| wheel.tick().fired.len()).sum::<usize>().to_string()
 }
 
-/// The places and the expiry of the last of these deadlines, each added when the one before has run;
-/// and how often a slot was offered in all.
+/// The places and the expiry of the last of these deadlines, each added when the one before has
+/// run; and how often a slot was offered in all.
 fn life(tick: u64, size: usize, deadlines: &[u64]) -> (String, u64) {
     let mut port = Port::new(tick, size, 0);
     let mut told = String::new();
@@ -215,8 +216,8 @@ fn waits(deadline: u64) -> String {
     place.map_or("runs at once", |_| "waits").to_owned()
 }
 
-/// Compares what the printed code printed, lines of a key, a tab and a value, with what is expected.
-/// Of a program that could not be run there are no lines, and then no rows.
+/// Compares what the printed code printed, lines of a key, a tab and a value, with what is
+/// expected. Of a program that could not be run there are no lines, and then no rows.
 ///
 /// # Errors
 ///

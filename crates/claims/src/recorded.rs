@@ -1,9 +1,9 @@
 //! Instructions that are on record: what orders structures.
 //!
 //! `wheelhouse instructions --out results/instructions` writes the record, by callgrind and free of
-//! noise, and CI holds the code to it. It has the workloads of the comparison and two traces of real
-//! programs, at 10^4 and 10^5 timers. `wheelhouse claims --instructions` counts pairs of operations
-//! on more structures.
+//! noise, and CI holds the code to it. It has the workloads of the comparison and two traces of
+//! real programs, at 10^4 and 10^5 timers. `wheelhouse claims --instructions` counts pairs of
+//! operations on more structures.
 
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
@@ -62,7 +62,8 @@ pub fn all() -> &'static [Row] {
     &ROWS
 }
 
-/// Instructions of an operation, where they are on record; not a number elsewhere, which decides nothing.
+/// Instructions of an operation, where they are on record; not a number elsewhere, which decides
+/// nothing.
 pub fn each(backend: &str, workload: &str, n: u64, measure: &str) -> f64 {
     let is = |row: &&Row| {
         (row.backend.as_str(), row.workload.as_str(), row.n, row.measure.as_str())
@@ -77,7 +78,8 @@ pub fn pair(backend: &str, pair: &str, n: u64) -> f64 {
     PAIRS.iter().find(is).map_or(f64::NAN, |row| row.instructions)
 }
 
-/// Instructions of two structures on each workload and trace that both have on record for a measure, at the largest n: (workload, one, other).
+/// Instructions of two structures on each workload and trace that both have on record for a
+/// measure, at the largest n: (workload, one, other).
 pub fn compared(one: &str, other: &str, measure: &str) -> Vec<(String, f64, f64)> {
     let of_one = all().iter().filter(|row| row.backend == one && row.measure == measure);
     let largest = |row: &&Row| {

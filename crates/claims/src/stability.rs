@@ -18,7 +18,8 @@ pub struct Stability {
     pub outcomes: BTreeMap<String, ([u64; 3], Option<Outcome>)>,
 }
 
-/// Decides all claims so many times, on the reduced range of n, with the seeds 1 to 5, 6 to 10 and so on. `before` is told of each run.
+/// Decides all claims so many times, on the reduced range of n, with the seeds 1 to 5, 6 to 10 and
+/// so on. `before` is told of each run.
 ///
 /// # Errors
 ///

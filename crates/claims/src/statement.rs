@@ -54,7 +54,8 @@ pub enum By {
     /// Steps, wake-ups, slots or firings of structures, counted on a virtual clock.
     #[default]
     Counts,
-    /// Instructions, counted by callgrind. What orders structures: a step of one is not one of another.
+    /// Instructions, counted by callgrind. What orders structures: a step of one is not one of
+    /// another.
     Instructions,
     /// A paper, documentation, or the source of a system: nothing here could run it.
     Sources,
@@ -92,7 +93,8 @@ pub struct Statement {
     pub number: String,
 }
 
-/// How a statement is decided. It keeps what was counted, so that other thresholds can be tried on it.
+/// How a statement is decided. It keeps what was counted, so that other thresholds can be tried on
+/// it.
 #[derive(Clone, Debug)]
 pub enum Test {
     /// Without a threshold.

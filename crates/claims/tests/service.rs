@@ -1,4 +1,5 @@
-//! Faults of a running service are shown by the tests of the service: those that the claims name exist.
+//! Faults of a running service are shown by the tests of the service: those that the claims name
+//! exist.
 
 use anyhow::{Context, Result, ensure};
 use std::fs;

@@ -1,4 +1,5 @@
-//! Every statement comes out as it is on record, on a reduced range of n, and the controls are sound.
+//! Every statement comes out as it is on record, on a reduced range of n, and the controls are
+//! sound.
 
 use std::collections::BTreeSet;
 use wheelhouse_claims::outcomes::recorded;

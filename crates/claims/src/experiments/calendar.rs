@@ -1,9 +1,11 @@
-//! B13, C64, E5, E6, E7: S1's hours, days, weeks and months; its three wheels, turned through two years.
+//! B13, C64, E5, E6, E7: S1's hours, days, weeks and months; its three wheels, turned through two
+//! years.
 //!
 //! ```text
-//!  month wheel  [1][2] .. [12] .. [31]    a slot a day ──╮  at midnight, what is in the slot of the day
+//!  month wheel  [1][2] .. [12] .. [31]    a slot a day ──╮  at midnight, what is in the day's slot
 //!  week wheel   [Mo][Tu][We][Th] .. [Su]  a slot a day ──┤
-//!  day wheel    [0][1] .. [9] .. [23]     a slot an hour ◀╯  at its hour it runs, and stays where it came from
+//!  day wheel    [0][1] .. [9] .. [23]     a slot an hour ◀╯  at its hour a task runs, and stays
+//!                                                            where it came from
 //! ```
 
 use super::drive::{by_wakeups, fired_after, tick_by_tick};
@@ -16,7 +18,8 @@ use wheelhouse_core::{Tick, Timer};
 
 pub(super) const WHEELS: Experiment = Experiment {
     name: "calendar-wheels",
-    about: "S1's month, week and day wheels turned hour by hour from September 2018 for 24 months, against the next deadline put into every structure",
+    about: "S1's month, week and day wheels turned hour by hour from September 2018 for 24 months, \
+        against the next deadline put into every structure",
     run: wheels,
 };
 
@@ -52,7 +55,9 @@ fn by_calendar() -> Vec<Firing> {
     (1..=horizon()).flat_map(due).collect()
 }
 
-/// Turns the three wheels: the firings, and how many tasks were handed to the day wheel. `printed` puts the Tuesdays into the day wheel first, from where they go to the week wheel once they have run.
+/// Turns the three wheels: the firings, and how many tasks were handed to the day wheel. `printed`
+/// puts the Tuesdays into the day wheel first, from where they go to the week wheel once they have
+/// run.
 fn turned(printed: bool) -> (Vec<Firing>, usize) {
     let [mut day, mut week] = [const { Vec::<usize>::new() }; 2].map(|slot| vec![slot; 24]);
     let slot = |day: DateTime| day.weekday().to_monday_one_offset() as usize;
@@ -125,7 +130,9 @@ fn by_next_deadline(timer: &mut AnyTimer) -> Vec<Firing> {
 
 pub(super) const EXAMPLES: Experiment = Experiment {
     name: "examples-s1",
-    about: "a clock face, a daily task, a week of 168 slots, three tasks on 24 slots from Tuesday 2018-09-11 10:00, two tasks in a month of 720 hours: slots, rounds, hours of firing on every structure",
+    about: "a clock face, a daily task, a week of 168 slots, three tasks on 24 slots from Tuesday \
+        2018-09-11 10:00, two tasks in a month of 720 hours: slots, rounds, hours of firing on \
+        every structure",
     run: examples,
 };
 

@@ -1,4 +1,5 @@
-//! C17, C18, C60, C65, V11: what a hierarchy pays for its small space: timers that move from level to level.
+//! C17, C18, C60, C65, V11: what a hierarchy pays for its small space: timers that move from level
+//! to level.
 
 use super::drive::wakeups;
 use super::models::kafka::Port;
@@ -15,7 +16,9 @@ const WHEELS: [&str; 2] = ["list-wheel", "kafka-wheel"];
 
 pub(super) const CASCADES: Experiment = Experiment {
     name: "cascade-counts",
-    about: "list-wheel and kafka-wheel of 2 to 6 levels of 8 slots: moves of a timer, entries read in vain, slots against the span; n timers in one slot of the third level: the most moves in one call; what an advance leaves above",
+    about: "list-wheel and kafka-wheel of 2 to 6 levels of 8 slots: moves of a timer, entries read \
+        in vain, slots against the span; n timers in one slot of the third level: the most moves \
+        in one call; what an advance leaves above",
     run: cascades,
 };
 
@@ -135,7 +138,8 @@ fn demotion(lab: &Lab, e: &mut Evidence) {
 
 pub(super) const MOVES: Experiment = Experiment {
     name: "vl-cascades",
-    about: "list-wheel and kafka-wheel with 16 slots a level, single timers anywhere in the range of m = 1 to 5 levels: how often each is moved",
+    about: "list-wheel and kafka-wheel with 16 slots a level, single timers anywhere in the range \
+        of m = 1 to 5 levels: how often each is moved",
     run: moves,
 };
 
@@ -162,7 +166,8 @@ fn moves(lab: &Lab, e: &mut Evidence) {
             let [levels, most] = [u64::from(levels), moves.max()].map(|count| count.to_string());
             rows.push([name.to_owned(), levels, range.to_string(), mean, most]);
         }
-        // How many timers start in the second level at all depends on what is in reach of the first.
+        // How many timers start in the second level at all depends on what is in reach of the
+        // first.
         adds.extend(means[1..].windows(2).map(|pair| (pair[1] - pair[0], 1.0)));
     }
     let quote = "With m levels a timer is moved at most m - 1 times.";
@@ -186,7 +191,8 @@ fn moves(lab: &Lab, e: &mut Evidence) {
 
 pub(super) const SLOT: Experiment = Experiment {
     name: "bottom-slot-due",
-    about: "four wheels from wake-up to wake-up, n random timers: whether what fires is due; Kafka's wheels as printed: how many deadlines are in a slot, by level",
+    about: "four wheels from wake-up to wake-up, n random timers: whether what fires is due; \
+        Kafka's wheels as printed: how many deadlines are in a slot, by level",
     run: slot,
 };
 

@@ -1,4 +1,5 @@
-//! B5, B12, C12, C45, C54: what a wheel's time is set by: a clock that is stepped, ticks that are dropped, sleeps that are too long.
+//! B5, B12, C12, C45, C54: what a wheel's time is set by: a clock that is stepped, ticks that are
+//! dropped, sleeps that are too long.
 
 use super::drive::tick_by_tick;
 use super::models::kafka::{ClockRule, Port, truncate};
@@ -9,7 +10,8 @@ use wheelhouse_core::{Tick, Timer};
 
 pub(super) const CLOCKS: Experiment = Experiment {
     name: "absolute-relative",
-    about: "every structure: 1,000 timers by delay and by time of day, the time of day then set by seconds and by an hour: timers that fire at another moment",
+    about: "every structure: 1,000 timers by delay and by time of day, the time of day then set by \
+        seconds and by an hour: timers that fire at another moment",
     run: absolute_relative,
 };
 
@@ -79,7 +81,8 @@ fn moments(timer: &mut AnyTimer, clock: Clock, delays: &[Tick]) -> Vec<Tick> {
 
 pub(super) const B12: Experiment = Experiment {
     name: "bug-b12",
-    about: "the time of day set forth and back by an hour while timers wait: S3's code, which reads it, and every structure, told a tick that is past",
+    about: "the time of day set forth and back by an hour while timers wait: S3's code, which \
+        reads it, and every structure, told a tick that is past",
     run: wall_clock,
 };
 
@@ -116,7 +119,8 @@ fn wall_clock(lab: &Lab, e: &mut Evidence) {
     e.by(By::Counts).everywhere("B12.4", quote, (0, false, TIMERS as usize), &past);
 }
 
-/// How long after the start S3's wheel runs a timer, polled each second by the time of day, which is set half-way.
+/// How long after the start S3's wheel runs a timer, polled each second by the time of day, which
+/// is set half-way.
 fn printed_fires(step: i64) -> Tick {
     let mut port = Port::new(1, 20, MORNING);
     port.add(MORNING + AHEAD, 0);
@@ -132,7 +136,8 @@ fn printed_fires(step: i64) -> Tick {
 
 pub(super) const B5: Experiment = Experiment {
     name: "bug-b5",
-    about: "a ticker that drops ticks while its receiver is slow: S0's hand, which counts those received, and every structure driven by elapsed time",
+    about: "a ticker that drops ticks while its receiver is slow: S0's hand, which counts those \
+        received, and every structure driven by elapsed time",
     run: dropped_ticks,
 };
 
@@ -140,7 +145,8 @@ pub(super) const B5: Experiment = Experiment {
 const INTERVAL: Tick = 10;
 const STALL: Tick = 35;
 
-/// The moments at which a tick is received. The channel holds one tick, as Go's does; those that find it full are dropped. From `calm` on nobody stalls.
+/// The moments at which a tick is received. The channel holds one tick, as Go's does; those that
+/// find it full are dropped. From `calm` on nobody stalls.
 fn received(calm: Tick, until: Tick) -> Vec<Tick> {
     let (mut free, mut waiting, mut received) = (0, false, Vec::new());
     let mut take = |at: Tick| {
@@ -187,11 +193,13 @@ fn dropped_ticks(lab: &Lab, e: &mut Evidence) {
 
 pub(super) const QUEUE_CLOCK: Experiment = Experiment {
     name: "bucket-queue-clock",
-    about: "S3's wheel by its printed rule and by S4's: slots polled 1 to 300 ms late, 1,000 times; the wheel's time after each poll, and the order of firing",
+    about: "S3's wheel by its printed rule and by S4's: slots polled 1 to 300 ms late, 1,000 \
+        times; the wheel's time after each poll, and the order of firing",
     run: queue_clock,
 };
 
-/// What late polls gave under a rule: polls, those after which the time was the slot's expiry, and the clock's; timers fired, and those that fired after a later deadline.
+/// What late polls gave under a rule: polls, those after which the time was the slot's expiry, and
+/// the clock's; timers fired, and those that fired after a later deadline.
 fn polled(lab: &Lab, rule: ClockRule) -> [usize; 5] {
     let mut all = [0; 5];
     for seed in lab.seeds() {
@@ -230,7 +238,8 @@ fn queue_clock(lab: &Lab, e: &mut Evidence) {
 
 pub(super) const DRIFT: Experiment = Experiment {
     name: "sleep-loop-drift",
-    about: "a hand turned by a loop of sleep and step, and one set from elapsed time, under random oversleep and work: slots behind over 10,000 slots",
+    about: "a hand turned by a loop of sleep and step, and one set from elapsed time, under random \
+        oversleep and work: slots behind over 10,000 slots",
     run: drift,
 };
 
@@ -238,7 +247,8 @@ pub(super) const DRIFT: Experiment = Experiment {
 const SLOT: u64 = 1_000;
 const SLOTS: u64 = 10_000;
 
-/// How many slots a hand is behind at the end. A sleep is too long by up to `oversleep` parts of a slot, each step works up to `work`.
+/// How many slots a hand is behind at the end. A sleep is too long by up to `oversleep` parts of a
+/// slot, each step works up to `work`.
 fn behind(by_steps: bool, oversleep: u64, work: u64, seed: u64) -> u64 {
     let (mut random, mut passed, mut hand, mut behind) = (random(seed), 0, 0, 0);
     while passed < SLOTS * SLOT {

@@ -15,7 +15,8 @@ use wheelhouse_core::{Tick, Timer};
 
 pub(super) const ROUNDS_OR_LEVELS: Experiment = Experiment {
     name: "rounds-vs-levels",
-    about: "scheme 6 with 256 and 4,096 slots against list-wheel of as many in 3 levels of 64 and 4 of 1,024: how often a timer is met, mean delays of 2^4 to 2^18",
+    about: "scheme 6 with 256 and 4,096 slots against list-wheel of as many in 3 levels of 64 and \
+        4 of 1,024: how often a timer is met, mean delays of 2^4 to 2^18",
     run,
 };
 

@@ -38,7 +38,8 @@ pub(super) fn tick_by_tick(timer: &mut impl Timer<u64>, from: Tick, to: Tick) ->
     fired
 }
 
-/// Calls the structure at each of its wake-ups until no timer is live: the ticks of the calls, and (tick of firing, value).
+/// Calls the structure at each of its wake-ups until no timer is live: the ticks of the calls, and
+/// (tick of firing, value).
 pub(super) fn by_wakeups(timer: &mut impl Timer<u64>) -> (Vec<Tick>, Vec<(Tick, u64)>) {
     let (mut calls, mut fired) = (Vec::new(), Vec::new());
     while let Some(tick) = timer.next_wakeup() {
@@ -75,7 +76,8 @@ pub(super) fn anywhere(part: u64, parts: u64, range: u64, random: &mut Pcg64Mcg)
     (part * range + random.random_range(0..range)) / parts
 }
 
-/// Mean steps to start one of the second half of n timers, and to stop one of the half that are stopped at random, the tidying up included.
+/// Mean steps to start one of the second half of n timers, and to stop one of the half that are
+/// stopped at random, the tidying up included.
 pub(super) fn start_and_stop<T: Timer<u64>>(
     mut probe: Probe<T>,
     order: Order,
@@ -95,7 +97,8 @@ pub(super) fn start_and_stop<T: Timer<u64>>(
     [start, stop].map(|steps| steps.total() as f64 / half as f64)
 }
 
-/// The mean of a cost over several structures where n is small: what one happens to look like must not decide.
+/// The mean of a cost over several structures where n is small: what one happens to look like must
+/// not decide.
 pub(super) fn over_copies<const K: usize>(
     enough: u64,
     n: u64,
@@ -152,18 +155,20 @@ pub(super) fn hold<T: Timer<u64>>(
 
 /// The longest delay of the hold model: so long that hardly two timers are due at one tick.
 const LONGEST: Tick = 1 << 40;
-/// Turns of a sample, shared out among structures that have few turns for their size and so stay as they were filled.
+/// Turns of a sample, shared out among structures that have few turns for their size and so stay as
+/// they were filled.
 const TURNS: u64 = 4_096;
 /// The structures of a sample hold so many timers together, at least.
 const ENOUGH: u64 = 1 << 16;
 
-/// What the operations of a sample took, each on its own: the hold model, in which structures in order are compared.
+/// What the operations of a sample took, each on its own: the hold model, in which structures in
+/// order are compared.
 ///
-/// About n timers stay, while some are taken out and put in, cancelled or moved. Delays are uniform;
-/// what is left of one at a random moment is distributed as the lesser of two, and so a structure
-/// is filled: the model is in its steady state from the first operation on. Operations of one kind
-/// follow each other. In the classic model each one out is followed by one in; then a heap, which
-/// takes the last place for both, goes the same way to the root every time.
+/// About n timers stay, while some are taken out and put in, cancelled or moved. Delays are
+/// uniform; what is left of one at a random moment is distributed as the lesser of two, and so a
+/// structure is filled: the model is in its steady state from the first operation on. Operations of
+/// one kind follow each other. In the classic model each one out is followed by one in; then a
+/// heap, which takes the last place for both, goes the same way to the root every time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
     /// Taking the first out.
@@ -204,7 +209,8 @@ pub(super) fn totals(operations: &[Steps]) -> Tally {
     operations.iter().map(Steps::total).collect()
 }
 
-/// Mean steps to take the first out, until none of n is left: what the first few cost depends on how the structure looks at its edge.
+/// Mean steps to take the first out, until none of n is left: what the first few cost depends on
+/// how the structure looks at its edge.
 pub(super) fn drain<T: Timer<u64>>(build: impl Fn() -> Probe<T>, n: u64, seed: u64) -> f64 {
     let [mean] = over_copies(ENOUGH, n, seed, |seed| {
         let (mut model, mut log) = (Model::new(build(), n, seed), Log::default());
@@ -228,7 +234,8 @@ impl<T: Timer<u64>> Model<T> {
         Self { probe, ids, random }
     }
 
-    /// Takes so many out and puts as many in, cancels so many and puts as many in, and moves so many.
+    /// Takes so many out and puts as many in, cancels so many and puts as many in, and moves so
+    /// many.
     fn turns(&mut self, turns: u64, log: &mut Log) {
         let popped: Vec<u64> = (0..turns).map(|_| self.pop(log)).collect();
         popped.into_iter().for_each(|value| self.insert(value, log));

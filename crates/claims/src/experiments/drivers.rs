@@ -13,7 +13,9 @@ use wheelhouse_kafka_wheel::KafkaWheel;
 
 pub(super) const WAKEUPS: Experiment = Experiment {
     name: "driver-wakeups",
-    about: "wake-ups that fire nothing: one timer at 350 by ticks, by the next wake-up of each structure, by a queue of slots; that queue under three loads; 1,000 timers behind one driver and behind one each",
+    about: "wake-ups that fire nothing: one timer at 350 by ticks, by the next wake-up of each \
+        structure, by a queue of slots; that queue under three loads; 1,000 timers behind one \
+        driver and behind one each",
     run: drivers,
 };
 
@@ -79,7 +81,8 @@ fn loads(lab: &Lab, e: &mut Evidence) {
         "20,000 timers of 1 to 2,000 ticks",
         "2,000 timers of 1 to 1,000,000 ticks, all but 20 cancelled",
     ];
-    // Ticks, wake-ups, those that only demote, those that find none, the longest queue, slots, timers.
+    // Ticks, wake-ups, those that only demote, those that find none, the longest queue, slots,
+    // timers.
     let mut seen = [[0_u64; 7]; 3];
     for seed in lab.seeds() {
         for (load, sum) in seen.iter_mut().enumerate() {
@@ -177,11 +180,14 @@ fn by_queue(wheels: &mut Port) -> Vec<Wakeup> {
 
 pub(super) const QUEUE: Experiment = Experiment {
     name: "bucket-queue-ops",
-    about: "Kafka's wheels as printed, 8, 20 and 64 slots: offers and polls of the queue for each timer where timers are dense, sparse, or cancelled; its length; how often a slot is offered in a lap",
+    about: "Kafka's wheels as printed, 8, 20 and 64 slots: offers and polls of the queue for each \
+        timer where timers are dense, sparse, or cancelled; its length; how often a slot is \
+        offered in a lap",
     run: queue,
 };
 
-/// Wheel sizes; delays of the dense load, Kafka's own timeouts; ticks for each timer of the sparse one.
+/// Wheel sizes; delays of the dense load, Kafka's own timeouts; ticks for each timer of the sparse
+/// one.
 const SIZES: [u64; 3] = [8, 20, 64];
 const DENSE: Tick = 200;
 const SPARSE: Tick = 1_000;
@@ -292,7 +298,8 @@ fn laps(lab: &Lab, e: &mut Evidence) {
     );
 }
 
-/// The offers of each slot and lap, where timers of all delays come, half of them are cancelled, and slots are polled in between.
+/// The offers of each slot and lap, where timers of all delays come, half of them are cancelled,
+/// and slots are polled in between.
 fn churn(size: u64, seed: u64) -> Vec<u64> {
     let (mut wheels, mut random, mut now) = (Port::new(1, size as usize, 0), random(seed), 0);
     let mut timers = Vec::new();
@@ -314,7 +321,9 @@ fn churn(size: u64, seed: u64) -> Vec<u64> {
 
 pub(super) const OVERFLOW: Experiment = Experiment {
     name: "overflow-on-demand",
-    about: "kafka-wheel of 20 slots, delays up to 20^6 at random times: levels after each insertion against the number that the deadlines so far need; width and reach of each new level",
+    about: "kafka-wheel of 20 slots, delays up to 20^6 at random times: levels after each \
+        insertion against the number that the deadlines so far need; width and reach of each new \
+        level",
     run: overflow,
 };
 
@@ -326,7 +335,8 @@ fn width(level: u32) -> Tick {
     SLOTS.pow(level)
 }
 
-/// The levels that a deadline needs by the rule of the article: of the first wheel whose span, from its clock on, has it. Each clock is rounded down to the wheel's slots.
+/// The levels that a deadline needs by the rule of the article: of the first wheel whose span, from
+/// its clock on, has it. Each clock is rounded down to the wheel's slots.
 fn needed(deadline: Tick, now: Tick) -> u32 {
     let reaches = |level: &u32| deadline < now - now % width(*level) + width(*level + 1);
     1 + (0..LEVELS + 2).find(reaches).unwrap_or(LEVELS + 2)
@@ -361,7 +371,8 @@ fn overflow(lab: &Lab, e: &mut Evidence) {
         }
         for (level, _) in (1..LEVELS).flat_map(|level| (0..200).map(move |look| (level, look))) {
             let now = random.random_range(0..1 << 40);
-            // What the level below does not reach from its own clock on, up to the last tick that this one does.
+            // What the level below does not reach from its own clock on, up to the last tick that
+            // this one does.
             let first = now - now % width(level - 1) + width(level);
             let end = now - now % width(level) + width(level + 1);
             let deadline = random.random_range(first..end);

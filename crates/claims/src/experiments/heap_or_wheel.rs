@@ -34,7 +34,8 @@ const DUE: u64 = 16;
 
 pub(super) const START_STOP: Experiment = Experiment {
     name: "start-stop",
-    about: "a timer of one second started and stopped beside n others at random within ten: steps of both together",
+    about: "a timer of one second started and stopped beside n others at random within ten: steps \
+        of both together",
     run: beside,
 };
 
@@ -45,7 +46,8 @@ fn beside(lab: &Lab, e: &mut Evidence) {
     let title = "A timer is started and stopped at once";
     let mut sweep = Sweep::new(title, "steps of both, beside n timers due within ten seconds");
     for name in ["binary-heap", "heap-4", "lazy-heap", "list-wheel", "round-wheel", "kafka-wheel"] {
-        // What is stopped stays behind in some: as many as it takes to throw all of it away more than once.
+        // What is stopped stays behind in some: as many as it takes to throw all of it away more
+        // than once.
         let repeats = if name == "lazy-heap" { 24 } else { 1 };
         let curve = lab.curve(&lab.ordered_sizes(), |n, seed| {
             // A heap's cost comes round with each level that fills up: n/2 and n are one sample.
@@ -83,7 +85,8 @@ fn beside(lab: &Lab, e: &mut Evidence) {
     e.sweep(&sweep);
 }
 
-/// Mean steps of a start and a stop beside n timers, whose number grows by an eighth meanwhile: so the way to a heap's root is not always the same.
+/// Mean steps of a start and a stop beside n timers, whose number grows by an eighth meanwhile: so
+/// the way to a heap's root is not always the same.
 fn churn<T: Timer<u64>>(
     mut probe: Probe<T>,
     n: u64,
@@ -110,7 +113,8 @@ fn churn<T: Timer<u64>>(
 const START: &[&str] = &["insert-warm", "cancel"];
 const MIXES: &[&str] = &["mix", "steady", "hold"];
 
-/// Instructions of a heap exceed those of another structure in each workload on record, by a factor; of several operations the sum.
+/// Instructions of a heap exceed those of another structure in each workload on record, by a
+/// factor; of several operations the sum.
 fn ahead(e: &mut Evidence, id: &'static str, quote: &str, than: &str, on: &[&str], by: Threshold) {
     let of = |measure: &&str| recorded::compared("binary-heap", than, measure);
     let pairs: Vec<(f64, f64)> = if on == START {
@@ -133,7 +137,8 @@ fn ahead(e: &mut Evidence, id: &'static str, quote: &str, than: &str, on: &[&str
 
 pub(super) const BURST: Experiment = Experiment {
     name: "heap-vs-wheel",
-    about: "steps to start, stop and fire n timers on three heaps, a calendar queue and four wheels, in four orders; whole lives with 0, 50 and 92 % stopped",
+    about: "steps to start, stop and fire n timers on three heaps, a calendar queue and four \
+        wheels, in four orders; whole lives with 0, 50 and 92 % stopped",
     run: burst_and_lives,
 };
 
@@ -243,7 +248,8 @@ fn life(lab: &Lab, name: &str, stopped: u64, n: u64, seed: u64) -> f64 {
     probe.steps().total() as f64 / n as f64
 }
 
-/// Advances in even steps to the last deadline, at which all have fired: about [`DUE`] timers in each.
+/// Advances in even steps to the last deadline, at which all have fired: about [`DUE`] timers in
+/// each.
 fn fire<T: Timer<u64>>(probe: &mut Probe<T>, order: Order, n: u64) {
     let (every, last) = match order {
         Order::Ascending | Order::Descending => (DUE, n),
@@ -266,7 +272,8 @@ mod tests {
             at += 1;
             at
         });
-        // All are due before the one that is started: one comparison, one placement, and just taken off.
+        // All are due before the one that is started: one comparison, one placement, and just taken
+        // off.
         assert_eq!((steps, at), (2.0, 170));
     }
 

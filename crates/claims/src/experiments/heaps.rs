@@ -15,7 +15,8 @@ const HEAPS: [&str; 2] = ["binary-heap", "heap-4"];
 
 pub(super) const LATER: Experiment = Experiment {
     name: "heap-later-insert",
-    about: "binary-heap and heap-4 of n random timers: an insertion later than all, at random, earlier than all; finding the first; a cancel without an index",
+    about: "binary-heap and heap-4 of n random timers: an insertion later than all, at random, \
+        earlier than all; finding the first; a cancel without an index",
     run: later,
 };
 
@@ -75,7 +76,8 @@ fn later(lab: &Lab, e: &mut Evidence) {
     e.sweep(&sweep);
 }
 
-/// The entries read to find one in the array, which is what `remove(Object)` of a queue without an index does.
+/// The entries read to find one in the array, which is what `remove(Object)` of a queue without an
+/// index does.
 fn search(n: u64, seed: u64) -> f64 {
     let mut random = random(seed);
     let timers = Order::Random.delays(n, seed).into_iter().zip(0..);
@@ -96,7 +98,8 @@ fn out_of_order(lab: &Lab) -> (usize, usize) {
 
 pub(super) const RETENTION: Experiment = Experiment {
     name: "lazy-retention",
-    about: "hold model on the heaps: insert, cancel, pop against n; 16 timers; 100,000 far timers cancelled: what is met when their time comes",
+    about: "hold model on the heaps: insert, cancel, pop against n; 16 timers; 100,000 far timers \
+        cancelled: what is met when their time comes",
     run: retention,
 };
 
@@ -152,7 +155,8 @@ fn few(lab: &Lab, e: &mut Evidence) {
     e.table(format!("{FEW} timers started and fired"), ["structure", "steps a timer"], rows);
 }
 
-/// A queue of Java's pool by its documentation: a cancelled task is marked, and stays until it comes up or somebody asks for a purge.
+/// A queue of Java's pool by its documentation: a cancelled task is marked, and stays until it
+/// comes up or somebody asks for a purge.
 #[derive(Default)]
 struct Marking {
     queue: BinaryHeap<Reverse<(Tick, usize)>>,
@@ -212,7 +216,8 @@ fn kept(lab: &Lab, e: &mut Evidence) {
 
 pub(super) const GROWTH: Experiment = Experiment {
     name: "heap-growth",
-    about: "a binary heap in an array, in one that shrinks, and in pieces: entries copied by the worst insertion and on average, room held after all timers are gone",
+    about: "a binary heap in an array, in one that shrinks, and in pieces: entries copied by the \
+        worst insertion and on average, room held after all timers are gone",
     run: growth,
 };
 
@@ -267,7 +272,8 @@ impl Room {
         let at = self.len / self.size;
         let popped = self.pieces[at].pop();
         if self.size == PIECE {
-            // One that is empty is kept, so that popping and pushing at a seam takes and gives back nothing.
+            // One that is empty is kept, so that popping and pushing at a seam takes and gives back
+            // nothing.
             self.pieces.truncate(self.len.div_ceil(PIECE) + 1);
         } else if self.shrinks && self.len < self.pieces[at].capacity() / 4 {
             self.copied += self.len as u64;
@@ -330,7 +336,8 @@ impl Heap {
     }
 }
 
-/// Entries copied by the worst insertion and on average, by a removal on average; room when full and when all are gone; steps; whether all came out in order.
+/// Entries copied by the worst insertion and on average, by a removal on average; room when full
+/// and when all are gone; steps; whether all came out in order.
 struct Life {
     costs: [f64; 5],
     steps: u64,
@@ -369,7 +376,8 @@ fn growth(lab: &Lab, e: &mut Evidence) {
     ];
     let (mut lives, mut is_sorted) = (Vec::new(), true);
     for (name, room) in rooms {
-        // What is copied does not depend on the deadlines, so that one run at each size stands for all seeds.
+        // What is copied does not depend on the deadlines, so that one run at each size stands for
+        // all seeds.
         let runs: Vec<Life> = lab.scale.sizes().into_iter().map(|n| live(room(), n)).collect();
         is_sorted &= runs.iter().all(|life| life.is_sorted);
         let sizes = lab.scale.sizes();
@@ -431,7 +439,8 @@ mod tests {
         }
     }
 
-    /// A heap of the textbook over keys that count: the comparisons to insert them, and to take all out.
+    /// A heap of the textbook over keys that count: the comparisons to insert them, and to take all
+    /// out.
     fn textbook(deadlines: &[Tick]) -> u64 {
         COMPARISONS.set(0);
         let mut heap: Vec<Counted> = Vec::new();
@@ -446,7 +455,8 @@ mod tests {
         COMPARISONS.get()
     }
 
-    /// What the meter is told is what keys that count themselves see; a heap that keeps comparisons to itself is caught.
+    /// What the meter is told is what keys that count themselves see; a heap that keeps comparisons
+    /// to itself is caught.
     #[test]
     fn keys_that_count_see_what_the_meter_is_told() {
         let delays = Order::Random.delays(5_000, 3);

@@ -1,4 +1,5 @@
-//! B10, B14, B15, C06, C33, C37, C48, C66, E9 to E12, E14: levels of slots: how far they reach, and where a timer waits in them.
+//! B10, B14, B15, C06, C33, C37, C48, C66, E9 to E12, E14: levels of slots: how far they reach, and
+//! where a timer waits in them.
 
 use super::drive::{by_wakeups, tick_by_tick, wakeups};
 use super::models::kafka::{ClockRule, Place, Poll, Port, tick_of, truncate};
@@ -13,11 +14,13 @@ use wheelhouse_kafka_wheel::KafkaWheel;
 
 pub(super) const REACH: Experiment = Experiment {
     name: "hierarchy-span",
-    about: "the first delay that k levels of m slots do not take, by Kafka's condition and in kafka-wheel, from every start; (m, k) = (12, 1), (12, 2), (8, 3)",
+    about: "the first delay that k levels of m slots do not take, by Kafka's condition and in \
+        kafka-wheel, from every start; (m, k) = (12, 1), (12, 2), (8, 3)",
     run: reach,
 };
 
-/// Levels that a delay needs from a start: by the printed condition, `deadline < current + interval`, with `current` cut to the slots of the level.
+/// Levels that a delay needs from a start: by the printed condition, `deadline < current +
+/// interval`, with `current` cut to the slots of the level.
 fn levels_needed(slots: Tick, start: Tick, delay: Tick) -> u32 {
     let (mut level, mut tick) = (1, 1);
     while start + delay >= truncate(start, tick) + tick * slots {
@@ -85,7 +88,8 @@ fn reach(_: &Lab, e: &mut Evidence) {
 
 pub(super) const KAFKA: Experiment = Experiment {
     name: "kafka-arithmetic",
-    about: "S3's wheel: span, current time and slots for ticks 1 to 12 and sizes 2 to 12, also over u64; ticks of 0 to 3 ms; its example, its slips, and a timer of 5 ms after idle times",
+    about: "S3's wheel: span, current time and slots for ticks 1 to 12 and sizes 2 to 12, also \
+        over u64; ticks of 0 to 3 ms; its example, its slips, and a timer of 5 ms after idle times",
     run: kafka,
 };
 
@@ -134,7 +138,8 @@ fn is_cut(start: Tick, tick: Tick) -> bool {
     current.is_multiple_of(tick) && current <= start && start - current < tick
 }
 
-/// From the current time to the first deadline that does not go to the lowest level; none unless those before used all slots but the current one.
+/// From the current time to the first deadline that does not go to the lowest level; none unless
+/// those before used all slots but the current one.
 fn span_found(tick: Tick, size: usize, start: Tick) -> Option<Tick> {
     let (mut port, mut slots) = (Port::new(tick, size, start), BTreeSet::new());
     let current = port.current();
@@ -206,7 +211,8 @@ fn slips(e: &mut Evidence) {
     );
 }
 
-/// The demotions of a timer of 500 s on levels of 8 slots: after how long, what is left then, and how wide its slot was.
+/// The demotions of a timer of 500 s on levels of 8 slots: after how long, what is left then, and
+/// how wide its slot was.
 fn demotions(start: Tick) -> Vec<(Tick, Tick, Tick)> {
     let mut port = Port::new(1, 8, start);
     port.add(start + 500, 0);
@@ -279,7 +285,8 @@ fn idle(lab: &Lab, e: &mut Evidence) {
     e.is("B10.1", quote, (vec![6, 5, 4, 1], 4), way(3_600_000));
     let levels = [20, 400, 8_000, 160_000].map(|idle| way(idle).0[0]);
     e.is("B10.2", "After 20 ms to 160 s it goes to levels 2 to 5.", [2, 3, 4, 5], levels);
-    // Where the end of a turn of 256 lies between, wheels whose slots are named by digits move it once.
+    // Where the end of a turn of 256 lies between, wheels whose slots are named by digits move it
+    // once.
     let ours = |idle: Tick| {
         lab.each(1, |timer| {
             timer.fired(idle);
@@ -299,7 +306,8 @@ fn idle(lab: &Lab, e: &mut Evidence) {
 
 pub(super) const EXAMPLES: Experiment = Experiment {
     name: "examples-s4",
-    about: "8 slots, tasks of 5 and 50 s; one timer at 350; Varghese and Lauck's figures 9 to 11: by arithmetic, by S4's rule, on every structure",
+    about: "8 slots, tasks of 5 and 50 s; one timer at 350; Varghese and Lauck's figures 9 to 11: \
+        by arithmetic, by S4's rule, on every structure",
     run: examples,
 };
 
@@ -352,7 +360,8 @@ const fn clock(day: Tick, hour: Tick, minute: Tick, second: Tick) -> Tick {
     ((day * 24 + hour) * 60 + minute) * 60 + second
 }
 
-/// Unit and slot of each wheel that a timer waits in: the coarsest in which now and deadline differ, until that slot begins.
+/// Unit and slot of each wheel that a timer waits in: the coarsest in which now and deadline
+/// differ, until that slot begins.
 fn way(mut now: Tick, deadline: Tick) -> Vec<(Tick, u64)> {
     let mut way = Vec::new();
     while let Some((unit, slots)) =

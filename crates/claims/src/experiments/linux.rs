@@ -1,10 +1,11 @@
-//! C62, E16, P4, P5: how late Linux's wheel is, over all its levels, in the worst phases and in others.
+//! C62, E16, P4, P5: how late Linux's wheel is, over all its levels, in the worst phases and in
+//! others.
 //!
-//! A timer is put into a slot behind its deadline, and stays there. A level is eight times as coarse
-//! as the one below and begins at 63 slots of that one: so its shortest delay is 63/8 of its slots,
-//! and a slot is at most 8/63 of a delay. Linux is decided on its [arithmetic](super::models::linux),
-//! which adds a slot to each deadline. linux-wheel, which adds none to a deadline at the end of a
-//! slot, and wheels that move timers closer stand beside it.
+//! A timer is put into a slot behind its deadline, and stays there. A level is eight times as
+//! coarse as the one below and begins at 63 slots of that one: so its shortest delay is 63/8 of its
+//! slots, and a slot is at most 8/63 of a delay. Linux is decided on its
+//! [arithmetic](super::models::linux), which adds a slot to each deadline. linux-wheel, which adds
+//! none to a deadline at the end of a slot, and wheels that move timers closer stand beside it.
 
 use super::models::linux::{LEVELS, fires, level, shortest, width};
 use crate::count::{AnyTimer, random};
@@ -16,14 +17,18 @@ use wheelhouse_linux_wheel::LinuxWheel;
 
 pub(super) const LATENESS: Experiment = Experiment {
     name: "linux-lateness",
-    about: "Linux's arithmetic and linux-wheel, single timers with delays over levels 0 to 8, in the worst phases and at random; list-wheel, hierarchical-wheel, kafka-wheel and binary-heap beside them",
+    about: "Linux's arithmetic and linux-wheel, single timers with delays over levels 0 to 8, in \
+        the worst phases and at random; list-wheel, hierarchical-wheel, kafka-wheel and \
+        binary-heap beside them",
     run,
 };
 
-/// The bound that follows from where the levels begin, and the one given when the wheel was introduced.
+/// The bound that follows from where the levels begin, and the one given when the wheel was
+/// introduced.
 const BOUND: f64 = 8.0 / 63.0;
 const SAID: f64 = 0.125;
-/// Phases of each delay, for each seed. In the first the deadline is where a slot ends, in the second a tick behind.
+/// Phases of each delay, for each seed. In the first the deadline is where a slot ends, in the
+/// second a tick behind.
 const PHASES: u64 = 8;
 const EXACT: [&str; 4] = ["list-wheel", "hierarchical-wheel", "kafka-wheel", "binary-heap"];
 
@@ -75,7 +80,8 @@ fn misses<S>(
         .collect()
 }
 
-/// The next tick from which a delay ends so many ticks behind the end of a slot of its level as the phase says.
+/// The next tick from which a delay ends so many ticks behind the end of a slot of its level as the
+/// phase says.
 fn start(now: Tick, delay: Tick, phase: u64, random: &mut Pcg64Mcg) -> Tick {
     let width = width(level(delay));
     let behind = if phase < 2 { phase } else { random.random_range(0..width) };
@@ -171,7 +177,8 @@ fn run(lab: &Lab, e: &mut Evidence) {
 
 pub(super) const E16: Experiment = Experiment {
     name: "example-e16",
-    about: "540 s by Linux's arithmetic and in linux-wheel, tick 1 ms, from each of 32,768 phases: level, granularity, and when it fires",
+    about: "540 s by Linux's arithmetic and in linux-wheel, tick 1 ms, from each of 32,768 phases: \
+        level, granularity, and when it fires",
     run: nine_minutes,
 };
 

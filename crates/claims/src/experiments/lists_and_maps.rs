@@ -1,4 +1,5 @@
-//! C25, C26: what a change costs in a slice and in a list, and what a map knows of its next deadline.
+//! C25, C26: what a change costs in a slice and in a list, and what a map knows of its next
+//! deadline.
 //!
 //! Timers are taken at evenly spread ranks, so that a cost that depends on the rank is met as it is
 //! on average. A list without handles is that of the standard library: to take an element out of
@@ -16,7 +17,8 @@ use wheelhouse_core::{Tick, Timer};
 
 pub(super) const LISTS: Experiment = Experiment {
     name: "list-slice-cancel",
-    about: "unordered-list, sorted-list, sorted-list-rear and sorted-slice of n timers: insert, cancel by handle, reschedule; cancel by a search",
+    about: "unordered-list, sorted-list, sorted-list-rear and sorted-slice of n timers: insert, \
+        cancel by handle, reschedule; cancel by a search",
     run: lists,
 };
 
@@ -48,7 +50,8 @@ fn lists(lab: &Lab, e: &mut Evidence) {
     e.sweep(&sweep);
 }
 
-/// Takes out, puts in again, and moves to the place of another and back, a timer of each stratum: [insert, delete, change].
+/// Takes out, puts in again, and moves to the place of another and back, a timer of each stratum:
+/// [insert, delete, change].
 fn sample(lab: &Lab, name: &str, n: u64, seed: u64) -> [f64; 3] {
     let mut random = random(seed);
     let mut deadlines = spread(n, &mut random);
@@ -97,7 +100,8 @@ fn search(n: u64, seed: u64) -> f64 {
 
 pub(super) const MAPS: Experiment = Experiment {
     name: "map-next-deadline",
-    about: "hash-map, btree-map and red-black-tree of n timers: steps to take the first and know the next deadline",
+    about: "hash-map, btree-map and red-black-tree of n timers: steps to take the first and know \
+        the next deadline",
     run: maps,
 };
 

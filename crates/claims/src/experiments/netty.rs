@@ -1,9 +1,10 @@
-//! C40, P3, E15: Netty's worker moves submissions before it serves a slot, no more than so many a tick.
+//! C40, P3, E15: Netty's worker moves submissions before it serves a slot, no more than so many a
+//! tick.
 //!
-//! Whoever starts a timer puts it in a queue. At the end of each tick of 100 ms the worker moves up to
-//! 100,000 of the queue to its wheel, and then fires what is due. A timer that still waits in the
-//! queue cannot fire. The model is our round wheel behind such a queue. All timers are offered at one
-//! instant, with delays uniform in 0 to 1 s.
+//! Whoever starts a timer puts it in a queue. At the end of each tick of 100 ms the worker moves up
+//! to 100,000 of the queue to its wheel, and then fires what is due. A timer that still waits in
+//! the queue cannot fire. The model is our round wheel behind such a queue. All timers are offered
+//! at one instant, with delays uniform in 0 to 1 s.
 
 use crate::count::random;
 use crate::thresholds::Threshold::Milliseconds;
@@ -15,7 +16,8 @@ use wheelhouse_round_wheel::RoundWheel;
 
 pub(super) const TRANSFER_CAP: Experiment = Experiment {
     name: "netty-transfer-cap",
-    about: "round-wheel of 512 slots behind a queue of which a tick of 100 ms moves 100,000 timers, or all: lateness of bursts of half the cap to sixteen times it",
+    about: "round-wheel of 512 slots behind a queue of which a tick of 100 ms moves 100,000 \
+        timers, or all: lateness of bursts of half the cap to sixteen times it",
     run,
 };
 
@@ -29,7 +31,8 @@ const LONGEST: u64 = 1_000_000;
 const HALVES: [u64; 7] = [1, 2, 4, 8, 16, TEN, 32];
 const TEN: u64 = 20;
 
-/// Timers of these delays, all submitted at 0: by how much each fires after its deadline, in microseconds.
+/// Timers of these delays, all submitted at 0: by how much each fires after its deadline, in
+/// microseconds.
 fn lateness(delays: impl IntoIterator<Item = u64>, cap: u64) -> Vec<i64> {
     let mut queue: VecDeque<u64> = delays.into_iter().collect();
     let mut late = Vec::with_capacity(queue.len());

@@ -1,4 +1,5 @@
-//! P1, P2: Kafka's purgatory: requests that complete or time out, on the old queue and on the new wheel.
+//! P1, P2: Kafka's purgatory: requests that complete or time out, on the old queue and on the new
+//! wheel.
 //!
 //! A broker keeps a request until it can answer, 200 ms at most. Kafka's own experiment has Poisson
 //! arrivals and log-normal times to completion. The same stream, on a clock of milliseconds, goes
@@ -17,7 +18,8 @@ use wheelhouse_core::{Tick, Timer, TimerId};
 
 pub(super) const PURGATORY: Experiment = Experiment {
     name: "purgatory",
-    about: "requests with a timeout of 200 ms at 2,000 to 128,000 a second, on five structures and a heap that keeps the completed: share of timeouts, requests pending, steps a request",
+    about: "requests with a timeout of 200 ms at 2,000 to 128,000 a second, on five structures and \
+        a heap that keeps the completed: share of timeouts, requests pending, steps a request",
     run,
 };
 
@@ -26,7 +28,8 @@ const TIMEOUT: Tick = 200;
 /// The upper quartile of the standard normal distribution.
 const QUARTILE: f64 = 0.674_489_750_196_082;
 
-/// How long requests take, in ms, and what follows from it: integrals of the distribution, derived here and not printed by the publication.
+/// How long requests take, in ms, and what follows from it: integrals of the distribution, derived
+/// here and not printed by the publication.
 struct Load {
     name: &'static str,
     median: f64,

@@ -19,7 +19,8 @@ use wheelhouse_core::{Tick, Timer};
 
 pub(super) const DIRECTION: Experiment = Experiment {
     name: "rounding-direction",
-    about: "100,000 deadlines finer than a tick under three rules; delays below a tick on every structure; S3's test for what has expired, at every phase; 1.2 s and 1.5 s",
+    about: "100,000 deadlines finer than a tick under three rules; delays below a tick on every \
+        structure; S3's test for what has expired, at every phase; 1.2 s and 1.5 s",
     run: direction,
 };
 
@@ -99,7 +100,8 @@ fn precision(lab: &Lab, e: &mut Evidence) {
     e.holds("C04.2", quote, !all, number);
 }
 
-/// S3's test, `expiration < currentTime + tick`, with the current time cut to the tick: over every phase of the clock.
+/// S3's test, `expiration < currentTime + tick`, with the current time cut to the tick: over every
+/// phase of the clock.
 fn expired(lab: &Lab, e: &mut Evidence) {
     let [mut overdue, mut overdue_run, mut ahead_run, mut earliest] = [0_u64; 4];
     for now in 7_000..8_000 {
@@ -127,7 +129,8 @@ fn expired(lab: &Lab, e: &mut Evidence) {
 
 pub(super) const B9: Experiment = Experiment {
     name: "bug-b9",
-    about: "100,000 deadlines in ms on slots of a second: S3's code, which rounds down, and every structure behind a conversion that rounds up",
+    about: "100,000 deadlines in ms on slots of a second: S3's code, which rounds down, and every \
+        structure behind a conversion that rounds up",
     run: rounded_down,
 };
 
@@ -152,7 +155,8 @@ fn rounded_down(lab: &Lab, e: &mut Evidence) {
     e.by(By::Counts).everywhere("B9.3", quote, 0, &ours);
 }
 
-/// Random deadlines in ms behind a conversion that rounds up to ticks of so many: those not within the tick after.
+/// Random deadlines in ms behind a conversion that rounds up to ticks of so many: those not within
+/// the tick after.
 fn wrong(timer: &mut impl Timer<u64>, interval: u64, longest: u64) -> usize {
     let mut random = random(interval);
     for _ in 0..500 {
@@ -166,11 +170,13 @@ fn wrong(timer: &mut impl Timer<u64>, interval: u64, longest: u64) -> usize {
 
 pub(super) const B3: Experiment = Experiment {
     name: "bug-b3",
-    about: "durations that are no whole seconds: S0's code, which cuts them, and every structure behind a conversion that rounds up",
+    about: "durations that are no whole seconds: S0's code, which cuts them, and every structure \
+        behind a conversion that rounds up",
     run: cut_durations,
 };
 
-/// S0's slot and circle of a delay on 12 slots, both in ms and cut to whole seconds; none where the code divides by zero.
+/// S0's slot and circle of a delay on 12 slots, both in ms and cut to whole seconds; none where the
+/// code divides by zero.
 fn cut(delay: u64, interval: u64) -> Option<(u64, u64)> {
     let (delay, interval) = (delay / 1_000, interval / 1_000);
     Some((delay.checked_div(interval)? % 12, delay / (12 * interval)))

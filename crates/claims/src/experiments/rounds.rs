@@ -1,8 +1,8 @@
 //! C16, V9, V12: what a tick of a wheel with rounds looks at.
 //!
-//! Ours keeps the deadline instead of the rounds, and for each slot a tick before which nothing in it
-//! is due; such a slot it passes in a step. What is said of scheme 6 is asked of a model that counts
-//! rounds down, and of ours where a timer is due at each tick.
+//! Ours keeps the deadline instead of the rounds, and for each slot a tick before which nothing in
+//! it is due; such a slot it passes in a step. What is said of scheme 6 is asked of a model that
+//! counts rounds down, and of ours where a timer is due at each tick.
 
 use super::drive::{exponential, hold};
 use super::models::rounds::{Rounds, S4, Visit};
@@ -18,7 +18,9 @@ use wheelhouse_core::{Tick, Timer};
 
 pub(super) const VISITS: Experiment = Experiment {
     name: "round-wheel-visits",
-    about: "round-wheel and a model of scheme 6, n timers with rounds to go: entries read by a tick over a revolution; 64, 256 and 4,096 slots, then four timers a slot; all timers in one slot",
+    about: "round-wheel and a model of scheme 6, n timers with rounds to go: entries read by a \
+        tick over a revolution; 64, 256 and 4,096 slots, then four timers a slot; all timers in \
+        one slot",
     run: visits,
 };
 
@@ -68,7 +70,8 @@ fn delays(n: u64, slots: u64, one_slot: bool, seed: u64) -> impl Iterator<Item =
     })
 }
 
-/// Entries read by each tick of a revolution, at each of which one timer is due and started again for the next.
+/// Entries read by each tick of a revolution, at each of which one timer is due and started again
+/// for the next.
 fn busy(lab: &Lab, n: u64, slots: u64, one_slot: bool, seed: u64) -> Tally {
     let mut probe = lab.slots("round-wheel", slots);
     probe.fill(delays(n, slots, one_slot, seed));
@@ -89,7 +92,8 @@ fn busy(lab: &Lab, n: u64, slots: u64, one_slot: bool, seed: u64) -> Tally {
 
 pub(super) const PER_TICK: Experiment = Experiment {
     name: "vl-per-tick",
-    about: "round-wheel and a model of scheme 6, 256 slots, n = 0, 64 .. 2^14 held, each due once a revolution: work of a tick against n/M",
+    about: "round-wheel and a model of scheme 6, 256 slots, n = 0, 64 .. 2^14 held, each due once \
+        a revolution: work of a tick against n/M",
     run: per_tick,
 };
 
@@ -137,7 +141,8 @@ fn per_tick(lab: &Lab, e: &mut Evidence) {
 
 pub(super) const HASH: Experiment = Experiment {
     name: "vl-hash-variance",
-    about: "round-wheel and a model of scheme 6, 64 slots, 4,096 timers held in 64, 16, 4 and 1 of the slots: mean, deviation and maximum of a tick",
+    about: "round-wheel and a model of scheme 6, 64 slots, 4,096 timers held in 64, 16, 4 and 1 of \
+        the slots: mean, deviation and maximum of a tick",
     run: hash,
 };
 
@@ -148,7 +153,8 @@ const USED: [u64; 4] = [64, 16, 4, 1];
 /// One in so many timers of a slot is due at a visit, so that ours looks at it, too.
 const LIFE: f64 = 4.0;
 
-/// An interval of whole revolutions, so that a timer that starts again stays in its slot: geometric. What is left of one is distributed as the whole.
+/// An interval of whole revolutions, so that a timer that starts again stays in its slot:
+/// geometric. What is left of one is distributed as the whole.
 fn revolutions(random: &mut Pcg64Mcg) -> Tick {
     let scale = -(1.0 - 1.0 / LIFE).ln();
     (1 + (exponential(random) / scale) as Tick) * FEW

@@ -1,4 +1,5 @@
-//! B1, B2, B16, C08, C10, C11, C53, C55, C67, E1 to E4: S0's wheel with rounds, by the rules of its printed code.
+//! B1, B2, B16, C08, C10, C11, C53, C55, C67, E1 to E4: S0's wheel with rounds, by the rules of its
+//! printed code.
 
 use super::drive::{fired_after, tick_by_tick};
 use super::models::rounds::{
@@ -14,11 +15,13 @@ use wheelhouse_kafka_wheel::KafkaWheel;
 
 pub(super) const LAPS: Experiment = Experiment {
     name: "lap-conventions",
-    about: "wheels with rounds by the rules of S0, S1 and S4, turned tick by tick: every delay of 1 to 10 turns from every slot; 8, 12 and 24 slots",
+    about: "wheels with rounds by the rules of S0, S1 and S4, turned tick by tick: every delay of \
+        1 to 10 turns from every slot; 8, 12 and 24 slots",
     run: laps,
 };
 
-/// Tasks of every delay of 1 to 10 turns from every slot: how many there are, fire once, fire at their tick; the earliest and the latest offset.
+/// Tasks of every delay of 1 to 10 turns from every slot: how many there are, fire once, fire at
+/// their tick; the earliest and the latest offset.
 fn offsets(rules: Rules) -> ([usize; 3], i64, i64) {
     let (mut counts, mut earliest, mut latest) = ([0; 3], i64::MAX, i64::MIN);
     for slots in [8, 12, 24] {
@@ -71,7 +74,8 @@ fn laps(_: &Lab, e: &mut Evidence) {
     };
     let quote = "S0's d / n and S4's (d - 1) / n differ at whole turns only.";
     e.holds("C55.3", quote, [8, 12, 24].into_iter().all(differ), "8, 12 and 24 slots, ten turns");
-    // A slot's width times the slots; the second wheel's slots are a second, as printed, or a turn of the first.
+    // A slot's width times the slots; the second wheel's slots are a second, as printed, or a turn
+    // of the first.
     let quote = "A second wheel of 12 slots of 1 s each makes the range m m t, 144 s.";
     let range = |width: u64| 12 * width;
     e.is("C67.1", quote, 144, range(1));
@@ -80,20 +84,23 @@ fn laps(_: &Lab, e: &mut Evidence) {
 
 pub(super) const CHANNELS: Experiment = Experiment {
     name: "submit-order",
-    about: "S0's select over three channels, unbuffered and buffered: 100,000 messages of four callers and a ticker; those that are overtaken, by channel, caller and in all",
+    about: "S0's select over three channels, unbuffered and buffered: 100,000 messages of four \
+        callers and a ticker; those that are overtaken, by channel, caller and in all",
     run: channels,
 };
 
 const CALLERS: usize = 4;
 
-/// Messages served after one that was sent later: by one of the same channel, of any, of the same caller. The ticker is the last of the callers, with a channel of its own.
+/// Messages served after one that was sent later: by one of the same channel, of any, of the same
+/// caller. The ticker is the last of the callers, with a channel of its own.
 fn overtaken(buffered: bool, seed: u64) -> [u64; 3] {
     let (mut random, mut number, mut served) = (random(seed), 0_u64, 0);
     let mut channels: [VecDeque<(u64, usize)>; 3] = Default::default();
     let (mut of_channel, mut of_caller, mut of_all) = ([0; 3], [0; CALLERS + 1], 0);
     let mut overtaken = [0; 3];
     while served < 100_000 {
-        // Each turn sends none, one or two, and serves one, so that the channels are now empty and now full.
+        // Each turn sends none, one or two, and serves one, so that the channels are now empty and
+        // now full.
         for _ in 0..random.random_range(0..=2) {
             let caller = random.random_range(0..=CALLERS);
             let is_waiting = channels.iter().flatten().any(|(_, other)| *other == caller);
@@ -142,7 +149,8 @@ fn channels(lab: &Lab, e: &mut Evidence) {
 
 pub(super) const CONDITIONS: Experiment = Experiment {
     name: "printed-conditions",
-    about: "intervals, slot counts, keys and delays, good and bad, through the conditions of S0's constructor and AddTask; its number of runs",
+    about: "intervals, slot counts, keys and delays, good and bad, through the conditions of S0's \
+        constructor and AddTask; its number of runs",
     run: conditions,
 };
 
@@ -205,7 +213,8 @@ fn conditions(_: &Lab, e: &mut Evidence) {
         IN_USE,
     );
     let runs = |times| ticks_of(S0, 12, 5, times, 12_000).len();
-    // The first tick is visited before the hand moves: each firing is a tick after a multiple of the period.
+    // The first tick is visited before the hand moves: each firing is a tick after a multiple of
+    // the period.
     let every = (12_000 - 1) / 5;
     e.is("C53.1", "-1 repeats without end.", every, runs(WITHOUT_END));
     e.is("C53.2", "1 runs once.", 1, runs(1));
@@ -221,7 +230,8 @@ fn conditions(_: &Lab, e: &mut Evidence) {
 
 pub(super) const B1: Experiment = Experiment {
     name: "bug-b1",
-    about: "timers of one deadline in one slot: S0's code, which asks a removed element for its successor, and every structure",
+    about: "timers of one deadline in one slot: S0's code, which asks a removed element for its \
+        successor, and every structure",
     run: one_of_a_slot,
 };
 
@@ -254,7 +264,8 @@ fn one_of_a_slot(lab: &Lab, e: &mut Evidence) {
 
 pub(super) const B2: Experiment = Experiment {
     name: "bug-b2",
-    about: "periods of one and two turns: S0's code on 12 slots, which puts a task back into the slot that it is scanning, our wheels with 16 slots and 20, and every structure as it comes",
+    about: "periods of one and two turns: S0's code on 12 slots, which puts a task back into the \
+        slot that it is scanning, our wheels with 16 slots and 20, and every structure as it comes",
     run: whole_turns,
 };
 
@@ -293,7 +304,8 @@ fn whole_turns(lab: &Lab, e: &mut Evidence) {
     of_turns("B2.6", "They do at each period of two turns, beside three others.", 2, 3);
 }
 
-/// Firings of a timer that is put back from within its expiry, in four periods: those missing, or at another tick than a multiple of the period.
+/// Firings of a timer that is put back from within its expiry, in four periods: those missing, or
+/// at another tick than a multiple of the period.
 fn wrong_firings(timer: &mut AnyTimer, period: Tick, neighbours: u64) -> usize {
     let mut fired = Vec::new();
     (0..=neighbours).for_each(|value| _ = timer.insert(period, value));
@@ -310,7 +322,8 @@ fn wrong_firings(timer: &mut AnyTimer, period: Tick, neighbours: u64) -> usize {
 
 pub(super) const EXAMPLES: Experiment = Experiment {
     name: "examples-s0",
-    about: "12 slots of a second: slots, circles and ticks by S0's formula and code, ticks on every structure; the reach of levels of 12 and 60 slots, in kafka-wheel",
+    about: "12 slots of a second: slots, circles and ticks by S0's formula and code, ticks on \
+        every structure; the reach of levels of 12 and 60 slots, in kafka-wheel",
     run: examples,
 };
 

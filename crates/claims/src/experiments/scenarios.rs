@@ -1,4 +1,5 @@
-//! C13, C14, C21, C41, C47, C49: one scenario on every structure: periods, a task manager, callbacks that fail or take time.
+//! C13, C14, C21, C41, C47, C49: one scenario on every structure: periods, a task manager,
+//! callbacks that fail or take time.
 
 use super::drive::tick_by_tick;
 use super::models::rounds::{S0, WITHOUT_END, ticks_of};
@@ -14,7 +15,8 @@ use wheelhouse_oracle::Oracle;
 
 pub(super) const PERIODS: Experiment = Experiment {
     name: "periodic-reinsert",
-    about: "every structure: timers of periods 1 to 300 and of multiples of slot counts, aligned and staggered, re-inserted from their own expiry; woken in time and late",
+    about: "every structure: timers of periods 1 to 300 and of multiples of slot counts, aligned \
+        and staggered, re-inserted from their own expiry; woken in time and late",
     run: periods,
 };
 
@@ -43,11 +45,13 @@ fn periods(lab: &Lab, e: &mut Evidence) {
     );
 }
 
-/// Firings that are not the next of their timer, and timers that have missed their last. (period, phase) of each: it fires at phase + k · period.
+/// Firings that are not the next of their timer, and timers that have missed their last. (period,
+/// phase) of each: it fires at phase + k · period.
 fn faults(timer: &mut AnyTimer, staggered: bool, late: Tick) -> u64 {
     let phased = |period: Tick| (period, if staggered { period * 7 % 11 } else { 0 });
     let short: Vec<_> = (1..=SHORT).map(phased).collect();
-    // The short ones for a while; then each of the long ones by itself, so that not all ticks need a call.
+    // The short ones for a while; then each of the long ones by itself, so that not all ticks need
+    // a call.
     let long = TURNS.map(|period| drive(timer, &[phased(period)], 5 * period, late));
     drive(timer, &short, 5 * SHORT, late) + long.iter().sum::<u64>()
 }
@@ -78,7 +82,8 @@ fn drive(timer: &mut AnyTimer, timers: &[(Tick, Tick)], ticks: Tick, late: Tick)
 
 pub(super) const FAILING: Experiment = Experiment {
     name: "failing-callbacks",
-    about: "27 timers, three a tick, one of which panics, on every structure: what fires if the driver's loop ends with it, and if the driver catches it and goes on",
+    about: "27 timers, three a tick, one of which panics, on every structure: what fires if the \
+        driver's loop ends with it, and if the driver catches it and goes on",
     run: failing,
 };
 
@@ -122,14 +127,16 @@ fn failing(lab: &Lab, e: &mut Evidence) {
 
 pub(super) const CALLBACKS: Experiment = Experiment {
     name: "serial-callbacks",
-    about: "1, 2, 4 and 8 workers with 1 to 64 callbacks of 300 ms due together: by how much each starts late; lateness of every structure alone",
+    about: "1, 2, 4 and 8 workers with 1 to 64 callbacks of 300 ms due together: by how much each \
+        starts late; lateness of every structure alone",
     run: callbacks,
 };
 
 /// How long a slow callback takes, in ms.
 const SLOW: Tick = 300;
 
-/// Callbacks as (due, duration), in order of firing, run by so many workers: by how much each starts late. With one worker it is the driver that runs them.
+/// Callbacks as (due, duration), in order of firing, run by so many workers: by how much each
+/// starts late. With one worker it is the driver that runs them.
 fn lateness(callbacks: &[(Tick, Tick)], workers: usize) -> Vec<Tick> {
     // When each worker is free again, the soonest first.
     let mut free: BinaryHeap<_> = std::iter::repeat_n(Reverse(0), workers).collect();
@@ -189,7 +196,8 @@ fn callbacks(lab: &Lab, e: &mut Evidence) {
     );
 }
 
-/// By how many ticks a structure fires after the deadline, at most: the first half tick by tick, the rest from wake-up to wake-up.
+/// By how many ticks a structure fires after the deadline, at most: the first half tick by tick,
+/// the rest from wake-up to wake-up.
 fn worst(timer: &mut AnyTimer, seed: u64) -> Tick {
     let (mut random, start) = (random(seed), timer.now());
     (0..500).for_each(|value| _ = timer.insert(start + random.random_range(1..=4_000), value));
@@ -206,7 +214,8 @@ fn worst(timer: &mut AnyTimer, seed: u64) -> Tick {
 
 pub(super) const MANAGER: Experiment = Experiment {
     name: "manager-scenario",
-    about: "every structure and the oracle: 300 tasks that run once, N times or without end, cancelled and changed; driven by four operations tick by tick, and from wake-up to wake-up",
+    about: "every structure and the oracle: 300 tasks that run once, N times or without end, \
+        cancelled and changed; driven by four operations tick by tick, and from wake-up to wake-up",
     run: manager,
 };
 
@@ -324,7 +333,8 @@ impl<T: Timer<u64>> Manager<'_, T> {
     }
 }
 
-/// When a task is to run, from the script alone; none if it is cancelled, which is always before its first run.
+/// When a task is to run, from the script alone; none if it is cancelled, which is always before
+/// its first run.
 fn expected(script: &Script, task: u64) -> Vec<Tick> {
     let (mut first, mut period, mut wanted) = (0, 1, 0);
     let wishes = script.iter().flat_map(|(at, wishes)| wishes.iter().map(move |it| (*at, *it)));
@@ -378,7 +388,8 @@ fn manager(lab: &Lab, e: &mut Evidence) {
 
 pub(super) const E8: Experiment = Experiment {
     name: "example-e8",
-    about: "every structure: a session of 3 s, and one of 4 s that is refreshed to 5 s after 2 s, looked at when the article does",
+    about: "every structure: a session of 3 s, and one of 4 s that is refreshed to 5 s after 2 s, \
+        looked at when the article does",
     run: two_sessions,
 };
 

@@ -1,8 +1,8 @@
 //! V1 to V7: Varghese and Lauck's table of costs: seven schemes, three operations.
 //!
 //! n timers wait, far ahead, and the clock goes through one revolution in which nothing is due, and
-//! one in which a timer is due at each tick. So what a tick costs beside the timer that it fires, and
-//! how that depends on those that wait, is seen apart from how many fire.
+//! one in which a timer is due at each tick. So what a tick costs beside the timer that it fires,
+//! and how that depends on those that wait, is seen apart from how many fire.
 //!
 //! ```text
 //!    0            R                2R                                        longest
@@ -25,19 +25,22 @@ use wheelhouse_core::{Tick, Timer};
 
 pub(super) const COSTS: Experiment = Experiment {
     name: "vl-cost-table",
-    about: "the seven schemes of Varghese and Lauck with n timers: a start, a stop, and a tick with and without a timer due",
+    about: "the seven schemes of Varghese and Lauck with n timers: a start, a stop, and a tick \
+        with and without a timer due",
     run,
 };
 
 const OPERATIONS: [&str; 4] = ["START", "STOP", "tick, one due", "tick, none due"];
 /// Starts of which a sample is the mean.
 const STARTS: u64 = 1_024;
-/// Deadlines lie no further ahead, and a revolution is as long, where the wheel does not say otherwise.
+/// Deadlines lie no further ahead, and a revolution is as long, where the wheel does not say
+/// otherwise.
 const LONGEST: Tick = (1 << 20) - 1;
 const REVOLUTION: Tick = 1_024;
 const MOST_SLOTS: u64 = 1 << 16;
 
-/// A scheme: its name, the structure, its slots for n timers (0: none to choose), and the longest delay.
+/// A scheme: its name, the structure, its slots for n timers (0: none to choose), and the longest
+/// delay.
 struct Scheme {
     name: &'static str,
     structure: &'static str,
@@ -273,7 +276,8 @@ fn sample(lab: &Lab, scheme: &Scheme, n: u64, seed: u64) -> [f64; 4] {
     [start as f64 / STARTS as f64, stop, due, idle]
 }
 
-/// Timers that a tick meets where each is counted down, over whole revolutions in which none is due.
+/// Timers that a tick meets where each is counted down, over whole revolutions in which none is
+/// due.
 fn counted_down(n: u64, slots: u64, seed: u64) -> f64 {
     let (mut random, ticks) = (random(seed ^ n << 32), 64_u64.next_multiple_of(slots));
     let mut model = Rounds::new(S4, slots, 0);
@@ -282,7 +286,8 @@ fn counted_down(n: u64, slots: u64, seed: u64) -> f64 {
     visits.iter().map(Visit::met).sum::<u64>() as f64 / ticks as f64
 }
 
-/// n deadlines in one slot of 256, in up to 2n different turns and in order, one of them in the first.
+/// n deadlines in one slot of 256, in up to 2n different turns and in order, one of them in the
+/// first.
 fn in_one_slot(n: u64, seed: u64) -> Vec<Tick> {
     let mut random = random(seed);
     let mut turns: Vec<u64> = (1..n).map(|_| random.random_range(1..=2 * n)).chain([1]).collect();
@@ -309,7 +314,8 @@ fn crowded_tick(lab: &Lab, n: u64, seed: u64) -> f64 {
     probe.mean(1, |timer, _| _ = timer.advance(256, |_| ()))
 }
 
-/// Comparisons of the last insertions into a search tree that is never balanced, of timers of one length that come at random.
+/// Comparisons of the last insertions into a search tree that is never balanced, of timers of one
+/// length that come at random.
 fn unbalanced(n: u64, seed: u64) -> f64 {
     const LAST: u64 = 64;
     let (mut random, mut deadline) = (random(seed), 0);

@@ -1,14 +1,14 @@
 //! C23, C31: sessions that expire: half a million and a million, refreshed each millisecond.
 //!
-//! The mix is the article's: a few live for seconds, most for two hours, some for days or weeks. One
-//! that expires is followed by another of the same kind. Every firing is held to what was promised
-//! last: its tick is the deadline of the last refresh, neither before nor after.
+//! The mix is the article's: a few live for seconds, most for two hours, some for days or weeks.
+//! One that expires is followed by another of the same kind. Every firing is held to what was
+//! promised last: its tick is the deadline of the last refresh, neither before nor after.
 //!
 //! The article's session is a model: a map of tokens, and a timer for each whose callback deletes
-//! the token. The callback waits for the lock, so there is a moment in which the timer has fired and
-//! the token is still there. Who refreshes it then moves a timer that is gone and loses the token to
-//! the callback. The guarded session differs in two lines: a refresh that finds the timer gone
-//! starts another, and a callback deletes only the token of its own timer.
+//! the token. The callback waits for the lock, so there is a moment in which the timer has fired
+//! and the token is still there. Who refreshes it then moves a timer that is gone and loses the
+//! token to the callback. The guarded session differs in two lines: a refresh that finds the timer
+//! gone starts another, and a callback deletes only the token of its own timer.
 
 use crate::count::{AnyTimer, Probe, Tally, random};
 use crate::growth::Growth::Logarithmic;
@@ -21,7 +21,8 @@ use wheelhouse_list_wheel::ListWheel;
 
 pub(super) const SESSIONS: Experiment = Experiment {
     name: "session-ttl",
-    about: "500,000 and 1,000,000 sessions refreshed and expired on every structure: steps of a refresh and of a tick, lateness; a model of the printed session",
+    about: "500,000 and 1,000,000 sessions refreshed and expired on every structure: steps of a \
+        refresh and of a tick, lateness; a model of the printed session",
     run,
 };
 
@@ -54,7 +55,8 @@ struct Outcome {
     tick: Tally,
     fired: u64,
     lateness: Tick,
-    /// Sessions removed at another tick than the last refresh promised, or that should be gone and are not.
+    /// Sessions removed at another tick than the last refresh promised, or that should be gone and
+    /// are not.
     wrong: u64,
 }
 
@@ -167,7 +169,8 @@ struct Sessions {
 }
 
 impl Sessions {
-    /// So many sessions, each somewhere in its life. They are put in from the latest to the earliest, which is cheap for lists.
+    /// So many sessions, each somewhere in its life. They are put in from the latest to the
+    /// earliest, which is cheap for lists.
     fn of(lab: &Lab, name: &'static str, sessions: u64, seed: u64) -> Self {
         let mut random = random(seed);
         let lives: Vec<_> = (0..sessions).map(|_| time_to_live(&mut random)).collect();
@@ -216,7 +219,8 @@ impl Sessions {
     }
 }
 
-/// How long the model of the printed session runs, in ticks, and one in how many tokens is refreshed between its firing and the callback.
+/// How long the model of the printed session runs, in ticks, and one in how many tokens is
+/// refreshed between its firing and the callback.
 const TICKS: Tick = 20_000;
 const LAST_MOMENT: u32 = 8;
 

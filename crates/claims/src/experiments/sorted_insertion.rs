@@ -5,7 +5,8 @@
 //! depends on what is *left* of the intervals of the others:
 //!
 //! * exponential: what is left is exponential again: n/2, from either end;
-//! * uniform in 0 to 2T: what is left has the density (1 - x/2T)/T, mostly short: 2n/3 from the head;
+//! * uniform in 0 to 2T: what is left has the density (1 - x/2T)/T, mostly short: 2n/3 from the
+//!   head;
 //! * constant: all others are due before.
 
 use super::drive::exponential;
@@ -20,7 +21,8 @@ use wheelhouse_core::{Tick, Timer};
 
 pub(super) const INSERTION: Experiment = Experiment {
     name: "vl-sorted-insertion",
-    about: "sorted-list and sorted-list-rear under Poisson arrivals, 128 and 512 timers on average: share of the timers that an insertion passes, for three distributions",
+    about: "sorted-list and sorted-list-rear under Poisson arrivals, 128 and 512 timers on \
+        average: share of the timers that an insertion passes, for three distributions",
     run,
 };
 
@@ -50,7 +52,8 @@ fn share(lab: &Lab, list: &str, draw: Draw, n: u64) -> f64 {
             let deadline = now + (draw(&mut random) * INTERVAL) as Tick;
             let (work, _) = probe.work(|timer| timer.insert(deadline, 0));
             if arrival >= WARM_UP * n {
-                // Some links are written to put the timer in, the others were followed to get there.
+                // Some links are written to put the timer in, the others were followed to get
+                // there.
                 passed += work.of(Work::Link).saturating_sub(LINKS_IN);
                 waiting += others;
             }

@@ -1,4 +1,5 @@
-//! C15, C27, C34, C56: the slots that a span takes, what a hand passes in them, and what it costs a tree.
+//! C15, C27, C34, C56: the slots that a span takes, what a hand passes in them, and what it costs a
+//! tree.
 
 use super::drive::wakeups;
 use super::wheel_costs::{insert_and_cancel, reschedule, searched};
@@ -16,11 +17,14 @@ use wheelhouse_single_wheel::SingleWheel;
 
 pub(super) const FLAT: Experiment = Experiment {
     name: "flat-wheel-span",
-    about: "single-wheel, and an array with a slot for each tick, two timers: slots needed, and passed by a hand that walks, by a map of bits, by a queue of used slots; spans of 12 to 2,592,000 ticks",
+    about: "single-wheel, and an array with a slot for each tick, two timers: slots needed, and \
+        passed by a hand that walks, by a map of bits, by a queue of used slots; spans of 12 to \
+        2,592,000 ticks",
     run: flat,
 };
 
-/// The articles' spans: the hours of half a day, a day, a week and a month; S3's 10,000 s; the seconds of a month.
+/// The articles' spans: the hours of half a day, a day, a week and a month; S3's 10,000 s; the
+/// seconds of a month.
 const SPANS: [Tick; 6] = [12, 24, 168, MONTH, S3, 2_592_000];
 const MONTH: Tick = 720;
 const S3: Tick = 10_000;
@@ -32,7 +36,8 @@ fn two(span: Tick) -> [Tick; 2] {
     [span / 3, span - 1]
 }
 
-/// Slots passed once round an array with a slot for each tick: by a hand that walks, those of them empty, words of a map of bits, entries of a queue.
+/// Slots passed once round an array with a slot for each tick: by a hand that walks, those of them
+/// empty, words of a map of bits, entries of a queue.
 fn passes(span: Tick) -> [u64; 4] {
     let mut slots = vec![0_u32; span as usize];
     let mut words = vec![0_u64; slots.len().div_ceil(64)];
@@ -46,7 +51,8 @@ fn passes(span: Tick) -> [u64; 4] {
     [slots.len(), empty, words.len(), queue.len()].map(|count| count as u64)
 }
 
-/// The fewest slots of a flat wheel of ours that takes all of these delays, and the slots and words visited from wake-up to wake-up.
+/// The fewest slots of a flat wheel of ours that takes all of these delays, and the slots and words
+/// visited from wake-up to wake-up.
 fn single(lab: &Lab, delays: &[Tick]) -> Option<[u64; 2]> {
     let takes = |slots: &u64| {
         let wheel = SingleWheel::<u64>::builder().slots(*slots as usize).build();
@@ -115,7 +121,8 @@ fn flat(lab: &Lab, e: &mut Evidence) {
 
 pub(super) const SPAN: Experiment = Experiment {
     name: "wheel-space-and-cancel",
-    about: "slots of four wheels for timers over spans of 2^6 to 2^21 ticks; cancel and change by handle and by a search; red-black-tree and two wheels over spans of 2^12 to 2^31",
+    about: "slots of four wheels for timers over spans of 2^6 to 2^21 ticks; cancel and change by \
+        handle and by a search; red-black-tree and two wheels over spans of 2^12 to 2^31",
     run: span,
 };
 
@@ -208,7 +215,8 @@ fn in_kafka(delays: &[Tick]) -> u64 {
     20 * wheel.levels() as u64
 }
 
-/// The spans of the tree: from here on hardly two timers have one deadline. To 24 days in milliseconds.
+/// The spans of the tree: from here on hardly two timers have one deadline. To 24 days in
+/// milliseconds.
 const FROM: u32 = 12;
 const TO: u32 = 31;
 

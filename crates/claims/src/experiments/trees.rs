@@ -1,8 +1,8 @@
 //! C29, C30: a heap, a red-black tree and a skip list in the hold model.
 //!
 //! On how many levels a timer of the skip list stands is counted: a cancellation changes
-//! [`LINKS_A_LEVEL`] links on each. From it follow the pointers of Pugh's list, one a level, and the
-//! bytes of the one here, which is linked both ways and two ahead.
+//! [`LINKS_A_LEVEL`] links on each. From it follow the pointers of Pugh's list, one a level, and
+//! the bytes of the one here, which is linked both ways and two ahead.
 
 use super::drive::{Log, drain, totals};
 use crate::count::Tally;
@@ -15,7 +15,8 @@ use wheelhouse_skip_list::SkipList;
 
 pub(super) const TREE: Experiment = Experiment {
     name: "heap-vs-rbtree",
-    about: "hold model on binary-heap, heap-4 and red-black-tree: taking the first and putting another in, moving any; mean, p99, max",
+    about: "hold model on binary-heap, heap-4 and red-black-tree: taking the first and putting \
+        another in, moving any; mean, p99, max",
     run: heap_and_tree,
 };
 
@@ -64,11 +65,13 @@ fn heap_and_tree(lab: &Lab, e: &mut Evidence) {
 
 pub(super) const SKIP: Experiment = Experiment {
     name: "skip-vs-rbtree",
-    about: "skip-list and red-black-tree of n timers: insert, cancel and taking the first, links of a cancel, pointers and bytes a timer",
+    about: "skip-list and red-black-tree of n timers: insert, cancel and taking the first, links \
+        of a cancel, pointers and bytes a timer",
     run: list_and_tree,
 };
 
-/// Links that the skip list here changes on each level a timer leaves: two of the node before, one of that before it, one of the node behind.
+/// Links that the skip list here changes on each level a timer leaves: two of the node before, one
+/// of that before it, one of the node behind.
 const LINKS_A_LEVEL: f64 = 4.0;
 /// Parent and two children.
 const TREE_POINTERS: f64 = 3.0;

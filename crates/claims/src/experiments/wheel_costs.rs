@@ -16,7 +16,9 @@ use wheelhouse_core::{Tick, Timer, TimerId};
 
 pub(super) const OPERATIONS: Experiment = Experiment {
     name: "wheel-op-costs",
-    about: "six wheels: an insertion and a cancel by handle among n timers; half of all stopped at one tick, in one slot, at random; insertions at delays of 2^4 to 2^40; a cancel by key, and by a search",
+    about: "six wheels: an insertion and a cancel by handle among n timers; half of all stopped at \
+        one tick, in one slot, at random; insertions at delays of 2^4 to 2^40; a cancel by key, \
+        and by a search",
     run,
 };
 
@@ -147,7 +149,8 @@ fn deadlines(count: u64, longest: Tick, random: &mut Pcg64Mcg) -> Vec<Tick> {
     (0..count).map(|_| 2 + random.random_range(0..longest)).collect()
 }
 
-/// Fills a structure with n timers at random deadlines, the latest first: where slots are sorted, nothing is searched then.
+/// Fills a structure with n timers at random deadlines, the latest first: where slots are sorted,
+/// nothing is searched then.
 fn fill(probe: &mut Probe<AnyTimer>, n: u64, longest: Tick, random: &mut Pcg64Mcg) -> Vec<TimerId> {
     let mut delays = deadlines(n, longest, random);
     delays.sort_unstable_by(|one, other| other.cmp(one));
@@ -156,7 +159,8 @@ fn fill(probe: &mut Probe<AnyTimer>, n: u64, longest: Tick, random: &mut Pcg64Mc
     ids
 }
 
-/// Does a number of batches, with a structure that is filled anew after each few: no more than an eighth of its timers are touched.
+/// Does a number of batches, with a structure that is filled anew after each few: no more than an
+/// eighth of its timers are touched.
 fn sample<const K: usize>(
     build: impl Fn() -> Probe<AnyTimer>,
     (n, longest, seed): (u64, Tick, u64),
@@ -181,7 +185,8 @@ fn draw(ids: &mut Vec<TimerId>, random: &mut Pcg64Mcg) -> Vec<TimerId> {
     (0..BATCH).map(|_| ids.swap_remove(random.random_range(0..ids.len()))).collect()
 }
 
-/// Mean work of an insertion and of a cancellation by handle among n timers with deadlines up to `longest`. As many come as go.
+/// Mean work of an insertion and of a cancellation by handle among n timers with deadlines up to
+/// `longest`. As many come as go.
 pub(super) fn insert_and_cancel(
     build: impl Fn() -> Probe<AnyTimer>,
     n: u64,
@@ -238,7 +243,8 @@ impl Hash for Key<'_> {
     }
 }
 
-/// Mean work of cancelling by key in a wheel with rounds: the comparisons of a hash map, and what the wheel does with the handle.
+/// Mean work of cancelling by key in a wheel with rounds: the comparisons of a hash map, and what
+/// the wheel does with the handle.
 #[expect(
     clippy::mutable_key_type,
     reason = "a key is equal and hashed by its number, whatever was counted"
@@ -265,7 +271,8 @@ fn cancel_by_key(lab: &Lab, n: u64, seed: u64) -> f64 {
     work as f64 / (BATCH * BATCHES) as f64
 }
 
-/// Mean links followed to find a timer in the list of its slot, over all of n timers at random in few slots.
+/// Mean links followed to find a timer in the list of its slot, over all of n timers at random in
+/// few slots.
 pub(super) fn searched(lab: &Lab) -> Curve {
     lab.curve(&lab.scale.linear_sizes(), |n, seed| {
         let mut random = random(seed);

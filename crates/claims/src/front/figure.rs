@@ -1,4 +1,5 @@
-//! The figure of the front: the same ten lines in four panels, steps against n, both by their logarithm.
+//! The figure of the front: the same ten lines in four panels, steps against n, both by their
+//! logarithm.
 
 use super::{Cell, Front, Operation, Row};
 use wheelhouse_present::document::Picture;

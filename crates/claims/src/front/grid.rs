@@ -7,7 +7,8 @@ use wheelhouse_present::table::{self, Column, Mark, Table};
 use wheelhouse_present::units;
 
 /// A row for each structure, a column for each operation. In each field: the class that was
-/// counted and how it stands to the claim, the claim, steps at the largest n and their growth, time.
+/// counted and how it stands to the claim, the claim, steps at the largest n and their growth,
+/// time.
 pub fn grid(front: &Front) -> Table {
     Table { notes: notes(front), ..table(front, whole) }
 }
@@ -157,9 +158,9 @@ fn notes(front: &Front) -> Vec<String> {
     let mut notes = vec![
         format!(
             "A field: the class that was counted and how it stands to the claim; what is claimed \
-             and by whom (S0 to S4: the articles, V&L: Varghese and Lauck 1987); steps at n = {}, and how many \
-             each doubling of n adds, or which power of n they follow where they are linear, \
-             with the 95 % interval over the seeds.",
+             and by whom (S0 to S4: the articles, V&L: Varghese and Lauck 1987); steps at n = {}, \
+             and how many each doubling of n adds, or which power of n they follow where they are \
+             linear, with the 95 % interval over the seeds.",
             largest(front, false)
         ),
         "O is read as Θ: better means that the cost grows less than claimed.".to_owned(),

@@ -1,9 +1,9 @@
 //! The front: one sweep, one table and one figure that answer the question of the articles.
 //!
-//! "Insertion is O(1) in a wheel and O(log n) in a heap, at a million: does it hold?" Ten structures
-//! that the articles name are swept over n = 2^10 .. 2^20 (2^14 where an operation passes all
-//! timers), each in its default configuration, and the steps of five operations are counted by its
-//! meter:
+//! "Insertion is O(1) in a wheel and O(log n) in a heap, at a million: does it hold?" Ten
+//! structures that the articles name are swept over n = 2^10 .. 2^20 (2^14 where an operation
+//! passes all timers), each in its default configuration, and the steps of five operations are
+//! counted by its meter:
 //!
 //! | operation | what is done, and what its cost is |
 //! |---|---|
@@ -15,7 +15,8 @@
 //!
 //! ```text
 //!  CONTESTANTS × Operation ─▶ sweep ─▶ Curve ─▶ class, slope ─┐
-//!                                   said_of: class, by whom ──┴▶ Standing: as claimed, better, worse
+//!                            said_of: class, by whom ──────────┴▶ Standing: as claimed, better or
+//!                                                                 worse
 //! ```
 //!
 //! The class is decided by [`growth`](crate::growth), as everywhere in this crate. Times stand
@@ -168,7 +169,8 @@ pub struct Front {
 }
 
 impl Front {
-    /// Counts these in a lab, a structure on each processor at a time. `done` is told of each that is counted.
+    /// Counts these in a lab, a structure on each processor at a time. `done` is told of each that
+    /// is counted.
     pub fn count(contestants: &[Contestant], lab: &Lab, done: impl Fn(&Contestant) + Sync) -> Self {
         let row = |contestant: Contestant| {
             let curves = sweep::curves(&contestant, lab);

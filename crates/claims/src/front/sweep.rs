@@ -51,7 +51,8 @@ pub(super) fn times(contestant: &Contestant) -> [f64; 5] {
     })
 }
 
-/// What an operation costs beside n timers, for each operation; `gauge` reads the steps or the clock.
+/// What an operation costs beside n timers, for each operation; `gauge` reads the steps or the
+/// clock.
 fn costs(build: Build<'_>, n: u64, seed: u64, gauge: impl Fn(&dyn Subject) -> f64) -> [f64; 5] {
     let deadlines = Order::Random.delays(n, seed);
     let random = started(build, &deadlines, seed, &gauge);
@@ -63,7 +64,8 @@ fn costs(build: Build<'_>, n: u64, seed: u64, gauge: impl Fn(&dyn Subject) -> f6
     [random[0], earliest[0], random[1], fire, empty]
 }
 
-/// The second half of these is started, then half of all stopped: the mean of a start and of a stop.
+/// The second half of these is started, then half of all stopped: the mean of a start and of a
+/// stop.
 fn started(
     build: Build<'_>,
     deadlines: &[Tick],

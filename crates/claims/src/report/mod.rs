@@ -1,8 +1,8 @@
 //! The claims of the articles, as the command and the report show them.
 //!
 //! [`judge`](crate::judge()) decides, [`front`] counts what stands first; here it is
-//! only said. [`page`] puts it in order, [`question`] finds claims by words, [`tables`] has the rows
-//! and [`pictures`] the charts. [`write`](write()) makes the folder:
+//! only said. [`page`] puts it in order, [`question`] finds claims by words, [`tables`] has the
+//! rows and [`pictures`] the charts. [`write`](write()) makes the folder:
 //!
 //! | file | what |
 //! |---|---|

@@ -82,12 +82,12 @@ pub fn found(judgement: &Judgement, all: usize, counted: Option<Block>) -> Docum
 }
 
 const TITLE: &str = "Which claims on timers hold?";
-const SUBTITLE: &str = "Five articles, held to counted steps on a virtual clock. Every figure can be \
-    made again: scripts/reproduce";
-const STATEMENTS: &str = "Each claim is taken apart into statements. It leads to a page of its own, \
-    with its data, its plot, and why it came out so.";
-const WAYS_ON: &str = "More: --question \"heap insert\" finds claims by words, --id C28 shows one with its \
-    data, --out DIR writes the whole report.";
+const SUBTITLE: &str = "Five articles, held to counted steps on a virtual clock. Every figure can \
+    be made again: scripts/reproduce";
+const STATEMENTS: &str = "Each claim is taken apart into statements. It leads to a page of its \
+    own, with its data, its plot, and why it came out so.";
+const WAYS_ON: &str = "More: --question \"heap insert\" finds claims by words, --id C28 shows one \
+    with its data, --out DIR writes the whole report.";
 
 /// What stands first, wherever the report is read.
 fn opening(found: &Found<'_>, grid: Table) -> Vec<Block> {
@@ -225,20 +225,20 @@ fn method(found: &Found<'_>) -> Vec<Block> {
 
 const STEPS: &str = "A step is a comparison of two deadlines, a link followed or written, a slot \
     looked into, an entry read in search of what is due, an element of an array moved, or a timer \
-    moved from a level to another; fields of the timer itself are not counted. Outcomes follow from \
-    what was counted and are held to those on record: a change of the code that changes one fails \
-    the tests and the exit code.";
+    moved from a level to another; fields of the timer itself are not counted. Outcomes follow \
+    from what was counted and are held to those on record: a change of the code that changes one \
+    fails the tests and the exit code.";
 
 const CLASSIFIER: &str = "Constant, logarithmic and linear are told apart by a rule on the \
-    differences from n to 2n. Here the same rule is given costs whose class is known. A class in the \
-    column of another would be an error; undecided is none.";
+    differences from n to 2n. Here the same rule is given costs whose class is known. A class in \
+    the column of another would be an error; undecided is none.";
 
-const THRESHOLDS: &str = "Every threshold, and the statements that come out otherwise with half of it and with \
-    double.";
+const THRESHOLDS: &str = "Every threshold, and the statements that come out otherwise with half \
+    of it and with double.";
 
 const PRINTED: &str =
     "scripts/run-the-printed-code cuts the listings out of the articles' texts and runs them. ";
 
-const INSTRUCTIONS: &str = "Steps are what the structures say of themselves. Instructions are what the \
-    processor was given: a structure that grows here and not there would hide work from its meter. A \
-    step of one structure is not as many instructions as one of another.";
+const INSTRUCTIONS: &str = "Steps are what the structures say of themselves. Instructions are what \
+    the processor was given: a structure that grows here and not there would hide work from its \
+    meter. A step of one structure is not as many instructions as one of another.";

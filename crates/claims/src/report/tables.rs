@@ -16,7 +16,8 @@ pub fn tally(judgement: &Judgement) -> String {
     };
     let claims = judgement.judged.len();
     format!(
-        "{all} statements of {claims} claims: {confirmed} confirmed, {refuted} refuted, {undecided} undecided; {record}."
+        "{all} statements of {claims} claims: {confirmed} confirmed, {refuted} refuted, \
+         {undecided} undecided; {record}."
     )
 }
 
@@ -42,7 +43,8 @@ pub fn json(judgement: &Judgement) -> Result<String> {
     serde_json::to_string_pretty(&verdicts(judgement)).context("cannot write the verdicts as JSON")
 }
 
-/// Every threshold, its value, and the statements that come out otherwise with half and with double.
+/// Every threshold, its value, and the statements that come out otherwise with half and with
+/// double.
 pub fn thresholds(judgement: &Judgement) -> Table {
     let columns = [
         Column::left("threshold"),

@@ -1,12 +1,15 @@
 //! Kafka's wheel as S3 ports it to Go, by the rules of the printed code.
 //!
-//! A level of tick t and s slots has a current time that is a multiple of t. A deadline e that is below `current + t` is run at once. Below `current + t·s` it
-//! goes to the slot of number `e / t`, whose expiry is `e / t · t`, rounded *down*; and the slot is offered to the delay queue if that changes its
-//! expiry. Else it goes to the level above, which is made then. A poll takes the first slot of the queue whose expiry has come, sets the current times *to that expiry*, and
-//! adds the slot's timers anew. One thread, so that nothing here depends on a race.
+//! A level of tick t and s slots has a current time that is a multiple of t. A deadline e that is
+//! below `current + t` is run at once. Below `current + t·s` it goes to the slot of number `e / t`,
+//! whose expiry is `e / t · t`, rounded *down*; and the slot is offered to the delay queue if that
+//! changes its expiry. Else it goes to the level above, which is made then. A poll takes the first
+//! slot of the queue whose expiry has come, sets the current times *to that expiry*, and adds the
+//! slot's timers anew. One thread, so that nothing here depends on a race.
 //!
-//! It is our own account of those rules. kafka-wheel differs in two: a slot whose timers were all cancelled leaves its queue at once, and its clock moves
-//! with each advance, whether a slot was polled or not.
+//! It is our own account of those rules. kafka-wheel differs in two: a slot whose timers were all
+//! cancelled leaves its queue at once, and its clock moves with each advance, whether a slot was
+//! polled or not.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -132,7 +135,8 @@ impl Port {
         self.cancelled.insert(name);
     }
 
-    /// Takes the first slot whose expiry has come, moves the current times, and runs or moves its timers.
+    /// Takes the first slot whose expiry has come, moves the current times, and runs or moves its
+    /// timers.
     pub(crate) fn poll(&mut self, now: Tick, rule: ClockRule) -> Option<Poll> {
         let first = self.queue.first_entry().filter(|entry| entry.key().0 <= now)?;
         let ((expiry, _), from) = first.remove_entry();
@@ -223,7 +227,8 @@ pub(crate) fn truncate(time: Tick, tick: Tick) -> Tick {
     time - time % tick
 }
 
-/// The tick in milliseconds that the constructor makes of a duration; `None` if it panics with "tick must be greater than or equal to 1ms".
+/// The tick in milliseconds that the constructor makes of a duration; `None` if it panics with
+/// "tick must be greater than or equal to 1ms".
 pub(crate) fn tick_of(duration: Duration) -> Option<Tick> {
     let milliseconds = u64::try_from(duration.as_millis()).ok()?;
     (milliseconds > 0).then_some(milliseconds)
@@ -238,7 +243,8 @@ mod tests {
     use wheelhouse_core::Timer;
     use wheelhouse_core::meter::Work;
 
-    /// Where nothing is cancelled, kafka-wheel does the same at the same ticks, with as many slots in its queue.
+    /// Where nothing is cancelled, kafka-wheel does the same at the same ticks, with as many slots
+    /// in its queue.
     #[test]
     fn does_as_kafka_wheel_where_nothing_is_cancelled() {
         for size in [8, 20, 64] {

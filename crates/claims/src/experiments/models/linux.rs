@@ -1,8 +1,11 @@
 //! Linux's own arithmetic: the slot that a timer gets, and with it the tick at which it fires.
 //!
-//! This is our account of `calc_index` and `calc_wheel_index` in `kernel/time/timer.c` (torvalds/linux 0010b838), at more than 100 ticks a second. Level n has 64
-//! slots of 8^n ticks and takes distances from 63·8^(n-1) on, counted from the wheel's clock, which is the present tick or the next. The deadline is cut to whole slots and
-//! *one is added*, in level 0 too: `(expires >> 3 n) + 1`. For the present tick has begun already, and whoever counts whole ticks from it would fire early.
+//! This is our account of `calc_index` and `calc_wheel_index` in `kernel/time/timer.c`
+//! (torvalds/linux 0010b838), at more than 100 ticks a second. Level n has 64 slots of 8^n ticks
+//! and takes distances from 63·8^(n-1) on, counted from the wheel's clock, which is the present
+//! tick or the next. The deadline is cut to whole slots and *one is added*, in level 0 too:
+//! `(expires >> 3 n) + 1`. For the present tick has begun already, and whoever counts whole ticks
+//! from it would fire early.
 //!
 //! ```text
 //!  level 1, slots of 8 ticks          deadline at        fires at
@@ -10,8 +13,9 @@
 //!     8      16      24      32        17 .. 23            24: 7 ticks to 1 late
 //! ```
 //!
-//! So a timer is late by a tick at least and a slot at most. linux-wheel has whole ticks and leaves a deadline at the end of a slot where it is: there it is a tick less than
-//! a slot, and nothing in level 0.
+//! So a timer is late by a tick at least and a slot at most. linux-wheel has whole ticks and leaves
+//! a deadline at the end of a slot where it is: there it is a tick less than a slot, and nothing in
+//! level 0.
 
 use wheelhouse_core::Tick;
 
@@ -55,7 +59,8 @@ mod tests {
         assert_eq!([62, 63, 503, 504, 540_000].map(level), [0, 1, 1, 2, 5]);
     }
 
-    /// The hand of a level is at a slot whenever a slot ends. The first time that it is at the timer's must be the tick of firing, or 64 slots were too few.
+    /// The hand of a level is at a slot whenever a slot ends. The first time that it is at the
+    /// timer's must be the tick of firing, or 64 slots were too few.
     #[test]
     fn the_hand_meets_the_slot_at_that_tick_first() {
         let mut random = random(1);

@@ -6,9 +6,9 @@
 //! | S1 | the number of the lap, from 1 | moves, then visits | takes one off, then 0 fires |
 //! | S4, Netty, scheme 6 | `(d - 1) / n` | moves, then visits | 0 fires, else takes one off |
 //!
-//! S0's code adds two things. When it has removed the task that fired it asks that for its successor,
-//! of which Go's `container/list` knows none any more, so that the visit ends. And what repeats is
-//! put back by the same rule while its slot is being visited.
+//! S0's code adds two things. When it has removed the task that fired it asks that for its
+//! successor, of which Go's `container/list` knows none any more, so that the visit ends. And what
+//! repeats is put back by the same rule while its slot is being visited.
 
 use wheelhouse_core::Tick;
 
@@ -82,7 +82,8 @@ impl Visit {
         (self.fired.len() + self.passed.len()) as u64
     }
 
-    /// The instructions of the paper's implementation on a VAX: 4 for the slot, 6 to look at a timer and go on to the next, 9 more for one that expires.
+    /// The instructions of the paper's implementation on a VAX: 4 for the slot, 6 to look at a
+    /// timer and go on to the next, 9 more for one that expires.
     pub(crate) fn instructions(&self) -> u64 {
         4 + 6 * self.met() + 9 * self.fired.len() as u64
     }
@@ -182,7 +183,8 @@ mod tests {
 
     #[test]
     fn each_rule_is_as_the_article_has_it() {
-        // S0's delays of 16, 15, 12 and 24 on 12 slots fire a tick later, as its cursor is visited before it moves.
+        // S0's delays of 16, 15, 12 and 24 on 12 slots fire a tick later, as its cursor is visited
+        // before it moves.
         for (delay, tick) in [(16, 17), (15, 16), (12, 13), (24, 25)] {
             assert_eq!(ticks_of(S0, 12, delay, 1, 100), [tick]);
         }
@@ -214,7 +216,8 @@ mod tests {
         assert_eq!(ticks_of(S0, 12, 24, WITHOUT_END, 70), [25, 61]);
     }
 
-    /// The mean costs of a tick that the paper's formula gives for a table of 256: 7.75 for 64 timers, 19 for 256, 64 for 1,024.
+    /// The mean costs of a tick that the paper's formula gives for a table of 256: 7.75 for 64
+    /// timers, 19 for 256, 64 for 1,024.
     #[test]
     fn a_tick_costs_what_the_paper_says_if_each_timer_expires_within_a_revolution() {
         for (n, instructions) in [(64, 7.75), (256, 19.0), (1_024, 64.0)] {
