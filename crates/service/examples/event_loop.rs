@@ -1,8 +1,9 @@
-//! A program with an event loop of its own: a UDP server on `mio` that echoes what it gets and says good-bye to peers
-//! that were silent for a while. One thread does it all; the scheduler is one more thing that it looks after.
+//! A program with an event loop of its own: a UDP server on `mio` that echoes what it gets and says
+//! good-bye to peers that were silent for a while. One thread does it all; the scheduler is one
+//! more thing that it looks after.
 //!
-//! The loop sleeps in the system call for as long as the scheduler says, and the scheduler wakes it through `mio::Waker` when
-//! another thread has scheduled something that cannot wait.
+//! The loop sleeps in the system call for as long as the scheduler says, and the scheduler wakes it
+//! through `mio::Waker` when another thread has scheduled something that cannot wait.
 //!
 //! ```sh
 //! cargo run -p wheelhouse-service --example event_loop
@@ -49,7 +50,8 @@ impl Server {
         poll.registry().register(&mut socket, SOCKET, Interest::READABLE)?;
         let mut scheduler = Scheduler::builder().build()?;
         let waker = mio::Waker::new(poll.registry(), WAKE)?;
-        // Can fail only if the operating system has no room for one more event, and then the loop is awake anyway.
+        // Can fail only if the operating system has no room for one more event, and then the loop
+        // is awake anyway.
         scheduler.set_waker(Arc::new(move || waker.wake().unwrap_or_default()));
         let (timers, (sender, due)) = (scheduler.handle(), unbounded());
         Ok(Self { socket, poll, scheduler, timers, sender, due, echoed: 0, said_good_bye: 0 })
@@ -80,7 +82,8 @@ impl Server {
         }
     }
 
-    /// Sleeps until there is something to do. A signal ends the sleep too, and is no reason to end the server.
+    /// Sleeps until there is something to do. A signal ends the sleep too, and is no reason to end
+    /// the server.
     fn wait(&mut self, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
         match self.poll.poll(events, timeout) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {
@@ -132,14 +135,16 @@ fn talk(server: SocketAddr) -> io::Result<Vec<String>> {
     Ok(heard)
 }
 
-/// Runs a server and a client. What the client heard, and how often the server echoed and said good-bye.
+/// Runs a server and a client. What the client heard, and how often the server echoed and said
+/// good-bye.
 pub(crate) fn conversation() -> Result<(Vec<String>, usize, usize), Box<dyn Error>> {
     let mut server = Server::bind()?;
     let (address, timers, end) =
         (server.socket.local_addr()?, server.timers.clone(), server.sender.clone());
     let client = thread::spawn(move || {
         let heard = talk(address);
-        // From another thread, while the server has no timer and sleeps without a limit: this wakes it.
+        // From another thread, while the server has no timer and sleeps without a limit: this wakes
+        // it.
         (heard, timers.after(Duration::ZERO).send(&end, Due::End).is_ok())
     });
     server.run()?;
@@ -150,7 +155,8 @@ pub(crate) fn conversation() -> Result<(Vec<String>, usize, usize), Box<dyn Erro
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let (heard, echoed, said_good_bye) = conversation()?;
     println!(
-        "the client heard {heard:?}; the server echoed {echoed} times and said good-bye {said_good_bye} times"
+        "the client heard {heard:?}; the server echoed {echoed} times and said good-bye \
+         {said_good_bye} times"
     );
     Ok(())
 }

@@ -1,10 +1,11 @@
-//! A game tells its players that a base is attacked. The article on alex023/clock takes this as the measure of its timers:
-//! there are half a million tasks, some due in seconds and some in weeks, and when one is carried out, clients hear of it
-//! within 100 ms.
+//! A game tells its players that a base is attacked. The article on alex023/clock takes this as the
+//! measure of its timers: there are half a million tasks, some due in seconds and some in weeks,
+//! and when one is carried out, clients hear of it within 100 ms.
 //!
-//! An army marches on the northern base and is there at a known moment; then each player is to have the news in the mailbox of their
-//! connection. Each player has a job: so the news of one who logs out can be called off, and the service's record of its own
-//! lateness is one of each player's news. (One job that tells everybody costs less, where that is of no use.)
+//! An army marches on the northern base and is there at a known moment; then each player is to have
+//! the news in the mailbox of their connection. Each player has a job: so the news of one who logs
+//! out can be called off, and the service's record of its own lateness is one of each player's
+//! news. (One job that tells everybody costs less, where that is of no use.)
 //!
 //! ```sh
 //! cargo run --release -p wheelhouse-service --example game_broadcast
@@ -26,8 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct News(&'static str);
 
-/// A player who is logged in. The channel has an end, so that a connection that hangs does not fill the memory; the service waits
-/// for no receiver, and reports what it could not send.
+/// A player who is logged in. The channel has an end, so that a connection that hangs does not fill
+/// the memory; the service waits for no receiver, and reports what it could not send.
 pub(crate) struct Player {
     mailbox: Sender<News>,
     connection: Receiver<News>,
@@ -85,7 +86,8 @@ pub(crate) fn broadcast(players: usize, others: usize) -> Result<Outcome, Box<dy
     for (player, _) in players.iter().zip(&logged_out).filter(|(_, out)| !**out) {
         told += usize::from(player.connection.recv_timeout(PATIENCE)? == news);
     }
-    // The runs have ended then, and all that was measured of them is on record. The other tasks have not begun.
+    // The runs have ended then, and all that was measured of them is on record. The other tasks
+    // have not begun.
     drop(service.stop(Stop::Wait));
     assert!(
         players.iter().all(|player| player.connection.is_empty()),

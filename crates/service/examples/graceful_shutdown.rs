@@ -1,7 +1,8 @@
-//! A graceful shutdown: no new work is taken, what has begun is finished, and what was still to be done is written down.
+//! A graceful shutdown: no new work is taken, what has begun is finished, and what was still to be
+//! done is written down.
 //!
-//! Mails are to be sent at their times, on two workers. The program is told to end while one is being sent and others
-//! wait: for a worker, or for a time that is hours away.
+//! Mails are to be sent at their times, on two workers. The program is told to end while one is
+//! being sent and others wait: for a worker, or for a time that is hours away.
 //!
 //! ```sh
 //! cargo run -p wheelhouse-service --example graceful_shutdown

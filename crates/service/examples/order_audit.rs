@@ -1,5 +1,5 @@
-//! An order that is not paid within 30 minutes is cancelled. Orders come in bursts: a million within one instant, so
-//! that all of them are due at one instant too, but for those that are paid.
+//! An order that is not paid within 30 minutes is cancelled. Orders come in bursts: a million
+//! within one instant, so that all of them are due at one instant too, but for those that are paid.
 //!
 //! On a manual clock, as nobody wants to wait for half an hour.
 //!
@@ -39,7 +39,8 @@ pub(crate) fn audit(orders: u64) -> Result<Outcome, Box<dyn Error>> {
         .collect::<Result<_, _>>()
         .map_err(Reason::from)?;
 
-    // One of twenty is paid after ten minutes: its audit is called off, and the answer says that it was not too late.
+    // One of twenty is paid after ten minutes: its audit is called off, and the answer says that it
+    // was not too late.
     scheduler.play(&clock, Moment::ORIGIN.saturating_add(Duration::from_secs(10 * 60)));
     let paid = audits.iter().step_by(20).filter(|audit| audit.cancel().is_ok()).count() as u64;
 
@@ -58,7 +59,8 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let orders = std::env::args().nth(1).map_or(Ok(1_000_000), |number| number.parse())?;
     let Outcome { paid, cancelled, polls } = audit(orders)?;
     println!(
-        "{orders} orders: {paid} paid, {cancelled} cancelled after 30 minutes, {polls} polls in all that time"
+        "{orders} orders: {paid} paid, {cancelled} cancelled after 30 minutes, {polls} polls in \
+         all that time"
     );
     Ok(())
 }

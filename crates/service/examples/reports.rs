@@ -1,8 +1,10 @@
-//! Reports by the calendar: the week's on Mondays at 09:00, the month's on the 12th at 09:00, and a backup each night at 02:30;
-//! in Berlin, where clocks are set forward in March and back in October. On a manual clock, through a whole year.
+//! Reports by the calendar: the week's on Mondays at 09:00, the month's on the 12th at 09:00, and a
+//! backup each night at 02:30; in Berlin, where clocks are set forward in March and back in
+//! October. On a manual clock, through a whole year.
 //!
-//! Nine in the morning stays nine in the morning: the Monday after the change comes an hour sooner in spring and an hour later in
-//! autumn. The backup has one run each night, also in that which has no 02:30 and in that which has two.
+//! Nine in the morning stays nine in the morning: the Monday after the change comes an hour sooner
+//! in spring and an hour later in autumn. The backup has one run each night, also in that which has
+//! no 02:30 and in that which has two.
 //!
 //! ```sh
 //! cargo run --release -p wheelhouse-service --features cron --example reports
@@ -31,7 +33,8 @@ pub(crate) struct Done {
     pub(crate) at: Zoned,
 }
 
-/// The rules of Berlin as they are now, without the tables of the operating system, which [`TimeZone::get`] reads.
+/// The rules of Berlin as they are now, without the tables of the operating system, which
+/// [`TimeZone::get`] reads.
 fn berlin() -> Result<TimeZone, Box<dyn Error>> {
     Ok(TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3")?)
 }

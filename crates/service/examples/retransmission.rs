@@ -1,6 +1,6 @@
-//! Retransmission as in TCP: a segment that is not acknowledged in time is sent again, after twice as long each time
-//! (RFC 6298), and given up after so many tries. One job for a connection: an acknowledgement puts it off, a timeout
-//! moves it from inside.
+//! Retransmission as in TCP: a segment that is not acknowledged in time is sent again, after twice
+//! as long each time (RFC 6298), and given up after so many tries. One job for a connection: an
+//! acknowledgement puts it off, a timeout moves it from inside.
 //!
 //! ```sh
 //! cargo run -p wheelhouse-service --example retransmission

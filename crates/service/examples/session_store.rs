@@ -1,7 +1,9 @@
-//! A session store: each session is forgotten when it was not used for as long as its time to live, and each use puts that off.
+//! A session store: each session is forgotten when it was not used for as long as its time to live,
+//! and each use puts that off.
 //!
-//! On a manual clock, so that half a million sessions and an hour of their lives take seconds, and it can be said
-//! exactly when each one must be gone. A server takes a `Service` in place of the scheduler; the store stays as it is.
+//! On a manual clock, so that half a million sessions and an hour of their lives take seconds, and
+//! it can be said exactly when each one must be gone. A server takes a `Service` in place of the
+//! scheduler; the store stays as it is.
 //!
 //! ```sh
 //! cargo run --release -p wheelhouse-service --example session_store
@@ -16,8 +18,9 @@ use wheelhouse_service::{Handle, ManualClock, Moment, Scheduler};
 /// A session, and which job is to end it.
 struct Session {
     user: u64,
-    /// The number of the job, which no other job ever has. A token can be used for another session as soon as the last
-    /// run of the job has begun, before its closure has had the time to forget the session: it must not forget the successor.
+    /// The number of the job, which no other job ever has. A token can be used for another session
+    /// as soon as the last run of the job has begun, before its closure has had the time to forget
+    /// the session: it must not forget the successor.
     job: u64,
 }
 
@@ -53,14 +56,15 @@ impl SessionStore {
         let job = self.timers.after(time_to_live).key(token).run(move |run| {
             forget(&store, &expired, run.job().number());
         })?;
-        // A former session whose closure has not run yet is replaced. The lock was held since before the job was scheduled, so that
-        // its own closure finds the session.
+        // A former session whose closure has not run yet is replaced. The lock was held since
+        // before the job was scheduled, so that its own closure finds the session.
         sessions.insert(token.to_owned(), Session { user, job: job.number() });
         Ok(())
     }
 
-    /// Puts off the end of a session. False if it has expired: then it is gone, or is going to be any moment, and no
-    /// refresh can hold that up. True is a promise: it lives for `time_to_live` from now.
+    /// Puts off the end of a session. False if it has expired: then it is gone, or is going to be
+    /// any moment, and no refresh can hold that up. True is a promise: it lives for `time_to_live`
+    /// from now.
     pub(crate) fn touch(&self, token: &str, time_to_live: Duration) -> bool {
         self.timers.refresh(token, time_to_live).is_ok()
     }
@@ -93,8 +97,8 @@ fn second(n: u64) -> Moment {
     Moment::ORIGIN.saturating_add(Duration::from_secs(n))
 }
 
-/// The worked example of the article on alex023/clock: a session of 3 s, seen after 2, 4 and 6 s; one of 4 s that is
-/// given 5 s more after 2, seen each second. What is seen.
+/// The worked example of the article on alex023/clock: a session of 3 s, seen after 2, 4 and 6 s;
+/// one of 4 s that is given 5 s more after 2, seen each second. What is seen.
 pub(crate) fn worked_example() -> Result<(Vec<bool>, Vec<bool>), Box<dyn Error>> {
     let clock = ManualClock::new();
     let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
@@ -119,8 +123,9 @@ pub(crate) fn worked_example() -> Result<(Vec<bool>, Vec<bool>), Box<dyn Error>>
     Ok((first, second_session))
 }
 
-/// So many sessions of 30 minutes begin within a minute. Then every tenth is used once a minute, every tenth logs out,
-/// and the others are forgotten. Returns how many are left after 29, 31 and 89 minutes.
+/// So many sessions of 30 minutes begin within a minute. Then every tenth is used once a minute,
+/// every tenth logs out, and the others are forgotten. Returns how many are left after 29, 31 and
+/// 89 minutes.
 pub(crate) fn an_hour_of(sessions: u64) -> Result<[usize; 3], Box<dyn Error>> {
     let clock = ManualClock::new();
     let mut scheduler =

@@ -108,18 +108,23 @@ impl fmt::Display for Reason {
             Self::PeriodBelowTick(tick) => {
                 write!(f, "a period shorter than the tick of {tick:?}: build with a shorter tick")
             }
-            Self::ZeroTimes => f.write_str("a job to be run zero times: leave `times` out for no end"),
+            Self::ZeroTimes => {
+                f.write_str("a job to be run zero times: leave `times` out for no end")
+            }
             Self::Overflow => f.write_str(TOO_FAR),
             Self::NoOccurrence => f.write_str(
-                "a rule that names no time in the future: its years have passed, or it answers with past times",
+                "a rule that names no time in the future: its years have passed, or it answers \
+                 with past times",
             ),
             Self::EmptyKey => f.write_str("an empty key: leave `key` out for a job without one"),
             Self::DuplicateKey => f.write_str(
-                "a job with this key is scheduled already: refresh or cancel that one, or schedule by `replacing`",
+                "a job with this key is scheduled already: refresh or cancel that one, or schedule \
+                 by `replacing`",
             ),
             Self::LimitReached(limit) => write!(
                 f,
-                "{limit} jobs are scheduled, and no more are allowed: raise `max_jobs`, or try again when some are over"
+                "{limit} jobs are scheduled, and no more are allowed: raise `max_jobs`, or try \
+                 again when some are over"
             ),
             Self::Stopped => f.write_str(STOPPED),
         }
@@ -204,16 +209,22 @@ pub enum BuildError {
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Tick(tick) => write!(f, "a tick of {tick:?}: it must be above zero and below 584 years"),
-            Self::NoWorkers => f.write_str("a pool of zero workers: leave it out to run jobs on the driving thread"),
-            Self::SlowAfterZero => f.write_str(
-                "a `slow_after` of zero: each run would be reported, so give it a time above zero, such as a second",
-            ),
-            Self::NoJobs => {
-                f.write_str("a limit of zero jobs: each would be refused; leave `max_jobs` out for no limit")
+            Self::Tick(tick) => {
+                write!(f, "a tick of {tick:?}: it must be above zero and below 584 years")
             }
+            Self::NoWorkers => f.write_str(
+                "a pool of zero workers: leave it out to run jobs on the driving thread",
+            ),
+            Self::SlowAfterZero => f.write_str(
+                "a `slow_after` of zero: each run would be reported, so give it a time above zero, \
+                 such as a second",
+            ),
+            Self::NoJobs => f.write_str(
+                "a limit of zero jobs: each would be refused; leave `max_jobs` out for no limit",
+            ),
             Self::Limit(jobs) => {
-                write!(f, "a limit of {jobs} jobs: a backend holds at most {}", crate::Builder::MOST_JOBS)
+                let most = crate::Builder::MOST_JOBS;
+                write!(f, "a limit of {jobs} jobs: a backend holds at most {most}")
             }
             Self::Thread(error) => write!(f, "a thread could not be started: {error}"),
         }

@@ -51,8 +51,8 @@ impl fmt::Display for Event {
                 // the remedies hold for both.
                 write!(
                     f,
-                    "{job} took {took:?}, and held up others unless a worker was free: shorten it, have jobs run on (more) \
-                     workers by `Builder::workers`, or raise `slow_after`"
+                    "{job} took {took:?}, and held up others unless a worker was free: shorten it, \
+                     have jobs run on (more) workers by `Builder::workers`, or raise `slow_after`"
                 )
             }
             EventKind::ChannelFull => {

@@ -7,7 +7,8 @@
 //!
 //! let service = Service::start()?;
 //! let timers = service.handle(); // for every thread
-//! timers.after(Duration::from_secs(30)).key("session 1").run(|run| println!("{} expired", run.job()))?;
+//! let session = timers.after(Duration::from_secs(30)).key("session 1");
+//! session.run(|run| println!("{} expired", run.job()))?;
 //! timers.refresh("session 1", Duration::from_secs(60))?;
 //! timers.every(Duration::from_secs(3600)).run(|run| println!("report {}", run.number()))?;
 //! assert_eq!(service.stop(Stop::Wait).jobs.len(), 2); // what has not run comes back
@@ -17,18 +18,19 @@
 //! # What it does
 //!
 //! * **When**: [after a delay](Handle::after), [at a moment](Handle::at), [at a time of the wall
-//!   clock](Handle::at_time); once, [so many times](Periodic::times), or without end; at a fixed rate
-//!   with a [policy for missed periods](Missed), or with a [fixed delay](Periodic::fixed_delay); or
-//!   whenever a [rule](Rule) says so, such as a cron line with a time zone (feature `cron`), which
-//!   runs as it should when clocks are changed.
+//!   clock](Handle::at_time); once, [so many times](Periodic::times), or without end; at a fixed
+//!   rate with a [policy for missed periods](Missed), or with a [fixed
+//!   delay](Periodic::fixed_delay); or whenever a [rule](Rule) says so, such as a cron line with a
+//!   time zone (feature `cron`), which runs as it should when clocks are changed.
 //! * **What**: a closure, a value to be sent through a channel, or a [future] that becomes ready:
 //!   `sleep`, `timeout`, `interval` and a delay queue, on any executor.
-//! * **Meanwhile**: [cancel](JobHandle::cancel) (the job comes back), [refresh](JobHandle::refresh),
-//!   ask for [runs](JobHandle::runs), [remaining time](JobHandle::remaining),
-//!   [status](JobHandle::status); by handle or by [unique key](OneShot::key). Of a call and a run that
-//!   race, one wins, and the answer says which.
+//! * **Meanwhile**: [cancel](JobHandle::cancel) (the job comes back),
+//!   [refresh](JobHandle::refresh), ask for [runs](JobHandle::runs), [remaining
+//!   time](JobHandle::remaining), [status](JobHandle::status); by handle or by [unique
+//!   key](OneShot::key). Of a call and a run that race, one wins, and the answer says which.
 //! * **Where**: on the driving thread, on [workers](Builder::workers), or on [an executor of
-//!   yours](Executor). A job that panics is caught and [reported](Event), and a periodic one goes on.
+//!   yours](Executor). A job that panics is caught and [reported](Event), and a periodic one goes
+//!   on.
 //! * **The end**: [stopping](Service::stop) gives back each job that did not run; what is scheduled
 //!   afterwards is refused, with the job in the error.
 //! * **Seeing it**: [counters, lateness and run time](Snapshot), also as text for Prometheus.
@@ -87,20 +89,18 @@
 //!    [tick](Builder::tick), or to the [slack](Builder::slack).
 //! 2. **No drift.** At a fixed rate, deadlines are whole periods from the first, whatever was late.
 //! 3. **In order.** Runs are handed out in the order of their deadlines' ticks; on one thread they
-//!    run
-//!    in that order, and values that are sent arrive in it, workers or not. Of one tick, those that
-//!    one thread has scheduled come in the order of scheduling.
+//!    run in that order, and values that are sent arrive in it, workers or not. Of one tick, those
+//!    that one thread has scheduled come in the order of scheduling.
 //! 4. **Exactly as often as it should.** A job that is scheduled runs, or is cancelled, or is given
 //!    back: one of these, and the caller knows which. How a job ended is kept for its
 //!    [handles](JobHandle) where several runs, a name or a key are, or where [it was asked
 //!    for](OneShot::tracked).
 //! 5. **A job harms no other.** Neither by panicking nor, with a worker to spare, by being slow.
-//!    Where
-//!    jobs run on workers, futures and values that are sent wait for none of them.
+//!    Where jobs run on workers, futures and values that are sent wait for none of them.
 //! 6. **Nothing blocks for ever.** A call of a handle waits for others that hold the lock of a
-//!    shard:
-//!    as long as they do the same, or the driver takes out 64 timers at most. The driver waits for
-//!    no worker and no receiver. A stop that a job calls waits for no run that has not begun.
+//!    shard: as long as they do the same, or the driver takes out 64 timers at most. The driver
+//!    waits for no worker and no receiver. A stop that a job calls waits for no run that has not
+//!    begun.
 //!
 //! # Recipes
 //!
@@ -117,7 +117,8 @@
 //!     let service = Service::builder().workers(1).start()?;
 //!     service.handle().sleep(Duration::from_millis(1)).await?;
 //!     service.handle().after(Duration::from_secs(3600)).run(|_| println!("an hour has passed"))?;
-//!     let stopped = tokio::task::spawn_blocking(move || service.stop(Stop::WaitFor(Duration::from_secs(10)))).await?;
+//!     let stop = move || service.stop(Stop::WaitFor(Duration::from_secs(10)));
+//!     let stopped = tokio::task::spawn_blocking(stop).await?;
 //!     assert_eq!(stopped.jobs.len(), 1);
 //!     Ok(())
 //! }
@@ -161,16 +162,22 @@
 //! use wheelhouse_service::{Handle, Service};
 //!
 //! fn answer(mut client: TcpStream, timers: &Handle) -> io::Result<()> {
-//!     client.set_read_timeout(Some(Duration::from_secs(5)))?; // one that says nothing keeps nobody waiting
-//!     BufReader::new(&client).lines().take_while(|line| line.as_ref().is_ok_and(|line| !line.is_empty())).for_each(drop);
-//!     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nConnection: close\r\n";
+//!     // One that says nothing keeps nobody waiting.
+//!     client.set_read_timeout(Some(Duration::from_secs(5)))?;
+//!     let says_more =
+//!         |line: &io::Result<String>| line.as_ref().is_ok_and(|line| !line.is_empty());
+//!     BufReader::new(&client).lines().take_while(says_more).for_each(drop);
+//!     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n\
+//!                 Connection: close\r\n";
 //!     let text = timers.snapshot().prometheus();
 //!     write!(client, "{head}Content-Length: {}\r\n\r\n{text}", text.len())
 //! }
 //!
 //! let service = Service::start()?;
 //! for client in TcpListener::bind("127.0.0.1:9100")?.incoming() {
-//!     client.and_then(|client| answer(client, &service.handle())).unwrap_or_else(|error| eprintln!("metrics: {error}"));
+//!     client
+//!         .and_then(|client| answer(client, &service.handle()))
+//!         .unwrap_or_else(|error| eprintln!("metrics: {error}"));
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

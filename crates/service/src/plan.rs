@@ -18,7 +18,8 @@ impl Handle {
         OneShot::new(self, self.now().checked_add(delay))
     }
 
-    /// Plans a job for a moment of the service's [`Clock`](crate::Clock). One that is past is due at once.
+    /// Plans a job for a moment of the service's [`Clock`](crate::Clock). One that is past is due
+    /// at once.
     pub fn at(&self, moment: Moment) -> OneShot<'_> {
         OneShot::new(self, Some(moment))
     }

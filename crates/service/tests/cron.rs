@@ -69,7 +69,8 @@ fn a_year_stands_behind_only_if_seconds_stand_in_front() {
     assert_eq!(times("30 0 9 * * MON"), ["Mon 2026-01-05 09:00:30"]);
     assert_eq!(times("30 0 9 * * MON 2027"), ["Mon 2027-01-04 09:00:30"]);
     let message = Cron::new("0 9 * * MON 2027", TimeZone::UTC).unwrap_err().to_string();
-    let fields = "as in '0 9 * * MON'; six with seconds in front; seven with seconds in front and a year behind";
+    let fields = "as in '0 9 * * MON'; six with seconds in front; seven with seconds in front and \
+                  a year behind";
     assert!(message.ends_with(fields), "{message}");
 }
 

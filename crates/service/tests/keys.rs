@@ -20,7 +20,8 @@ fn a_second_job_with_a_key_is_refused_and_comes_back() {
         (rejected.reason, rejected.to_string().as_str()),
         (
             Reason::DuplicateKey,
-            "a job with this key is scheduled already: refresh or cancel that one, or schedule by `replacing`"
+            "a job with this key is scheduled already: refresh or cancel that one, or schedule by \
+             `replacing`"
         )
     );
     assert_eq!((rig.timers.len(), first.key().map(|key| &**key)), (1, Some("session")));

@@ -68,7 +68,8 @@ fn who_is_refused_is_told_what_to_do_instead() {
 #[test]
 fn who_has_dropped_the_service_is_told_to_keep_it() {
     let timers = Service::start().unwrap().handle();
-    let stopped = "the service has been stopped or dropped: keep the `Service` for as long as jobs are to run";
+    let stopped = "the service has been stopped or dropped: keep the `Service` for as long as \
+                   jobs are to run";
     assert_eq!(timers.after(ms(1)).run(|_| ()).unwrap_err().to_string(), stopped);
     assert_eq!(timers.refresh("key", ms(1)).unwrap_err().to_string(), stopped);
 }

@@ -110,7 +110,8 @@ fn what_is_kept_when_jobs_are_over_is_used_again() {
         for jobs in NUMBERS {
             let (left, more) = kept_of_each(jobs, schedule);
             assert!(bytes.contains(&left), "{left} bytes for each of {jobs}, {bytes:?} documented");
-            // A shard's map of keys may double late, when places of those that ended were in its way.
+            // A shard's map of keys may double late, when places of those that ended were in its
+            // way.
             assert!(
                 more.unsigned_abs() < 100_000.max(8 * jobs as u64),
                 "{more} bytes more or less the second time, of {jobs}"

@@ -28,7 +28,8 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     let micros = || prop_oneof![0_u64..10_000, 0_u64..2_000_000];
     let op = prop_oneof![
         3 => micros().prop_map(Op::Once),
-        2 => (1_000_u64..300_000, micros(), 1_u64..5).prop_map(|(period, first, times)| Op::Every { period, first, times }),
+        2 => (1_000_u64..300_000, micros(), 1_u64..5)
+            .prop_map(|(period, first, times)| Op::Every { period, first, times }),
         1 => (0_usize..64).prop_map(Op::Cancel),
         3 => (0_usize..64, micros()).prop_map(|(job, delay)| Op::Refresh(job, delay)),
         3 => micros().prop_map(Op::Play),
@@ -175,7 +176,11 @@ fn compare(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 500,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn random_schedules_run_as_the_model_says(ops in ops()) {

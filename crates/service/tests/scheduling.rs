@@ -355,7 +355,10 @@ fn every_backend_runs_the_same_jobs_at_the_same_times() {
     let mut all = Vec::new();
     macro_rules! each {
         ($($backend:ty,)+) => {
-            $(all.push((<$backend>::INFO.name, runs_on(<$backend>::build::<JobIndex, NoMeter>())));)+
+            $(
+                let backend = <$backend>::build::<JobIndex, NoMeter>();
+                all.push((<$backend>::INFO.name, runs_on(backend)));
+            )+
         };
     }
     wheelhouse_registry::for_each_backend!(each);

@@ -191,8 +191,7 @@ fn an_executor_may_stop_the_service_when_it_holds_no_run() {
 }
 
 #[test]
-fn an_executor_that_stops_the_service_while_it_holds_a_run_waits_for_that_as_long_as_it_was_told_to()
- {
+fn an_executor_that_stops_while_it_holds_a_run_waits_for_that_as_long_as_it_was_told_to() {
     let act: fn(&Stopper, DueRun) = |stopper, run| {
         stopper.stop();
         run.run();

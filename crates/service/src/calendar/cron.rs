@@ -5,7 +5,8 @@
 //! use wheelhouse_service::cron::{Cron, jiff::tz::TimeZone};
 //!
 //! let service = Service::start()?;
-//! let berlin = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3")?; // or TimeZone::get("Europe/Berlin")
+//! // Or TimeZone::get("Europe/Berlin").
+//! let berlin = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3")?;
 //! let mondays = Cron::new("0 9 * * MON", berlin.clone())?;
 //! let monthly = Cron::new("0 9 12 * *", berlin)?;
 //! service.handle().on(mondays).named("weekly report").run(|_| println!("the week"))?;
@@ -161,7 +162,11 @@ fn check(line: &str) -> Result<(), String> {
     }
     let weekdays = if fields.len() == 5 { fields.get(4) } else { fields.get(5) };
     if weekdays.is_some_and(|days| days.split(',').any(|day| day.eq_ignore_ascii_case("L"))) {
-        return Err("L alone is no day of the week, the last Friday of a month is 'FRI#L', and the last day of a month 'L' as its day".to_owned());
+        return Err(
+            "L alone is no day of the week, the last Friday of a month is 'FRI#L', and the \
+             last day of a month 'L' as its day"
+                .to_owned(),
+        );
     }
     Ok(())
 }
@@ -364,8 +369,9 @@ impl Times {
 
 /// What a line consists of: `croner` says that a number is out of bounds, but neither in which
 /// field nor what they are.
-const FIELDS: &str = "five fields: minute 0-59, hour 0-23, day 1-31, month 1-12 or JAN-DEC, weekday 0-7 or SUN-SAT, as in \
-                      '0 9 * * MON'; six with seconds in front; seven with seconds in front and a year behind";
+const FIELDS: &str = "five fields: minute 0-59, hour 0-23, day 1-31, month 1-12 or JAN-DEC, \
+                      weekday 0-7 or SUN-SAT, as in '0 9 * * MON'; six with seconds in front; \
+                      seven with seconds in front and a year behind";
 
 impl fmt::Display for CronError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -376,7 +382,8 @@ impl fmt::Display for CronError {
             Self::NeverMatches { line } => {
                 write!(
                     f,
-                    "the cron line '{line}' never matches: does a month of it have such a day, and is its year after 1969?"
+                    "the cron line '{line}' never matches: does a month of it have such a day, and \
+                     is its year after 1969?"
                 )
             }
         }

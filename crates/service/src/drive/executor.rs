@@ -17,7 +17,8 @@ use crate::sync::{Mutex, Sender, unbounded};
 /// use wheelhouse_service::{DueRun, Service};
 ///
 /// // A thread for each run; a thread pool has the same shape.
-/// let service = Service::builder().executor(|run: DueRun| drop(std::thread::spawn(|| run.run()))).start()?;
+/// let on_a_thread = |run: DueRun| drop(std::thread::spawn(|| run.run()));
+/// let service = Service::builder().executor(on_a_thread).start()?;
 /// # drop(service);
 /// # Ok::<(), wheelhouse_service::BuildError>(())
 /// ```

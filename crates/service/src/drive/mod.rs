@@ -93,8 +93,8 @@ impl Driver {
                 }
                 Some(Came::Here(begun)) => {
                     let _inside = house.enter();
-                    // The end of the last run is the begin of this one, if nothing was waited for in
-                    // between: to read the clock takes as long as half of the rest.
+                    // The end of the last run is the begin of this one, if nothing was waited for
+                    // in between: to read the clock takes as long as half of the rest.
                     let at_once = id.is_some() && !waited && !reported;
                     let started = if at_once { now } else { house.now() };
                     let done;

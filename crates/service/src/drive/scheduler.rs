@@ -27,11 +27,14 @@ const ROUNDS: u32 = 1_000;
 /// let clock = ManualClock::new();
 /// let tick = Duration::from_millis(1);
 /// let mut scheduler = Scheduler::builder().tick(tick).clock(clock.clone()).build()?;
-/// let job = scheduler.handle().after(Duration::from_micros(1500)).run(|run| assert_eq!(run.number(), 1))?;
+/// let timers = scheduler.handle();
+/// let later = timers.after(Duration::from_micros(1500));
+/// let job = later.run(|run| assert_eq!(run.number(), 1))?;
 ///
 /// assert_eq!(scheduler.poll(clock.now()), 0);
 /// let wakeup = scheduler.next_wakeup().ok_or("a job is pending")?;
-/// assert_eq!(wakeup.since_origin(), Duration::from_millis(2)); // rounded up to the tick: never early
+/// // Rounded up to the tick: never early.
+/// assert_eq!(wakeup.since_origin(), Duration::from_millis(2));
 /// clock.set(wakeup);
 /// assert_eq!(scheduler.poll(clock.now()), 1);
 /// assert_eq!((job.is_pending(), scheduler.next_wakeup()), (false, None));

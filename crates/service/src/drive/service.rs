@@ -25,10 +25,11 @@ use std::time::Duration;
 /// use wheelhouse_service::{Service, Stop};
 ///
 /// let service = Service::builder().workers(2).start()?;
-/// let timers = service.handle(); // cheap to clone, for every thread that wants to schedule something
+/// let timers = service.handle(); // cheap to clone, for every thread that schedules
 ///
 /// timers.after(Duration::from_millis(1)).run(|run| println!("{:?} late", run.lateness()))?;
-/// timers.every(Duration::from_secs(3600)).named("report").run(|_| println!("an hour has passed"))?;
+/// let hourly = timers.every(Duration::from_secs(3600)).named("report");
+/// hourly.run(|_| println!("an hour has passed"))?;
 ///
 /// let stopped = service.stop(Stop::Wait);
 /// assert!(stopped.jobs.iter().any(|job| job.handle().name() == Some("report")));

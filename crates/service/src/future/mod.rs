@@ -20,7 +20,8 @@
 //! let never = timers.timeout(Duration::from_millis(2), std::future::pending::<()>()).await;
 //! assert_eq!(never, Err(TimeoutError::Elapsed));
 //!
-//! let mut interval = timers.every(Duration::from_millis(2)).missed(Missed::Skip).times(3).interval()?;
+//! let every = timers.every(Duration::from_millis(2)).missed(Missed::Skip);
+//! let mut interval = every.times(3).interval()?;
 //! while let Some(beat) = interval.tick().await {
 //!     println!("beat {} was due at {:?}", beat?.number, beat?.deadline);
 //! }

@@ -83,7 +83,8 @@ impl Clock for MonotonicClock {
 /// let summer = SystemTime::UNIX_EPOCH + Duration::from_secs(3600);
 /// clock.set_wall(summer); // somebody sets the wall clock, or the machine was suspended
 /// clock.advance(Duration::from_secs(1));
-/// assert_eq!((clock.now(), clock.wall()), (Moment::from_nanos(6_000_000_000), summer + Duration::from_secs(1)));
+/// assert_eq!(clock.now(), Moment::from_nanos(6_000_000_000));
+/// assert_eq!(clock.wall(), summer + Duration::from_secs(1));
 /// ```
 #[derive(Clone)]
 pub struct ManualClock {
