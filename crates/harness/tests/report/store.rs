@@ -57,6 +57,7 @@ fn saving_again_replaces_and_leaves_no_other_files() {
     names.sort();
     let wanted = [
         "failures.csv",
+        "footprint.csv",
         "latency.csv",
         "memory.csv",
         "provenance.txt",
