@@ -1,27 +1,44 @@
-//! What an operation of the hierarchical wheel costs at ten and at a hundred million timers.
+//! What an operation costs at ten and at a hundred million timers.
 //!
 //! The harness keeps its streams and an oracle in memory, a few hundred bytes a timer; here nothing
-//! is kept but the wheel and the handles, so that a hundred million timers take 4 GiB. What is
+//! is kept but the structure and the handles, so that a hundred million timers take 4 GiB. What is
 //! checked is what can be checked so: everything that was started fires or is cancelled, once, in
 //! order, each at its own deadline, and the values add up.
 //!
 //! ```text
-//! cargo run --release -p wheelhouse-benches --example scale -- [TIMERS ...] > results/scale.md
+//! cargo run --release -p wheelhouse-benches --example scale -- [TIMERS | STRUCTURE ...]
 //! ```
 //!
-//! Without numbers: 10,000,000 and 100,000,000, each once: every figure is the mean of at least ten
-//! million operations, but of one run, so that a slow minute of the machine shows in it. That takes
-//! about a quarter of an hour where memory has pages of 4 KiB; each row is told on the error output
-//! as it comes.
+//! Without numbers: 10,000,000 timers; without names: the hierarchical wheel, the list wheel, the
+//! round wheel and the lazy heap. They take turns in three rounds, and a figure is the median of
+//! them; each row is told on the error output as it comes. That takes some five minutes; ten times
+//! the timers take ten times as long and more, where memory has pages of 4 KiB.
 
 use std::time::{Duration, Instant};
-use wheelhouse_hierarchical_wheel::{HierarchicalWheel, Tick, Timer, TimerId};
+use wheelhouse_core::backend::Backend;
+use wheelhouse_core::meter::NoMeter;
+use wheelhouse_core::{Tick, Timer, TimerId};
+use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 use wheelhouse_machine::provenance;
+use wheelhouse_registry::Visitor;
 
 /// Delays are uniform in `1..=LONGEST`, as in the harness.
 const LONGEST: Tick = 1 << 20;
-const COLUMNS: [&str; 7] =
-    ["insert cold", "cancel", "insert warm", "reschedule", "steady", "fire jump", "fire ticks"];
+const COLUMNS: [&str; 8] = [
+    "insert cold",
+    "cancel",
+    "insert warm",
+    "reschedule",
+    "steady",
+    "hold",
+    "fire jump",
+    "fire ticks",
+];
+
+/// A figure for each column.
+type Row = [f64; COLUMNS.len()];
+
+const ROUNDS: usize = 3;
 
 /// A generator, and an order of 0..n that needs no memory.
 struct Random(u64);
@@ -74,9 +91,9 @@ impl Fired {
 }
 
 /// All columns at n timers.
-fn measure(n: u64) -> [f64; COLUMNS.len()] {
+fn measure<B: Backend>(n: u64) -> Row {
     let mut random = Random(n);
-    let mut wheel = HierarchicalWheel::<u64>::new();
+    let mut wheel = B::build::<u64, NoMeter>();
     let mut ids: Vec<TimerId> = Vec::with_capacity(n as usize);
     let cold = time(n, || (0..n).for_each(|value| ids.push(wheel.insert(random.delay(), value))));
     let cancel =
@@ -102,6 +119,16 @@ fn measure(n: u64) -> [f64; COLUMNS.len()] {
             *id = wheel.insert(now + random.delay(), value);
         }
     }
+    let mut last = now;
+    let hold = time(n, || {
+        for _ in 0..n {
+            let (deadline, value) = take_earliest(&mut wheel);
+            assert!(deadline >= last, "in order");
+            last = deadline;
+            ids[value as usize] = wheel.insert(deadline + random.delay(), value);
+        }
+    });
+    now = wheel.now();
     let mut fired = Fired { last: now, sum: 0 };
     now += LONGEST;
     let jump = time(n, || _ = wheel.advance(now, |it| fired.add(it.deadline, it.value, now)));
@@ -117,7 +144,48 @@ fn measure(n: u64) -> [f64; COLUMNS.len()] {
         }
     });
     assert_eq!((fired.sum, wheel.len()), (n * (n - 1) / 2, 0), "every timer fires once");
-    [cold, cancel, warm, reschedule, steady, jump, ticks]
+    [cold, cancel, warm, reschedule, steady, hold, jump, ticks]
+}
+
+/// Goes from wake-up to wake-up until a timer is due.
+fn take_earliest(wheel: &mut impl Timer<u64>) -> (Tick, u64) {
+    loop {
+        let wakeup = wheel.next_wakeup().unwrap_or_default();
+        if let Some(expired) = wheel.pop_expired(wakeup) {
+            return (expired.deadline, expired.value);
+        }
+    }
+}
+
+/// Measures the structures with these names once.
+struct Round<'a> {
+    names: &'a [String],
+    n: u64,
+    rows: Vec<(&'static str, Row)>,
+}
+
+impl Visitor for Round<'_> {
+    fn visit<B: Backend + 'static>(&mut self) {
+        let name = B::INFO.name;
+        if !self.names.iter().any(|it| it == name) {
+            return;
+        }
+        let row = measure::<B>(self.n);
+        let columns = COLUMNS.iter().zip(row).map(|(name, ns)| format!("{name} {ns:.1}"));
+        eprintln!("  {name}: {}", columns.collect::<Vec<_>>().join(", "));
+        self.rows.push((name, row));
+    }
+}
+
+/// The medians of some rounds.
+fn medians(rounds: &[Vec<(&'static str, Row)>]) -> Vec<(&'static str, Row)> {
+    let names = rounds[0].iter().map(|(name, _)| *name).enumerate();
+    let median = |at: usize, column: usize| {
+        let mut figures: Vec<f64> = rounds.iter().map(|rows| rows[at].1[column]).collect();
+        figures.sort_unstable_by(f64::total_cmp);
+        figures[figures.len() / 2]
+    };
+    names.map(|(at, name)| (name, std::array::from_fn(|column| median(at, column)))).collect()
 }
 
 /// The nanoseconds of an empty tick, and of asking for the next wake-up, with a million timers far
@@ -135,39 +203,55 @@ fn idle() -> (f64, f64) {
     (tick, ask)
 }
 
-fn main() -> anyhow::Result<()> {
-    let sizes: Result<Vec<u64>, _> =
-        std::env::args().skip(1).map(|n| n.replace('_', "").parse()).collect();
-    let mut sizes =
-        sizes.map_err(|_| anyhow::anyhow!("numbers of timers are written as 10_000_000"))?;
-    if sizes.is_empty() {
-        sizes = vec![10_000_000, 100_000_000];
+/// What the arguments ask for: numbers of timers, and names of structures.
+fn asked() -> anyhow::Result<(Vec<u64>, Vec<String>)> {
+    const USUAL: [&str; 4] = ["hierarchical-wheel", "list-wheel", "round-wheel", "lazy-heap"];
+    let (mut sizes, mut names) = (Vec::new(), Vec::new());
+    let known: Vec<&str> = wheelhouse_registry::all().iter().map(|info| info.name).collect();
+    for argument in std::env::args().skip(1) {
+        match argument.replace('_', "").parse::<u64>() {
+            Ok(n) if (2..=1 << 31).contains(&n) => sizes.push(n),
+            Ok(_) => anyhow::bail!("a number of timers is between 2 and 2^31"),
+            Err(_) if known.contains(&argument.as_str()) => names.push(argument),
+            Err(_) => {
+                return Err(wheelhouse_present::unknown::error("structure", &argument, &known));
+            }
+        }
     }
-    anyhow::ensure!(
-        sizes.iter().all(|n| (2..=1 << 31).contains(n)),
-        "a number of timers is between 2 and 2^31"
+    if sizes.is_empty() {
+        sizes.push(10_000_000);
+    }
+    if names.is_empty() {
+        names.extend(USUAL.map(str::to_owned));
+    }
+    Ok((sizes, names))
+}
+
+fn main() -> anyhow::Result<()> {
+    let (sizes, names) = asked()?;
+    println!(
+        "# Ten million timers and more\n\n\
+         ns per operation: the median of {ROUNDS} rounds in turn; every expiry checked.\n"
     );
-    let mut rows = Vec::new();
-    for &n in &sizes {
-        eprintln!("{n} timers");
-        let row = measure(n);
-        let columns = COLUMNS.iter().zip(row).map(|(name, ns)| format!("{name} {ns:.1}"));
-        eprintln!("  {}", columns.collect::<Vec<_>>().join(", "));
-        rows.push(row);
+    println!("| n | structure | {} |", COLUMNS.join(" | "));
+    println!("|---:|:---|{}", "---:|".repeat(COLUMNS.len()));
+    for n in sizes {
+        let mut rounds = Vec::new();
+        for round in 1..=ROUNDS {
+            eprintln!("{n} timers, round {round} of {ROUNDS}");
+            let mut it = Round { names: &names, n, rows: Vec::new() };
+            wheelhouse_registry::visit(&mut it);
+            rounds.push(it.rows);
+        }
+        for (name, row) in medians(&rounds) {
+            println!("| {n} | {name} | {} |", row.map(|ns| format!("{ns:.1}")).join(" | "));
+        }
     }
     let it = provenance::gather(0);
-    println!(
-        "# Ten and a hundred million timers\n\n\
-         hierarchical-wheel, ns per operation, one run; every expiry checked.\n"
-    );
-    println!("| n | {} |\n|---:|{}", COLUMNS.join(" | "), "---:|".repeat(COLUMNS.len()));
-    for (&n, row) in sizes.iter().zip(&rows) {
-        println!("| {n} | {} |", row.map(|ns| format!("{ns:.1}")).join(" | "));
-    }
     let (tick, ask) = idle();
     println!(
-        "\nAn empty tick: {tick:.2} ns; `next_wakeup`: {ask:.2} ns, with a million timers far \
-         ahead.\n"
+        "\nThe hierarchical wheel with a million timers far ahead: an empty tick {tick:.2} ns, \
+         `next_wakeup` {ask:.2} ns.\n"
     );
     println!(
         "{}, {} processors, {}, {}, commit {}, `{}`",
