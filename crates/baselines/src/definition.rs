@@ -4,7 +4,7 @@ use crate::{
     HashedMap, Head, OrderedMap, Rear, RedBlackTree, SortedList, SortedSlice, UnorderedList,
 };
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
-use wheelhouse_core::meter::{self, Meter};
+use wheelhouse_core::meter::Meter;
 
 /// Where an operation passes all timers, more of them than this are not worth waiting for.
 const LINEAR: u32 = 10_000;
@@ -49,7 +49,7 @@ fn unordered(n: u64) -> Bounds {
 
 /// The comparisons of a bisection.
 fn bisection(n: u64) -> f64 {
-    meter::bisection(n as usize) as f64
+    f64::from(n.max(1).ilog2() + 1)
 }
 
 definition! {

@@ -68,6 +68,7 @@ impl Tree {
 
     /// The node of the next greater key.
     fn next(&self, mut at: u32, meter: &impl Meter) -> u32 {
+        meter.tally(Work::Link, 1);
         if self.child(at, MORE) != NONE {
             return self.outermost(self.child(at, MORE), LESS, meter);
         }
@@ -187,10 +188,10 @@ impl Tree {
     }
 }
 
-impl Queue for Tree {
+impl<M: Meter> Queue<M> for Tree {
     const EMPTY: Self = Self { nodes: Segments::new(), root: NONE, first: NONE };
 
-    fn insert(&mut self, key: Key, place: u32, meter: &impl Meter) {
+    fn insert(&mut self, key: Key, place: u32, meter: &M) {
         let new = Node { key, parent: NONE, children: [NONE; 2], is_red: true };
         if place as usize >= self.nodes.len() {
             self.nodes.grow_to(place as usize + 1, || new);
@@ -216,7 +217,7 @@ impl Queue for Tree {
         }
     }
 
-    fn remove(&mut self, _: Key, place: u32, meter: &impl Meter) {
+    fn remove(&mut self, _: Key, place: u32, meter: &M) {
         if self.first == place {
             self.first = self.next(place, meter);
         }
@@ -253,7 +254,7 @@ impl Queue for Tree {
         (self.first != NONE).then(|| self.nodes[self.first as usize].key.deadline)
     }
 
-    fn pop(&mut self, meter: &impl Meter) -> Option<u32> {
+    fn pop(&mut self, meter: &M) -> Option<u32> {
         let first = self.first;
         if first == NONE {
             return None;
@@ -269,6 +270,8 @@ mod tests {
     use super::*;
     use alloc::collections::BTreeMap;
     use wheelhouse_core::meter::NoMeter;
+
+    const EMPTY: Tree = <Tree as Queue<NoMeter>>::EMPTY;
 
     impl Tree {
         /// The black nodes on each path down from a node, and how many nodes there are.
@@ -293,7 +296,7 @@ mod tests {
 
     #[test]
     fn stays_balanced_under_random_operations() {
-        let (mut tree, mut expected, mut state) = (Tree::EMPTY, BTreeMap::new(), 7_u64);
+        let (mut tree, mut expected, mut state) = (EMPTY, BTreeMap::new(), 7_u64);
         let mut random = || {
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
@@ -318,7 +321,7 @@ mod tests {
                 popped.inspect(|place| places[*place as usize] = None);
             }
             assert_eq!(tree.check(tree.root, NONE).1, expected.len());
-            assert_eq!(tree.first(), expected.first_key_value().map(|(key, _)| key.deadline));
+            assert_eq!(Queue::<NoMeter>::first(&tree), expected.first_key_value().map(|(key, _)| key.deadline));
         }
     }
 }
