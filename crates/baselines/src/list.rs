@@ -49,7 +49,9 @@ impl<F: SearchFrom> List<F> {
             meter.tally(Work::Comparison, 1);
             self.keys[place as usize] < key
         };
-        let passed = |places| meter.tally(Work::Link, places);
+        let passed = |places| {
+            meter.tally(Work::Link, places);
+        };
         if F::REAR {
             let mut from_rear =
                 core::iter::successors(self.ends.last(), |place| self.lists.before(*place));

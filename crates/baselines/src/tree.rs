@@ -269,7 +269,8 @@ impl<M: Meter> Queue<M> for Tree {
 mod tests {
     use super::*;
     use alloc::collections::BTreeMap;
-    use wheelhouse_core::meter::NoMeter;
+    use alloc::vec::Vec;
+    use wheelhouse_core::meter::{CountingMeter, NoMeter};
 
     const EMPTY: Tree = <Tree as Queue<NoMeter>>::EMPTY;
 
@@ -292,6 +293,31 @@ mod tests {
             assert_eq!(blacks, others, "as many black nodes on each path");
             (blacks + u32::from(!node.is_red), left + right + 1)
         }
+
+        /// How many nodes a key passes on its way down.
+        fn way(&self, key: Key) -> u64 {
+            let (mut at, mut passed) = (self.root, 0);
+            while at != NONE {
+                let node = &self.nodes[at as usize];
+                (at, passed) = (node.children[usize::from(key > node.key)], passed + 1);
+            }
+            passed
+        }
+
+        /// All links between nodes.
+        fn links(&self) -> Vec<[u32; 3]> {
+            let links = |node: &Node| [node.parent, node.children[LESS], node.children[MORE]];
+            self.nodes.iter().map(links).collect()
+        }
+
+        /// The links that were others before, but for those of one node.
+        fn changed(&self, before: &[[u32; 3]], but: usize) -> u64 {
+            let links = self.links();
+            let pairs = before.iter().zip(&links).enumerate().filter(|(at, _)| *at != but);
+            pairs
+                .map(|(_, (old, new))| (0..3).filter(|at| old[*at] != new[*at]).count() as u64)
+                .sum()
+        }
     }
 
     #[test]
@@ -306,12 +332,22 @@ mod tests {
         let mut places = [None; 300];
         for order in 0..40_000 {
             let place = random() as usize % places.len();
+            let (before, meter) = (tree.links(), CountingMeter::default());
+            let told = |work| meter.count(work);
             if let Some(key) = places[place].take() {
-                tree.remove(key, place as u32, &NoMeter);
+                tree.remove(key, place as u32, &meter);
+                assert!(
+                    tree.changed(&before, place) <= told(Work::Link) && told(Work::Comparison) == 0
+                );
                 assert_eq!(expected.remove(&key), Some(place as u32));
             } else {
                 let key = Key { deadline: random() % 100, order };
-                tree.insert(key, place as u32, &NoMeter);
+                let way = tree.way(key);
+                tree.insert(key, place as u32, &meter);
+                // An independent count: a comparison and a link down for each node on the way, and
+                // then no link that is another now has not been told of.
+                assert_eq!(told(Work::Comparison), way);
+                assert!(tree.changed(&before, place) <= told(Work::Link) - way);
                 expected.insert(key, place as u32);
                 places[place] = Some(key);
             }
@@ -321,7 +357,10 @@ mod tests {
                 popped.inspect(|place| places[*place as usize] = None);
             }
             assert_eq!(tree.check(tree.root, NONE).1, expected.len());
-            assert_eq!(Queue::<NoMeter>::first(&tree), expected.first_key_value().map(|(key, _)| key.deadline));
+            assert_eq!(
+                Queue::<NoMeter>::first(&tree),
+                expected.first_key_value().map(|(key, _)| key.deadline)
+            );
         }
     }
 }

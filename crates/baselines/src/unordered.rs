@@ -94,7 +94,7 @@ impl<T, S: Store<T>, M: Meter> Unordered<T, S, M> {
         if now < self.earliest {
             return;
         }
-        self.meter.tally(Work::EntryScan, self.timers.len() as u64);
+        self.meter.tally(Work::EntryScan, self.timers.places() as u64);
         let (due, meter, mut earliest) = (&mut self.due, &self.meter, Tick::MAX);
         self.timers.for_each(|id, &Entry { deadline, order, .. }| {
             if deadline > now {

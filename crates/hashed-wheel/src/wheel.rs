@@ -104,7 +104,9 @@ impl<T, M: Meter> HashedWheel<T, M> {
         // Behind all others if it can be: so timers of one deadline, or of one length, are not
         // passed each time.
         let last = self.slots[at].last().filter(&is_before);
-        let passed = |_: &u32| self.meter.tally(Work::Link, 1);
+        let passed = |_: &u32| {
+            self.meter.tally(Work::Link, 1);
+        };
         let before = last.or_else(|| {
             self.lists.iter(&self.slots[at]).take_while(&is_before).inspect(passed).last()
         });
