@@ -133,7 +133,7 @@ impl<M: Meter> Queue<M> for Calendar {
         }
         self.enter(key, place, meter);
         self.len += 1;
-        meter.tally(Work::Comparison, 1);
+        meter.tally(Work::Comparison, u64::from(self.first != NONE));
         if self.first == NONE || key < self.key_at(self.first) {
             self.first = place;
         }

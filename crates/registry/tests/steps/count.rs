@@ -8,34 +8,34 @@ use wheelhouse_core::Tick;
 use wheelhouse_core::meter::Work;
 
 /// Steps of each kind.
-pub type Steps = [u64; Work::ALL.len()];
+pub(crate) type Steps = [u64; Work::ALL.len()];
 
 thread_local! {
     static STEPS: RefCell<Steps> = RefCell::default();
 }
 
 /// Counts steps.
-pub fn steps(kind: Work, count: u64) {
+pub(crate) fn steps(kind: Work, count: u64) {
     STEPS.with_borrow_mut(|steps| steps[kind as usize] += count);
 }
 
 /// Counts one.
-pub fn step(kind: Work) {
+pub(crate) fn step(kind: Work) {
     steps(kind, 1);
 }
 
 /// All that was counted since the last call.
-pub fn taken() -> Steps {
+pub(crate) fn taken() -> Steps {
     STEPS.take()
 }
 
 /// A timer, by its deadline and the number of its insertion. To compare two is a step.
 #[derive(Clone, Copy, Debug)]
-pub struct Key(pub Tick, pub u64);
+pub(crate) struct Key(pub(crate) Tick, pub(crate) u64);
 
 impl Key {
     /// The same without a count.
-    pub fn pair(self) -> (Tick, u64) {
+    pub(crate) fn pair(self) -> (Tick, u64) {
         (self.0, self.1)
     }
 }
@@ -62,14 +62,14 @@ impl PartialEq for Key {
 impl Eq for Key {}
 
 /// Takes the first key out of a set if it is due at a tick.
-pub fn pop_due(set: &mut BTreeSet<Key>, now: Tick) -> Option<u64> {
+pub(crate) fn pop_due(set: &mut BTreeSet<Key>, now: Tick) -> Option<u64> {
     set.first().filter(|first| first.0 <= now)?;
     set.pop_first().map(|first| first.1)
 }
 
 /// How far after a slot the first occupied one is, round a wheel of so many and within `count`. A
 /// step for each word of 64 slots that has to be read: at the start, and where a word begins.
-pub fn next_occupied(
+pub(crate) fn next_occupied(
     slots: u64,
     from: u64,
     count: u64,

@@ -3,12 +3,12 @@
 
 use super::count::{Key, step, steps};
 use super::{Model, Plain};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use wheelhouse_core::Tick;
 use wheelhouse_core::meter::Work::{CascadeMove, Comparison, Link, SlotVisit};
 
 /// Levels of wheels, 256 slots each.
-pub struct Levels {
+pub(crate) struct Levels {
     timers: BTreeSet<Plain>,
     overdue: BTreeSet<Key>,
     hand: Tick,
@@ -19,7 +19,7 @@ pub struct Levels {
 }
 
 impl Levels {
-    pub fn new(of_chunks: bool) -> Self {
+    pub(crate) fn new(of_chunks: bool) -> Self {
         let (timers, overdue) = Default::default();
         Self { timers, overdue, hand: 0, now: 0, of_chunks }
     }
@@ -107,12 +107,13 @@ impl Model for Levels {
 }
 
 /// Wheels that are made on demand, and a queue of the slots that hold timers.
-pub struct Kafka {
+pub(crate) struct Kafka {
     slots: u64,
     levels: Vec<Tick>,
     /// Level and start of the slot that a timer is in.
     places: HashMap<u64, (usize, Tick)>,
-    lists: BTreeMap<(usize, Tick), BTreeSet<Plain>>,
+    /// In the order of insertion.
+    lists: HashMap<(usize, Tick), VecDeque<Plain>>,
     queue: BTreeSet<Key>,
     overdue: BTreeSet<Key>,
     hand: Tick,
@@ -120,7 +121,7 @@ pub struct Kafka {
 }
 
 impl Kafka {
-    pub fn new(slots: u64) -> Self {
+    pub(crate) fn new(slots: u64) -> Self {
         let (places, lists, queue, overdue) = Default::default();
         Self { slots, levels: vec![1], places, lists, queue, overdue, hand: 0, now: 0 }
     }
@@ -148,13 +149,14 @@ impl Kafka {
         (level, deadline - deadline % self.levels[level])
     }
 
-    fn put(&mut self, timer: Plain, level: usize) {
+    /// The list of a slot that a timer goes to.
+    fn list(&mut self, timer: Plain, level: usize) -> &mut VecDeque<Plain> {
         let slot = self.slot(level, timer.0);
         if !self.lists.contains_key(&slot) {
             self.queue.insert(self.queued(slot));
         }
-        self.lists.entry(slot).or_default().insert(timer);
         self.places.insert(timer.1, slot);
+        self.lists.entry(slot).or_default()
     }
 
     /// Takes a timer out of its slot; whether none is left.
@@ -162,7 +164,7 @@ impl Kafka {
         steps(Link, 2);
         let slot = self.places.remove(&timer.1).expect("it has a slot");
         let list = self.lists.get_mut(&slot).expect("the slot has a list");
-        list.remove(&timer);
+        list.retain(|other| *other != timer);
         let is_empty = list.is_empty();
         if is_empty {
             self.lists.remove(&slot);
@@ -180,7 +182,7 @@ impl Kafka {
                 self.lists.contains_key(&self.slot(*level, timer.0))
             };
             let level = (lowest + 1..slot.0).rev().find(is_occupied).unwrap_or(lowest);
-            self.put(timer, level);
+            self.list(timer, level).push_front(timer);
         }
     }
 }
@@ -192,7 +194,7 @@ impl Model for Kafka {
             return;
         }
         let level = self.level_of(key.0);
-        self.put(key.pair(), level);
+        self.list(key.pair(), level).push_back(key.pair());
         steps(Link, 4);
     }
 
@@ -220,7 +222,7 @@ impl Model for Kafka {
             self.hand = start;
             let slot = ((u64::MAX - level) as usize, start);
             if slot.0 == 0 {
-                let first = self.lists[&slot].first().copied().expect("it is in the queue");
+                let first = self.lists[&slot].front().copied().expect("it is in the queue");
                 if self.take(first).1 {
                     self.queue.pop_first();
                 }

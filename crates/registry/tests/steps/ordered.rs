@@ -8,7 +8,7 @@ use wheelhouse_core::meter::Work::{Comparison, ElementMove, EntryScan, Link};
 
 /// A library's ordered map. All its comparisons are made by the keys.
 #[derive(Default)]
-pub struct Map(BTreeSet<Key>);
+pub(crate) struct Map(BTreeSet<Key>);
 
 impl Model for Map {
     fn insert(&mut self, key: Key) {
@@ -27,7 +27,7 @@ impl Model for Map {
 
 /// A sorted array, the last first.
 #[derive(Default)]
-pub struct Slice(Vec<Key>);
+pub(crate) struct Slice(Vec<Key>);
 
 impl Model for Slice {
     fn insert(&mut self, key: Key) {
@@ -57,13 +57,13 @@ impl Model for Slice {
 }
 
 /// A sorted list, searched from the head or from the rear.
-pub struct List {
+pub(crate) struct List {
     timers: Vec<Key>,
     from_rear: bool,
 }
 
 impl List {
-    pub fn searched(from_rear: bool) -> Self {
+    pub(crate) fn searched(from_rear: bool) -> Self {
         Self { timers: Vec::new(), from_rear }
     }
 
@@ -110,7 +110,7 @@ impl Model for List {
 }
 
 /// Timers side by side, all looked at when one may be due.
-pub struct Unordered {
+pub(crate) struct Unordered {
     places: Vec<Option<(Tick, u64)>>,
     free: Vec<usize>,
     /// Whether the last takes the place of one that goes, as in a hash map that keeps an array.
@@ -121,7 +121,7 @@ pub struct Unordered {
 }
 
 impl Unordered {
-    pub fn new(is_dense: bool) -> Self {
+    pub(crate) fn new(is_dense: bool) -> Self {
         let (places, free, due) = Default::default();
         Self { places, free, is_dense, due, earliest: Tick::MAX, now: 0 }
     }
@@ -203,7 +203,7 @@ impl Model for Unordered {
 /// The heap of the textbooks. Each level is a comparison with each child but one, and a move; what
 /// takes the place of one that goes sinks to a leaf first, and rises from there.
 #[derive(Default)]
-pub struct Heap<const ARITY: usize>(Vec<Key>);
+pub(crate) struct Heap<const ARITY: usize>(Vec<Key>);
 
 impl<const ARITY: usize> Heap<ARITY> {
     fn at(&self, key: Key) -> usize {

@@ -8,7 +8,7 @@ use wheelhouse_core::meter::Work::{CascadeMove, Comparison, Link, SlotVisit};
 
 /// One wheel of a tick a slot. What is past its range waits in the list of its turn, all of them in
 /// an ordered map.
-pub struct Single {
+pub(crate) struct Single {
     slots: u64,
     near: BTreeSet<Plain>,
     far: HashMap<Tick, Vec<Plain>>,
@@ -21,7 +21,7 @@ pub struct Single {
 }
 
 impl Single {
-    pub fn new(slots: u64) -> Self {
+    pub(crate) fn new(slots: u64) -> Self {
         let (near, far, turns, overdue) = Default::default();
         Self { slots, near, far, turns, overdue, hand: 0, next: Tick::MAX, now: 0 }
     }
@@ -119,7 +119,7 @@ impl Model for Single {
 }
 
 /// One wheel of sorted slots.
-pub struct Hashed {
+pub(crate) struct Hashed {
     slots: Vec<Vec<Plain>>,
     overdue: BTreeSet<Key>,
     hand: Tick,
@@ -129,7 +129,7 @@ pub struct Hashed {
 }
 
 impl Hashed {
-    pub fn new(slots: usize) -> Self {
+    pub(crate) fn new(slots: usize) -> Self {
         let (slots, overdue) = (vec![Vec::new(); slots], BTreeSet::new());
         Self { slots, overdue, hand: 0, earliest: Tick::MAX, now: 0 }
     }
@@ -212,7 +212,7 @@ impl Model for Hashed {
 
 /// Levels that no timer leaves for another. A slot ends at a tick, and all of it fires.
 #[derive(Default)]
-pub struct Linux {
+pub(crate) struct Linux {
     levels: u32,
     slots: BTreeMap<(Tick, u32), Vec<Plain>>,
     places: HashMap<u64, (Tick, u32)>,
