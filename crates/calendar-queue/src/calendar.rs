@@ -207,8 +207,7 @@ mod tests {
     #[test]
     fn is_an_ordered_map_under_random_operations() {
         for spread in [1, 50, 1 << 20, u64::MAX] {
-            let (mut calendar, mut expected, mut state) =
-                (EMPTY, BTreeMap::new(), spread);
+            let (mut calendar, mut expected, mut state) = (EMPTY, BTreeMap::new(), spread);
             let mut keys = [None; 500];
             for order in 0..20_000 {
                 // By turns it grows and shrinks.

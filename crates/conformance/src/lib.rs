@@ -74,8 +74,8 @@ pub use golden::*;
 pub use guard::{Check, TIME_LIMIT};
 pub use property::{property_any_sequence, property_end_of_time, property_many_ties, steps};
 pub use suite::{approximate_checks, checks};
-pub use whole::stays_whole;
 pub use wheelhouse_oracle::{Oracle, OracleDefinition};
+pub use whole::stays_whole;
 
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;

@@ -153,7 +153,8 @@ mod tests {
             line.remove(link, &mut entries, &NoMeter);
         }
         assert_eq!(line.earliest(), Some(3));
-        let order: Vec<u32> = core::iter::from_fn(|| line.pop(&NoMeter)).map(|timer| timer.index).collect();
+        let order: Vec<u32> =
+            core::iter::from_fn(|| line.pop(&NoMeter)).map(|timer| timer.index).collect();
         assert_eq!(
             (order.as_slice(), line.earliest(), line.end()),
             ([1, 2, 4].as_slice(), None, 0)
