@@ -81,7 +81,7 @@ pub type SortedSlice<T, M = NoMeter> = Ordered<T, Slice, M>;
 pub type RedBlackTree<T, M = NoMeter> = Ordered<T, Tree, M>;
 
 /// Scheme 3 once more: the standard library's B-tree, which has no handles.
-pub type OrderedMap<T, M = NoMeter> = Ordered<T, Map, M>;
+pub type OrderedMap<T, M = NoMeter> = Ordered<T, Map<M>, M>;
 
 /// Compiles the program of the README.
 #[cfg(doctest)]

@@ -49,7 +49,9 @@ impl<F: SearchFrom> List<F> {
             meter.tally(Work::Comparison, 1);
             self.keys[place as usize] < key
         };
-        let passed = |places| meter.tally(Work::Link, places);
+        let passed = |places| {
+            meter.tally(Work::Link, places);
+        };
         if F::REAR {
             let mut from_rear =
                 core::iter::successors(self.ends.last(), |place| self.lists.before(*place));
@@ -69,11 +71,11 @@ impl<F: SearchFrom> List<F> {
     }
 }
 
-impl<F: SearchFrom> Queue for List<F> {
+impl<F: SearchFrom, M: Meter> Queue<M> for List<F> {
     const EMPTY: Self =
         Self { lists: Lists::new(), ends: Ends::EMPTY, keys: Segments::new(), from: PhantomData };
 
-    fn insert(&mut self, key: Key, place: u32, meter: &impl Meter) {
+    fn insert(&mut self, key: Key, place: u32, meter: &M) {
         if place as usize >= self.keys.len() {
             self.keys.grow_to(place as usize + 1, || key);
         }
@@ -83,7 +85,7 @@ impl<F: SearchFrom> Queue for List<F> {
         self.lists.insert_behind(&mut self.ends, before, place);
     }
 
-    fn remove(&mut self, _: Key, place: u32, meter: &impl Meter) {
+    fn remove(&mut self, _: Key, place: u32, meter: &M) {
         meter.tally(Work::Link, LINKS_OUT);
         self.lists.remove(&mut self.ends, place);
     }
@@ -92,7 +94,7 @@ impl<F: SearchFrom> Queue for List<F> {
         self.ends.first().map(|place| self.keys[place as usize].deadline)
     }
 
-    fn pop(&mut self, meter: &impl Meter) -> Option<u32> {
+    fn pop(&mut self, meter: &M) -> Option<u32> {
         meter.tally(Work::Link, LINKS_OUT);
         self.lists.pop_front(&mut self.ends)
     }

@@ -2,41 +2,32 @@
 
 use alloc::collections::BTreeMap;
 use wheelhouse_core::Tick;
-use wheelhouse_core::meter::{Meter, Work, bisection};
+use wheelhouse_core::meter::{Meter, Metered, NoMeter};
 use wheelhouse_core::ordered::{Key, Queue};
 
-/// An ordered map from key to place. Comparisons are not the map's to tell: each operation is
-/// counted as the lg n + 1 of a bisection.
+/// An ordered map from key to place. The keys tell the meter of each comparison that the map makes;
+/// it makes none to find its first entry or to take that out.
 #[derive(Clone, Debug)]
-pub struct Map {
-    places: BTreeMap<Key, u32>,
+pub struct Map<M = NoMeter> {
+    places: BTreeMap<Metered<Key, M>, u32>,
 }
 
-impl Map {
-    fn tally(&self, meter: &impl Meter) {
-        meter.tally(Work::Comparison, bisection(self.places.len()));
-    }
-}
-
-impl Queue for Map {
+impl<M: Meter> Queue<M> for Map<M> {
     const EMPTY: Self = Self { places: BTreeMap::new() };
 
-    fn insert(&mut self, key: Key, place: u32, meter: &impl Meter) {
-        self.tally(meter);
-        self.places.insert(key, place);
+    fn insert(&mut self, key: Key, place: u32, meter: &M) {
+        self.places.insert(Metered::new(key, meter), place);
     }
 
-    fn remove(&mut self, key: Key, _: u32, meter: &impl Meter) {
-        self.tally(meter);
-        self.places.remove(&key);
+    fn remove(&mut self, key: Key, _: u32, meter: &M) {
+        self.places.remove(&Metered::new(key, meter));
     }
 
     fn first(&self) -> Option<Tick> {
-        self.places.first_key_value().map(|(key, _)| key.deadline)
+        self.places.first_key_value().map(|(first, _)| first.key.deadline)
     }
 
-    fn pop(&mut self, meter: &impl Meter) -> Option<u32> {
-        self.tally(meter);
+    fn pop(&mut self, _: &M) -> Option<u32> {
         self.places.pop_first().map(|(_, place)| place)
     }
 }

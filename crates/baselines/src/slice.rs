@@ -23,16 +23,17 @@ impl Slice {
     }
 }
 
-impl Queue for Slice {
+impl<M: Meter> Queue<M> for Slice {
     const EMPTY: Self = Self { timers: Vec::new() };
 
-    fn insert(&mut self, key: Key, place: u32, meter: &impl Meter) {
+    fn insert(&mut self, key: Key, place: u32, meter: &M) {
         let at = self.find(key, meter);
-        meter.tally(Work::ElementMove, (self.timers.len() - at) as u64);
         self.timers.insert(at, (key, place));
+        // Its own place, and those of all behind it.
+        meter.tally(Work::ElementMove, (self.timers.len() - at) as u64);
     }
 
-    fn remove(&mut self, key: Key, _: u32, meter: &impl Meter) {
+    fn remove(&mut self, key: Key, _: u32, meter: &M) {
         let at = self.find(key, meter);
         if at < self.timers.len() {
             self.timers.remove(at);
@@ -44,8 +45,7 @@ impl Queue for Slice {
         self.timers.last().map(|(key, _)| key.deadline)
     }
 
-    fn pop(&mut self, meter: &impl Meter) -> Option<u32> {
-        meter.tally(Work::EntryScan, 1);
+    fn pop(&mut self, _: &M) -> Option<u32> {
         self.timers.pop().map(|(_, place)| place)
     }
 }

@@ -28,6 +28,9 @@ pub trait Store<T> {
         self.len() == 0
     }
 
+    /// How many places a look at every timer reads: more than there are timers, if some are free.
+    fn places(&self) -> usize;
+
     /// Puts a timer in.
     fn insert(&mut self, entry: Entry<T>) -> TimerId;
 
@@ -49,6 +52,10 @@ impl<T> Store<T> for Arena<Entry<T>> {
 
     fn len(&self) -> usize {
         self.len()
+    }
+
+    fn places(&self) -> usize {
+        self.peak()
     }
 
     fn insert(&mut self, entry: Entry<T>) -> TimerId {
@@ -83,6 +90,10 @@ impl<T> Store<T> for Hashed<T> {
     const EMPTY: Self = Self { timers: IndexMap::with_hasher(Mix(0)), inserted: 0 };
 
     fn len(&self) -> usize {
+        self.timers.len()
+    }
+
+    fn places(&self) -> usize {
         self.timers.len()
     }
 

@@ -68,6 +68,7 @@ impl Tree {
 
     /// The node of the next greater key.
     fn next(&self, mut at: u32, meter: &impl Meter) -> u32 {
+        meter.tally(Work::Link, 1);
         if self.child(at, MORE) != NONE {
             return self.outermost(self.child(at, MORE), LESS, meter);
         }
@@ -187,10 +188,10 @@ impl Tree {
     }
 }
 
-impl Queue for Tree {
+impl<M: Meter> Queue<M> for Tree {
     const EMPTY: Self = Self { nodes: Segments::new(), root: NONE, first: NONE };
 
-    fn insert(&mut self, key: Key, place: u32, meter: &impl Meter) {
+    fn insert(&mut self, key: Key, place: u32, meter: &M) {
         let new = Node { key, parent: NONE, children: [NONE; 2], is_red: true };
         if place as usize >= self.nodes.len() {
             self.nodes.grow_to(place as usize + 1, || new);
@@ -216,7 +217,7 @@ impl Queue for Tree {
         }
     }
 
-    fn remove(&mut self, _: Key, place: u32, meter: &impl Meter) {
+    fn remove(&mut self, _: Key, place: u32, meter: &M) {
         if self.first == place {
             self.first = self.next(place, meter);
         }
@@ -253,7 +254,7 @@ impl Queue for Tree {
         (self.first != NONE).then(|| self.nodes[self.first as usize].key.deadline)
     }
 
-    fn pop(&mut self, meter: &impl Meter) -> Option<u32> {
+    fn pop(&mut self, meter: &M) -> Option<u32> {
         let first = self.first;
         if first == NONE {
             return None;
@@ -268,7 +269,10 @@ impl Queue for Tree {
 mod tests {
     use super::*;
     use alloc::collections::BTreeMap;
-    use wheelhouse_core::meter::NoMeter;
+    use alloc::vec::Vec;
+    use wheelhouse_core::meter::{CountingMeter, NoMeter};
+
+    const EMPTY: Tree = <Tree as Queue<NoMeter>>::EMPTY;
 
     impl Tree {
         /// The black nodes on each path down from a node, and how many nodes there are.
@@ -289,11 +293,36 @@ mod tests {
             assert_eq!(blacks, others, "as many black nodes on each path");
             (blacks + u32::from(!node.is_red), left + right + 1)
         }
+
+        /// How many nodes a key passes on its way down.
+        fn way(&self, key: Key) -> u64 {
+            let (mut at, mut passed) = (self.root, 0);
+            while at != NONE {
+                let node = &self.nodes[at as usize];
+                (at, passed) = (node.children[usize::from(key > node.key)], passed + 1);
+            }
+            passed
+        }
+
+        /// All links between nodes.
+        fn links(&self) -> Vec<[u32; 3]> {
+            let links = |node: &Node| [node.parent, node.children[LESS], node.children[MORE]];
+            self.nodes.iter().map(links).collect()
+        }
+
+        /// The links that were others before, but for those of one node.
+        fn changed(&self, before: &[[u32; 3]], but: usize) -> u64 {
+            let links = self.links();
+            let pairs = before.iter().zip(&links).enumerate().filter(|(at, _)| *at != but);
+            pairs
+                .map(|(_, (old, new))| (0..3).filter(|at| old[*at] != new[*at]).count() as u64)
+                .sum()
+        }
     }
 
     #[test]
     fn stays_balanced_under_random_operations() {
-        let (mut tree, mut expected, mut state) = (Tree::EMPTY, BTreeMap::new(), 7_u64);
+        let (mut tree, mut expected, mut state) = (EMPTY, BTreeMap::new(), 7_u64);
         let mut random = || {
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
@@ -303,12 +332,22 @@ mod tests {
         let mut places = [None; 300];
         for order in 0..40_000 {
             let place = random() as usize % places.len();
+            let (before, meter) = (tree.links(), CountingMeter::default());
+            let told = |work| meter.count(work);
             if let Some(key) = places[place].take() {
-                tree.remove(key, place as u32, &NoMeter);
+                tree.remove(key, place as u32, &meter);
+                assert!(
+                    tree.changed(&before, place) <= told(Work::Link) && told(Work::Comparison) == 0
+                );
                 assert_eq!(expected.remove(&key), Some(place as u32));
             } else {
                 let key = Key { deadline: random() % 100, order };
-                tree.insert(key, place as u32, &NoMeter);
+                let way = tree.way(key);
+                tree.insert(key, place as u32, &meter);
+                // An independent count: a comparison and a link down for each node on the way, and
+                // then no link that is another now has not been told of.
+                assert_eq!(told(Work::Comparison), way);
+                assert!(tree.changed(&before, place) <= told(Work::Link) - way);
                 expected.insert(key, place as u32);
                 places[place] = Some(key);
             }
@@ -318,7 +357,10 @@ mod tests {
                 popped.inspect(|place| places[*place as usize] = None);
             }
             assert_eq!(tree.check(tree.root, NONE).1, expected.len());
-            assert_eq!(tree.first(), expected.first_key_value().map(|(key, _)| key.deadline));
+            assert_eq!(
+                Queue::<NoMeter>::first(&tree),
+                expected.first_key_value().map(|(key, _)| key.deadline)
+            );
         }
     }
 }

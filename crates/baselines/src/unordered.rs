@@ -3,7 +3,7 @@
 use crate::store::{Entry, Store};
 use alloc::collections::BTreeMap;
 use core::marker::PhantomData;
-use wheelhouse_core::meter::{Meter, NoMeter, Work, bisection};
+use wheelhouse_core::meter::{Meter, Metered, NoMeter, Work};
 use wheelhouse_core::ordered::Key;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 
@@ -18,7 +18,7 @@ use wheelhouse_core::{Expired, Tick, Timer, TimerId};
 pub struct Unordered<T, S, M = NoMeter> {
     timers: S,
     /// The timers of the store whose deadline is not after `now`.
-    due: BTreeMap<Key, TimerId>,
+    due: BTreeMap<Metered<Key, M>, TimerId>,
     /// No other timer is due before this tick.
     earliest: Tick,
     /// How many insertions and reschedules there were.
@@ -68,21 +68,19 @@ impl<T, S: Store<T>, M: Meter> Unordered<T, S, M> {
 
     /// Notes a timer that is in the store.
     fn note(&mut self, key: Key, id: TimerId) {
-        self.meter.tally(Work::Comparison, 1);
+        self.meter.tally(Work::ElementMove, 1);
         if key.deadline > self.now {
             self.earliest = self.earliest.min(key.deadline);
         } else {
-            self.meter.tally(Work::Comparison, bisection(self.due.len()));
-            self.due.insert(key, id);
+            self.due.insert(Metered::new(key, &self.meter), id);
         }
     }
 
     /// Forgets a timer, if it is due.
     fn forget(&mut self, key: Key) {
-        self.meter.tally(Work::Comparison, 1);
+        self.meter.tally(Work::ElementMove, 1);
         if key.deadline <= self.now {
-            self.meter.tally(Work::Comparison, bisection(self.due.len()));
-            self.due.remove(&key);
+            self.due.remove(&Metered::new(key, &self.meter));
         }
     }
 
@@ -96,17 +94,15 @@ impl<T, S: Store<T>, M: Meter> Unordered<T, S, M> {
         if now < self.earliest {
             return;
         }
-        self.meter.tally(Work::EntryScan, self.timers.len() as u64);
-        let (count, due, mut earliest) = (self.due.len(), &mut self.due, Tick::MAX);
+        self.meter.tally(Work::EntryScan, self.timers.places() as u64);
+        let (due, meter, mut earliest) = (&mut self.due, &self.meter, Tick::MAX);
         self.timers.for_each(|id, &Entry { deadline, order, .. }| {
             if deadline > now {
                 earliest = earliest.min(deadline);
             } else if deadline > before {
-                due.insert(Key { deadline, order }, id);
+                due.insert(Metered::new(Key { deadline, order }, meter), id);
             }
         });
-        let more = (self.due.len() - count) as u64;
-        self.meter.tally(Work::Comparison, more * bisection(self.due.len()));
         self.earliest = earliest;
     }
 }
@@ -152,14 +148,14 @@ impl<T, S: Store<T>, M: Meter> Timer<T> for Unordered<T, S, M> {
     /// at which it would have been due.
     fn next_wakeup(&self) -> Option<Tick> {
         let waiting = (self.timers.len() > self.due.len()).then_some(self.earliest);
-        self.due.first_key_value().map(|(key, _)| key.deadline).or(waiting)
+        self.due.first_key_value().map(|(first, _)| first.key.deadline).or(waiting)
     }
 
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.turn(now);
-        let (key, id) = self.due.pop_first()?;
-        self.meter.tally(Work::Comparison, bisection(self.due.len()));
-        let entry = self.timers.remove(id)?;
-        Some(Expired { id, deadline: key.deadline, value: entry.value })
+        let (_, id) = self.due.pop_first()?;
+        self.meter.tally(Work::ElementMove, 1);
+        let Entry { deadline, value, .. } = self.timers.remove(id)?;
+        Some(Expired { id, deadline, value })
     }
 }

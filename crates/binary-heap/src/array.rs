@@ -160,16 +160,17 @@ impl<const ARITY: usize, N: HeapNode, P: Places<N>> HeapArray<ARITY, N, P> {
     pub(crate) fn refill(&mut self, nodes: impl Iterator<Item = N>, meter: &impl Meter) {
         self.nodes.clear();
         self.nodes.extend(nodes);
-        meter.tally(Work::EntryScan, self.nodes.len() as u64);
         self.order(self.nodes.len(), meter);
     }
 
     /// Gives each node, the earliest first, what `change` makes of it, which must not change their
     /// order: O(n log n).
-    pub(crate) fn renew(&mut self, mut change: impl FnMut(&N) -> N) {
+    pub(crate) fn renew(&mut self, mut change: impl FnMut(&N) -> N, meter: &impl Meter) {
         self.nodes.sort_unstable_by(|a, b| {
+            meter.tally(Work::Comparison, 1);
             if a.is_before(b) { Ordering::Less } else { Ordering::Greater }
         });
+        meter.tally(Work::ElementMove, self.nodes.len() as u64);
         self.nodes.iter_mut().for_each(|node| *node = change(node));
     }
 

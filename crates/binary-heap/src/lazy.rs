@@ -127,13 +127,14 @@ impl<T, M: Meter> LazyHeap<T, M> {
         self.catch_up();
         let (timers, orders) = (&mut self.timers, &mut self.orders);
         *orders = 0;
-        self.array.renew(|node| {
+        let change = |node: &LazyNode| {
             let order = Link::MIN.saturating_add(*orders);
             *orders += 1;
             let node = LazyNode::new(node.deadline(), order, node.index());
             note_node(timers, &node);
             node
-        });
+        };
+        self.array.renew(change, &self.meter);
     }
 
     /// Looks at the first node: takes it off if it is dead, lets it sink if it is behind. `false`
@@ -180,8 +181,11 @@ impl<T, M: Meter> LazyHeap<T, M> {
             let nodes = timers
                 .iter()
                 .map(|(index, _, entry)| LazyNode::new(entry.deadline, entry.order, index));
+            // Free places are read too.
+            self.meter.tally(Work::EntryScan, timers.peak() as u64);
             self.array.refill(nodes, &self.meter);
             if self.moved {
+                self.meter.tally(Work::EntryScan, self.array.len() as u64);
                 self.array.nodes().iter().for_each(|node| note_node(timers, node));
             }
         } else {

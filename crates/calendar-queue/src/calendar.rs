@@ -50,6 +50,7 @@ impl Calendar {
     /// Puts a timer on its day, behind all that come before it.
     fn enter(&mut self, key: Key, place: u32, meter: &impl Meter) {
         let day = self.day_of(key.deadline);
+        meter.tally(Work::SlotVisit, 1);
         let from_rear =
             core::iter::successors(self.days[day].last(), |place| self.lists.before(*place));
         let mut from_rear = from_rear.inspect(|_| {
@@ -86,28 +87,33 @@ impl Calendar {
     fn renew(&mut self, days: usize, meter: &impl Meter) {
         let old = core::mem::take(&mut self.days);
         let mut places = Vec::with_capacity(self.len);
+        meter.tally(Work::SlotVisit, old.len() as u64);
         old.iter().for_each(|day| places.extend(self.lists.iter(day)));
-        self.shift = self.length_of_day(&places).checked_ilog2().unwrap_or(0);
-        self.days = alloc::vec![Ends::EMPTY; days];
         meter.tally(Work::ElementMove, places.len() as u64);
+        self.shift = self.length_of_day(&places, meter).checked_ilog2().unwrap_or(0);
+        self.days = alloc::vec![Ends::EMPTY; days];
         for place in places {
             self.enter(self.key_at(place), place, meter);
         }
     }
 
     /// Three times the average distance between the timers of the first quarter, by a sample.
-    fn length_of_day(&self, places: &[u32]) -> Tick {
+    fn length_of_day(&self, places: &[u32], meter: &impl Meter) -> Tick {
         let step = (places.len() / SAMPLE).max(1);
         let mut sample: Vec<Tick> =
             places.iter().step_by(step).map(|place| self.key_at(*place).deadline).collect();
-        sample.sort_unstable();
+        meter.tally(Work::EntryScan, sample.len() as u64);
+        sample.sort_unstable_by(|one, other| {
+            meter.tally(Work::Comparison, 1);
+            one.cmp(other)
+        });
         let quarter = sample.len() / 4;
         let (Some(first), Some(last)) = (sample.first(), sample.get(quarter)) else { return 1 };
         ((last - first) / (quarter * step).max(1) as Tick).saturating_mul(3)
     }
 }
 
-impl Queue for Calendar {
+impl<M: Meter> Queue<M> for Calendar {
     const EMPTY: Self = Self {
         days: Vec::new(),
         lists: Lists::new(),
@@ -117,7 +123,7 @@ impl Queue for Calendar {
         first: NONE,
     };
 
-    fn insert(&mut self, key: Key, place: u32, meter: &impl Meter) {
+    fn insert(&mut self, key: Key, place: u32, meter: &M) {
         if place as usize >= self.keys.len() {
             self.keys.grow_to(place as usize + 1, || key);
         }
@@ -127,7 +133,7 @@ impl Queue for Calendar {
         }
         self.enter(key, place, meter);
         self.len += 1;
-        meter.tally(Work::Comparison, 1);
+        meter.tally(Work::Comparison, u64::from(self.first != NONE));
         if self.first == NONE || key < self.key_at(self.first) {
             self.first = place;
         }
@@ -136,7 +142,7 @@ impl Queue for Calendar {
         }
     }
 
-    fn remove(&mut self, key: Key, place: u32, meter: &impl Meter) {
+    fn remove(&mut self, key: Key, place: u32, meter: &M) {
         meter.tally(Work::Link, LINKS_OUT);
         let day = self.day_of(key.deadline);
         self.lists.remove(&mut self.days[day], place);
@@ -157,7 +163,7 @@ impl Queue for Calendar {
         (self.first != NONE).then(|| self.key_at(self.first).deadline)
     }
 
-    fn pop(&mut self, meter: &impl Meter) -> Option<u32> {
+    fn pop(&mut self, meter: &M) -> Option<u32> {
         let first = self.first;
         if first == NONE {
             return None;
@@ -172,6 +178,8 @@ mod tests {
     use super::*;
     use alloc::collections::BTreeMap;
     use wheelhouse_core::meter::{CountingMeter, NoMeter};
+
+    const EMPTY: Calendar = <Calendar as Queue<NoMeter>>::EMPTY;
 
     impl Calendar {
         fn check(&self) {
@@ -199,8 +207,7 @@ mod tests {
     #[test]
     fn is_an_ordered_map_under_random_operations() {
         for spread in [1, 50, 1 << 20, u64::MAX] {
-            let (mut calendar, mut expected, mut state) =
-                (Calendar::EMPTY, BTreeMap::new(), spread);
+            let (mut calendar, mut expected, mut state) = (EMPTY, BTreeMap::new(), spread);
             let mut keys = [None; 500];
             for order in 0..20_000 {
                 // By turns it grows and shrinks.
@@ -222,7 +229,7 @@ mod tests {
                     popped.inspect(|place| keys[*place as usize] = None);
                 }
                 assert_eq!(
-                    calendar.first(),
+                    Queue::<NoMeter>::first(&calendar),
                     expected.first_key_value().map(|(key, _)| key.deadline)
                 );
                 if order % 50 == 0 {
@@ -237,7 +244,7 @@ mod tests {
     #[test]
     fn a_hold_takes_as_many_steps_at_any_size() {
         let steps = [1 << 10, 1 << 16].map(|n| {
-            let (mut calendar, mut state, meter) = (Calendar::EMPTY, 1, CountingMeter::default());
+            let (mut calendar, mut state, meter) = (EMPTY, 1, CountingMeter::default());
             let mut order = 0;
             let mut key = |now: Tick| {
                 order += 1;
@@ -249,7 +256,7 @@ mod tests {
                 calendar.insert(key, place, meter);
             };
             for _ in 0..2 * n {
-                let now = calendar.first().unwrap();
+                let now = Queue::<NoMeter>::first(&calendar).unwrap();
                 hold(&mut calendar, key(now), &meter);
             }
             meter.total() as f64 / f64::from(2 * n)

@@ -7,7 +7,7 @@
 
 use crate::count::random;
 use crate::growth::{Curve, Growth};
-use crate::thresholds::Thresholds;
+use crate::thresholds::{Threshold, Thresholds};
 use crate::{Scale, Table};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
@@ -110,6 +110,53 @@ pub const OPERATIONS: [u64; 2] = [256, 4_096];
 /// The classes, in the order of the columns.
 pub const CLASSES: [Growth; 4] = [Constant, Logarithmic, Linear, Undecided];
 
+/// The planted costs as they were counted, before they are given a class.
+#[derive(Clone, Debug)]
+pub struct Controls {
+    /// How often each was drawn.
+    times: u64,
+    /// Of each with few operations a sample, then with many.
+    drawn: Vec<(Planted, u64, Vec<Curve>)>,
+}
+
+impl Controls {
+    /// Draws each planted cost so many times, with other random numbers each time.
+    pub fn draw(scale: &Scale, times: u64) -> Self {
+        let seeds = scale.seeds().count() as u64;
+        let curve = |planted: &Planted, operations: u64, time: u64| {
+            let of_time = (0..seeds).map(|seed| time * seeds + seed);
+            Curve::sweep(&scale.sizes(), of_time, |n, seed| {
+                let mut random = random(seed ^ n << 32);
+                let steps = (0..operations).map(|_| (planted.cost)(n, &mut random)).sum::<f64>();
+                steps / operations as f64
+            })
+        };
+        let of_each = |planted: &Planted| {
+            OPERATIONS.map(|operations| {
+                let curves = (0..times).map(|time| curve(planted, operations, time));
+                (*planted, operations, curves.collect())
+            })
+        };
+        Self { times, drawn: PLANTED.iter().flat_map(of_each).collect() }
+    }
+
+    /// The class that each is given.
+    pub fn confusion(&self, thresholds: &Thresholds) -> Confusion {
+        let row = |(planted, operations, curves): &(Planted, u64, Vec<Curve>)| {
+            let mut given = [0; 4];
+            for curve in curves {
+                let class = curve.shape(thresholds).class;
+                given[CLASSES.iter().position(|it| *it == class).unwrap_or(3)] += 1;
+            }
+            (*planted, *operations, given)
+        };
+        let [most_wrong, most_missed] =
+            [Threshold::Wrong, Threshold::Missed].map(|it| thresholds.of(it));
+        let rows = self.drawn.iter().map(row).collect();
+        Confusion { times: self.times, rows, most_wrong, most_missed }
+    }
+}
+
 /// How often each planted cost was given each class.
 #[derive(Clone, Debug)]
 pub struct Confusion {
@@ -118,28 +165,10 @@ pub struct Confusion {
     /// For each planted cost, how often it was called constant, logarithmic, linear, undecided;
     /// with few operations a sample, then with many.
     pub rows: Vec<(Planted, u64, [u64; 4])>,
-}
-
-/// Puts each planted cost through the classifier so many times, with other random numbers each
-/// time.
-pub fn confusion(scale: &Scale, times: u64, thresholds: &Thresholds) -> Confusion {
-    let seeds = scale.seeds().count() as u64;
-    let row = |planted: &Planted, operations: u64| {
-        let mut given = [0; 4];
-        for time in 0..times {
-            let of_time = (0..seeds).map(|seed| time * seeds + seed);
-            let curve = Curve::sweep(&scale.sizes(), of_time, |n, seed| {
-                let mut random = random(seed ^ n << 32);
-                let steps = (0..operations).map(|_| (planted.cost)(n, &mut random)).sum::<f64>();
-                steps / operations as f64
-            });
-            let class = curve.shape(thresholds).class;
-            given[CLASSES.iter().position(|it| *it == class).unwrap_or(3)] += 1;
-        }
-        (*planted, operations, given)
-    };
-    let of_each = |planted| OPERATIONS.map(|operations| row(planted, operations));
-    Confusion { times, rows: PLANTED.iter().flat_map(of_each).collect() }
+    /// What share of the tries may be given the class of another.
+    most_wrong: f64,
+    /// What share may be clean and not be given its class.
+    most_missed: f64,
 }
 
 impl Confusion {
@@ -163,11 +192,12 @@ impl Confusion {
         self.rows.iter().filter(clean).map(missed).sum()
     }
 
-    /// Whether the classifier is fit to decide: hardly one in a hundred is given the class of
-    /// another, and hardly a clean one is missed.
+    /// Whether the classifier is fit to decide: hardly one is given the class of another, and
+    /// hardly a clean one is missed.
     pub fn is_sound(&self) -> bool {
-        let tries = self.times * self.rows.len() as u64;
-        100 * self.wrong() <= tries && 50 * self.missed() <= tries
+        let tries = (self.times * self.rows.len() as u64) as f64;
+        self.wrong() as f64 <= self.most_wrong * tries
+            && self.missed() as f64 <= self.most_missed * tries
     }
 
     /// As a table.
@@ -187,22 +217,22 @@ impl Confusion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::thresholds::Threshold;
 
     #[test]
     fn planted_costs_are_told() {
-        let told = confusion(&Scale::REDUCED, 10, &Thresholds::default());
+        let told = Controls::draw(&Scale::REDUCED, 10).confusion(&Thresholds::default());
         assert!(told.is_sound(), "{} wrong, {} missed: {told:?}", told.wrong(), told.missed());
     }
 
     /// Every cost up to 5 steps a doubling counts as constant: the controls must see it.
     #[test]
     fn a_broken_classifier_is_seen() {
+        let controls = Controls::draw(&Scale::REDUCED, 4);
         for (threshold, factor) in
             [(Threshold::NoStep, 100.0), (Threshold::Trend, 100.0), (Threshold::Exponent, 10.0)]
         {
             let broken = Thresholds::default().scaled(threshold, factor);
-            assert!(!confusion(&Scale::REDUCED, 4, &broken).is_sound(), "{threshold}");
+            assert!(!controls.confusion(&broken).is_sound(), "{threshold}");
         }
     }
 }

@@ -129,8 +129,10 @@ impl Test {
             Self::AtMost(curves, class) => all(curves.iter().map(|curve| {
                 let it = curve.shape(thresholds);
                 // What exceeds the class must be known to: by a class above it, or as a power of n.
-                let is_power = it.exponent.is_some_and(|it| it.low > 0.5);
-                let surely_more = is_power && curve.last() > 2.0 * curve.first();
+                let [power, risen] =
+                    [Threshold::Power, Threshold::Risen].map(|it| thresholds.of(it));
+                let is_power = it.exponent.is_some_and(|it| it.low > power);
+                let surely_more = is_power && curve.last() > risen * curve.first();
                 if it.at_most <= *class {
                     Some(true)
                 } else if *class == Growth::Linear {

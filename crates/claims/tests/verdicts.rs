@@ -2,8 +2,9 @@
 //! sound.
 
 use std::collections::BTreeSet;
+use wheelhouse_claims::controls::Controls;
 use wheelhouse_claims::outcomes::recorded;
-use wheelhouse_claims::{Lab, Scale, claims, controls, judge, thresholds::Thresholds};
+use wheelhouse_claims::{Lab, Scale, claims, judge, thresholds::Thresholds};
 
 #[test]
 fn every_statement_comes_out_as_recorded() -> anyhow::Result<()> {
@@ -28,6 +29,7 @@ fn every_statement_comes_out_as_recorded() -> anyhow::Result<()> {
 
 #[test]
 fn the_controls_are_sound() {
-    let confusion = controls::confusion(&Scale::REDUCED, 10, &Thresholds::default());
+    let controls = Controls::draw(&Scale::REDUCED, 10);
+    let confusion = controls.confusion(&Thresholds::default());
     assert!(confusion.is_sound(), "{} wrong, {} missed", confusion.wrong(), confusion.missed());
 }

@@ -15,31 +15,68 @@
 //! assert_eq!(meter.count(Work::Comparison), 3);
 //! assert_eq!(meter.total(), 4);
 //! ```
+//!
+//! # The rule
+//!
+//! All backends count by this rule, and by no other. A *step* is a piece of work of constant cost,
+//! of one of six kinds. A loop counts each time round; no formula stands in place of a count. What
+//! a pass reads of an entry, a slot or a level, and compares with the clock or with the best so
+//! far, is one step.
+//!
+//! * [`Comparison`](Work::Comparison). The keys of two timers are compared in a search. A library's
+//!   ordered map or sort counts too: its keys are [`Metered`] and tell of each comparison that is
+//!   really made. Besides, each [`pop_expired`](crate::Timer::pop_expired) counts one, for it asks
+//!   whether the next timer is due; so [`advance`](crate::Timer::advance) counts one for each timer
+//!   that it takes out one by one, and one for the end.
+//! * [`Link`](Work::Link). A link is followed to the next entry of a search or a pass, or is
+//!   written. To put an entry into a list that is linked both ways is
+//!   [four](crate::lists::LINKS_IN), to take it out [two](crate::lists::LINKS_OUT).
+//! * [`SlotVisit`](Work::SlotVisit). A timer is put into a slot; a slot or a level is looked into;
+//!   or a word is read of a map of occupied slots, which is a look at 64 of them, in
+//!   [`next_wakeup`](crate::Timer::next_wakeup) as elsewhere. Where a slot is an array, a timer
+//!   that is taken out is a visit too.
+//! * [`EntryScan`](Work::EntryScan). An entry, or the hole where one was, is read in a pass that
+//!   looks for those that are due, or that drops what is gone.
+//! * [`CascadeMove`](Work::CascadeMove). A timer goes from a higher level to a lower one: with the
+//!   links and the slot that are written for it, but not with a search for its level.
+//! * [`ElementMove`](Work::ElementMove). An element of an array is written to a place. In a
+//!   collection without order, a timer is put in or taken out.
+//!
+//! Outside of the count are:
+//!
+//! * what a call does once, however many timers there are: a deadline compared with the structure's
+//!   own ticks, such as the clock or the earliest deadline; such a tick read or written; a bit of a
+//!   map set or cleared;
+//! * the arena: a handle is followed, a place given out, a field of a timer read or written;
+//! * hashing, and what a library's hash map does to find a place;
+//! * what a library's map or sort does besides comparing: nodes followed, elements moved. So the
+//!   first entry of a B-tree is found and taken out without a step;
+//! * memory: arrays that grow, slots and levels that are made;
+//! * reads that only bring into the caches what is counted when it is worked on.
+//!
+//! An independent count holds the backends to the rule: `tests/steps` of `wheelhouse-registry`
+//! plays the same calls on plain models that count for themselves.
 
+use alloc::rc::Rc;
 use core::cell::Cell;
+use core::cmp::Ordering;
 
-/// The kinds of work that are counted, each a step of constant cost.
-///
-/// All backends count by the same rules, so that their totals can be compared: what is read to
-/// decide where to go on, and what is written to change the structure, is a step each; fields of
-/// the timer itself, and the arena that holds it, are not counted. Where a library's ordered map
-/// does the work, an operation on k entries counts as the lg k + 1 comparisons of a bisection.
+/// The kinds of work that are counted, each a step of constant cost. What belongs to which is
+/// [the rule](self#the-rule).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Work {
-    /// Two deadlines (or deadline and order) compared.
+    /// The keys of two timers compared, or the next one's with the clock.
     Comparison,
-    /// A link from one entry to another followed, or written. To put an entry into a list that is
-    /// linked both ways takes [four](crate::lists::LINKS_IN), to take it out
-    /// [two](crate::lists::LINKS_OUT).
+    /// A link from one entry to another followed, or written.
     Link,
     /// A slot of a wheel looked into, or 64 of them at a time in the map of those that are
     /// occupied.
     SlotVisit,
-    /// An entry or reference read while looking for those that are due, or while cleaning up.
+    /// An entry read while looking for those that are due, or while cleaning up.
     EntryScan,
-    /// A timer moved from a higher level to a lower one, with all that belongs to it.
+    /// A timer moved from a higher level to a lower one.
     CascadeMove,
-    /// An element of an array moved to another place of it.
+    /// An element of an array written to a place of it.
     ElementMove,
 }
 
@@ -67,20 +104,9 @@ impl Work {
     }
 }
 
-/// The comparisons of a bisection among so many entries: what an operation on a library's ordered
-/// map, or a step of its sort, counts as.
-///
-/// ```
-/// assert_eq!([0, 1, 2, 1_000].map(wheelhouse_core::meter::bisection), [1, 1, 2, 10]);
-/// ```
-#[inline]
-pub fn bisection(entries: usize) -> u64 {
-    u64::from(entries.checked_ilog2().unwrap_or(0)) + 1
-}
-
 /// Something that is told of each piece of work. Takes `&self` so that reading methods can be
-/// counted too.
-pub trait Meter {
+/// counted too. A clone adds to the same counts: the keys of an ordered map have one each.
+pub trait Meter: Clone {
     /// Called when `count` steps of the kind `work` were done.
     fn tally(&self, work: Work, count: u64);
 }
@@ -94,10 +120,18 @@ impl Meter for NoMeter {
     fn tally(&self, _: Work, _: u64) {}
 }
 
-/// Adds up each kind of work.
+/// Adds up each kind of work. Clones share their counts, also those of a structure that is cloned.
+///
+/// ```
+/// use wheelhouse_core::meter::{CountingMeter, Meter, Work};
+///
+/// let meter = CountingMeter::default();
+/// meter.clone().tally(Work::Link, 2);
+/// assert_eq!(meter.count(Work::Link), 2);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct CountingMeter {
-    counts: [Cell<u64>; Work::ALL.len()],
+    counts: Rc<[Cell<u64>; Work::ALL.len()]>,
 }
 
 impl CountingMeter {
@@ -124,3 +158,61 @@ impl Meter for CountingMeter {
         cell.set(cell.get() + count);
     }
 }
+
+/// A key that tells a meter of each time it is compared: for the ordered maps of libraries, which
+/// count nothing. With [`NoMeter`] it is as large as the key, and compares as fast.
+///
+/// Equal to another if the keys are; the meters are not asked.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use wheelhouse_core::meter::{CountingMeter, Metered, Work};
+///
+/// let meter = CountingMeter::default();
+/// let mut map = BTreeMap::new();
+/// for (deadline, name) in [(30, "a"), (10, "b"), (20, "c")] {
+///     map.insert(Metered::new(deadline, &meter), name);
+/// }
+/// // None with the first, then one with 30, then one with 10 and one with 30.
+/// assert_eq!(meter.count(Work::Comparison), 3);
+/// assert_eq!(map.remove(&Metered::new(10, &meter)), Some("b"));
+/// assert_eq!(meter.count(Work::Comparison), 4);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Metered<K, M> {
+    /// The key itself.
+    pub key: K,
+    meter: M,
+}
+
+impl<K, M: Meter> Metered<K, M> {
+    /// A key that tells this meter.
+    #[inline]
+    pub fn new(key: K, meter: &M) -> Self {
+        Self { key, meter: meter.clone() }
+    }
+}
+
+impl<K: Ord, M: Meter> Ord for Metered<K, M> {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.meter.tally(Work::Comparison, 1);
+        self.key.cmp(&other.key)
+    }
+}
+
+impl<K: Ord, M: Meter> PartialOrd for Metered<K, M> {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<K: Ord, M: Meter> PartialEq for Metered<K, M> {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl<K: Ord, M: Meter> Eq for Metered<K, M> {}

@@ -2,6 +2,7 @@
 //! into empty slots.
 
 use crate::SlotCount;
+use crate::meter::{Meter, Work};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -11,12 +12,13 @@ const WORD: usize = u64::BITS as usize;
 /// A bit for each slot of a wheel.
 ///
 /// ```
-/// use wheelhouse_core::{SlotCount, occupied::Occupied};
+/// use wheelhouse_core::{SlotCount, meter::NoMeter, occupied::Occupied};
 ///
 /// let mut occupied = Occupied::new(SlotCount::new(256)?);
 /// occupied.set(7);
-/// assert_eq!((occupied.next(5, 256), occupied.next(8, 256)), (Some(2), Some(255)));
-/// assert_eq!(occupied.next(8, 10), None);
+/// assert_eq!(occupied.next(5, 256, &NoMeter), Some(2));
+/// assert_eq!(occupied.next(8, 256, &NoMeter), Some(255));
+/// assert_eq!(occupied.next(8, 10, &NoMeter), None);
 /// # Ok::<(), wheelhouse_core::SlotCountError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -43,18 +45,13 @@ impl Occupied {
         self.words[at / WORD] &= !(1 << (at % WORD));
     }
 
-    /// How many words a search reads that passes so many slots, for the meter.
-    #[inline]
-    pub fn words(passed: usize) -> u64 {
-        (passed / WORD) as u64 + 1
-    }
-
     /// How far after `from` the first occupied slot is, `from` itself included, round the wheel and
-    /// within `count` slots. O(count / 64).
+    /// within `count` slots. O(count / 64): each word that is read counts as a visit.
     #[inline]
-    pub fn next(&self, from: usize, count: usize) -> Option<usize> {
+    pub fn next(&self, from: usize, count: usize, meter: &impl Meter) -> Option<usize> {
         let mut passed = 0;
         while passed < count {
+            meter.tally(Work::SlotVisit, 1);
             let at = (from + passed) & (self.slots - 1);
             let word = self.words[at / WORD] >> (at % WORD);
             if word != 0 {
@@ -71,24 +68,36 @@ impl Occupied {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::meter::{CountingMeter, NoMeter};
 
     #[test]
     fn finds_the_next_occupied_slot_round_the_wheel() -> Result<(), crate::SlotCountError> {
         for count in [2, 8, 64, 256] {
             let mut occupied = Occupied::new(SlotCount::new(count)?);
-            assert_eq!(occupied.next(1, count), None);
+            assert_eq!(occupied.next(1, count, &NoMeter), None);
             for only in 0..count {
                 occupied.set(only);
                 for from in 0..count {
                     let distance = (only + count - from) % count;
-                    assert_eq!(occupied.next(from, count), Some(distance));
-                    assert_eq!(occupied.next(from, distance), None);
+                    assert_eq!(occupied.next(from, count, &NoMeter), Some(distance));
+                    assert_eq!(occupied.next(from, distance, &NoMeter), None);
                 }
                 occupied.clear(only);
             }
             occupied.set(0);
             occupied.set(count - 1);
-            assert_eq!(occupied.next(count - 1, count), Some(0));
+            assert_eq!(occupied.next(count - 1, count, &NoMeter), Some(0));
+        }
+        Ok(())
+    }
+    #[test]
+    fn each_word_that_is_read_counts() -> Result<(), crate::SlotCountError> {
+        let mut occupied = Occupied::new(SlotCount::new(256)?);
+        occupied.set(200);
+        for (from, count, words) in [(200, 256, 1), (190, 256, 2), (201, 256, 5), (0, 64, 1)] {
+            let meter = CountingMeter::default();
+            occupied.next(from, count, &meter);
+            assert_eq!(meter.total(), words, "from {from}, {count} slots");
         }
         Ok(())
     }

@@ -19,22 +19,23 @@ pub struct Key {
 }
 
 /// A queue of timers by [`Key`]. A timer goes by its place in the arena, of which there is one for
-/// each.
-pub trait Queue {
+/// each. The meter is told of each step; `M` is a parameter of the trait, so that a queue can keep
+/// it in the keys of a library's map.
+pub trait Queue<M: Meter> {
     /// A queue without timers. Allocates nothing.
     const EMPTY: Self;
 
     /// Adds a timer.
-    fn insert(&mut self, key: Key, place: u32, meter: &impl Meter);
+    fn insert(&mut self, key: Key, place: u32, meter: &M);
 
     /// Takes out a timer that is in it.
-    fn remove(&mut self, key: Key, place: u32, meter: &impl Meter);
+    fn remove(&mut self, key: Key, place: u32, meter: &M);
 
     /// The least deadline. O(1), or O(log n).
     fn first(&self) -> Option<Tick>;
 
     /// Takes out the timer of the least key: its place.
-    fn pop(&mut self, meter: &impl Meter) -> Option<u32>;
+    fn pop(&mut self, meter: &M) -> Option<u32>;
 }
 
 /// A timer facility on a [`Queue`], which decides what everything costs: inserting, cancelling and
@@ -58,20 +59,20 @@ struct Waiting<T> {
     value: T,
 }
 
-impl<T, Q: Queue> Ordered<T, Q> {
+impl<T, Q: Queue<NoMeter>> Ordered<T, Q> {
     /// An empty structure, its clock at 0. Allocates nothing.
     pub const fn new() -> Self {
         Self::with_meter(NoMeter)
     }
 }
 
-impl<T, Q: Queue> Default for Ordered<T, Q> {
+impl<T, Q: Queue<NoMeter>> Default for Ordered<T, Q> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<T, Q: Queue, M: Meter> Ordered<T, Q, M> {
+impl<T, Q: Queue<M>, M: Meter> Ordered<T, Q, M> {
     /// An empty structure that tells a meter of its work.
     pub const fn with_meter(meter: M) -> Self {
         Self { timers: Arena::new(), queue: Q::EMPTY, orders: 0, now: 0, meter }
@@ -88,7 +89,7 @@ impl<T, Q: Queue, M: Meter> Ordered<T, Q, M> {
     }
 }
 
-impl<T, Q: Queue, M: Meter> Timer<T> for Ordered<T, Q, M> {
+impl<T, Q: Queue<M>, M: Meter> Timer<T> for Ordered<T, Q, M> {
     fn now(&self) -> Tick {
         self.now
     }

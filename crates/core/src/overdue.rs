@@ -6,7 +6,7 @@
 
 use crate::Tick;
 use crate::arena::{Arena, Link};
-use crate::meter::bisection;
+use crate::meter::{Meter, Metered};
 use alloc::collections::BTreeMap;
 
 /// Arrivals go up to this, so that the highest bit of a link is left to the wheel.
@@ -28,15 +28,16 @@ impl<E> Arrivals for Arena<E, Link> {
 /// A map of timers that are due, by (deadline, arrival). The link of a timer in it is its arrival,
 /// less than 2^31.
 ///
-/// Each method is O(log k) for k timers in the map, [`insert`](Self::insert) amortised.
-#[derive(Clone, Debug, Default)]
-pub struct Overdue {
-    waiting: BTreeMap<(Tick, Link), u32>,
+/// Each method is O(log k) for k timers in the map, [`insert`](Self::insert) amortised. The
+/// comparisons of the map are told to the meter.
+#[derive(Clone, Debug)]
+pub struct Overdue<M> {
+    waiting: BTreeMap<Metered<(Tick, Link), M>, u32>,
     /// The last arrival, zero if nothing has come since the map was last empty.
     arrivals: u32,
 }
 
-impl Overdue {
+impl<M: Meter> Overdue<M> {
     /// An empty map. Allocates nothing.
     pub const fn new() -> Self {
         Self { waiting: BTreeMap::new(), arrivals: 0 }
@@ -54,7 +55,7 @@ impl Overdue {
         if self.waiting.is_empty() {
             None
         } else {
-            self.waiting.first_key_value().map(|((deadline, _), _)| *deadline)
+            self.waiting.first_key_value().map(|(waiting, _)| waiting.key.0)
         }
     }
 
@@ -68,31 +69,31 @@ impl Overdue {
         }
     }
 
-    /// The comparisons that one operation may take, for the meter.
-    #[inline]
-    pub fn depth(&self) -> u64 {
-        bisection(self.waiting.len())
-    }
-
     /// Adds the timer at a place. Returns its arrival, which the caller keeps there.
     #[inline(never)]
-    pub fn insert(&mut self, timers: &mut impl Arrivals, deadline: Tick, index: u32) -> Link {
+    pub fn insert(
+        &mut self,
+        timers: &mut impl Arrivals,
+        deadline: Tick,
+        index: u32,
+        meter: &M,
+    ) -> Link {
         if self.waiting.is_empty() {
             self.arrivals = 0;
         }
         if self.arrivals == LAST_ARRIVAL {
-            self.renumber(timers);
+            self.renumber(timers, meter);
         }
         self.arrivals += 1;
         let arrival = Link::MIN.saturating_add(self.arrivals - 1);
-        self.waiting.insert((deadline, arrival), index);
+        self.waiting.insert(Metered::new((deadline, arrival), meter), index);
         arrival
     }
 
     /// Takes a timer out before it has fired.
     #[inline(never)]
-    pub fn remove(&mut self, deadline: Tick, arrival: Link) {
-        self.waiting.remove(&(deadline, arrival));
+    pub fn remove(&mut self, deadline: Tick, arrival: Link, meter: &M) {
+        self.waiting.remove(&Metered::new((deadline, arrival), meter));
     }
 
     /// Takes the earliest timer out: its place in the arena.
@@ -102,14 +103,15 @@ impl Overdue {
 
     /// Counts arrivals from the start again, once in two billion.
     #[cold]
-    fn renumber(&mut self, timers: &mut impl Arrivals) {
+    fn renumber(&mut self, timers: &mut impl Arrivals, meter: &M) {
         self.arrivals = 0;
         // Order matters only within a deadline; numbering all in the order of the map keeps that.
-        for ((deadline, _), index) in core::mem::take(&mut self.waiting) {
+        for (waiting, index) in core::mem::take(&mut self.waiting) {
+            let (deadline, _) = waiting.key;
             self.arrivals += 1;
             let arrival = Link::MIN.saturating_add(self.arrivals - 1);
             timers.set_arrival(index, arrival);
-            self.waiting.insert((deadline, arrival), index);
+            self.waiting.insert(Metered::new((deadline, arrival), meter), index);
         }
     }
 }
@@ -118,20 +120,21 @@ impl Overdue {
 mod tests {
     use super::*;
     use crate::TimerId;
+    use crate::meter::NoMeter;
     use alloc::vec::Vec;
 
     fn insert(
-        overdue: &mut Overdue,
+        overdue: &mut Overdue<NoMeter>,
         arena: &mut Arena<char, Link>,
         deadline: Tick,
         name: char,
     ) -> TimerId {
         let index = arena.next_id().index();
-        let link = overdue.insert(arena, deadline, index);
+        let link = overdue.insert(arena, deadline, index, &NoMeter);
         arena.insert_linked(link, name)
     }
 
-    fn drain(overdue: &mut Overdue, arena: &mut Arena<char, Link>) -> Vec<char> {
+    fn drain(overdue: &mut Overdue<NoMeter>, arena: &mut Arena<char, Link>) -> Vec<char> {
         core::iter::from_fn(|| arena.remove_at(overdue.pop()?)).map(|(_, name)| name).collect()
     }
 
@@ -156,7 +159,7 @@ mod tests {
         for id in [gone, ids[1]] {
             let removed = arena.remove(id);
             assert!(removed.is_some());
-            overdue.remove(5, removed.map_or(Link::MAX, |(link, _)| link));
+            overdue.remove(5, removed.map_or(Link::MAX, |(link, _)| link), &NoMeter);
         }
         assert_eq!(drain(&mut overdue, &mut arena), ['a', 'b', 'd']);
     }

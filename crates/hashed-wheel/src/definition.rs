@@ -25,7 +25,7 @@ impl Backend for Definition {
         // An insertion passes half of its slot, one that is moved among old and new more. The hand
         // passes the slots in which nothing is due in this turn: with n timers over 2^20 ticks,
         // 2^20 / n ticks lie between two, of which no more than n / M + 1 in a thousand are
-        // occupied.
+        // occupied. A look into one of them is two steps: a word of the map, and the slot.
         bounds: |n| {
             let slot = n as f64 / DEFAULT_SLOTS as f64;
             let search = 7.5 + 2.0 * 0.75 * slot;
@@ -33,7 +33,7 @@ impl Backend for Definition {
                 insert: search,
                 cancel: 2.0,
                 reschedule: 2.0 + search,
-                fire: 80.0,
+                fire: 100.0,
                 empty_tick: 4.0,
                 next_wakeup: 0.0,
             }

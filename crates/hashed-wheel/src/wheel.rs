@@ -29,7 +29,7 @@ pub struct HashedWheel<T, M = NoMeter> {
     /// No timer in a slot is due before this tick.
     earliest: Tick,
     /// Timers whose deadline was before the hand when they came.
-    overdue: Overdue,
+    overdue: Overdue<M>,
     /// No timer in a slot is due before it. Never after `now`.
     hand: Tick,
     now: Tick,
@@ -93,8 +93,7 @@ impl<T, M: Meter> HashedWheel<T, M> {
     /// Puts the timer at a place of the arena where its deadline belongs; returns its link.
     fn link(&mut self, place: u32, deadline: Tick) -> Link {
         if deadline < self.hand {
-            self.meter.tally(Work::Comparison, self.overdue.depth());
-            return self.overdue.insert(&mut self.timers, deadline, place);
+            return self.overdue.insert(&mut self.timers, deadline, place, &self.meter);
         }
         let at = self.slot_of(deadline);
         self.meter.tally(Work::SlotVisit, 1);
@@ -105,7 +104,9 @@ impl<T, M: Meter> HashedWheel<T, M> {
         // Behind all others if it can be: so timers of one deadline, or of one length, are not
         // passed each time.
         let last = self.slots[at].last().filter(&is_before);
-        let passed = |_: &u32| self.meter.tally(Work::Link, 1);
+        let passed = |_: &u32| {
+            self.meter.tally(Work::Link, 1);
+        };
         let before = last.or_else(|| {
             self.lists.iter(&self.slots[at]).take_while(&is_before).inspect(passed).last()
         });
@@ -119,8 +120,7 @@ impl<T, M: Meter> HashedWheel<T, M> {
     /// Takes a timer out of where its deadline put it.
     fn unlink(&mut self, place: u32, link: Link, deadline: Tick) {
         if deadline < self.hand {
-            self.meter.tally(Work::Comparison, self.overdue.depth());
-            return self.overdue.remove(deadline, link);
+            return self.overdue.remove(deadline, link, &self.meter);
         }
         self.meter.tally(Work::Link, LINKS_OUT);
         let at = self.slot_of(deadline);
@@ -142,11 +142,11 @@ impl<T, M: Meter> HashedWheel<T, M> {
         let (from, count) = (self.slot_of(self.hand), self.slots.len());
         let (mut best, mut distance) = (None, 0);
         while let Some(passed) =
-            self.occupied.next((from + distance) & (count - 1), count - distance)
+            self.occupied.next((from + distance) & (count - 1), count - distance, &self.meter)
         {
             distance += passed;
             let at = (from + distance) & (count - 1);
-            self.meter.tally(Work::SlotVisit, Occupied::words(passed));
+            self.meter.tally(Work::SlotVisit, 1);
             let first = self.slots[at].first().map_or(Tick::MAX, |place| self.deadline_at(place));
             if best.is_none_or(|(earliest, _)| first < earliest) {
                 best = Some((first, at));
@@ -162,11 +162,10 @@ impl<T, M: Meter> HashedWheel<T, M> {
 
     /// The place of the earliest timer that is due, taken out of where it is.
     fn take_due(&mut self) -> Option<u32> {
+        self.meter.tally(Work::Comparison, 1);
         if !self.overdue.is_empty() {
-            self.meter.tally(Work::Comparison, self.overdue.depth());
             return self.overdue.pop();
         }
-        self.meter.tally(Work::Comparison, 1);
         if self.earliest <= self.now {
             let next = self.find();
             self.earliest = next.map_or(Tick::MAX, |(tick, _)| tick);

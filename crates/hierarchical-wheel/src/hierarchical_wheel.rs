@@ -6,7 +6,7 @@ use crate::store::{FLAT, Flat, Segmented};
 use crate::wheel::Wheel;
 use core::mem;
 use wheelhouse_core::geometry::Geometry;
-use wheelhouse_core::meter::{Meter, NoMeter};
+use wheelhouse_core::meter::{Meter, NoMeter, Work};
 use wheelhouse_core::{Expired, SlotCount, Tick, Timer, TimerId};
 
 /// A hierarchical timing wheel. See the [crate's page](crate) for what it is and what it costs.
@@ -166,6 +166,7 @@ impl<T, M: Meter> Timer<T> for HierarchicalWheel<T, M> {
     #[inline]
     fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
         if self.wheel.is_nothing_due(now) {
+            self.wheel.meter.tally(Work::Comparison, 1);
             return 0;
         }
         let mut fired = 0;

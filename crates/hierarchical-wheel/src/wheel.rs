@@ -18,7 +18,7 @@ pub(crate) struct Wheel<M> {
     /// Timers that are still to be taken out of their lists. None in a wheel of few.
     arrears: Arrears,
     /// Timers whose deadline was before the hand when they came.
-    overdue: Overdue,
+    overdue: Overdue<M>,
     pub(crate) now: Tick,
     pub(crate) meter: M,
 }
@@ -52,8 +52,7 @@ impl<M: Meter> Wheel<M> {
 
     #[cold]
     fn link_overdue<S: Store>(&mut self, nodes: &mut Nodes<S>, at: u32, deadline: Tick) {
-        self.meter.tally(Work::Comparison, self.overdue.depth());
-        let arrival = self.overdue.insert(nodes, deadline, at);
+        let arrival = self.overdue.insert(nodes, deadline, at, &self.meter);
         nodes.set_arrival(at, arrival);
     }
 
@@ -74,9 +73,8 @@ impl<M: Meter> Wheel<M> {
 
     #[cold]
     fn unlink_overdue(&mut self, arrival: u32, deadline: Tick) {
-        self.meter.tally(Work::Comparison, self.overdue.depth());
         if let Some(arrival) = Link::new(arrival) {
-            self.overdue.remove(deadline, arrival);
+            self.overdue.remove(deadline, arrival, &self.meter);
         }
     }
 
@@ -182,7 +180,6 @@ impl<M: Meter> Wheel<M> {
     #[inline(always)]
     pub(crate) fn is_nothing_due(&mut self, now: Tick) -> bool {
         self.now = self.now.max(now);
-        self.meter.tally(Work::Comparison, 1);
         let is_nothing = self.now < self.levels.next_start() && self.overdue.is_empty();
         if is_nothing {
             // No occupied slot starts at or before `now`: the hand may follow.
@@ -197,6 +194,7 @@ impl<M: Meter> Wheel<M> {
         nodes: &mut Nodes<S>,
         now: Tick,
     ) -> Option<Expired<S::Value>> {
+        self.meter.tally(Work::Comparison, 1);
         if self.is_nothing_due(now) {
             return None;
         }

@@ -8,7 +8,7 @@ use core::cmp::Reverse;
 use wheelhouse_core::arena::{Arena, Link};
 use wheelhouse_core::linked::Entry;
 use wheelhouse_core::lists::{Ends, LINKS_IN, LINKS_OUT, Lists};
-use wheelhouse_core::meter::{Meter, NoMeter, Work, bisection};
+use wheelhouse_core::meter::{Meter, Metered, NoMeter, Work};
 use wheelhouse_core::overdue::Overdue;
 use wheelhouse_core::{Expired, Tick, Timer, fire_due};
 
@@ -28,11 +28,11 @@ pub struct KafkaWheel<T, M = NoMeter> {
     /// The slots that hold timers, by the tick at which they are to be emptied: of those of one
     /// tick the highest level first, so that its timers have come down before the slots below are
     /// emptied.
-    queue: BTreeSet<(Tick, Reverse<usize>)>,
+    queue: BTreeSet<Metered<(Tick, Reverse<usize>), M>>,
     /// No slot that holds timers is to be emptied before this tick.
     next: Tick,
     /// Timers whose deadline was before the hand when they came.
-    overdue: Overdue,
+    overdue: Overdue<M>,
     /// The tick that slots are chosen from. None that holds timers is to be emptied before it, and
     /// it is never after `now`.
     hand: Tick,
@@ -110,18 +110,12 @@ impl<T, M: Meter> KafkaWheel<T, M> {
         }
     }
 
-    /// A step in the delay queue.
-    fn tally_queue(&self) {
-        self.meter.tally(Work::Comparison, bisection(self.queue.len()));
-    }
-
     /// The slot of a deadline in a level; the queue is told of it if it holds no timer.
     fn slot_for(&mut self, number: usize, deadline: Tick) -> &mut Ends {
         if self.levels[number].slot(deadline).is_empty() {
-            self.tally_queue();
             let start = self.levels[number].start_of(deadline);
             self.next = self.next.min(start);
-            self.queue.insert((start, Reverse(number)));
+            self.queue.insert(Metered::new((start, Reverse(number)), &self.meter));
         }
         self.levels[number].slot(deadline)
     }
@@ -129,8 +123,7 @@ impl<T, M: Meter> KafkaWheel<T, M> {
     /// Puts the timer at a place of the arena where its deadline belongs; returns its link.
     fn link(&mut self, place: u32, deadline: Tick) -> Link {
         if deadline < self.hand {
-            self.meter.tally(Work::Comparison, self.overdue.depth());
-            return self.overdue.insert(&mut self.timers, deadline, place);
+            return self.overdue.insert(&mut self.timers, deadline, place, &self.meter);
         }
         let number = self.level_of(deadline);
         let mut slot = *self.slot_for(number, deadline);
@@ -143,16 +136,15 @@ impl<T, M: Meter> KafkaWheel<T, M> {
     /// Takes a timer out of where its deadline put it.
     fn unlink(&mut self, place: u32, link: Link, deadline: Tick) {
         if deadline < self.hand {
-            self.meter.tally(Work::Comparison, self.overdue.depth());
-            return self.overdue.remove(deadline, link);
+            return self.overdue.remove(deadline, link, &self.meter);
         }
         self.meter.tally(Work::Link, LINKS_OUT);
         let number = link.get() as usize - 1;
         let slot = self.levels[number].slot(deadline);
         self.lists.remove(slot, place);
         if slot.is_empty() {
-            self.tally_queue();
-            self.queue.remove(&(self.levels[number].start_of(deadline), Reverse(number)));
+            let start = self.levels[number].start_of(deadline);
+            self.queue.remove(&Metered::new((start, Reverse(number)), &self.meter));
         }
     }
 
@@ -168,9 +160,11 @@ impl<T, M: Meter> KafkaWheel<T, M> {
             let deadline = self.timers.at(place).map_or(start, |entry| entry.deadline);
             let lowest = self.level_of(deadline);
             let mut between = (lowest + 1..number).rev();
-            let below = between
-                .find(|below| !self.levels[*below].slot(deadline).is_empty())
-                .unwrap_or(lowest);
+            let is_occupied = |below: &usize| {
+                self.meter.tally(Work::SlotVisit, 1);
+                !self.levels[*below].slot(deadline).is_empty()
+            };
+            let below = between.find(is_occupied).unwrap_or(lowest);
             let mut to = *self.slot_for(below, deadline);
             self.lists.push_front(&mut to, place);
             *self.levels[below].slot(deadline) = to;
@@ -180,13 +174,12 @@ impl<T, M: Meter> KafkaWheel<T, M> {
 
     /// The place of the earliest timer that is due, taken out of where it is.
     fn take_due(&mut self) -> Option<u32> {
+        self.meter.tally(Work::Comparison, 1);
         if !self.overdue.is_empty() {
-            self.meter.tally(Work::Comparison, self.overdue.depth());
             return self.overdue.pop();
         }
-        self.meter.tally(Work::Comparison, 1);
-        while let Some(&(start, Reverse(number))) =
-            self.queue.first().filter(|(start, _)| *start <= self.now)
+        while let Some((start, Reverse(number))) =
+            self.queue.first().map(|first| first.key).filter(|(start, _)| *start <= self.now)
         {
             self.hand = start;
             if number == 0 {
@@ -194,16 +187,14 @@ impl<T, M: Meter> KafkaWheel<T, M> {
                 let slot = self.levels[0].slot(start);
                 let place = self.lists.pop_front(slot);
                 if slot.is_empty() {
-                    self.tally_queue();
                     self.queue.pop_first();
                 }
                 return place;
             }
-            self.tally_queue();
             self.queue.pop_first();
             self.demote(start, number);
         }
-        self.next = self.queue.first().map_or(Tick::MAX, |(start, _)| *start);
+        self.next = self.queue.first().map_or(Tick::MAX, |first| first.key.0);
         self.hand = self.now;
         None
     }
@@ -224,7 +215,7 @@ impl<T, M: Meter> Timer<T> for KafkaWheel<T, M> {
     /// O(log b). Exact for the timers of the lowest level, else the first tick of the slot that the
     /// earliest timer is in.
     fn next_wakeup(&self) -> Option<Tick> {
-        self.overdue.earliest().or_else(|| self.queue.first().map(|(start, _)| *start))
+        self.overdue.earliest().or_else(|| self.queue.first().map(|first| first.key.0))
     }
 
     /// O(m) amortised for each timer that fires, and O(log b) for each slot that is emptied; at

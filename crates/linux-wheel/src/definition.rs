@@ -26,9 +26,9 @@ impl Backend for Definition {
         // that ends. The fewer timers there are, the fewer share a slot: at a thousand, one slot
         // for eight of them.
         bounds: |_| Bounds {
-            insert: 4.0,
+            insert: 5.0,
             cancel: 2.0,
-            reschedule: 6.0,
+            reschedule: 7.0,
             fire: 4.0,
             empty_tick: 7.0,
             next_wakeup: 6.0,

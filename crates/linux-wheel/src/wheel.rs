@@ -103,6 +103,7 @@ impl<T, M: Meter> LinuxWheel<T, M> {
         if deadline <= self.now {
             self.lists.push_back(&mut self.due, place);
         } else {
+            self.meter.tally(Work::SlotVisit, 1);
             while self.levels.len() <= number as usize {
                 self.levels.push(Level::new(self.levels.len() as u32));
             }
@@ -169,6 +170,7 @@ impl<T, M: Meter> Timer<T> for LinuxWheel<T, M> {
 
     /// O(1) for a timer that fires. If the clock moves, O(m) for that and for each slot that ends.
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
+        self.meter.tally(Work::Comparison, 1);
         if now > self.now {
             self.move_clock(now);
         }

@@ -27,7 +27,7 @@ pub struct ListWheel<T, M = NoMeter> {
     /// The earliest occupied slot.
     next: Next,
     /// Timers whose deadline was before the hand when they came.
-    overdue: Overdue,
+    overdue: Overdue<M>,
     /// Before this tick there is nothing to do: the start of `next`, or earlier if one is overdue.
     due: Tick,
     meter: M,
@@ -107,8 +107,7 @@ impl<T, M: Meter> ListWheel<T, M> {
 
     #[cold]
     fn link_overdue(&mut self, at: u32, deadline: Tick) {
-        self.meter.tally(Work::Comparison, self.overdue.depth());
-        let arrival = self.overdue.insert(&mut self.nodes, deadline, at);
+        let arrival = self.overdue.insert(&mut self.nodes, deadline, at, &self.meter);
         self.nodes.set_arrival(at, arrival);
         self.due = self.due.min(deadline);
     }
@@ -126,8 +125,7 @@ impl<T, M: Meter> ListWheel<T, M> {
 
     #[cold]
     fn unlinked_overdue(&mut self, deadline: Tick, arrival: Link) {
-        self.meter.tally(Work::Comparison, self.overdue.depth());
-        self.overdue.remove(deadline, arrival);
+        self.overdue.remove(deadline, arrival, &self.meter);
         self.due = self.overdue.earliest().unwrap_or(self.next.start);
     }
 
@@ -257,9 +255,9 @@ impl<T, M: Meter> Timer<T> for ListWheel<T, M> {
     #[inline]
     fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
         self.now = self.now.max(now);
+        self.meter.tally(Work::Comparison, 1);
         if self.now < self.due {
             // No occupied slot starts at or before `now`: the hand may follow.
-            self.meter.tally(Work::Comparison, 1);
             self.hand = self.now;
             return None;
         }

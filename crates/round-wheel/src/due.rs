@@ -4,6 +4,7 @@ use crate::slots::{Waiting, link_to, position_of};
 use alloc::vec::Vec;
 use wheelhouse_core::Tick;
 use wheelhouse_core::arena::{Arena, Link};
+use wheelhouse_core::meter::{Meter, Work};
 
 /// This many holes more than timers are left standing.
 const SLACK: usize = 32;
@@ -56,8 +57,11 @@ impl DueLine {
     }
 
     /// Puts the timers from a position on in the order of their deadlines.
-    pub(crate) fn sort(&mut self, from: usize) {
-        self.timers[from..].sort_by_key(|timer| timer.deadline);
+    pub(crate) fn sort(&mut self, from: usize, meter: &impl Meter) {
+        self.timers[from..].sort_by(|one, other| {
+            meter.tally(Work::Comparison, 1);
+            one.deadline.cmp(&other.deadline)
+        });
     }
 
     /// Gives the timers from a position on their links.
@@ -69,25 +73,31 @@ impl DueLine {
 
     /// Takes the first timer out.
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<Waiting> {
+    pub(crate) fn pop(&mut self, meter: &impl Meter) -> Option<Waiting> {
         let first = *self.timers.get(self.read)?;
         self.read += 1;
         self.live -= 1;
-        self.skip_holes();
+        self.skip_holes(meter);
         Some(first)
     }
 
     /// Takes a timer out, wherever it is.
-    pub(crate) fn remove<E>(&mut self, link: Link, entries: &mut Arena<E, Link>) {
+    pub(crate) fn remove<E>(
+        &mut self,
+        link: Link,
+        entries: &mut Arena<E, Link>,
+        meter: &impl Meter,
+    ) {
         let position = Link::new(link.get() & !IN_LINE).map_or(0, position_of);
+        meter.tally(Work::ElementMove, 1);
         self.timers[position] = Waiting::HOLE;
         self.live -= 1;
-        self.skip_holes();
-        self.tidy(entries);
+        self.skip_holes(meter);
+        self.tidy(entries, meter);
     }
 
     #[inline]
-    fn skip_holes(&mut self) {
+    fn skip_holes(&mut self, meter: &impl Meter) {
         if self.live == 0 {
             self.timers.clear();
             self.read = 0;
@@ -96,14 +106,17 @@ impl DueLine {
             }
         }
         while self.timers.get(self.read).is_some_and(|timer| !timer.is_live()) {
+            meter.tally(Work::EntryScan, 1);
             self.read += 1;
         }
     }
 
     /// Drops what was read and what was cancelled, where that is more than what is left.
     #[inline]
-    pub(crate) fn tidy<E>(&mut self, entries: &mut Arena<E, Link>) {
+    pub(crate) fn tidy<E>(&mut self, entries: &mut Arena<E, Link>, meter: &impl Meter) {
         if self.timers.len() > 2 * self.live + SLACK {
+            meter.tally(Work::EntryScan, (self.timers.len() - self.read) as u64);
+            meter.tally(Work::ElementMove, self.live as u64);
             self.timers.drain(..self.read);
             self.timers.retain(Waiting::is_live);
             self.read = 0;
@@ -115,6 +128,7 @@ impl DueLine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wheelhouse_core::meter::NoMeter;
 
     fn line(deadlines: impl IntoIterator<Item = Tick>) -> (DueLine, Arena<Tick, Link>) {
         let (mut line, mut entries) = (DueLine::new(), Arena::new());
@@ -136,10 +150,11 @@ mod tests {
         for gone in [0, 3, 5] {
             let link = link_of(&mut entries, gone);
             assert!(DueLine::has(link));
-            line.remove(link, &mut entries);
+            line.remove(link, &mut entries, &NoMeter);
         }
         assert_eq!(line.earliest(), Some(3));
-        let order: Vec<u32> = core::iter::from_fn(|| line.pop()).map(|timer| timer.index).collect();
+        let order: Vec<u32> =
+            core::iter::from_fn(|| line.pop(&NoMeter)).map(|timer| timer.index).collect();
         assert_eq!(
             (order.as_slice(), line.earliest(), line.end()),
             ([1, 2, 4].as_slice(), None, 0)
@@ -151,16 +166,16 @@ mod tests {
         let (mut line, mut entries) = line(0..10_000);
         for gone in (1..10_000).rev() {
             let link = link_of(&mut entries, gone);
-            line.remove(link, &mut entries);
+            line.remove(link, &mut entries, &NoMeter);
             assert!(line.end() <= 2 * line.live + SLACK);
         }
-        assert_eq!(line.pop().map(|timer| timer.index), Some(0));
+        assert_eq!(line.pop(&NoMeter).map(|timer| timer.index), Some(0));
     }
 
     #[test]
     fn a_burst_gives_its_memory_back() {
         let (mut line, _) = line(0..100_000);
-        while line.pop().is_some() {}
+        while line.pop(&NoMeter).is_some() {}
         assert!(line.timers.capacity() <= KEEP);
     }
 }

@@ -259,6 +259,7 @@ impl Slots {
     pub(crate) fn renew_bound(&mut self, at: usize, meter: &impl Meter) -> Tick {
         let first = at & !(BLOCK - 1);
         let mut bound = Tick::MAX;
+        meter.tally(Work::SlotVisit, 1);
         for at in self.occupied(first, self.to_end_of_block(first)) {
             meter.tally(Work::SlotVisit, 1);
             bound = bound.min(self.slots[at].earliest);
@@ -273,6 +274,7 @@ impl Slots {
     pub(crate) fn next_due(&mut self, now: Tick, meter: &impl Meter) -> Tick {
         let at = self.of(now.wrapping_add(1));
         let count = self.to_end_of_block(at);
+        meter.tally(Work::SlotVisit, 1);
         for slot in self.occupied(at, count) {
             meter.tally(Work::SlotVisit, 1);
             let tick = now.saturating_add((slot - at) as u64 + 1);

@@ -4,7 +4,7 @@ use crate::builder::{Builder, DEFAULT_SLOTS};
 use crate::due::DueLine;
 use crate::slots::{BLOCK, Slots, Waiting};
 use wheelhouse_core::arena::{Arena, Link};
-use wheelhouse_core::meter::{Meter, NoMeter, Work, bisection};
+use wheelhouse_core::meter::{Meter, NoMeter, Work};
 use wheelhouse_core::overdue::Overdue;
 use wheelhouse_core::{Expired, SlotCount, Tick, Timer, TimerId};
 
@@ -25,7 +25,7 @@ pub struct RoundWheel<T, M = NoMeter> {
     due: DueLine,
     /// Timers that were due already when they were inserted: after those in line, where the
     /// deadline is the same.
-    overdue: Overdue,
+    overdue: Overdue<M>,
     now: Tick,
     meter: M,
 }
@@ -88,8 +88,7 @@ impl<T, M: Meter> RoundWheel<T, M> {
             self.next = self.next.min(deadline);
             self.slots.push(Waiting { deadline, index })
         } else {
-            self.meter.tally(Work::Comparison, self.overdue.depth());
-            self.overdue.insert(&mut self.entries, deadline, index)
+            self.overdue.insert(&mut self.entries, deadline, index, &self.meter)
         }
     }
 
@@ -97,11 +96,10 @@ impl<T, M: Meter> RoundWheel<T, M> {
     #[inline(always)]
     fn unlink(&mut self, link: Link, deadline: Tick) {
         if deadline <= self.now {
-            self.meter.tally(Work::Comparison, self.overdue.depth());
             if DueLine::has(link) {
-                self.due.remove(link, &mut self.entries);
+                self.due.remove(link, &mut self.entries, &self.meter);
             } else {
-                self.overdue.remove(deadline, link);
+                self.overdue.remove(deadline, link, &self.meter);
             }
             return;
         }
@@ -136,7 +134,6 @@ impl<T, M: Meter> RoundWheel<T, M> {
     /// the slots.
     #[inline]
     fn is_idle_at(&self, now: Tick) -> bool {
-        self.meter.tally(Work::Comparison, 1);
         now < self.next && self.due.earliest().is_none() && self.overdue.is_empty()
     }
 
@@ -163,7 +160,6 @@ impl<T, M: Meter> RoundWheel<T, M> {
         } else {
             self.visit_passed(distance as usize + 1);
         }
-        self.meter.tally(Work::Comparison, 1);
         if self.due.end() > before {
             self.line_up(before, more_than_a_turn);
         }
@@ -221,12 +217,10 @@ impl<T, M: Meter> RoundWheel<T, M> {
     /// insertion.
     fn line_up(&mut self, from: usize, more_than_a_turn: bool) {
         if more_than_a_turn {
-            let count = self.due.end() - from;
-            self.meter.tally(Work::Comparison, count as u64 * bisection(count));
-            self.due.sort(from);
+            self.due.sort(from, &self.meter);
         }
         self.due.number(from, &mut self.entries);
-        self.due.tidy(&mut self.entries);
+        self.due.tidy(&mut self.entries, &self.meter);
     }
 
     /// Fires all that is due. Out of line, so that a tick at which nothing is due is short wherever
@@ -245,10 +239,9 @@ impl<T, M: Meter> RoundWheel<T, M> {
             (due, _) => due.is_none(),
         };
         if late_first {
-            self.meter.tally(Work::Comparison, self.overdue.depth());
             self.overdue.pop()
         } else {
-            self.due.pop().map(|timer| timer.index)
+            self.due.pop(&self.meter).map(|timer| timer.index)
         }
     }
 }
@@ -334,6 +327,7 @@ impl<T, M: Meter> Timer<T> for RoundWheel<T, M> {
         if !self.is_idle_at(now) {
             return self.advance_due(now, &mut on_expiry);
         }
+        self.meter.tally(Work::Comparison, 1);
         self.now = self.now.max(now);
         0
     }

@@ -1,6 +1,7 @@
 //! How this backend introduces itself to the suite and the comparison.
 
 use crate::SingleWheel;
+use crate::builder::DEFAULT_SLOTS;
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
 use wheelhouse_core::meter::Meter;
 
@@ -23,14 +24,14 @@ impl Backend for Definition {
         },
         // Of delays up to 2^20 nearly all are past the range, in up to 256 turns with a list each.
         // At a thousand timers one slot in some hundreds is occupied, and the map of them is read
-        // for each that fires.
+        // for each that fires: 64 words in all, which a question for the next wake-up reads too.
         bounds: |_| Bounds {
-            insert: 14.0,
+            insert: 16.0,
             cancel: 12.0,
-            reschedule: 24.0,
-            fire: 25.0,
+            reschedule: 26.0,
+            fire: 40.0,
             empty_tick: 2.0,
-            next_wakeup: 0.0,
+            next_wakeup: (DEFAULT_SLOTS / 64 + 1) as f64,
         },
         most: u32::MAX,
     };

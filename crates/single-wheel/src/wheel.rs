@@ -6,7 +6,7 @@ use alloc::collections::btree_map::{BTreeMap, Entry as Turn};
 use wheelhouse_core::arena::{Arena, Link};
 use wheelhouse_core::linked::Entry;
 use wheelhouse_core::lists::{Ends, LINKS_IN, LINKS_OUT, Lists};
-use wheelhouse_core::meter::{Meter, NoMeter, Work, bisection};
+use wheelhouse_core::meter::{Meter, Metered, NoMeter, Work};
 use wheelhouse_core::occupied::Occupied;
 use wheelhouse_core::overdue::Overdue;
 use wheelhouse_core::{Expired, SlotCount, Tick, Timer, TimerId, fire_due};
@@ -31,9 +31,9 @@ pub struct SingleWheel<T, M = NoMeter> {
     occupied: Occupied,
     /// Timers that were a turn or more ahead of the hand when they came, by the tick at which the
     /// turn begins that they are due in.
-    overflow: BTreeMap<Tick, Overflow>,
+    overflow: BTreeMap<Metered<Tick, M>, Overflow>,
     /// Timers whose deadline was before the hand when they came.
-    overdue: Overdue,
+    overdue: Overdue<M>,
     /// The tick that slots are counted from. No timer in a slot is due before it, and it is never
     /// after `now`.
     hand: Tick,
@@ -157,8 +157,7 @@ impl<T, M: Meter> SingleWheel<T, M> {
     /// Puts the timer at a place of the arena where its deadline belongs; returns its link.
     fn link(&mut self, place: u32, deadline: Tick) -> Link {
         if deadline < self.hand {
-            self.meter.tally(Work::Comparison, self.overdue.depth());
-            return self.overdue.insert(&mut self.timers, deadline, place);
+            return self.overdue.insert(&mut self.timers, deadline, place, &self.meter);
         }
         self.meter.tally(Work::Link, LINKS_IN);
         if deadline - self.hand >= self.range() {
@@ -167,6 +166,7 @@ impl<T, M: Meter> SingleWheel<T, M> {
         }
         self.next = self.next.min(deadline);
         let at = self.slot_of(deadline);
+        self.meter.tally(Work::SlotVisit, 1);
         self.occupied.set(at);
         self.lists.push_back(&mut self.slots[at], place);
         IN_SLOT
@@ -177,7 +177,7 @@ impl<T, M: Meter> SingleWheel<T, M> {
     fn overflow(&mut self, place: u32, deadline: Tick) {
         let turn = self.turn_of(deadline);
         self.next = self.next.min(turn);
-        self.tally_overflow();
+        let turn = Metered::new(turn, &self.meter);
         let overflow = self.overflow.entry(turn).or_insert(Overflow::EMPTY);
         overflow.earliest = overflow.earliest.min(deadline);
         self.lists.push_back(&mut overflow.timers, place);
@@ -192,8 +192,8 @@ impl<T, M: Meter> SingleWheel<T, M> {
             let mut unknown = Ends::EMPTY;
             return self.lists.remove(&mut unknown, place);
         }
-        self.tally_overflow();
-        if let Turn::Occupied(mut overflow) = self.overflow.entry(self.turn_of(deadline)) {
+        let turn = Metered::new(self.turn_of(deadline), &self.meter);
+        if let Turn::Occupied(mut overflow) = self.overflow.entry(turn) {
             self.lists.remove(&mut overflow.get_mut().timers, place);
             if overflow.get().timers.is_empty() {
                 overflow.remove();
@@ -201,16 +201,10 @@ impl<T, M: Meter> SingleWheel<T, M> {
         }
     }
 
-    /// A step to a list of the overflow.
-    fn tally_overflow(&self) {
-        self.meter.tally(Work::Comparison, bisection(self.overflow.len()));
-    }
-
     /// Takes a timer out of where its deadline put it.
     fn unlink(&mut self, place: u32, link: Link, deadline: Tick) {
         if deadline < self.hand {
-            self.meter.tally(Work::Comparison, self.overdue.depth());
-            return self.overdue.remove(deadline, link);
+            return self.overdue.remove(deadline, link, &self.meter);
         }
         self.meter.tally(Work::Link, LINKS_OUT);
         if link == IN_OVERFLOW {
@@ -230,7 +224,8 @@ impl<T, M: Meter> SingleWheel<T, M> {
 
     /// The tick of the next slot that holds timers, that of the hand included.
     fn next_slot(&self) -> Option<Tick> {
-        let distance = self.occupied.next(self.slot_of(self.hand), self.slots.len())?;
+        let (from, count) = (self.slot_of(self.hand), self.slots.len());
+        let distance = self.occupied.next(from, count, &self.meter)?;
         Some(self.hand + distance as Tick)
     }
 
@@ -240,15 +235,16 @@ impl<T, M: Meter> SingleWheel<T, M> {
         // The timers of a list come to the slots when their turn begins: before any of that turn
         // fires, and after the last tick at which one of the same deadline could have gone to a
         // slot before them.
-        let Some((&turn, _)) = self.overflow.first_key_value() else { return slot };
-        slot.filter(|next| next.tick() < turn).or(Some(Next::Turn(turn)))
+        let Some((turn, _)) = self.overflow.first_key_value() else { return slot };
+        slot.filter(|next| next.tick() < turn.key).or(Some(Next::Turn(turn.key)))
     }
 
     /// Moves the hand to the begin of a turn, and to the slots what is due in it of the overflow.
     fn begin(&mut self, turn: Tick) {
         self.hand = turn;
-        self.tally_overflow();
-        let mut list = self.overflow.remove(&turn).map_or(Ends::EMPTY, |overflow| overflow.timers);
+        // It is the first turn.
+        let first = self.overflow.pop_first();
+        let mut list = first.map_or(Ends::EMPTY, |(_, overflow)| overflow.timers);
         // From the rear, each put before those that are there: all of them came before any timer
         // that went to the slot at once.
         while let Some(place) = list.last() {
@@ -264,16 +260,12 @@ impl<T, M: Meter> SingleWheel<T, M> {
 
     /// The place of the earliest timer that is due, taken out of where it is.
     fn take_due(&mut self) -> Option<u32> {
+        self.meter.tally(Work::Comparison, 1);
         if !self.overdue.is_empty() {
-            self.meter.tally(Work::Comparison, self.overdue.depth());
             return self.overdue.pop();
         }
-        self.meter.tally(Work::Comparison, 1);
         while self.next <= self.now {
             let next = self.find_next();
-            let passed =
-                next.map_or(self.range(), |next| (next.tick() - self.hand).min(self.range()));
-            self.meter.tally(Work::SlotVisit, Occupied::words(passed as usize));
             self.next = next.map_or(Tick::MAX, Next::tick);
             match next.filter(|next| next.tick() <= self.now) {
                 Some(Next::Turn(turn)) => self.begin(turn),

@@ -122,17 +122,22 @@ impl Level {
         deadline: Tick,
         meter: &impl Meter,
     ) -> u32 {
+        let is_passed = |link: Link| {
+            meter.tally(Work::Comparison, u64::from(link.at != NONE));
+            link.reaches(deadline)
+        };
         let mut node = self.node(nodes, at);
-        let mut strides = 0;
-        while node.second().reaches(deadline) {
+        while is_passed(node.second()) {
+            meter.tally(Work::Link, 1);
             at = node.second().at;
             node = self.node(nodes, at);
-            strides += 1;
         }
-        meter.tally(Work::Comparison, strides + 2);
-        meter.tally(Work::Link, strides + 1);
         // Known to be the last without a visit.
-        if node.next().reaches(deadline) { node.next().at } else { at }
+        if !is_passed(node.next()) {
+            return at;
+        }
+        meter.tally(Work::Link, 1);
+        node.next().at
     }
 
     /// Puts a node behind another.

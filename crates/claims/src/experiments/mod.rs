@@ -12,12 +12,16 @@ mod crossover;
 mod drive;
 mod drivers;
 mod heap_or_wheel;
+mod heap_room;
 mod heaps;
+mod kafka_arithmetic;
 mod levels;
 mod linux;
 mod lists_and_maps;
+mod manager;
 pub(crate) mod models;
 mod netty;
+mod overflow;
 mod purgatory;
 mod rounding;
 mod rounds;
@@ -46,7 +50,7 @@ pub const ALL: &[Experiment] = &[
     trees::SKIP,
     heaps::RETENTION,
     heaps::LATER,
-    heaps::GROWTH,
+    heap_room::GROWTH,
     lists_and_maps::LISTS,
     lists_and_maps::MAPS,
     space::FLAT,
@@ -57,7 +61,7 @@ pub const ALL: &[Experiment] = &[
     cascades::SLOT,
     drivers::WAKEUPS,
     drivers::QUEUE,
-    drivers::OVERFLOW,
+    overflow::OVERFLOW,
     rounds::PER_TICK,
     rounds::HASH,
     sorted_insertion::INSERTION,
@@ -75,7 +79,7 @@ pub const ALL: &[Experiment] = &[
     scenarios::PERIODS,
     scenarios::FAILING,
     scenarios::CALLBACKS,
-    scenarios::MANAGER,
+    manager::MANAGER,
     scenarios::E8,
     s0::LAPS,
     s0::CHANNELS,
@@ -86,7 +90,7 @@ pub const ALL: &[Experiment] = &[
     calendar::WHEELS,
     calendar::EXAMPLES,
     levels::REACH,
-    levels::KAFKA,
+    kafka_arithmetic::KAFKA,
     levels::EXAMPLES,
 ];
 

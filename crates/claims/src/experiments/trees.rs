@@ -7,7 +7,7 @@
 use super::drive::{Log, drain, totals};
 use crate::count::Tally;
 use crate::growth::Growth::Logarithmic;
-use crate::thresholds::Threshold::{Ahead, Double, Spread};
+use crate::thresholds::Threshold::{Ahead, Ratio, Spread};
 use crate::{By, Evidence, Experiment, Lab, Sweep, Test, recorded};
 use wheelhouse_baselines::Tree;
 use wheelhouse_core::meter::Work;
@@ -55,11 +55,11 @@ fn heap_and_tree(lab: &Lab, e: &mut Evidence) {
     let ratio = recorded::pair("red-black-tree", "hold", RECORDED)
         / recorded::pair("binary-heap", "hold", RECORDED);
     let quote = "It has half the speed of the heap: twice the instructions.";
-    e.by(By::Instructions).near("C29.4", quote, (ratio, 2.0), Double);
+    e.by(By::Instructions).near("C29.4", quote, (ratio, 2.0), Ratio);
     e.by(By::Counts);
     let steps = sweep["red-black-tree, mean"].last() / sweep["binary-heap, mean"].last();
     let quote = "It takes twice the steps of the heap.";
-    e.near("C29.5", quote, (steps, 2.0), Double);
+    e.near("C29.5", quote, (steps, 2.0), Ratio);
     e.sweep(&sweep);
 }
 

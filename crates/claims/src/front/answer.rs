@@ -1,38 +1,66 @@
 //! The question of the articles, answered in sentences that follow from the table.
 
+use super::Operation::{self, Cancel, Fire, InsertEarliest, InsertRandom};
 use super::grid::{largest, order};
-use super::{Cell, Front, Operation, Said, Standing};
+use super::{Cell, Front, Said, Standing};
 use wheelhouse_present::units;
 
 /// The question.
 pub const QUESTION: &str =
     "Insertion is O(1) in a wheel and O(log n) in a heap, at a million: does it hold?";
 
+/// Of which structures it is asked, and of which operations.
+const ASKED: [(&str, &str, &[Operation]); 2] = [
+    ("In a wheel", "list-wheel", &[InsertRandom, InsertEarliest]),
+    ("In a heap", "binary-heap", &[InsertRandom, InsertEarliest, Cancel, Fire]),
+];
+
 /// A sentence for the wheel, and one for the heap.
 pub fn answer(front: &Front) -> Vec<String> {
-    use Operation::{Cancel, Fire, InsertEarliest, InsertRandom};
-    let asked: [(&str, &str, &[Operation]); 2] = [
-        ("In a wheel", "list-wheel", &[InsertRandom, InsertEarliest]),
-        ("In a heap", "binary-heap", &[InsertRandom, InsertEarliest, Cancel, Fire]),
-    ];
-    let sentence = |(place, structure, operations): (&str, &str, &[Operation])| {
-        let cells = operations.iter().filter_map(|it| front.cell(structure, *it));
-        sentence(place, structure, &cells.collect::<Vec<_>>())
-    };
-    let mut sentences: Vec<_> = asked.into_iter().map(sentence).collect();
+    let mut sentences: Vec<_> = on_each(front, sentence).collect();
     sentences.push(format!("Steps are those at n = {}.", largest(front, false)));
     sentences
 }
 
-fn sentence(place: &str, structure: &str, cells: &[&Cell]) -> String {
-    let holds = |cell: &&&Cell| cell.standing() == Standing::AsClaimed;
-    let verdict = match cells.iter().filter(holds).count() {
+/// The question and its answer in a line: what does not hold is named, and no figures.
+pub fn brief_answer(front: &Front) -> String {
+    let verdicts: Vec<_> = on_each(front, |place, _, cells| brief_sentence(place, cells)).collect();
+    format!("**{QUESTION}** {}", verdicts.join(" "))
+}
+
+fn on_each<R>(
+    front: &Front,
+    sentence: impl Fn(&str, &str, &[&Cell]) -> R,
+) -> impl Iterator<Item = R> {
+    ASKED.into_iter().map(move |(place, structure, operations)| {
+        let cells = operations.iter().filter_map(|it| front.cell(structure, *it));
+        sentence(place, structure, &cells.collect::<Vec<_>>())
+    })
+}
+
+fn holds(cell: &Cell) -> bool {
+    cell.standing() == Standing::AsClaimed
+}
+
+fn verdict(cells: &[&Cell]) -> &'static str {
+    match cells.iter().filter(|cell| holds(cell)).count() {
         all if all == cells.len() => "it holds",
         0 => "it does not hold",
         _ => "it holds in part",
-    };
+    }
+}
+
+fn sentence(place: &str, structure: &str, cells: &[&Cell]) -> String {
     let told: Vec<_> = cells.iter().copied().map(told).collect();
-    format!("{place} {verdict} ({structure}): {}.", told.join("; "))
+    format!("{place} {} ({structure}): {}.", verdict(cells), told.join("; "))
+}
+
+fn brief_sentence(place: &str, cells: &[&Cell]) -> String {
+    let told = |cell: &&Cell| format!("'{}' is {}", cell.operation.name(), order(cell.counted));
+    let others: Vec<_> = cells.iter().filter(|cell| !holds(cell)).map(told).collect();
+    let others =
+        if others.is_empty() { others.concat() } else { format!(": {}", others.join(", ")) };
+    format!("{place} {}{others}.", verdict(cells))
 }
 
 /// `insert, random: O(1), 5.00 steps, as claimed`.
@@ -68,6 +96,9 @@ mod tests {
             "In a heap it holds in part (binary-heap): insert, random O(1), 4.50 steps, not \
              O(log n); insert, earliest first O(log n), 40.0 steps, as claimed."
         );
+        let brief = brief_sentence("In a heap", &[&flat, &rising]);
+        assert_eq!(brief, "In a heap it holds in part: 'insert, random' is O(1).");
+        assert_eq!(brief_sentence("In a heap", &[&rising]), "In a heap it holds.");
         assert!(sentence("", "", &[&rising]).contains("it holds ("));
         assert!(sentence("", "", &[&flat]).contains("does not hold"));
     }

@@ -27,10 +27,18 @@ pub fn narrow(front: &Front) -> Table {
     narrow
 }
 
-/// In a line for each structure: steps at the largest n, the class, and how it stands to the claim.
+/// Those of which a README has a line.
+const BRIEF: [&str; 4] = ["list-wheel", "hierarchical-wheel", "binary-heap", "skip-list"];
+
+/// In a line for each of four structures: steps at the largest n, the class, and how it stands to
+/// the claim.
 pub fn brief(front: &Front) -> Table {
     let mut brief = table(front, short);
+    brief.rows.retain(|row| row.first().is_some_and(|name| BRIEF.contains(&&*name.shown)));
     brief.title = format!("Steps of one operation at n = {}", largest(front, false));
+    if let Some(names) = brief.columns.first_mut() {
+        names.name = format!("steps at n = {}", largest(front, false));
+    }
     brief.notes = vec![SIGNS.to_owned()];
     brief
 }
@@ -115,7 +123,10 @@ fn slope(cell: &Cell) -> String {
 
 fn short(cell: &Cell) -> String {
     let steps = units::number(cell.last().1);
-    format!("{steps} {} {}", order(cell.counted), sign(cell)).trim().to_owned()
+    match cell.counted {
+        Growth::Undecided => format!("{steps} {}", sign(cell)),
+        counted => format!("{steps} {} {}", order(counted), sign(cell)).trim().to_owned(),
+    }
 }
 
 /// Thousands by their letter.

@@ -30,7 +30,7 @@ mod grid;
 mod subject;
 mod sweep;
 
-pub use answer::{QUESTION, answer};
+pub use answer::{QUESTION, answer, brief_answer};
 pub use contestants::{CONTESTANTS, Contestant};
 pub use figure::figure;
 pub use grid::{brief, grid, narrow};

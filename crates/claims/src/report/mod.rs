@@ -77,12 +77,13 @@ pub fn write(
     Ok(page)
 }
 
-/// What stands in the README of the project: the table in a line for each structure, and the tally.
+/// What stands in the README of the project: the question and its answer, the table in a line for
+/// some structures, and the tally.
 pub fn summary(judgement: &Judgement, front: &Front) -> String {
     let brief = front::brief(front);
-    let notes = brief.notes.join(" ");
+    let (answer, notes) = (front::brief_answer(front), brief.notes.join(" "));
     let table = Table { notes: Vec::new(), ..brief }.markdown_rows();
-    format!("{table}\n{notes} {}\n", tables::tally(judgement))
+    format!("{answer}\n\n{table}\n{notes} {}\n", tables::tally(judgement))
 }
 
 /// Writes files of one kind into a folder, and removes those of an earlier report.

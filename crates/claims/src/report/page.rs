@@ -1,9 +1,10 @@
 //! The report on the claims, before it is set in type: what answers stands first, method last.
 
 use super::{headlines, lines, pictures, tables};
-use crate::controls::Confusion;
+use crate::controls::Controls;
 use crate::front::{self, Front};
 use crate::printed::{self, Row};
+use crate::thresholds::Thresholds;
 use crate::{Article, Decided, Evidence, Experiment, Judged, Judgement, Outcome, Scale};
 use wheelhouse_machine::provenance::{self, Provenance};
 use wheelhouse_present::document::{Block, Document, Entry, Filter};
@@ -18,8 +19,8 @@ pub struct Found<'a> {
     pub front: &'a Front,
     /// How far it went.
     pub scale: &'a Scale,
-    /// What the classifier makes of planted costs.
-    pub confusion: &'a Confusion,
+    /// Planted costs, which the classifier is tried on.
+    pub controls: &'a Controls,
     /// What the articles' printed code printed, where it was run.
     pub printed: &'a [Row],
     /// Instructions, where callgrind counted them.
@@ -204,10 +205,10 @@ fn method(found: &Found<'_>) -> Vec<Block> {
         Block::Text(STEPS.to_owned()),
         Block::Heading("What the classifier is worth".to_owned()),
         Block::Text(CLASSIFIER.to_owned()),
-        Block::Table(tables::counted(&found.confusion.table())),
+        Block::Table(tables::counted(&found.controls.confusion(&Thresholds::default()).table())),
         Block::Heading("What hangs on numbers of our own".to_owned()),
         Block::Text(THRESHOLDS.to_owned()),
-        Block::Table(tables::thresholds(found.judgement)),
+        Block::Table(tables::thresholds(found.judgement, found.controls)),
     ];
     if !found.printed.is_empty() {
         blocks.push(Block::Heading("The printed code, run".to_owned()));
@@ -233,8 +234,8 @@ const CLASSIFIER: &str = "Constant, logarithmic and linear are told apart by a r
     differences from n to 2n. Here the same rule is given costs whose class is known. A class in \
     the column of another would be an error; undecided is none.";
 
-const THRESHOLDS: &str = "Every threshold, and the statements that come out otherwise with half \
-    of it and with double.";
+const THRESHOLDS: &str = "Every threshold, the statements that come out otherwise with half of it \
+    and with double, and whether the classifier would still pass its controls.";
 
 const PRINTED: &str =
     "scripts/run-the-printed-code cuts the listings out of the articles' texts and runs them. ";

@@ -1,5 +1,6 @@
 //! Claims in rows.
 
+use crate::controls::Controls;
 use crate::thresholds::{Threshold, Thresholds};
 use crate::{Judgement, Outcome};
 use anyhow::{Context, Result};
@@ -44,8 +45,8 @@ pub fn json(judgement: &Judgement) -> Result<String> {
 }
 
 /// Every threshold, its value, and the statements that come out otherwise with half and with
-/// double.
-pub fn thresholds(judgement: &Judgement) -> Table {
+/// double; and whether the controls then show errors.
+pub fn thresholds(judgement: &Judgement, controls: &Controls) -> Table {
     let columns = [
         Column::left("threshold"),
         Column::right("value"),
@@ -55,9 +56,11 @@ pub fn thresholds(judgement: &Judgement) -> Table {
     let mut table = Table::new("All numbers of our own, and what hangs on them", columns.into());
     for threshold in Threshold::ALL {
         let otherwise = |factor| {
-            let changed = judgement.with(*threshold, factor);
-            let told = |(id, outcome): &(_, Outcome)| format!("{id} {outcome}");
-            let told = changed.iter().map(told).collect::<Vec<_>>().join(", ");
+            let scaled = Thresholds::default().scaled(*threshold, factor);
+            let fail = !controls.confusion(&scaled).is_sound();
+            let fail = fail.then(|| "the controls show errors".to_owned());
+            let told = otherwise(&judgement.with(*threshold, factor)).into_iter().chain(fail);
+            let told = told.collect::<Vec<_>>().join("; ");
             if told.is_empty() { "none".to_owned() } else { told }
         };
         let value = Thresholds::default().of(*threshold);
@@ -69,6 +72,16 @@ pub fn thresholds(judgement: &Judgement) -> Table {
         ]);
     }
     table
+}
+
+/// Statements by what comes of them: "refuted: C27.3, C27.4".
+fn otherwise(changed: &[(&str, Outcome)]) -> Vec<String> {
+    let of = |wanted: Outcome| {
+        let ids = changed.iter().filter(|(_, outcome)| *outcome == wanted).map(|(id, _)| *id);
+        let ids = ids.collect::<Vec<_>>();
+        (!ids.is_empty()).then(|| format!("{wanted}: {}", ids.join(", ")))
+    };
+    Outcome::ALL.into_iter().filter_map(of).collect()
 }
 
 /// A table of an experiment as the report shows tables.

@@ -1,5 +1,6 @@
 use super::*;
 use alloc::vec::Vec;
+use wheelhouse_conformance::stays_whole;
 use wheelhouse_core::WheelError;
 use wheelhouse_core::meter::CountingMeter;
 
@@ -7,7 +8,7 @@ impl<T, M: Meter> HashedWheel<T, M> {
     /// What the comments promise, checked by walking everything.
     fn check(&mut self) {
         for at in 0..self.slots.len() {
-            assert_eq!(self.occupied.next(at, 1).is_some(), !self.slots[at].is_empty());
+            assert_eq!(self.occupied.next(at, 1, &NoMeter).is_some(), !self.slots[at].is_empty());
             let deadlines: Vec<Tick> =
                 self.lists.iter(&self.slots[at]).map(|place| self.deadline_at(place)).collect();
             assert!(deadlines.is_sorted());
@@ -22,35 +23,11 @@ impl<T, M: Meter> HashedWheel<T, M> {
     }
 }
 
-/// A small generator, so that the unit tests need no crate.
-fn random(state: &mut u64) -> u64 {
-    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    *state >> 33
-}
-
 #[test]
 fn stays_whole_under_random_operations() -> Result<(), WheelError> {
     for slots in [2, 8, 128] {
-        let mut wheel = HashedWheel::<u64>::builder().slots(slots).build()?;
-        let mut ids = Vec::new();
-        let mut state = slots as u64;
-        for step in 0..5_000 {
-            let deadline = wheel.now() + random(&mut state) % (1 << (random(&mut state) % 12));
-            match random(&mut state) % 8 {
-                0..4 => ids.push(wheel.insert(deadline, step)),
-                4 if !ids.is_empty() => {
-                    _ = wheel.cancel(ids.swap_remove(random(&mut state) as usize % ids.len()))
-                }
-                5 if !ids.is_empty() => {
-                    _ = wheel.reschedule(ids[random(&mut state) as usize % ids.len()], deadline)
-                }
-                6 => _ = wheel.pop_expired(deadline),
-                _ => _ = wheel.advance(deadline, |_| ()),
-            }
-            if step % 10 == 0 {
-                wheel.check();
-            }
-        }
+        let mut wheel = HashedWheel::builder().slots(slots).build()?;
+        stays_whole(&mut wheel, slots as u64, 11, HashedWheel::check);
     }
     Ok(())
 }

@@ -30,6 +30,7 @@ use crate::rings::{CURRENT, bits};
 use crate::store::{MANY, Store};
 use wheelhouse_core::Tick;
 use wheelhouse_core::geometry::Level;
+use wheelhouse_core::lists::LINKS_IN;
 use wheelhouse_core::meter::{Meter, Work};
 
 /// A slot above level 0 is split when this many timers came to it for each slot of a ring. Fewer
@@ -116,7 +117,7 @@ impl Levels {
         let mut id = self.rings.next_to_see();
         while let Some(left) = self.timers_if_few(nodes, id, meter) {
             let parent = self.rings.get(id).parent;
-            self.join(nodes, id, left);
+            self.join(nodes, id, left, meter);
             id = nodes.slot(parent).ring;
         }
     }
@@ -168,6 +169,7 @@ impl Levels {
         self.set_current(level, base);
         let ring = self.rings.get_mut(nodes.slot(base).ring);
         ring.parent = CURRENT;
+        meter.tally(Work::SlotVisit, ring.words.len() as u64);
         for digit in ring.take_occupied() {
             self.occupied.insert(level.first + digit);
         }
@@ -206,7 +208,7 @@ impl Levels {
         }
         meter.tally(Work::SlotVisit, ring.words.len() as u64);
         if ring.occupied() == 0 && nodes.links(base + slots).next == base + slots {
-            self.join(nodes, id, 0);
+            self.join(nodes, id, 0, meter);
             self.emptied(nodes, parent, meter);
         }
     }
@@ -214,15 +216,18 @@ impl Levels {
     /// Puts all lists of a ring behind the elders of the slot that it belongs to, in order, and all
     /// that is one list then back into the slot. Those of one deadline are in one list and keep
     /// their order. No timer is touched but the ends of lists.
-    fn join<S: Store>(&mut self, nodes: &mut Nodes<S>, id: u32, left: u32) {
+    fn join<S: Store>(&mut self, nodes: &mut Nodes<S>, id: u32, left: u32, meter: &impl Meter) {
         let slots = self.rings.slots();
         let ring = self.rings.get_mut(id);
         let (base, parent) = (ring.base, ring.parent);
+        meter.tally(Work::SlotVisit, ring.words.len() as u64);
         for digit in ring.take_occupied() {
+            meter.tally(Work::Link, LINKS_IN);
             nodes.append_list(base + digit, base + slots);
             nodes.reset_slot(base + digit, 0, self.departures);
         }
         nodes.set_links(parent, Links { prev: parent, next: parent });
+        meter.tally(Work::Link, LINKS_IN);
         nodes.append_list(base + slots, parent);
         nodes.reset_slot(parent, left, self.departures);
         self.rings.release(id);

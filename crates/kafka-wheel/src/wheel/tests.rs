@@ -1,4 +1,5 @@
 use super::*;
+use wheelhouse_conformance::stays_whole;
 use wheelhouse_core::WheelError;
 use wheelhouse_core::meter::CountingMeter;
 
@@ -11,7 +12,8 @@ impl<T, M: Meter> KafkaWheel<T, M> {
                 let Some(tick) = self.levels[number].nth(self.hand, slot) else { break };
                 let slot = *self.levels[number].slot(tick);
                 let start = self.levels[number].start_of(tick);
-                assert_eq!(self.queue.contains(&(start, Reverse(number))), !slot.is_empty());
+                let queued = Metered::new((start, Reverse(number)), &self.meter);
+                assert_eq!(self.queue.contains(&queued), !slot.is_empty());
                 occupied += usize::from(!slot.is_empty());
                 for place in self.lists.iter(&slot) {
                     let deadline = self.timers.at(place).map(|entry| entry.deadline).unwrap();
@@ -29,35 +31,11 @@ impl<T, M: Meter> KafkaWheel<T, M> {
     }
 }
 
-/// A small generator, so that the unit tests need no crate.
-fn random(state: &mut u64) -> u64 {
-    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    *state >> 33
-}
-
 #[test]
 fn stays_whole_under_random_operations() -> Result<(), WheelError> {
     for slots in [2, 3, 20, 60] {
-        let mut wheel = KafkaWheel::<u64>::builder().slots(slots).build()?;
-        let mut ids = Vec::new();
-        let mut state = slots as u64;
-        for step in 0..5_000 {
-            let deadline = wheel.now() + random(&mut state) % (1 << (random(&mut state) % 12));
-            match random(&mut state) % 8 {
-                0..4 => ids.push(wheel.insert(deadline, step)),
-                4 if !ids.is_empty() => {
-                    _ = wheel.cancel(ids.swap_remove(random(&mut state) as usize % ids.len()))
-                }
-                5 if !ids.is_empty() => {
-                    _ = wheel.reschedule(ids[random(&mut state) as usize % ids.len()], deadline)
-                }
-                6 => _ = wheel.pop_expired(deadline),
-                _ => _ = wheel.advance(deadline, |_| ()),
-            }
-            if step % 10 == 0 {
-                wheel.check();
-            }
-        }
+        let mut wheel = KafkaWheel::builder().slots(slots).build()?;
+        stays_whole(&mut wheel, slots as u64, 11, KafkaWheel::check);
     }
     Ok(())
 }

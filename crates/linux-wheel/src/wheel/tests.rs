@@ -1,5 +1,6 @@
 use super::*;
 use alloc::string::String;
+use wheelhouse_conformance::stays_whole;
 use wheelhouse_core::lists::{LINKS_IN, LINKS_OUT};
 use wheelhouse_core::meter::CountingMeter;
 
@@ -33,12 +34,6 @@ impl<T, M: Meter> LinuxWheel<T, M> {
     }
 }
 
-/// A small generator, so that the unit tests need no crate.
-fn random(state: &mut u64) -> u64 {
-    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    *state >> 33
-}
-
 /// The values that fire, as one word.
 fn names(wheel: &mut LinuxWheel<char>, to: Tick) -> String {
     let mut names = String::new();
@@ -49,26 +44,7 @@ fn names(wheel: &mut LinuxWheel<char>, to: Tick) -> String {
 #[test]
 fn stays_whole_under_random_operations() {
     for bits in [6, 9, 14, 30] {
-        let mut wheel = LinuxWheel::<u64>::new();
-        let mut ids = Vec::new();
-        let mut state = bits;
-        for step in 0..5_000 {
-            let deadline = wheel.now() + random(&mut state) % (1 << (random(&mut state) % bits));
-            match random(&mut state) % 8 {
-                0..4 => ids.push(wheel.insert(deadline, step)),
-                4 if !ids.is_empty() => {
-                    _ = wheel.cancel(ids.swap_remove(random(&mut state) as usize % ids.len()))
-                }
-                5 if !ids.is_empty() => {
-                    _ = wheel.reschedule(ids[random(&mut state) as usize % ids.len()], deadline)
-                }
-                6 => _ = wheel.pop_expired(deadline),
-                _ => _ = wheel.advance(deadline, |_| ()),
-            }
-            if step % 10 == 0 {
-                wheel.check();
-            }
-        }
+        stays_whole(&mut LinuxWheel::new(), bits.into(), bits, |wheel| wheel.check());
     }
 }
 

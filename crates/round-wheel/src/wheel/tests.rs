@@ -1,6 +1,7 @@
 use super::*;
 use crate::slots::link_to;
 use alloc::vec::Vec;
+use wheelhouse_conformance::stays_whole;
 use wheelhouse_core::meter::CountingMeter;
 
 impl<T, M: Meter> RoundWheel<T, M> {
@@ -42,28 +43,8 @@ fn random(state: &mut u64) -> u64 {
 #[test]
 fn stays_whole_under_random_operations() {
     for slots in [2, 8, 128] {
-        let mut wheel = RoundWheel::<u64>::builder().slots(slots).build().unwrap();
-        let mut ids = Vec::new();
-        let mut state = slots as u64;
-        for step in 0..5_000 {
-            let deadline = wheel.now() + random(&mut state) % (1 << (random(&mut state) % 12));
-            match random(&mut state) % 8 {
-                0..4 => ids.push(wheel.insert(deadline, step)),
-                4 if !ids.is_empty() => {
-                    let id = ids.swap_remove(random(&mut state) as usize % ids.len());
-                    wheel.cancel(id);
-                }
-                5 if !ids.is_empty() => {
-                    wheel.reschedule(ids[random(&mut state) as usize % ids.len()], deadline);
-                }
-                _ => {
-                    wheel.advance(deadline, |_| ());
-                }
-            }
-            if step % 20 == 0 {
-                wheel.check();
-            }
-        }
+        let mut wheel = RoundWheel::builder().slots(slots).build().unwrap();
+        stays_whole(&mut wheel, slots as u64, 11, RoundWheel::check);
     }
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use alloc::vec;
 use alloc::vec::Vec;
 use wheelhouse_core::meter::CountingMeter;
 
@@ -53,7 +54,8 @@ fn a_timer_behind_all_others_is_appended_without_a_search() {
     for deadline in 0..10_000 {
         list.insert(deadline / 3, ());
     }
-    assert_eq!(list.meter().count(Work::Comparison), 10_000);
+    // With the last; the first timer has none to be compared with.
+    assert_eq!(list.meter().count(Work::Comparison), 9_999);
     assert_eq!(list.levels.check(), 10_000);
 }
 
@@ -83,4 +85,68 @@ fn memory_of_towers_is_used_again() {
     // A third of a node a timer is in use; of each height there is what was in use at its peak.
     assert!(list.levels.tower_nodes() < 2_000, "{}", list.levels.tower_nodes());
     assert_eq!(list.levels.check(), 2_000);
+}
+
+/// The levels as sorted arrays, and a count of its own.
+struct Model(Vec<Vec<(Tick, u64)>>);
+
+impl Model {
+    /// The comparisons and links of a search that looks two ahead on each level.
+    fn search(&self, deadline: Tick) -> (u64, u64) {
+        let Some(last) = self.0[0].last() else { return (0, 0) };
+        let (mut comparisons, mut links, mut at) = (1, 0, None);
+        if last.0 <= deadline {
+            return (comparisons, links);
+        }
+        for level in self.0.iter().rev() {
+            let mut passed = level.partition_point(|timer| Some(*timer) <= at);
+            let mut is_passed = |ahead: Option<&(Tick, u64)>| {
+                comparisons += u64::from(ahead.is_some());
+                ahead.is_some_and(|timer| timer.0 <= deadline)
+            };
+            while is_passed(level.get(passed + 1)) {
+                (passed, links) = (passed + 2, links + 1);
+            }
+            if is_passed(level.get(passed)) {
+                (passed, links) = (passed + 1, links + 1);
+            }
+            at = level[..passed].last().copied();
+        }
+        (comparisons, links)
+    }
+
+    /// The levels that a timer stands on, which is put in or taken out.
+    fn toggle(&mut self, timer: (Tick, u64), height: usize) {
+        for level in &mut self.0[..height] {
+            match level.binary_search(&timer) {
+                Ok(at) => _ = level.remove(at),
+                Err(at) => level.insert(at, timer),
+            }
+        }
+    }
+}
+
+#[test]
+fn the_meter_is_told_what_a_model_counts_for_itself() {
+    let mut list = SkipList::builder().meter(CountingMeter::default()).build().unwrap();
+    let (mut model, mut heights) = (Model(vec![Vec::new(); 16]), Heights::DEFAULT);
+    let (mut timers, mut state) = (Vec::new(), 9);
+    for number in 0..10_000 {
+        list.meter().reset();
+        let (counted, told) = if timers.is_empty() || random(&mut state) % 5 > 1 {
+            let (timer, height) = ((random(&mut state) % 5_000, number), heights.draw());
+            let (comparisons, links) = model.search(timer.0);
+            model.toggle(timer, height);
+            timers.push((timer, height, list.insert(timer.0, ())));
+            ((comparisons, links + 7 * height as u64), list.meter())
+        } else {
+            let at = random(&mut state) as usize % timers.len();
+            let (timer, height, id) = timers.swap_remove(at);
+            model.toggle(timer, height);
+            assert!(list.cancel(id).is_some());
+            ((0, 4 * height as u64), list.meter())
+        };
+        assert_eq!((told.count(Work::Comparison), told.count(Work::Link)), counted, "{number}");
+        assert_eq!(told.total(), counted.0 + counted.1);
+    }
 }

@@ -8,12 +8,12 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::Duration;
+use wheelhouse_claims::controls::Controls;
 use wheelhouse_claims::front::{self, CONTESTANTS, Contestant, Front};
 use wheelhouse_claims::report::{self, page, question, tables};
 use wheelhouse_claims::thresholds::Thresholds;
 use wheelhouse_claims::{
-    Claim, Judgement, Lab, Scale, controls, instructions, judge, outcomes, printed, select,
-    stability,
+    Claim, Judgement, Lab, Scale, instructions, judge, outcomes, printed, select, stability,
 };
 use wheelhouse_machine::{callgrind, provenance};
 use wheelhouse_present::console::{coloured, print, say};
@@ -92,12 +92,12 @@ fn whole(options: &ClaimsOptions, lab: &Lab) -> Result<(Judgement, String)> {
     let front = swept(&CONTESTANTS, lab, !options.quick);
     let judgement = judged(select(&[])?, lab)?;
     let instructions = if options.instructions { second_opinion()? } else { None };
-    let confusion = controls::confusion(&lab.scale, CONTROLS, &Thresholds::default());
+    let controls = Controls::draw(&lab.scale, CONTROLS);
     let found = page::Found {
         judgement: &judgement,
         front: &front,
         scale: &lab.scale,
-        confusion: &confusion,
+        controls: &controls,
         printed: &printed::read(options.out.as_deref().unwrap_or(Path::new(RESULTS)))?,
         instructions: instructions.as_ref(),
         made: &provenance::gather(0),
@@ -111,7 +111,10 @@ fn whole(options: &ClaimsOptions, lab: &Lab) -> Result<(Judgement, String)> {
         Form::Table => coloured(&plain::render(&page::brief(&found))),
         form => printed(&document, &judgement, form)?,
     };
-    ensure!(confusion.is_sound(), "the planted controls show errors: nothing is decided");
+    ensure!(
+        controls.confusion(&Thresholds::default()).is_sound(),
+        "the planted controls show errors: nothing is decided"
+    );
     Ok((judgement, text))
 }
 

@@ -1,0 +1,277 @@
+//! The class of a curve: slope, spikes, jump, power of n.
+
+use super::{Growth, Interval, Sample, mean};
+use crate::thresholds::{Threshold, Thresholds};
+use serde::Serialize;
+
+/// How a cost grows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Shape {
+    /// Its class.
+    pub class: Growth,
+    /// The class that it does not exceed.
+    pub at_most: Growth,
+    /// Steps per doubling of n.
+    pub slope: Interval,
+    /// By how much the slope changes over the range, as a share of it.
+    pub trend: Interval,
+    /// The power of n that the differences follow, where all are above 0.
+    pub exponent: Option<Interval>,
+    /// The mean cost over all sizes.
+    pub level: f64,
+    /// Sizes that stand out.
+    pub spikes: Vec<u64>,
+    /// Where a cost that is constant but for one step rises, and by how much.
+    pub jump: Option<(u64, f64)>,
+}
+
+impl Shape {
+    pub(super) fn of(samples: &[Sample], thresholds: &Thresholds) -> Self {
+        let spikes = spikes(samples, thresholds);
+        let smooth: Vec<Sample> =
+            samples.iter().filter(|sample| !spikes.contains(&sample.n)).cloned().collect();
+        let shape = Self { spikes, ..Self::smooth(&smooth, thresholds) };
+        if shape.class == Growth::Constant {
+            return shape;
+        }
+        let most = thresholds.of(Threshold::Jump) * shape.level;
+        let jump = jump(&smooth).filter(|(_, by)| *by < most);
+        let level = jump.map(|(n, _)| Self::smooth(&levelled(&smooth, n), thresholds).class);
+        if level != Some(Growth::Constant) {
+            return shape;
+        }
+        Self { class: Growth::Constant, at_most: Growth::Constant, jump, ..shape }
+    }
+
+    fn smooth(samples: &[Sample], thresholds: &Thresholds) -> Self {
+        let seeds = samples.first().map_or(0, |sample| sample.costs.len());
+        let width = thresholds.of(Threshold::Width);
+        let each = |figure: Figure<'_>| {
+            let of_seed = |seed| {
+                let point = |it: &Sample| ((it.n as f64).log2(), it.costs[seed]);
+                figure(&samples.iter().map(point).collect::<Vec<_>>())
+            };
+            Interval::of(&(0..seeds).map(of_seed).collect::<Vec<_>>()).widened(width)
+        };
+        let slope = each(&|points| line(points).1);
+        let upper = each(&|points| line(&points[points.len() / 2..]).1);
+        let change = each(&change);
+        let share = |it: f64| it / slope.mean;
+        let trend =
+            Interval { mean: share(change.mean), low: share(change.low), high: share(change.high) };
+        let level = mean(&samples.iter().map(|it| mean(&it.costs)).collect::<Vec<_>>());
+        let mut shape = Self {
+            class: Growth::Undecided,
+            at_most: Growth::Undecided,
+            slope,
+            trend,
+            exponent: exponent(samples, seeds).map(|it| it.widened(width)),
+            level,
+            spikes: Vec::new(),
+            jump: None,
+        };
+        // One seed has no interval.
+        let sizes = samples.len() as f64;
+        if sizes >= thresholds.of(Threshold::Sizes) && seeds >= 2 {
+            shape.class = shape.classify(sizes, upper, thresholds);
+            shape.at_most = shape.bound(thresholds);
+        }
+        shape
+    }
+
+    fn classify(&self, sizes: f64, upper: Interval, thresholds: &Thresholds) -> Growth {
+        let none = thresholds
+            .of(Threshold::NoStep)
+            .max(thresholds.of(Threshold::Relative) * self.level.abs());
+        let (off, bend) = (thresholds.of(Threshold::Exponent), thresholds.of(Threshold::Trend));
+        let is_one = |it: Interval| it.low > 1.0 - off && it.high < 1.0 + off;
+        let has_upper_half = sizes >= thresholds.of(Threshold::UpperHalf);
+        if (self.slope.high < none && upper.low < none) || (has_upper_half && upper.high < none) {
+            Growth::Constant
+        } else if self.exponent.is_some_and(is_one) {
+            Growth::Linear
+        } else if self.slope.low > none
+            && self.trend.mean.abs() < bend
+            && self.trend.margin() < thresholds.of(Threshold::Margin) * bend
+        {
+            Growth::Logarithmic
+        } else {
+            Growth::Undecided
+        }
+    }
+
+    /// What rises less and less is at most logarithmic, whatever it is.
+    fn bound(&self, thresholds: &Thresholds) -> Growth {
+        let below_one = |it: Interval| it.high < 1.0 + thresholds.of(Threshold::Exponent);
+        if self.class != Growth::Undecided {
+            self.class
+        } else if self.slope.high.is_finite() && self.trend.high < thresholds.of(Threshold::Trend) {
+            Growth::Logarithmic
+        } else if self.exponent.is_some_and(below_one) {
+            Growth::Linear
+        } else {
+            Growth::Undecided
+        }
+    }
+}
+
+/// A figure of points over lg n.
+type Figure<'a> = &'a dyn Fn(&[(f64, f64)]) -> f64;
+
+/// The sizes that exceed both neighbours by a share, and by a step, for most seeds. Neither end is
+/// one: there it may be growth.
+fn spikes(samples: &[Sample], thresholds: &Thresholds) -> Vec<u64> {
+    let (share, steps) = (thresholds.of(Threshold::Spike), thresholds.of(Threshold::SpikeSteps));
+    let stands_out = |around: &&[Sample]| {
+        let [before, at, after] = around else { return false };
+        let over = |seed: &usize| {
+            let beside = before.costs[*seed].max(after.costs[*seed]);
+            at.costs[*seed] > ((1.0 + share) * beside).max(beside + steps)
+        };
+        let seeds = (0..at.costs.len()).filter(over).count() as f64;
+        seeds > thresholds.of(Threshold::SpikeSeeds) * at.costs.len() as f64
+    };
+    samples.windows(3).filter(stands_out).map(|around| around[1].n).collect()
+}
+
+/// The size before which the mean cost rises most, and by how much.
+fn jump(samples: &[Sample]) -> Option<(u64, f64)> {
+    let rise = |pair: &[Sample]| (pair[1].n, mean(&pair[1].costs) - mean(&pair[0].costs));
+    samples.windows(2).map(rise).max_by(|one, other| one.1.total_cmp(&other.1))
+}
+
+/// The samples without the rise before a size.
+fn levelled(samples: &[Sample], n: u64) -> Vec<Sample> {
+    let at = samples.iter().position(|sample| sample.n == n).unwrap_or(0);
+    let level = |(number, sample): (usize, &Sample)| {
+        let by = |seed: usize| {
+            if number < at { 0.0 } else { samples[at].costs[seed] - samples[at - 1].costs[seed] }
+        };
+        let costs = sample.costs.iter().enumerate().map(|(seed, cost)| cost - by(seed)).collect();
+        Sample { n: sample.n, costs }
+    };
+    samples.iter().enumerate().map(level).collect()
+}
+
+/// The power of n that the differences from size to size follow, so that an additive constant does
+/// not bend them.
+fn exponent(samples: &[Sample], seeds: usize) -> Option<Interval> {
+    let of_seed = |seed: usize| {
+        let difference = |pair: &[Sample]| {
+            let step = pair[1].costs[seed] - pair[0].costs[seed];
+            (step > 0.0).then(|| ((pair[0].n as f64).log2(), step.log2()))
+        };
+        Some(line(&samples.windows(2).map(difference).collect::<Option<Vec<_>>>()?).1)
+    };
+    Some(Interval::of(&(0..seeds).map(of_seed).collect::<Option<Vec<_>>>()?))
+}
+
+/// By how much the slope changes from the first half of the range to the second: of the parabola
+/// through the points.
+fn change(points: &[(f64, f64)]) -> f64 {
+    let (from, to) = (points.first().map_or(0.0, |it| it.0), points.last().map_or(0.0, |it| it.0));
+    let middle = points.iter().map(|it| it.0).sum::<f64>() / points.len() as f64;
+    let (at, slope) = line(points);
+    // What the straight line leaves, over the square of the distance, which is made orthogonal to
+    // it.
+    let squares: Vec<(f64, f64)> = points.iter().map(|(x, _)| (*x, (x - middle).powi(2))).collect();
+    let (square_at, square_slope) = line(&squares);
+    let (mut covariance, mut variance) = (0.0, 0.0);
+    for ((x, y), (_, square)) in points.iter().zip(&squares) {
+        let rest = square - square_at - square_slope * x;
+        covariance += rest * (y - at - slope * x);
+        variance += rest * rest;
+    }
+    covariance / variance * (to - from)
+}
+
+/// The straight line through points with the least squares of errors: its value at 0, and its
+/// slope.
+pub(crate) fn line(points: &[(f64, f64)]) -> (f64, f64) {
+    let count = points.len() as f64;
+    let mean_x = points.iter().map(|(x, _)| x).sum::<f64>() / count;
+    let mean_y = points.iter().map(|(_, y)| y).sum::<f64>() / count;
+    let covariance: f64 = points.iter().map(|(x, y)| (x - mean_x) * (y - mean_y)).sum();
+    let slope = covariance / points.iter().map(|(x, _)| (x - mean_x).powi(2)).sum::<f64>();
+    (mean_y - slope * mean_x, slope)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::growth::Curve;
+
+    fn shape(cost: impl Fn(f64) -> f64) -> Shape {
+        let sizes: Vec<u64> = (10..=20).map(|bits| 1 << bits).collect();
+        let noisy = |n, seed| cost(n as f64) * (1.0 + seed as f64 * 1e-5);
+        Curve::sweep(&sizes, 1..=5, noisy).shape(&Thresholds::default())
+    }
+
+    fn class(cost: impl Fn(f64) -> f64) -> Growth {
+        shape(cost).class
+    }
+
+    #[test]
+    fn classes_are_told_apart() {
+        assert_eq!(class(|_| 50.0), Growth::Constant);
+        assert_eq!(class(|n| 3.0 + 1000.0 / n), Growth::Constant);
+        assert_eq!(class(|n| 2.0 * n.log2() - 3.0), Growth::Logarithmic);
+        assert_eq!(class(|n| 4.0 + 15.0 * n / 256.0), Growth::Linear);
+        // A step for every second doubling, as a heap of four children takes.
+        assert_eq!(class(|n| (n.log2() / 2.0).floor()), Growth::Logarithmic);
+        assert_eq!(class(|n| 366.0 + n.log2().sin() * 0.3), Growth::Constant);
+        assert_eq!(class(|n| 100.0 + 0.5 * n.log2()), Growth::Logarithmic);
+    }
+
+    #[test]
+    fn what_is_none_of_them_is_undecided() {
+        let costs: [fn(f64) -> f64; 4] =
+            [f64::sqrt, |n| n.log2().powi(2), |n| n * n.log2(), |n| n.powf(0.9)];
+        for cost in costs {
+            assert_eq!(class(cost), Growth::Undecided);
+        }
+        let late = |n: f64| 5.0 + (n / 60_000.0).log2().max(0.0);
+        assert_eq!(class(late), Growth::Undecided);
+    }
+
+    #[test]
+    fn a_bound_is_at_most() {
+        assert_eq!(shape(|n| n.log2().log2()).at_most, Growth::Logarithmic);
+        assert_eq!(shape(f64::sqrt).at_most, Growth::Linear);
+        assert_eq!(shape(|n| n * n.log2()).at_most, Growth::Undecided);
+    }
+
+    #[test]
+    fn a_spike_is_named_and_left_out() {
+        let spiky = shape(|n| if n == 65_536.0 { 43.0 } else { 5.0 });
+        assert_eq!((spiky.class, spiky.spikes), (Growth::Constant, vec![65_536]));
+        assert!(shape(|n| n).spikes.is_empty());
+    }
+
+    #[test]
+    fn one_jump_is_not_growth_and_two_are() {
+        let jumps = |n: f64| if n < 200_000.0 { 5.0 } else { 6.0 };
+        assert_eq!(shape(jumps).class, Growth::Constant);
+        assert!(shape(jumps).jump.is_some_and(|(n, by)| n == 1 << 18 && (by - 1.0).abs() < 0.01));
+        let twice = shape(|n| jumps(n) + f64::from(u8::from(n > 5_000.0)));
+        assert_ne!(twice.class, Growth::Constant);
+    }
+
+    #[test]
+    fn the_slope_is_steps_per_doubling() {
+        let slope = shape(|n| 1.5 * n.log2()).slope;
+        assert!((slope.mean - 1.5).abs() < 1e-3 && slope.low < slope.mean && slope.high < 1.51);
+    }
+
+    #[test]
+    fn too_few_samples_decide_nothing() {
+        assert_eq!(Curve::sweep(&[2, 4, 8], 1..=5, |_, _| 1.0).growth(), Growth::Undecided);
+        assert_eq!(Curve::sweep(&[2, 4, 8, 16, 32], 1..=1, |_, _| 1.0).growth(), Growth::Undecided);
+    }
+
+    #[test]
+    fn a_line_is_found_again() {
+        let (at_zero, slope) = line(&[0.0, 1.0, 5.0, 9.0].map(|x| (x, 4.0 + 15.0 * x)));
+        assert!((at_zero - 4.0).abs() < 1e-9 && (slope - 15.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,44 @@
+//! Random operations with a look inside: for the unit tests of a structure, which see its parts.
+
+use crate::random::Random;
+use wheelhouse_core::Timer;
+
+/// How many operations are played, and after how many each the structure is looked at.
+const OPERATIONS: u64 = 5_000;
+const BETWEEN: u64 = 10;
+
+/// Plays 5,000 random operations on an empty structure and has `check` look at it after every
+/// tenth. Half of them insert; the others cancel, reschedule, take one timer out or advance, all
+/// over distances of up to `bits` bits, near ones as likely as far ones.
+///
+/// The [suites](crate::suite) hold a structure to what can be seen from outside. This is for what
+/// the comments of its fields promise.
+///
+/// ```
+/// use wheelhouse_conformance::{OracleDefinition, stays_whole};
+/// use wheelhouse_core::{Timer, backend::Backend, meter::NoMeter};
+///
+/// let mut oracle = OracleDefinition::build::<u64, NoMeter>();
+/// stays_whole(&mut oracle, 1, 12, |it| assert_eq!(it.is_empty(), it.next_wakeup().is_none()));
+/// ```
+pub fn stays_whole<T: Timer<u64>>(
+    timer: &mut T,
+    seed: u64,
+    bits: u32,
+    mut check: impl FnMut(&mut T),
+) {
+    let (mut ids, mut random) = (Vec::new(), Random::new(seed));
+    for operation in 0..OPERATIONS {
+        let tick = timer.now().saturating_add(random.of_any_scale(bits));
+        match random.below(8) {
+            0..4 => ids.push(timer.insert(tick, operation)),
+            4 if !ids.is_empty() => _ = timer.cancel(ids.swap_remove(random.index(ids.len()))),
+            5 if !ids.is_empty() => _ = timer.reschedule(ids[random.index(ids.len())], tick),
+            6 => _ = timer.pop_expired(tick),
+            _ => _ = timer.advance(tick, |_| ()),
+        }
+        if operation % BETWEEN == 0 {
+            check(timer);
+        }
+    }
+}

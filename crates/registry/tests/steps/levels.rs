@@ -1,0 +1,237 @@
+//! Models of wheels of levels. Which slot a timer is in follows from its deadline and the hand: so
+//! ours needs no slots at all.
+
+use super::count::{Key, step, steps};
+use super::{Model, Plain};
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use wheelhouse_core::Tick;
+use wheelhouse_core::meter::Work::{CascadeMove, Comparison, Link, SlotVisit};
+
+/// Levels of wheels, 256 slots each.
+pub(crate) struct Levels {
+    timers: BTreeSet<Plain>,
+    overdue: BTreeSet<Key>,
+    hand: Tick,
+    now: Tick,
+    /// The wheel of chunks: a lone timer fires from where it stands, and one that is overdue has no
+    /// links.
+    of_chunks: bool,
+}
+
+impl Levels {
+    pub(crate) fn new(of_chunks: bool) -> Self {
+        let (timers, overdue) = Default::default();
+        Self { timers, overdue, hand: 0, now: 0, of_chunks }
+    }
+
+    /// The slot of a deadline: its level, and the ticks that it is from and to.
+    fn slot(&self, deadline: Tick) -> (u32, Tick, Tick) {
+        let level = ((deadline ^ self.hand) | 1).ilog2() / 8;
+        let start = deadline >> (8 * level) << (8 * level);
+        (level, start, start + ((1 << (8 * level)) - 1))
+    }
+
+    /// The timers of the slot of a deadline.
+    fn together(&self, deadline: Tick) -> Vec<Plain> {
+        let (_, start, end) = self.slot(deadline);
+        self.timers.range((start, 0)..=(end, u64::MAX)).copied().collect()
+    }
+
+    /// A word of the map of the map, and a word of the map, if a slot is occupied.
+    fn find_next(&self) {
+        steps(SlotVisit, if self.timers.is_empty() { 1 } else { 2 });
+    }
+
+    /// Takes a timer out of its slot.
+    fn take(&mut self, timer: Plain) -> u64 {
+        steps(Link, 2);
+        let is_alone = self.together(timer.0) == [timer];
+        let is_next = self.timers.first() == Some(&timer);
+        self.timers.remove(&timer);
+        if is_alone && is_next {
+            self.find_next();
+        }
+        timer.1
+    }
+}
+
+impl Model for Levels {
+    fn insert(&mut self, key: Key) {
+        if key.0 < self.hand {
+            self.overdue.insert(key);
+            return;
+        }
+        step(SlotVisit);
+        steps(Link, 4);
+        self.timers.insert(key.pair());
+    }
+
+    fn remove(&mut self, key: Key) {
+        if self.timers.contains(&key.pair()) {
+            self.take(key.pair());
+            return;
+        }
+        self.overdue.remove(&key);
+        if !self.of_chunks {
+            steps(Link, 2);
+        }
+    }
+
+    fn pop(&mut self, now: Tick) -> Option<u64> {
+        step(Comparison);
+        self.now = self.now.max(now);
+        if let Some(first) = self.overdue.first().copied() {
+            self.remove(first);
+            return Some(first.1);
+        }
+        while let Some(first) = self.timers.first().copied() {
+            let (level, start, _) = self.slot(first.0);
+            let slot = self.together(first.0);
+            let fires_alone = self.of_chunks && slot.len() == 1 && first.0 <= self.now;
+            if start > self.now {
+                break;
+            } else if level == 0 || fires_alone {
+                // Whether it is alone in its slot is seen from where the hand was.
+                let number = self.take(first);
+                self.hand = first.0;
+                return Some(number);
+            }
+            step(SlotVisit);
+            steps(CascadeMove, slot.len() as u64);
+            self.hand = start;
+            self.find_next();
+        }
+        self.hand = self.now;
+        None
+    }
+}
+
+/// Wheels that are made on demand, and a queue of the slots that hold timers.
+pub(crate) struct Kafka {
+    slots: u64,
+    levels: Vec<Tick>,
+    /// Level and start of the slot that a timer is in.
+    places: HashMap<u64, (usize, Tick)>,
+    /// In the order of insertion.
+    lists: HashMap<(usize, Tick), VecDeque<Plain>>,
+    queue: BTreeSet<Key>,
+    overdue: BTreeSet<Key>,
+    hand: Tick,
+    now: Tick,
+}
+
+impl Kafka {
+    pub(crate) fn new(slots: u64) -> Self {
+        let (places, lists, queue, overdue) = Default::default();
+        Self { slots, levels: vec![1], places, lists, queue, overdue, hand: 0, now: 0 }
+    }
+
+    /// In the queue the higher level comes first.
+    fn queued(&self, (level, start): (usize, Tick)) -> Key {
+        Key(start, u64::MAX - level as u64)
+    }
+
+    fn level_of(&mut self, deadline: Tick) -> usize {
+        for level in 0.. {
+            if level == self.levels.len() {
+                self.levels.push(self.levels[level - 1].saturating_mul(self.slots));
+            }
+            step(SlotVisit);
+            let width = self.levels[level];
+            if deadline / width - self.hand / width < self.slots {
+                return level;
+            }
+        }
+        unreachable!("the highest level reaches all ticks")
+    }
+
+    fn slot(&self, level: usize, deadline: Tick) -> (usize, Tick) {
+        (level, deadline - deadline % self.levels[level])
+    }
+
+    /// The list of a slot that a timer goes to.
+    fn list(&mut self, timer: Plain, level: usize) -> &mut VecDeque<Plain> {
+        let slot = self.slot(level, timer.0);
+        if !self.lists.contains_key(&slot) {
+            self.queue.insert(self.queued(slot));
+        }
+        self.places.insert(timer.1, slot);
+        self.lists.entry(slot).or_default()
+    }
+
+    /// Takes a timer out of its slot; whether none is left.
+    fn take(&mut self, timer: Plain) -> ((usize, Tick), bool) {
+        steps(Link, 2);
+        let slot = self.places.remove(&timer.1).expect("it has a slot");
+        let list = self.lists.get_mut(&slot).expect("the slot has a list");
+        list.retain(|other| *other != timer);
+        let is_empty = list.is_empty();
+        if is_empty {
+            self.lists.remove(&slot);
+        }
+        (slot, is_empty)
+    }
+
+    fn demote(&mut self, slot: (usize, Tick)) {
+        // The last first: so they come before those that are below.
+        for timer in self.lists.remove(&slot).into_iter().flatten().rev() {
+            step(CascadeMove);
+            let lowest = self.level_of(timer.0);
+            let is_occupied = |level: &usize| {
+                step(SlotVisit);
+                self.lists.contains_key(&self.slot(*level, timer.0))
+            };
+            let level = (lowest + 1..slot.0).rev().find(is_occupied).unwrap_or(lowest);
+            self.list(timer, level).push_front(timer);
+        }
+    }
+}
+
+impl Model for Kafka {
+    fn insert(&mut self, key: Key) {
+        if key.0 < self.hand {
+            self.overdue.insert(key);
+            return;
+        }
+        let level = self.level_of(key.0);
+        self.list(key.pair(), level).push_back(key.pair());
+        steps(Link, 4);
+    }
+
+    fn remove(&mut self, key: Key) {
+        if key.0 < self.hand {
+            self.overdue.remove(&key);
+            return;
+        }
+        let (slot, is_empty) = self.take(key.pair());
+        if is_empty {
+            self.queue.remove(&self.queued(slot));
+        }
+    }
+
+    fn pop(&mut self, now: Tick) -> Option<u64> {
+        step(Comparison);
+        self.now = self.now.max(now);
+        if let Some(first) = self.overdue.pop_first() {
+            return Some(first.1);
+        }
+        while let Some(Key(start, level)) = self.queue.first().copied() {
+            if start > self.now {
+                break;
+            }
+            self.hand = start;
+            let slot = ((u64::MAX - level) as usize, start);
+            if slot.0 == 0 {
+                let first = self.lists[&slot].front().copied().expect("it is in the queue");
+                if self.take(first).1 {
+                    self.queue.pop_first();
+                }
+                return Some(first.1);
+            }
+            self.queue.pop_first();
+            self.demote(slot);
+        }
+        self.hand = self.now;
+        None
+    }
+}

@@ -1,0 +1,227 @@
+//! An independent count: what the meter is told is what plain models count for themselves.
+//!
+//! A model is the structure as a textbook or a paper has it, written anew in a few lines over a
+//! `Vec` or a library's set, and it counts by the [rule](wheelhouse_core::meter) with counters of
+//! its own. It knows neither the structure's code nor a meter. Both play the same random calls, and
+//! after each call every kind of step must agree, to the step. Where a library compares, keys count
+//! in their `Ord`.
+//!
+//! The red-black tree and the skip list are held by unit tests of their own, since a model of them
+//! has to see their nodes and their dice. Not held: the lazy heap and the wheel with rounds, whose
+//! models would be as long as they are.
+
+mod calendar;
+mod count;
+mod levels;
+mod ordered;
+mod wheels;
+
+use count::{Key, Steps, taken};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use wheelhouse_core::backend::Backend;
+use wheelhouse_core::meter::{CountingMeter, Work};
+use wheelhouse_core::{Tick, Timer, TimerId};
+
+/// How many calls are played, and how many timers there are at most.
+const CALLS: usize = if cfg!(debug_assertions) { 20_000 } else { 200_000 };
+const MOST: usize = 400;
+
+/// A timer by deadline and number, compared without a count.
+type Plain = (Tick, u64);
+
+/// A structure in a few lines, which counts its own steps.
+trait Model {
+    /// Starts a timer.
+    fn insert(&mut self, key: Key);
+
+    /// Takes out a timer that is live.
+    fn remove(&mut self, key: Key);
+
+    /// Moves a timer that is live.
+    fn change(&mut self, from: Key, to: Key) {
+        self.remove(from);
+        self.insert(to);
+    }
+
+    /// Moves the clock and takes out the first timer that is due: its number.
+    fn pop(&mut self, now: Tick) -> Option<u64>;
+
+    /// Is asked for the next wake-up, which most know without a search.
+    fn ask(&mut self) {}
+}
+
+/// A structure and its model, side by side.
+struct Pair<T, O> {
+    timer: T,
+    meter: fn(&T) -> &CountingMeter,
+    model: O,
+    live: Vec<(Key, TimerId)>,
+    /// How many insertions and moves there were.
+    numbers: u64,
+    random: Pcg64Mcg,
+}
+
+impl<T: Timer<()>, O: Model> Pair<T, O> {
+    fn new(timer: T, meter: fn(&T) -> &CountingMeter, model: O) -> Self {
+        let random = Pcg64Mcg::seed_from_u64(16);
+        Self { timer, meter, model, live: Vec::new(), numbers: 0, random }
+    }
+
+    /// Near, far, very far, or overdue.
+    fn key(&mut self) -> Key {
+        let (now, random) = (self.timer.now(), &mut self.random);
+        let deadline = match random.random_range(0..10) {
+            0 => now.saturating_sub(random.random_range(0..30)),
+            1..6 => now + random.random_range(1..=300),
+            6..9 => now + random.random_range(1..=20_000),
+            _ => now + random.random_range(1..=1 << 30),
+        };
+        self.numbers += 1;
+        Key(deadline, self.numbers)
+    }
+
+    fn any(&mut self) -> usize {
+        self.random.random_range(0..self.live.len())
+    }
+
+    /// One call of both. Returns what it was.
+    fn play(&mut self) -> &'static str {
+        match self.random.random_range(0..100) {
+            0..45 if self.live.len() < MOST => {
+                let key = self.key();
+                self.model.insert(key);
+                self.live.push((key, self.timer.insert(key.0, ())));
+                "insert"
+            }
+            45..60 if !self.live.is_empty() => {
+                let at = self.any();
+                let (key, id) = self.live.swap_remove(at);
+                self.model.remove(key);
+                assert!(self.timer.cancel(id).is_some());
+                "cancel"
+            }
+            60..70 if !self.live.is_empty() => {
+                let (at, to) = (self.any(), self.key());
+                self.model.change(self.live[at].0, to);
+                assert!(self.timer.reschedule(self.live[at].1, to.0));
+                self.live[at].0 = to;
+                "reschedule"
+            }
+            70..75 => {
+                self.model.ask();
+                self.timer.next_wakeup();
+                "next wake-up"
+            }
+            75..85 => {
+                let now = self.timer.now() + self.random.random_range(0..50);
+                self.pop(now);
+                "pop"
+            }
+            85..86 => {
+                let now = self.timer.now() + self.random.random_range(0..1 << 20);
+                while self.pop(now) {}
+                "pop until a far tick"
+            }
+            _ => {
+                // A few fire at most: what is due in bulk is a heap's affair.
+                let now = self.timer.now() + self.random.random_range(0..10);
+                let mut ids = Vec::new();
+                self.timer.advance(now, |expired| ids.push(expired.id));
+                ids.into_iter().for_each(|id| assert!(self.expect(now, id)));
+                assert!(self.model.pop(now).is_none());
+                "advance"
+            }
+        }
+    }
+
+    /// Takes out the first that is due, if any, of both.
+    fn pop(&mut self, now: Tick) -> bool {
+        match self.timer.pop_expired(now) {
+            Some(expired) => self.expect(now, expired.id),
+            None => self.model.pop(now).is_some(),
+        }
+    }
+
+    /// Whether the model fires this timer.
+    fn expect(&mut self, now: Tick, id: TimerId) -> bool {
+        let number = self.model.pop(now);
+        let at = self.live.iter().position(|(_, other)| *other == id).expect("it was live");
+        let (key, _) = self.live.swap_remove(at);
+        assert_eq!(number, Some(key.1));
+        true
+    }
+
+    /// Plays, and compares all counts after each call. Returns what was counted in all.
+    fn hold(mut self) -> Steps {
+        let mut all = Steps::default();
+        for at in 0..CALLS {
+            (self.meter)(&self.timer).reset();
+            taken();
+            let call = self.play();
+            let (told, counted) = (told((self.meter)(&self.timer)), taken());
+            let kinds = Work::ALL.map(Work::name);
+            assert_eq!(told, counted, "{call}, call {at}: told and counted, of {kinds:?}");
+            (0..all.len()).for_each(|kind| all[kind] += told[kind]);
+        }
+        all
+    }
+}
+
+/// What a meter was told.
+fn told(meter: &CountingMeter) -> Steps {
+    Work::ALL.map(|work| meter.count(work))
+}
+
+fn meter_of<B: Backend>(timer: &B::Timer<(), CountingMeter>) -> &CountingMeter {
+    B::meter(timer).expect("it counts its work")
+}
+
+/// Holds a structure as it comes to a model. Steps of these kinds, and of no other, are seen.
+fn hold<B: Backend>(model: impl Model, kinds: &[Work]) {
+    let all = Pair::new(B::build::<(), CountingMeter>(), meter_of::<B>, model).hold();
+    let seen: Vec<_> = Work::ALL.into_iter().filter(|work| all[*work as usize] > 0).collect();
+    assert_eq!(seen, kinds, "{}", B::INFO.name);
+}
+
+macro_rules! held {
+    ($($name:ident: $backend:ty, $model:expr, [$($kind:ident),+];)+) => {
+        $(#[test]
+        fn $name() {
+            hold::<$backend>($model, &[$(Work::$kind),+]);
+        })+
+    };
+}
+
+use wheelhouse_baselines as baselines;
+use wheelhouse_binary_heap as heap;
+
+held! {
+    btree_map: baselines::OrderedMapDefinition, ordered::Map::default(), [Comparison];
+    sorted_slice: baselines::SortedSliceDefinition, ordered::Slice::default(),
+        [Comparison, ElementMove];
+    sorted_list: baselines::SortedListDefinition, ordered::List::searched(false),
+        [Comparison, Link];
+    sorted_list_from_rear: baselines::SortedListFromRearDefinition, ordered::List::searched(true),
+        [Comparison, Link];
+    unordered_list: baselines::UnorderedListDefinition, ordered::Unordered::new(false),
+        [Comparison, EntryScan, ElementMove];
+    hash_map: baselines::HashedMapDefinition, ordered::Unordered::new(true),
+        [Comparison, EntryScan, ElementMove];
+    binary_heap: heap::Definition<2>, ordered::Heap::<2>::default(), [Comparison, ElementMove];
+    heap_4: heap::Definition<4>, ordered::Heap::<4>::default(), [Comparison, ElementMove];
+    single_wheel: wheelhouse_single_wheel::Definition, wheels::Single::new(4_096),
+        [Comparison, Link, SlotVisit, CascadeMove];
+    hashed_wheel: wheelhouse_hashed_wheel::Definition, wheels::Hashed::new(16_384),
+        [Comparison, Link, SlotVisit];
+    list_wheel: wheelhouse_list_wheel::Definition, levels::Levels::new(false),
+        [Comparison, Link, SlotVisit, CascadeMove];
+    hierarchical_wheel: wheelhouse_hierarchical_wheel::Definition, levels::Levels::new(true),
+        [Comparison, Link, SlotVisit, CascadeMove];
+    kafka_wheel: wheelhouse_kafka_wheel::Definition, levels::Kafka::new(20),
+        [Comparison, Link, SlotVisit, CascadeMove];
+    calendar_queue: wheelhouse_calendar_queue::Definition, calendar::Calendar::new(),
+        [Comparison, Link, SlotVisit, EntryScan, ElementMove];
+    linux_wheel: wheelhouse_linux_wheel::Definition, wheels::Linux::default(),
+        [Comparison, Link, SlotVisit];
+}

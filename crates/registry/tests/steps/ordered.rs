@@ -1,0 +1,273 @@
+//! Models of what is in order, or in none: a map, an array, lists, heaps, a heap of entries.
+
+use super::Model;
+use super::count::{Key, pop_due, step, steps};
+use std::collections::BTreeSet;
+use wheelhouse_core::Tick;
+use wheelhouse_core::meter::Work::{Comparison, ElementMove, EntryScan, Link};
+
+/// A library's ordered map. All its comparisons are made by the keys.
+#[derive(Default)]
+pub(crate) struct Map(BTreeSet<Key>);
+
+impl Model for Map {
+    fn insert(&mut self, key: Key) {
+        self.0.insert(key);
+    }
+
+    fn remove(&mut self, key: Key) {
+        self.0.remove(&key);
+    }
+
+    fn pop(&mut self, now: Tick) -> Option<u64> {
+        step(Comparison);
+        pop_due(&mut self.0, now)
+    }
+}
+
+/// A sorted array, the last first.
+#[derive(Default)]
+pub(crate) struct Slice(Vec<Key>);
+
+impl Model for Slice {
+    fn insert(&mut self, key: Key) {
+        let at = self.0.partition_point(|other| *other > key);
+        self.0.push(key);
+        step(ElementMove);
+        for place in (at + 1..self.0.len()).rev() {
+            self.0.swap(place, place - 1);
+            step(ElementMove);
+        }
+    }
+
+    fn remove(&mut self, key: Key) {
+        let at = self.0.partition_point(|other| *other > key);
+        for place in at + 1..self.0.len() {
+            self.0.swap(place - 1, place);
+            step(ElementMove);
+        }
+        self.0.pop();
+    }
+
+    fn pop(&mut self, now: Tick) -> Option<u64> {
+        step(Comparison);
+        self.0.last().filter(|first| first.0 <= now)?;
+        self.0.pop().map(|first| first.1)
+    }
+}
+
+/// A sorted list, searched from the head or from the rear.
+pub(crate) struct List {
+    timers: Vec<Key>,
+    from_rear: bool,
+}
+
+impl List {
+    pub(crate) fn searched(from_rear: bool) -> Self {
+        Self { timers: Vec::new(), from_rear }
+    }
+
+    fn at(&self, key: Key) -> usize {
+        let Ok(at) = self.timers.binary_search_by_key(&key.pair(), |it| it.pair()) else {
+            panic!("{key:?} is in the list")
+        };
+        at
+    }
+}
+
+impl Model for List {
+    fn insert(&mut self, key: Key) {
+        let at = if self.from_rear {
+            let mut at = self.timers.len();
+            while at > 0 && self.timers[at - 1] > key {
+                step(Link);
+                at -= 1;
+            }
+            at
+        } else {
+            let mut at = 0;
+            while at < self.timers.len() && self.timers[at] < key {
+                step(Link);
+                at += 1;
+            }
+            at
+        };
+        self.timers.insert(at, key);
+        steps(Link, 4);
+    }
+
+    fn remove(&mut self, key: Key) {
+        self.timers.remove(self.at(key));
+        steps(Link, 2);
+    }
+
+    fn pop(&mut self, now: Tick) -> Option<u64> {
+        step(Comparison);
+        self.timers.first().filter(|first| first.0 <= now)?;
+        steps(Link, 2);
+        Some(self.timers.remove(0).1)
+    }
+}
+
+/// Timers side by side, all looked at when one may be due.
+pub(crate) struct Unordered {
+    places: Vec<Option<(Tick, u64)>>,
+    free: Vec<usize>,
+    /// Whether the last takes the place of one that goes, as in a hash map that keeps an array.
+    is_dense: bool,
+    due: BTreeSet<Key>,
+    earliest: Tick,
+    now: Tick,
+}
+
+impl Unordered {
+    pub(crate) fn new(is_dense: bool) -> Self {
+        let (places, free, due) = Default::default();
+        Self { places, free, is_dense, due, earliest: Tick::MAX, now: 0 }
+    }
+
+    fn take(&mut self, number: u64) -> Key {
+        let here = |it: &Option<(Tick, u64)>| it.is_some_and(|it| it.1 == number);
+        let at = self.places.iter().position(here).expect("it is there");
+        let (deadline, _) = if self.is_dense {
+            self.places.swap_remove(at)
+        } else {
+            self.free.push(at);
+            self.places[at].take()
+        }
+        .expect("it is there");
+        step(ElementMove);
+        Key(deadline, number)
+    }
+
+    fn note(&mut self, key: Key) {
+        step(ElementMove);
+        if key.0 > self.now {
+            self.earliest = self.earliest.min(key.0);
+        } else {
+            self.due.insert(key);
+        }
+    }
+}
+
+impl Model for Unordered {
+    fn insert(&mut self, key: Key) {
+        let at = self.free.pop().unwrap_or_else(|| {
+            self.places.push(None);
+            self.places.len() - 1
+        });
+        self.places[at] = Some(key.pair());
+        self.note(key);
+    }
+
+    fn remove(&mut self, key: Key) {
+        let key = self.take(key.1);
+        if key.0 <= self.now {
+            self.due.remove(&key);
+        }
+    }
+
+    /// It keeps its place.
+    fn change(&mut self, from: Key, to: Key) {
+        step(ElementMove);
+        if from.0 <= self.now {
+            self.due.remove(&from);
+        }
+        let here = |it: &&mut Option<(Tick, u64)>| it.is_some_and(|it| it.1 == from.1);
+        *self.places.iter_mut().find(here).expect("it is there") = Some(to.pair());
+        self.note(to);
+    }
+
+    fn pop(&mut self, now: Tick) -> Option<u64> {
+        step(Comparison);
+        let before = self.now;
+        self.now = now.max(before);
+        if self.now > before && self.now >= self.earliest {
+            self.earliest = Tick::MAX;
+            for place in &self.places {
+                step(EntryScan);
+                let Some((deadline, number)) = *place else { continue };
+                if deadline > self.now {
+                    self.earliest = self.earliest.min(deadline);
+                } else if deadline > before {
+                    self.due.insert(Key(deadline, number));
+                }
+            }
+        }
+        let first = self.due.pop_first()?;
+        self.take(first.1);
+        Some(first.1)
+    }
+}
+
+/// The heap of the textbooks. Each level is a comparison with each child but one, and a move; what
+/// takes the place of one that goes sinks to a leaf first, and rises from there.
+#[derive(Default)]
+pub(crate) struct Heap<const ARITY: usize>(Vec<Key>);
+
+impl<const ARITY: usize> Heap<ARITY> {
+    fn at(&self, key: Key) -> usize {
+        self.0.iter().position(|it| it.pair() == key.pair()).expect("it is in the heap")
+    }
+
+    /// One move for each swap, and one for the place where it ends.
+    fn rise(&mut self, mut at: usize) {
+        while at > 0 && self.0[(at - 1) / ARITY] > self.0[at] {
+            step(ElementMove);
+            self.0.swap(at, (at - 1) / ARITY);
+            at = (at - 1) / ARITY;
+        }
+        step(ElementMove);
+    }
+
+    fn first_child(&self, at: usize) -> Option<usize> {
+        let children = at * ARITY + 1..self.0.len().min(at * ARITY + ARITY + 1);
+        children.reduce(|first, other| if self.0[other] < self.0[first] { other } else { first })
+    }
+
+    fn take(&mut self, at: usize) -> Key {
+        let key = self.0.swap_remove(at);
+        if at < self.0.len() {
+            let mut hole = at;
+            while let Some(child) = self.first_child(hole) {
+                step(ElementMove);
+                self.0.swap(hole, child);
+                hole = child;
+            }
+            self.rise(hole);
+        }
+        key
+    }
+}
+
+impl<const ARITY: usize> Model for Heap<ARITY> {
+    fn insert(&mut self, key: Key) {
+        self.0.push(key);
+        self.rise(self.0.len() - 1);
+    }
+
+    fn remove(&mut self, key: Key) {
+        self.take(self.at(key));
+    }
+
+    fn change(&mut self, from: Key, to: Key) {
+        let mut at = self.at(from);
+        let is_before = to < self.0[at];
+        self.0[at] = to;
+        if is_before {
+            return self.rise(at);
+        }
+        while let Some(child) = self.first_child(at).filter(|child| self.0[*child] < to) {
+            step(ElementMove);
+            self.0.swap(at, child);
+            at = child;
+        }
+        step(ElementMove);
+    }
+
+    fn pop(&mut self, now: Tick) -> Option<u64> {
+        step(Comparison);
+        self.0.first().filter(|first| first.0 <= now)?;
+        Some(self.take(0).1)
+    }
+}
