@@ -140,6 +140,7 @@ func main() {
 	show("C11.key", add("", 5*second))
 	show("C11.delay", add("a", second/2))
 	show("B4.after-stop", afterStop())
+	show("B4.two-of-one-key", twoOfOneKey())
 }
 
 // afterStop says what AddTask does when the printed loop has ended.
@@ -154,4 +155,22 @@ func afterStop() string {
 	case <-time.After(300 * time.Millisecond):
 		return "blocks"
 	}
+}
+
+// twoOfOneKey says how many tasks wait if two callers look a key up before either is stored.
+func twoOfOneKey() string {
+	t, _ := NewXTimingWheel(time.Hour, 12)
+	t.stopCh <- struct{}{}
+	add := func() { _ = t.AddTask("one", func(string) {}, time.Hour, 1) }
+	go add()
+	go add()
+	// In the place of the printed loop, which has ended: what it takes from the channel it stores.
+	first, second := <-t.addTaskCh, <-t.addTaskCh
+	t.addTask(first)
+	t.addTask(second)
+	waiting := 0
+	for _, slot := range t.slots {
+		waiting += slot.Len()
+	}
+	return fmt.Sprint(waiting, " wait")
 }

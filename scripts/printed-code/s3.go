@@ -10,6 +10,7 @@ import (
 	"container/list"
 	"errors"
 	"fmt"
+	"os"
 	"printed/delayqueue"
 	"runtime"
 	"sync"
@@ -100,6 +101,11 @@ func said(act func()) (message string) {
 }
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "panic" {
+		wheel(1000, 10, 0).addOrRun(&Timer{task: func() { panic("a task failed") }})
+		time.Sleep(time.Second) // The process is gone long before.
+		os.Exit(0)
+	}
 	tw := wheel(1000, 10, 0)
 	places, ran := life(tw, 2000)
 	show("E9.2-s", fmt.Sprint(places, " ran at ", ran))

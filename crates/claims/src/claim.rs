@@ -1,9 +1,10 @@
 //! The claims, as they stand in `claims.toml`.
 
+use crate::printed;
 use crate::statement::Outcome;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use wheelhouse_present::unknown;
 
 /// All claims, in this crate's own file.
@@ -37,6 +38,16 @@ pub struct Claim {
     /// Its statements that sources decide.
     #[serde(default)]
     pub by_sources: Vec<Sourced>,
+    /// Its statements that the article's code decided when it was run.
+    #[serde(default)]
+    pub by_printed_code: Vec<Ran>,
+}
+
+impl Claim {
+    /// Whether statements are decided where the claim stands, without an experiment.
+    fn decides_itself(&self) -> bool {
+        !self.by_sources.is_empty() || !self.by_printed_code.is_empty()
+    }
 }
 
 /// A statement on what nothing here can run, and what its sources say of it.
@@ -51,6 +62,18 @@ pub struct Sourced {
     pub outcome: Outcome,
     /// What the sources say, in a few words.
     pub says: String,
+}
+
+/// A statement on an article's own code, which answers it when it is run.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ran {
+    /// The claim and a number, as `B4.1`.
+    pub id: String,
+    /// The sentence, worded as the claim is.
+    pub quote: String,
+    /// What the code prints if it holds, by the key of the [question](crate::printed).
+    pub prints: BTreeMap<String, String>,
 }
 
 /// Where a claim stands.
@@ -173,8 +196,9 @@ fn parse(text: &str) -> Result<Vec<Claim>> {
     for claim in &claims {
         ensure!(ids.insert(claim.id.as_str()), "claims.toml has {} twice", claim.id);
         ensure!(
-            claim.experiment.is_some() || !claim.by_sources.is_empty(),
-            "claims.toml: nothing decides {}; name an experiment, or statements by_sources",
+            claim.experiment.is_some() || claim.decides_itself(),
+            "claims.toml: nothing decides {}; name an experiment, or statements by_sources or \
+             by_printed_code",
             claim.id
         );
         ensure!(
@@ -182,10 +206,14 @@ fn parse(text: &str) -> Result<Vec<Claim>> {
             "claims.toml: {} has statements by sources, and names no source",
             claim.id
         );
-        for it in &claim.by_sources {
-            let of = it.id.split_once('.').map(|(of, _)| of);
-            ensure!(ids.insert(it.id.as_str()), "claims.toml has {} twice", it.id);
-            ensure!(of == Some(&claim.id), "claims.toml: {} is not of {}", it.id, claim.id);
+        let ran = claim.by_printed_code.iter().map(|it| it.id.as_str());
+        for id in claim.by_sources.iter().map(|it| it.id.as_str()).chain(ran) {
+            let of = id.split_once('.').map(|(of, _)| of);
+            ensure!(ids.insert(id), "claims.toml has {id} twice");
+            ensure!(of == Some(&claim.id), "claims.toml: {id} is not of {}", claim.id);
+        }
+        for key in claim.by_printed_code.iter().flat_map(|it| it.prints.keys()) {
+            ensure!(printed::is_asked(key), "claims.toml: no printed code is asked {key}");
         }
     }
     Ok(claims)
@@ -224,6 +252,8 @@ mod tests {
         assert!(error(&of("C1.1")).contains("names no source"));
         assert!(error(&format!("source = 's'\n{}", of("C2.1"))).contains("not of C1"));
         assert_eq!(error(&format!("source = 's'\n{}", of("C1.1"))), "");
+        let ran = "[[claim.by_printed_code]]\nid = 'C1.1'\nquote = 'q'\nprints = { 'B0.x' = '1' }";
+        assert!(error(ran).contains("no printed code is asked B0.x"));
         assert_eq!(error("experiment = 'x'"), "");
     }
 }

@@ -3,7 +3,7 @@
 use crate::outcomes::{self, Record};
 use crate::statement::{By, Outcome};
 use crate::thresholds::{Threshold, Thresholds};
-use crate::{Claim, Evidence, Experiment, Lab, experiments};
+use crate::{Claim, Evidence, Experiment, Lab, experiments, printed};
 use anyhow::Result;
 use serde::Serialize;
 use std::panic::resume_unwind;
@@ -139,6 +139,8 @@ pub fn judge(
             chosen.push(experiments::find(name)?);
         }
     }
+    // Those that take longest begin first, so that no processor waits for one at the end.
+    chosen.sort_by_key(|it| experiments::ALL.iter().position(|other| other.name == it.name));
     let evidence = run_all(&chosen, lab, before);
     let record = outcomes::recorded()?;
     let judged = claims.into_iter().map(|claim| judged(claim, &evidence, &record)).collect();
@@ -195,7 +197,18 @@ fn judged(claim: Claim, evidence: &[(Experiment, Evidence)], record: &Record) ->
         outcome: it.outcome,
         recorded: recorded(&it.id),
     });
-    let mut statements: Vec<_> = counted.chain(by_sources).collect();
+    let by_printed_code = claim.by_printed_code.iter().map(|it| {
+        let answers = printed::answers(&it.prints, printed::on_record());
+        Decided {
+            id: it.id.clone(),
+            quote: it.quote.clone(),
+            by: By::PrintedCode,
+            number: answers.told,
+            outcome: answers.hold.into(),
+            recorded: recorded(&it.id),
+        }
+    });
+    let mut statements: Vec<_> = counted.chain(by_sources).chain(by_printed_code).collect();
     statements.sort_by_key(|it| number_of(&it.id));
     Judged { claim, statements }
 }

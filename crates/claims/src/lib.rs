@@ -57,7 +57,7 @@ mod statement;
 mod sweep;
 pub mod thresholds;
 
-pub use claim::{Article, Claim, Sourced, claims, select};
+pub use claim::{Article, Claim, Ran, Sourced, claims, select};
 pub use evidence::{Chart, Evidence, Series, Table};
 pub use experiment::Experiment;
 pub use judge::{Decided, Judged, Judgement, judge};

@@ -3,14 +3,17 @@
 //! `scripts/run-the-printed-code` cuts the listings out of the articles' texts, which are no part
 //! of this project, and runs them where Go and a JDK are installed. What they print comes here as
 //! lines of a key and a value, and is compared with what the models print, or with what the claim
-//! states where no model is needed to know it. The record of the last run stands beside the report.
+//! states where no model is needed to know it. The record of the last run stands beside the report,
+//! and decides the statements of `claims.toml` that are `by_printed_code`.
 
 use crate::experiments::models::kafka::{ClockRule, Place, Port, tick_of};
 use crate::experiments::models::rounds::{Rounds, S0, WITHOUT_END};
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 use std::time::Duration;
 use wheelhouse_present::files::write_whole;
 use wheelhouse_present::table::{Cell, Column, Mark, Table};
@@ -58,6 +61,44 @@ const fn stated(key: &'static str, asked: &'static str, answer: &'static str) ->
     Question { key, asked, expected: Expected::Stated(answer) }
 }
 
+/// What the last run answered: the record that stands in the project's own report.
+pub fn on_record() -> &'static [Row] {
+    static ROWS: LazyLock<Vec<Row>> =
+        LazyLock::new(|| serde_json::from_str(RECORDED).unwrap_or_default());
+    &ROWS
+}
+
+const RECORDED: &str = include_str!("../../../results/claims/printed-code.json");
+
+/// Whether there is a question of this key.
+pub(crate) fn is_asked(key: &str) -> bool {
+    QUESTIONS.iter().any(|question| question.key == key)
+}
+
+/// What printed code answered, held against a statement.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Answers {
+    /// Whether all are as stated; `None` if one was not asked.
+    pub hold: Option<bool>,
+    /// The answers, in a few words.
+    pub told: String,
+}
+
+/// The answers of these rows to questions by their keys, each with the answer that is stated.
+pub(crate) fn answers(stated: &BTreeMap<String, String>, rows: &[Row]) -> Answers {
+    let answer = |key: &String| Some(&rows.iter().find(|row| row.key == *key)?.printed);
+    let told = |(key, stated): (&String, &String)| match answer(key) {
+        None => "not run".to_owned(),
+        Some(printed) if printed == stated => printed.clone(),
+        Some(printed) => format!("{printed}, not {stated}"),
+    };
+    let mut all: Vec<_> = stated.iter().map(told).collect();
+    all.dedup();
+    let known = stated.iter().map(|(key, stated)| Some(answer(key)? == stated));
+    let hold = known.collect::<Option<Vec<_>>>().map(|all| all.into_iter().all(|same| same));
+    Answers { hold, told: all.join("; ") }
+}
+
 const QUESTIONS: &[Question] = &[
     model("B1.ticks", "four tasks of 5 s in one slot of 12 run at ticks", || {
         ticks(&[(5, 1); 4], 60)
@@ -77,7 +118,9 @@ const QUESTIONS: &[Question] = &[
     stated("B3.1999-ms", "1,999 ms goes where 1 s goes", "true"),
     stated("B3.interval-1500-ms", "15 s on slots of 1.5 s go to", "slot 3 circle 1"),
     stated("B4.after-stop", "a task that is added after the stop", "blocks"),
-    stated("B6.exit", "exit code of a process in which a task panics", "2"),
+    stated("B4.two-of-one-key", "two callers add a key that neither has found", "2 wait"),
+    stated("B6.exit", "exit code of a process in which a task panics, S0", "2"),
+    stated("B6.exit-s3", "and of S3", "2"),
     model("B7.times-2", "runs in 120 s of a task of 5 s with times = -2", || runs(-2)),
     model("B7.times-1", "with times = -1", || runs(-1)),
     model("B7.times0", "with times = 0", || runs(0)),
@@ -325,6 +368,30 @@ mod tests {
         assert_eq!([rows[0].agrees, rows[1].agrees], [false, true]);
         assert!(tally(&rows).starts_with("1 of 2 answers"));
         Ok(())
+    }
+
+    #[test]
+    fn a_statement_holds_if_all_its_questions_were_answered_as_stated() -> Result<()> {
+        let rows = compare("C11.key\tkey is empty\nC11.delay\tkey is empty\nB6.exit\t0")?;
+        let answers = |stated: &[(&str, &str)]| {
+            let stated = stated.iter().map(|(key, text)| ((*key).to_owned(), (*text).to_owned()));
+            let Answers { hold, told } = answers(&stated.collect(), &rows);
+            (hold, told)
+        };
+        let empty = "key is empty";
+        let both = answers(&[("C11.key", empty), ("C11.delay", empty)]);
+        assert_eq!(both, (Some(true), empty.to_owned()));
+        assert_eq!(answers(&[("B6.exit", "2")]), (Some(false), "0, not 2".to_owned()));
+        assert_eq!(answers(&[("B8.first", "x")]), (None, "not run".to_owned()));
+        Ok(())
+    }
+
+    #[test]
+    fn the_record_has_an_answer_to_every_question() {
+        let keys: Vec<_> = on_record().iter().map(|row| row.key.as_str()).collect();
+        let missing: Vec<_> =
+            QUESTIONS.iter().map(|it| it.key).filter(|key| !keys.contains(key)).collect();
+        assert!(missing.is_empty(), "scripts/run-the-printed-code was not run since: {missing:?}");
     }
 
     #[test]

@@ -2,9 +2,14 @@
 
 use crate::statement::Outcome;
 use crate::{Lab, Scale, claims, judge};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+/// The page of the last run, in the folder of the report.
+pub const MARKDOWN: &str = "stability.md";
 
 /// Seeds of a run: as many as stand behind the outcomes on record.
 const SEEDS: u64 = 5;
@@ -36,6 +41,22 @@ pub fn stability(runs: u64, mut before: impl FnMut(u64)) -> Result<Stability> {
         }
     }
     Ok(Stability { runs, outcomes })
+}
+
+/// What the page in a folder says first: how many statements came out as recorded in every run.
+/// None if there is no page.
+///
+/// # Errors
+///
+/// If there is one that cannot be read.
+pub fn read(dir: &Path) -> Result<Option<String>> {
+    let path = dir.join(MARKDOWN);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let text =
+        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(text.split("\n\n").nth(1).map(|first| first.trim().to_owned()))
 }
 
 impl Stability {
@@ -89,5 +110,12 @@ mod tests {
             text.contains("Of 2 statements 1 came out")
                 && text.contains("| C1.2 | confirmed | 2 |")
         );
+        let dir = std::env::temp_dir().join(format!("wheelhouse-stable-{}", std::process::id()));
+        fs::create_dir_all(&dir).unwrap();
+        assert_eq!(read(&dir).unwrap(), None);
+        fs::write(dir.join(MARKDOWN), &text).unwrap();
+        let first = read(&dir).unwrap().unwrap();
+        fs::remove_dir_all(&dir).unwrap();
+        assert!(first.starts_with("3 runs of 5 seeds each") && first.ends_with("in every run."));
     }
 }

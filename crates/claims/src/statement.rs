@@ -49,7 +49,7 @@ impl fmt::Display for Outcome {
 
 /// What decides a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum By {
     /// Steps, wake-ups, slots or firings of structures, counted on a virtual clock.
     #[default]

@@ -35,6 +35,8 @@ pub enum Block {
     Subheading(String),
     /// Plain text.
     Text(String),
+    /// Plain text that leads to a file beside the page, by its name.
+    Link(String, &'static str),
     /// Plain texts, each a point of its own.
     Points(Vec<String>),
     /// What a reader must know before believing a figure.

@@ -76,6 +76,7 @@ fn set(block: &Block, parts: Parts) -> Markup {
             Block::Heading(text) => h2 id=(slug(text)) { (text) },
             Block::Subheading(text) => h3 id=(slug(text)) { (text) },
             Block::Text(text) => p { (text) },
+            Block::Link(text, file) => p { (text) " " a href=(file) { (file) } },
             Block::Points(points) => ul { @for point in points { li { (point) } } },
             Block::Warning(text) => p.warning role="alert" { strong { "Warning: " } (text) },
             Block::Table(content) => (table(content)),

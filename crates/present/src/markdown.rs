@@ -63,6 +63,7 @@ fn set_beneath(block: &Block, up: &str) -> String {
         Block::Heading(text) => format!("## {}\n", markdown_escape(text)),
         Block::Subheading(text) => format!("### {}\n", markdown_escape(text)),
         Block::Text(text) => format!("{}\n", markdown_escape(text)),
+        Block::Link(text, file) => format!("{} [{file}]({up}{file})\n", markdown_escape(text)),
         Block::Points(points) => {
             points.iter().map(|p| format!("- {}\n", markdown_escape(p))).collect()
         }

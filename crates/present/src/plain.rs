@@ -21,6 +21,7 @@ fn set(block: &Block) -> String {
             format!("{}{}\n", filled(text, "", ""), "-".repeat(text.chars().count().min(WIDTH)))
         }
         Block::Text(text) => filled(text, "", ""),
+        Block::Link(text, file) => filled(&format!("{text} {file}"), "", ""),
         Block::Points(points) => points.iter().map(|point| filled(point, "- ", "  ")).collect(),
         Block::Warning(text) => filled(text, "warning: ", "  "),
         Block::Table(table) => table.terminal(),

@@ -177,7 +177,8 @@ pub(crate) struct ClaimsOptions {
     /// print what came out otherwise than on record.
     #[arg(long, value_name = "RUNS", conflicts_with_all = ["id", "question", "record", "seeds"])]
     pub(crate) stability: Option<u64>,
-    /// Put what comes out on record, in crates/claims/outcomes.toml. Read first what has changed.
+    /// Put what comes out on record, in crates/claims/outcomes.toml, and with --instructions what
+    /// was counted, in crates/claims/instructions.json. Read first what has changed.
     #[arg(long, conflicts_with_all = ["id", "question", "quick", "seeds"])]
     pub(crate) record: bool,
     /// In which form to print.

@@ -74,7 +74,8 @@ fn reach(_: &Lab, e: &mut Evidence) {
     );
     e.is("C48.2", "They do from every start.", 512, ends(8, 3)[0]);
     let beyond = (0..512).filter(|start| levels_needed(8, *start, 500) > 3).count();
-    e.is("C48.3", "A delay of 500 s needs no fourth level, from any of 512 starts.", 0, beyond);
+    let quote = "A delay of 500 s needs no fourth level, from any start.";
+    e.holds("C48.3", quote, beyond == 0, format!("from {beyond} of 512 starts"));
     let agrees = horizons(8, 3)
         .all(|(start, not)| levels_made(8, start, not) > 3 && levels_made(8, start, not - 1) <= 3);
     let quote = "kafka-wheel makes a fourth level where the condition says so.";

@@ -170,13 +170,17 @@ struct Sessions {
 
 impl Sessions {
     /// So many sessions, each somewhere in its life. They are put in from the latest to the
-    /// earliest, which is cheap for lists.
+    /// earliest, which is cheap for a list, or the other way round where it is searched from the
+    /// rear.
     fn of(lab: &Lab, name: &'static str, sessions: u64, seed: u64) -> Self {
         let mut random = random(seed);
         let lives: Vec<_> = (0..sessions).map(|_| time_to_live(&mut random)).collect();
         let until: Vec<_> = lives.iter().map(|life| random.random_range(1..=*life)).collect();
         let mut order: Vec<_> = (0..sessions).collect();
-        order.sort_by_key(|session| std::cmp::Reverse(until[*session as usize]));
+        order.sort_by_key(|session| until[*session as usize]);
+        if name != "sorted-list-rear" {
+            order.reverse();
+        }
         let mut probe = lab.make(name);
         let mut ids = vec![None; sessions as usize];
         for session in order {

@@ -200,7 +200,10 @@ impl Front {
 }
 
 /// Does something to each, several at a time; the results in the order of the items.
-fn on_all_processors<T: Copy + Sync, R: Send>(items: &[T], act: impl Fn(T) -> R + Sync) -> Vec<R> {
+pub(crate) fn on_all_processors<T: Copy + Sync, R: Send>(
+    items: &[T],
+    act: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {

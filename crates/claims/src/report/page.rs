@@ -4,6 +4,7 @@ use super::{headlines, lines, pictures, tables};
 use crate::controls::Controls;
 use crate::front::{self, Front};
 use crate::printed::{self, Row};
+use crate::stability;
 use crate::thresholds::Thresholds;
 use crate::{Article, Decided, Evidence, Experiment, Judged, Judgement, Outcome, Scale};
 use wheelhouse_machine::provenance::{self, Provenance};
@@ -23,6 +24,8 @@ pub struct Found<'a> {
     pub controls: &'a Controls,
     /// What the articles' printed code printed, where it was run.
     pub printed: &'a [Row],
+    /// What the outcomes under other seeds come to, where they were decided.
+    pub stability: Option<&'a str>,
     /// Instructions, where callgrind counted them.
     pub instructions: Option<&'a Table>,
     /// Where all this comes from.
@@ -153,7 +156,10 @@ fn entries(article: Article, found: &Found<'_>) -> impl Iterator<Item = Entry> {
 
 /// What the printed code answered, where the claim is about it.
 fn ran_as_printed(judged: &Judged, found: &Found<'_>) -> Option<Block> {
-    let of = found.printed.iter().filter(|row| row.id == judged.claim.id);
+    let is_named = |key: &str| {
+        judged.claim.by_printed_code.iter().any(|it| it.prints.keys().any(|named| named == key))
+    };
+    let of = found.printed.iter().filter(|row| row.id == judged.claim.id || is_named(&row.key));
     let rows: Vec<_> = of.cloned().collect();
     (!rows.is_empty()).then(|| Block::Table(printed::table(&rows)))
 }
@@ -210,9 +216,14 @@ fn method(found: &Found<'_>) -> Vec<Block> {
         Block::Text(THRESHOLDS.to_owned()),
         Block::Table(tables::thresholds(found.judgement, found.controls)),
     ];
+    if let Some(text) = found.stability {
+        blocks.push(Block::Heading("With other seeds".to_owned()));
+        blocks.push(Block::Link(format!("{text} The others:"), stability::MARKDOWN));
+    }
     if !found.printed.is_empty() {
         blocks.push(Block::Heading("The printed code, run".to_owned()));
-        blocks.push(Block::Text(PRINTED.to_owned() + &printed::tally(found.printed)));
+        let text = format!("{PRINTED} {} All of them:", printed::tally(found.printed));
+        blocks.push(Block::Link(text, printed::MARKDOWN));
     }
     if let Some(table) = found.instructions {
         blocks.push(Block::Heading("A second opinion: instructions".to_owned()));
@@ -238,7 +249,7 @@ const THRESHOLDS: &str = "Every threshold, the statements that come out otherwis
     and with double, and whether the classifier would still pass its controls.";
 
 const PRINTED: &str =
-    "scripts/run-the-printed-code cuts the listings out of the articles' texts and runs them. ";
+    "scripts/run-the-printed-code cuts the listings out of the articles' texts and runs them.";
 
 const INSTRUCTIONS: &str = "Steps are what the structures say of themselves. Instructions are what \
     the processor was given: a structure that grows here and not there would hide work from its \

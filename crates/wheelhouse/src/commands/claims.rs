@@ -13,14 +13,14 @@ use wheelhouse_claims::front::{self, CONTESTANTS, Contestant, Front};
 use wheelhouse_claims::report::{self, page, question, tables};
 use wheelhouse_claims::thresholds::Thresholds;
 use wheelhouse_claims::{
-    Claim, Judgement, Lab, Scale, instructions, judge, outcomes, printed, select, stability,
+    Claim, Judgement, Lab, Scale, instructions, judge, outcomes, printed, recorded, select,
+    stability,
 };
 use wheelhouse_machine::{callgrind, provenance};
 use wheelhouse_present::console::{coloured, print, say};
 use wheelhouse_present::document::{Block, Document};
 use wheelhouse_present::files::write_whole;
 use wheelhouse_present::progress::Progress;
-use wheelhouse_present::table::Table;
 use wheelhouse_present::{html, markdown, plain};
 
 /// How often the classifier is tried on each planted cost.
@@ -39,9 +39,10 @@ pub(super) fn run(options: &ClaimsOptions) -> Result<ExitCode> {
     let scale = if options.quick { Scale::REDUCED } else { Scale::WHOLE };
     let lab =
         Lab::new(&if options.seeds.is_empty() { scale } else { scale.seeded(&*options.seeds) });
+    let pairs = if options.instructions { second_opinion()? } else { None };
     let (judgement, text) = match &options.question {
         Some(asked) => answered(asked, &lab, options.format)?,
-        None if options.id.is_empty() => whole(options, &lab)?,
+        None if options.id.is_empty() => whole(options, &lab, pairs.as_deref())?,
         None => {
             let judgement = judged(select(&options.id)?, &lab)?;
             let text = printed(&page::some(&judgement), &judgement, options.format)?;
@@ -56,6 +57,10 @@ pub(super) fn run(options: &ClaimsOptions) -> Result<ExitCode> {
             judgement.statements().count(),
             outcomes::PATH
         ));
+        if let Some(pairs) = pairs {
+            write_whole(Path::new(instructions::PATH), instructions::file(&pairs)?.as_bytes())?;
+            say(format_args!("recorded: {} counts in {}", pairs.len(), instructions::PATH));
+        }
         return Ok(ExitCode::SUCCESS);
     }
     let unexpected = judgement.unexpected().count();
@@ -65,9 +70,6 @@ pub(super) fn run(options: &ClaimsOptions) -> Result<ExitCode> {
     }
     Ok(u8::from(unexpected > 0).into())
 }
-
-/// The name of the file that has the outcomes under other seeds.
-const STABILITY: &str = "stability.md";
 
 /// Decides all claims under other seeds.
 fn stable(runs: u64, out: Option<&Path>) -> Result<ExitCode> {
@@ -81,24 +83,30 @@ fn stable(runs: u64, out: Option<&Path>) -> Result<ExitCode> {
     let text = found.markdown();
     if let Some(dir) = out {
         std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
-        write_whole(&dir.join(STABILITY), text.as_bytes())?;
+        write_whole(&dir.join(stability::MARKDOWN), text.as_bytes())?;
     }
     print(text)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Everything: the sweep, all claims, the controls; and the report, if a folder is named.
-fn whole(options: &ClaimsOptions, lab: &Lab) -> Result<(Judgement, String)> {
+fn whole(
+    options: &ClaimsOptions,
+    lab: &Lab,
+    pairs: Option<&[recorded::Pair]>,
+) -> Result<(Judgement, String)> {
     let front = swept(&CONTESTANTS, lab, !options.quick);
     let judgement = judged(select(&[])?, lab)?;
-    let instructions = if options.instructions { second_opinion()? } else { None };
     let controls = Controls::draw(&lab.scale, CONTROLS);
+    let beside = options.out.as_deref().unwrap_or(Path::new(RESULTS));
+    let (stability, instructions) = (stability::read(beside)?, pairs.map(instructions::table));
     let found = page::Found {
         judgement: &judgement,
         front: &front,
         scale: &lab.scale,
         controls: &controls,
-        printed: &printed::read(options.out.as_deref().unwrap_or(Path::new(RESULTS)))?,
+        printed: &printed::read(beside)?,
+        stability: stability.as_deref(),
         instructions: instructions.as_ref(),
         made: &provenance::gather(0),
     };
@@ -181,11 +189,11 @@ fn printed(document: &Document, judgement: &Judgement, form: Form) -> Result<Str
     })
 }
 
-/// The instructions, if callgrind is there.
-fn second_opinion() -> Result<Option<Table>> {
+/// The instructions of each pair of operations, if callgrind is there.
+fn second_opinion() -> Result<Option<Vec<recorded::Pair>>> {
     if !callgrind::is_installed() {
         say("valgrind is not installed: instructions are not counted; the verdicts do not need it");
         return Ok(None);
     }
-    instructions::table(play::under_callgrind).map(Some)
+    instructions::count(play::under_callgrind).map(Some)
 }
