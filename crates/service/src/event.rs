@@ -29,6 +29,9 @@ pub enum EventKind {
     /// A run took so long: longer than [`Builder::slow_after`](crate::Builder::slow_after) says.
     /// Told when it ends.
     Slow(Duration),
+    /// The run of an async job was ended because it took as long as its
+    /// [limit](crate::OneShot::limit). Periodic jobs go on.
+    TimedOut(Duration),
     /// The channel it was to send to was full, and what was to be sent is lost. Periodic jobs go
     /// on.
     ChannelFull,
@@ -54,6 +57,9 @@ impl fmt::Display for Event {
                     "{job} took {took:?}, and held up others unless a worker was free: shorten it, \
                      have jobs run on (more) workers by `Builder::workers`, or raise `slow_after`"
                 )
+            }
+            EventKind::TimedOut(limit) => {
+                write!(f, "{job} was ended after its limit of {limit:?}: raise it, or do less")
             }
             EventKind::ChannelFull => {
                 write!(f, "{job} found its channel full: make room for more, or receive faster")

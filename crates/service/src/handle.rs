@@ -5,11 +5,12 @@
 use crate::job::{Id, Info, Key, Life};
 use crate::shard::{House, New, Task};
 use crate::time::{Clock, Due, Moment, Ticks};
-use crate::{ChangeError, Event, EventKind, Job, JobHandle, Reason, Snapshot};
+use crate::{AsyncRun, ChangeError, Event, EventKind, Job, JobHandle, Reason, Snapshot};
 use crossbeam_utils::CachePadded;
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -17,7 +18,14 @@ use std::time::{Duration, SystemTime};
 pub(crate) trait Work: Send + 'static {
     /// Runs it. What is to be run again, or to be dropped only when the job is over, is put back,
     /// also if it panics.
-    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Option<Box<dyn Work>>);
+    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back);
+
+    /// Begins a run that is a future; `None` if it is none. What is to be run again is put back at
+    /// once.
+    fn call_async(self: Box<Self>, run: &Run<'_>, back: &mut Back) -> Option<RunFuture> {
+        let _ = (run, back);
+        None
+    }
 
     /// For giving it back to a caller who knows what it is.
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
@@ -41,6 +49,23 @@ pub(crate) trait Work: Send + 'static {
     }
 }
 
+/// What a run leaves behind.
+#[derive(Default)]
+pub(crate) struct Back {
+    /// What is to be run again, or dropped when the job is over.
+    pub(crate) work: Option<Box<dyn Work>>,
+    /// Why it failed, if it did.
+    pub(crate) error: Option<String>,
+}
+
+/// A run that is a future.
+pub(crate) struct RunFuture {
+    /// An error is why it failed.
+    pub(crate) future: Pin<Box<dyn Future<Output = Result<(), String>> + Send>>,
+    /// How long it may take.
+    pub(crate) limit: Option<Duration>,
+}
+
 impl Task for dyn Work {
     fn fork(&self) -> Option<Box<Self>> {
         Work::fork(self)
@@ -59,7 +84,21 @@ pub(crate) struct Shared {
     pub(crate) house: House<dyn Work>,
     pub(crate) slow_after: Duration,
     pub(crate) observer: Option<Observer>,
+    pub(crate) futures: Futures,
 }
+
+/// Where futures run that are jobs.
+pub(crate) enum Futures {
+    /// Nowhere: who drives must not wait for them.
+    Refused,
+    /// Where closures do, each on a thread that waits for it.
+    LikeClosures,
+    /// On the user's executor.
+    Spawned(Spawner),
+}
+
+/// What hands a run to an executor of futures.
+pub(crate) type Spawner = Box<dyn Fn(AsyncRun) + Send + Sync>;
 
 /// A reference to the service that is counted in a place of its own, one for each shard: references
 /// of jobs come and go with each call, and threads that write to one count wait for one another.
@@ -72,6 +111,7 @@ impl Shared {
         self.house.with(shard, |core| match kind {
             EventKind::Panicked(_) => core.counts.panicked += 1,
             EventKind::ChannelFull | EventKind::ChannelClosed => core.counts.undelivered += 1,
+            EventKind::TimedOut(_) => core.counts.timed_out += 1,
             // Counted by who finds them.
             EventKind::Abandoned | EventKind::StillRunning(_) | EventKind::Slow(_) => {}
         });

@@ -2,7 +2,7 @@
 //! back.
 
 use crate::ChangeError;
-use crate::handle::{Anchor, Run, Work};
+use crate::handle::{Anchor, Back, Run, Work};
 use crate::job::{Ending, Id, Info, Key, Status};
 use crate::shard::{Held, House, Taken};
 use crate::time::{Due, Moment};
@@ -257,7 +257,7 @@ impl Job {
             last: true,
         };
         if let Some(Held::Work(work)) = self.held {
-            work.call(&run, &mut None);
+            work.call(&run, &mut Back::default());
         }
     }
 }

@@ -192,6 +192,7 @@ mod drive;
 mod error;
 mod event;
 pub mod future;
+mod future_work;
 mod handle;
 mod job;
 mod job_handle;
@@ -208,7 +209,7 @@ mod work;
 #[cfg(feature = "cron")]
 pub use calendar::cron;
 pub use calendar::{OnRule, Rule};
-pub use drive::{Builder, DueRun, Executor, Scheduler, Service, Stop, Stopped};
+pub use drive::{AsyncRun, Builder, DueRun, Executor, Scheduler, Service, Stop, Stopped};
 pub use error::{BuildError, ChangeError, Reason, Rejected};
 pub use event::{Event, EventKind};
 pub use handle::{Handle, Run};

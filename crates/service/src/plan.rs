@@ -1,7 +1,8 @@
 //! Plans: when a job is to run, what it is called, and finally what it is to do.
 
-use crate::handle::{Handle, Plan, Run, Work};
-use crate::job::{Info, Key, Life, Missed, Pace, Repeat};
+use crate::future_work::{Async, Beside, Each, Once};
+use crate::handle::{Futures, Handle, Plan, Run, Work};
+use crate::job::{Info, Key, Life, Missed, More, Pace, Repeat};
 use crate::job_handle::JobHandle;
 use crate::time::{Due, Moment, Ticks, nanos};
 use crate::work::{CallEach, CallOnce, CallShared, SendEach, SendOnce};
@@ -54,12 +55,25 @@ struct Options<'h> {
     replace: bool,
     tracked: bool,
     slack: Option<Duration>,
+    /// Of each run that is a future.
+    limit: Option<Duration>,
+    more: Option<Box<More>>,
 }
 
 impl<'h> Options<'h> {
     fn new(handle: &'h Handle, first: Option<Moment>) -> Self {
         let first = first.map(Due::at);
-        Self { handle, first, name: None, key: None, replace: false, tracked: false, slack: None }
+        Self {
+            handle,
+            first,
+            name: None,
+            key: None,
+            replace: false,
+            tracked: false,
+            slack: None,
+            limit: None,
+            more: None,
+        }
     }
 
     /// The first run is to wait for a time of the wall clock.
@@ -76,7 +90,12 @@ impl<'h> Options<'h> {
     /// Whether it has nothing but a deadline.
     #[inline]
     fn is_plain(&self) -> bool {
-        self.name.is_none() && self.key.is_none() && self.slack.is_none() && !self.tracked
+        let unnamed = self.name.is_none() && self.key.is_none();
+        unnamed && self.slack.is_none() && !self.tracked && self.more.is_none()
+    }
+
+    fn more(&mut self) -> &mut More {
+        self.more.get_or_insert_default()
     }
 
     fn ticks(&self) -> Ticks {
@@ -87,9 +106,13 @@ impl<'h> Options<'h> {
     fn check(self, repeat: Option<Repeat>) -> Result<Plan, Reason> {
         let ticks = self.ticks();
         let plain = self.is_plain();
-        let Self { first, name, key, replace, .. } = self;
+        let Self { first, name, key, replace, more, .. } = self;
         if key.as_ref().is_some_and(|key| key.is_empty()) {
             return Err(Reason::EmptyKey);
+        }
+        let is_async = more.as_ref().is_some_and(|more| more.is_async);
+        if is_async && matches!(self.handle.shared().futures, Futures::Refused) {
+            return Err(Reason::NoExecutor);
         }
         let due = first.filter(|first| ticks.reaches(first.deadline)).ok_or(Reason::Overflow)?;
         // All that a plain one-shot job does without.
@@ -100,6 +123,7 @@ impl<'h> Options<'h> {
             wall: due.wall.clone(),
             repeat,
             ticks,
+            more,
             moved: false,
             ending: None,
         });
@@ -143,6 +167,14 @@ macro_rules! common_methods {
             self.options.slack = Some(slack);
             self
         }
+
+        /// Ends each run of an [async job](Self::run_async) after so long: the future is dropped,
+        /// and that is [reported](crate::EventKind::TimedOut). A closure cannot be interrupted, and
+        /// takes no notice. While the service is being stopped the limit does not hold.
+        pub fn limit(mut self, limit: Duration) -> Self {
+            self.options.limit = Some(limit);
+            self
+        }
     };
 }
 
@@ -184,6 +216,28 @@ impl<'h> OneShot<'h> {
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
     }
 
+    /// Schedules an async job: the closure is called when the run begins, and the future that it
+    /// returns is the run. It is spawned where [`spawn_on`](crate::Builder::spawn_on) says; without
+    /// that a worker waits for it.
+    ///
+    /// As with a closure, the run has ended when the future is ready: [`stop`](crate::Service::stop)
+    /// waits for it, panics are caught, and one that takes long is reported. It may have a
+    /// [limit](Self::limit). Takes an allocation for the run and some 300 bytes for the job.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the closure in it: see [`Reason`].
+    pub fn run_async<F, Fut>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: FnOnce(&Run<'_>) -> Fut + Send + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        self.options.more().is_async = true;
+        let limit = self.options.limit;
+        let scheduled = self.schedule(Async::new(Once(function), limit));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
+    }
+
     /// Schedules the sending of a value, by the driving thread, so that no slow job holds it up. If
     /// the channel is full then, the value is dropped and that is reported: no receiver can hold up
     /// other jobs.
@@ -219,6 +273,11 @@ impl<'h> OneShot<'h> {
         }
         handle.schedule_in(shard, self.options.check(None), work)
     }
+}
+
+/// A closure that was refused.
+fn unshared<F>(function: Arc<F>) -> F {
+    Arc::into_inner(function).expect("it has not run, so that there is no other copy")
 }
 
 /// A job that is to run again and again. Nothing is scheduled until [`run`](Self::run),
@@ -317,11 +376,52 @@ impl<'h> Periodic<'h> {
         F: Fn(&Run<'_>) + Send + Sync + 'static,
     {
         let scheduled = self.schedule(true, CallShared(Arc::new(function)));
-        scheduled.map_err(|(reason, work)| {
-            let job =
-                Arc::into_inner(work.0).expect("it has not run, so that there is no other copy");
-            Rejected { reason, job }
-        })
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: unshared(work.0) })
+    }
+
+    /// Schedules an async job, see [`OneShot::run_async`]. One run at a time: the next begins when
+    /// the future of the one before is ready, and periods that pass meanwhile are
+    /// [missed](Self::missed) as with a closure.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use wheelhouse_service::Service;
+    ///
+    /// # async fn check_health() {}
+    /// let service = Service::builder().workers(2).start()?;
+    /// let plan = service.handle();
+    /// let plan = plan.every(Duration::from_secs(10)).limit(Duration::from_secs(3));
+    /// plan.named("health").run_async(|_| async { check_health().await })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the closure in it: see [`Reason`].
+    pub fn run_async<F, Fut>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: FnMut(&Run<'_>) -> Fut + Send + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        let limit = self.be_async();
+        let scheduled = self.schedule(false, Async::new(Each(function), limit));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
+    }
+
+    /// Schedules an async job of which several runs may go on at a time, see
+    /// [`run_overlapping`](Self::run_overlapping).
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the closure in it: see [`Reason`].
+    pub fn run_async_overlapping<F, Fut>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: Fn(&Run<'_>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        let limit = self.be_async();
+        let scheduled = self.schedule(true, Async::new(Beside(Arc::new(function)), limit));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: unshared(work.into_call().0) })
     }
 
     /// Schedules the sending of a copy of a value, again and again, by the driving thread: to clone
@@ -348,6 +448,12 @@ impl<'h> Periodic<'h> {
         let handle = self.options.handle;
         let plan = self.repeat(overlapping).and_then(|repeat| self.options.check(Some(repeat)));
         handle.schedule(plan, work)
+    }
+
+    /// The runs are futures; how long each may take.
+    pub(crate) fn be_async(&mut self) -> Option<Duration> {
+        self.options.more().is_async = true;
+        self.options.limit
     }
 
     pub(crate) fn handle(&self) -> &'h Handle {

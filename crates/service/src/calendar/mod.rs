@@ -3,11 +3,12 @@
 #[cfg(feature = "cron")]
 pub mod cron;
 
-use crate::handle::{Handle, Run, Work};
+use crate::future_work::{Async, Each};
+use crate::handle::{Back, Handle, Run, RunFuture, Work};
 use crate::job::Key;
 use crate::job_handle::JobHandle;
 use crate::plan::Periodic;
-use crate::work::call_again;
+use crate::work::{CallEach, call_again};
 use crate::{Reason, Rejected};
 use std::any::Any;
 use std::sync::Arc;
@@ -101,6 +102,12 @@ impl<R: Rule> OnRule<'_, R> {
         self
     }
 
+    /// Limits each run of an async job. See [`Periodic::limit`].
+    pub fn limit(mut self, limit: Duration) -> Self {
+        self.plan = self.plan.limit(limit);
+        self
+    }
+
     /// Schedules a closure. One run at a time. When the rule has no further time, or names one that
     /// is not after the last, the job is finished, as by [`Run::end`].
     ///
@@ -112,12 +119,37 @@ impl<R: Rule> OnRule<'_, R> {
     where
         F: FnMut(&Run<'_>) + Send + 'static,
     {
+        let scheduled = self.schedule(CallEach(function));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
+    }
+
+    /// Schedules an async job, see [`OneShot::run_async`](crate::OneShot::run_async). One run at a
+    /// time.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`run`](Self::run).
+    pub fn run_async<F, Fut>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: FnMut(&Run<'_>) -> Fut + Send + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        let limit = self.plan.be_async();
+        let scheduled = self.schedule(Async::new(Each(function), limit));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
+    }
+
+    fn schedule<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
         if self.first.is_none() {
-            return Err(Rejected { reason: Reason::NoOccurrence, job: function });
+            return Err((Reason::NoOccurrence, work));
         }
+        let inner = Back { work: Some(Box::new(work)), ..Back::default() };
         let scheduled =
-            self.plan.schedule(false, CallOnRule { rule: self.rule, last: None, function });
-        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.function })
+            self.plan.schedule(false, CallOnRule { rule: self.rule, last: None, inner });
+        scheduled.map_err(|(reason, work)| {
+            let work = work.inner.work.expect("it has not run");
+            (reason, *work.into_any().downcast().expect("the work that was given"))
+        })
     }
 }
 
@@ -133,37 +165,51 @@ impl Handle {
     }
 }
 
-/// A closure, and the rule that says when it is to be called again.
-struct CallOnRule<R, F> {
+/// Work, and the rule that says when it is to be done again.
+struct CallOnRule<R> {
     rule: R,
     /// The last time that had its run.
     last: Option<SystemTime>,
-    function: F,
+    inner: Back,
 }
 
-impl<R: Rule, F: FnMut(&Run<'_>)> CallOnRule<R, F> {
-    /// Moves the next run to where the rule wants it; false if there is none.
-    fn plan_next(&mut self, run: &Run<'_>) -> bool {
+impl<R: Rule> CallOnRule<R> {
+    /// Moves the next run to where the rule wants it; ends the job if there is none.
+    ///
+    /// To be called first, so that a closure that panics has a next run, and one that ends the job
+    /// or moves it has the last word.
+    fn plan_next(&mut self, run: &Run<'_>) {
+        if run.is_last() {
+            return;
+        }
         // A run that was moved to a moment is for no time, and takes none away.
         self.last = run.time().or(self.last);
         let wall = run.wall();
         let after = self.last.map_or(wall, |last| wall.max(last));
         // A rule that names a time that is past would have the job run for ever.
         let next = self.rule.next(after).filter(|next| *next > after);
-        next.is_some_and(|next| run.wait_for_wall(next))
+        if !next.is_some_and(|next| run.wait_for_wall(next)) {
+            run.end();
+        }
     }
 }
 
-impl<R: Rule, F: FnMut(&Run<'_>) + Send + 'static> Work for CallOnRule<R, F> {
-    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Option<Box<dyn Work>>) {
-        call_again(self, back, |work| {
-            // First, so that a closure that panics has a next run, and one that ends the job or
-            // moves it has the last word.
-            if !run.is_last() && !work.plan_next(run) {
-                run.end();
-            }
-            (work.function)(run);
+impl<R: Rule> Work for CallOnRule<R> {
+    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back) {
+        call_again(self, back, |it| {
+            it.plan_next(run);
+            let work = it.inner.work.take();
+            work.into_iter().for_each(|work| work.call(run, &mut it.inner));
         });
+    }
+
+    fn call_async(self: Box<Self>, run: &Run<'_>, back: &mut Back) -> Option<RunFuture> {
+        let mut future = None;
+        call_again(self, back, |it| {
+            it.plan_next(run);
+            future = it.inner.work.take().and_then(|work| work.call_async(run, &mut it.inner));
+        });
+        future
     }
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {

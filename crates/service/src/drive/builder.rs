@@ -1,8 +1,8 @@
 //! Configuration.
 
 use super::executor::{Executor, Pool, Runner};
-use super::{Scheduler, Service};
-use crate::handle::{Observer, Shared};
+use super::{AsyncRun, Scheduler, Service};
+use crate::handle::{Futures, Observer, Shared, Spawner};
 use crate::shard::{House, JobIndex, Wheel};
 use crate::time::{Clock, MonotonicClock, Ticks};
 use crate::{BuildError, Event};
@@ -55,6 +55,7 @@ pub struct Builder {
     clock: Arc<dyn Clock>,
     workers: Option<usize>,
     executor: Option<Box<dyn Executor>>,
+    spawner: Option<Spawner>,
     limit: Option<usize>,
     slow_after: Duration,
     observer: Option<Observer>,
@@ -73,6 +74,7 @@ impl Builder {
             clock: Arc::new(MonotonicClock::new()),
             workers: None,
             executor: None,
+            spawner: None,
             limit: None,
             slow_after: Duration::from_secs(1),
             observer: None,
@@ -135,6 +137,35 @@ impl Builder {
     pub fn executor(mut self, executor: impl Executor + 'static) -> Self {
         self.executor = Some(Box::new(executor));
         self.workers = None;
+        self
+    }
+
+    /// Hands the runs of [async jobs](crate::OneShot::run_async) to an executor of futures: each is
+    /// one, to be polled until it is ready. The closure is called by the driver and must return
+    /// soon. Without this, such a run occupies a worker that waits for it.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use wheelhouse_service::{Service, Stop};
+    ///
+    /// let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build()?;
+    /// let tokio = runtime.handle().clone();
+    /// let service = Service::builder().spawn_on(move |run| drop(tokio.spawn(run))).start()?;
+    ///
+    /// let (sender, done) = std::sync::mpsc::channel();
+    /// service.handle().after(Duration::from_millis(1)).run_async(move |run| {
+    ///     let job = run.job();
+    ///     async move {
+    ///         tokio::task::yield_now().await;
+    ///         sender.send(format!("{job} was awaited")).unwrap_or_default();
+    ///     }
+    /// })?;
+    /// assert_eq!(done.recv()?, "job number 1 was awaited");
+    /// assert!(service.stop(Stop::Wait).jobs.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn spawn_on(mut self, spawn: impl Fn(AsyncRun) + Send + Sync + 'static) -> Self {
+        self.spawner = Some(Box::new(spawn));
         self
     }
 
@@ -227,7 +258,13 @@ impl Builder {
             None => (0..self.shards.unwrap_or(1).max(1)).map(|_| wheel()).collect(),
         };
         let house = House::new(self.clock, ticks.with_slack(self.slack), wheels, self.limit);
-        let shared = Shared { house, slow_after: self.slow_after, observer: self.observer };
+        let futures = match self.spawner {
+            Some(spawner) => Futures::Spawned(spawner),
+            None if runner.is_inline() => Futures::Refused,
+            None => Futures::LikeClosures,
+        };
+        let (slow_after, observer) = (self.slow_after, self.observer);
+        let shared = Shared { house, slow_after, observer, futures };
         Ok(Scheduler::new(&Arc::new(shared), runner))
     }
 

@@ -1,19 +1,22 @@
 //! What drives the shards: it takes out what is due, runs it or hands it to workers, and sleeps
 //! until the next.
 
+mod async_run;
 mod builder;
 mod due_run;
 mod executor;
 mod scheduler;
 mod service;
 
+pub use async_run::AsyncRun;
+pub(crate) use async_run::block_on;
 pub use builder::Builder;
 pub use due_run::DueRun;
 pub use executor::Executor;
 pub use scheduler::Scheduler;
 pub use service::{Service, Stop, Stopped};
 
-use crate::handle::{Handle, guarded};
+use crate::handle::{Futures, Handle, guarded};
 use crate::shard::{Came, Done, Stage, Watch};
 use crate::time::Moment;
 use crate::{EventKind, Job};
@@ -88,8 +91,8 @@ impl Driver {
             match came {
                 None => break,
                 Some(Came::Wake(waker)) => guarded(|| waker.wake()).unwrap_or_default(),
-                Some(Came::There(id, turn, info)) => {
-                    runner.launch(DueRun::new(self.timers.clone(), id, info, turn));
+                Some(Came::There(id, turn, info, way)) => {
+                    self.hand_out(DueRun::new(self.timers.clone(), id, info, turn, way));
                 }
                 Some(Came::Here(begun)) => {
                     let _inside = house.enter();
@@ -106,6 +109,17 @@ impl Driver {
             runs += 1;
         }
         Some(runs)
+    }
+
+    /// Has a run carried out elsewhere.
+    fn hand_out(&self, run: DueRun) {
+        match &self.timers.shared().futures {
+            // If it panics, the run is dropped and reported; the driver goes on.
+            Futures::Spawned(spawn) if run.is_async() => {
+                guarded(|| spawn(AsyncRun::new(run))).unwrap_or_default();
+            }
+            _ => self.runner.launch(run),
+        }
     }
 
     /// See [`Scheduler::next_wakeup`].

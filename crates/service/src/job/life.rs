@@ -60,6 +60,13 @@ impl From<Ending> for Status {
     }
 }
 
+/// What few of these have.
+#[derive(Default)]
+pub(crate) struct More {
+    /// Its runs are futures.
+    pub(crate) is_async: bool,
+}
+
 /// Of a job that has more than a deadline.
 pub(crate) struct Life<W: ?Sized> {
     /// `None` while a run has it.
@@ -69,6 +76,7 @@ pub(crate) struct Life<W: ?Sized> {
     pub(crate) repeat: Option<Repeat>,
     /// How its deadlines are rounded.
     pub(crate) ticks: Ticks,
+    pub(crate) more: Option<Box<More>>,
     /// While a run goes on: the deadline is where the next run was moved to.
     pub(crate) moved: bool,
     /// While a run goes on: no other follows, and so the job ends.

@@ -21,7 +21,7 @@
 mod life;
 mod repeat;
 
-pub(crate) use life::{Ending, Info, Life};
+pub(crate) use life::{Ending, Info, Life, More};
 pub use repeat::Missed;
 pub(crate) use repeat::{Pace, Repeat};
 

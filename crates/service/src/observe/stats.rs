@@ -42,6 +42,8 @@ counters! {
     panicked,
     /// Runs that took longer than they should.
     slow,
+    /// Runs of async jobs that were ended because they took as long as their limit.
+    timed_out,
     /// Periods left out, see [`Missed::Skip`](crate::Missed::Skip).
     missed,
     /// Values that could not be sent.

@@ -18,15 +18,22 @@ pub(crate) enum Came<W: ?Sized> {
     /// A run that has begun, for the driving thread.
     Here(Begun<W>),
     /// A run that was handed out, for somebody else.
-    There(Id, u32, Option<Arc<Info>>),
+    There(Id, u32, Option<Arc<Info>>, Way),
     /// A task that waits for nothing more.
     Wake(Waker),
+}
+
+/// How a run is to be handed out.
+pub(crate) struct Way {
+    /// It is a future.
+    pub(crate) is_async: bool,
 }
 
 /// A run that has begun.
 pub(crate) struct Begun<W: ?Sized> {
     pub(crate) id: Id,
-    pub(crate) work: Box<W>,
+    /// `None` when it was called.
+    pub(crate) work: Option<Box<W>>,
     pub(crate) info: Option<Arc<Info>>,
     pub(crate) deadline: Moment,
     /// What the wall clock was to show then, if the job waited for that.
@@ -106,9 +113,11 @@ impl<W: Task + ?Sized> Core<W> {
         }
         let mut ticks = self.ticks;
         let mut look_by = slot.deadline;
+        let mut is_async = false;
         if let Body::Other(Other::Full(life)) = slot.body {
             let life = self.lives.get(life)?;
             ticks = life.ticks;
+            is_async = life.more.as_ref().is_some_and(|more| more.is_async);
             if let Some(wall) = &life.wall {
                 slot.deadline = wall.reckoned(clock);
                 look_by = wall.look_by(slot.deadline, now);
@@ -124,7 +133,7 @@ impl<W: Task + ?Sized> Core<W> {
         if let Body::Other(Other::Wake(_)) = slot.body {
             return self.wake(index, now);
         }
-        if here || self.is_brief(index) {
+        if here && !is_async || self.is_brief(index) {
             self.runs.in_flight += 1;
             return self.begin(index, now).map(|(begun, _)| Came::Here(begun));
         }
@@ -138,7 +147,7 @@ impl<W: Task + ?Sized> Core<W> {
             }
             _ => None,
         };
-        Some(Came::There(id, self.turn, info))
+        Some(Came::There(id, self.turn, info, Way { is_async }))
     }
 
     fn is_brief(&self, index: u32) -> bool {
@@ -195,7 +204,7 @@ impl<W: Task + ?Sized> Core<W> {
         self.counts.runs += 1;
         let plain = |work| Begun {
             id,
-            work,
+            work: Some(work),
             info: None,
             deadline,
             time: None,

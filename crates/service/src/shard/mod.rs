@@ -17,7 +17,7 @@ mod signal;
 mod wheel;
 
 pub(crate) use self::core::{Core, Held, New, Stage, Taken, Task};
-pub(crate) use due::{Begun, Came, Done, Leftover};
+pub(crate) use due::{Begun, Came, Done, Leftover, Way};
 pub(crate) use runs::Watch;
 pub use wheel::JobIndex;
 pub(crate) use wheel::Wheel;
