@@ -4,6 +4,7 @@ use crate::drive::block_on;
 use crate::handle::{Back, Run, RunFuture, Work};
 use crate::work::call_again;
 use std::any::Any;
+use std::fmt::Display;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +18,12 @@ pub(crate) trait Outcome {
 impl Outcome for () {
     fn into_result(self) -> Result<(), String> {
         Ok(())
+    }
+}
+
+impl<T, E: Display> Outcome for Result<T, E> {
+    fn into_result(self) -> Result<(), String> {
+        self.map(drop).map_err(|error| error.to_string())
     }
 }
 

@@ -112,6 +112,7 @@ impl Shared {
             EventKind::Panicked(_) => core.counts.panicked += 1,
             EventKind::ChannelFull | EventKind::ChannelClosed => core.counts.undelivered += 1,
             EventKind::TimedOut(_) => core.counts.timed_out += 1,
+            EventKind::Failed(_) | EventKind::GaveUp(_) => core.counts.failed += 1,
             // Counted by who finds them.
             EventKind::Abandoned | EventKind::StillRunning(_) | EventKind::Slow(_) => {}
         });
@@ -156,6 +157,8 @@ pub struct Run<'a> {
     pub(crate) number: u64,
     pub(crate) missed: u64,
     pub(crate) last: bool,
+    pub(crate) extra: bool,
+    pub(crate) attempt: u32,
 }
 
 /// Schedules jobs, from any thread and from inside jobs: one word, cheap to clone.

@@ -69,6 +69,12 @@ impl JobHandle {
         }
     }
 
+    /// Why a run failed last: the error it returned, or what it panicked with. `None` if none did,
+    /// and for a one-shot job of which [nothing is kept](JobHandle).
+    pub fn last_error(&self) -> Option<String> {
+        self.info.as_ref()?.last_error()
+    }
+
     /// When the next run is due; `None` if it is running or over. For a job that waits for a time
     /// of the wall clock: where that lies as things are now.
     pub fn deadline(&self) -> Option<Moment> {
@@ -255,6 +261,8 @@ impl Job {
             number: self.handle.runs() + 1,
             missed: 0,
             last: true,
+            extra: false,
+            attempt: 1,
         };
         if let Some(Held::Work(work)) = self.held {
             work.call(&run, &mut Back::default());

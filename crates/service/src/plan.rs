@@ -2,12 +2,13 @@
 
 use crate::future_work::{Async, Beside, Each, Once};
 use crate::handle::{Futures, Handle, Plan, Run, Work};
-use crate::job::{Info, Key, Life, Missed, More, Pace, Repeat};
+use crate::job::{Backoff, Info, Key, Life, Missed, More, Pace, Repeat};
 use crate::job_handle::JobHandle;
 use crate::time::{Due, Moment, Ticks, nanos};
-use crate::work::{CallEach, CallOnce, CallShared, SendEach, SendOnce};
+use crate::work::{CallEach, CallOnce, CallShared, SendEach, SendOnce, TryEach};
 use crate::{Reason, Rejected};
 use crossbeam_channel::Sender;
+use std::fmt;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -106,7 +107,11 @@ impl<'h> Options<'h> {
     fn check(self, repeat: Option<Repeat>) -> Result<Plan, Reason> {
         let ticks = self.ticks();
         let plain = self.is_plain();
-        let Self { first, name, key, replace, more, .. } = self;
+        let Self { mut first, name, key, replace, mut more, .. } = self;
+        if let Some(more) = &mut more {
+            more.late = more.draw();
+            first = first.map(|first| first.later(more.late));
+        }
         if key.as_ref().is_some_and(|key| key.is_empty()) {
             return Err(Reason::EmptyKey);
         }
@@ -115,12 +120,14 @@ impl<'h> Options<'h> {
             return Err(Reason::NoExecutor);
         }
         let due = first.filter(|first| ticks.reaches(first.deadline)).ok_or(Reason::Overflow)?;
+        if let Some(wall) = &due.wall {
+            more.get_or_insert_default().wall = Some(Box::clone(wall));
+        }
         // All that a plain one-shot job does without.
-        let full = !plain || repeat.is_some() || due.wall.is_some();
+        let full = !plain || repeat.is_some() || more.is_some();
         let life = full.then(|| Life {
             work: None,
             info: Arc::new(Info::new(name, key)),
-            wall: due.wall.clone(),
             repeat,
             ticks,
             more,
@@ -166,6 +173,24 @@ macro_rules! common_methods {
         pub fn slack(mut self, slack: Duration) -> Self {
             self.options.slack = Some(slack);
             self
+        }
+
+        /// Tries runs that fail again: those that return an [error](Self::try_run), panic, or reach
+        /// their [limit](Self::limit). What is to run once, and is no `try_run`, has no second try.
+        ///
+        /// Until a try succeeds or the last has failed, the job is not over and keeps its key. A
+        /// periodic job keeps its schedule: if its next run is due before another try is, that is
+        /// the next try. Tries are runs beside those that [`times`](Periodic::times) counts. Runs
+        /// that [overlap](Periodic::run_overlapping) are not tried again.
+        pub fn retry(mut self, backoff: Backoff) -> Self {
+            self.options.more().retry = Some(backoff);
+            self
+        }
+
+        /// The runs are futures; how long each may take.
+        pub(crate) fn be_async(&mut self) -> Option<Duration> {
+            self.options.more().is_async = true;
+            self.options.limit
         }
 
         /// Ends each run of an [async job](Self::run_async) after so long: the future is dropped,
@@ -216,6 +241,38 @@ impl<'h> OneShot<'h> {
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
     }
 
+    /// Schedules a closure that may fail: the error that it returns is [kept](JobHandle::last_error)
+    /// and [reported](crate::EventKind::GaveUp), and with [`retry`](Self::retry) it is tried again.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the closure in it: see [`Reason`].
+    pub fn try_run<F, T, E>(self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: FnMut(&Run<'_>) -> Result<T, E> + Send + 'static,
+        E: fmt::Display,
+    {
+        let scheduled = self.tracked().schedule(TryEach(function));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
+    }
+
+    /// Schedules an async job that may fail: [`run_async`](Self::run_async) with the errors of
+    /// [`try_run`](Self::try_run). To reach the [limit](Self::limit) is to fail too.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the closure in it: see [`Reason`].
+    pub fn try_run_async<F, Fut, T, E>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: FnMut(&Run<'_>) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<T, E>> + Send + 'static,
+        E: fmt::Display,
+    {
+        let limit = self.be_async();
+        let scheduled = self.schedule(Async::new(Each(function), limit));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
+    }
+
     /// Schedules an async job: the closure is called when the run begins, and the future that it
     /// returns is the run. It is spawned where [`spawn_on`](crate::Builder::spawn_on) says; without
     /// that a worker waits for it.
@@ -232,8 +289,7 @@ impl<'h> OneShot<'h> {
         F: FnOnce(&Run<'_>) -> Fut + Send + 'static,
         Fut: Future<Output = ()> + Send + 'static,
     {
-        self.options.more().is_async = true;
-        let limit = self.options.limit;
+        let limit = self.be_async();
         let scheduled = self.schedule(Async::new(Once(function), limit));
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
     }
@@ -327,6 +383,18 @@ impl<'h> Periodic<'h> {
         self
     }
 
+    /// Lets each run be late by anything up to this, by chance and each time anew, so that many who
+    /// were started together do not call somewhere together. The schedule stays: nothing drifts,
+    /// and what is late by this is not counted as missed. [`Run::deadline`] is with it.
+    pub fn jitter(mut self, jitter: Duration) -> Self {
+        self.options.more().jitter = jitter;
+        self
+    }
+
+    pub(crate) fn jitter_of(&self) -> Duration {
+        self.options.more.as_ref().map_or(Duration::ZERO, |more| more.jitter)
+    }
+
     /// Ends the job after so many runs.
     pub fn times(mut self, runs: u64) -> Self {
         self.times = Some(runs);
@@ -377,6 +445,38 @@ impl<'h> Periodic<'h> {
     {
         let scheduled = self.schedule(true, CallShared(Arc::new(function)));
         scheduled.map_err(|(reason, work)| Rejected { reason, job: unshared(work.0) })
+    }
+
+    /// Schedules a closure that may fail: the error that it returns is [kept](JobHandle::last_error)
+    /// and [reported](crate::EventKind::GaveUp), and with [`retry`](Self::retry) it is tried again.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the closure in it: see [`Reason`].
+    pub fn try_run<F, T, E>(self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: FnMut(&Run<'_>) -> Result<T, E> + Send + 'static,
+        E: fmt::Display,
+    {
+        let scheduled = self.schedule(false, TryEach(function));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
+    }
+
+    /// Schedules an async job that may fail: [`run_async`](Self::run_async) with the errors of
+    /// [`try_run`](Self::try_run). To reach the [limit](Self::limit) is to fail too.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the closure in it: see [`Reason`].
+    pub fn try_run_async<F, Fut, T, E>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: FnMut(&Run<'_>) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<T, E>> + Send + 'static,
+        E: fmt::Display,
+    {
+        let limit = self.be_async();
+        let scheduled = self.schedule(false, Async::new(Each(function), limit));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
     }
 
     /// Schedules an async job, see [`OneShot::run_async`]. One run at a time: the next begins when
@@ -450,20 +550,16 @@ impl<'h> Periodic<'h> {
         handle.schedule(plan, work)
     }
 
-    /// The runs are futures; how long each may take.
-    pub(crate) fn be_async(&mut self) -> Option<Duration> {
-        self.options.more().is_async = true;
-        self.options.limit
-    }
-
     pub(crate) fn handle(&self) -> &'h Handle {
         self.options.handle
     }
 
     /// The first deadline and what follows it, for those who count the periods themselves.
-    pub(crate) fn checked(self) -> Result<(Moment, Repeat), Reason> {
+    pub(crate) fn checked(mut self) -> Result<(Moment, Repeat, Ticks), Reason> {
         let repeat = self.repeat(false)?;
-        Ok((self.options.check(None)?.due.deadline, repeat))
+        self.options.more = None;
+        let ticks = self.options.ticks();
+        Ok((self.options.check(None)?.due.deadline, repeat, ticks))
     }
 
     fn repeat(&self, overlapping: bool) -> Result<Repeat, Reason> {
@@ -477,6 +573,6 @@ impl<'h> Periodic<'h> {
             None => None,
             Some(runs) => Some(NonZeroU64::new(runs).ok_or(Reason::ZeroTimes)?),
         };
-        Ok(Repeat { period, times, pace: self.pace, overlapping, ticks, missed: 0 })
+        Ok(Repeat { period, times, pace: self.pace, overlapping, missed: 0 })
     }
 }

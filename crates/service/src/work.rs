@@ -4,6 +4,7 @@ use crate::EventKind;
 use crate::handle::{Back, Run, Work};
 use crossbeam_channel::{Sender, TrySendError};
 use std::any::Any;
+use std::fmt::Display;
 use std::sync::Arc;
 
 /// Puts work back when it has been called, also if it panics.
@@ -61,6 +62,23 @@ pub(crate) struct CallEach<F>(pub(crate) F);
 impl<F: FnMut(&Run<'_>) + Send + 'static> Work for CallEach<F> {
     fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back) {
         call_again(self, back, |work| (work.0)(run));
+    }
+
+    any!();
+}
+
+/// A closure that runs again and again, one run at a time, and may fail.
+pub(crate) struct TryEach<F>(pub(crate) F);
+
+impl<F, T, E> Work for TryEach<F>
+where
+    F: FnMut(&Run<'_>) -> Result<T, E> + Send + 'static,
+    E: Display,
+{
+    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back) {
+        let mut error = None;
+        call_again(self, back, |work| error = (work.0)(run).err().map(|error| error.to_string()));
+        back.error = error;
     }
 
     any!();

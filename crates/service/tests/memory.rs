@@ -105,7 +105,7 @@ fn what_is_kept_when_jobs_are_over_is_used_again() {
         timers.after(HOUR + ms(n as u64)).key(format!("session {n:08}")).run(|_| ()).unwrap()
     };
     for (schedule, bytes) in
-        [(one_shot as fn(&Handle, usize) -> JobHandle, 72.0..=115.0), (keyed, 240.0..=300.0)]
+        [(one_shot as fn(&Handle, usize) -> JobHandle, 72.0..=115.0), (keyed, 220.0..=300.0)]
     {
         for jobs in NUMBERS {
             let (left, more) = kept_of_each(jobs, schedule);

@@ -8,7 +8,9 @@ use std::time::{Duration, SystemTime};
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::NoMeter;
-use wheelhouse_service::{Clock, JobIndex, ManualClock, Missed, Moment, Reason, Scheduler, Status};
+use wheelhouse_service::{
+    Clock, JobIndex, ManualClock, Missed, Moment, Reason, Run, Scheduler, Status,
+};
 
 #[test]
 fn a_job_runs_once_at_its_time() {
@@ -366,4 +368,50 @@ fn every_backend_runs_the_same_jobs_at_the_same_times() {
     for (name, runs) in &all {
         assert_eq!(runs, &all[0].1, "{name} and {}", all[0].0);
     }
+}
+
+/// Jitter makes runs late, and leaves the schedule as it is.
+#[test]
+fn with_jitter_each_run_is_late_by_up_to_as_much_and_nothing_drifts() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let times = log.clone();
+    let seen = move |run: &Run<'_>| {
+        assert_eq!(run.missed(), 0);
+        times.push(run.deadline().as_nanos());
+    };
+    for missed in [Missed::Burst, Missed::Skip, Missed::Delay] {
+        let begin = rig.timers.now().as_nanos();
+        let plan = rig.timers.every(ms(100)).missed(missed).jitter(ms(90)).times(1000);
+        let job = plan.run(seen.clone()).unwrap();
+        rig.scheduler.play(&rig.clock, rig.clock.now().saturating_add(ms(200_000)));
+        assert_eq!(job.status(), Status::Finished);
+        let late: Vec<_> =
+            (1..).zip(log.take()).map(|(n, at)| at - begin - n * 100_000_000).collect();
+        assert!(late.iter().all(|late| *late <= 90_000_000), "{missed:?}: {late:?}");
+        for third in 0..3 {
+            let within = |late: &&u64| **late / 30_000_001 == third;
+            assert!(late.iter().filter(within).count() > 200, "{missed:?}: all over it");
+        }
+    }
+}
+
+#[test]
+fn with_jitter_a_rule_keeps_its_times_and_its_runs_are_late_by_up_to_as_much() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let seconds = |after: SystemTime| {
+        let whole = after.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs();
+        Some(SystemTime::UNIX_EPOCH + Duration::from_secs(whole + 1))
+    };
+    let times = log.clone();
+    let job = rig.timers.on(seconds).jitter(ms(500)).times(100).run(move |run| {
+        let time = run.time().unwrap().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        times.push((time, run.started().since_origin() - time));
+    });
+    let job = job.unwrap();
+    rig.play(200_000);
+    let runs = log.take();
+    assert!(runs.iter().map(|(time, _)| time.as_secs()).eq(1..=100), "{runs:?}");
+    assert!(runs.iter().all(|(_, late)| *late <= ms(501)), "up to a tick more: {runs:?}");
+    assert!([ms(150), ms(350)].iter().all(|at| runs.iter().any(|(_, late)| late > at)));
+    assert_eq!(job.status(), Status::Finished);
 }

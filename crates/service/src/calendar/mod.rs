@@ -5,12 +5,13 @@ pub mod cron;
 
 use crate::future_work::{Async, Each};
 use crate::handle::{Back, Handle, Run, RunFuture, Work};
-use crate::job::Key;
+use crate::job::{Backoff, Key, draw};
 use crate::job_handle::JobHandle;
 use crate::plan::Periodic;
-use crate::work::{CallEach, call_again};
+use crate::work::{CallEach, TryEach, call_again};
 use crate::{Reason, Rejected};
 use std::any::Any;
+use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -102,6 +103,19 @@ impl<R: Rule> OnRule<'_, R> {
         self
     }
 
+    /// Tries runs that fail again, before the next time of the rule; not the last of a rule that
+    /// ends. See [`Periodic::retry`].
+    pub fn retry(mut self, backoff: Backoff) -> Self {
+        self.plan = self.plan.retry(backoff);
+        self
+    }
+
+    /// Lets each run be late by anything up to this, by chance. See [`Periodic::jitter`].
+    pub fn jitter(mut self, jitter: Duration) -> Self {
+        self.plan = self.plan.jitter(jitter);
+        self
+    }
+
     /// Limits each run of an async job. See [`Periodic::limit`].
     pub fn limit(mut self, limit: Duration) -> Self {
         self.plan = self.plan.limit(limit);
@@ -139,13 +153,44 @@ impl<R: Rule> OnRule<'_, R> {
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
     }
 
+    /// Schedules a closure that may fail. See [`Periodic::try_run`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`run`](Self::run).
+    pub fn try_run<F, T, E>(self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: FnMut(&Run<'_>) -> Result<T, E> + Send + 'static,
+        E: fmt::Display,
+    {
+        let scheduled = self.schedule(TryEach(function));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
+    }
+
+    /// Schedules an async job that may fail. See [`Periodic::try_run`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`run`](Self::run).
+    pub fn try_run_async<F, Fut, T, E>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: FnMut(&Run<'_>) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<T, E>> + Send + 'static,
+        E: fmt::Display,
+    {
+        let limit = self.plan.be_async();
+        let scheduled = self.schedule(Async::new(Each(function), limit));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
+    }
+
     fn schedule<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
         if self.first.is_none() {
             return Err((Reason::NoOccurrence, work));
         }
+        let jitter = self.plan.jitter_of();
         let inner = Back { work: Some(Box::new(work)), ..Back::default() };
         let scheduled =
-            self.plan.schedule(false, CallOnRule { rule: self.rule, last: None, inner });
+            self.plan.schedule(false, CallOnRule { rule: self.rule, last: None, jitter, inner });
         scheduled.map_err(|(reason, work)| {
             let work = work.inner.work.expect("it has not run");
             (reason, *work.into_any().downcast().expect("the work that was given"))
@@ -170,6 +215,7 @@ struct CallOnRule<R> {
     rule: R,
     /// The last time that had its run.
     last: Option<SystemTime>,
+    jitter: Duration,
     inner: Back,
 }
 
@@ -179,7 +225,7 @@ impl<R: Rule> CallOnRule<R> {
     /// To be called first, so that a closure that panics has a next run, and one that ends the job
     /// or moves it has the last word.
     fn plan_next(&mut self, run: &Run<'_>) {
-        if run.is_last() {
+        if run.is_last() || run.extra {
             return;
         }
         // A run that was moved to a moment is for no time, and takes none away.
@@ -188,7 +234,7 @@ impl<R: Rule> CallOnRule<R> {
         let after = self.last.map_or(wall, |last| wall.max(last));
         // A rule that names a time that is past would have the job run for ever.
         let next = self.rule.next(after).filter(|next| *next > after);
-        if !next.is_some_and(|next| run.wait_for_wall(next)) {
+        if !next.is_some_and(|next| run.wait_for_wall(next, draw(self.jitter))) {
             run.end();
         }
     }
@@ -196,11 +242,14 @@ impl<R: Rule> CallOnRule<R> {
 
 impl<R: Rule> Work for CallOnRule<R> {
     fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back) {
+        let mut error = None;
         call_again(self, back, |it| {
             it.plan_next(run);
             let work = it.inner.work.take();
             work.into_iter().for_each(|work| work.call(run, &mut it.inner));
+            error = it.inner.error.take();
         });
+        back.error = error;
     }
 
     fn call_async(self: Box<Self>, run: &Run<'_>, back: &mut Back) -> Option<RunFuture> {

@@ -87,7 +87,8 @@ impl Going {
             return Poll::Ready(Err(EventKind::Panicked(message)));
         }
         if let Poll::Ready(outcome) = polled {
-            return Poll::Ready(outcome.map_err(EventKind::Panicked));
+            self.back.error = outcome.err();
+            return Poll::Ready(due_run::result(&self.begun, &mut self.back));
         }
         let (Some(limit), Some(sleep)) = (self.run.limit, &mut self.limit) else {
             return Poll::Pending;

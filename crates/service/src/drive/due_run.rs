@@ -123,7 +123,9 @@ pub(super) fn run_of<'a>(
     started: Moment,
 ) -> Run<'a> {
     let Begun { id, ref info, deadline, time, number, missed, last, .. } = *begun;
-    Run { anchor, id, info: info.as_ref(), deadline, time, started, number, missed, last }
+    let Begun { extra, tries, .. } = *begun;
+    let (info, attempt) = (info.as_ref(), tries.0);
+    Run { anchor, id, info, deadline, time, started, number, missed, last, extra, attempt }
 }
 
 /// Calls the job, and reports how that went. And whether there was something to be reported.
@@ -139,13 +141,24 @@ pub(super) fn call(
         let run = run_of(timers.anchor(begun.id.shard), &begun, started);
         guarded(|| work.into_iter().for_each(|work| work.call(&run, &mut back)))
     };
-    finish(timers, begun, started, outcome.map_err(EventKind::Panicked), back)
+    let outcome = outcome.map_err(EventKind::Panicked).and_then(|()| result(&begun, &mut back));
+    finish(timers, begun, started, outcome, back)
+}
+
+/// What is to be reported of a run that returned.
+#[inline]
+pub(super) fn result(begun: &Begun<dyn Work>, back: &mut Back) -> Result<(), EventKind> {
+    match back.error.take() {
+        None => Ok(()),
+        Some(error) if begun.tries.1 => Err(EventKind::Failed(error)),
+        Some(error) => Err(EventKind::GaveUp(error)),
+    }
 }
 
 /// Before the last run, so that it can schedule another job under its own key.
 #[inline]
 pub(super) fn free_key(shared: &Shared, begun: &Begun<dyn Work>) {
-    if begun.last {
+    if begun.frees_key {
         shared.house.free_key(begun.info.as_deref(), begun.id);
     }
 }
@@ -169,9 +182,13 @@ pub(super) fn finish(
     let ended = shared.house.now();
     let took = ended.saturating_since(started);
     let told = outcome.is_err() || took > shared.slow_after;
+    let failed = outcome.is_err();
     if told {
         let job = || timers.job_handle(id, info.clone());
         if let Err(kind) = outcome {
+            if let Some(info) = &info {
+                info.fail(kind.reason());
+            }
             shared.report(job(), kind);
         }
         if took > shared.slow_after {
@@ -181,7 +198,7 @@ pub(super) fn finish(
             shared.report(job(), EventKind::Slow(took));
         }
     }
-    (Done { id, work: back.work, deadline, started, ended, beside }, told)
+    (Done { id, work: back.work, deadline, started, ended, beside, failed }, told)
 }
 
 /// Does what is left to be done when a run has ended.

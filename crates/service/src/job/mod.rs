@@ -18,10 +18,12 @@
 //! any other. So of each job at most one run waits for a worker, whatever its period, and what can
 //! be done to it is the same.
 
+mod backoff;
 mod life;
 mod repeat;
 
-pub(crate) use life::{Ending, Info, Life, More};
+pub use backoff::Backoff;
+pub(crate) use life::{Ending, Info, Life, More, draw};
 pub use repeat::Missed;
 pub(crate) use repeat::{Pace, Repeat};
 

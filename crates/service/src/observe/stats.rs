@@ -40,6 +40,8 @@ counters! {
     runs,
     /// Runs that panicked.
     panicked,
+    /// Runs that returned an error.
+    failed,
     /// Runs that took longer than they should.
     slow,
     /// Runs of async jobs that were ended because they took as long as their limit.

@@ -250,7 +250,7 @@ impl<W: Task + ?Sized> Core<W> {
             Body::Other(Other::Full(life)) => self.lives.get(life),
             _ => None,
         };
-        let wall = life.and_then(|life| life.wall.clone());
+        let wall = life.and_then(|life| life.wall().cloned().map(Box::new));
         pending.then_some(Due { deadline: slot.deadline, wall })
     }
 
@@ -288,7 +288,7 @@ impl<W: Task + ?Sized> Core<W> {
             if let Body::Other(Other::Full(life)) = slot.body
                 && let Some(life) = self.lives.get_mut(life)
                 // The last run is no less finished for having been cancelled too late.
-                && life.another_follows()
+                && life.another_may_follow()
             {
                 life.ending = Some(ending);
             }
@@ -375,7 +375,8 @@ impl<W: Task + ?Sized> Core<W> {
         slot.deadline = due.deadline;
         if let Some(life) = life {
             life.moved = life.work.is_none();
-            life.wall = due.wall;
+            life.wait_for(due.wall);
+            life.forget_aside();
         }
         Ok(())
     }

@@ -44,6 +44,12 @@ pub(crate) struct Begun<W: ?Sized> {
     pub(crate) missed: u64,
     /// No other run follows, unless it is the run itself that schedules one.
     pub(crate) last: bool,
+    /// It is none of the schedule, which goes on as it is.
+    pub(crate) extra: bool,
+    /// Which try of it this is, counted from 1, and whether another follows if it fails.
+    pub(crate) tries: (u32, bool),
+    /// The key of the job is free from here on.
+    pub(crate) frees_key: bool,
     /// The job waits for its next run already: this one has no end that matters to it.
     pub(crate) beside: bool,
     pub(crate) watch: Option<WatchKey>,
@@ -58,6 +64,7 @@ pub(crate) struct Done<W: ?Sized> {
     pub(crate) started: Moment,
     pub(crate) ended: Moment,
     pub(crate) beside: bool,
+    pub(crate) failed: bool,
 }
 
 /// What is left to be done when a run has ended, without the lock; then the run is to be handed in.
@@ -118,7 +125,7 @@ impl<W: Task + ?Sized> Core<W> {
             let life = self.lives.get(life)?;
             ticks = life.ticks;
             is_async = life.more.as_ref().is_some_and(|more| more.is_async);
-            if let Some(wall) = &life.wall {
+            if let Some(wall) = life.wall() {
                 slot.deadline = wall.reckoned(clock);
                 look_by = wall.look_by(slot.deadline, now);
             }
@@ -211,6 +218,9 @@ impl<W: Task + ?Sized> Core<W> {
             number: 1,
             missed: 0,
             last: true,
+            extra: false,
+            tries: (1, false),
+            frees_key: true,
             beside: false,
             watch: None,
         };
@@ -223,9 +233,10 @@ impl<W: Task + ?Sized> Core<W> {
             return Some((plain(work), false));
         };
         let life = self.lives.get_mut(life)?;
-        let (number, missed) = life.count_run();
+        let (number, missed, extra) = life.count_run();
         let (time, info, last) =
             (life.time(), Some(Arc::clone(&life.info)), !life.another_follows());
+        let (tries, frees_key) = (life.tries(), !life.another_may_follow());
         let fork =
             if life.overlaps() { life.work.as_ref().and_then(|work| work.fork()) } else { None };
         let next = fork.as_ref().and_then(|_| life.wait_for_next(deadline, now, now));
@@ -242,19 +253,29 @@ impl<W: Task + ?Sized> Core<W> {
         }
         self.runs.begun += 1;
         self.counts.missed += missed;
-        let begun =
-            Begun { info, time, number, missed, last, beside: tick.is_some(), ..plain(work) };
+        let begun = Begun {
+            info,
+            time,
+            number,
+            missed,
+            last,
+            extra,
+            tries,
+            frees_key,
+            beside: tick.is_some(),
+            ..plain(work)
+        };
         Some((begun, tick.is_some()))
     }
 
     /// Ends a run, and hands it in if nothing is left to be done.
     pub(crate) fn end(&mut self, done: Done<W>) -> Option<Leftover<W>> {
-        let Done { id, work, deadline, started, ended, beside } = done;
+        let Done { id, work, deadline, started, ended, beside, failed } = done;
         self.measure(deadline, started, ended);
         let (work, info) = if beside {
             (work, None)
         } else {
-            self.end_of_job(id, work, (deadline, started, ended))
+            self.end_of_job(id, work, (deadline, started, ended), failed)
         };
         if work.is_none() && info.is_none() {
             self.hand_in(true);
@@ -270,6 +291,7 @@ impl<W: Task + ?Sized> Core<W> {
         id: Id,
         work: Option<Box<W>>,
         (deadline, started, ended): (Moment, Moment, Moment),
+        failed: bool,
     ) -> (Option<Box<W>>, Option<Arc<Info>>) {
         let stage = self.stage;
         let Some(slot) = self.slots.get_mut(id.index).filter(|slot| slot.number == id.number)
@@ -281,21 +303,31 @@ impl<W: Task + ?Sized> Core<W> {
             return (work, None);
         };
         let Some(life) = self.lives.get_mut(life) else { return (work, None) };
+        let follows = life.another_follows();
+        let again = life.try_again(failed, ended).filter(|_| work.is_some());
         let ending = match life.ending.take() {
             Some(ending) => Err(ending),
-            None if !life.another_follows() => Err(Ending::Finished),
+            None if !follows && again.is_none() => Err(Ending::Finished),
             None if stage == Stage::Over => Err(Ending::Stopped),
-            None if life.moved => Ok(slot.deadline),
-            None => life.wait_for_next(deadline, started, ended).ok_or(Ending::Finished),
+            None => {
+                let next = match follows {
+                    true if life.moved => Some(slot.deadline),
+                    true => life.wait_for_next(deadline, started, ended),
+                    false => None,
+                };
+                let next = again.map(|again| life.first_of(again, next)).or(next);
+                next.ok_or(Ending::Finished)
+            }
         };
         match (ending, work) {
             (Ok(next), Some(work)) => {
-                let moved = std::mem::take(&mut life.moved);
+                let moved = std::mem::take(&mut life.moved) || again.is_some();
                 life.work = Some(work);
                 slot.deadline = next;
-                let look_by = life.wall.as_ref().map_or(next, |wall| wall.look_by(next, ended));
+                let look_by = life.wall().map_or(next, |wall| wall.look_by(next, ended));
                 let tick = life.ticks.not_before(look_by);
-                // One that moves itself to the present is for the next poll.
+                // One that moves itself to the present, or is tried again at once, is for the next
+                // poll.
                 if moved && self.fence.is_some_and(|(_, upto)| tick <= upto) {
                     self.aside.push(id);
                 } else {
@@ -333,7 +365,7 @@ impl<W: Task + ?Sized> Core<W> {
             return Some(Leftover { work, info: taken.info });
         };
         let work = life.work.take();
-        let (work, info) = self.end_of_job(id, work, (deadline, now, now));
+        let (work, info) = self.end_of_job(id, work, (deadline, now, now), false);
         Some(Leftover { work, info })
     }
 
