@@ -74,6 +74,10 @@ impl Task for dyn Work {
     fn is_brief(&self) -> bool {
         Work::is_brief(self)
     }
+
+    fn is_awaited(&self) -> bool {
+        Work::is_awaited(self)
+    }
 }
 
 /// What is told of what goes wrong.
@@ -158,6 +162,7 @@ pub struct Run<'a> {
     pub(crate) missed: u64,
     pub(crate) last: bool,
     pub(crate) extra: bool,
+    pub(crate) stale: bool,
     pub(crate) attempt: u32,
 }
 
@@ -257,6 +262,38 @@ impl Handle {
     /// the end of the job.
     fn missing_key(&self) -> ChangeError {
         if self.is_stopped() { ChangeError::Stopped } else { ChangeError::UnknownKey }
+    }
+
+    /// Holds all jobs: from here on no run begins, but of those that wait for a worker already.
+    /// Futures go on: sleeps, timeouts, intervals and delay queues. Jobs can be scheduled meanwhile.
+    /// To wait for runs that have begun, see [`Snapshot::in_flight`]. O(1) for each shard.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use wheelhouse_service::{ManualClock, Moment, Scheduler};
+    ///
+    /// let clock = ManualClock::new();
+    /// let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
+    /// let timers = scheduler.handle();
+    /// let job = timers.every(Duration::from_secs(10)).run(|run| assert_eq!(run.missed(), 0))?;
+    ///
+    /// timers.pause();
+    /// scheduler.play(&clock, Moment::from_nanos(35_000_000_000));
+    /// assert_eq!(job.runs(), 0);
+    /// timers.resume(); // the next run is at 40 s, and nothing was missed
+    /// scheduler.play(&clock, Moment::from_nanos(40_000_000_000));
+    /// assert_eq!(job.runs(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn pause(&self) {
+        self.house().hold();
+    }
+
+    /// Lets jobs come due again. What of a schedule has passed meanwhile is left out, and not
+    /// counted as missed; single jobs whose time has come, and runs that are to be tried again, are
+    /// due at once. O(k) for k jobs whose times have come.
+    pub fn resume(&self) {
+        self.house().let_go();
     }
 
     /// How many jobs are scheduled and not over.

@@ -4,7 +4,7 @@
 use crate::ChangeError;
 use crate::handle::{Anchor, Back, Run, Work};
 use crate::job::{Ending, Id, Info, Key, Status};
-use crate::shard::{Held, House, Taken};
+use crate::shard::{Core, Held, House, Taken};
 use crate::time::{Due, Moment};
 use std::fmt;
 use std::sync::Arc;
@@ -75,7 +75,7 @@ impl JobHandle {
         self.info.as_ref()?.last_error()
     }
 
-    /// When the next run is due; `None` if it is running or over. For a job that waits for a time
+    /// When the next run is due; `None` if it is running, paused or over. For a job that waits for a time
     /// of the wall clock: where that lies as things are now.
     pub fn deadline(&self) -> Option<Moment> {
         let due = self.house().with(self.id.shard, |core| core.due(self.id))?;
@@ -83,7 +83,8 @@ impl JobHandle {
         Some(due.wall.as_ref().map_or(due.deadline, |wall| wall.reckoned(&*self.house().clock)))
     }
 
-    /// How long until the next run is due, zero if it is overdue; `None` if it is running or over.
+    /// How long until the next run is due, zero if it is overdue; `None` if it is
+    /// running, paused or over.
     pub fn remaining(&self) -> Option<Duration> {
         self.deadline().map(|deadline| deadline.saturating_since(self.house().now()))
     }
@@ -130,6 +131,51 @@ impl JobHandle {
     /// Those of [`refresh`](Self::refresh).
     pub fn reschedule(&self, moment: Moment) -> Result<(), ChangeError> {
         self.move_to(Some(moment))
+    }
+
+    /// Has no further run begin until the job is [resumed](Self::resume). One that goes on, goes on;
+    /// one that waits for a worker loses its turn. What is paused is still scheduled: it can be
+    /// cancelled, moved, run [now](Self::run_now), and is given back by a stop.
+    ///
+    /// A single job without name or key takes some 200 bytes more from then on.
+    ///
+    /// # Errors
+    ///
+    /// [`ChangeError::Running`]: too late, the last run has begun. Or those of
+    /// [`refresh`](Self::refresh).
+    pub fn pause(&self) -> Result<(), ChangeError> {
+        self.change(|core| core.pause(self.id))
+    }
+
+    /// Ends a pause; does nothing if there is none. What of a schedule has passed meanwhile is left
+    /// out, and not counted as missed: the next run is at the next period, or the next time of the
+    /// rule. A single job whose time has come is due at once.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`pause`](Self::pause).
+    pub fn resume(&self) -> Result<(), ChangeError> {
+        let now = self.house().now();
+        self.change(|core| core.resume(self.id, now))
+    }
+
+    /// Has a run begin now, also if the job is [paused](Self::pause). It is one beside those of the
+    /// schedule, which stays as it is, and of the runs that [`times`](crate::Periodic::times)
+    /// counts; a job that is to run once runs now instead. The run waits for a worker as any.
+    ///
+    /// # Errors
+    ///
+    /// [`ChangeError::Running`]: a run goes on. Or those of [`refresh`](Self::refresh).
+    pub fn run_now(&self) -> Result<(), ChangeError> {
+        let now = self.house().now();
+        self.change(|core| core.run_now(self.id, now))
+    }
+
+    fn change(
+        &self,
+        change: impl FnOnce(&mut Core<dyn Work>) -> Result<(), ChangeError>,
+    ) -> Result<(), ChangeError> {
+        self.house().with(self.id.shard, change).map_err(|error| self.known(error))
     }
 
     pub(crate) fn id(&self) -> Id {
@@ -262,6 +308,7 @@ impl Job {
             missed: 0,
             last: true,
             extra: false,
+            stale: false,
             attempt: 1,
         };
         if let Some(Held::Work(work)) = self.held {

@@ -391,6 +391,12 @@ impl<'h> Periodic<'h> {
         self
     }
 
+    /// A rule says when it runs again.
+    pub(crate) fn by_rule(mut self) -> Self {
+        self.options.more().by_rule = true;
+        self
+    }
+
     pub(crate) fn jitter_of(&self) -> Duration {
         self.options.more.as_ref().map_or(Duration::ZERO, |more| more.jitter)
     }

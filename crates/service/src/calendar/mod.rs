@@ -188,9 +188,10 @@ impl<R: Rule> OnRule<'_, R> {
             return Err((Reason::NoOccurrence, work));
         }
         let jitter = self.plan.jitter_of();
+        let plan = self.plan.by_rule();
         let inner = Back { work: Some(Box::new(work)), ..Back::default() };
         let scheduled =
-            self.plan.schedule(false, CallOnRule { rule: self.rule, last: None, jitter, inner });
+            plan.schedule(false, CallOnRule { rule: self.rule, last: None, jitter, inner });
         scheduled.map_err(|(reason, work)| {
             let work = work.inner.work.expect("it has not run");
             (reason, *work.into_any().downcast().expect("the work that was given"))
@@ -245,7 +246,7 @@ impl<R: Rule> Work for CallOnRule<R> {
         let mut error = None;
         call_again(self, back, |it| {
             it.plan_next(run);
-            let work = it.inner.work.take();
+            let work = it.inner.work.take_if(|_| !run.stale);
             work.into_iter().for_each(|work| work.call(run, &mut it.inner));
             error = it.inner.error.take();
         });
@@ -256,7 +257,8 @@ impl<R: Rule> Work for CallOnRule<R> {
         let mut future = None;
         call_again(self, back, |it| {
             it.plan_next(run);
-            future = it.inner.work.take().and_then(|work| work.call_async(run, &mut it.inner));
+            let work = it.inner.work.take_if(|_| !run.stale);
+            future = work.and_then(|work| work.call_async(run, &mut it.inner));
         });
         future
     }

@@ -123,9 +123,9 @@ pub(super) fn run_of<'a>(
     started: Moment,
 ) -> Run<'a> {
     let Begun { id, ref info, deadline, time, number, missed, last, .. } = *begun;
-    let Begun { extra, tries, .. } = *begun;
+    let Begun { extra, stale, tries, .. } = *begun;
     let (info, attempt) = (info.as_ref(), tries.0);
-    Run { anchor, id, info, deadline, time, started, number, missed, last, extra, attempt }
+    Run { anchor, id, info, deadline, time, started, number, missed, last, extra, stale, attempt }
 }
 
 /// Calls the job, and reports how that went. And whether there was something to be reported.
@@ -171,7 +171,7 @@ pub(super) fn finish(
     outcome: Result<(), EventKind>,
     back: Back,
 ) -> (Done<dyn Work>, bool) {
-    let Begun { id, info, deadline, beside, watch, .. } = begun;
+    let Begun { id, info, deadline, beside, stale, watch, .. } = begun;
     let shared = timers.shared();
     let told_before =
         watch.is_some_and(|key| shared.house.with(id.shard, |core| core.runs.unwatch(key)));
@@ -198,7 +198,7 @@ pub(super) fn finish(
             shared.report(job(), EventKind::Slow(took));
         }
     }
-    (Done { id, work: back.work, deadline, started, ended, beside, failed }, told)
+    (Done { id, work: back.work, deadline, started, ended, beside, failed, stale }, told)
 }
 
 /// Does what is left to be done when a run has ended.

@@ -92,6 +92,13 @@ pub(crate) struct More {
     pub(crate) aside: Option<(Due, Duration)>,
     /// Each run is late by anything up to this.
     pub(crate) jitter: Duration,
+    /// No run begins.
+    pub(crate) paused: bool,
+    /// A rule says when the next run is.
+    pub(crate) by_rule: bool,
+    /// The run that is waited for is for a time that has passed while the job was paused: the rule
+    /// is to name the next, and no more.
+    pub(crate) stale: bool,
     /// By how much that which is waited for is: its time in the schedule is so much earlier.
     pub(crate) late: Duration,
 }
@@ -124,6 +131,41 @@ pub(crate) struct Life<W: ?Sized> {
 }
 
 impl<W: ?Sized> Life<W> {
+    /// Of a job that had no more than a deadline.
+    pub(crate) fn plain(work: Box<W>, ticks: Ticks) -> Self {
+        let (work, info) = (Some(work), Arc::default());
+        Self { work, info, repeat: None, ticks, more: None, moved: false, ending: None }
+    }
+
+    pub(crate) fn is_paused(&self) -> bool {
+        self.more.as_ref().is_some_and(|more| more.paused)
+    }
+
+    /// Whether the run that begins is for a time that has passed while the job was paused.
+    pub(crate) fn take_stale(&mut self) -> bool {
+        self.more.as_mut().is_some_and(|more| std::mem::take(&mut more.stale))
+    }
+
+    /// The deadline of a job that was held: what of a schedule has passed meanwhile is left out.
+    /// What is to run once, or was to be tried again, is due at once.
+    pub(crate) fn skip_what_passed(&mut self, deadline: Moment, now: Moment) -> Moment {
+        let Some(repeat) = self.repeat.as_ref().filter(|_| deadline < now) else { return deadline };
+        let Some(more) = self.more.as_deref_mut() else {
+            return repeat.not_before(self.ticks, deadline, now);
+        };
+        if more.extra {
+            return deadline;
+        }
+        if more.by_rule {
+            more.stale = more.wall.is_some();
+            return now;
+        }
+        let next = repeat.not_before(self.ticks, deadline.saturating_sub(more.late), now);
+        more.late = more.draw();
+        more.wall = None;
+        next.saturating_add(more.late).min(self.ticks.latest())
+    }
+
     /// A run begins: its number, how many periods were left out before it, and whether it is none of
     /// the schedule.
     pub(crate) fn count_run(&mut self) -> (u64, u64, bool) {

@@ -54,6 +54,8 @@ pub enum Status {
     /// Its last run has ended: there were to be no more, it [ended itself](crate::Run::end), or its
     /// rule named no other time.
     Finished,
+    /// It is [paused](crate::JobHandle::pause): no run begins until it is resumed.
+    Paused,
     /// It was cancelled, or replaced by another with its key.
     Cancelled,
     /// The service was stopped before its (next) run.

@@ -84,6 +84,14 @@ impl Repeat {
         }
     }
 
+    /// The first moment of the schedule that has not passed at `now`, which `deadline` has.
+    pub(crate) fn not_before(&self, ticks: Ticks, deadline: Moment, now: Moment) -> Moment {
+        let Pace::Rate(_) = self.pace else { return now };
+        let passed = now.saturating_since(deadline).as_nanos().div_ceil(self.period.get().into());
+        let periods = u64::try_from(passed).unwrap_or(u64::MAX);
+        self.after(ticks, deadline, periods).unwrap_or(ticks.latest())
+    }
+
     /// Whether a run began a tick or more after the instant of its deadline's tick.
     fn is_late(&self, ticks: Ticks, deadline: Moment, started: Moment) -> bool {
         let due = ticks.instant(ticks.not_before(deadline));

@@ -22,6 +22,9 @@ pub(crate) trait Task: Send {
 
     /// Whether it is done in an instant, so that it needs no worker.
     fn is_brief(&self) -> bool;
+
+    /// Whether a future waits for it.
+    fn is_awaited(&self) -> bool;
 }
 
 /// A job to be that is more than work, or less.
@@ -113,6 +116,9 @@ pub(crate) struct Core<W: ?Sized> {
     /// and up to which tick this one goes.
     pub(super) fence: Option<(u64, Tick)>,
     pub(super) aside: Vec<Id>,
+    /// No job comes due; those whose time has come meanwhile.
+    pub(super) held: bool,
+    pub(super) put_aside: Vec<Id>,
     pub(super) turn: u32,
     pub(crate) runs: Runs,
     pub(crate) counts: Counts,
@@ -140,6 +146,8 @@ impl<W: Task + ?Sized> Core<W> {
             room,
             fence: None,
             aside: Vec::new(),
+            held: false,
+            put_aside: Vec::new(),
             turn: 0,
             runs: Runs::default(),
             counts: Counts::default(),
@@ -227,11 +235,20 @@ impl<W: Task + ?Sized> Core<W> {
     /// Where a job is in its life; `None` if it is over.
     pub(crate) fn status(&mut self, id: Id) -> Option<Status> {
         let slot = self.slots.get(id.index).filter(|slot| slot.number == id.number)?;
-        Some(if self.is_running(slot) { Status::Running } else { Status::Pending })
+        Some(match () {
+            () if self.is_running(slot) => Status::Running,
+            () if self.is_paused(slot) => Status::Paused,
+            () => Status::Pending,
+        })
+    }
+
+    pub(super) fn is_paused(&self, slot: &Slot<W>) -> bool {
+        let Body::Other(Other::Full(life)) = slot.body else { return false };
+        self.lives.get(life).is_some_and(Life::is_paused)
     }
 
     #[inline]
-    fn is_running(&self, slot: &Slot<W>) -> bool {
+    pub(super) fn is_running(&self, slot: &Slot<W>) -> bool {
         match (&slot.place, &slot.body) {
             (Place::Wheel(_), _) | (_, Body::Plain(_) | Body::Other(Other::Wake(_))) => false,
             (_, Body::Other(Other::Gone)) => true,
@@ -245,7 +262,7 @@ impl<W: Task + ?Sized> Core<W> {
     /// for.
     pub(crate) fn due(&self, id: Id) -> Option<Due> {
         let slot = self.slots.get(id.index).filter(|slot| slot.number == id.number)?;
-        let pending = !self.is_running(slot);
+        let pending = !self.is_running(slot) && !self.is_paused(slot);
         let life = match slot.body {
             Body::Other(Other::Full(life)) => self.lives.get(life),
             _ => None,
@@ -274,7 +291,7 @@ impl<W: Task + ?Sized> Core<W> {
 
     /// What is said of a job that is not there.
     #[inline]
-    fn missing(&self) -> ChangeError {
+    pub(super) fn missing(&self) -> ChangeError {
         if self.stage == Stage::Open { ChangeError::Over } else { ChangeError::Stopped }
     }
 
@@ -365,7 +382,7 @@ impl<W: Task + ?Sized> Core<W> {
                 Some(life) if life.work.is_none() && !life.another_follows() => {
                     return Err(ChangeError::Running);
                 }
-                Some(life) if life.work.is_none() => {}
+                Some(life) if life.work.is_none() || life.is_paused() => {}
                 _ => {
                     slot.place = Place::Wheel(self.wheel.insert(tick, JobIndex(id.index)));
                     self.next = self.next.min(tick);

@@ -46,6 +46,8 @@ pub(crate) struct Begun<W: ?Sized> {
     pub(crate) last: bool,
     /// It is none of the schedule, which goes on as it is.
     pub(crate) extra: bool,
+    /// It is none: a rule is to name its next time.
+    pub(crate) stale: bool,
     /// Which try of it this is, counted from 1, and whether another follows if it fails.
     pub(crate) tries: (u32, bool),
     /// The key of the job is free from here on.
@@ -65,6 +67,7 @@ pub(crate) struct Done<W: ?Sized> {
     pub(crate) ended: Moment,
     pub(crate) beside: bool,
     pub(crate) failed: bool,
+    pub(crate) stale: bool,
 }
 
 /// What is left to be done when a run has ended, without the lock; then the run is to be handed in.
@@ -137,6 +140,12 @@ impl<W: Task + ?Sized> Core<W> {
             self.slots.get_mut(index)?.place = place;
             return None;
         }
+        if self.is_held(index) {
+            self.slots.get_mut(index)?.place = Place::Off(0);
+            self.put_aside.push(id);
+            return None;
+        }
+        let slot = self.slots.get_mut(index)?;
         if let Body::Other(Other::Wake(_)) = slot.body {
             return self.wake(index, now);
         }
@@ -219,6 +228,7 @@ impl<W: Task + ?Sized> Core<W> {
             missed: 0,
             last: true,
             extra: false,
+            stale: false,
             tries: (1, false),
             frees_key: true,
             beside: false,
@@ -233,13 +243,17 @@ impl<W: Task + ?Sized> Core<W> {
             return Some((plain(work), false));
         };
         let life = self.lives.get_mut(life)?;
-        let (number, missed, extra) = life.count_run();
+        let stale = life.take_stale();
+        self.counts.runs -= u64::from(stale);
+        let (number, missed, extra) =
+            if stale { (life.info.runs(), 0, false) } else { life.count_run() };
         let (time, info, last) =
             (life.time(), Some(Arc::clone(&life.info)), !life.another_follows());
         let (tries, frees_key) = (life.tries(), !life.another_may_follow());
         let fork =
             if life.overlaps() { life.work.as_ref().and_then(|work| work.fork()) } else { None };
         let next = fork.as_ref().and_then(|_| life.wait_for_next(deadline, now, now));
+        let paused = life.is_paused();
         let (work, tick) = match (fork, next) {
             (Some(fork), Some(next)) => {
                 slot.deadline = next;
@@ -247,7 +261,7 @@ impl<W: Task + ?Sized> Core<W> {
             }
             _ => (life.work.take()?, None),
         };
-        if let Some(tick) = tick {
+        if let Some(tick) = tick.filter(|_| !paused) {
             let place = self.start_timer(index, tick);
             self.slots.get_mut(index)?.place = place;
         }
@@ -260,6 +274,7 @@ impl<W: Task + ?Sized> Core<W> {
             missed,
             last,
             extra,
+            stale,
             tries,
             frees_key,
             beside: tick.is_some(),
@@ -270,8 +285,10 @@ impl<W: Task + ?Sized> Core<W> {
 
     /// Ends a run, and hands it in if nothing is left to be done.
     pub(crate) fn end(&mut self, done: Done<W>) -> Option<Leftover<W>> {
-        let Done { id, work, deadline, started, ended, beside, failed } = done;
-        self.measure(deadline, started, ended);
+        let Done { id, work, deadline, started, ended, beside, failed, stale } = done;
+        if !stale {
+            self.measure(deadline, started, ended);
+        }
         let (work, info) = if beside {
             (work, None)
         } else {
@@ -328,7 +345,9 @@ impl<W: Task + ?Sized> Core<W> {
                 let tick = life.ticks.not_before(look_by);
                 // One that moves itself to the present, or is tried again at once, is for the next
                 // poll.
-                if moved && self.fence.is_some_and(|(_, upto)| tick <= upto) {
+                if life.is_paused() {
+                    // It has no timer until it is resumed.
+                } else if moved && self.fence.is_some_and(|(_, upto)| tick <= upto) {
                     self.aside.push(id);
                 } else {
                     let place = self.start_timer(id.index, tick);
@@ -389,10 +408,10 @@ impl<W: Task + ?Sized> Core<W> {
     pub(crate) fn open_fence(&mut self) {
         self.fence = None;
         for id in std::mem::take(&mut self.aside) {
-            let Some(slot) = self.slot(id).filter(|slot| matches!(slot.place, Place::Off(_)))
-            else {
+            if !self.is_off(id) {
                 continue;
-            };
+            }
+            let Some(slot) = self.slot(id) else { continue };
             let deadline = slot.deadline;
             let ticks = match slot.body {
                 Body::Other(Other::Full(life)) => self.lives.get(life).map(|life| life.ticks),

@@ -11,6 +11,7 @@
 mod arena;
 mod core;
 mod due;
+mod hold;
 mod keys;
 mod runs;
 mod signal;
@@ -242,6 +243,18 @@ impl<W: Task + ?Sized> House<W> {
             core.counts.rescheduled += u64::from(count);
             Ok(())
         })
+    }
+
+    /// From here on no job comes due, but what futures wait for.
+    pub(crate) fn hold(&self) {
+        self.with_all(Core::hold);
+    }
+
+    /// Jobs come due again.
+    pub(crate) fn let_go(&self) {
+        for shard in 0..self.shards.len() as u32 {
+            while self.with(shard, |core| core.let_go(self.now())) {}
+        }
     }
 
     pub(crate) fn job_of_key(&self, key: &str) -> Option<Id> {
