@@ -196,6 +196,7 @@ mod future_work;
 mod handle;
 mod job;
 mod job_handle;
+mod list;
 #[cfg(all(test, wheelhouse_loom))]
 mod model_tests;
 mod observe;
@@ -215,6 +216,7 @@ pub use event::{Event, EventKind};
 pub use handle::{Handle, Run};
 pub use job::{Backoff, Key, Missed, Status};
 pub use job_handle::{Job, JobHandle};
+pub use list::Jobs;
 pub use observe::{Counts, Snapshot, Summary};
 pub use plan::{OneShot, Periodic};
 pub use shard::JobIndex;

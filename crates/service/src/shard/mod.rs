@@ -13,6 +13,7 @@ mod core;
 mod due;
 mod hold;
 mod keys;
+mod list;
 mod runs;
 mod signal;
 mod wheel;
