@@ -222,7 +222,7 @@ fn what_a_service_holds_is_gone_with_it() {
         let service = if workers > 0 {
             builder.workers(workers).start().unwrap()
         } else {
-            builder.start().unwrap()
+            builder.inline().start().unwrap()
         };
         let timers = service.handle();
         let jobs = schedule_all_kinds(&timers);

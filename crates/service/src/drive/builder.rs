@@ -7,6 +7,7 @@ use crate::shard::{House, JobIndex, Wheel};
 use crate::time::{Clock, MonotonicClock, Ticks};
 use crate::{BuildError, Event};
 use std::fmt;
+use std::num::NonZero;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
@@ -53,6 +54,8 @@ pub struct Builder {
     tick: Duration,
     slack: Duration,
     clock: Arc<dyn Clock>,
+    /// `None` is for what is started to choose.
+    inline: Option<bool>,
     workers: Option<usize>,
     executor: Option<Box<dyn Executor>>,
     spawner: Option<Spawner>,
@@ -72,6 +75,7 @@ impl Builder {
             tick: Duration::from_micros(50),
             slack: Duration::ZERO,
             clock: Arc::new(MonotonicClock::new()),
+            inline: None,
             workers: None,
             executor: None,
             spawner: None,
@@ -121,22 +125,34 @@ impl Builder {
         self
     }
 
-    /// Runs jobs on so many threads, instead of on the one that drives. Then a slow job delays no
-    /// other as long as a worker is free, and never a future or a value that is sent: these are
-    /// brought by the thread that drives. Zero is refused. Of this and
-    /// [`executor`](Self::executor), the one called last holds.
+    /// Runs jobs on so many threads. Then a slow job delays no other as long as a worker is free,
+    /// and never a future or a value that is sent: these are brought by the thread that drives. By
+    /// default a [`Service`] has as many as there are processors, and two at least. Zero is refused.
+    ///
+    /// **Its cost** is a hand-over for each run of a closure: a thread is woken, and the two
+    /// contend for the lock of the shard. Where all jobs are short, [`inline`](Self::inline) has
+    /// more runs a second and is in time more closely.
+    ///
+    /// Of this, [`inline`](Self::inline) and [`executor`](Self::executor), the one called last
+    /// holds.
     pub fn workers(mut self, workers: usize) -> Self {
-        self.workers = Some(workers);
-        self.executor = None;
+        (self.inline, self.workers, self.executor) = (Some(false), Some(workers), None);
+        self
+    }
+
+    /// Runs jobs on the thread that drives, as a [`Scheduler`] does by default: the fastest way for
+    /// jobs that are short, and one that is slow delays all others. Async jobs are refused, unless
+    /// they are [spawned elsewhere](Self::spawn_on).
+    pub fn inline(mut self) -> Self {
+        (self.inline, self.workers, self.executor) = (Some(true), None, None);
         self
     }
 
     /// Runs closures where this says, instead of on the thread that drives. That one brings what
-    /// needs no more than an instant: values that are sent, and futures. Of this and
-    /// [`workers`](Self::workers), the one called last holds.
+    /// needs no more than an instant: values that are sent, and futures.
     pub fn executor(mut self, executor: impl Executor + 'static) -> Self {
+        (self.inline, self.workers) = (Some(false), None);
         self.executor = Some(Box::new(executor));
-        self.workers = None;
         self
     }
 
@@ -268,14 +284,18 @@ impl Builder {
         Ok(Scheduler::new(&Arc::new(shared), runner))
     }
 
-    /// Builds a service and starts it.
+    /// Builds a service and starts it: with [workers](Self::workers), unless something else was
+    /// chosen.
     ///
     /// # Errors
     ///
     /// Those of [`build`](Self::build).
     pub fn start(mut self) -> Result<Service, BuildError> {
-        let processors = || available_parallelism().map_or(1, |count| count.get().min(MOST_SHARDS));
-        self.shards = Some(self.shards.unwrap_or_else(processors));
+        let processors = available_parallelism().map_or(1, NonZero::get);
+        self.shards.get_or_insert(processors.min(MOST_SHARDS));
+        if self.inline.is_none() {
+            self.workers = Some(processors.max(2));
+        }
         self.build()?.start()
     }
 }

@@ -13,8 +13,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A timer service that runs by itself: one thread sleeps until something is due, and runs it or
-/// hands it to workers.
+/// A timer service that runs by itself: one thread sleeps until something is due, and hands it to
+/// workers, or runs it.
 ///
 /// The thread sleeps until the next wake-up and is woken for what is due earlier; with nothing to
 /// do it uses no processor time. A stall of the machine is made up for when it ends, without drift:
@@ -72,7 +72,8 @@ pub struct Stopped {
 
 impl Scheduler {
     /// Gives the scheduler a thread of its own. It is gone by that, so that it cannot be started
-    /// twice. What is built by [`Builder::start`] has a shard for each processor; this one has one.
+    /// twice. What is built by [`Builder::start`] has a shard for each processor, and workers; this
+    /// one has one shard, and runs jobs on its thread, unless something else was chosen.
     ///
     /// # Errors
     ///
@@ -91,7 +92,8 @@ impl Scheduler {
 }
 
 impl Service {
-    /// A service with the defaults: a tick of a millisecond, jobs run on its one thread, no limit.
+    /// A service with the defaults: a tick of 50 microseconds, a [worker](Builder::workers) for each
+    /// processor and two at least, no limit.
     ///
     /// Keep it for as long as jobs are to run: when it is dropped, it stops. So
     /// `Service::start()?.handle()` is the handle of a service that is over at the end of the

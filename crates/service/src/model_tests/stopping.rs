@@ -63,7 +63,8 @@ fn each_job_runs_or_comes_back_when_stopping_waits() {
 #[test]
 fn each_job_runs_or_comes_back_on_the_driving_thread_too() {
     check(3, || {
-        let service = Service::builder().shards(1).clock(ManualClock::new()).start().unwrap();
+        let service =
+            Service::builder().inline().shards(1).clock(ManualClock::new()).start().unwrap();
         let timers = service.handle();
         let (first, first_ran) = due_at_once(&timers);
         let (second, second_ran) = due_at_once(&timers);
