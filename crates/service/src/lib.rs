@@ -210,7 +210,7 @@ mod work;
 #[cfg(feature = "cron")]
 pub use calendar::cron;
 pub use calendar::{OnRule, Rule};
-pub use drive::{AsyncRun, Builder, DueRun, Executor, Scheduler, Service, Stop, Stopped};
+pub use drive::{AsyncRun, Builder, DueRun, Executor, Scheduler, Service, Stop, Stopped, Stopping};
 pub use error::{BuildError, ChangeError, Reason, Rejected};
 pub use event::{Event, EventKind};
 pub use handle::{Handle, Run};

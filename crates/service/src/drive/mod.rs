@@ -7,6 +7,7 @@ mod due_run;
 mod executor;
 mod scheduler;
 mod service;
+mod stopping;
 
 pub use async_run::AsyncRun;
 pub(crate) use async_run::block_on;
@@ -15,9 +16,10 @@ pub use due_run::DueRun;
 pub use executor::Executor;
 pub use scheduler::Scheduler;
 pub use service::{Service, Stop, Stopped};
+pub use stopping::Stopping;
 
-use crate::handle::{Futures, Handle, guarded};
-use crate::shard::{Came, Done, Stage, Watch};
+use crate::handle::{Futures, Handle, Work, guarded};
+use crate::shard::{Came, Done, Stage, Taken, Watch};
 use crate::time::Moment;
 use crate::{EventKind, Job};
 use executor::Runner;
@@ -165,10 +167,14 @@ fn give_back(timers: &Handle, due: bool, stage: Stage) -> Vec<Job> {
     let taken = timers.house().take_back(due, stage);
     let mut jobs = Vec::new();
     for taken in taken {
-        let job = Job::new(Arc::clone(timers.anchor(taken.id.shard)), taken);
+        let job = given_back(timers, taken);
         guarded(|| jobs.extend(job.tell().err())).unwrap_or_default();
     }
     jobs
+}
+
+fn given_back(timers: &Handle, taken: Taken<dyn Work>) -> Job {
+    Job::new(Arc::clone(timers.anchor(taken.id.shard)), taken)
 }
 
 /// In the order of deadlines, and of scheduling.

@@ -1,8 +1,8 @@
 //! The service: a driver with a thread of its own.
 
-use super::executor::{Runner, join};
+use super::executor::Runner;
 use super::scheduler::Scheduler;
-use super::{Driver, give_back, in_order};
+use super::{Driver, give_back};
 use crate::handle::{Handle, discard};
 use crate::shard::Stage;
 use crate::sync::Parker;
@@ -39,9 +39,9 @@ use std::time::Duration;
 /// Dropping it stops it and joins its threads: it waits for runs that go on, drops the jobs that
 /// are still to run, and handles then answer that it has been stopped.
 pub struct Service {
-    timers: Handle,
-    runner: Arc<Runner>,
-    driver: Option<JoinHandle<()>>,
+    pub(super) timers: Handle,
+    pub(super) runner: Arc<Runner>,
+    pub(super) driver: Option<JoinHandle<()>>,
 }
 
 /// How to stop a [`Service`].
@@ -54,6 +54,10 @@ pub enum Stop {
     Wait,
     /// The same, but no longer than this; then as with `Now`.
     WaitFor(Duration),
+    /// When all jobs have come to their times and their ends, but no longer than this; then as with
+    /// `Now`. New jobs are refused meanwhile, and periodic jobs without an end are given back at
+    /// once, but for those of which a run goes on, which end with that. Futures go on.
+    Drain(Duration),
 }
 
 /// What is left when a [`Service`] has stopped.
@@ -116,43 +120,6 @@ impl Service {
     /// [`Reason::Stopped`](crate::Reason::Stopped).
     pub fn handle(&self) -> Handle {
         self.timers.clone()
-    }
-
-    /// Stops, and gives back the jobs that were still to run. From the first instant of the call,
-    /// handles refuse new jobs.
-    ///
-    /// A job that is to run once, and was not cancelled, has begun its run or is among these, and
-    /// never both; a periodic one of which a run is still to come is among them, whether or not it
-    /// ran before. May be called by a job of the service, or by an observer of its events: it does
-    /// not wait for that run, nor is the job given back.
-    pub fn stop(mut self, how: Stop) -> Stopped {
-        let house = self.timers.house();
-        // What waits for a worker may wait for the one that this job has.
-        let due = how == Stop::Now || house.is_inside();
-        let stage = if how == Stop::Now { Stage::Over } else { Stage::Closed };
-        let mut jobs = give_back(&self.timers, due, stage);
-        house.signal.wake();
-        let ended = match how {
-            Stop::Now => false,
-            Stop::Wait => house.wait(Duration::MAX),
-            Stop::WaitFor(longest) => house.wait(longest),
-        };
-        if how != Stop::Now {
-            // What still waits for a worker, what was moved to a later time while it did, and what
-            // waits for its next run.
-            jobs.extend(give_back(&self.timers, true, Stage::Over));
-        }
-        let running = house.runs().1;
-        self.end_threads(ended);
-        Stopped { jobs: in_order(jobs), running }
-    }
-
-    fn end_threads(&mut self, wait: bool) {
-        let driver = self.driver.take();
-        if wait {
-            driver.into_iter().for_each(join);
-        }
-        self.runner.close(wait);
     }
 }
 

@@ -91,10 +91,19 @@ pub(crate) struct Taken<W: ?Sized> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     Open,
+    /// Nothing more is scheduled; what there is comes due, and futures may wait.
+    Draining,
     /// Nothing more is scheduled, and no more runs are handed out.
     Closed,
     /// And nobody takes back what is pending from here on: a periodic job that ends a run is over.
     Over,
+}
+
+impl Stage {
+    /// Whether jobs come due, and can be changed.
+    pub(super) fn runs(self) -> bool {
+        matches!(self, Self::Open | Self::Draining)
+    }
 }
 
 pub(crate) struct Core<W: ?Sized> {
@@ -206,7 +215,8 @@ impl<W: Task + ?Sized> Core<W> {
         look_by: Moment,
         new: New<W>,
     ) -> Result<Id, New<W>> {
-        if self.stage != Stage::Open {
+        let waits = self.stage == Stage::Draining && matches!(new, New::Wake(_));
+        if self.stage != Stage::Open && !waits {
             return Err(new);
         }
         let number = self.next_number();
@@ -292,7 +302,7 @@ impl<W: Task + ?Sized> Core<W> {
     /// What is said of a job that is not there.
     #[inline]
     pub(super) fn missing(&self) -> ChangeError {
-        if self.stage == Stage::Open { ChangeError::Over } else { ChangeError::Stopped }
+        if self.stage.runs() { ChangeError::Over } else { ChangeError::Stopped }
     }
 
     /// Ends a job: it was cancelled, or is finished as one of its runs says. The answer of a
@@ -368,7 +378,7 @@ impl<W: Task + ?Sized> Core<W> {
         };
         let tick = life.as_ref().map_or(ticks, |life| life.ticks).not_before(look_by);
         match (slot.place, &slot.body) {
-            (Place::Wheel(_), _) if stage != Stage::Open => return Err(ChangeError::Stopped),
+            (Place::Wheel(_), _) if !stage.runs() => return Err(ChangeError::Stopped),
             (Place::Wheel(timer), _) => {
                 if due.deadline < slot.deadline
                     && self.wheel.deadline(timer).is_some_and(|set| tick < set)

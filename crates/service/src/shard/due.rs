@@ -88,7 +88,7 @@ impl<W: Task + ?Sized> Core<W> {
         here: bool,
     ) -> Option<Came<W>> {
         for _ in 0..PORTION {
-            if self.stage != Stage::Open {
+            if !self.stage.runs() {
                 break;
             }
             let Some(Expired { value, deadline: fired, .. }) = self.wheel.pop_expired(upto) else {

@@ -4,7 +4,7 @@
 //! its timer again when they are not: so it costs nothing to hold a million jobs, and to let go of
 //! them as much as those have come due meanwhile.
 
-use super::core::{Body, Core, Other, Place, Stage, Task};
+use super::core::{Body, Core, Other, Place, Task};
 use crate::ChangeError;
 use crate::job::{Id, Life};
 use crate::time::{Due, Moment};
@@ -41,7 +41,7 @@ impl<W: Task + ?Sized> Core<W> {
         if running && !life.another_may_follow() {
             return Err(ChangeError::Running);
         }
-        if stage != Stage::Open {
+        if !stage.runs() {
             return Err(ChangeError::Stopped);
         }
         life.more.get_or_insert_default().paused = true;
@@ -128,7 +128,7 @@ impl<W: Task + ?Sized> Core<W> {
         if running {
             return Err(ChangeError::Running);
         }
-        if stage != Stage::Open {
+        if !stage.runs() {
             return Err(ChangeError::Stopped);
         }
         let follows = life.repeat.is_some();

@@ -16,6 +16,7 @@ mod keys;
 mod list;
 mod runs;
 mod signal;
+mod stop;
 mod wheel;
 
 pub(crate) use self::core::{Core, Held, New, Stage, Taken, Task};
@@ -35,7 +36,7 @@ use signal::Signal;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wheelhouse_core::Tick;
 
 /// A shard.
@@ -340,20 +341,6 @@ impl<W: Task + ?Sized> House<W> {
         slow
     }
 
-    /// Takes back what is pending, and with `due` what was handed out and has not begun; from here
-    /// on nothing is scheduled.
-    pub(crate) fn take_back(&self, due: bool, stage: Stage) -> Vec<Taken<W>> {
-        self.closed.store(true, Ordering::SeqCst);
-        let (mut taken, mut wheels) = (Vec::new(), Vec::new());
-        self.with_all(|core| {
-            let (jobs, wheel) = core.take_back(due, stage);
-            taken.extend(jobs);
-            wheels.push(wheel);
-        });
-        taken.iter().for_each(|taken| self.free_key(taken.info.as_deref(), taken.id));
-        taken
-    }
-
     /// This thread does something for a run that was handed out, and in that may call the user's
     /// code: the job, an observer, the destructor of what the job holds. Until what comes back is
     /// dropped.
@@ -381,12 +368,8 @@ impl<W: Task + ?Sized> House<W> {
         }
     }
 
-    /// Whether this thread is in a run of this service.
-    pub(crate) fn is_inside(&self) -> bool {
-        self.own() > 0
-    }
-
-    fn own(&self) -> usize {
+    /// In how many runs of this service this thread is.
+    pub(crate) fn own(&self) -> usize {
         let is_own = |service: &&usize| **service == self.address();
         ON_THIS_THREAD.with(|services| services.borrow().iter().filter(is_own).count())
     }
@@ -399,24 +382,6 @@ impl<W: Task + ?Sized> House<W> {
             begun += core.runs.begun;
         });
         (in_flight, begun)
-    }
-
-    /// Waits until no run is in flight, at most so long in real time. Who is in a run itself waits
-    /// for those that have begun, and for that one not. Whether that was reached.
-    pub(crate) fn wait(&self, longest: Duration) -> bool {
-        let own = self.own();
-        let over = || {
-            let (in_flight, begun) = self.runs();
-            if own > 0 { begun <= own } else { in_flight == 0 }
-        };
-        let mut gate = self.gate.0.lock();
-        match Instant::now().checked_add(longest) {
-            Some(until) => {
-                self.gate.1.wait_while_until(&mut gate, |()| !over(), until);
-            }
-            None => self.gate.1.wait_while(&mut gate, |()| !over()),
-        }
-        over()
     }
 
     pub(crate) fn snapshot(&self) -> Snapshot {
