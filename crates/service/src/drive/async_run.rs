@@ -3,6 +3,7 @@
 use super::due_run::{self, DueRun};
 use crate::future::Sleep;
 use crate::handle::{Back, Handle, RunFuture, Work, discard, guarded};
+use crate::observe::RunSpan;
 use crate::shard::Begun;
 use crate::time::Moment;
 use crate::{EventKind, JobHandle};
@@ -38,6 +39,7 @@ struct Going {
     /// Is ready when the run has taken too long.
     limit: Option<Sleep>,
     back: Back,
+    span: RunSpan,
 }
 
 impl AsyncRun {
@@ -62,9 +64,13 @@ fn begin(mut due: DueRun) -> Option<Box<Going>> {
     let started = timers.now();
     due_run::free_key(timers.shared(), &begun);
     let (work, mut back, mut run) = (begun.work.take(), Back::default(), None);
-    let outcome = {
+    let (outcome, span) = {
         let its = due_run::run_of(timers.anchor(begun.id.shard), &begun, started);
-        guarded(|| run = work.and_then(|work| work.call_async(&its, &mut back)))
+        let span = RunSpan::of(&its);
+        let entered = span.enter();
+        let outcome = guarded(|| run = work.and_then(|work| work.call_async(&its, &mut back)));
+        drop(entered);
+        (outcome, span)
     };
     let Some(run) = run else {
         let outcome = outcome.map_err(EventKind::Panicked);
@@ -72,7 +78,7 @@ fn begin(mut due: DueRun) -> Option<Box<Going>> {
         return None;
     };
     let limit = run.limit.map(|limit| timers.sleep(limit));
-    Some(Box::new(Going { timers, begun, started, run, limit, back }))
+    Some(Box::new(Going { timers, begun, started, run, limit, back, span }))
 }
 
 impl Going {
@@ -83,7 +89,10 @@ impl Going {
     /// How it ended, if it has.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<(), EventKind>> {
         let mut polled = Poll::Pending;
-        if let Err(message) = guarded(|| polled = self.run.future.as_mut().poll(context)) {
+        let entered = self.span.enter();
+        let called = guarded(|| polled = self.run.future.as_mut().poll(context));
+        drop(entered);
+        if let Err(message) = called {
             return Poll::Ready(Err(EventKind::Panicked(message)));
         }
         if let Poll::Ready(outcome) = polled {
@@ -105,9 +114,11 @@ impl Going {
     }
 
     fn end(self, outcome: Result<(), EventKind>) {
-        let Self { timers, begun, started, run, limit, back } = self;
+        let Self { timers, begun, started, run, limit, back, span } = self;
         // What the future holds is dropped before the run is over.
+        let entered = span.enter();
         discard(run);
+        drop(entered);
         drop(limit);
         due_run::end(&timers, due_run::finish(&timers, begun, started, outcome, back).0);
     }

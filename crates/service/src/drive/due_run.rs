@@ -5,6 +5,7 @@ use crate::EventKind;
 use crate::handle::{Anchor, Back, Handle, Run, Shared, Work, discard, guarded};
 use crate::job::{Id, Info};
 use crate::job_handle::JobHandle;
+use crate::observe::RunSpan;
 use crate::shard::{Begun, Done, Leftover, Way};
 use crate::time::Moment;
 use std::fmt;
@@ -139,6 +140,8 @@ pub(super) fn call(
     let mut back = Back::default();
     let outcome = {
         let run = run_of(timers.anchor(begun.id.shard), &begun, started);
+        let span = RunSpan::of(&run);
+        let _entered = span.enter();
         guarded(|| work.into_iter().for_each(|work| work.call(&run, &mut back)))
     };
     let outcome = outcome.map_err(EventKind::Panicked).and_then(|()| result(&begun, &mut back));
