@@ -214,7 +214,7 @@ pub use drive::{AsyncRun, Builder, DueRun, Executor, Scheduler, Service, Stop, S
 pub use error::{BuildError, ChangeError, Reason, Rejected};
 pub use event::{Event, EventKind};
 pub use handle::{Handle, Run};
-pub use job::{Backoff, Key, Missed, Status};
+pub use job::{Backoff, Group, Key, Missed, Status};
 pub use job_handle::{Job, JobHandle};
 pub use list::Jobs;
 pub use observe::{Counts, Snapshot, Summary};

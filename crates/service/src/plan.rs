@@ -2,7 +2,7 @@
 
 use crate::future_work::{Async, Beside, Each, Once};
 use crate::handle::{Futures, Handle, Plan, Run, Work};
-use crate::job::{Backoff, Info, Key, Life, Missed, More, Pace, Repeat};
+use crate::job::{Backoff, Group, Info, Key, Life, Missed, More, Pace, Repeat};
 use crate::job_handle::JobHandle;
 use crate::time::{Due, Moment, Ticks, nanos};
 use crate::work::{CallEach, CallOnce, CallShared, SendEach, SendOnce, TryEach};
@@ -191,6 +191,12 @@ macro_rules! common_methods {
         pub(crate) fn be_async(&mut self) -> Option<Duration> {
             self.options.more().is_async = true;
             self.options.limit
+        }
+
+        /// Has runs begin only when the group has a place for them, see [`Group`].
+        pub fn group(mut self, group: &Group) -> Self {
+            self.options.more().group = Some(group.clone());
+            self
         }
 
         /// Ends each run of an [async job](Self::run_async) after so long: the future is dropped,

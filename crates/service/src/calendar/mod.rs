@@ -5,7 +5,7 @@ pub mod cron;
 
 use crate::future_work::{Async, Each};
 use crate::handle::{Back, Handle, Run, RunFuture, Work};
-use crate::job::{Backoff, Key, draw};
+use crate::job::{Backoff, Group, Key, draw};
 use crate::job_handle::JobHandle;
 use crate::plan::Periodic;
 use crate::work::{CallEach, TryEach, call_again};
@@ -113,6 +113,12 @@ impl<R: Rule> OnRule<'_, R> {
     /// Lets each run be late by anything up to this, by chance. See [`Periodic::jitter`].
     pub fn jitter(mut self, jitter: Duration) -> Self {
         self.plan = self.plan.jitter(jitter);
+        self
+    }
+
+    /// Has runs begin only when the group has a place for them. See [`Group`].
+    pub fn group(mut self, group: &Group) -> Self {
+        self.plan = self.plan.group(group);
         self
     }
 

@@ -3,6 +3,7 @@
 use super::due_run::{self, DueRun};
 use crate::future::Sleep;
 use crate::handle::{Back, Handle, RunFuture, Work, discard, guarded};
+use crate::job::Seat;
 use crate::observe::RunSpan;
 use crate::shard::Begun;
 use crate::time::Moment;
@@ -40,6 +41,8 @@ struct Going {
     limit: Option<Sleep>,
     back: Back,
     span: RunSpan,
+    /// Its place in a group. Given up after all else.
+    seat: Option<Seat>,
 }
 
 impl AsyncRun {
@@ -78,7 +81,16 @@ fn begin(mut due: DueRun) -> Option<Box<Going>> {
         return None;
     };
     let limit = run.limit.map(|limit| timers.sleep(limit));
-    Some(Box::new(Going { timers, begun, started, run, limit, back, span }))
+    Some(Box::new(Going {
+        timers,
+        begun,
+        started,
+        run,
+        limit,
+        back,
+        span,
+        seat: due.seat().take(),
+    }))
 }
 
 impl Going {
@@ -114,13 +126,14 @@ impl Going {
     }
 
     fn end(self, outcome: Result<(), EventKind>) {
-        let Self { timers, begun, started, run, limit, back, span } = self;
+        let Self { timers, begun, started, run, limit, back, span, seat } = self;
         // What the future holds is dropped before the run is over.
         let entered = span.enter();
         discard(run);
         drop(entered);
         drop(limit);
         due_run::end(&timers, due_run::finish(&timers, begun, started, outcome, back).0);
+        drop(seat);
     }
 }
 

@@ -3,7 +3,7 @@
 use super::async_run::{AsyncRun, block_on};
 use crate::EventKind;
 use crate::handle::{Anchor, Back, Handle, Run, Shared, Work, discard, guarded};
-use crate::job::{Id, Info};
+use crate::job::{Group, Id, Info, Seat};
 use crate::job_handle::JobHandle;
 use crate::observe::RunSpan;
 use crate::shard::{Begun, Done, Leftover, Way};
@@ -25,6 +25,8 @@ pub struct DueRun {
     /// The run begins unless this turn is over. `None` when it has begun, or was found to be over.
     turn: Option<u32>,
     way: Way,
+    /// Its place in a group. Given up after all else.
+    seat: Option<Seat>,
 }
 
 impl DueRun {
@@ -35,12 +37,21 @@ impl DueRun {
         turn: u32,
         way: Way,
     ) -> Self {
-        Self { timers, id, info, turn: Some(turn), way }
+        Self { timers, id, info, turn: Some(turn), way, seat: None }
     }
 
     /// The job.
     pub fn job(&self) -> JobHandle {
         self.timers.job_handle(self.id, self.info.clone())
+    }
+
+    /// What it needs a place in.
+    pub(super) fn group(&self) -> Option<Group> {
+        self.way.group.clone()
+    }
+
+    pub(super) fn seat(&mut self) -> &mut Option<Seat> {
+        &mut self.seat
     }
 
     /// Whether it is a future. The others are closures.

@@ -113,15 +113,18 @@ impl Driver {
         Some(runs)
     }
 
-    /// Has a run carried out elsewhere.
-    fn hand_out(&self, run: DueRun) {
-        match &self.timers.shared().futures {
-            // If it panics, the run is dropped and reported; the driver goes on.
-            Futures::Spawned(spawn) if run.is_async() => {
-                guarded(|| spawn(AsyncRun::new(run))).unwrap_or_default();
+    /// Has a run carried out elsewhere, when its group has a place for it.
+    fn hand_out(&self, mut run: DueRun) {
+        let Some(group) = run.group() else { return launch(&self.runner, run) };
+        // The queue of the group must not keep the workers alive that it waits for.
+        let runner = Arc::downgrade(&self.runner);
+        group.enter(Box::new(move |seat| {
+            *run.seat() = Some(seat);
+            // Without workers it is dropped, and reported by that.
+            if let Some(runner) = runner.upgrade() {
+                launch(&runner, run);
             }
-            _ => self.runner.launch(run),
-        }
+        }));
     }
 
     /// See [`Scheduler::next_wakeup`].
@@ -158,6 +161,18 @@ impl Driver {
                 .set(look.and_then(|look| look.checked_add(shared.house.ticks.length())));
         }
         self.look_for_slow.get()
+    }
+}
+
+/// Has a run carried out.
+fn launch(runner: &Runner, run: DueRun) {
+    let timers = run.timers().clone();
+    match &timers.shared().futures {
+        // If it panics, the run is dropped and reported; the driver goes on.
+        Futures::Spawned(spawn) if run.is_async() => {
+            guarded(|| spawn(AsyncRun::new(run))).unwrap_or_default();
+        }
+        _ => runner.launch(run),
     }
 }
 

@@ -4,7 +4,7 @@
 //! A plain one-shot job is two words of work, a deadline and a number. All else lies here, so that
 //! it costs those who want it.
 
-use super::{Backoff, Key, Pace, Repeat, Status};
+use super::{Backoff, Group, Key, Pace, Repeat, Status};
 use crate::time::{Due, Moment, Ticks, Wall};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -78,6 +78,7 @@ impl From<Ending> for Status {
 pub(crate) struct More {
     /// Its runs are futures.
     pub(crate) is_async: bool,
+    pub(crate) group: Option<Group>,
     /// The time of the wall clock that the next run waits for.
     pub(crate) wall: Option<Box<Wall>>,
     /// Whether runs that fail are tried again.

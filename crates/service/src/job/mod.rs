@@ -19,10 +19,13 @@
 //! be done to it is the same.
 
 mod backoff;
+mod group;
 mod life;
 mod repeat;
 
 pub use backoff::Backoff;
+pub use group::Group;
+pub(crate) use group::Seat;
 pub(crate) use life::{Ending, Info, Life, More, draw};
 pub use repeat::Missed;
 pub(crate) use repeat::{Pace, Repeat};

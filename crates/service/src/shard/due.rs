@@ -2,7 +2,7 @@
 
 use super::core::{Body, Core, Held, Other, Place, Stage, Task};
 use super::runs::WatchKey;
-use crate::job::{Ending, Id, Info};
+use crate::job::{Ending, Group, Id, Info, More};
 use crate::observe::Distributions;
 use crate::time::{Clock, Moment};
 use std::sync::Arc;
@@ -24,9 +24,12 @@ pub(crate) enum Came<W: ?Sized> {
 }
 
 /// How a run is to be handed out.
+#[derive(Default)]
 pub(crate) struct Way {
     /// It is a future.
     pub(crate) is_async: bool,
+    /// What it needs a place in.
+    pub(crate) group: Option<Group>,
 }
 
 /// A run that has begun.
@@ -123,11 +126,12 @@ impl<W: Task + ?Sized> Core<W> {
         }
         let mut ticks = self.ticks;
         let mut look_by = slot.deadline;
-        let mut is_async = false;
+        let mut elsewhere = false;
         if let Body::Other(Other::Full(life)) = slot.body {
             let life = self.lives.get(life)?;
             ticks = life.ticks;
-            is_async = life.more.as_ref().is_some_and(|more| more.is_async);
+            let goes = |more: &Box<More>| more.is_async || more.group.is_some();
+            elsewhere = life.more.as_ref().is_some_and(goes);
             if let Some(wall) = life.wall() {
                 slot.deadline = wall.reckoned(clock);
                 look_by = wall.look_by(slot.deadline, now);
@@ -149,7 +153,7 @@ impl<W: Task + ?Sized> Core<W> {
         if let Body::Other(Other::Wake(_)) = slot.body {
             return self.wake(index, now);
         }
-        if here && !is_async || self.is_brief(index) {
+        if here && !elsewhere || self.is_brief(index) {
             self.runs.in_flight += 1;
             return self.begin(index, now).map(|(begun, _)| Came::Here(begun));
         }
@@ -157,13 +161,16 @@ impl<W: Task + ?Sized> Core<W> {
         let slot = self.slots.get_mut(index)?;
         slot.place = Place::Off(self.turn);
         self.runs.in_flight += 1;
-        let info = match slot.body {
-            Body::Other(Other::Full(life)) => {
-                self.lives.get(life).map(|life| Arc::clone(&life.info))
-            }
-            _ => None,
+        let Body::Other(Other::Full(life)) = slot.body else {
+            return Some(Came::There(id, self.turn, None, Way::default()));
         };
-        Some(Came::There(id, self.turn, info, Way { is_async }))
+        let life = self.lives.get(life)?;
+        let way = life
+            .more
+            .as_ref()
+            .map(|more| Way { is_async: more.is_async, group: more.group.clone() });
+        let info = Some(Arc::clone(&life.info));
+        Some(Came::There(id, self.turn, info, way.unwrap_or_default()))
     }
 
     fn is_brief(&self, index: u32) -> bool {
