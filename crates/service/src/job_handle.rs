@@ -5,10 +5,10 @@ use crate::ChangeError;
 use crate::handle::{Anchor, Back, Run, Work};
 use crate::job::{Ending, Id, Info, Key, Status};
 use crate::shard::{Core, Held, House, Taken};
-use crate::time::{Due, Moment};
+use crate::time::{Due, Moment, When};
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// The handle of a scheduled job: cheap to clone, safe to keep for ever, and to use from any
 /// thread, from inside the job as well.
@@ -89,6 +89,16 @@ impl JobHandle {
         self.deadline().map(|deadline| deadline.saturating_since(self.house().now()))
     }
 
+    /// What the wall clock shows when the next run is due; `None` if it is running, paused or over.
+    pub fn next_time(&self) -> Option<SystemTime> {
+        let due = self.house().with(self.id.shard, |core| core.due(self.id))?;
+        let clock = &*self.house().clock;
+        Some(match due.wall {
+            Some(wall) => wall.time,
+            None => clock.wall().checked_add(due.deadline.saturating_since(clock.now()))?,
+        })
+    }
+
     /// Cancels the job, and gives back what it was to do.
     ///
     /// `Ok` says that no run begins, even if its time had come and it waited for a worker; and that
@@ -120,17 +130,17 @@ impl JobHandle {
     /// [`Stopped`](ChangeError::Stopped): it is given back by the stop.
     /// [`Overflow`](ChangeError::Overflow): there is no such time, and the job stays as it was.
     pub fn refresh(&self, delay: Duration) -> Result<(), ChangeError> {
-        self.move_to(self.house().now().checked_add(delay))
+        self.move_to(self.house().now().checked_add(delay).map(Due::at))
     }
 
-    /// Moves the next run to a moment, as [`refresh`](Self::refresh) does. A moment that is past
-    /// makes it due at once.
+    /// Moves the next run to a point in time, as [`refresh`](Self::refresh) does: any that
+    /// [`Handle::at`](crate::Handle::at) takes. One that is past makes it due at once.
     ///
     /// # Errors
     ///
     /// Those of [`refresh`](Self::refresh).
-    pub fn reschedule(&self, moment: Moment) -> Result<(), ChangeError> {
-        self.move_to(Some(moment))
+    pub fn reschedule(&self, when: impl Into<When>) -> Result<(), ChangeError> {
+        self.move_to(when.into().due(&*self.house().clock))
     }
 
     /// Has no further run begin until the job is [resumed](Self::resume). One that goes on, goes on;
@@ -220,8 +230,8 @@ impl JobHandle {
         }
     }
 
-    fn move_to(&self, deadline: Option<Moment>) -> Result<(), ChangeError> {
-        let moved = self.house().move_to(self.id, deadline.map(Due::at), true);
+    fn move_to(&self, due: Option<Due>) -> Result<(), ChangeError> {
+        let moved = self.house().move_to(self.id, due, true);
         moved.map_err(|error| self.known(error))
     }
 }

@@ -18,7 +18,7 @@
 //! # What it does
 //!
 //! * **When**: [after a delay](Handle::after), [at a moment](Handle::at), [at a time of the wall
-//!   clock](Handle::at_time); once, [so many times](Periodic::times), or without end; at a fixed
+//!   clock](Handle::at); once, [so many times](Periodic::times), or without end; at a fixed
 //!   rate with a [policy for missed periods](Missed), or with a [fixed
 //!   delay](Periodic::fixed_delay); or whenever a [rule](Rule) says so, such as a cron line with a
 //!   time zone (feature `cron`), which runs as it should when clocks are changed.
@@ -220,7 +220,7 @@ pub use list::Jobs;
 pub use observe::{Counts, Snapshot, Summary};
 pub use plan::{OneShot, Periodic};
 pub use shard::JobIndex;
-pub use time::{Clock, ManualClock, Moment, MonotonicClock, Waker};
+pub use time::{Clock, ManualClock, Moment, MonotonicClock, Waker, When};
 
 /// What [`OneShot::send`] and [`Periodic::send`] send to, from the crate of the same name.
 pub use crossbeam_channel;

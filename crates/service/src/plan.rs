@@ -4,39 +4,31 @@ use crate::future_work::{Async, Beside, Each, Once};
 use crate::handle::{Futures, Handle, Plan, Run, Work};
 use crate::job::{Backoff, Group, Info, Key, Life, Missed, More, Pace, Repeat};
 use crate::job_handle::JobHandle;
-use crate::time::{Due, Moment, Ticks, nanos};
+use crate::time::{Due, Moment, Ticks, When, nanos};
 use crate::work::{CallEach, CallOnce, CallShared, SendEach, SendOnce, TryEach};
 use crate::{Reason, Rejected};
 use crossbeam_channel::Sender;
 use std::fmt;
 use std::num::NonZeroU64;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 impl Handle {
     /// Plans a job for `delay` from now: call [`run`](OneShot::run) or [`send`](OneShot::send) on
     /// it to schedule it.
     pub fn after(&self, delay: Duration) -> OneShot<'_> {
-        OneShot::new(self, self.now().checked_add(delay))
+        OneShot { options: Options::new(self, self.now().checked_add(delay).map(Due::at)) }
     }
 
-    /// Plans a job for a moment of the service's [`Clock`](crate::Clock). One that is past is due
-    /// at once.
-    pub fn at(&self, moment: Moment) -> OneShot<'_> {
-        OneShot::new(self, Some(moment))
-    }
-
-    /// Plans a job for a time of the wall clock: a date and a time of day. A time that is past is
-    /// due at once.
+    /// Plans a job for a point in time: a [`Moment`](crate::Moment) of the service's clock, an
+    /// [`Instant`](std::time::Instant), or a [`SystemTime`](std::time::SystemTime), which is a date
+    /// and a time of day. One that is past is due at once.
     ///
-    /// The job waits for the wall clock to show that time, never less, and follows it if it is set:
-    /// forward within a minute, back however far. So it does if the machine is suspended meanwhile
-    /// and the service's clock stands still for so long, as
-    /// [`MonotonicClock`](crate::MonotonicClock) does on Linux. For that each such job is looked at
-    /// once a minute. A job that is [moved](JobHandle::refresh) waits for a moment of the service's
-    /// clock from then on.
-    pub fn at_time(&self, time: SystemTime) -> OneShot<'_> {
-        OneShot::at_time(self, time)
+    /// A job for a `SystemTime` follows the wall clock, see [`When`]. If it is
+    /// [moved](JobHandle::refresh) by a delay, it waits for a moment of the service's clock from
+    /// then on.
+    pub fn at(&self, when: impl Into<When>) -> OneShot<'_> {
+        OneShot { options: Options::new(self, when.into().due(self.clock())) }
     }
 
     /// Plans a job that is run again and again, first a period from now, without end unless
@@ -62,8 +54,7 @@ struct Options<'h> {
 }
 
 impl<'h> Options<'h> {
-    fn new(handle: &'h Handle, first: Option<Moment>) -> Self {
-        let first = first.map(Due::at);
+    fn new(handle: &'h Handle, first: Option<Due>) -> Self {
         Self {
             handle,
             first,
@@ -75,12 +66,6 @@ impl<'h> Options<'h> {
             limit: None,
             more: None,
         }
-    }
-
-    /// The first run is to wait for a time of the wall clock.
-    fn at_time(handle: &'h Handle, time: SystemTime) -> Self {
-        let first = Due::at_time(handle.clock(), time);
-        Self { first, ..Self::new(handle, None) }
     }
 
     fn key(&mut self, key: Key, replace: bool) {
@@ -217,14 +202,6 @@ pub struct OneShot<'h> {
 }
 
 impl<'h> OneShot<'h> {
-    pub(crate) fn new(handle: &'h Handle, deadline: Option<Moment>) -> Self {
-        Self { options: Options::new(handle, deadline) }
-    }
-
-    pub(crate) fn at_time(handle: &'h Handle, time: SystemTime) -> Self {
-        Self { options: Options::at_time(handle, time) }
-    }
-
     common_methods!();
 
     /// Has its handles know how it ended, as those of a job with a name, a key or several runs do
@@ -360,7 +337,7 @@ pub struct Periodic<'h> {
 impl<'h> Periodic<'h> {
     pub(crate) fn new(handle: &'h Handle, period: Duration, first: Option<Moment>) -> Self {
         Self {
-            options: Options::new(handle, first),
+            options: Options::new(handle, first.map(Due::at)),
             period,
             times: None,
             pace: Pace::Rate(Missed::default()),
@@ -376,16 +353,10 @@ impl<'h> Periodic<'h> {
         self
     }
 
-    /// Has the first run at a moment. One that is past is due at once.
-    pub fn first_at(mut self, moment: Moment) -> Self {
-        self.options.first = Some(Due::at(moment));
-        self
-    }
-
-    /// Has the first run at a time of the wall clock, see [`Handle::at_time`]. Those that follow
-    /// count from there by the clock of the service.
-    pub fn first_at_time(mut self, time: SystemTime) -> Self {
-        self.options.first = Options::at_time(self.options.handle, time).first;
+    /// Has the first run at a point in time, see [`Handle::at`]. Those that follow count from there
+    /// by the clock of the service.
+    pub fn first_at(mut self, when: impl Into<When>) -> Self {
+        self.options.first = when.into().due(self.options.handle.clock());
         self
     }
 

@@ -201,7 +201,7 @@ fn schedule_all_kinds(timers: &Handle) -> Vec<JobHandle> {
             .key("twice")
             .run(|run| run.job().refresh(ms(3)).unwrap_or_default())
             .unwrap(),
-        timers.at_time(SystemTime::now() + HOUR).key("wall").run(|_| ()).unwrap(),
+        timers.at(SystemTime::now() + HOUR).key("wall").run(|_| ()).unwrap(),
     ]
 }
 

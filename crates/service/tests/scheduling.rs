@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Log, Rig, at, ms};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::NoMeter;
@@ -42,12 +42,12 @@ fn a_moment_a_time_of_day_and_a_delay_are_the_same_thing() {
     clock.set(at(10));
     timers.after(ms(20)).run(log.named("after")).unwrap();
     timers.at(at(30)).run(log.named("at")).unwrap();
-    timers.at_time(noon + ms(30)).run(log.named("at time")).unwrap();
+    timers.at(noon + ms(30)).run(log.named("at time")).unwrap();
     scheduler.play(&clock, at(100));
     assert_eq!(log.take(), [(30, "after"), (30, "at"), (30, "at time")]);
     // What is past is due at once.
     timers.at(at(50)).run(log.named("at")).unwrap();
-    timers.at_time(noon).run(log.named("at time")).unwrap();
+    timers.at(noon).run(log.named("at time")).unwrap();
     timers.after(ms(0)).run(log.named("after")).unwrap();
     assert_eq!(scheduler.poll(clock.now()), 3);
     assert_eq!(log.take(), [(100, "at"), (100, "at time"), (100, "after")]);
@@ -414,4 +414,30 @@ fn with_jitter_a_rule_keeps_its_times_and_its_runs_are_late_by_up_to_as_much() {
     assert!(runs.iter().all(|(_, late)| *late <= ms(501)), "up to a tick more: {runs:?}");
     assert!([ms(150), ms(350)].iter().all(|at| runs.iter().any(|(_, late)| late > at)));
     assert_eq!(job.status(), Status::Finished);
+}
+
+#[test]
+fn a_point_in_time_may_be_an_instant_or_a_time_of_the_wall_clock() {
+    let clock = ManualClock::with_wall(SystemTime::UNIX_EPOCH + Duration::from_secs(50));
+    let mut scheduler = Scheduler::builder().tick(ms(1)).clock(clock.clone()).build().unwrap();
+    let (timers, log) = (scheduler.handle(), Log::default());
+    let wall = clock.wall();
+    let later = Instant::now() + Duration::from_secs(10);
+    let by_instant = timers.at(later).run(log.named("instant")).unwrap();
+    let due = by_instant.deadline().unwrap().since_origin();
+    assert!((Duration::from_secs(9)..=Duration::from_secs(10)).contains(&due), "{due:?}");
+    let by_time = timers.at(wall + ms(20)).run(log.named("time")).unwrap();
+    assert_eq!((by_time.next_time(), by_time.deadline()), (Some(wall + ms(20)), Some(at(20))));
+    let moved = timers.at(at(5)).run(log.named("moved")).unwrap();
+    assert_eq!(moved.next_time(), Some(wall + ms(5)));
+    moved.reschedule(wall + ms(30)).unwrap();
+    let first = timers.every(ms(50)).first_at(wall + ms(40)).times(2);
+    first.run(log.named("periodic")).unwrap();
+    timers.at(Instant::now() - ms(1)).run(log.named("past")).unwrap();
+    // It is set back by half a second, and what waits for it waits longer.
+    clock.set_wall(wall - ms(500));
+    scheduler.play(&clock, at(1_000));
+    let expected =
+        [(0, "past"), (520, "time"), (530, "moved"), (540, "periodic"), (590, "periodic")];
+    assert_eq!(log.take(), expected);
 }

@@ -67,7 +67,7 @@ const RETRY: Duration = Duration::from_secs(60);
 /// A rule that panics is reported as a panic of the job, its closure is not called, and it is tried
 /// again after a minute.
 ///
-/// A run waits for the wall clock to show its time, see [`Handle::at_time`]: it never begins
+/// A run waits for the wall clock to show its time, see [`Handle::at`]: it never begins
 /// before, and if that clock is set forward, or the machine was suspended, it begins within a
 /// minute of that. A run that an executor dropped is tried again after a minute.
 #[must_use = "nothing is scheduled until `run` is called"]
@@ -212,7 +212,7 @@ impl Handle {
         // A run that was dropped is tried again so long after that, and not once for each period of
         // a stall.
         let plan = Periodic::new(self, self.ticks().length().max(RETRY), None).fixed_delay();
-        let plan = if let Some(time) = first { plan.first_at_time(time) } else { plan };
+        let plan = if let Some(time) = first { plan.first_at(time) } else { plan };
         OnRule { plan, rule, first }
     }
 }

@@ -368,6 +368,10 @@ impl<W: Task + ?Sized> Core<W> {
         due: Due,
         look_by: Moment,
     ) -> Result<(), ChangeError> {
+        if due.wall.is_some() {
+            // A plain job has nowhere to keep that.
+            self.life(id)?;
+        }
         let missing = self.missing();
         let (stage, ticks) = (self.stage, self.ticks);
         let slot = self.slots.get_mut(id.index).filter(|slot| slot.number == id.number);

@@ -15,7 +15,7 @@ const PORTION: usize = 64;
 impl<W: Task + ?Sized> Core<W> {
     /// A job that is not over, and whether a run of it goes on. What a plain job did without, it
     /// gets.
-    fn life(&mut self, id: Id) -> Result<(&mut Life<W>, bool), ChangeError> {
+    pub(super) fn life(&mut self, id: Id) -> Result<(&mut Life<W>, bool), ChangeError> {
         let missing = self.missing();
         let ticks = self.ticks;
         let slot = self.slots.get_mut(id.index).filter(|slot| slot.number == id.number);
