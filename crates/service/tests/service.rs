@@ -406,3 +406,18 @@ fn a_slow_job_delays_no_other_by_default() {
     held.release.send(()).unwrap();
     assert!(service.stop(Stop::Wait).jobs.is_empty());
 }
+
+/// The driving thread is the only one whose timer slack is set.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_timer_slack_is_that_of_the_driving_thread() {
+    let slack = || rustix::thread::current_timer_slack().unwrap();
+    let default = slack();
+    for (asked, set) in [(Duration::from_nanos(1), 1), (Duration::ZERO, 1), (ms(3), 3_000_000)] {
+        let builder = Service::builder().inline().timer_slack(asked);
+        let (sender, seen) = unbounded();
+        let service = builder.start().unwrap();
+        service.handle().after(ms(1)).run(move |_| sender.send(slack()).unwrap()).unwrap();
+        assert_eq!((arrives(&seen), slack()), (set, default), "{asked:?}");
+    }
+}

@@ -88,8 +88,12 @@ impl Scheduler {
         let driver = self.driver();
         let (timers, runner) = (driver.timers.clone(), Arc::clone(&driver.runner));
         let its = Driver::new(timers.clone(), Arc::clone(&runner));
-        let thread =
-            thread::Builder::new().name("wheelhouse-driver".to_owned()).spawn(move || run(its))?;
+        let slack = self.timer_slack;
+        let drive = move || {
+            slack.into_iter().for_each(set_timer_slack);
+            run(its);
+        };
+        let thread = thread::Builder::new().name("wheelhouse-driver".to_owned()).spawn(drive)?;
         self.leave();
         Ok(Service { timers, runner, driver: Some(thread) })
     }
@@ -139,6 +143,18 @@ impl fmt::Debug for Service {
         f.debug_struct("Service").field("snapshot", &self.timers.snapshot()).finish_non_exhaustive()
     }
 }
+
+/// How late the system may wake up this thread. What cannot be set stays as it is.
+#[cfg(target_os = "linux")]
+fn set_timer_slack(slack: Duration) {
+    let nanos = u64::try_from(slack.as_nanos()).unwrap_or(u64::MAX);
+    // Zero would mean the default.
+    let nanos = std::num::NonZeroU64::new(nanos).unwrap_or(std::num::NonZeroU64::MIN);
+    rustix::thread::set_current_timer_slack(Some(nanos)).unwrap_or_default();
+}
+
+#[cfg(not(target_os = "linux"))]
+fn set_timer_slack(_: Duration) {}
 
 /// What the thread does.
 fn run(mut driver: Driver) {
