@@ -89,8 +89,8 @@ pub enum Reason {
     Overflow,
     /// The rule names no time in the future, see [`Handle::on`](crate::Handle::on).
     NoOccurrence,
-    /// An async job, and jobs run on the driving thread, which brings the futures what they wait for
-    /// and cannot wait for them: build with [`workers`](crate::Builder::workers) or
+    /// An async job, and jobs run on the driving thread, which brings the futures what they wait
+    /// for and cannot wait for them: build with [`workers`](crate::Builder::workers) or
     /// [`spawn_on`](crate::Builder::spawn_on).
     NoExecutor,
     /// A key without a character. A job without a key is one on which [`key`](crate::OneShot::key)

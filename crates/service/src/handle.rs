@@ -2,6 +2,7 @@
 //! does is told of its run, and from its run it reaches the service again. These types are one
 //! knot, so they lie in one file; what is built on them is not.
 
+use crate::guard::{discard, guarded};
 use crate::job::{Id, Info, Key, Life};
 use crate::shard::{House, New, Task};
 use crate::time::{Clock, Due, Moment, Ticks};
@@ -9,7 +10,6 @@ use crate::{AsyncRun, ChangeError, Event, EventKind, Job, JobHandle, Reason, Sna
 use crossbeam_utils::CachePadded;
 use std::any::Any;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -131,25 +131,6 @@ impl Shared {
     }
 }
 
-/// Drops what the user gave, without a lock. It may panic in that, and neither a thread of the
-/// service nor what else is to be done is to end by it.
-#[inline]
-pub(crate) fn discard<T>(value: T) {
-    guarded(|| drop(value)).unwrap_or_default();
-}
-
-/// Calls code of the user; what it panicked with, as text.
-pub(crate) fn guarded(code: impl FnOnce()) -> Result<(), String> {
-    let Err(payload) = catch_unwind(AssertUnwindSafe(code)) else { return Ok(()) };
-    let message = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    let message = message.or_else(|| payload.downcast_ref::<String>().cloned());
-    // Dropping what was thrown may throw again, and so on: then it is kept for ever.
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        std::mem::forget(again);
-    }
-    Err(message.unwrap_or_else(|| "(no message)".to_owned()))
-}
-
 /// What a job is told about the run it is in.
 pub struct Run<'a> {
     pub(crate) anchor: &'a Anchor,
@@ -265,8 +246,9 @@ impl Handle {
     }
 
     /// Holds all jobs: from here on no run begins, but of those that wait for a worker already.
-    /// Futures go on: sleeps, timeouts, intervals and delay queues. Jobs can be scheduled meanwhile.
-    /// To wait for runs that have begun, see [`Snapshot::in_flight`]. O(1) for each shard.
+    /// Futures go on: sleeps, timeouts, intervals and delay queues. Jobs can be scheduled
+    /// meanwhile. To wait for runs that have begun, see [`Snapshot::in_flight`]. O(1) for each
+    /// shard.
     ///
     /// ```
     /// use std::time::Duration;
@@ -357,7 +339,7 @@ impl Handle {
         let key = info.key.clone().map(|key| (key, replace));
         let work: Box<dyn Work> = Box::new(work);
         let new = New::Full(Life { work: Some(work), ..life });
-        match self.house().schedule(shard, &due, key, new) {
+        match self.house().schedule(shard, &due, key, false, new) {
             Ok((id, replaced)) => {
                 // After all else, and without a lock: what it holds may do anything when it is
                 // dropped, such as panic.

@@ -75,8 +75,8 @@ impl JobHandle {
         self.info.as_ref()?.last_error()
     }
 
-    /// When the next run is due; `None` if it is running, paused or over. For a job that waits for a time
-    /// of the wall clock: where that lies as things are now.
+    /// When the next run is due; `None` if it is running, paused or over. For a job that waits for
+    /// a time of the wall clock: where that lies as things are now.
     pub fn deadline(&self) -> Option<Moment> {
         let due = self.house().with(self.id.shard, |core| core.due(self.id))?;
         // Without the lock, as the clock may be the user's.
@@ -143,8 +143,8 @@ impl JobHandle {
         self.move_to(when.into().due(&*self.house().clock))
     }
 
-    /// Has no further run begin until the job is [resumed](Self::resume). One that goes on, goes on;
-    /// one that waits for a worker loses its turn. What is paused is still scheduled: it can be
+    /// Has no further run begin until the job is [resumed](Self::resume). One that goes on, goes
+    /// on; one that waits for a worker loses its turn. What is paused is still scheduled: it can be
     /// cancelled, moved, run [now](Self::run_now), and is given back by a stop.
     ///
     /// A single job without name or key takes some 200 bytes more from then on.

@@ -32,12 +32,12 @@
 //!
 //! * **When**: [after a delay](Handle::after); [at](Handle::at) an instant, a moment or a time of
 //!   the wall clock; once, [so many times](Periodic::times), or without end; at a fixed rate with a
-//!   [policy for missed periods](Missed), or with a [fixed delay](Periodic::fixed_delay); whenever a
-//!   [rule](Rule) says so, such as a cron line with a time zone (feature `cron`). With
+//!   [policy for missed periods](Missed), or with a [fixed delay](Periodic::fixed_delay); whenever
+//!   a [rule](Rule) says so, such as a cron line with a time zone (feature `cron`). With
 //!   [jitter](Periodic::jitter), if many must not come together.
 //! * **What**: a closure, an [async job](OneShot::run_async) on any executor with a [time
-//!   limit](OneShot::limit), a value to be sent through a channel, or a [future] that becomes ready:
-//!   `sleep`, `timeout`, `interval` and a delay queue. What fails is [tried
+//!   limit](OneShot::limit), a value to be sent through a channel, or a [future] that becomes
+//!   ready: `sleep`, `timeout`, `interval` and a delay queue. What fails is [tried
 //!   again](OneShot::retry) by a [`Backoff`].
 //! * **Meanwhile**: [cancel](JobHandle::cancel), [refresh](JobHandle::refresh),
 //!   [pause](JobHandle::pause) one or [all](Handle::pause), [run now](JobHandle::run_now), ask for
@@ -191,6 +191,7 @@ mod error;
 mod event;
 pub mod future;
 mod future_work;
+mod guard;
 mod handle;
 mod job;
 mod job_handle;

@@ -1,7 +1,8 @@
 //! What a job is told of the run it is in, and what it can do from there.
 
 use crate::EventKind;
-use crate::handle::{Handle, Run, discard};
+use crate::guard::discard;
+use crate::handle::{Handle, Run};
 use crate::job::Ending;
 use crate::job_handle::JobHandle;
 use crate::time::{Due, Moment};

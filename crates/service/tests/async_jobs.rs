@@ -283,3 +283,22 @@ fn an_async_job_may_stop_the_service() {
     returns(move || runtime.block_on(arrives(&spawned)));
     assert_eq!(arrives(&answered), Some(1), "not this one, which it does not wait for");
 }
+
+#[test]
+fn a_limit_holds_also_where_no_more_jobs_are_allowed() {
+    let (runs, events) = (Log::default(), Log::default());
+    let (keep, log) = (runs.clone(), events.clone());
+    let mut rig = Rig::with(|builder| {
+        let builder = builder.max_jobs(1).on_event(move |event: &Event| log.push(event.clone()));
+        builder.spawn_on(move |run| keep.push(run))
+    });
+    drop(rig.timers.after(ms(1)).limit(ms(5)).run_async(|_| pending()).unwrap());
+    rig.play(1);
+    let mut run = one(&runs);
+    assert!(poll(&mut run).is_pending());
+    rig.play(6);
+    assert!(poll(&mut run).is_ready());
+    assert_eq!((kinds(&events), rig.timers.len()), (vec![EventKind::TimedOut(ms(5))], 0));
+    rig.timers.after(ms(1)).run(|_| ()).unwrap();
+    assert!(rig.timers.after(ms(1)).run(|_| ()).is_err(), "one is allowed, as before");
+}

@@ -2,7 +2,8 @@
 
 use super::due_run::{self, DueRun};
 use crate::future::Sleep;
-use crate::handle::{Back, Handle, RunFuture, Work, discard, guarded};
+use crate::guard::{discard, guarded};
+use crate::handle::{Back, Handle, RunFuture, Work};
 use crate::job::Seat;
 use crate::observe::RunSpan;
 use crate::shard::Begun;
@@ -80,7 +81,7 @@ fn begin(mut due: DueRun) -> Option<Box<Going>> {
         due_run::end(&timers, due_run::finish(&timers, begun, started, outcome, back).0);
         return None;
     };
-    let limit = run.limit.map(|limit| timers.sleep(limit));
+    let limit = run.limit.map(|limit| timers.sleep(limit).exempt());
     Some(Box::new(Going {
         timers,
         begun,

@@ -142,7 +142,8 @@ impl Builder {
 
     /// Runs jobs on so many threads. Then a slow job delays no other as long as a worker is free,
     /// and never a future or a value that is sent: these are brought by the thread that drives. By
-    /// default a [`Service`] has as many as there are processors, and two at least. Zero is refused.
+    /// default a [`Service`] has as many as there are processors, and two at least. Zero is
+    /// refused.
     ///
     /// **Its cost** is a hand-over for each run of a closure: a thread is woken, and the two
     /// contend for the lock of the shard. Where all jobs are short, [`inline`](Self::inline) has
@@ -174,6 +175,9 @@ impl Builder {
     /// Hands the runs of [async jobs](crate::OneShot::run_async) to an executor of futures: each is
     /// one, to be polled until it is ready. The closure is called by the driver and must return
     /// soon. Without this, such a run occupies a worker that waits for it.
+    ///
+    /// [`Service::stop`] waits for these runs as for others. Dropping the service does not: they are
+    /// the executor's.
     ///
     /// ```
     /// use std::time::Duration;

@@ -2,7 +2,8 @@
 
 use super::async_run::{AsyncRun, block_on};
 use crate::EventKind;
-use crate::handle::{Anchor, Back, Handle, Run, Shared, Work, discard, guarded};
+use crate::guard::{discard, guarded};
+use crate::handle::{Anchor, Back, Handle, Run, Shared, Work};
 use crate::job::{Group, Id, Info, Seat};
 use crate::job_handle::JobHandle;
 use crate::observe::RunSpan;

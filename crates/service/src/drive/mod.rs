@@ -18,7 +18,8 @@ pub use scheduler::Scheduler;
 pub use service::{Service, Stop, Stopped};
 pub use stopping::Stopping;
 
-use crate::handle::{Futures, Handle, Work, guarded};
+use crate::guard::guarded;
+use crate::handle::{Futures, Handle, Work};
 use crate::shard::{Came, Done, Stage, Taken, Watch};
 use crate::time::Moment;
 use crate::{EventKind, Job};

@@ -2,7 +2,8 @@
 
 use super::executor::Runner;
 use super::{Driver, give_back, in_order};
-use crate::handle::{Handle, Shared, discard};
+use crate::guard::discard;
+use crate::handle::{Handle, Shared};
 use crate::shard::Stage;
 use crate::time::{Clock, ManualClock, Moment, Waker};
 use crate::{Builder, Job};

@@ -3,7 +3,8 @@
 use super::executor::Runner;
 use super::scheduler::Scheduler;
 use super::{Driver, give_back};
-use crate::handle::{Handle, discard};
+use crate::guard::discard;
+use crate::handle::Handle;
 use crate::shard::Stage;
 use crate::sync::Parker;
 use crate::sync::thread::{self, JoinHandle};
@@ -100,8 +101,8 @@ impl Scheduler {
 }
 
 impl Service {
-    /// A service with the defaults: a tick of 50 microseconds, a [worker](Builder::workers) for each
-    /// processor and two at least, no limit.
+    /// A service with the defaults: a tick of 50 microseconds, a [worker](Builder::workers) for
+    /// each processor and two at least, no limit.
     ///
     /// Keep it for as long as jobs are to run: when it is dropped, it stops. So
     /// `Service::start()?.handle()` is the handle of a service that is over at the end of the

@@ -1,6 +1,7 @@
 //! Values that come out of a queue when their time has come.
 
-use crate::handle::{Back, Handle, Run, Work, discard};
+use crate::guard::discard;
+use crate::handle::{Back, Handle, Run, Work};
 use crate::job_handle::JobHandle;
 use crate::work::call_again;
 use crate::{ChangeError, Rejected};

@@ -167,8 +167,8 @@ impl<W: ?Sized> Life<W> {
         next.saturating_add(more.late).min(self.ticks.latest())
     }
 
-    /// A run begins: its number, how many periods were left out before it, and whether it is none of
-    /// the schedule.
+    /// A run begins: its number, how many periods were left out before it, and whether it is none
+    /// of the schedule.
     pub(crate) fn count_run(&mut self) -> (u64, u64, bool) {
         let number = self.info.runs.fetch_add(1, Ordering::Relaxed) + 1;
         let extra = self.more.as_mut().is_some_and(|more| std::mem::take(&mut more.extra));

@@ -60,8 +60,8 @@ impl Repeat {
     }
 
     /// The next deadline after a run, and how many periods are left out before it. `None` if there
-    /// is no such moment. A period is missed if its moment lies before `ended`. By the ticks it is known
-    /// whether a run is late, and what the latest deadline is.
+    /// is no such moment. A period is missed if its moment lies before `ended`. By the ticks it is
+    /// known whether a run is late, and what the latest deadline is.
     pub(crate) fn next(
         &self,
         ticks: Ticks,

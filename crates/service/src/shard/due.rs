@@ -1,84 +1,15 @@
 //! What happens to a job at its time: it is taken out, its run begins, its run ends.
 
 use super::core::{Body, Core, Held, Other, Place, Stage, Task};
-use super::runs::WatchKey;
-use crate::job::{Ending, Group, Id, Info, More};
+use super::handover::{Begun, Came, Done, Leftover, Way};
+use crate::job::{Ending, Id, Info, More};
 use crate::observe::Distributions;
 use crate::time::{Clock, Moment};
 use std::sync::Arc;
-use std::task::Waker;
-use std::time::SystemTime;
 use wheelhouse_core::{Expired, Tick};
 
 /// So many timers are taken out in one go, at most: then somebody else may have the lock.
 const PORTION: usize = 64;
-
-/// What has come due.
-pub(crate) enum Came<W: ?Sized> {
-    /// A run that has begun, for the driving thread.
-    Here(Begun<W>),
-    /// A run that was handed out, for somebody else.
-    There(Id, u32, Option<Arc<Info>>, Way),
-    /// A task that waits for nothing more.
-    Wake(Waker),
-}
-
-/// How a run is to be handed out.
-#[derive(Default)]
-pub(crate) struct Way {
-    /// It is a future.
-    pub(crate) is_async: bool,
-    /// What it needs a place in.
-    pub(crate) group: Option<Group>,
-}
-
-/// A run that has begun.
-pub(crate) struct Begun<W: ?Sized> {
-    pub(crate) id: Id,
-    /// `None` when it was called.
-    pub(crate) work: Option<Box<W>>,
-    pub(crate) info: Option<Arc<Info>>,
-    pub(crate) deadline: Moment,
-    /// What the wall clock was to show then, if the job waited for that.
-    pub(crate) time: Option<SystemTime>,
-    /// The number of the run, counted from 1.
-    pub(crate) number: u64,
-    /// Periods that were left out before it.
-    pub(crate) missed: u64,
-    /// No other run follows, unless it is the run itself that schedules one.
-    pub(crate) last: bool,
-    /// It is none of the schedule, which goes on as it is.
-    pub(crate) extra: bool,
-    /// It is none: a rule is to name its next time.
-    pub(crate) stale: bool,
-    /// Which try of it this is, counted from 1, and whether another follows if it fails.
-    pub(crate) tries: (u32, bool),
-    /// The key of the job is free from here on.
-    pub(crate) frees_key: bool,
-    /// The job waits for its next run already: this one has no end that matters to it.
-    pub(crate) beside: bool,
-    pub(crate) watch: Option<WatchKey>,
-}
-
-/// A run that has ended.
-pub(crate) struct Done<W: ?Sized> {
-    pub(crate) id: Id,
-    /// What is to be run again, or to be dropped when the job is over.
-    pub(crate) work: Option<Box<W>>,
-    pub(crate) deadline: Moment,
-    pub(crate) started: Moment,
-    pub(crate) ended: Moment,
-    pub(crate) beside: bool,
-    pub(crate) failed: bool,
-    pub(crate) stale: bool,
-}
-
-/// What is left to be done when a run has ended, without the lock; then the run is to be handed in.
-/// `None` in place of it: it is.
-pub(crate) struct Leftover<W: ?Sized> {
-    pub(crate) work: Option<Box<W>>,
-    pub(crate) info: Option<Arc<Info>>,
-}
 
 impl<W: Task + ?Sized> Core<W> {
     /// Takes out the next job that is due, up to a tick; `here` runs begin with that, and others
@@ -144,13 +75,13 @@ impl<W: Task + ?Sized> Core<W> {
             self.slots.get_mut(index)?.place = place;
             return None;
         }
+        let wakes = matches!(slot.body, Body::Other(Other::Wake(_)));
         if self.is_held(index) {
             self.slots.get_mut(index)?.place = Place::Off(0);
             self.put_aside.push(id);
             return None;
         }
-        let slot = self.slots.get_mut(index)?;
-        if let Body::Other(Other::Wake(_)) = slot.body {
+        if wakes {
             return self.wake(index, now);
         }
         if here && !elsewhere || self.is_brief(index) {
@@ -405,28 +336,5 @@ impl<W: Task + ?Sized> Core<W> {
         let distributions =
             self.distributions.get_or_insert_with(|| Box::new(Distributions::new()));
         distributions.record(started.saturating_since(deadline), ended.saturating_since(started));
-    }
-
-    /// From here to [`open_fence`](Self::open_fence), what is scheduled is kept for the next poll.
-    pub(crate) fn close_fence(&mut self, upto: Tick) {
-        self.fence = Some((self.last_number(), upto));
-    }
-
-    pub(crate) fn open_fence(&mut self) {
-        self.fence = None;
-        for id in std::mem::take(&mut self.aside) {
-            if !self.is_off(id) {
-                continue;
-            }
-            let Some(slot) = self.slot(id) else { continue };
-            let deadline = slot.deadline;
-            let ticks = match slot.body {
-                Body::Other(Other::Full(life)) => self.lives.get(life).map(|life| life.ticks),
-                _ => None,
-            };
-            let place =
-                self.start_timer(id.index, ticks.unwrap_or(self.ticks).not_before(deadline));
-            self.slot(id).into_iter().for_each(|slot| slot.place = place);
-        }
     }
 }

@@ -90,6 +90,7 @@ impl<W: Task + ?Sized> Core<W> {
     }
 
     /// Whether a job waits until all are let go.
+    #[inline]
     pub(super) fn is_held(&self, index: u32) -> bool {
         self.held
             && match self.slots.get(index).map(|slot| &slot.body) {
