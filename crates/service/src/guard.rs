@@ -1,4 +1,5 @@
-//! Code of the user is called, and what he gave is dropped, so that a panic of it ends nothing else.
+//! Code of the user is called, and what he gave is dropped, so that a panic there ends nothing
+//! else.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -176,8 +176,8 @@ impl Builder {
     /// one, to be polled until it is ready. The closure is called by the driver and must return
     /// soon. Without this, such a run occupies a worker that waits for it.
     ///
-    /// [`Service::stop`] waits for these runs as for others. Dropping the service does not: they are
-    /// the executor's.
+    /// [`Service::stop`] waits for these runs as for others. Dropping the service does not: they
+    /// are the executor's.
     ///
     /// ```
     /// use std::time::Duration;

@@ -85,7 +85,7 @@ pub(crate) struct More {
     pub(crate) retry: Option<Backoff>,
     /// How many tries have failed in a row.
     pub(crate) failed: u32,
-    /// The run that is waited for is none of the schedule: it is another try.
+    /// The run that is waited for is none of the schedule: another try, or one that was to be now.
     pub(crate) extra: bool,
     /// How many such runs there were.
     pub(crate) extras: u64,
@@ -93,6 +93,8 @@ pub(crate) struct More {
     pub(crate) aside: Option<(Due, Duration)>,
     /// Each run is late by anything up to this.
     pub(crate) jitter: Duration,
+    /// By how much that which is waited for is: its time in the schedule is so much earlier.
+    pub(crate) late: Duration,
     /// No run begins.
     pub(crate) paused: bool,
     /// A rule says when the next run is.
@@ -100,8 +102,6 @@ pub(crate) struct More {
     /// The run that is waited for is for a time that has passed while the job was paused: the rule
     /// is to name the next, and no more.
     pub(crate) stale: bool,
-    /// By how much that which is waited for is: its time in the schedule is so much earlier.
-    pub(crate) late: Duration,
 }
 
 impl More {
