@@ -61,8 +61,8 @@ impl<W: Task + ?Sized> Core<W> {
         if let Body::Other(Other::Full(life)) = slot.body {
             let life = self.lives.get(life)?;
             ticks = life.ticks;
-            let goes = |more: &Box<More>| more.is_async || more.group.is_some();
-            elsewhere = life.more.as_ref().is_some_and(goes);
+            let goes = |more: &More| more.is_async || more.group.is_some();
+            elsewhere = life.more.as_deref().is_some_and(goes);
             if let Some(wall) = life.wall() {
                 slot.deadline = wall.reckoned(clock);
                 look_by = wall.look_by(slot.deadline, now);

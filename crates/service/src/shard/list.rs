@@ -7,10 +7,13 @@ use std::sync::Arc;
 /// So many places are looked at under one lock.
 const PORTION: u32 = 256;
 
+/// A job, and what its handles know of it.
+pub(crate) type Listed = (Id, Option<Arc<Info>>);
+
 impl<W: Task + ?Sized> Core<W> {
     /// The jobs in some places from this one on, and where to go on; what futures wait for is left
     /// out.
-    pub(crate) fn list(&self, from: u32) -> (Vec<(Id, Option<Arc<Info>>)>, Option<u32>) {
+    pub(crate) fn list(&self, from: u32) -> (Vec<Listed>, Option<u32>) {
         let upto = from.saturating_add(PORTION);
         let mut found = Vec::new();
         for index in from..upto.min(self.slots.places()) {
