@@ -89,6 +89,10 @@ pub enum Reason {
     Overflow,
     /// The rule names no time in the future, see [`Handle::on`](crate::Handle::on).
     NoOccurrence,
+    /// An async job, and jobs run on the driving thread, which brings the futures what they wait
+    /// for and cannot wait for them: build with [`workers`](crate::Builder::workers) or
+    /// [`spawn_on`](crate::Builder::spawn_on).
+    NoExecutor,
     /// A key without a character. A job without a key is one on which [`key`](crate::OneShot::key)
     /// was not called.
     EmptyKey,
@@ -115,6 +119,9 @@ impl fmt::Display for Reason {
             Self::NoOccurrence => f.write_str(
                 "a rule that names no time in the future: its years have passed, or it answers \
                  with past times",
+            ),
+            Self::NoExecutor => f.write_str(
+                "an async job, and no thread may wait for it: build with `spawn_on` or `workers`",
             ),
             Self::EmptyKey => f.write_str("an empty key: leave `key` out for a job without one"),
             Self::DuplicateKey => f.write_str(

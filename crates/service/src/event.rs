@@ -29,6 +29,13 @@ pub enum EventKind {
     /// A run took so long: longer than [`Builder::slow_after`](crate::Builder::slow_after) says.
     /// Told when it ends.
     Slow(Duration),
+    /// The run of an async job was ended because it took as long as its
+    /// [limit](crate::OneShot::limit). Periodic jobs go on.
+    TimedOut(Duration),
+    /// A run failed with this error, and is going to be [tried again](crate::OneShot::retry).
+    Failed(String),
+    /// A run failed with this error, and is not tried again. Periodic jobs go on.
+    GaveUp(String),
     /// The channel it was to send to was full, and what was to be sent is lost. Periodic jobs go
     /// on.
     ChannelFull,
@@ -36,6 +43,17 @@ pub enum EventKind {
     ChannelClosed,
     /// The executor dropped a run instead of running it. Periodic jobs go on.
     Abandoned,
+}
+
+impl EventKind {
+    /// Why a run failed.
+    pub(crate) fn reason(&self) -> String {
+        match self {
+            Self::Panicked(reason) | Self::Failed(reason) | Self::GaveUp(reason) => reason.clone(),
+            Self::TimedOut(limit) => format!("ended after its limit of {limit:?}"),
+            other => format!("{other:?}"),
+        }
+    }
 }
 
 impl fmt::Display for Event {
@@ -55,6 +73,11 @@ impl fmt::Display for Event {
                      have jobs run on (more) workers by `Builder::workers`, or raise `slow_after`"
                 )
             }
+            EventKind::TimedOut(limit) => {
+                write!(f, "{job} was ended after its limit of {limit:?}: raise it, or do less")
+            }
+            EventKind::Failed(error) => write!(f, "{job} failed and is tried again: {error}"),
+            EventKind::GaveUp(error) => write!(f, "{job} failed: {error}"),
             EventKind::ChannelFull => {
                 write!(f, "{job} found its channel full: make room for more, or receive faster")
             }

@@ -2,14 +2,15 @@
 //! does is told of its run, and from its run it reaches the service again. These types are one
 //! knot, so they lie in one file; what is built on them is not.
 
+use crate::guard::{discard, guarded};
 use crate::job::{Id, Info, Key, Life};
 use crate::shard::{House, New, Task};
 use crate::time::{Clock, Due, Moment, Ticks};
-use crate::{ChangeError, Event, EventKind, Job, JobHandle, Reason, Snapshot};
+use crate::{AsyncRun, ChangeError, Event, EventKind, Job, JobHandle, Reason, Snapshot};
 use crossbeam_utils::CachePadded;
 use std::any::Any;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -17,7 +18,14 @@ use std::time::{Duration, SystemTime};
 pub(crate) trait Work: Send + 'static {
     /// Runs it. What is to be run again, or to be dropped only when the job is over, is put back,
     /// also if it panics.
-    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Option<Box<dyn Work>>);
+    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back);
+
+    /// Begins a run that is a future; `None` if it is none. What is to be run again is put back at
+    /// once.
+    fn call_async(self: Box<Self>, run: &Run<'_>, back: &mut Back) -> Option<RunFuture> {
+        let _ = (run, back);
+        None
+    }
 
     /// For giving it back to a caller who knows what it is.
     fn into_any(self: Box<Self>) -> Box<dyn Any>;
@@ -41,6 +49,23 @@ pub(crate) trait Work: Send + 'static {
     }
 }
 
+/// What a run leaves behind.
+#[derive(Default)]
+pub(crate) struct Back {
+    /// What is to be run again, or dropped when the job is over.
+    pub(crate) work: Option<Box<dyn Work>>,
+    /// Why it failed, if it did.
+    pub(crate) error: Option<String>,
+}
+
+/// A run that is a future.
+pub(crate) struct RunFuture {
+    /// An error is why it failed.
+    pub(crate) future: Pin<Box<dyn Future<Output = Result<(), String>> + Send>>,
+    /// How long it may take.
+    pub(crate) limit: Option<Duration>,
+}
+
 impl Task for dyn Work {
     fn fork(&self) -> Option<Box<Self>> {
         Work::fork(self)
@@ -48,6 +73,10 @@ impl Task for dyn Work {
 
     fn is_brief(&self) -> bool {
         Work::is_brief(self)
+    }
+
+    fn is_awaited(&self) -> bool {
+        Work::is_awaited(self)
     }
 }
 
@@ -59,7 +88,21 @@ pub(crate) struct Shared {
     pub(crate) house: House<dyn Work>,
     pub(crate) slow_after: Duration,
     pub(crate) observer: Option<Observer>,
+    pub(crate) futures: Futures,
 }
+
+/// Where futures run that are jobs.
+pub(crate) enum Futures {
+    /// Nowhere: who drives must not wait for them.
+    Refused,
+    /// Where closures do, each on a thread that waits for it.
+    LikeClosures,
+    /// On the user's executor.
+    Spawned(Spawner),
+}
+
+/// What hands a run to an executor of futures.
+pub(crate) type Spawner = Box<dyn Fn(AsyncRun) + Send + Sync>;
 
 /// A reference to the service that is counted in a place of its own, one for each shard: references
 /// of jobs come and go with each call, and threads that write to one count wait for one another.
@@ -72,6 +115,8 @@ impl Shared {
         self.house.with(shard, |core| match kind {
             EventKind::Panicked(_) => core.counts.panicked += 1,
             EventKind::ChannelFull | EventKind::ChannelClosed => core.counts.undelivered += 1,
+            EventKind::TimedOut(_) => core.counts.timed_out += 1,
+            EventKind::Failed(_) | EventKind::GaveUp(_) => core.counts.failed += 1,
             // Counted by who finds them.
             EventKind::Abandoned | EventKind::StillRunning(_) | EventKind::Slow(_) => {}
         });
@@ -86,25 +131,6 @@ impl Shared {
     }
 }
 
-/// Drops what the user gave, without a lock. It may panic in that, and neither a thread of the
-/// service nor what else is to be done is to end by it.
-#[inline]
-pub(crate) fn discard<T>(value: T) {
-    guarded(|| drop(value)).unwrap_or_default();
-}
-
-/// Calls code of the user; what it panicked with, as text.
-pub(crate) fn guarded(code: impl FnOnce()) -> Result<(), String> {
-    let Err(payload) = catch_unwind(AssertUnwindSafe(code)) else { return Ok(()) };
-    let message = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    let message = message.or_else(|| payload.downcast_ref::<String>().cloned());
-    // Dropping what was thrown may throw again, and so on: then it is kept for ever.
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        std::mem::forget(again);
-    }
-    Err(message.unwrap_or_else(|| "(no message)".to_owned()))
-}
-
 /// What a job is told about the run it is in.
 pub struct Run<'a> {
     pub(crate) anchor: &'a Anchor,
@@ -116,6 +142,9 @@ pub struct Run<'a> {
     pub(crate) number: u64,
     pub(crate) missed: u64,
     pub(crate) last: bool,
+    pub(crate) extra: bool,
+    pub(crate) stale: bool,
+    pub(crate) attempt: u32,
 }
 
 /// Schedules jobs, from any thread and from inside jobs: one word, cheap to clone.
@@ -216,6 +245,39 @@ impl Handle {
         if self.is_stopped() { ChangeError::Stopped } else { ChangeError::UnknownKey }
     }
 
+    /// Holds all jobs: from here on no run begins, but of those that wait for a worker already.
+    /// Futures go on: sleeps, timeouts, intervals and delay queues. Jobs can be scheduled
+    /// meanwhile. To wait for runs that have begun, see [`Snapshot::in_flight`]. O(1) for each
+    /// shard.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use wheelhouse_service::{ManualClock, Moment, Scheduler};
+    ///
+    /// let clock = ManualClock::new();
+    /// let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
+    /// let timers = scheduler.handle();
+    /// let job = timers.every(Duration::from_secs(10)).run(|run| assert_eq!(run.missed(), 0))?;
+    ///
+    /// timers.pause();
+    /// scheduler.play(&clock, Moment::from_nanos(35_000_000_000));
+    /// assert_eq!(job.runs(), 0);
+    /// timers.resume(); // the next run is at 40 s, and nothing was missed
+    /// scheduler.play(&clock, Moment::from_nanos(40_000_000_000));
+    /// assert_eq!(job.runs(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn pause(&self) {
+        self.house().hold();
+    }
+
+    /// Lets jobs come due again. What of a schedule has passed meanwhile is left out, and not
+    /// counted as missed; single jobs whose time has come, and runs that are to be tried again, are
+    /// due at once. O(k) for k jobs whose times have come.
+    pub fn resume(&self) {
+        self.house().let_go();
+    }
+
     /// How many jobs are scheduled and not over.
     pub fn len(&self) -> usize {
         self.house().jobs()
@@ -277,7 +339,7 @@ impl Handle {
         let key = info.key.clone().map(|key| (key, replace));
         let work: Box<dyn Work> = Box::new(work);
         let new = New::Full(Life { work: Some(work), ..life });
-        match self.house().schedule(shard, &due, key, new) {
+        match self.house().schedule(shard, &due, key, false, new) {
             Ok((id, replaced)) => {
                 // After all else, and without a lock: what it holds may do anything when it is
                 // dropped, such as panic.

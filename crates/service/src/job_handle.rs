@@ -2,13 +2,13 @@
 //! back.
 
 use crate::ChangeError;
-use crate::handle::{Anchor, Run, Work};
+use crate::handle::{Anchor, Back, Run, Work};
 use crate::job::{Ending, Id, Info, Key, Status};
-use crate::shard::{Held, House, Taken};
-use crate::time::{Due, Moment};
+use crate::shard::{Core, Held, House, Taken};
+use crate::time::{Due, Moment, When};
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// The handle of a scheduled job: cheap to clone, safe to keep for ever, and to use from any
 /// thread, from inside the job as well.
@@ -69,17 +69,34 @@ impl JobHandle {
         }
     }
 
-    /// When the next run is due; `None` if it is running or over. For a job that waits for a time
-    /// of the wall clock: where that lies as things are now.
+    /// Why a run failed last: the error it returned, or what it panicked with. `None` if none did,
+    /// and for a one-shot job of which [nothing is kept](JobHandle).
+    pub fn last_error(&self) -> Option<String> {
+        self.info.as_ref()?.last_error()
+    }
+
+    /// When the next run is due; `None` if it is running, paused or over. For a job that waits for
+    /// a time of the wall clock: where that lies as things are now.
     pub fn deadline(&self) -> Option<Moment> {
         let due = self.house().with(self.id.shard, |core| core.due(self.id))?;
         // Without the lock, as the clock may be the user's.
         Some(due.wall.as_ref().map_or(due.deadline, |wall| wall.reckoned(&*self.house().clock)))
     }
 
-    /// How long until the next run is due, zero if it is overdue; `None` if it is running or over.
+    /// How long until the next run is due, zero if it is overdue; `None` if it is
+    /// running, paused or over.
     pub fn remaining(&self) -> Option<Duration> {
         self.deadline().map(|deadline| deadline.saturating_since(self.house().now()))
+    }
+
+    /// What the wall clock shows when the next run is due; `None` if it is running, paused or over.
+    pub fn next_time(&self) -> Option<SystemTime> {
+        let due = self.house().with(self.id.shard, |core| core.due(self.id))?;
+        let clock = &*self.house().clock;
+        Some(match due.wall {
+            Some(wall) => wall.time,
+            None => clock.wall().checked_add(due.deadline.saturating_since(clock.now()))?,
+        })
     }
 
     /// Cancels the job, and gives back what it was to do.
@@ -113,17 +130,62 @@ impl JobHandle {
     /// [`Stopped`](ChangeError::Stopped): it is given back by the stop.
     /// [`Overflow`](ChangeError::Overflow): there is no such time, and the job stays as it was.
     pub fn refresh(&self, delay: Duration) -> Result<(), ChangeError> {
-        self.move_to(self.house().now().checked_add(delay))
+        self.move_to(self.house().now().checked_add(delay).map(Due::at))
     }
 
-    /// Moves the next run to a moment, as [`refresh`](Self::refresh) does. A moment that is past
-    /// makes it due at once.
+    /// Moves the next run to a point in time, as [`refresh`](Self::refresh) does: any that
+    /// [`Handle::at`](crate::Handle::at) takes. One that is past makes it due at once.
     ///
     /// # Errors
     ///
     /// Those of [`refresh`](Self::refresh).
-    pub fn reschedule(&self, moment: Moment) -> Result<(), ChangeError> {
-        self.move_to(Some(moment))
+    pub fn reschedule(&self, when: impl Into<When>) -> Result<(), ChangeError> {
+        self.move_to(when.into().due(&*self.house().clock))
+    }
+
+    /// Has no further run begin until the job is [resumed](Self::resume). One that goes on, goes
+    /// on; one that waits for a worker loses its turn. What is paused is still scheduled: it can be
+    /// cancelled, moved, run [now](Self::run_now), and is given back by a stop.
+    ///
+    /// A single job without name or key takes some 200 bytes more from then on.
+    ///
+    /// # Errors
+    ///
+    /// [`ChangeError::Running`]: too late, the last run has begun. Or those of
+    /// [`refresh`](Self::refresh).
+    pub fn pause(&self) -> Result<(), ChangeError> {
+        self.change(|core| core.pause(self.id))
+    }
+
+    /// Ends a pause; does nothing if there is none. What of a schedule has passed meanwhile is left
+    /// out, and not counted as missed: the next run is at the next period, or the next time of the
+    /// rule. A single job whose time has come is due at once.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`pause`](Self::pause).
+    pub fn resume(&self) -> Result<(), ChangeError> {
+        let now = self.house().now();
+        self.change(|core| core.resume(self.id, now))
+    }
+
+    /// Has a run begin now, also if the job is [paused](Self::pause). It is one beside those of the
+    /// schedule, which stays as it is, and of the runs that [`times`](crate::Periodic::times)
+    /// counts; a job that is to run once runs now instead. The run waits for a worker as any.
+    ///
+    /// # Errors
+    ///
+    /// [`ChangeError::Running`]: a run goes on. Or those of [`refresh`](Self::refresh).
+    pub fn run_now(&self) -> Result<(), ChangeError> {
+        let now = self.house().now();
+        self.change(|core| core.run_now(self.id, now))
+    }
+
+    fn change(
+        &self,
+        change: impl FnOnce(&mut Core<dyn Work>) -> Result<(), ChangeError>,
+    ) -> Result<(), ChangeError> {
+        self.house().with(self.id.shard, change).map_err(|error| self.known(error))
     }
 
     pub(crate) fn id(&self) -> Id {
@@ -168,8 +230,8 @@ impl JobHandle {
         }
     }
 
-    fn move_to(&self, deadline: Option<Moment>) -> Result<(), ChangeError> {
-        let moved = self.house().move_to(self.id, deadline.map(Due::at), true);
+    fn move_to(&self, due: Option<Due>) -> Result<(), ChangeError> {
+        let moved = self.house().move_to(self.id, due, true);
         moved.map_err(|error| self.known(error))
     }
 }
@@ -255,9 +317,12 @@ impl Job {
             number: self.handle.runs() + 1,
             missed: 0,
             last: true,
+            extra: false,
+            stale: false,
+            attempt: 1,
         };
         if let Some(Held::Work(work)) = self.held {
-            work.call(&run, &mut None);
+            work.call(&run, &mut Back::default());
         }
     }
 }

@@ -1,5 +1,5 @@
 //! A timer service on any timer facility of wheelhouse: schedule jobs from every thread; one thread
-//! sleeps until the next is due and runs it, or hands it to workers.
+//! sleeps until the next is due, and hands it to workers or runs it.
 //!
 //! ```
 //! use std::time::Duration;
@@ -15,25 +15,40 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Why this one
+//!
+//! * **Changes of clock.** A job at 02:30 has one run in the night that has no 02:30 and one in the
+//!   night that has two, and lists and ranges of a cron line have theirs. If the wall clock is set,
+//!   or the machine was suspended, jobs for a time of day follow within a minute; no other moves.
+//! * **Exact answers.** Of a cancellation or a refresh and a run that race, one wins, and the
+//!   answer says which: a session that was refreshed in time never expires.
+//! * **Jobs come back.** A cancellation, a stop and a refusal give back the job itself: closure,
+//!   value and deadline.
+//! * **Below a millisecond.** Ticks of 50 microseconds by default, never early, no drift.
+//! * **A job harms no other.** A panic is caught and reported, a slow run occupies one worker, and
+//!   a job does not overlap with itself unless it is to.
+//!
 //! # What it does
 //!
-//! * **When**: [after a delay](Handle::after), [at a moment](Handle::at), [at a time of the wall
-//!   clock](Handle::at_time); once, [so many times](Periodic::times), or without end; at a fixed
-//!   rate with a [policy for missed periods](Missed), or with a [fixed
-//!   delay](Periodic::fixed_delay); or whenever a [rule](Rule) says so, such as a cron line with a
-//!   time zone (feature `cron`), which runs as it should when clocks are changed.
-//! * **What**: a closure, a value to be sent through a channel, or a [future] that becomes ready:
-//!   `sleep`, `timeout`, `interval` and a delay queue, on any executor.
-//! * **Meanwhile**: [cancel](JobHandle::cancel) (the job comes back),
-//!   [refresh](JobHandle::refresh), ask for [runs](JobHandle::runs), [remaining
-//!   time](JobHandle::remaining), [status](JobHandle::status); by handle or by [unique
-//!   key](OneShot::key). Of a call and a run that race, one wins, and the answer says which.
-//! * **Where**: on the driving thread, on [workers](Builder::workers), or on [an executor of
-//!   yours](Executor). A job that panics is caught and [reported](Event), and a periodic one goes
-//!   on.
-//! * **The end**: [stopping](Service::stop) gives back each job that did not run; what is scheduled
-//!   afterwards is refused, with the job in the error.
-//! * **Seeing it**: [counters, lateness and run time](Snapshot), also as text for Prometheus.
+//! * **When**: [after a delay](Handle::after); [at](Handle::at) an instant, a moment or a time of
+//!   the wall clock; once, [so many times](Periodic::times), or without end; at a fixed rate with a
+//!   [policy for missed periods](Missed), or with a [fixed delay](Periodic::fixed_delay); whenever
+//!   a [rule](Rule) says so, such as a cron line with a time zone (feature `cron`). With
+//!   [jitter](Periodic::jitter), if many must not come together.
+//! * **What**: a closure, an [async job](OneShot::run_async) on any executor with a [time
+//!   limit](OneShot::limit), a value to be sent through a channel, or a [future] that becomes
+//!   ready: `sleep`, `timeout`, `interval` and a delay queue. What fails is [tried
+//!   again](OneShot::retry) by a [`Backoff`].
+//! * **Meanwhile**: [cancel](JobHandle::cancel), [refresh](JobHandle::refresh),
+//!   [pause](JobHandle::pause) one or [all](Handle::pause), [run now](JobHandle::run_now), ask for
+//!   runs, next time, status and [last error](JobHandle::last_error); by handle, by [unique
+//!   key](OneShot::key), or for [all jobs](Handle::jobs).
+//! * **Where**: on [workers](Builder::workers), on the [driving thread](Builder::inline), on [an
+//!   executor of yours](Executor); at most so many at once of a [group](Group).
+//! * **The end**: [stopping](Service::stop) waits, [drains](Stop::Drain) or does neither, blocking
+//!   or [async](Service::stop_async), and gives back each job that did not run.
+//! * **Seeing it**: [counters, lateness and run time](Snapshot), also as text for Prometheus;
+//!   [events](Event); with the feature `tracing` a span for each run.
 //!
 //! # How it works
 //!
@@ -72,6 +87,7 @@
 //! | a future that sleeps | no allocation: the job is the waker |
 //! | memory of a pending one-shot job | 90 bytes with a closure of 16 bytes, among 100,000 and more; up to 120 among fewer |
 //! | of a periodic one | 205 to 275 bytes and the closure |
+//! | of one that is async, retried, grouped, paused, with jitter or for a wall-clock time | 170 bytes more |
 //! | with a key of 16 bytes | 315 to 375 bytes and the closure |
 //!
 //! The bytes are those of the service and its default backend together, on a 64-bit machine, among
@@ -105,51 +121,33 @@
 //! # Recipes
 //!
 //! **With tokio.** No call of a handle waits, so tasks may use it as they like, and futures of the
-//! [`future`] module run on its executor as on any. [`stop`](Service::stop) does wait for runs, and
-//! so does dropping a service: in a task either would hold up a thread of the runtime. Give the
-//! service to a thread that may wait.
+//! [`future`] module run on its executor as on any. [`spawn_on`](Builder::spawn_on) gives it the
+//! async jobs. [`stop`](Service::stop) and dropping a service wait for runs, which would hold up a
+//! thread of the runtime: [`stop_async`](Service::stop_async) does not.
 //!
 //! ```
 //! use std::time::Duration;
-//! use wheelhouse_service::{Service, Stop};
+//! use wheelhouse_service::{Backoff, Service, Stop};
+//!
+//! async fn fetch() -> Result<(), std::io::Error> {
+//!     Ok(()) // whatever may fail
+//! }
 //!
 //! async fn serve() -> Result<(), Box<dyn std::error::Error>> {
-//!     let service = Service::builder().workers(1).start()?;
-//!     service.handle().sleep(Duration::from_millis(1)).await?;
-//!     service.handle().after(Duration::from_secs(3600)).run(|_| println!("an hour has passed"))?;
-//!     let stop = move || service.stop(Stop::WaitFor(Duration::from_secs(10)));
-//!     let stopped = tokio::task::spawn_blocking(stop).await?;
+//!     let tokio = tokio::runtime::Handle::current();
+//!     let service = Service::builder().spawn_on(move |run| drop(tokio.spawn(run))).start()?;
+//!     let timers = service.handle();
+//!     timers.sleep(Duration::from_millis(1)).await?;
+//!
+//!     let minute = timers.every(Duration::from_secs(60)).limit(Duration::from_secs(20));
+//!     let backoff = Backoff::new(Duration::from_secs(1)).jitter(0.5).attempts(5);
+//!     minute.jitter(Duration::from_secs(5)).retry(backoff).try_run_async(|_| fetch())?;
+//!
+//!     let stopped = service.stop_async(Stop::WaitFor(Duration::from_secs(10))).await;
 //!     assert_eq!(stopped.jobs.len(), 1);
 //!     Ok(())
 //! }
 //! # tokio::runtime::Builder::new_current_thread().build()?.block_on(serve())?;
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
-//! **Trying again at growing distances.** A periodic job moves its own next run from inside, and
-//! ends itself when it is done. By [`fixed_delay`](Periodic::fixed_delay) no run follows at once
-//! because others were late.
-//!
-//! ```
-//! use std::time::Duration;
-//! use wheelhouse_service::{ManualClock, Moment, Scheduler};
-//!
-//! let clock = ManualClock::new();
-//! let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
-//! let (sender, tries) = crossbeam_channel::unbounded();
-//! let connects = |attempt: u64| attempt == 4; // whatever may fail
-//!
-//! let (mut delay, longest) = (Duration::from_secs(1), Duration::from_secs(60));
-//! scheduler.handle().every(delay).fixed_delay().named("connect").run(move |run| {
-//!     sender.send(run.started().since_origin().as_secs()).ok();
-//!     if connects(run.number()) {
-//!         return run.end();
-//!     }
-//!     delay = longest.min(delay * 2);
-//!     run.job().refresh(delay).ok(); // an error says that somebody has cancelled it meanwhile
-//! })?;
-//! scheduler.play(&clock, Moment::from_nanos(3_600_000_000_000));
-//! assert_eq!(tries.try_iter().collect::<Vec<_>>(), [1, 3, 7, 15]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -192,9 +190,12 @@ mod drive;
 mod error;
 mod event;
 pub mod future;
+mod future_work;
+mod guard;
 mod handle;
 mod job;
 mod job_handle;
+mod list;
 #[cfg(all(test, wheelhouse_loom))]
 mod model_tests;
 mod observe;
@@ -208,16 +209,17 @@ mod work;
 #[cfg(feature = "cron")]
 pub use calendar::cron;
 pub use calendar::{OnRule, Rule};
-pub use drive::{Builder, DueRun, Executor, Scheduler, Service, Stop, Stopped};
+pub use drive::{AsyncRun, Builder, DueRun, Executor, Scheduler, Service, Stop, Stopped, Stopping};
 pub use error::{BuildError, ChangeError, Reason, Rejected};
 pub use event::{Event, EventKind};
 pub use handle::{Handle, Run};
-pub use job::{Key, Missed, Status};
+pub use job::{Backoff, Group, Key, Missed, Status};
 pub use job_handle::{Job, JobHandle};
+pub use list::Jobs;
 pub use observe::{Counts, Snapshot, Summary};
 pub use plan::{OneShot, Periodic};
 pub use shard::JobIndex;
-pub use time::{Clock, ManualClock, Moment, MonotonicClock, Waker};
+pub use time::{Clock, ManualClock, Moment, MonotonicClock, Waker, When};
 
 /// What [`OneShot::send`] and [`Periodic::send`] send to, from the crate of the same name.
 pub use crossbeam_channel;

@@ -1,7 +1,8 @@
 //! What a job is told of the run it is in, and what it can do from there.
 
 use crate::EventKind;
-use crate::handle::{Handle, Run, discard};
+use crate::guard::discard;
+use crate::handle::{Handle, Run};
 use crate::job::Ending;
 use crate::job_handle::JobHandle;
 use crate::time::{Due, Moment};
@@ -46,6 +47,12 @@ impl Run<'_> {
         self.number
     }
 
+    /// Which try this is, counted from 1: above that if runs before it failed and the job
+    /// [tries again](crate::OneShot::retry).
+    pub fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
     /// How many periods were left out just before this run, see
     /// [`Missed::Skip`](crate::Missed::Skip).
     pub fn missed(&self) -> u64 {
@@ -65,10 +72,11 @@ impl Run<'_> {
     }
 
     /// Has the job wait for a time of the wall clock with its next run, because its own rule says
-    /// so; false if there is no such time.
-    pub(crate) fn wait_for_wall(&self, time: SystemTime) -> bool {
+    /// so, and so much later; false if there is no such time.
+    pub(crate) fn wait_for_wall(&self, time: SystemTime, late: Duration) -> bool {
         let house = &self.anchor.house;
-        house.move_to(self.id, Due::at_time(&*house.clock, time), false).is_ok()
+        let due = Due::at_time(&*house.clock, time).map(|due| due.later(late));
+        house.move_to(self.id, due, false).is_ok()
     }
 
     pub(crate) fn wall(&self) -> SystemTime {

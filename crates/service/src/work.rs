@@ -1,29 +1,26 @@
 //! What jobs do: a closure that runs once, one that runs again and again, a value to be sent.
 
 use crate::EventKind;
-use crate::handle::{Run, Work};
+use crate::handle::{Back, Run, Work};
 use crossbeam_channel::{Sender, TrySendError};
 use std::any::Any;
+use std::fmt::Display;
 use std::sync::Arc;
 
 /// Puts work back when it has been called, also if it panics.
 struct PutBack<'a, W: Work> {
     work: Option<Box<W>>,
-    back: &'a mut Option<Box<dyn Work>>,
+    back: &'a mut Back,
 }
 
 impl<W: Work> Drop for PutBack<'_, W> {
     fn drop(&mut self) {
-        *self.back = self.work.take().map(|work| work as Box<dyn Work>);
+        self.back.work = self.work.take().map(|work| work as Box<dyn Work>);
     }
 }
 
 /// Calls work that is to be called again.
-pub(crate) fn call_again<W: Work>(
-    work: Box<W>,
-    back: &mut Option<Box<dyn Work>>,
-    call: impl FnOnce(&mut W),
-) {
+pub(crate) fn call_again<W: Work>(work: Box<W>, back: &mut Back, call: impl FnOnce(&mut W)) {
     let mut work = PutBack { work: Some(work), back };
     if let Some(work) = &mut work.work {
         call(work);
@@ -52,7 +49,7 @@ macro_rules! brief {
 pub(crate) struct CallOnce<F>(pub(crate) F);
 
 impl<F: FnOnce(&Run<'_>) + Send + 'static> Work for CallOnce<F> {
-    fn call(self: Box<Self>, run: &Run<'_>, _: &mut Option<Box<dyn Work>>) {
+    fn call(self: Box<Self>, run: &Run<'_>, _: &mut Back) {
         (self.0)(run);
     }
 
@@ -63,8 +60,25 @@ impl<F: FnOnce(&Run<'_>) + Send + 'static> Work for CallOnce<F> {
 pub(crate) struct CallEach<F>(pub(crate) F);
 
 impl<F: FnMut(&Run<'_>) + Send + 'static> Work for CallEach<F> {
-    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Option<Box<dyn Work>>) {
+    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back) {
         call_again(self, back, |work| (work.0)(run));
+    }
+
+    any!();
+}
+
+/// A closure that runs again and again, one run at a time, and may fail.
+pub(crate) struct TryEach<F>(pub(crate) F);
+
+impl<F, T, E> Work for TryEach<F>
+where
+    F: FnMut(&Run<'_>) -> Result<T, E> + Send + 'static,
+    E: Display,
+{
+    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back) {
+        let mut error = None;
+        call_again(self, back, |work| error = (work.0)(run).err().map(|error| error.to_string()));
+        back.error = error;
     }
 
     any!();
@@ -74,7 +88,7 @@ impl<F: FnMut(&Run<'_>) + Send + 'static> Work for CallEach<F> {
 pub(crate) struct CallShared<F>(pub(crate) Arc<F>);
 
 impl<F: Fn(&Run<'_>) + Send + Sync + 'static> Work for CallShared<F> {
-    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Option<Box<dyn Work>>) {
+    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back) {
         call_again(self, back, |work| (work.0)(run));
     }
 
@@ -92,7 +106,7 @@ pub(crate) struct SendOnce<T> {
 }
 
 impl<T: Send + 'static> Work for SendOnce<T> {
-    fn call(self: Box<Self>, run: &Run<'_>, _: &mut Option<Box<dyn Work>>) {
+    fn call(self: Box<Self>, run: &Run<'_>, _: &mut Back) {
         let Self { sender, value } = *self;
         send(&sender, value, run);
     }
@@ -108,7 +122,7 @@ pub(crate) struct SendEach<T> {
 }
 
 impl<T: Clone + Send + 'static> Work for SendEach<T> {
-    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Option<Box<dyn Work>>) {
+    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back) {
         call_again(self, back, |work| send(&work.sender, work.value.clone(), run));
     }
 

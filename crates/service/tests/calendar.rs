@@ -143,7 +143,7 @@ fn no_time_has_two_runs_when_the_wall_clock_is_set_back() {
 fn a_wall_clock_that_is_set_forward_is_noticed_within_a_minute() {
     let (mut rig, log) = (Rig::starting(seconds(1000)), Log::default());
     rig.timers.on(hourly).run(wall_times(&log, &rig.clock)).unwrap();
-    let once = rig.timers.at_time(seconds(4000)).run(wall_times(&log, &rig.clock)).unwrap();
+    let once = rig.timers.at(seconds(4000)).run(wall_times(&log, &rig.clock)).unwrap();
     rig.play(Duration::from_secs(90));
     assert_eq!(once.remaining(), Some(Duration::from_secs(2910)));
     rig.clock.set_wall(seconds(3_590));
@@ -162,7 +162,7 @@ fn a_wall_clock_that_is_set_forward_is_noticed_within_a_minute() {
 #[test]
 fn a_wall_clock_that_is_set_back_makes_a_job_wait() {
     let (mut rig, log) = (Rig::starting(seconds(1000)), Log::default());
-    let job = rig.timers.at_time(seconds(1030)).run(wall_times(&log, &rig.clock)).unwrap();
+    let job = rig.timers.at(seconds(1030)).run(wall_times(&log, &rig.clock)).unwrap();
     rig.play(Duration::from_secs(20));
     rig.clock.set_wall(seconds(500));
     rig.play(Duration::from_secs(529));
@@ -192,7 +192,7 @@ fn a_run_is_in_time_by_a_wall_clock_that_drifts() {
         let (wall, seen) = (Drifting(clock.clone(), speed), log.clone());
         let late =
             move |_: &Run<'_>| seen.push(wall.wall().duration_since(seconds(50_000)).unwrap());
-        scheduler.handle().at_time(seconds(50_000)).run(late).unwrap();
+        scheduler.handle().at(seconds(50_000)).run(late).unwrap();
         scheduler.play(&clock, Moment::ORIGIN.saturating_add(Duration::from_secs(50_100)));
         let late = log.take();
         // What hurries by a two-thousandth gains 30 ms in a minute, the time between two looks.
@@ -204,7 +204,7 @@ fn a_run_is_in_time_by_a_wall_clock_that_drifts() {
 #[test]
 fn a_job_that_is_moved_no_longer_waits_for_the_wall_clock() {
     let (mut rig, log) = (Rig::starting(seconds(1000)), Log::default());
-    let job = rig.timers.at_time(seconds(5000)).run(wall_times(&log, &rig.clock)).unwrap();
+    let job = rig.timers.at(seconds(5000)).run(wall_times(&log, &rig.clock)).unwrap();
     job.refresh(Duration::from_secs(100)).unwrap();
     rig.clock.set_wall(seconds(9000));
     rig.play(Duration::from_secs(100));
@@ -241,7 +241,7 @@ fn a_run_knows_the_time_that_it_is_for() {
 #[test]
 fn a_refresh_is_in_time_after_somebody_asked_when_the_job_is_due() {
     let (mut rig, log) = (Rig::starting(seconds(0)), Log::default());
-    let job = rig.timers.at_time(seconds(HOUR)).run(wall_times(&log, &rig.clock)).unwrap();
+    let job = rig.timers.at(seconds(HOUR)).run(wall_times(&log, &rig.clock)).unwrap();
     rig.play(Duration::from_secs(1));
     rig.clock.set_wall(seconds(HOUR - 2));
     assert_eq!(job.remaining(), Some(Duration::from_secs(2)));
@@ -253,7 +253,7 @@ fn a_refresh_is_in_time_after_somebody_asked_when_the_job_is_due() {
 #[test]
 fn a_periodic_job_may_begin_at_a_time_of_the_wall_clock() {
     let (mut rig, log) = (Rig::starting(seconds(0)), Log::default());
-    let hours = rig.timers.every(Duration::from_secs(HOUR)).first_at_time(seconds(200));
+    let hours = rig.timers.every(Duration::from_secs(HOUR)).first_at(seconds(200));
     hours.run(wall_times(&log, &rig.clock)).unwrap();
     rig.clock.set_wall(seconds(50));
     rig.play(Duration::from_secs(2 * HOUR));
@@ -279,7 +279,7 @@ fn a_time_of_the_wall_clock_comes_on_the_real_clock() {
         (Service::builder().workers(1).start().unwrap(), crossbeam_channel::unbounded());
     let (begin, each) = (SystemTime::now(), sender.clone());
     let job = move |run: &Run<'_>| each.send((run.time().unwrap(), SystemTime::now())).unwrap();
-    service.handle().at_time(begin + ms(20)).run(job.clone()).unwrap();
+    service.handle().at(begin + ms(20)).run(job.clone()).unwrap();
     service.handle().on(|after: SystemTime| after.checked_add(ms(10))).times(3).run(job).unwrap();
     drop(sender);
     let runs: Vec<_> =
@@ -298,7 +298,7 @@ fn a_driver_that_sleeps_is_woken_to_look_at_the_wall_clock() {
     assert!(rig.scheduler.next_wakeup().is_some_and(|wakeup| wakeup > rig.moment(60)));
     rig.timers.after(Duration::from_secs(9 * HOUR)).run(|_| ()).unwrap();
     assert_eq!(woken.len(), 0);
-    rig.timers.at_time(seconds(9 * HOUR)).run(|_| ()).unwrap();
+    rig.timers.at(seconds(9 * HOUR)).run(|_| ()).unwrap();
     assert_eq!(woken.len(), 1);
     rig.scheduler.poll(rig.clock.now());
     assert!(
@@ -310,7 +310,7 @@ fn a_driver_that_sleeps_is_woken_to_look_at_the_wall_clock() {
 #[test]
 fn a_poll_with_a_time_of_its_own_ends() {
     let mut rig = Rig::starting(seconds(0));
-    let job = rig.timers.at_time(seconds(1000)).run(|_| ()).unwrap();
+    let job = rig.timers.at(seconds(1000)).run(|_| ()).unwrap();
     for second in [0, 60, 120, 999, 1001] {
         rig.scheduler.poll(rig.moment(second));
     }

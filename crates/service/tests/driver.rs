@@ -85,7 +85,7 @@ fn values_come_out_of_a_delay_queue_in_order_whatever_the_workers() {
 #[test]
 fn what_is_scheduled_while_a_stall_is_made_up_for_is_taken_in_meanwhile() {
     let clock = ManualClock::new();
-    let service = Service::builder().clock(clock.clone()).start().unwrap();
+    let service = Service::builder().inline().clock(clock.clone()).start().unwrap();
     let (timers, log) = (service.handle(), Log::default());
     let (sender, seen) = bounded(1);
     let inner = timers.clone();

@@ -105,7 +105,7 @@ fn what_is_kept_when_jobs_are_over_is_used_again() {
         timers.after(HOUR + ms(n as u64)).key(format!("session {n:08}")).run(|_| ()).unwrap()
     };
     for (schedule, bytes) in
-        [(one_shot as fn(&Handle, usize) -> JobHandle, 72.0..=115.0), (keyed, 240.0..=300.0)]
+        [(one_shot as fn(&Handle, usize) -> JobHandle, 72.0..=115.0), (keyed, 220.0..=300.0)]
     {
         for jobs in NUMBERS {
             let (left, more) = kept_of_each(jobs, schedule);
@@ -201,7 +201,7 @@ fn schedule_all_kinds(timers: &Handle) -> Vec<JobHandle> {
             .key("twice")
             .run(|run| run.job().refresh(ms(3)).unwrap_or_default())
             .unwrap(),
-        timers.at_time(SystemTime::now() + HOUR).key("wall").run(|_| ()).unwrap(),
+        timers.at(SystemTime::now() + HOUR).key("wall").run(|_| ()).unwrap(),
     ]
 }
 
@@ -222,7 +222,7 @@ fn what_a_service_holds_is_gone_with_it() {
         let service = if workers > 0 {
             builder.workers(workers).start().unwrap()
         } else {
-            builder.start().unwrap()
+            builder.inline().start().unwrap()
         };
         let timers = service.handle();
         let jobs = schedule_all_kinds(&timers);

@@ -4,11 +4,13 @@
 mod common;
 
 use common::{Log, Rig, at, ms};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::NoMeter;
-use wheelhouse_service::{Clock, JobIndex, ManualClock, Missed, Moment, Reason, Scheduler, Status};
+use wheelhouse_service::{
+    Clock, JobIndex, ManualClock, Missed, Moment, Reason, Run, Scheduler, Status,
+};
 
 #[test]
 fn a_job_runs_once_at_its_time() {
@@ -40,12 +42,12 @@ fn a_moment_a_time_of_day_and_a_delay_are_the_same_thing() {
     clock.set(at(10));
     timers.after(ms(20)).run(log.named("after")).unwrap();
     timers.at(at(30)).run(log.named("at")).unwrap();
-    timers.at_time(noon + ms(30)).run(log.named("at time")).unwrap();
+    timers.at(noon + ms(30)).run(log.named("at time")).unwrap();
     scheduler.play(&clock, at(100));
     assert_eq!(log.take(), [(30, "after"), (30, "at"), (30, "at time")]);
     // What is past is due at once.
     timers.at(at(50)).run(log.named("at")).unwrap();
-    timers.at_time(noon).run(log.named("at time")).unwrap();
+    timers.at(noon).run(log.named("at time")).unwrap();
     timers.after(ms(0)).run(log.named("after")).unwrap();
     assert_eq!(scheduler.poll(clock.now()), 3);
     assert_eq!(log.take(), [(100, "at"), (100, "at time"), (100, "after")]);
@@ -366,4 +368,76 @@ fn every_backend_runs_the_same_jobs_at_the_same_times() {
     for (name, runs) in &all {
         assert_eq!(runs, &all[0].1, "{name} and {}", all[0].0);
     }
+}
+
+/// Jitter makes runs late, and leaves the schedule as it is.
+#[test]
+fn with_jitter_each_run_is_late_by_up_to_as_much_and_nothing_drifts() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let times = log.clone();
+    let seen = move |run: &Run<'_>| {
+        assert_eq!(run.missed(), 0);
+        times.push(run.deadline().as_nanos());
+    };
+    for missed in [Missed::Burst, Missed::Skip, Missed::Delay] {
+        let begin = rig.timers.now().as_nanos();
+        let plan = rig.timers.every(ms(100)).missed(missed).jitter(ms(90)).times(1000);
+        let job = plan.run(seen.clone()).unwrap();
+        rig.scheduler.play(&rig.clock, rig.clock.now().saturating_add(ms(200_000)));
+        assert_eq!(job.status(), Status::Finished);
+        let late: Vec<_> =
+            (1..).zip(log.take()).map(|(n, at)| at - begin - n * 100_000_000).collect();
+        assert!(late.iter().all(|late| *late <= 90_000_000), "{missed:?}: {late:?}");
+        for third in 0..3 {
+            let within = |late: &&u64| **late / 30_000_001 == third;
+            assert!(late.iter().filter(within).count() > 200, "{missed:?}: all over it");
+        }
+    }
+}
+
+#[test]
+fn with_jitter_a_rule_keeps_its_times_and_its_runs_are_late_by_up_to_as_much() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let seconds = |after: SystemTime| {
+        let whole = after.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs();
+        Some(SystemTime::UNIX_EPOCH + Duration::from_secs(whole + 1))
+    };
+    let times = log.clone();
+    let job = rig.timers.on(seconds).jitter(ms(500)).times(100).run(move |run| {
+        let time = run.time().unwrap().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        times.push((time, run.started().since_origin() - time));
+    });
+    let job = job.unwrap();
+    rig.play(200_000);
+    let runs = log.take();
+    assert!(runs.iter().map(|(time, _)| time.as_secs()).eq(1..=100), "{runs:?}");
+    assert!(runs.iter().all(|(_, late)| *late <= ms(501)), "up to a tick more: {runs:?}");
+    assert!([ms(150), ms(350)].iter().all(|at| runs.iter().any(|(_, late)| late > at)));
+    assert_eq!(job.status(), Status::Finished);
+}
+
+#[test]
+fn a_point_in_time_may_be_an_instant_or_a_time_of_the_wall_clock() {
+    let clock = ManualClock::with_wall(SystemTime::UNIX_EPOCH + Duration::from_secs(50));
+    let mut scheduler = Scheduler::builder().tick(ms(1)).clock(clock.clone()).build().unwrap();
+    let (timers, log) = (scheduler.handle(), Log::default());
+    let wall = clock.wall();
+    let later = Instant::now() + Duration::from_secs(10);
+    let by_instant = timers.at(later).run(log.named("instant")).unwrap();
+    let due = by_instant.deadline().unwrap().since_origin();
+    assert!((Duration::from_secs(9)..=Duration::from_secs(10)).contains(&due), "{due:?}");
+    let by_time = timers.at(wall + ms(20)).run(log.named("time")).unwrap();
+    assert_eq!((by_time.next_time(), by_time.deadline()), (Some(wall + ms(20)), Some(at(20))));
+    let moved = timers.at(at(5)).run(log.named("moved")).unwrap();
+    assert_eq!(moved.next_time(), Some(wall + ms(5)));
+    moved.reschedule(wall + ms(30)).unwrap();
+    let first = timers.every(ms(50)).first_at(wall + ms(40)).times(2);
+    first.run(log.named("periodic")).unwrap();
+    timers.at(Instant::now() - ms(1)).run(log.named("past")).unwrap();
+    // It is set back by half a second, and what waits for it waits longer.
+    clock.set_wall(wall - ms(500));
+    scheduler.play(&clock, at(1_000));
+    let expected =
+        [(0, "past"), (520, "time"), (530, "moved"), (540, "periodic"), (590, "periodic")];
+    assert_eq!(log.take(), expected);
 }

@@ -22,7 +22,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 fn all_kinds() -> [(&'static str, Builder); 3] {
     let spawn = |run: DueRun| drop(thread::spawn(|| run.run()));
     [
-        ("inline", Service::builder()),
+        ("inline", Service::builder().inline()),
         ("workers", Service::builder().workers(2)),
         ("executor", Service::builder().executor(spawn)),
     ]
@@ -142,7 +142,7 @@ fn a_slow_job_delays_no_other_while_a_worker_is_free() {
 #[test]
 fn stopping_waits_for_runs_that_have_begun_or_wait_for_a_worker() {
     for (kind, builder) in
-        [("inline", Service::builder()), ("one worker", Service::builder().workers(1))]
+        [("inline", Service::builder().inline()), ("one worker", Service::builder().workers(1))]
     {
         let service = builder.start().unwrap();
         let timers = service.handle();
@@ -218,7 +218,7 @@ fn a_job_that_is_moved_while_the_service_stops_is_given_back() {
 
 #[test]
 fn stopping_at_once_does_not_wait_for_a_job_on_the_driving_thread() {
-    let service = Service::start().unwrap();
+    let service = Service::builder().inline().start().unwrap();
     let timers = service.handle();
     let held = Held::start(&timers);
     let overdue = timers.after(ms(0)).tracked().run(|_| ()).unwrap();
@@ -248,7 +248,7 @@ fn a_periodic_job_that_runs_at_the_stop_has_no_further_run() {
 #[test]
 fn dropping_waits_for_the_threads() {
     for (kind, builder) in
-        [("inline", Service::builder()), ("workers", Service::builder().workers(2))]
+        [("inline", Service::builder().inline()), ("workers", Service::builder().workers(2))]
     {
         let service = builder.start().unwrap();
         let (done, witness) = (Arc::new(AtomicBool::new(false)), Arc::new(()));
@@ -391,5 +391,33 @@ fn many_services_start_and_stop_while_others_schedule() {
         let stopped = returns(move || service.stop(Stop::Wait));
         let scheduled: usize = producers.into_iter().map(|producer| producer.join().unwrap()).sum();
         assert_eq!(scheduled, ran.len() + stopped.jobs.len(), "each has run or was given back");
+    }
+}
+
+/// With the defaults, without a word about workers.
+#[test]
+fn a_slow_job_delays_no_other_by_default() {
+    let service = Service::start().unwrap();
+    let timers = service.handle();
+    let held = Held::start(&timers);
+    let (sender, ran) = unbounded();
+    timers.after(ms(1)).run(move |_| sender.send(()).unwrap()).unwrap();
+    arrives(&ran);
+    held.release.send(()).unwrap();
+    assert!(service.stop(Stop::Wait).jobs.is_empty());
+}
+
+/// The driving thread is the only one whose timer slack is set.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_timer_slack_is_that_of_the_driving_thread() {
+    let slack = || rustix::thread::current_timer_slack().unwrap();
+    let default = slack();
+    for (asked, set) in [(Duration::from_nanos(1), 1), (Duration::ZERO, 1), (ms(3), 3_000_000)] {
+        let builder = Service::builder().inline().timer_slack(asked);
+        let (sender, seen) = unbounded();
+        let service = builder.start().unwrap();
+        service.handle().after(ms(1)).run(move |_| sender.send(slack()).unwrap()).unwrap();
+        assert_eq!((arrives(&seen), slack()), (set, default), "{asked:?}");
     }
 }

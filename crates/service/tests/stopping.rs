@@ -74,7 +74,7 @@ fn an_observer_stops(
 }
 
 fn inline() -> Builder {
-    Service::builder()
+    Service::builder().inline()
 }
 
 fn workers() -> Builder {

@@ -1,13 +1,20 @@
-//! With the feature `tracing`: what goes wrong is emitted as a warning that names the job.
+//! With the feature `tracing`: each run is a span, and what goes wrong is a warning that names the
+//! job.
 #![cfg(feature = "tracing")]
 
 mod common;
 
 use common::{Log, Rig, ms};
 use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Waker};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
+use wheelhouse_service::{AsyncRun, Run};
 
 /// Writes down the fields of warnings.
 struct Warnings(Log<String>);
@@ -48,4 +55,75 @@ fn a_panic_is_a_warning_that_names_the_job() {
     let mut fields = log.take();
     fields.sort();
     assert_eq!(fields, ["job: job 'report'", "message: job 'report' panicked: no paper"]);
+}
+
+/// Writes down the fields of spans, and which of them an event belongs to.
+struct Spans {
+    log: Log<String>,
+    current: Mutex<Vec<u64>>,
+    made: AtomicU64,
+}
+
+impl Subscriber for Spans {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.is_span() || metadata.target() == "user"
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        span.record(&mut Fields(&self.log));
+        Id::from_u64(self.made.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn enter(&self, span: &Id) {
+        self.current.lock().unwrap().push(span.into_u64());
+    }
+
+    fn exit(&self, _: &Id) {
+        self.current.lock().unwrap().pop();
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        self.log.push(format!("in {:?}", self.current.lock().unwrap()));
+        event.record(&mut Fields(&self.log));
+    }
+}
+
+#[test]
+fn what_a_run_logs_is_in_its_span_also_if_it_is_a_future() {
+    let log = Log::default();
+    let spans = Spans { log: log.clone(), current: Mutex::default(), made: AtomicU64::new(0) };
+    let runs = Log::default();
+    let keep = runs.clone();
+    let mut rig = Rig::with(|builder| builder.spawn_on(move |run: AsyncRun| keep.push(run)));
+    let hello = |_: &Run<'_>| tracing::info!(target: "user", "hello");
+    rig.timers.after(ms(1)).named("greeter").run(hello).unwrap();
+    let plan = rig.timers.after(ms(2)).named("later");
+    let later = plan.run_async(|_| async { tracing::info!(target: "user", "and again") });
+    drop(later.unwrap());
+    tracing::subscriber::with_default(spans, || {
+        rig.play(10);
+        let run = &mut runs.take()[0];
+        assert!(Pin::new(run).poll(&mut Context::from_waker(Waker::noop())).is_ready());
+        tracing::info!(target: "user", "outside");
+    });
+    let expected = [
+        "job: job 'greeter'",
+        "number: 1",
+        "attempt: 1",
+        "lateness: 0ns",
+        "in [1]",
+        "message: hello",
+        "job: job 'later'",
+        "number: 1",
+        "attempt: 1",
+        "lateness: 8ms",
+        "in [2]",
+        "message: and again",
+        "in []",
+        "message: outside",
+    ];
+    assert_eq!(log.take(), expected);
 }

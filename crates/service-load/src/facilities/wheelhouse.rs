@@ -73,7 +73,10 @@ impl<K> Wheelhouse<K> {
     pub fn start(tick: Duration, workers: Option<usize>) -> Result<Self> {
         let clock = MonotonicClock::new();
         let builder = Service::builder().tick(tick).clock(clock);
-        let builder = if let Some(workers) = workers { builder.workers(workers) } else { builder };
+        let builder = match workers {
+            Some(workers) => builder.workers(workers),
+            None => builder.inline(),
+        };
         Ok(Self::of(builder.start()?, clock))
     }
 
@@ -84,8 +87,12 @@ impl<K> Wheelhouse<K> {
     /// As [`start`](Self::start).
     pub fn on_heap(tick: Duration) -> Result<Self> {
         let clock = MonotonicClock::new();
-        let service =
-            Service::builder().tick(tick).clock(clock).backend(BinaryHeap::new()).start()?;
+        let service = Service::builder()
+            .inline()
+            .tick(tick)
+            .clock(clock)
+            .backend(BinaryHeap::new())
+            .start()?;
         Ok(Self::of(service, clock))
     }
 

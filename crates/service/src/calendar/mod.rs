@@ -3,13 +3,15 @@
 #[cfg(feature = "cron")]
 pub mod cron;
 
-use crate::handle::{Handle, Run, Work};
-use crate::job::Key;
+use crate::future_work::{Async, Each};
+use crate::handle::{Back, Handle, Run, RunFuture, Work};
+use crate::job::{Backoff, Group, Key, draw};
 use crate::job_handle::JobHandle;
 use crate::plan::Periodic;
-use crate::work::call_again;
+use crate::work::{CallEach, TryEach, call_again};
 use crate::{Reason, Rejected};
 use std::any::Any;
+use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -65,7 +67,7 @@ const RETRY: Duration = Duration::from_secs(60);
 /// A rule that panics is reported as a panic of the job, its closure is not called, and it is tried
 /// again after a minute.
 ///
-/// A run waits for the wall clock to show its time, see [`Handle::at_time`]: it never begins
+/// A run waits for the wall clock to show its time, see [`Handle::at`]: it never begins
 /// before, and if that clock is set forward, or the machine was suspended, it begins within a
 /// minute of that. A run that an executor dropped is tried again after a minute.
 #[must_use = "nothing is scheduled until `run` is called"]
@@ -101,6 +103,31 @@ impl<R: Rule> OnRule<'_, R> {
         self
     }
 
+    /// Tries runs that fail again, before the next time of the rule; not the last of a rule that
+    /// ends. See [`Periodic::retry`].
+    pub fn retry(mut self, backoff: Backoff) -> Self {
+        self.plan = self.plan.retry(backoff);
+        self
+    }
+
+    /// Lets each run be late by anything up to this, by chance. See [`Periodic::jitter`].
+    pub fn jitter(mut self, jitter: Duration) -> Self {
+        self.plan = self.plan.jitter(jitter);
+        self
+    }
+
+    /// Has runs begin only when the group has a place for them. See [`Group`].
+    pub fn group(mut self, group: &Group) -> Self {
+        self.plan = self.plan.group(group);
+        self
+    }
+
+    /// Limits each run of an async job. See [`Periodic::limit`].
+    pub fn limit(mut self, limit: Duration) -> Self {
+        self.plan = self.plan.limit(limit);
+        self
+    }
+
     /// Schedules a closure. One run at a time. When the rule has no further time, or names one that
     /// is not after the last, the job is finished, as by [`Run::end`].
     ///
@@ -112,12 +139,69 @@ impl<R: Rule> OnRule<'_, R> {
     where
         F: FnMut(&Run<'_>) + Send + 'static,
     {
+        let scheduled = self.schedule(CallEach(function));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
+    }
+
+    /// Schedules an async job, see [`OneShot::run_async`](crate::OneShot::run_async). One run at a
+    /// time.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`run`](Self::run).
+    pub fn run_async<F, Fut>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: FnMut(&Run<'_>) -> Fut + Send + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        let limit = self.plan.be_async();
+        let scheduled = self.schedule(Async::new(Each(function), limit));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
+    }
+
+    /// Schedules a closure that may fail. See [`Periodic::try_run`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`run`](Self::run).
+    pub fn try_run<F, T, E>(self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: FnMut(&Run<'_>) -> Result<T, E> + Send + 'static,
+        E: fmt::Display,
+    {
+        let scheduled = self.schedule(TryEach(function));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
+    }
+
+    /// Schedules an async job that may fail. See [`Periodic::try_run`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`run`](Self::run).
+    pub fn try_run_async<F, Fut, T, E>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: FnMut(&Run<'_>) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<T, E>> + Send + 'static,
+        E: fmt::Display,
+    {
+        let limit = self.plan.be_async();
+        let scheduled = self.schedule(Async::new(Each(function), limit));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
+    }
+
+    fn schedule<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
         if self.first.is_none() {
-            return Err(Rejected { reason: Reason::NoOccurrence, job: function });
+            return Err((Reason::NoOccurrence, work));
         }
+        let jitter = self.plan.jitter_of();
+        let plan = self.plan.by_rule();
+        let inner = Back { work: Some(Box::new(work)), ..Back::default() };
         let scheduled =
-            self.plan.schedule(false, CallOnRule { rule: self.rule, last: None, function });
-        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.function })
+            plan.schedule(false, CallOnRule { rule: self.rule, last: None, jitter, inner });
+        scheduled.map_err(|(reason, work)| {
+            let work = work.inner.work.expect("it has not run");
+            (reason, *work.into_any().downcast().expect("the work that was given"))
+        })
     }
 }
 
@@ -128,42 +212,61 @@ impl Handle {
         // A run that was dropped is tried again so long after that, and not once for each period of
         // a stall.
         let plan = Periodic::new(self, self.ticks().length().max(RETRY), None).fixed_delay();
-        let plan = if let Some(time) = first { plan.first_at_time(time) } else { plan };
+        let plan = if let Some(time) = first { plan.first_at(time) } else { plan };
         OnRule { plan, rule, first }
     }
 }
 
-/// A closure, and the rule that says when it is to be called again.
-struct CallOnRule<R, F> {
+/// Work, and the rule that says when it is to be done again.
+struct CallOnRule<R> {
     rule: R,
     /// The last time that had its run.
     last: Option<SystemTime>,
-    function: F,
+    jitter: Duration,
+    inner: Back,
 }
 
-impl<R: Rule, F: FnMut(&Run<'_>)> CallOnRule<R, F> {
-    /// Moves the next run to where the rule wants it; false if there is none.
-    fn plan_next(&mut self, run: &Run<'_>) -> bool {
+impl<R: Rule> CallOnRule<R> {
+    /// Moves the next run to where the rule wants it; ends the job if there is none.
+    ///
+    /// To be called first, so that a closure that panics has a next run, and one that ends the job
+    /// or moves it has the last word.
+    fn plan_next(&mut self, run: &Run<'_>) {
+        if run.is_last() || run.extra {
+            return;
+        }
         // A run that was moved to a moment is for no time, and takes none away.
         self.last = run.time().or(self.last);
         let wall = run.wall();
         let after = self.last.map_or(wall, |last| wall.max(last));
         // A rule that names a time that is past would have the job run for ever.
         let next = self.rule.next(after).filter(|next| *next > after);
-        next.is_some_and(|next| run.wait_for_wall(next))
+        if !next.is_some_and(|next| run.wait_for_wall(next, draw(self.jitter))) {
+            run.end();
+        }
     }
 }
 
-impl<R: Rule, F: FnMut(&Run<'_>) + Send + 'static> Work for CallOnRule<R, F> {
-    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Option<Box<dyn Work>>) {
-        call_again(self, back, |work| {
-            // First, so that a closure that panics has a next run, and one that ends the job or
-            // moves it has the last word.
-            if !run.is_last() && !work.plan_next(run) {
-                run.end();
-            }
-            (work.function)(run);
+impl<R: Rule> Work for CallOnRule<R> {
+    fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back) {
+        let mut error = None;
+        call_again(self, back, |it| {
+            it.plan_next(run);
+            let work = it.inner.work.take_if(|_| !run.stale);
+            work.into_iter().for_each(|work| work.call(run, &mut it.inner));
+            error = it.inner.error.take();
         });
+        back.error = error;
+    }
+
+    fn call_async(self: Box<Self>, run: &Run<'_>, back: &mut Back) -> Option<RunFuture> {
+        let mut future = None;
+        call_again(self, back, |it| {
+            it.plan_next(run);
+            let work = it.inner.work.take_if(|_| !run.stale);
+            future = work.and_then(|work| work.call_async(run, &mut it.inner));
+        });
+        future
     }
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {

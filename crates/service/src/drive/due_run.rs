@@ -1,10 +1,13 @@
 //! A run as an executor gets it, and how runs are carried out, wherever that is.
 
+use super::async_run::{AsyncRun, block_on};
 use crate::EventKind;
-use crate::handle::{Handle, Run, Shared, Work, discard, guarded};
-use crate::job::{Id, Info};
+use crate::guard::{discard, guarded};
+use crate::handle::{Anchor, Back, Handle, Run, Shared, Work};
+use crate::job::{Group, Id, Info, Seat};
 use crate::job_handle::JobHandle;
-use crate::shard::{Begun, Done, Leftover};
+use crate::observe::RunSpan;
+use crate::shard::{Begun, Done, Leftover, Way};
 use crate::time::Moment;
 use std::fmt;
 use std::sync::Arc;
@@ -22,11 +25,20 @@ pub struct DueRun {
     info: Option<Arc<Info>>,
     /// The run begins unless this turn is over. `None` when it has begun, or was found to be over.
     turn: Option<u32>,
+    way: Way,
+    /// Its place in a group. Given up after all else.
+    seat: Option<Seat>,
 }
 
 impl DueRun {
-    pub(super) fn new(timers: Handle, id: Id, info: Option<Arc<Info>>, turn: u32) -> Self {
-        Self { timers, id, info, turn: Some(turn) }
+    pub(super) fn new(
+        timers: Handle,
+        id: Id,
+        info: Option<Arc<Info>>,
+        turn: u32,
+        way: Way,
+    ) -> Self {
+        Self { timers, id, info, turn: Some(turn), way, seat: None }
     }
 
     /// The job.
@@ -34,12 +46,40 @@ impl DueRun {
         self.timers.job_handle(self.id, self.info.clone())
     }
 
+    /// What it needs a place in.
+    pub(super) fn group(&self) -> Option<Group> {
+        self.way.group.clone()
+    }
+
+    pub(super) fn seat(&mut self) -> &mut Option<Seat> {
+        &mut self.seat
+    }
+
+    /// Whether it is a future. The others are closures.
+    pub(super) fn is_async(&self) -> bool {
+        self.way.is_async
+    }
+
     /// Carries it out on this thread. Returns when the job does; if it panics, that is caught and
     /// reported.
     pub fn run(mut self) {
-        let Some(turn) = self.turn.take() else { return };
+        if self.is_async() {
+            return block_on(AsyncRun::new(self));
+        }
+        let _inside = self.timers.house().enter();
+        if let Some(begun) = self.begin() {
+            carry_out(&self.timers, begun);
+        }
+    }
+
+    pub(super) fn timers(&self) -> &Handle {
+        &self.timers
+    }
+
+    /// Begins the run, unless its turn is over.
+    pub(super) fn begin(&mut self) -> Option<Begun<dyn Work>> {
+        let turn = self.turn.take()?;
         let shared = self.timers.shared();
-        let _inside = shared.house.enter();
         let now = shared.house.now();
         let begun = shared.house.with(self.id.shard, |core| {
             let begun = core.begin_turn(self.id, turn, now);
@@ -48,10 +88,7 @@ impl DueRun {
             }
             begun.map(|(begun, _)| begun).ok_or(core.stage())
         });
-        match begun {
-            Ok(begun) => carry_out(&self.timers, begun),
-            Err(stage) => shared.house.handed_in(stage),
-        }
+        begun.map_err(|stage| shared.house.handed_in(stage)).ok()
     }
 }
 
@@ -79,30 +116,78 @@ impl fmt::Debug for DueRun {
 
 /// Carries out a run, to its end.
 fn carry_out(timers: &Handle, begun: Begun<dyn Work>) {
-    let (id, shared) = (begun.id, timers.shared());
-    let (done, _) = call(timers, begun, shared.house.now());
+    let (done, _) = call(timers, begun, timers.house().now());
+    end(timers, done);
+}
+
+/// Ends a run that was handed out.
+pub(super) fn end(timers: &Handle, done: Done<dyn Work>) {
+    let (id, shared) = (done.id, timers.shared());
     match shared.house.with(id.shard, |core| core.end(done).ok_or(core.stage())) {
         Ok(leftover) => clear(shared, id, leftover),
         Err(stage) => shared.house.handed_in(stage),
     }
 }
 
+/// What a job is told of a run.
+pub(super) fn run_of<'a>(
+    anchor: &'a Anchor,
+    begun: &'a Begun<dyn Work>,
+    started: Moment,
+) -> Run<'a> {
+    let Begun { id, ref info, deadline, time, number, missed, last, .. } = *begun;
+    let Begun { extra, stale, tries, .. } = *begun;
+    let (info, attempt) = (info.as_ref(), tries.0);
+    Run { anchor, id, info, deadline, time, started, number, missed, last, extra, stale, attempt }
+}
+
 /// Calls the job, and reports how that went. And whether there was something to be reported.
 pub(super) fn call(
     timers: &Handle,
-    begun: Begun<dyn Work>,
+    mut begun: Begun<dyn Work>,
     started: Moment,
 ) -> (Done<dyn Work>, bool) {
-    let Begun { id, work, info, deadline, time, number, missed, last, beside, watch } = begun;
-    let (shared, anchor) = (timers.shared(), timers.anchor(id.shard));
-    if last {
-        // Before it runs, so that it can schedule another job under its own key.
-        shared.house.free_key(info.as_deref(), id);
+    let work = begun.work.take();
+    free_key(timers.shared(), &begun);
+    let mut back = Back::default();
+    let outcome = {
+        let run = run_of(timers.anchor(begun.id.shard), &begun, started);
+        let span = RunSpan::of(&run);
+        let _entered = span.enter();
+        guarded(|| work.into_iter().for_each(|work| work.call(&run, &mut back)))
+    };
+    let outcome = outcome.map_err(EventKind::Panicked).and_then(|()| result(&begun, &mut back));
+    finish(timers, begun, started, outcome, back)
+}
+
+/// What is to be reported of a run that returned.
+#[inline]
+pub(super) fn result(begun: &Begun<dyn Work>, back: &mut Back) -> Result<(), EventKind> {
+    match back.error.take() {
+        None => Ok(()),
+        Some(error) if begun.tries.1 => Err(EventKind::Failed(error)),
+        Some(error) => Err(EventKind::GaveUp(error)),
     }
-    let run =
-        Run { anchor, id, info: info.as_ref(), deadline, time, started, number, missed, last };
-    let mut back = None;
-    let outcome = guarded(|| work.call(&run, &mut back));
+}
+
+/// Before the last run, so that it can schedule another job under its own key.
+#[inline]
+pub(super) fn free_key(shared: &Shared, begun: &Begun<dyn Work>) {
+    if begun.frees_key {
+        shared.house.free_key(begun.info.as_deref(), begun.id);
+    }
+}
+
+/// Reports how a run went that has just ended. And whether there was something to be reported.
+pub(super) fn finish(
+    timers: &Handle,
+    begun: Begun<dyn Work>,
+    started: Moment,
+    outcome: Result<(), EventKind>,
+    back: Back,
+) -> (Done<dyn Work>, bool) {
+    let Begun { id, info, deadline, beside, stale, watch, .. } = begun;
+    let shared = timers.shared();
     let told_before =
         watch.is_some_and(|key| shared.house.with(id.shard, |core| core.runs.unwatch(key)));
     if told_before {
@@ -112,16 +197,23 @@ pub(super) fn call(
     let ended = shared.house.now();
     let took = ended.saturating_since(started);
     let told = outcome.is_err() || took > shared.slow_after;
-    if let Err(message) = outcome {
-        shared.report(run.job(), EventKind::Panicked(message));
-    }
-    if took > shared.slow_after {
-        if !told_before {
-            shared.house.with(id.shard, |core| core.counts.slow += 1);
+    let failed = outcome.is_err();
+    if told {
+        let job = || timers.job_handle(id, info.clone());
+        if let Err(kind) = outcome {
+            if let Some(info) = &info {
+                info.fail(kind.reason());
+            }
+            shared.report(job(), kind);
         }
-        shared.report(run.job(), EventKind::Slow(took));
+        if took > shared.slow_after {
+            if !told_before {
+                shared.house.with(id.shard, |core| core.counts.slow += 1);
+            }
+            shared.report(job(), EventKind::Slow(took));
+        }
     }
-    (Done { id, work: back, deadline, started, ended, beside }, told)
+    (Done { id, work: back.work, deadline, started, ended, beside, failed, stale }, told)
 }
 
 /// Does what is left to be done when a run has ended.

@@ -2,7 +2,7 @@
 
 use super::due_run::DueRun;
 use crate::BuildError;
-use crate::handle::guarded;
+use crate::guard::guarded;
 use crate::sync::thread::{self, JoinHandle};
 use crate::sync::{Mutex, Sender, unbounded};
 

@@ -1,20 +1,26 @@
 //! What drives the shards: it takes out what is due, runs it or hands it to workers, and sleeps
 //! until the next.
 
+mod async_run;
 mod builder;
 mod due_run;
 mod executor;
 mod scheduler;
 mod service;
+mod stopping;
 
+pub use async_run::AsyncRun;
+pub(crate) use async_run::block_on;
 pub use builder::Builder;
 pub use due_run::DueRun;
 pub use executor::Executor;
 pub use scheduler::Scheduler;
 pub use service::{Service, Stop, Stopped};
+pub use stopping::Stopping;
 
-use crate::handle::{Handle, guarded};
-use crate::shard::{Came, Done, Stage, Watch};
+use crate::guard::guarded;
+use crate::handle::{Futures, Handle, Work};
+use crate::shard::{Came, Done, Stage, Taken, Watch};
 use crate::time::Moment;
 use crate::{EventKind, Job};
 use executor::Runner;
@@ -88,8 +94,8 @@ impl Driver {
             match came {
                 None => break,
                 Some(Came::Wake(waker)) => guarded(|| waker.wake()).unwrap_or_default(),
-                Some(Came::There(id, turn, info)) => {
-                    runner.launch(DueRun::new(self.timers.clone(), id, info, turn));
+                Some(Came::There(id, turn, info, way)) => {
+                    self.hand_out(DueRun::new(self.timers.clone(), id, info, turn, way));
                 }
                 Some(Came::Here(begun)) => {
                     let _inside = house.enter();
@@ -106,6 +112,20 @@ impl Driver {
             runs += 1;
         }
         Some(runs)
+    }
+
+    /// Has a run carried out elsewhere, when its group has a place for it.
+    fn hand_out(&self, mut run: DueRun) {
+        let Some(group) = run.group() else { return launch(&self.runner, run) };
+        // The queue of the group must not keep the workers alive that it waits for.
+        let runner = Arc::downgrade(&self.runner);
+        group.enter(Box::new(move |seat| {
+            *run.seat() = Some(seat);
+            // Without workers it is dropped, and reported by that.
+            if let Some(runner) = runner.upgrade() {
+                launch(&runner, run);
+            }
+        }));
     }
 
     /// See [`Scheduler::next_wakeup`].
@@ -145,16 +165,32 @@ impl Driver {
     }
 }
 
+/// Has a run carried out.
+fn launch(runner: &Runner, run: DueRun) {
+    let timers = run.timers().clone();
+    match &timers.shared().futures {
+        // If it panics, the run is dropped and reported; the driver goes on.
+        Futures::Spawned(spawn) if run.is_async() => {
+            guarded(|| spawn(AsyncRun::new(run))).unwrap_or_default();
+        }
+        _ => runner.launch(run),
+    }
+}
+
 /// Takes back what will not run, and tells the futures among it, which hear that the service has
 /// been stopped: at once, as one of them may be what a run waits for, which the stop waits for.
 fn give_back(timers: &Handle, due: bool, stage: Stage) -> Vec<Job> {
     let taken = timers.house().take_back(due, stage);
     let mut jobs = Vec::new();
     for taken in taken {
-        let job = Job::new(Arc::clone(timers.anchor(taken.id.shard)), taken);
+        let job = given_back(timers, taken);
         guarded(|| jobs.extend(job.tell().err())).unwrap_or_default();
     }
     jobs
+}
+
+fn given_back(timers: &Handle, taken: Taken<dyn Work>) -> Job {
+    Job::new(Arc::clone(timers.anchor(taken.id.shard)), taken)
 }
 
 /// In the order of deadlines, and of scheduling.

@@ -2,12 +2,14 @@
 
 use super::executor::Runner;
 use super::{Driver, give_back, in_order};
-use crate::handle::{Handle, Shared, discard};
+use crate::guard::discard;
+use crate::handle::{Handle, Shared};
 use crate::shard::Stage;
 use crate::time::{Clock, ManualClock, Moment, Waker};
 use crate::{Builder, Job};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// How often [`Scheduler::play`] polls at one moment.
 const ROUNDS: u32 = 1_000;
@@ -45,6 +47,8 @@ const ROUNDS: u32 = 1_000;
 /// [`stop`](Self::stop) gives the jobs back.
 pub struct Scheduler {
     driver: Driver,
+    /// Of the thread that is to drive it.
+    pub(super) timer_slack: Option<Duration>,
     /// Another drives it.
     left: bool,
 }
@@ -55,8 +59,9 @@ impl Scheduler {
         Builder::new()
     }
 
-    pub(super) fn new(shared: &Arc<Shared>, runner: Runner) -> Self {
-        Self { driver: Driver::new(Handle::new(shared), Arc::new(runner)), left: false }
+    pub(super) fn new(shared: &Arc<Shared>, runner: Runner, timer_slack: Option<Duration>) -> Self {
+        let driver = Driver::new(Handle::new(shared), Arc::new(runner));
+        Self { driver, timer_slack, left: false }
     }
 
     pub(super) fn driver(&self) -> &Driver {

@@ -1,9 +1,10 @@
 //! The service: a driver with a thread of its own.
 
-use super::executor::{Runner, join};
+use super::executor::Runner;
 use super::scheduler::Scheduler;
-use super::{Driver, give_back, in_order};
-use crate::handle::{Handle, discard};
+use super::{Driver, give_back};
+use crate::guard::discard;
+use crate::handle::Handle;
 use crate::shard::Stage;
 use crate::sync::Parker;
 use crate::sync::thread::{self, JoinHandle};
@@ -13,8 +14,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A timer service that runs by itself: one thread sleeps until something is due, and runs it or
-/// hands it to workers.
+/// A timer service that runs by itself: one thread sleeps until something is due, and hands it to
+/// workers, or runs it.
 ///
 /// The thread sleeps until the next wake-up and is woken for what is due earlier; with nothing to
 /// do it uses no processor time. A stall of the machine is made up for when it ends, without drift:
@@ -39,9 +40,9 @@ use std::time::Duration;
 /// Dropping it stops it and joins its threads: it waits for runs that go on, drops the jobs that
 /// are still to run, and handles then answer that it has been stopped.
 pub struct Service {
-    timers: Handle,
-    runner: Arc<Runner>,
-    driver: Option<JoinHandle<()>>,
+    pub(super) timers: Handle,
+    pub(super) runner: Arc<Runner>,
+    pub(super) driver: Option<JoinHandle<()>>,
 }
 
 /// How to stop a [`Service`].
@@ -54,6 +55,10 @@ pub enum Stop {
     Wait,
     /// The same, but no longer than this; then as with `Now`.
     WaitFor(Duration),
+    /// When all jobs have come to their times and their ends, but no longer than this; then as with
+    /// `Now`. New jobs are refused meanwhile, and periodic jobs without an end are given back at
+    /// once, but for those of which a run goes on, which end with that. Futures go on.
+    Drain(Duration),
 }
 
 /// What is left when a [`Service`] has stopped.
@@ -72,7 +77,8 @@ pub struct Stopped {
 
 impl Scheduler {
     /// Gives the scheduler a thread of its own. It is gone by that, so that it cannot be started
-    /// twice. What is built by [`Builder::start`] has a shard for each processor; this one has one.
+    /// twice. What is built by [`Builder::start`] has a shard for each processor, and workers; this
+    /// one has one shard, and runs jobs on its thread, unless something else was chosen.
     ///
     /// # Errors
     ///
@@ -83,15 +89,20 @@ impl Scheduler {
         let driver = self.driver();
         let (timers, runner) = (driver.timers.clone(), Arc::clone(&driver.runner));
         let its = Driver::new(timers.clone(), Arc::clone(&runner));
-        let thread =
-            thread::Builder::new().name("wheelhouse-driver".to_owned()).spawn(move || run(its))?;
+        let slack = self.timer_slack;
+        let drive = move || {
+            slack.into_iter().for_each(set_timer_slack);
+            run(its);
+        };
+        let thread = thread::Builder::new().name("wheelhouse-driver".to_owned()).spawn(drive)?;
         self.leave();
         Ok(Service { timers, runner, driver: Some(thread) })
     }
 }
 
 impl Service {
-    /// A service with the defaults: a tick of a millisecond, jobs run on its one thread, no limit.
+    /// A service with the defaults: a tick of 50 microseconds, a [worker](Builder::workers) for
+    /// each processor and two at least, no limit.
     ///
     /// Keep it for as long as jobs are to run: when it is dropped, it stops. So
     /// `Service::start()?.handle()` is the handle of a service that is over at the end of the
@@ -115,43 +126,6 @@ impl Service {
     pub fn handle(&self) -> Handle {
         self.timers.clone()
     }
-
-    /// Stops, and gives back the jobs that were still to run. From the first instant of the call,
-    /// handles refuse new jobs.
-    ///
-    /// A job that is to run once, and was not cancelled, has begun its run or is among these, and
-    /// never both; a periodic one of which a run is still to come is among them, whether or not it
-    /// ran before. May be called by a job of the service, or by an observer of its events: it does
-    /// not wait for that run, nor is the job given back.
-    pub fn stop(mut self, how: Stop) -> Stopped {
-        let house = self.timers.house();
-        // What waits for a worker may wait for the one that this job has.
-        let due = how == Stop::Now || house.is_inside();
-        let stage = if how == Stop::Now { Stage::Over } else { Stage::Closed };
-        let mut jobs = give_back(&self.timers, due, stage);
-        house.signal.wake();
-        let ended = match how {
-            Stop::Now => false,
-            Stop::Wait => house.wait(Duration::MAX),
-            Stop::WaitFor(longest) => house.wait(longest),
-        };
-        if how != Stop::Now {
-            // What still waits for a worker, what was moved to a later time while it did, and what
-            // waits for its next run.
-            jobs.extend(give_back(&self.timers, true, Stage::Over));
-        }
-        let running = house.runs().1;
-        self.end_threads(ended);
-        Stopped { jobs: in_order(jobs), running }
-    }
-
-    fn end_threads(&mut self, wait: bool) {
-        let driver = self.driver.take();
-        if wait {
-            driver.into_iter().for_each(join);
-        }
-        self.runner.close(wait);
-    }
 }
 
 impl Drop for Service {
@@ -170,6 +144,18 @@ impl fmt::Debug for Service {
         f.debug_struct("Service").field("snapshot", &self.timers.snapshot()).finish_non_exhaustive()
     }
 }
+
+/// How late the system may wake up this thread. What cannot be set stays as it is.
+#[cfg(target_os = "linux")]
+fn set_timer_slack(slack: Duration) {
+    let nanos = u64::try_from(slack.as_nanos()).unwrap_or(u64::MAX);
+    // Zero would mean the default.
+    let nanos = std::num::NonZeroU64::new(nanos).unwrap_or(std::num::NonZeroU64::MIN);
+    rustix::thread::set_current_timer_slack(Some(nanos)).unwrap_or_default();
+}
+
+#[cfg(not(target_os = "linux"))]
+fn set_timer_slack(_: Duration) {}
 
 /// What the thread does.
 fn run(mut driver: Driver) {

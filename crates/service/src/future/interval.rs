@@ -3,6 +3,7 @@
 use super::Sleep;
 use crate::job::Repeat;
 use crate::plan::Periodic;
+use crate::time::Ticks;
 use crate::{Moment, Reason};
 use futures_core::Stream;
 use std::fmt;
@@ -18,6 +19,7 @@ use std::task::{Context, Poll, ready};
 pub struct Interval {
     sleep: Sleep,
     repeat: Repeat,
+    ticks: Ticks,
     /// When the next beat is due; `None` if there is none.
     next: Option<Moment>,
     beats: u64,
@@ -60,8 +62,10 @@ impl Interval {
         self.beats += 1;
         let beat = Beat { number: self.beats, deadline, missed: self.repeat.missed };
         let now = self.sleep.now();
-        let next =
-            self.repeat.next(deadline, now, now).filter(|_| !self.repeat.is_last(self.beats));
+        let next = self
+            .repeat
+            .next(self.ticks, deadline, now, now)
+            .filter(|_| !self.repeat.is_last(self.beats));
         self.next = next.map(|(next, _)| next);
         self.repeat.missed = next.map_or(0, |(_, missed)| missed);
         if self.next.is_some() {
@@ -96,7 +100,13 @@ impl Periodic<'_> {
     /// If the plan is not valid.
     pub fn interval(self) -> Result<Interval, Reason> {
         let handle = self.handle().clone();
-        let (first, repeat) = self.checked()?;
-        Ok(Interval { sleep: handle.sleep_until(first), repeat, next: Some(first), beats: 0 })
+        let (first, repeat, ticks) = self.checked()?;
+        Ok(Interval {
+            sleep: handle.sleep_until(first),
+            repeat,
+            ticks,
+            next: Some(first),
+            beats: 0,
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! Values that come out of a queue when their time has come.
 
-use crate::handle::{Handle, Run, Work, discard};
+use crate::guard::discard;
+use crate::handle::{Back, Handle, Run, Work};
 use crate::job_handle::JobHandle;
 use crate::work::call_again;
 use crate::{ChangeError, Rejected};
@@ -230,7 +231,7 @@ struct Release<T> {
 }
 
 impl<T: Send + 'static> Work for Release<T> {
-    fn call(self: Box<Self>, _: &Run<'_>, back: &mut Option<Box<dyn Work>>) {
+    fn call(self: Box<Self>, _: &Run<'_>, back: &mut Back) {
         call_again(self, back, |work| work.has_come = true);
     }
 

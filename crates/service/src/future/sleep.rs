@@ -1,7 +1,8 @@
 //! A future that is ready at a moment.
 
 use crate::Reason;
-use crate::handle::{Anchor, Handle, Shared, discard};
+use crate::guard::discard;
+use crate::handle::{Anchor, Handle, Shared};
 use crate::job::{Ending, Id};
 use crate::shard::New;
 use crate::time::{Due, Moment};
@@ -23,6 +24,8 @@ pub struct Sleep {
     /// `None` if it is too far away to be named.
     deadline: Option<Moment>,
     state: State,
+    /// It is part of a job, and not refused for want of room.
+    exempt: bool,
 }
 
 enum State {
@@ -34,7 +37,13 @@ enum State {
 impl Sleep {
     fn new(timers: &Handle, deadline: Option<Moment>) -> Self {
         let anchor = Arc::clone(timers.anchor(timers.house().here()));
-        Self { anchor, deadline, state: State::Idle }
+        Self { anchor, deadline, state: State::Idle, exempt: false }
+    }
+
+    /// Has it wait also where no more jobs are allowed.
+    pub(crate) fn exempt(mut self) -> Self {
+        self.exempt = true;
+        self
     }
 
     /// When it is going to be ready; `None` if that is too far away to be named.
@@ -78,7 +87,7 @@ impl Sleep {
         let due = self.deadline.map(Due::at).filter(|due| shared.house.ticks.reaches(due.deadline));
         let Some(due) = due else { return State::Ready(Err(Reason::Overflow)) };
         let waker = New::Wake(context.waker().clone());
-        match shared.house.schedule(shared.house.here(), &due, None, waker) {
+        match shared.house.schedule(shared.house.here(), &due, None, self.exempt, waker) {
             Ok((id, _)) => State::Waiting(id),
             Err((reason, _)) => State::Ready(Err(reason)),
         }

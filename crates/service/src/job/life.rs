@@ -4,11 +4,12 @@
 //! A plain one-shot job is two words of work, a deadline and a number. All else lies here, so that
 //! it costs those who want it.
 
-use super::{Key, Repeat, Status};
-use crate::time::{Moment, Ticks, Wall};
+use super::{Backoff, Group, Key, Pace, Repeat, Status};
+use crate::time::{Due, Moment, Ticks, Wall};
+use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// How a job ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +27,9 @@ pub(crate) struct Info {
     runs: AtomicU64,
     /// Zero, or an [`Ending`].
     ending: AtomicU8,
+    /// Why a run failed last.
+    #[expect(clippy::box_collection, reason = "few jobs have one, so it is to be one word")]
+    error: Mutex<Option<Box<String>>>,
 }
 
 impl Info {
@@ -36,6 +40,15 @@ impl Info {
     /// How many runs have begun.
     pub(crate) fn runs(&self) -> u64 {
         self.runs.load(Ordering::Relaxed)
+    }
+
+    /// A run has failed.
+    pub(crate) fn fail(&self, error: String) {
+        *self.error.lock() = Some(Box::new(error));
+    }
+
+    pub(crate) fn last_error(&self) -> Option<String> {
+        self.error.lock().as_deref().cloned()
     }
 
     /// The job is over.
@@ -60,15 +73,58 @@ impl From<Ending> for Status {
     }
 }
 
+/// What few of these have.
+#[derive(Default)]
+pub(crate) struct More {
+    /// Its runs are futures.
+    pub(crate) is_async: bool,
+    pub(crate) group: Option<Group>,
+    /// The time of the wall clock that the next run waits for.
+    pub(crate) wall: Option<Box<Wall>>,
+    /// Whether runs that fail are tried again.
+    pub(crate) retry: Option<Backoff>,
+    /// How many tries have failed in a row.
+    pub(crate) failed: u32,
+    /// The run that is waited for is none of the schedule: another try, or one that was to be now.
+    pub(crate) extra: bool,
+    /// How many such runs there were.
+    pub(crate) extras: u64,
+    /// When the schedule goes on after it, and how much of that is jitter.
+    pub(crate) aside: Option<(Due, Duration)>,
+    /// Each run is late by anything up to this.
+    pub(crate) jitter: Duration,
+    /// By how much that which is waited for is: its time in the schedule is so much earlier.
+    pub(crate) late: Duration,
+    /// No run begins.
+    pub(crate) paused: bool,
+    /// A rule says when the next run is.
+    pub(crate) by_rule: bool,
+    /// The run that is waited for is for a time that has passed while the job was paused: the rule
+    /// is to name the next, and no more.
+    pub(crate) stale: bool,
+}
+
+impl More {
+    /// By how much a run is to be late.
+    pub(crate) fn draw(&self) -> Duration {
+        draw(self.jitter)
+    }
+}
+
+/// Anything up to a duration, by chance.
+pub(crate) fn draw(jitter: Duration) -> Duration {
+    if jitter.is_zero() { jitter } else { jitter.mul_f64(fastrand::f64()) }
+}
+
 /// Of a job that has more than a deadline.
 pub(crate) struct Life<W: ?Sized> {
     /// `None` while a run has it.
     pub(crate) work: Option<Box<W>>,
     pub(crate) info: Arc<Info>,
-    pub(crate) wall: Option<Box<Wall>>,
     pub(crate) repeat: Option<Repeat>,
     /// How its deadlines are rounded.
     pub(crate) ticks: Ticks,
+    pub(crate) more: Option<Box<More>>,
     /// While a run goes on: the deadline is where the next run was moved to.
     pub(crate) moved: bool,
     /// While a run goes on: no other follows, and so the job ends.
@@ -76,17 +132,72 @@ pub(crate) struct Life<W: ?Sized> {
 }
 
 impl<W: ?Sized> Life<W> {
-    /// A run begins: its number, and how many periods were left out before it.
-    pub(crate) fn count_run(&mut self) -> (u64, u64) {
-        let number = self.info.runs.fetch_add(1, Ordering::Relaxed) + 1;
-        let missed = self.repeat.as_mut().map_or(0, |repeat| std::mem::take(&mut repeat.missed));
-        (number, missed)
+    /// Of a job that had no more than a deadline.
+    pub(crate) fn plain(work: Box<W>, ticks: Ticks) -> Self {
+        let (work, info) = (Some(work), Arc::default());
+        Self { work, info, repeat: None, ticks, more: None, moved: false, ending: None }
     }
 
-    /// Whether another run follows the one that goes on.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.more.as_ref().is_some_and(|more| more.paused)
+    }
+
+    /// Whether the run that begins is for a time that has passed while the job was paused.
+    pub(crate) fn take_stale(&mut self) -> bool {
+        self.more.as_mut().is_some_and(|more| std::mem::take(&mut more.stale))
+    }
+
+    /// The deadline of a job that was held: what of a schedule has passed meanwhile is left out.
+    /// What is to run once, or was to be tried again, is due at once.
+    pub(crate) fn skip_what_passed(&mut self, deadline: Moment, now: Moment) -> Moment {
+        let Some(repeat) = self.repeat.as_ref().filter(|_| deadline < now) else { return deadline };
+        let Some(more) = self.more.as_deref_mut() else {
+            return repeat.not_before(self.ticks, deadline, now);
+        };
+        if more.extra {
+            return deadline;
+        }
+        if more.by_rule {
+            more.stale = more.wall.is_some();
+            return now;
+        }
+        let next = repeat.not_before(self.ticks, deadline.saturating_sub(more.late), now);
+        more.late = more.draw();
+        more.wall = None;
+        next.saturating_add(more.late).min(self.ticks.latest())
+    }
+
+    /// A run begins: its number, how many periods were left out before it, and whether it is none
+    /// of the schedule.
+    pub(crate) fn count_run(&mut self) -> (u64, u64, bool) {
+        let number = self.info.runs.fetch_add(1, Ordering::Relaxed) + 1;
+        let extra = self.more.as_mut().is_some_and(|more| std::mem::take(&mut more.extra));
+        self.more.iter_mut().for_each(|more| more.extras += u64::from(extra));
+        let missed = self.repeat.as_mut().map_or(0, |repeat| std::mem::take(&mut repeat.missed));
+        (number, missed, extra)
+    }
+
+    /// Whether another run of the schedule follows the one that goes on.
     pub(crate) fn another_follows(&self) -> bool {
-        let runs = self.info.runs();
-        self.ending.is_none() && self.repeat.as_ref().is_some_and(|repeat| !repeat.is_last(runs))
+        let more = self.more.as_deref();
+        let runs = self.info.runs() - more.map_or(0, |more| more.extras);
+        self.ending.is_none()
+            && (more.is_some_and(|more| more.aside.is_some())
+                || self.repeat.as_ref().is_some_and(|repeat| !repeat.is_last(runs)))
+    }
+
+    /// The tries of which the run that begins is one: which, and whether another follows if it
+    /// fails.
+    pub(crate) fn tries(&self) -> (u32, bool) {
+        let more = self.more.as_deref();
+        let number = more.map_or(0, |more| more.failed).saturating_add(1);
+        let again = more.and_then(|more| more.retry).is_some_and(|retry| retry.allows(number));
+        (number, again && self.ending.is_none())
+    }
+
+    /// Whether any run may follow the one that goes on.
+    pub(crate) fn another_may_follow(&self) -> bool {
+        self.another_follows() || self.tries().1
     }
 
     /// Whether the runs of the job go on beside each other, and this is not the last.
@@ -94,9 +205,20 @@ impl<W: ?Sized> Life<W> {
         self.repeat.as_ref().is_some_and(|repeat| repeat.overlapping) && self.another_follows()
     }
 
+    /// What the next run waits for, if that is a time of the wall clock.
+    pub(crate) fn wall(&self) -> Option<&Wall> {
+        self.more.as_ref()?.wall.as_deref()
+    }
+
+    pub(crate) fn wait_for(&mut self, wall: Option<Box<Wall>>) {
+        if wall.is_some() || self.more.is_some() {
+            self.more.get_or_insert_default().wall = wall;
+        }
+    }
+
     /// The time of the wall clock that the next run waits for.
     pub(crate) fn time(&self) -> Option<SystemTime> {
-        self.wall.as_ref().map(|wall| wall.time)
+        self.wall().map(|wall| wall.time)
     }
 
     /// The deadline that follows a run; `None` if there is no such moment, or no other run.
@@ -106,10 +228,69 @@ impl<W: ?Sized> Life<W> {
         started: Moment,
         ended: Moment,
     ) -> Option<Moment> {
+        if let Some(more) = &mut self.more
+            && let Some((due, late)) = more.aside.take()
+        {
+            more.extra = false;
+            more.late = late;
+            more.wall = due.wall;
+            return Some(due.deadline);
+        }
         let repeat = self.repeat.as_mut()?;
-        let (next, missed) = repeat.next(deadline, started, ended)?;
+        let (late, jitter) = match self.more.as_deref() {
+            Some(more) => (more.late, more.draw()),
+            None => Default::default(),
+        };
+        let [deadline, started] = [deadline, started].map(|moment| moment.saturating_sub(late));
+        // What is late by that is neither late nor missed.
+        let ended = match repeat.pace {
+            Pace::Rate(_) => ended.saturating_sub(late),
+            Pace::Delay => ended,
+        };
+        let (next, missed) = repeat.next(self.ticks, deadline, started, ended)?;
         repeat.missed = missed;
-        self.wall = None;
-        Some(next)
+        if let Some(more) = &mut self.more {
+            more.wall = None;
+            more.late = jitter;
+        }
+        // Without it at the end of time.
+        Some(next.saturating_add(jitter).min(self.ticks.latest()))
+    }
+
+    /// A run has ended, which failed or did not: when it is to be tried again, if it is.
+    pub(crate) fn try_again(&mut self, failed: bool, ended: Moment) -> Option<Moment> {
+        let more = self.more.as_mut()?;
+        let retry = more.retry?;
+        more.failed = if failed { more.failed.saturating_add(1) } else { 0 };
+        if !failed || !retry.allows(more.failed) {
+            more.failed = 0;
+            return None;
+        }
+        let at = ended.checked_add(retry.delay(more.failed, fastrand::f64()))?;
+        (at <= self.ticks.latest()).then_some(at)
+    }
+
+    /// Of another try and the next run of the schedule, that which comes first; the schedule waits
+    /// for the other.
+    pub(crate) fn first_of(&mut self, again: Moment, next: Option<Moment>) -> Moment {
+        if let Some(next) = next.filter(|next| *next <= again) {
+            return next;
+        }
+        if let Some(more) = &mut self.more {
+            let wall = more.wall.take();
+            more.extra = true;
+            let late = std::mem::take(&mut more.late);
+            more.aside = next.map(|deadline| (Due { deadline, wall }, late));
+        }
+        again
+    }
+
+    /// The next run was moved: the schedule goes on from there.
+    pub(crate) fn forget_aside(&mut self) {
+        if let Some(more) = &mut self.more {
+            more.aside = None;
+            more.extra = false;
+            more.late = Duration::ZERO;
+        }
     }
 }

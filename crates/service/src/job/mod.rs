@@ -18,10 +18,15 @@
 //! any other. So of each job at most one run waits for a worker, whatever its period, and what can
 //! be done to it is the same.
 
+mod backoff;
+mod group;
 mod life;
 mod repeat;
 
-pub(crate) use life::{Ending, Info, Life};
+pub use backoff::Backoff;
+pub use group::Group;
+pub(crate) use group::Seat;
+pub(crate) use life::{Ending, Info, Life, More, draw};
 pub use repeat::Missed;
 pub(crate) use repeat::{Pace, Repeat};
 
@@ -52,6 +57,8 @@ pub enum Status {
     /// Its last run has ended: there were to be no more, it [ended itself](crate::Run::end), or its
     /// rule named no other time.
     Finished,
+    /// It is [paused](crate::JobHandle::pause): no run begins until it is resumed.
+    Paused,
     /// It was cancelled, or replaced by another with its key.
     Cancelled,
     /// The service was stopped before its (next) run.

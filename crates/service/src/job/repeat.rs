@@ -49,8 +49,6 @@ pub(crate) struct Repeat {
     /// Runs go on beside each other: the next is due when its time has come, whether or not those
     /// before have ended.
     pub(crate) overlapping: bool,
-    /// Of the service: by them it is known whether a run is late, and what the latest deadline is.
-    pub(crate) ticks: Ticks,
     /// Periods left out before the next run.
     pub(crate) missed: u64,
 }
@@ -62,36 +60,48 @@ impl Repeat {
     }
 
     /// The next deadline after a run, and how many periods are left out before it. `None` if there
-    /// is no such moment. A period is missed if its moment lies before `ended`.
+    /// is no such moment. A period is missed if its moment lies before `ended`. By the ticks it is
+    /// known whether a run is late, and what the latest deadline is.
     pub(crate) fn next(
         &self,
+        ticks: Ticks,
         deadline: Moment,
         started: Moment,
         ended: Moment,
     ) -> Option<(Moment, u64)> {
-        let Pace::Rate(policy) = self.pace else { return Some((self.after(ended, 1)?, 0)) };
-        let next = self.after(deadline, 1)?;
+        let Pace::Rate(policy) = self.pace else { return Some((self.after(ticks, ended, 1)?, 0)) };
+        let next = self.after(ticks, deadline, 1)?;
         match policy {
-            Missed::Delay if self.is_late(deadline, started) => Some((self.after(started, 1)?, 0)),
+            Missed::Delay if self.is_late(ticks, deadline, started) => {
+                Some((self.after(ticks, started, 1)?, 0))
+            }
             Missed::Skip if next < ended => {
                 // At least one, as `next` is before `ended`.
                 let missed = (ended.as_nanos() - deadline.as_nanos() - 1) / self.period;
-                Some((self.after(deadline, missed + 1)?, missed))
+                Some((self.after(ticks, deadline, missed + 1)?, missed))
             }
             _ => Some((next, 0)),
         }
     }
 
-    /// Whether a run began a tick or more after the instant of its deadline's tick.
-    fn is_late(&self, deadline: Moment, started: Moment) -> bool {
-        let due = self.ticks.instant(self.ticks.not_before(deadline));
-        started.saturating_since(due) >= self.ticks.length()
+    /// The first moment of the schedule that has not passed at `now`, which `deadline` has.
+    pub(crate) fn not_before(&self, ticks: Ticks, deadline: Moment, now: Moment) -> Moment {
+        let Pace::Rate(_) = self.pace else { return now };
+        let passed = now.saturating_since(deadline).as_nanos().div_ceil(self.period.get().into());
+        let periods = u64::try_from(passed).unwrap_or(u64::MAX);
+        self.after(ticks, deadline, periods).unwrap_or(ticks.latest())
     }
 
-    fn after(&self, moment: Moment, periods: u64) -> Option<Moment> {
+    /// Whether a run began a tick or more after the instant of its deadline's tick.
+    fn is_late(&self, ticks: Ticks, deadline: Moment, started: Moment) -> bool {
+        let due = ticks.instant(ticks.not_before(deadline));
+        started.saturating_since(due) >= ticks.length()
+    }
+
+    fn after(&self, ticks: Ticks, moment: Moment, periods: u64) -> Option<Moment> {
         let distance = self.period.get().checked_mul(periods)?;
         let next = moment.as_nanos().checked_add(distance).map(Moment::from_nanos)?;
-        (next <= self.ticks.latest()).then_some(next)
+        (next <= ticks.latest()).then_some(next)
     }
 }
 
@@ -102,7 +112,7 @@ mod tests {
 
     fn every_10(pace: Pace) -> Repeat {
         let period = NonZeroU64::new(10).unwrap();
-        Repeat { period, times: None, pace, overlapping: false, ticks: ticks(1), missed: 0 }
+        Repeat { period, times: None, pace, overlapping: false, missed: 0 }
     }
 
     fn ticks(nanos: u64) -> Ticks {
@@ -114,7 +124,7 @@ mod tests {
     fn next(pace: Pace, started: u64, ended: u64) -> Option<(u64, u64)> {
         let [deadline, started, ended] = [100, started, ended].map(Moment::from_nanos);
         every_10(pace)
-            .next(deadline, started, ended)
+            .next(ticks(1), deadline, started, ended)
             .map(|(next, missed)| (next.as_nanos(), missed))
     }
 
@@ -154,9 +164,10 @@ mod tests {
         }
         // The deadline of 100 has the tick at 104 where a tick lasts 8: 111 is in time, and no
         // drift comes of it; 112 is late.
-        let plan = Repeat { ticks: ticks(8), ..every_10(Pace::Rate(Missed::Delay)) };
+        let plan = every_10(Pace::Rate(Missed::Delay));
         let next = |started| {
-            plan.next(Moment::from_nanos(100), started, started).map(|(next, _)| next.as_nanos())
+            plan.next(ticks(8), Moment::from_nanos(100), started, started)
+                .map(|(next, _)| next.as_nanos())
         };
         assert_eq!(
             [104, 111, 112].map(|started| next(Moment::from_nanos(started))),
@@ -173,19 +184,19 @@ mod tests {
     fn there_is_no_run_after_the_end_of_time() {
         let far = Moment::from_nanos(u64::MAX - 5);
         for pace in [Pace::Rate(Missed::Burst), Pace::Rate(Missed::Skip), Pace::Delay] {
-            assert_eq!(every_10(pace).next(far, far, far), None);
+            assert_eq!(every_10(pace).next(ticks(1), far, far, far), None);
         }
         let ended = Moment::from_nanos(u64::MAX - 1);
         assert_eq!(
-            every_10(Pace::Rate(Missed::Skip)).next(Moment::from_nanos(9), far, ended),
+            every_10(Pace::Rate(Missed::Skip)).next(ticks(1), Moment::from_nanos(9), far, ended),
             None
         );
         // The last tick of this length ends with time, and there is no later deadline than its
         // instant.
-        let plan = Repeat { ticks: ticks(1 << 63), ..every_10(Pace::Delay) };
+        let (plan, long) = (every_10(Pace::Delay), ticks(1 << 63));
         let ended = |before: u64| Moment::from_nanos((1 << 63) - before);
-        assert_eq!(plan.next(ended(20), ended(10), ended(10)), Some((ended(0), 0)));
-        assert_eq!(plan.next(ended(20), ended(9), ended(9)), None);
+        assert_eq!(plan.next(long, ended(20), ended(10), ended(10)), Some((ended(0), 0)));
+        assert_eq!(plan.next(long, ended(20), ended(9), ended(9)), None);
     }
 
     #[test]

@@ -5,9 +5,10 @@
 use super::{check, counted};
 use crate::sync::{Sender, unbounded};
 use crate::{
-    ChangeError, Handle, JobHandle, ManualClock, Reason, Run, Service, Status, Stop, Stopped,
+    ChangeError, Group, Handle, JobHandle, ManualClock, Reason, Run, Service, Status, Stop, Stopped,
 };
 use loom::thread;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -63,7 +64,8 @@ fn each_job_runs_or_comes_back_when_stopping_waits() {
 #[test]
 fn each_job_runs_or_comes_back_on_the_driving_thread_too() {
     check(3, || {
-        let service = Service::builder().shards(1).clock(ManualClock::new()).start().unwrap();
+        let service =
+            Service::builder().inline().shards(1).clock(ManualClock::new()).start().unwrap();
         let timers = service.handle();
         let (first, first_ran) = due_at_once(&timers);
         let (second, second_ran) = due_at_once(&timers);
@@ -232,5 +234,46 @@ fn dropping_joins_all_threads_and_drops_all_jobs() {
         drop(service);
         assert_eq!(Arc::strong_count(&witness), 1);
         assert!(timers.is_stopped() && timers.is_empty());
+    });
+}
+
+/// Two runs of a group with one place, on two workers: whichever ends, the other begins, and never
+/// beside it.
+#[test]
+fn of_a_group_with_one_place_one_run_begins_when_the_other_ends() {
+    check(2, || {
+        let service = service(2);
+        let (timers, group) = (service.handle(), Group::new(1));
+        let (running, runs) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        for _ in 0..2 {
+            let (running, runs) = (Arc::clone(&running), Arc::clone(&runs));
+            let job = move |_: &Run<'_>| {
+                assert_eq!(running.fetch_add(1, Ordering::SeqCst), 0);
+                // Others may look here.
+                loom::thread::yield_now();
+                runs.fetch_add(1, Ordering::SeqCst);
+                running.fetch_sub(1, Ordering::SeqCst);
+            };
+            drop(timers.after(Duration::ZERO).group(&group).run(job).unwrap());
+        }
+        let stopped = service.stop(Stop::Wait);
+        assert_eq!(runs.load(Ordering::SeqCst) + stopped.jobs.len(), 2);
+        all_over(&timers, &stopped);
+        assert_eq!((group.running(), group.waiting()), (0, 0));
+    });
+}
+
+/// Jobs that are due run before a drain is over, and it hears of the last one's end.
+#[test]
+fn a_drain_hears_of_the_end_of_the_last_job() {
+    check(2, || {
+        let service = service(1);
+        let timers = service.handle();
+        let (first, first_ran) = due_at_once(&timers);
+        let (second, second_ran) = due_at_once(&timers);
+        let stopped = service.stop(Stop::Drain(HOUR));
+        assert_eq!((first_ran(), second_ran(), stopped.jobs.len()), (1, 1, 0));
+        assert_eq!([first.status(), second.status()], [Status::Finished; 2]);
+        all_over(&timers, &stopped);
     });
 }

@@ -1,7 +1,9 @@
 //! What the service counts and reports, and how that is shown.
 
 mod prometheus;
+mod span;
 mod stats;
 
+pub(crate) use span::RunSpan;
 pub(crate) use stats::Distributions;
 pub use stats::{Counts, Snapshot, Summary};

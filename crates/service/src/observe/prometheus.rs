@@ -59,7 +59,7 @@ impl Snapshot {
         text
     }
 
-    fn counters(&self) -> [(&'static str, &'static str, u64); 13] {
+    fn counters(&self) -> [(&'static str, &'static str, u64); 15] {
         let counts = &self.counts;
         [
             ("wheelhouse_jobs_scheduled", "Jobs scheduled.", counts.scheduled),
@@ -70,7 +70,9 @@ impl Snapshot {
             ("wheelhouse_jobs_rescheduled", "Times a job was moved.", counts.rescheduled),
             ("wheelhouse_runs", "Runs begun.", counts.runs),
             ("wheelhouse_runs_panicked", "Runs that panicked.", counts.panicked),
+            ("wheelhouse_runs_failed", "Runs that returned an error.", counts.failed),
             ("wheelhouse_runs_slow", "Runs that took too long.", counts.slow),
+            ("wheelhouse_runs_timed_out", "Runs ended by their time limit.", counts.timed_out),
             ("wheelhouse_runs_missed", "Periods left out.", counts.missed),
             ("wheelhouse_runs_undelivered", "Values that could not be sent.", counts.undelivered),
             ("wheelhouse_runs_abandoned", "Runs that an executor dropped.", counts.abandoned),

@@ -40,8 +40,12 @@ counters! {
     runs,
     /// Runs that panicked.
     panicked,
+    /// Runs that returned an error.
+    failed,
     /// Runs that took longer than they should.
     slow,
+    /// Runs of async jobs that were ended because they took as long as their limit.
+    timed_out,
     /// Periods left out, see [`Missed::Skip`](crate::Missed::Skip).
     missed,
     /// Values that could not be sent.

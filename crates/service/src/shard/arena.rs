@@ -37,15 +37,20 @@ impl<T> Arena<T> {
         self.len
     }
 
+    /// How many places there are, used and free.
+    pub(crate) fn places(&self) -> u32 {
+        let full = self.segments.len().saturating_sub(1) * SEGMENT;
+        (full + self.segments.last().map_or(0, Vec::len)) as u32
+    }
+
     /// Where the next value will be put.
     #[inline]
     pub(crate) fn next_index(&self) -> u32 {
         if self.free != NONE {
             return self.free;
         }
-        let full = self.segments.len().saturating_sub(1) * SEGMENT;
-        let next = full + self.segments.last().map_or(0, Vec::len);
-        u32::try_from(next).expect("no more than 2^31 jobs are admitted")
+        // No more than 2^31 jobs are admitted.
+        self.places()
     }
 
     /// Puts a value there.

@@ -5,15 +5,14 @@ use super::arena::Arena;
 use super::runs::Runs;
 use super::wheel::{JobIndex, Wheel};
 use crate::ChangeError;
-use crate::job::{Ending, Id, Info, Life, Status};
+use crate::job::{Id, Info, Life, Status};
 use crate::observe::{Counts, Distributions};
 use crate::time::{Due, Moment, Ticks};
 use std::num::NonZeroU64;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 use std::task::Waker;
 use wheelhouse_core::{Tick, TimerId};
-use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
 /// What the shard must know of work, whatever that is.
 pub(crate) trait Task: Send {
@@ -22,6 +21,9 @@ pub(crate) trait Task: Send {
 
     /// Whether it is done in an instant, so that it needs no worker.
     fn is_brief(&self) -> bool;
+
+    /// Whether a future waits for it.
+    fn is_awaited(&self) -> bool;
 }
 
 /// A job to be that is more than work, or less.
@@ -88,10 +90,19 @@ pub(crate) struct Taken<W: ?Sized> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     Open,
+    /// Nothing more is scheduled; what there is comes due, and futures may wait.
+    Draining,
     /// Nothing more is scheduled, and no more runs are handed out.
     Closed,
     /// And nobody takes back what is pending from here on: a periodic job that ends a run is over.
     Over,
+}
+
+impl Stage {
+    /// Whether jobs come due, and can be changed.
+    pub(super) fn runs(self) -> bool {
+        matches!(self, Self::Open | Self::Draining)
+    }
 }
 
 pub(crate) struct Core<W: ?Sized> {
@@ -108,11 +119,14 @@ pub(crate) struct Core<W: ?Sized> {
     shards: u64,
     shard: u32,
     /// Jobs of all shards, where there is a limit.
-    room: Option<Arc<AtomicUsize>>,
+    pub(super) room: Option<Arc<AtomicUsize>>,
     /// During a poll: jobs with a higher number were scheduled meanwhile and are for the next poll,
     /// and up to which tick this one goes.
     pub(super) fence: Option<(u64, Tick)>,
     pub(super) aside: Vec<Id>,
+    /// No job comes due; those whose time has come meanwhile.
+    pub(super) held: bool,
+    pub(super) put_aside: Vec<Id>,
     pub(super) turn: u32,
     pub(crate) runs: Runs,
     pub(crate) counts: Counts,
@@ -140,6 +154,8 @@ impl<W: Task + ?Sized> Core<W> {
             room,
             fence: None,
             aside: Vec::new(),
+            held: false,
+            put_aside: Vec::new(),
             turn: 0,
             runs: Runs::default(),
             counts: Counts::default(),
@@ -198,7 +214,8 @@ impl<W: Task + ?Sized> Core<W> {
         look_by: Moment,
         new: New<W>,
     ) -> Result<Id, New<W>> {
-        if self.stage != Stage::Open {
+        let waits = self.stage == Stage::Draining && matches!(new, New::Wake(_));
+        if self.stage != Stage::Open && !waits {
             return Err(new);
         }
         let number = self.next_number();
@@ -227,11 +244,20 @@ impl<W: Task + ?Sized> Core<W> {
     /// Where a job is in its life; `None` if it is over.
     pub(crate) fn status(&mut self, id: Id) -> Option<Status> {
         let slot = self.slots.get(id.index).filter(|slot| slot.number == id.number)?;
-        Some(if self.is_running(slot) { Status::Running } else { Status::Pending })
+        Some(match () {
+            () if self.is_running(slot) => Status::Running,
+            () if self.is_paused(slot) => Status::Paused,
+            () => Status::Pending,
+        })
+    }
+
+    pub(super) fn is_paused(&self, slot: &Slot<W>) -> bool {
+        let Body::Other(Other::Full(life)) = slot.body else { return false };
+        self.lives.get(life).is_some_and(Life::is_paused)
     }
 
     #[inline]
-    fn is_running(&self, slot: &Slot<W>) -> bool {
+    pub(super) fn is_running(&self, slot: &Slot<W>) -> bool {
         match (&slot.place, &slot.body) {
             (Place::Wheel(_), _) | (_, Body::Plain(_) | Body::Other(Other::Wake(_))) => false,
             (_, Body::Other(Other::Gone)) => true,
@@ -245,12 +271,12 @@ impl<W: Task + ?Sized> Core<W> {
     /// for.
     pub(crate) fn due(&self, id: Id) -> Option<Due> {
         let slot = self.slots.get(id.index).filter(|slot| slot.number == id.number)?;
-        let pending = !self.is_running(slot);
+        let pending = !self.is_running(slot) && !self.is_paused(slot);
         let life = match slot.body {
             Body::Other(Other::Full(life)) => self.lives.get(life),
             _ => None,
         };
-        let wall = life.and_then(|life| life.wall.clone());
+        let wall = life.and_then(|life| life.wall().cloned().map(Box::new));
         pending.then_some(Due { deadline: slot.deadline, wall })
     }
 
@@ -274,129 +300,7 @@ impl<W: Task + ?Sized> Core<W> {
 
     /// What is said of a job that is not there.
     #[inline]
-    fn missing(&self) -> ChangeError {
-        if self.stage == Stage::Open { ChangeError::Over } else { ChangeError::Stopped }
-    }
-
-    /// Ends a job: it was cancelled, or is finished as one of its runs says. The answer of a
-    /// running job is `Running`, and no run follows.
-    #[inline]
-    pub(crate) fn end_as(&mut self, id: Id, ending: Ending) -> Result<Taken<W>, ChangeError> {
-        let slot = self.slots.get(id.index).filter(|slot| slot.number == id.number);
-        let slot = slot.ok_or_else(|| self.missing())?;
-        if self.is_running(slot) {
-            if let Body::Other(Other::Full(life)) = slot.body
-                && let Some(life) = self.lives.get_mut(life)
-                // The last run is no less finished for having been cancelled too late.
-                && life.another_follows()
-            {
-                life.ending = Some(ending);
-            }
-            return Err(ChangeError::Running);
-        }
-        let taken = self.take(id.index, ending);
-        self.raise_next();
-        taken.ok_or(ChangeError::Over)
-    }
-
-    /// Takes a job out that is over, with its timer.
-    #[inline]
-    pub(super) fn take(&mut self, index: u32, ending: Ending) -> Option<Taken<W>> {
-        let Slot { number, deadline, place, body } = self.slots.remove(index)?;
-        if let Place::Wheel(timer) = place {
-            self.wheel.cancel(timer);
-        }
-        match ending {
-            Ending::Finished => self.counts.finished += 1,
-            Ending::Cancelled => self.counts.cancelled += 1,
-            Ending::Stopped => self.counts.stopped += 1,
-        }
-        if let Some(room) = &self.room {
-            room.fetch_sub(1, Ordering::Relaxed);
-        }
-        let (info, held) = match body {
-            Body::Plain(work) => (None, Some(Held::Work(work))),
-            Body::Other(Other::Gone) => (None, None),
-            Body::Other(Other::Wake(waker)) => (None, self.wakers.remove(waker).map(Held::Wake)),
-            Body::Other(Other::Full(life)) => {
-                let Life { work, info, .. } = self.lives.remove(life)?;
-                info.end(ending);
-                (Some(info), work.map(Held::Work))
-            }
-        };
-        Some(Taken { id: Id { number, index, shard: self.shard }, deadline, info, held })
-    }
-
-    /// What was due first may be gone.
-    #[inline]
-    pub(super) fn raise_next(&mut self) {
-        self.next = self.next.max(self.wheel.next_wakeup().unwrap_or(Tick::MAX));
-    }
-
-    /// Moves the next run. To a later time that writes the deadline and no more: a timer that fires
-    /// before it is noticed when it does, and sessions are put off far more often than they expire.
-    pub(crate) fn reschedule(
-        &mut self,
-        id: Id,
-        due: Due,
-        look_by: Moment,
-    ) -> Result<(), ChangeError> {
-        let missing = self.missing();
-        let (stage, ticks) = (self.stage, self.ticks);
-        let slot = self.slots.get_mut(id.index).filter(|slot| slot.number == id.number);
-        let slot = slot.ok_or(missing)?;
-        let life = match slot.body {
-            Body::Other(Other::Full(life)) => self.lives.get_mut(life),
-            _ => None,
-        };
-        let tick = life.as_ref().map_or(ticks, |life| life.ticks).not_before(look_by);
-        match (slot.place, &slot.body) {
-            (Place::Wheel(_), _) if stage != Stage::Open => return Err(ChangeError::Stopped),
-            (Place::Wheel(timer), _) => {
-                if due.deadline < slot.deadline
-                    && self.wheel.deadline(timer).is_some_and(|set| tick < set)
-                {
-                    self.wheel.reschedule(timer, tick);
-                    self.next = self.next.min(tick);
-                }
-            }
-            (_, Body::Other(Other::Gone)) => return Err(ChangeError::Running),
-            _ => match &life {
-                Some(life) if life.work.is_none() && !life.another_follows() => {
-                    return Err(ChangeError::Running);
-                }
-                Some(life) if life.work.is_none() => {}
-                _ => {
-                    slot.place = Place::Wheel(self.wheel.insert(tick, JobIndex(id.index)));
-                    self.next = self.next.min(tick);
-                }
-            },
-        }
-        slot.deadline = due.deadline;
-        if let Some(life) = life {
-            life.moved = life.work.is_none();
-            life.wall = due.wall;
-        }
-        Ok(())
-    }
-
-    /// Takes away all jobs that wait for their time, and with `due` those whose runs were handed
-    /// out and have not begun. Nothing is scheduled from here on. With them comes the wheel if no
-    /// other timer will be in it, to be dropped without the lock.
-    pub(crate) fn take_back(
-        &mut self,
-        due: bool,
-        stage: Stage,
-    ) -> (Vec<Taken<W>>, Option<Box<dyn Wheel>>) {
-        self.stage = stage;
-        let waits =
-            |slot: &Slot<W>| matches!(slot.place, Place::Wheel(_)) || due && !self.is_running(slot);
-        let waiting = self.slots.iter().filter(|(_, slot)| waits(slot));
-        let waiting: Vec<_> = waiting.map(|(index, _)| index).collect();
-        let taken =
-            waiting.into_iter().filter_map(|index| self.take(index, Ending::Stopped)).collect();
-        self.raise_next();
-        let empty = || -> Box<dyn Wheel> { Box::new(HierarchicalWheel::new()) };
-        (taken, (stage == Stage::Over).then(|| std::mem::replace(&mut self.wheel, empty())))
+    pub(super) fn missing(&self) -> ChangeError {
+        if self.stage.runs() { ChangeError::Over } else { ChangeError::Stopped }
     }
 }

@@ -1,64 +1,15 @@
 //! What happens to a job at its time: it is taken out, its run begins, its run ends.
 
 use super::core::{Body, Core, Held, Other, Place, Stage, Task};
-use super::runs::WatchKey;
-use crate::job::{Ending, Id, Info};
+use super::handover::{Begun, Came, Done, Leftover, Way};
+use crate::job::{Ending, Id, Info, More};
 use crate::observe::Distributions;
 use crate::time::{Clock, Moment};
 use std::sync::Arc;
-use std::task::Waker;
-use std::time::SystemTime;
 use wheelhouse_core::{Expired, Tick};
 
 /// So many timers are taken out in one go, at most: then somebody else may have the lock.
 const PORTION: usize = 64;
-
-/// What has come due.
-pub(crate) enum Came<W: ?Sized> {
-    /// A run that has begun, for the driving thread.
-    Here(Begun<W>),
-    /// A run that was handed out, for somebody else.
-    There(Id, u32, Option<Arc<Info>>),
-    /// A task that waits for nothing more.
-    Wake(Waker),
-}
-
-/// A run that has begun.
-pub(crate) struct Begun<W: ?Sized> {
-    pub(crate) id: Id,
-    pub(crate) work: Box<W>,
-    pub(crate) info: Option<Arc<Info>>,
-    pub(crate) deadline: Moment,
-    /// What the wall clock was to show then, if the job waited for that.
-    pub(crate) time: Option<SystemTime>,
-    /// The number of the run, counted from 1.
-    pub(crate) number: u64,
-    /// Periods that were left out before it.
-    pub(crate) missed: u64,
-    /// No other run follows, unless it is the run itself that schedules one.
-    pub(crate) last: bool,
-    /// The job waits for its next run already: this one has no end that matters to it.
-    pub(crate) beside: bool,
-    pub(crate) watch: Option<WatchKey>,
-}
-
-/// A run that has ended.
-pub(crate) struct Done<W: ?Sized> {
-    pub(crate) id: Id,
-    /// What is to be run again, or to be dropped when the job is over.
-    pub(crate) work: Option<Box<W>>,
-    pub(crate) deadline: Moment,
-    pub(crate) started: Moment,
-    pub(crate) ended: Moment,
-    pub(crate) beside: bool,
-}
-
-/// What is left to be done when a run has ended, without the lock; then the run is to be handed in.
-/// `None` in place of it: it is.
-pub(crate) struct Leftover<W: ?Sized> {
-    pub(crate) work: Option<Box<W>>,
-    pub(crate) info: Option<Arc<Info>>,
-}
 
 impl<W: Task + ?Sized> Core<W> {
     /// Takes out the next job that is due, up to a tick; `here` runs begin with that, and others
@@ -71,7 +22,7 @@ impl<W: Task + ?Sized> Core<W> {
         here: bool,
     ) -> Option<Came<W>> {
         for _ in 0..PORTION {
-            if self.stage != Stage::Open {
+            if !self.stage.runs() {
                 break;
             }
             let Some(Expired { value, deadline: fired, .. }) = self.wheel.pop_expired(upto) else {
@@ -106,10 +57,13 @@ impl<W: Task + ?Sized> Core<W> {
         }
         let mut ticks = self.ticks;
         let mut look_by = slot.deadline;
+        let mut elsewhere = false;
         if let Body::Other(Other::Full(life)) = slot.body {
             let life = self.lives.get(life)?;
             ticks = life.ticks;
-            if let Some(wall) = &life.wall {
+            let goes = |more: &More| more.is_async || more.group.is_some();
+            elsewhere = life.more.as_deref().is_some_and(goes);
+            if let Some(wall) = life.wall() {
                 slot.deadline = wall.reckoned(clock);
                 look_by = wall.look_by(slot.deadline, now);
             }
@@ -121,10 +75,16 @@ impl<W: Task + ?Sized> Core<W> {
             self.slots.get_mut(index)?.place = place;
             return None;
         }
-        if let Body::Other(Other::Wake(_)) = slot.body {
+        let wakes = matches!(slot.body, Body::Other(Other::Wake(_)));
+        if self.is_held(index) {
+            self.slots.get_mut(index)?.place = Place::Off(0);
+            self.put_aside.push(id);
+            return None;
+        }
+        if wakes {
             return self.wake(index, now);
         }
-        if here || self.is_brief(index) {
+        if here && !elsewhere || self.is_brief(index) {
             self.runs.in_flight += 1;
             return self.begin(index, now).map(|(begun, _)| Came::Here(begun));
         }
@@ -132,13 +92,16 @@ impl<W: Task + ?Sized> Core<W> {
         let slot = self.slots.get_mut(index)?;
         slot.place = Place::Off(self.turn);
         self.runs.in_flight += 1;
-        let info = match slot.body {
-            Body::Other(Other::Full(life)) => {
-                self.lives.get(life).map(|life| Arc::clone(&life.info))
-            }
-            _ => None,
+        let Body::Other(Other::Full(life)) = slot.body else {
+            return Some(Came::There(id, self.turn, None, Way::default()));
         };
-        Some(Came::There(id, self.turn, info))
+        let life = self.lives.get(life)?;
+        let way = life
+            .more
+            .as_ref()
+            .map(|more| Way { is_async: more.is_async, group: more.group.clone() });
+        let info = Some(Arc::clone(&life.info));
+        Some(Came::There(id, self.turn, info, way.unwrap_or_default()))
     }
 
     fn is_brief(&self, index: u32) -> bool {
@@ -195,13 +158,17 @@ impl<W: Task + ?Sized> Core<W> {
         self.counts.runs += 1;
         let plain = |work| Begun {
             id,
-            work,
+            work: Some(work),
             info: None,
             deadline,
             time: None,
             number: 1,
             missed: 0,
             last: true,
+            extra: false,
+            stale: false,
+            tries: (1, false),
+            frees_key: true,
             beside: false,
             watch: None,
         };
@@ -214,12 +181,17 @@ impl<W: Task + ?Sized> Core<W> {
             return Some((plain(work), false));
         };
         let life = self.lives.get_mut(life)?;
-        let (number, missed) = life.count_run();
+        let stale = life.take_stale();
+        self.counts.runs -= u64::from(stale);
+        let (number, missed, extra) =
+            if stale { (life.info.runs(), 0, false) } else { life.count_run() };
         let (time, info, last) =
             (life.time(), Some(Arc::clone(&life.info)), !life.another_follows());
+        let (tries, frees_key) = (life.tries(), !life.another_may_follow());
         let fork =
             if life.overlaps() { life.work.as_ref().and_then(|work| work.fork()) } else { None };
         let next = fork.as_ref().and_then(|_| life.wait_for_next(deadline, now, now));
+        let paused = life.is_paused();
         let (work, tick) = match (fork, next) {
             (Some(fork), Some(next)) => {
                 slot.deadline = next;
@@ -227,25 +199,38 @@ impl<W: Task + ?Sized> Core<W> {
             }
             _ => (life.work.take()?, None),
         };
-        if let Some(tick) = tick {
+        if let Some(tick) = tick.filter(|_| !paused) {
             let place = self.start_timer(index, tick);
             self.slots.get_mut(index)?.place = place;
         }
         self.runs.begun += 1;
         self.counts.missed += missed;
-        let begun =
-            Begun { info, time, number, missed, last, beside: tick.is_some(), ..plain(work) };
+        let begun = Begun {
+            info,
+            time,
+            number,
+            missed,
+            last,
+            extra,
+            stale,
+            tries,
+            frees_key,
+            beside: tick.is_some(),
+            ..plain(work)
+        };
         Some((begun, tick.is_some()))
     }
 
     /// Ends a run, and hands it in if nothing is left to be done.
     pub(crate) fn end(&mut self, done: Done<W>) -> Option<Leftover<W>> {
-        let Done { id, work, deadline, started, ended, beside } = done;
-        self.measure(deadline, started, ended);
+        let Done { id, work, deadline, started, ended, beside, failed, stale } = done;
+        if !stale {
+            self.measure(deadline, started, ended);
+        }
         let (work, info) = if beside {
             (work, None)
         } else {
-            self.end_of_job(id, work, (deadline, started, ended))
+            self.end_of_job(id, work, (deadline, started, ended), failed)
         };
         if work.is_none() && info.is_none() {
             self.hand_in(true);
@@ -261,6 +246,7 @@ impl<W: Task + ?Sized> Core<W> {
         id: Id,
         work: Option<Box<W>>,
         (deadline, started, ended): (Moment, Moment, Moment),
+        failed: bool,
     ) -> (Option<Box<W>>, Option<Arc<Info>>) {
         let stage = self.stage;
         let Some(slot) = self.slots.get_mut(id.index).filter(|slot| slot.number == id.number)
@@ -272,22 +258,34 @@ impl<W: Task + ?Sized> Core<W> {
             return (work, None);
         };
         let Some(life) = self.lives.get_mut(life) else { return (work, None) };
+        let follows = life.another_follows();
+        let again = life.try_again(failed, ended).filter(|_| work.is_some());
         let ending = match life.ending.take() {
             Some(ending) => Err(ending),
-            None if !life.another_follows() => Err(Ending::Finished),
+            None if !follows && again.is_none() => Err(Ending::Finished),
             None if stage == Stage::Over => Err(Ending::Stopped),
-            None if life.moved => Ok(slot.deadline),
-            None => life.wait_for_next(deadline, started, ended).ok_or(Ending::Finished),
+            None => {
+                let next = match follows {
+                    true if life.moved => Some(slot.deadline),
+                    true => life.wait_for_next(deadline, started, ended),
+                    false => None,
+                };
+                let next = again.map(|again| life.first_of(again, next)).or(next);
+                next.ok_or(Ending::Finished)
+            }
         };
         match (ending, work) {
             (Ok(next), Some(work)) => {
-                let moved = std::mem::take(&mut life.moved);
+                let moved = std::mem::take(&mut life.moved) || again.is_some();
                 life.work = Some(work);
                 slot.deadline = next;
-                let look_by = life.wall.as_ref().map_or(next, |wall| wall.look_by(next, ended));
+                let look_by = life.wall().map_or(next, |wall| wall.look_by(next, ended));
                 let tick = life.ticks.not_before(look_by);
-                // One that moves itself to the present is for the next poll.
-                if moved && self.fence.is_some_and(|(_, upto)| tick <= upto) {
+                // One that moves itself to the present, or is tried again at once, is for the next
+                // poll.
+                if life.is_paused() {
+                    // It has no timer until it is resumed.
+                } else if moved && self.fence.is_some_and(|(_, upto)| tick <= upto) {
                     self.aside.push(id);
                 } else {
                     let place = self.start_timer(id.index, tick);
@@ -324,7 +322,7 @@ impl<W: Task + ?Sized> Core<W> {
             return Some(Leftover { work, info: taken.info });
         };
         let work = life.work.take();
-        let (work, info) = self.end_of_job(id, work, (deadline, now, now));
+        let (work, info) = self.end_of_job(id, work, (deadline, now, now), false);
         Some(Leftover { work, info })
     }
 
@@ -338,28 +336,5 @@ impl<W: Task + ?Sized> Core<W> {
         let distributions =
             self.distributions.get_or_insert_with(|| Box::new(Distributions::new()));
         distributions.record(started.saturating_since(deadline), ended.saturating_since(started));
-    }
-
-    /// From here to [`open_fence`](Self::open_fence), what is scheduled is kept for the next poll.
-    pub(crate) fn close_fence(&mut self, upto: Tick) {
-        self.fence = Some((self.last_number(), upto));
-    }
-
-    pub(crate) fn open_fence(&mut self) {
-        self.fence = None;
-        for id in std::mem::take(&mut self.aside) {
-            let Some(slot) = self.slot(id).filter(|slot| matches!(slot.place, Place::Off(_)))
-            else {
-                continue;
-            };
-            let deadline = slot.deadline;
-            let ticks = match slot.body {
-                Body::Other(Other::Full(life)) => self.lives.get(life).map(|life| life.ticks),
-                _ => None,
-            };
-            let place =
-                self.start_timer(id.index, ticks.unwrap_or(self.ticks).not_before(deadline));
-            self.slot(id).into_iter().for_each(|slot| slot.place = place);
-        }
     }
 }

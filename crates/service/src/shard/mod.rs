@@ -9,31 +9,36 @@
 //! This layer knows what a job is, and not what it does: `W` is that.
 
 mod arena;
+mod change;
 mod core;
 mod due;
+mod fence;
+mod handover;
+mod hold;
+mod inside;
 mod keys;
+mod list;
 mod runs;
 mod signal;
+mod stop;
 mod wheel;
 
 pub(crate) use self::core::{Core, Held, New, Stage, Taken, Task};
-pub(crate) use due::{Begun, Came, Done, Leftover};
+pub(crate) use handover::{Begun, Came, Done, Leftover, Way};
 pub(crate) use runs::Watch;
 pub use wheel::JobIndex;
 pub(crate) use wheel::Wheel;
 
 use crate::job::{Ending, Id, Info, Key};
 use crate::observe::{Distributions, Snapshot};
-use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex, thread_local};
+use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex};
 use crate::time::{Clock, Due, Moment, Ticks};
 use crate::{ChangeError, Reason};
 use crossbeam_utils::CachePadded;
 use keys::{Keys, in_order};
 use signal::Signal;
-use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 use wheelhouse_core::Tick;
 
 /// A shard.
@@ -64,13 +69,6 @@ std::thread_local! {
 }
 
 static THREADS: AtomicUsize = AtomicUsize::new(0);
-
-thread_local! {
-    /// The services (by the address of their `House`) whose runs this thread is busy with, those
-    /// inside of others last. A service that is stopped in a run of its own, by the job or by an
-    /// observer of it, must not wait for that run.
-    static ON_THIS_THREAD: RefCell<Vec<usize>> = RefCell::default();
-}
 
 impl<W: Task + ?Sized> House<W> {
     /// A shard for each wheel.
@@ -161,7 +159,7 @@ impl<W: Task + ?Sized> House<W> {
         deadline: Moment,
         work: Box<W>,
     ) -> Result<Id, (Reason, Box<W>)> {
-        if let Err(reason) = self.admit() {
+        if let Err(reason) = self.admit(false) {
             return Err((reason, work));
         }
         let scheduled = self.with(shard, |core| core.schedule_plain(deadline, work));
@@ -172,15 +170,16 @@ impl<W: Task + ?Sized> House<W> {
     }
 
     /// Schedules a job, in a shard, under a key or without. And the job whose key it takes, if it
-    /// may; the caller cancels that.
+    /// may; the caller cancels that. One that is exempt counts for the limit, and is never refused.
     pub(crate) fn schedule(
         &self,
         shard: u32,
         due: &Due,
         key: Option<(Key, bool)>,
+        exempt: bool,
         new: New<W>,
     ) -> Result<(Id, Option<Id>), (Reason, New<W>)> {
-        if let Err(reason) = self.admit() {
+        if let Err(reason) = self.admit(exempt) {
             return Err((reason, new));
         }
         let look_by = due.look_by(|| self.now());
@@ -212,14 +211,14 @@ impl<W: Task + ?Sized> House<W> {
         }
     }
 
-    /// Makes room for a job.
+    /// Makes room for a job; for one that is exempt from the limit in any case.
     #[inline]
-    fn admit(&self) -> Result<(), Reason> {
+    fn admit(&self, exempt: bool) -> Result<(), Reason> {
         if self.is_closed() {
             return Err(Reason::Stopped);
         }
         let Some((limit, room)) = &self.room else { return Ok(()) };
-        let more = |jobs| (jobs < *limit).then_some(jobs + 1);
+        let more = |jobs| (exempt || jobs < *limit).then_some(jobs + 1);
         let made = room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
         made.map(drop).map_err(|_| Reason::LimitReached(*limit))
     }
@@ -242,6 +241,18 @@ impl<W: Task + ?Sized> House<W> {
             core.counts.rescheduled += u64::from(count);
             Ok(())
         })
+    }
+
+    /// From here on no job comes due, but what futures wait for.
+    pub(crate) fn hold(&self) {
+        self.with_all(Core::hold);
+    }
+
+    /// Jobs come due again.
+    pub(crate) fn let_go(&self) {
+        for shard in 0..self.shards.len() as u32 {
+            while self.with(shard, |core| core.let_go(self.now())) {}
+        }
     }
 
     pub(crate) fn job_of_key(&self, key: &str) -> Option<Id> {
@@ -305,106 +316,6 @@ impl<W: Task + ?Sized> House<W> {
         self.with_all(Core::open_fence);
     }
 
-    pub(crate) fn watch(&self) -> Watch {
-        let mut watch = Watch::default();
-        self.with_all(|core| core.runs.add_to(&mut watch));
-        watch
-    }
-
-    /// Runs of which it is to be told that they take long.
-    pub(crate) fn tell_slow(
-        &self,
-        now: Moment,
-        limit: Duration,
-    ) -> Vec<(Id, Option<Arc<Info>>, Duration)> {
-        let mut slow = Vec::new();
-        self.with_all(|core| {
-            let told = core.runs.tell_slow(now, limit);
-            core.counts.slow += told.len() as u64;
-            slow.extend(told);
-        });
-        slow
-    }
-
-    /// Takes back what is pending, and with `due` what was handed out and has not begun; from here
-    /// on nothing is scheduled.
-    pub(crate) fn take_back(&self, due: bool, stage: Stage) -> Vec<Taken<W>> {
-        self.closed.store(true, Ordering::SeqCst);
-        let (mut taken, mut wheels) = (Vec::new(), Vec::new());
-        self.with_all(|core| {
-            let (jobs, wheel) = core.take_back(due, stage);
-            taken.extend(jobs);
-            wheels.push(wheel);
-        });
-        taken.iter().for_each(|taken| self.free_key(taken.info.as_deref(), taken.id));
-        taken
-    }
-
-    /// This thread does something for a run that was handed out, and in that may call the user's
-    /// code: the job, an observer, the destructor of what the job holds. Until what comes back is
-    /// dropped.
-    pub(crate) fn enter(&self) -> impl Drop + use<W> {
-        ON_THIS_THREAD.with(|services| services.borrow_mut().push(self.address()));
-        Entered
-    }
-
-    /// A run that was handed out is over. For who stops the service, who may wait for that.
-    pub(crate) fn hand_in(&self, shard: u32, begun: bool) {
-        let stage = self.with(shard, |core| {
-            core.hand_in(begun);
-            core.stage()
-        });
-        self.handed_in(stage);
-    }
-
-    /// The same, where it was done under the lock already.
-    pub(crate) fn handed_in(&self, stage: Stage) {
-        if stage != Stage::Open {
-            // Whoever waits has looked before this lock was taken, or looks after it was given
-            // back.
-            drop(self.gate.0.lock());
-            self.gate.1.notify_all();
-        }
-    }
-
-    /// Whether this thread is in a run of this service.
-    pub(crate) fn is_inside(&self) -> bool {
-        self.own() > 0
-    }
-
-    fn own(&self) -> usize {
-        let is_own = |service: &&usize| **service == self.address();
-        ON_THIS_THREAD.with(|services| services.borrow().iter().filter(is_own).count())
-    }
-
-    /// Runs that were handed out, and those of them that have begun.
-    pub(crate) fn runs(&self) -> (usize, usize) {
-        let (mut in_flight, mut begun) = (0, 0);
-        self.with_all(|core| {
-            in_flight += core.runs.in_flight;
-            begun += core.runs.begun;
-        });
-        (in_flight, begun)
-    }
-
-    /// Waits until no run is in flight, at most so long in real time. Who is in a run itself waits
-    /// for those that have begun, and for that one not. Whether that was reached.
-    pub(crate) fn wait(&self, longest: Duration) -> bool {
-        let own = self.own();
-        let over = || {
-            let (in_flight, begun) = self.runs();
-            if own > 0 { begun <= own } else { in_flight == 0 }
-        };
-        let mut gate = self.gate.0.lock();
-        match Instant::now().checked_add(longest) {
-            Some(until) => {
-                self.gate.1.wait_while_until(&mut gate, |()| !over(), until);
-            }
-            None => self.gate.1.wait_while(&mut gate, |()| !over()),
-        }
-        over()
-    }
-
     pub(crate) fn snapshot(&self) -> Snapshot {
         let (mut snapshot, mut all) = (Snapshot::default(), Distributions::new());
         self.with_all(|core| {
@@ -420,18 +331,5 @@ impl<W: Task + ?Sized> House<W> {
         snapshot.keys = self.keys.len();
         (snapshot.lateness, snapshot.run_time) = all.summaries();
         snapshot
-    }
-
-    fn address(&self) -> usize {
-        std::ptr::from_ref(self).addr()
-    }
-}
-
-/// See [`House::enter`].
-struct Entered;
-
-impl Drop for Entered {
-    fn drop(&mut self) {
-        ON_THIS_THREAD.with(|services| services.borrow_mut().pop());
     }
 }

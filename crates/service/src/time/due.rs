@@ -25,6 +25,8 @@ pub(crate) struct Due {
 #[derive(Clone, Debug)]
 pub(crate) struct Wall {
     pub(crate) time: SystemTime,
+    /// The job is to be later than that by as much.
+    late: Duration,
     /// How long it is left alone.
     look: Duration,
 }
@@ -41,8 +43,15 @@ impl Due {
         let (left, now) = (time.duration_since(clock.wall()).unwrap_or_default(), clock.now());
         Some(Self {
             deadline: now.checked_add(left)?,
-            wall: Some(Box::new(Wall { time, look: look(now) })),
+            wall: Some(Box::new(Wall { time, late: Duration::ZERO, look: look(now) })),
         })
+    }
+
+    /// The same, but so much later; at the last moment that can be named there is no later.
+    pub(crate) fn later(mut self, late: Duration) -> Self {
+        self.deadline = self.deadline.saturating_add(late);
+        self.wall.iter_mut().for_each(|wall| wall.late = late);
+        self
     }
 
     /// When the driver is to look at the job at the latest.
@@ -55,7 +64,8 @@ impl Wall {
     /// The deadline as things are now: for a time that has passed, where it was, so that it is seen
     /// how late a run is.
     pub(crate) fn reckoned(&self, clock: &dyn Clock) -> Moment {
-        match self.time.duration_since(clock.wall()) {
+        let time = self.time.checked_add(self.late).unwrap_or(self.time);
+        match time.duration_since(clock.wall()) {
             Ok(left) => clock.now().saturating_add(left),
             Err(past) => clock.now().saturating_sub(past.duration()),
         }

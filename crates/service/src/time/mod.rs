@@ -3,10 +3,12 @@
 mod clock;
 mod due;
 mod ticks;
+mod when;
 
 pub use clock::{Clock, ManualClock, MonotonicClock, Waker};
 pub(crate) use due::{Due, Wall};
 pub(crate) use ticks::Ticks;
+pub use when::When;
 
 use std::time::Duration;
 

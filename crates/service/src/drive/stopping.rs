@@ -1,0 +1,154 @@
+//! The end of a service, step by step: it takes no more jobs, waits, gives back what is left, and
+//! ends its threads.
+
+use super::executor::join;
+use super::{Service, Stop, Stopped, give_back, given_back, in_order};
+use crate::Job;
+use crate::shard::Stage;
+use crate::sync::thread;
+use parking_lot::Mutex;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+impl Service {
+    /// Stops, and gives back the jobs that were still to run. From the first instant of the call,
+    /// handles refuse new jobs.
+    ///
+    /// A job that is to run once, and was not cancelled, has begun its run or is among these, and
+    /// never both; a periodic one of which a run is still to come is among them, whether or not it
+    /// ran before. May be called by a job of the service, or by an observer of its events: it does
+    /// not wait for that run, nor is the job given back.
+    pub fn stop(self, how: Stop) -> Stopped {
+        let own = self.timers.house().own();
+        let jobs = self.begin_stop(how, own);
+        self.end_stop(how, own, true, jobs)
+    }
+
+    /// The same without blocking: the future is ready when the service has stopped. The stop begins
+    /// with the call, whether or not the future is awaited, and goes on if it is dropped. It takes
+    /// a thread while it waits.
+    ///
+    /// An async job that awaits it in itself is not waited for.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use wheelhouse_service::{Service, Stop};
+    ///
+    /// # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
+    /// let service = Service::start()?;
+    /// service.handle().after(Duration::from_secs(3600)).run(|_| println!("an hour has passed"))?;
+    /// let stopped = service.stop_async(Stop::WaitFor(Duration::from_secs(10))).await;
+    /// assert_eq!(stopped.jobs.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(serve())?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn stop_async(self, how: Stop) -> Stopping {
+        let own = self.timers.house().own();
+        let jobs = self.begin_stop(how, own);
+        let answer = Arc::new(Mutex::new(Answer { stopped: None, waker: None }));
+        let (told, rest) = (Arc::clone(&answer), Arc::new(Mutex::new(Some((self, jobs)))));
+        let its = Arc::clone(&rest);
+        let stop = move || {
+            let Some((service, jobs)) = its.lock().take() else { return };
+            // A worker may be what waits for this.
+            let stopped = service.end_stop(how, own, own == 0, jobs);
+            let mut answer = told.lock();
+            answer.stopped = Some(stopped);
+            let waker = answer.waker.take();
+            drop(answer);
+            waker.into_iter().for_each(Waker::wake);
+        };
+        let name = "wheelhouse-stop".to_owned();
+        if let Err(_no_thread) = thread::Builder::new().name(name).spawn(stop.clone()) {
+            stop();
+        }
+        Stopping { answer }
+    }
+
+    /// Takes no more jobs, and takes back what will not run.
+    fn begin_stop(&self, how: Stop, own: usize) -> Vec<Job> {
+        let house = self.timers.house();
+        let jobs = match how {
+            Stop::Drain(_) => {
+                let taken = house.drain();
+                taken.into_iter().map(|taken| given_back(&self.timers, taken)).collect()
+            }
+            Stop::Now => give_back(&self.timers, true, Stage::Over),
+            // What waits for a worker may wait for the one that this job has.
+            Stop::Wait | Stop::WaitFor(_) => give_back(&self.timers, own > 0, Stage::Closed),
+        };
+        house.signal.wake();
+        jobs
+    }
+
+    /// Waits, and takes back the rest; for the threads too, if they may be waited for.
+    fn end_stop(mut self, how: Stop, own: usize, join: bool, mut jobs: Vec<Job>) -> Stopped {
+        let house = self.timers.house();
+        let ended = match how {
+            Stop::Now => false,
+            Stop::Wait => house.wait(Duration::MAX, own),
+            Stop::WaitFor(longest) => house.wait(longest, own),
+            Stop::Drain(longest) => {
+                let begin = Instant::now();
+                house.wait_for_drain(longest, own);
+                jobs.extend(give_back(&self.timers, own > 0, Stage::Closed));
+                house.signal.wake();
+                house.wait(longest.saturating_sub(begin.elapsed()), own)
+            }
+        };
+        if how != Stop::Now {
+            // What still waits for a worker, what was moved to a later time while it did, and what
+            // waits for its next run.
+            jobs.extend(give_back(&self.timers, true, Stage::Over));
+        }
+        let running = house.runs().1;
+        self.end_threads(ended && join);
+        Stopped { jobs: in_order(jobs), running }
+    }
+
+    pub(super) fn end_threads(&mut self, wait: bool) {
+        let driver = self.driver.take();
+        if wait {
+            driver.into_iter().for_each(join);
+        }
+        self.runner.close(wait);
+    }
+}
+
+/// A service that is being stopped: from [`Service::stop_async`]. Ready when it has stopped.
+#[must_use = "in what it is ready with are the jobs that did not run"]
+pub struct Stopping {
+    answer: Arc<Mutex<Answer>>,
+}
+
+struct Answer {
+    stopped: Option<Stopped>,
+    waker: Option<Waker>,
+}
+
+impl Future for Stopping {
+    type Output = Stopped;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Stopped> {
+        let mut answer = self.answer.lock();
+        match answer.stopped.take() {
+            Some(stopped) => Poll::Ready(stopped),
+            None => {
+                answer.waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Stopping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stopped = self.answer.lock().stopped.is_some();
+        f.debug_struct("Stopping").field("stopped", &stopped).finish()
+    }
+}

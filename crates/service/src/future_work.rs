@@ -1,0 +1,120 @@
+//! Jobs that are futures: a closure is called when a run begins, and what it returns is the run.
+
+use crate::drive::block_on;
+use crate::handle::{Back, Run, RunFuture, Work};
+use crate::work::call_again;
+use std::any::Any;
+use std::fmt::Display;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How a run went.
+pub(crate) trait Outcome {
+    /// Why it failed, if it did.
+    fn into_result(self) -> Result<(), String>;
+}
+
+impl Outcome for () {
+    fn into_result(self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl<T, E: Display> Outcome for Result<T, E> {
+    fn into_result(self) -> Result<(), String> {
+        self.map(drop).map_err(|error| error.to_string())
+    }
+}
+
+/// A closure of some kind that returns a future, and how long that may take.
+pub(crate) struct Async<C, Fut> {
+    call: C,
+    limit: Option<Duration>,
+    future: PhantomData<fn() -> Fut>,
+}
+
+impl<C, Fut> Async<C, Fut> {
+    pub(crate) fn new(call: C, limit: Option<Duration>) -> Self {
+        Self { call, limit, future: PhantomData }
+    }
+
+    pub(crate) fn into_call(self) -> C {
+        self.call
+    }
+
+    fn run(future: Fut, limit: Option<Duration>) -> RunFuture
+    where
+        Fut: Future<Output: Outcome> + Send + 'static,
+    {
+        RunFuture { future: Box::pin(async { future.await.into_result() }), limit }
+    }
+}
+
+/// A closure that is called once.
+pub(crate) struct Once<F>(pub(crate) F);
+
+/// One that is called again and again, when the run before has ended.
+pub(crate) struct Each<F>(pub(crate) F);
+
+/// One that is also called while runs go on.
+pub(crate) struct Beside<F>(pub(crate) Arc<F>);
+
+/// What all of them have: run by who got the job back, on his thread.
+macro_rules! call {
+    () => {
+        fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back) {
+            if let Some(run) = self.call_async(run, back) {
+                back.error = block_on(run.future).err();
+            }
+        }
+
+        fn into_any(self: Box<Self>) -> Box<dyn Any> {
+            self
+        }
+    };
+}
+
+impl<F, Fut> Work for Async<Once<F>, Fut>
+where
+    F: FnOnce(&Run<'_>) -> Fut + Send + 'static,
+    Fut: Future<Output: Outcome> + Send + 'static,
+{
+    fn call_async(self: Box<Self>, run: &Run<'_>, _: &mut Back) -> Option<RunFuture> {
+        Some(Self::run((self.call.0)(run), self.limit))
+    }
+
+    call!();
+}
+
+impl<F, Fut> Work for Async<Each<F>, Fut>
+where
+    F: FnMut(&Run<'_>) -> Fut + Send + 'static,
+    Fut: Future<Output: Outcome> + Send + 'static,
+{
+    fn call_async(self: Box<Self>, run: &Run<'_>, back: &mut Back) -> Option<RunFuture> {
+        let (limit, mut future) = (self.limit, None);
+        call_again(self, back, |work| future = Some((work.call.0)(run)));
+        future.map(|future| Self::run(future, limit))
+    }
+
+    call!();
+}
+
+impl<F, Fut> Work for Async<Beside<F>, Fut>
+where
+    F: Fn(&Run<'_>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output: Outcome> + Send + 'static,
+{
+    fn call_async(self: Box<Self>, run: &Run<'_>, back: &mut Back) -> Option<RunFuture> {
+        let (limit, mut future) = (self.limit, None);
+        call_again(self, back, |work| future = Some((work.call.0)(run)));
+        future.map(|future| Self::run(future, limit))
+    }
+
+    fn fork(&self) -> Option<Box<dyn Work>> {
+        Some(Box::new(Self::new(Beside(Arc::clone(&self.call.0)), self.limit)))
+    }
+
+    call!();
+}

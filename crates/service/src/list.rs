@@ -1,0 +1,73 @@
+//! All jobs, one after the other.
+
+use crate::handle::Handle;
+use crate::job_handle::JobHandle;
+use std::fmt;
+use std::vec::IntoIter;
+
+/// All jobs that are scheduled and not over: from [`Handle::jobs`].
+///
+/// Jobs are looked up in portions, under the lock of a shard each, so that nobody waits for who
+/// lists a million of them. A job that is there from the first step to the last is named once; one
+/// that is scheduled or ends meanwhile may be named or not.
+pub struct Jobs {
+    timers: Handle,
+    shard: u32,
+    /// The place of the next job in the shard.
+    next: u32,
+    found: IntoIter<JobHandle>,
+}
+
+impl Handle {
+    /// All jobs that are scheduled and not over, in any order: their names, keys, next times, runs
+    /// and last errors, by their handles. What futures wait for is not among them.
+    ///
+    /// O(n) in all; each step takes the lock of a shard at most once, and what is asked of a
+    /// handle, again.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use wheelhouse_service::Scheduler;
+    ///
+    /// let timers = Scheduler::builder().build()?;
+    /// let timers = timers.handle();
+    /// timers.every(Duration::from_secs(60)).named("report").run(|_| ())?;
+    /// timers.after(Duration::from_secs(5)).key("session 1").run(|_| ())?;
+    /// for job in timers.jobs() {
+    ///     let (next, runs, error) = (job.remaining(), job.runs(), job.last_error());
+    ///     println!("{job}: {:?}, next in {next:?}, {runs} runs, {error:?}", job.status());
+    /// }
+    /// assert_eq!(timers.jobs().filter(|job| job.key().is_some()).count(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn jobs(&self) -> Jobs {
+        Jobs { timers: self.clone(), shard: 0, next: 0, found: Vec::new().into_iter() }
+    }
+}
+
+impl Iterator for Jobs {
+    type Item = JobHandle;
+
+    fn next(&mut self) -> Option<JobHandle> {
+        loop {
+            if let Some(job) = self.found.next() {
+                return Some(job);
+            }
+            let house = self.timers.house();
+            if self.shard as usize == house.shards() {
+                return None;
+            }
+            let (found, next) = house.with(self.shard, |core| core.list(self.next));
+            self.next = next.unwrap_or(0);
+            let handle = |(id, info)| self.timers.job_handle(id, info);
+            self.found = found.into_iter().map(handle).collect::<Vec<_>>().into_iter();
+            self.shard += u32::from(next.is_none());
+        }
+    }
+}
+
+impl fmt::Debug for Jobs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Jobs").field("shard", &self.shard).finish_non_exhaustive()
+    }
+}

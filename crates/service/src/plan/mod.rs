@@ -1,0 +1,195 @@
+//! Plans: when a job is to run, what it is called, and finally what it is to do.
+
+use crate::Reason;
+use crate::handle::{Futures, Handle, Plan};
+use crate::job::{Info, Key, Life, More, Repeat};
+use crate::time::{Due, Ticks, When};
+use std::sync::Arc;
+use std::time::Duration;
+
+impl Handle {
+    /// Plans a job for `delay` from now: call [`run`](OneShot::run) or [`send`](OneShot::send) on
+    /// it to schedule it.
+    pub fn after(&self, delay: Duration) -> OneShot<'_> {
+        OneShot { options: Options::new(self, self.now().checked_add(delay).map(Due::at)) }
+    }
+
+    /// Plans a job for a point in time: a [`Moment`](crate::Moment) of the service's clock, an
+    /// [`Instant`](std::time::Instant), or a [`SystemTime`](std::time::SystemTime), which is a date
+    /// and a time of day. One that is past is due at once.
+    ///
+    /// A job for a `SystemTime` follows the wall clock, see [`When`]. If it is
+    /// [moved](JobHandle::refresh) by a delay, it waits for a moment of the service's clock from
+    /// then on.
+    pub fn at(&self, when: impl Into<When>) -> OneShot<'_> {
+        OneShot { options: Options::new(self, when.into().due(self.clock())) }
+    }
+
+    /// Plans a job that is run again and again, first a period from now, without end unless
+    /// [`times`](Periodic::times) says so.
+    pub fn every(&self, period: Duration) -> Periodic<'_> {
+        Periodic::new(self, period, self.now().checked_add(period))
+    }
+}
+
+/// What both kinds of plan have.
+struct Options<'h> {
+    handle: &'h Handle,
+    /// `None` if it is too far away to be named.
+    first: Option<Due>,
+    name: Option<Arc<str>>,
+    key: Option<Key>,
+    replace: bool,
+    tracked: bool,
+    slack: Option<Duration>,
+    /// Of each run that is a future.
+    limit: Option<Duration>,
+    more: Option<Box<More>>,
+}
+
+impl<'h> Options<'h> {
+    fn new(handle: &'h Handle, first: Option<Due>) -> Self {
+        Self {
+            handle,
+            first,
+            name: None,
+            key: None,
+            replace: false,
+            tracked: false,
+            slack: None,
+            limit: None,
+            more: None,
+        }
+    }
+
+    fn key(&mut self, key: Key, replace: bool) {
+        self.key = Some(key);
+        self.replace = replace;
+    }
+
+    /// Whether it has nothing but a deadline.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        let unnamed = self.name.is_none() && self.key.is_none();
+        unnamed && self.slack.is_none() && !self.tracked && self.more.is_none()
+    }
+
+    fn more(&mut self) -> &mut More {
+        self.more.get_or_insert_default()
+    }
+
+    fn ticks(&self) -> Ticks {
+        let ticks = self.handle.ticks();
+        self.slack.map_or(ticks, |slack| ticks.with_slack(slack))
+    }
+
+    fn check(self, repeat: Option<Repeat>) -> Result<Plan, Reason> {
+        let ticks = self.ticks();
+        let plain = self.is_plain();
+        let Self { mut first, name, key, replace, mut more, .. } = self;
+        if let Some(more) = &mut more {
+            more.late = more.draw();
+            first = first.map(|first| first.later(more.late));
+        }
+        if key.as_ref().is_some_and(|key| key.is_empty()) {
+            return Err(Reason::EmptyKey);
+        }
+        let is_async = more.as_ref().is_some_and(|more| more.is_async);
+        if is_async && matches!(self.handle.shared().futures, Futures::Refused) {
+            return Err(Reason::NoExecutor);
+        }
+        let due = first.filter(|first| ticks.reaches(first.deadline)).ok_or(Reason::Overflow)?;
+        if let Some(wall) = &due.wall {
+            more.get_or_insert_default().wall = Some(Box::clone(wall));
+        }
+        // All that a plain one-shot job does without.
+        let full = !plain || repeat.is_some() || more.is_some();
+        let life = full.then(|| Life {
+            work: None,
+            info: Arc::new(Info::new(name, key)),
+            repeat,
+            ticks,
+            more,
+            moved: false,
+            ending: None,
+        });
+        Ok(Plan { due, life, replace })
+    }
+}
+
+/// The methods that both kinds of plan have.
+macro_rules! common_methods {
+    () => {
+        /// Gives the job a name, for messages and for those who get it back.
+        pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
+            self.options.name = Some(name.into());
+            self
+        }
+
+        /// Gives the job a key, under which it can be found, cancelled and moved until its last run
+        /// begins. If another job has the key, this one is refused.
+        ///
+        /// The key is free *before* the closure of the last run is called, so that this can
+        /// schedule another job under it; other threads can do so too. Who removes in the closure
+        /// what is stored elsewhere under the same key compares [`JobHandle::number`] first, or he
+        /// removes what belongs to the next job; the example `session_store` does.
+        pub fn key(mut self, key: impl Into<Key>) -> Self {
+            self.options.key(key.into(), false);
+            self
+        }
+
+        /// Gives the job a key; if another job has it, that one is cancelled. If that one is
+        /// running, its run goes on. While both exist, which is for an instant, both count for
+        /// [`max_jobs`](crate::Builder::max_jobs).
+        pub fn replacing(mut self, key: impl Into<Key>) -> Self {
+            self.options.key(key.into(), true);
+            self
+        }
+
+        /// Lets runs be late by as much, so that the driver wakes up once for those that are due
+        /// close together: deadlines are rounded up to whole multiples of this. In place of that of
+        /// the [service](crate::Builder::slack).
+        pub fn slack(mut self, slack: Duration) -> Self {
+            self.options.slack = Some(slack);
+            self
+        }
+
+        /// Tries runs that fail again: those that return an [error](Self::try_run), panic, or reach
+        /// their [limit](Self::limit). What is to run once, and is no `try_run`, has no second try.
+        ///
+        /// Until a try succeeds or the last has failed, the job is not over and keeps its key. A
+        /// periodic job keeps its schedule: if its next run is due before another try is, that is
+        /// the next try. Tries are runs beside those that [`times`](Periodic::times) counts. Runs
+        /// that [overlap](Periodic::run_overlapping) are not tried again.
+        pub fn retry(mut self, backoff: Backoff) -> Self {
+            self.options.more().retry = Some(backoff);
+            self
+        }
+
+        /// The runs are futures; how long each may take.
+        pub(crate) fn be_async(&mut self) -> Option<Duration> {
+            self.options.more().is_async = true;
+            self.options.limit
+        }
+
+        /// Has runs begin only when the group has a place for them, see [`Group`].
+        pub fn group(mut self, group: &Group) -> Self {
+            self.options.more().group = Some(group.clone());
+            self
+        }
+
+        /// Ends each run of an [async job](Self::run_async) after so long: the future is dropped,
+        /// and that is [reported](crate::EventKind::TimedOut). A closure cannot be interrupted, and
+        /// takes no notice. While the service is being stopped the limit does not hold.
+        pub fn limit(mut self, limit: Duration) -> Self {
+            self.options.limit = Some(limit);
+            self
+        }
+    };
+}
+
+mod one_shot;
+mod periodic;
+
+pub use one_shot::OneShot;
+pub use periodic::Periodic;

@@ -1,0 +1,136 @@
+//! A job that is to run once.
+
+use super::Options;
+use crate::future_work::{Async, Each, Once};
+use crate::handle::{Run, Work};
+use crate::job::{Backoff, Group, Key};
+use crate::job_handle::JobHandle;
+use crate::time::Due;
+use crate::work::{CallOnce, SendOnce, TryEach};
+use crate::{Reason, Rejected};
+use crossbeam_channel::Sender;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A job that is to run once. Nothing is scheduled until [`run`](Self::run) or [`send`](Self::send)
+/// is called.
+#[must_use = "nothing is scheduled until `run` or `send` is called"]
+pub struct OneShot<'h> {
+    pub(super) options: Options<'h>,
+}
+
+impl<'h> OneShot<'h> {
+    common_methods!();
+
+    /// Has its handles know how it ended, as those of a job with a name, a key or several runs do
+    /// anyhow. See [`JobHandle`]. Costs some 200 bytes and an allocation.
+    pub fn tracked(mut self) -> Self {
+        self.options.tracked = true;
+        self
+    }
+
+    /// Schedules a closure.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the closure in it: see [`Reason`].
+    pub fn run<F>(self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: FnOnce(&Run<'_>) + Send + 'static,
+    {
+        let scheduled = self.schedule(CallOnce(function));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
+    }
+
+    /// Schedules a closure that may fail: the error that it returns is
+    /// [kept](JobHandle::last_error) and [reported](crate::EventKind::GaveUp), and with
+    /// [`retry`](Self::retry) it is tried again.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the closure in it: see [`Reason`].
+    pub fn try_run<F, T, E>(self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: FnMut(&Run<'_>) -> Result<T, E> + Send + 'static,
+        E: fmt::Display,
+    {
+        let scheduled = self.tracked().schedule(TryEach(function));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
+    }
+
+    /// Schedules an async job that may fail: [`run_async`](Self::run_async) with the errors of
+    /// [`try_run`](Self::try_run). To reach the [limit](Self::limit) is to fail too.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the closure in it: see [`Reason`].
+    pub fn try_run_async<F, Fut, T, E>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: FnMut(&Run<'_>) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<T, E>> + Send + 'static,
+        E: fmt::Display,
+    {
+        let limit = self.be_async();
+        let scheduled = self.schedule(Async::new(Each(function), limit));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
+    }
+
+    /// Schedules an async job: the closure is called when the run begins, and the future that it
+    /// returns is the run. It is spawned where [`spawn_on`](crate::Builder::spawn_on) says; without
+    /// that a worker waits for it.
+    ///
+    /// As with a closure, the run has ended when the future is ready:
+    /// [`stop`](crate::Service::stop) waits for it, panics are caught, and one that takes long is
+    /// reported. It may have a [limit](Self::limit). Takes an allocation for the run and some 300
+    /// bytes for the job.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the closure in it: see [`Reason`].
+    pub fn run_async<F, Fut>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: FnOnce(&Run<'_>) -> Fut + Send + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        let limit = self.be_async();
+        let scheduled = self.schedule(Async::new(Once(function), limit));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
+    }
+
+    /// Schedules the sending of a value, by the driving thread, so that no slow job holds it up. If
+    /// the channel is full then, the value is dropped and that is reported: no receiver can hold up
+    /// other jobs.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the value in it: see [`Reason`].
+    pub fn send<T: Send + 'static>(
+        self,
+        sender: &Sender<T>,
+        value: T,
+    ) -> Result<JobHandle, Rejected<T>> {
+        let scheduled = self.schedule(SendOnce { sender: sender.clone(), value });
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value })
+    }
+
+    pub(crate) fn schedule<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
+        let shard = self.options.handle.house().here();
+        self.schedule_in(shard, work)
+    }
+
+    pub(crate) fn schedule_in<W: Work>(
+        self,
+        shard: u32,
+        work: W,
+    ) -> Result<JobHandle, (Reason, W)> {
+        let Options { handle, first: Some(Due { deadline, wall: None }), .. } = &self.options
+        else {
+            return self.options.handle.schedule_in(shard, self.options.check(None), work);
+        };
+        if self.options.is_plain() && handle.ticks().reaches(*deadline) {
+            return handle.schedule_plain(shard, *deadline, work);
+        }
+        handle.schedule_in(shard, self.options.check(None), work)
+    }
+}

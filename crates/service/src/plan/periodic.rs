@@ -1,0 +1,262 @@
+//! A job that is to run again and again.
+
+use super::Options;
+use crate::future_work::{Async, Beside, Each};
+use crate::handle::{Handle, Run, Work};
+use crate::job::{Backoff, Group, Key, Missed, Pace, Repeat};
+use crate::job_handle::JobHandle;
+use crate::time::{Due, Moment, Ticks, When, nanos};
+use crate::work::{CallEach, CallShared, SendEach, TryEach};
+use crate::{Reason, Rejected};
+use crossbeam_channel::Sender;
+use std::fmt;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A closure that was refused.
+fn unshared<F>(function: Arc<F>) -> F {
+    Arc::into_inner(function).expect("it has not run, so that there is no other copy")
+}
+
+/// A job that is to run again and again. Nothing is scheduled until [`run`](Self::run),
+/// [`run_overlapping`](Self::run_overlapping) or [`send`](Self::send) is called.
+///
+/// By default it runs at a fixed rate: at the first deadline and at each whole number of periods
+/// after it, without drift, and each period has its run however late ([`Missed::Burst`]). A job
+/// does not overlap with itself: if a run takes longer than the period, the next one waits, and is
+/// late.
+#[must_use = "nothing is scheduled until `run` or `send` is called"]
+pub struct Periodic<'h> {
+    options: Options<'h>,
+    period: Duration,
+    times: Option<u64>,
+    pace: Pace,
+}
+
+impl<'h> Periodic<'h> {
+    pub(crate) fn new(handle: &'h Handle, period: Duration, first: Option<Moment>) -> Self {
+        Self {
+            options: Options::new(handle, first.map(Due::at)),
+            period,
+            times: None,
+            pace: Pace::Rate(Missed::default()),
+        }
+    }
+
+    common_methods!();
+
+    /// Has the first run `delay` from now, instead of a period from now.
+    pub fn first_after(mut self, delay: Duration) -> Self {
+        let first = self.options.handle.now().checked_add(delay);
+        self.options.first = first.map(Due::at);
+        self
+    }
+
+    /// Has the first run at a point in time, see [`Handle::at`]. Those that follow count from there
+    /// by the clock of the service.
+    pub fn first_at(mut self, when: impl Into<When>) -> Self {
+        self.options.first = when.into().due(self.options.handle.clock());
+        self
+    }
+
+    /// Lets each run be late by anything up to this, by chance and each time anew, so that many who
+    /// were started together do not call somewhere together. The schedule stays: nothing drifts,
+    /// and what is late by this is not counted as missed. [`Run::deadline`] is with it.
+    pub fn jitter(mut self, jitter: Duration) -> Self {
+        self.options.more().jitter = jitter;
+        self
+    }
+
+    /// A rule says when it runs again.
+    pub(crate) fn by_rule(mut self) -> Self {
+        self.options.more().by_rule = true;
+        self
+    }
+
+    pub(crate) fn jitter_of(&self) -> Duration {
+        self.options.more.as_ref().map_or(Duration::ZERO, |more| more.jitter)
+    }
+
+    /// Ends the job after so many runs.
+    pub fn times(mut self, runs: u64) -> Self {
+        self.times = Some(runs);
+        self
+    }
+
+    /// Counts the period from the end of one run to the begin of the next. (Of runs that overlap:
+    /// from the begin.)
+    pub fn fixed_delay(mut self) -> Self {
+        self.pace = Pace::Delay;
+        self
+    }
+
+    /// Runs at a fixed rate, which is the default, and says what becomes of periods that are
+    /// missed.
+    pub fn missed(mut self, policy: Missed) -> Self {
+        self.pace = Pace::Rate(policy);
+        self
+    }
+
+    /// Schedules a closure. One run at a time.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the closure in it: see [`Reason`].
+    pub fn run<F>(self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: FnMut(&Run<'_>) + Send + 'static,
+    {
+        let scheduled = self.schedule(false, CallEach(function));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
+    }
+
+    /// Schedules a closure of which several runs may go on at a time: each begins when its time has
+    /// come, if a worker is free, whether or not those before have ended.
+    ///
+    /// Where none is free, one run waits, and those after it are not handed out before it begins:
+    /// they are late, or are left out, as the policy for [missed](Self::missed) periods says. So
+    /// they do not pile up, and what waits can be cancelled, moved and given back like the run of
+    /// any other job.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the closure in it: see [`Reason`].
+    pub fn run_overlapping<F>(self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: Fn(&Run<'_>) + Send + Sync + 'static,
+    {
+        let scheduled = self.schedule(true, CallShared(Arc::new(function)));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: unshared(work.0) })
+    }
+
+    /// Schedules a closure that may fail: the error that it returns is
+    /// [kept](JobHandle::last_error) and [reported](crate::EventKind::GaveUp), and with
+    /// [`retry`](Self::retry) it is tried again.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the closure in it: see [`Reason`].
+    pub fn try_run<F, T, E>(self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: FnMut(&Run<'_>) -> Result<T, E> + Send + 'static,
+        E: fmt::Display,
+    {
+        let scheduled = self.schedule(false, TryEach(function));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
+    }
+
+    /// Schedules an async job that may fail: [`run_async`](Self::run_async) with the errors of
+    /// [`try_run`](Self::try_run). To reach the [limit](Self::limit) is to fail too.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the closure in it: see [`Reason`].
+    pub fn try_run_async<F, Fut, T, E>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: FnMut(&Run<'_>) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<T, E>> + Send + 'static,
+        E: fmt::Display,
+    {
+        let limit = self.be_async();
+        let scheduled = self.schedule(false, Async::new(Each(function), limit));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
+    }
+
+    /// Schedules an async job, see [`OneShot::run_async`]. One run at a time: the next begins when
+    /// the future of the one before is ready, and periods that pass meanwhile are
+    /// [missed](Self::missed) as with a closure.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use wheelhouse_service::Service;
+    ///
+    /// # async fn check_health() {}
+    /// let service = Service::builder().workers(2).start()?;
+    /// let plan = service.handle();
+    /// let plan = plan.every(Duration::from_secs(10)).limit(Duration::from_secs(3));
+    /// plan.named("health").run_async(|_| async { check_health().await })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the closure in it: see [`Reason`].
+    pub fn run_async<F, Fut>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: FnMut(&Run<'_>) -> Fut + Send + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        let limit = self.be_async();
+        let scheduled = self.schedule(false, Async::new(Each(function), limit));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
+    }
+
+    /// Schedules an async job of which several runs may go on at a time, see
+    /// [`run_overlapping`](Self::run_overlapping).
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the closure in it: see [`Reason`].
+    pub fn run_async_overlapping<F, Fut>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
+    where
+        F: Fn(&Run<'_>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        let limit = self.be_async();
+        let scheduled = self.schedule(true, Async::new(Beside(Arc::new(function)), limit));
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: unshared(work.into_call().0) })
+    }
+
+    /// Schedules the sending of a copy of a value, again and again, by the driving thread: to clone
+    /// it should take no time, as it does for what is behind an [`Arc`]. If the channel is full,
+    /// the copy is dropped and that is reported; if nobody receives any more, the job ends.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejected`], with the value in it: see [`Reason`].
+    pub fn send<T: Clone + Send + 'static>(
+        self,
+        sender: &Sender<T>,
+        value: T,
+    ) -> Result<JobHandle, Rejected<T>> {
+        let scheduled = self.schedule(false, SendEach { sender: sender.clone(), value });
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value })
+    }
+
+    pub(crate) fn schedule<W: Work>(
+        self,
+        overlapping: bool,
+        work: W,
+    ) -> Result<JobHandle, (Reason, W)> {
+        let handle = self.options.handle;
+        let plan = self.repeat(overlapping).and_then(|repeat| self.options.check(Some(repeat)));
+        handle.schedule(plan, work)
+    }
+
+    pub(crate) fn handle(&self) -> &'h Handle {
+        self.options.handle
+    }
+
+    /// The first deadline and what follows it, for those who count the periods themselves.
+    pub(crate) fn checked(mut self) -> Result<(Moment, Repeat, Ticks), Reason> {
+        let repeat = self.repeat(false)?;
+        self.options.more = None;
+        let ticks = self.options.ticks();
+        Ok((self.options.check(None)?.due.deadline, repeat, ticks))
+    }
+
+    fn repeat(&self, overlapping: bool) -> Result<Repeat, Reason> {
+        let ticks = self.options.ticks();
+        let period = NonZeroU64::new(nanos(self.period).ok_or(Reason::Overflow)?)
+            .ok_or(Reason::ZeroPeriod)?;
+        if self.period < ticks.length() {
+            return Err(Reason::PeriodBelowTick(ticks.length()));
+        }
+        let times = match self.times {
+            None => None,
+            Some(runs) => Some(NonZeroU64::new(runs).ok_or(Reason::ZeroTimes)?),
+        };
+        Ok(Repeat { period, times, pace: self.pace, overlapping, missed: 0 })
+    }
+}

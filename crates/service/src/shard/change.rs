@@ -1,0 +1,139 @@
+//! What is done to a job from outside: it is ended, moved, or taken back.
+
+use super::core::{Body, Core, Held, Other, Place, Slot, Stage, Taken, Task};
+use super::wheel::{JobIndex, Wheel};
+use crate::ChangeError;
+use crate::job::{Ending, Id, Life};
+use crate::time::{Due, Moment};
+use std::sync::atomic::Ordering;
+use wheelhouse_core::Tick;
+use wheelhouse_hierarchical_wheel::HierarchicalWheel;
+
+impl<W: Task + ?Sized> Core<W> {
+    /// Ends a job: it was cancelled, or is finished as one of its runs says. The answer of a
+    /// running job is `Running`, and no run follows.
+    #[inline]
+    pub(crate) fn end_as(&mut self, id: Id, ending: Ending) -> Result<Taken<W>, ChangeError> {
+        let slot = self.slots.get(id.index).filter(|slot| slot.number == id.number);
+        let slot = slot.ok_or_else(|| self.missing())?;
+        if self.is_running(slot) {
+            if let Body::Other(Other::Full(life)) = slot.body
+                && let Some(life) = self.lives.get_mut(life)
+                // The last run is no less finished for having been cancelled too late.
+                && life.another_may_follow()
+            {
+                life.ending = Some(ending);
+            }
+            return Err(ChangeError::Running);
+        }
+        let taken = self.take(id.index, ending);
+        self.raise_next();
+        taken.ok_or(ChangeError::Over)
+    }
+
+    /// Takes a job out that is over, with its timer.
+    #[inline]
+    pub(super) fn take(&mut self, index: u32, ending: Ending) -> Option<Taken<W>> {
+        let Slot { number, deadline, place, body } = self.slots.remove(index)?;
+        if let Place::Wheel(timer) = place {
+            self.wheel.cancel(timer);
+        }
+        match ending {
+            Ending::Finished => self.counts.finished += 1,
+            Ending::Cancelled => self.counts.cancelled += 1,
+            Ending::Stopped => self.counts.stopped += 1,
+        }
+        if let Some(room) = &self.room {
+            room.fetch_sub(1, Ordering::Relaxed);
+        }
+        let (info, held) = match body {
+            Body::Plain(work) => (None, Some(Held::Work(work))),
+            Body::Other(Other::Gone) => (None, None),
+            Body::Other(Other::Wake(waker)) => (None, self.wakers.remove(waker).map(Held::Wake)),
+            Body::Other(Other::Full(life)) => {
+                let Life { work, info, .. } = self.lives.remove(life)?;
+                info.end(ending);
+                (Some(info), work.map(Held::Work))
+            }
+        };
+        Some(Taken { id: Id { number, index, shard: self.shard() }, deadline, info, held })
+    }
+
+    /// What was due first may be gone.
+    #[inline]
+    pub(super) fn raise_next(&mut self) {
+        self.next = self.next.max(self.wheel.next_wakeup().unwrap_or(Tick::MAX));
+    }
+
+    /// Moves the next run. To a later time that writes the deadline and no more: a timer that fires
+    /// before it is noticed when it does, and sessions are put off far more often than they expire.
+    pub(crate) fn reschedule(
+        &mut self,
+        id: Id,
+        due: Due,
+        look_by: Moment,
+    ) -> Result<(), ChangeError> {
+        if due.wall.is_some() {
+            // A plain job has nowhere to keep that.
+            self.life(id)?;
+        }
+        let missing = self.missing();
+        let (stage, ticks) = (self.stage, self.ticks);
+        let slot = self.slots.get_mut(id.index).filter(|slot| slot.number == id.number);
+        let slot = slot.ok_or(missing)?;
+        let life = match slot.body {
+            Body::Other(Other::Full(life)) => self.lives.get_mut(life),
+            _ => None,
+        };
+        let tick = life.as_ref().map_or(ticks, |life| life.ticks).not_before(look_by);
+        match (slot.place, &slot.body) {
+            (Place::Wheel(_), _) if !stage.runs() => return Err(ChangeError::Stopped),
+            (Place::Wheel(timer), _) => {
+                if due.deadline < slot.deadline
+                    && self.wheel.deadline(timer).is_some_and(|set| tick < set)
+                {
+                    self.wheel.reschedule(timer, tick);
+                    self.next = self.next.min(tick);
+                }
+            }
+            (_, Body::Other(Other::Gone)) => return Err(ChangeError::Running),
+            _ => match &life {
+                Some(life) if life.work.is_none() && !life.another_follows() => {
+                    return Err(ChangeError::Running);
+                }
+                Some(life) if life.work.is_none() || life.is_paused() => {}
+                _ => {
+                    slot.place = Place::Wheel(self.wheel.insert(tick, JobIndex(id.index)));
+                    self.next = self.next.min(tick);
+                }
+            },
+        }
+        slot.deadline = due.deadline;
+        if let Some(life) = life {
+            life.moved = life.work.is_none();
+            life.wait_for(due.wall);
+            life.forget_aside();
+        }
+        Ok(())
+    }
+
+    /// Takes away all jobs that wait for their time, and with `due` those whose runs were handed
+    /// out and have not begun. Nothing is scheduled from here on. With them comes the wheel if no
+    /// other timer will be in it, to be dropped without the lock.
+    pub(crate) fn take_back(
+        &mut self,
+        due: bool,
+        stage: Stage,
+    ) -> (Vec<Taken<W>>, Option<Box<dyn Wheel>>) {
+        self.stage = stage;
+        let waits =
+            |slot: &Slot<W>| matches!(slot.place, Place::Wheel(_)) || due && !self.is_running(slot);
+        let waiting = self.slots.iter().filter(|(_, slot)| waits(slot));
+        let waiting: Vec<_> = waiting.map(|(index, _)| index).collect();
+        let taken =
+            waiting.into_iter().filter_map(|index| self.take(index, Ending::Stopped)).collect();
+        self.raise_next();
+        let empty = || -> Box<dyn Wheel> { Box::new(HierarchicalWheel::new()) };
+        (taken, (stage == Stage::Over).then(|| std::mem::replace(&mut self.wheel, empty())))
+    }
+}

@@ -1,0 +1,30 @@
+//! During a poll of a scheduler, what is scheduled is put aside until its end: a job that schedules
+//! itself again at once keeps nobody from returning.
+
+use super::core::{Body, Core, Other, Task};
+use wheelhouse_core::Tick;
+
+impl<W: Task + ?Sized> Core<W> {
+    /// From here to [`open_fence`](Self::open_fence), what is scheduled is kept for the next poll.
+    pub(crate) fn close_fence(&mut self, upto: Tick) {
+        self.fence = Some((self.last_number(), upto));
+    }
+
+    pub(crate) fn open_fence(&mut self) {
+        self.fence = None;
+        for id in std::mem::take(&mut self.aside) {
+            if !self.is_off(id) {
+                continue;
+            }
+            let Some(slot) = self.slot(id) else { continue };
+            let deadline = slot.deadline;
+            let ticks = match slot.body {
+                Body::Other(Other::Full(life)) => self.lives.get(life).map(|life| life.ticks),
+                _ => None,
+            };
+            let place =
+                self.start_timer(id.index, ticks.unwrap_or(self.ticks).not_before(deadline));
+            self.slot(id).into_iter().for_each(|slot| slot.place = place);
+        }
+    }
+}

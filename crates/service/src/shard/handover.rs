@@ -1,0 +1,75 @@
+//! What passes between the shards and who drives them: runs that come, begin and end.
+
+use super::runs::WatchKey;
+use crate::job::{Group, Id, Info};
+use crate::time::Moment;
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::SystemTime;
+
+/// What has come due.
+pub(crate) enum Came<W: ?Sized> {
+    /// A run that has begun, for the driving thread.
+    Here(Begun<W>),
+    /// A run that was handed out, for somebody else.
+    There(Id, u32, Option<Arc<Info>>, Way),
+    /// A task that waits for nothing more.
+    Wake(Waker),
+}
+
+/// How a run is to be handed out.
+#[derive(Default)]
+pub(crate) struct Way {
+    /// It is a future.
+    pub(crate) is_async: bool,
+    /// What it needs a place in.
+    pub(crate) group: Option<Group>,
+}
+
+/// A run that has begun.
+pub(crate) struct Begun<W: ?Sized> {
+    pub(crate) id: Id,
+    /// `None` when it was called.
+    pub(crate) work: Option<Box<W>>,
+    pub(crate) info: Option<Arc<Info>>,
+    pub(crate) deadline: Moment,
+    /// What the wall clock was to show then, if the job waited for that.
+    pub(crate) time: Option<SystemTime>,
+    /// The number of the run, counted from 1.
+    pub(crate) number: u64,
+    /// Periods that were left out before it.
+    pub(crate) missed: u64,
+    /// No other run follows, unless it is the run itself that schedules one.
+    pub(crate) last: bool,
+    /// It is none of the schedule, which goes on as it is.
+    pub(crate) extra: bool,
+    /// It is none: a rule is to name its next time.
+    pub(crate) stale: bool,
+    /// Which try of it this is, counted from 1, and whether another follows if it fails.
+    pub(crate) tries: (u32, bool),
+    /// The key of the job is free from here on.
+    pub(crate) frees_key: bool,
+    /// The job waits for its next run already: this one has no end that matters to it.
+    pub(crate) beside: bool,
+    pub(crate) watch: Option<WatchKey>,
+}
+
+/// A run that has ended.
+pub(crate) struct Done<W: ?Sized> {
+    pub(crate) id: Id,
+    /// What is to be run again, or to be dropped when the job is over.
+    pub(crate) work: Option<Box<W>>,
+    pub(crate) deadline: Moment,
+    pub(crate) started: Moment,
+    pub(crate) ended: Moment,
+    pub(crate) beside: bool,
+    pub(crate) failed: bool,
+    pub(crate) stale: bool,
+}
+
+/// What is left to be done when a run has ended, without the lock; then the run is to be handed in.
+/// `None` in place of it: it is.
+pub(crate) struct Leftover<W: ?Sized> {
+    pub(crate) work: Option<Box<W>>,
+    pub(crate) info: Option<Arc<Info>>,
+}

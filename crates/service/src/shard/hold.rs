@@ -1,0 +1,155 @@
+//! Jobs that are held: paused one by one, or all of them. And a run now, whatever the schedule.
+//!
+//! A job that is paused has no timer. One whose time comes while all are held is put aside, and has
+//! its timer again when they are not: so it costs nothing to hold a million jobs, and to let go of
+//! them as much as those have come due meanwhile.
+
+use super::core::{Body, Core, Other, Place, Task};
+use crate::ChangeError;
+use crate::job::{Id, Life};
+use crate::time::{Due, Moment};
+
+/// So many jobs are let go under one lock, at most.
+const PORTION: usize = 64;
+
+impl<W: Task + ?Sized> Core<W> {
+    /// A job that is not over, and whether a run of it goes on. What a plain job did without, it
+    /// gets.
+    pub(super) fn life(&mut self, id: Id) -> Result<(&mut Life<W>, bool), ChangeError> {
+        let missing = self.missing();
+        let ticks = self.ticks;
+        let slot = self.slots.get_mut(id.index).filter(|slot| slot.number == id.number);
+        let slot = slot.ok_or(missing)?;
+        let life = match std::mem::replace(&mut slot.body, Body::Other(Other::Gone)) {
+            Body::Plain(work) => self.lives.insert(Life::plain(work, ticks)),
+            Body::Other(Other::Full(life)) => life,
+            other => {
+                slot.body = other;
+                return Err(ChangeError::Running);
+            }
+        };
+        slot.body = Body::Other(Other::Full(life));
+        let life = self.lives.get_mut(life).ok_or(missing)?;
+        let running = life.work.is_none();
+        Ok((life, running))
+    }
+
+    /// Has no further run begin until the job is [resumed](Self::resume).
+    pub(crate) fn pause(&mut self, id: Id) -> Result<(), ChangeError> {
+        let stage = self.stage;
+        let (life, running) = self.life(id)?;
+        if running && !life.another_may_follow() {
+            return Err(ChangeError::Running);
+        }
+        if !stage.runs() {
+            return Err(ChangeError::Stopped);
+        }
+        life.more.get_or_insert_default().paused = true;
+        if !running && let Some(slot) = self.slots.get_mut(id.index) {
+            // A run that waits for a worker has lost its turn by that.
+            if let Place::Wheel(timer) = std::mem::replace(&mut slot.place, Place::Off(0)) {
+                self.wheel.cancel(timer);
+                self.raise_next();
+            }
+        }
+        Ok(())
+    }
+
+    /// Has the job wait for its next run again.
+    pub(crate) fn resume(&mut self, id: Id, now: Moment) -> Result<(), ChangeError> {
+        let (life, running) = self.life(id)?;
+        let paused = life.more.as_mut().is_some_and(|more| std::mem::take(&mut more.paused));
+        if paused && !running {
+            self.wait_again(id.index, now);
+        }
+        Ok(())
+    }
+
+    /// Has a job wait for its time that has no timer; what of its schedule has passed is left out.
+    fn wait_again(&mut self, index: u32, now: Moment) {
+        let Some(slot) = self.slots.get_mut(index) else { return };
+        let mut ticks = self.ticks;
+        let mut look_by = slot.deadline;
+        if let Body::Other(Other::Full(life)) = slot.body
+            && let Some(life) = self.lives.get_mut(life)
+        {
+            slot.deadline = life.skip_what_passed(slot.deadline, now);
+            ticks = life.ticks;
+            look_by = slot.deadline;
+            if let Some(wall) = life.wall() {
+                look_by = wall.look_by(slot.deadline, now);
+            }
+        }
+        let place = self.start_timer(index, ticks.not_before(look_by));
+        self.slots.get_mut(index).into_iter().for_each(|slot| slot.place = place);
+    }
+
+    /// From here on no job comes due, but what futures wait for.
+    pub(crate) fn hold(&mut self) {
+        self.held = true;
+    }
+
+    /// Whether a job waits until all are let go.
+    #[inline]
+    pub(super) fn is_held(&self, index: u32) -> bool {
+        self.held
+            && match self.slots.get(index).map(|slot| &slot.body) {
+                Some(Body::Plain(work)) => !work.is_awaited(),
+                Some(Body::Other(Other::Full(_))) => true,
+                _ => false,
+            }
+    }
+
+    /// Jobs come due again. Whether there are more that were put aside.
+    pub(crate) fn let_go(&mut self, now: Moment) -> bool {
+        self.held = false;
+        for _ in 0..PORTION {
+            let Some(id) = self.put_aside.pop() else { return false };
+            // Unless it was moved, cancelled, taken back or paused meanwhile.
+            if self.is_off(id) {
+                self.wait_again(id.index, now);
+            }
+        }
+        true
+    }
+
+    /// Whether a job is to have a timer, and has none.
+    pub(super) fn is_off(&self, id: Id) -> bool {
+        let slot = self.slots.get(id.index).filter(|slot| slot.number == id.number);
+        slot.is_some_and(|slot| {
+            matches!(slot.place, Place::Off(0)) && !self.is_running(slot) && !self.is_paused(slot)
+        })
+    }
+
+    /// Has a run begin now, beside those of the schedule.
+    pub(crate) fn run_now(&mut self, id: Id, now: Moment) -> Result<(), ChangeError> {
+        let stage = self.stage;
+        let planned = self.slots.get(id.index).map_or(now, |slot| slot.deadline);
+        let (life, running) = self.life(id)?;
+        if running {
+            return Err(ChangeError::Running);
+        }
+        if !stage.runs() {
+            return Err(ChangeError::Stopped);
+        }
+        let follows = life.repeat.is_some();
+        let more = life.more.get_or_insert_default();
+        if follows && !more.extra {
+            let due = Due { deadline: planned, wall: more.wall.take() };
+            more.aside = Some((due, std::mem::take(&mut more.late)));
+            more.extra = true;
+        }
+        more.wall = None;
+        let tick = self.ticks.reached(now);
+        // Not before it, or the timer would be started again.
+        let deadline = self.ticks.instant(tick);
+        let Some(slot) = self.slots.get_mut(id.index) else { return Ok(()) };
+        slot.deadline = deadline;
+        if let Place::Wheel(timer) = slot.place {
+            self.wheel.cancel(timer);
+        }
+        let place = self.start_timer(id.index, tick);
+        self.slots.get_mut(id.index).into_iter().for_each(|slot| slot.place = place);
+        Ok(())
+    }
+}

@@ -1,0 +1,34 @@
+//! What lies in a shard, for who lists all jobs.
+
+use super::core::{Body, Core, Other, Task};
+use crate::job::{Id, Info};
+use std::sync::Arc;
+
+/// So many places are looked at under one lock.
+const PORTION: u32 = 256;
+
+/// A job, and what its handles know of it.
+pub(crate) type Listed = (Id, Option<Arc<Info>>);
+
+impl<W: Task + ?Sized> Core<W> {
+    /// The jobs in some places from this one on, and where to go on; what futures wait for is left
+    /// out.
+    pub(crate) fn list(&self, from: u32) -> (Vec<Listed>, Option<u32>) {
+        let upto = from.saturating_add(PORTION);
+        let mut found = Vec::new();
+        for index in from..upto.min(self.slots.places()) {
+            let Some(slot) = self.slots.get(index) else { continue };
+            let id = Id { number: slot.number, index, shard: self.shard() };
+            match &slot.body {
+                Body::Plain(work) if !work.is_awaited() => found.push((id, None)),
+                Body::Other(Other::Gone) => found.push((id, None)),
+                Body::Other(Other::Full(life)) => {
+                    let info = self.lives.get(*life).map(|life| Arc::clone(&life.info));
+                    found.push((id, info));
+                }
+                _ => {}
+            }
+        }
+        (found, (upto < self.slots.places()).then_some(upto))
+    }
+}

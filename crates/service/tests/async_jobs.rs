@@ -1,0 +1,304 @@
+//! Async jobs: what overlap, cancellation, stop and panics are to closures they are to futures.
+
+mod common;
+
+use common::{Log, Rig, arrives, ms, returns};
+use crossbeam_channel::{bounded, unbounded};
+use std::future::{Future, pending, poll_fn, ready};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+use wheelhouse_service::{
+    AsyncRun, ChangeError, Event, EventKind, Reason, Run, Service, Status, Stop,
+};
+
+/// A scheduler whose async runs are kept, so that a test polls them when it likes.
+fn rig() -> (Rig, Log<AsyncRun>, Log<Event>) {
+    let (runs, events) = (Log::default(), Log::default());
+    let (keep, log) = (runs.clone(), events.clone());
+    let rig = Rig::with(|builder| {
+        let builder = builder.on_event(move |event| log.push(event.clone()));
+        builder.spawn_on(move |run| keep.push(run))
+    });
+    (rig, runs, events)
+}
+
+fn poll(run: &mut AsyncRun) -> Poll<()> {
+    Pin::new(run).poll(&mut Context::from_waker(Waker::noop()))
+}
+
+fn one(runs: &Log<AsyncRun>) -> AsyncRun {
+    let mut runs = runs.take();
+    assert_eq!(runs.len(), 1);
+    runs.remove(0)
+}
+
+/// A closure whose futures are ready when the switch is on.
+fn waits_for(switch: &Arc<AtomicBool>) -> impl Fn(&Run<'_>) -> Pin<Box<Switched>> + use<> {
+    let switch = Arc::clone(switch);
+    move |_| Box::pin(Switched(Arc::clone(&switch)))
+}
+
+struct Switched(Arc<AtomicBool>);
+
+impl Future for Switched {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        if self.0.load(Ordering::SeqCst) { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+fn kinds(events: &Log<Event>) -> Vec<EventKind> {
+    events.take().into_iter().map(|event| event.kind).collect()
+}
+
+#[test]
+fn a_run_lasts_from_the_first_poll_until_the_future_is_ready() {
+    let ((mut rig, runs, _), switch) = (rig(), Arc::default());
+    let job = rig.timers.every(ms(10)).run_async(waits_for(&switch)).unwrap();
+    rig.play(10);
+    let mut run = one(&runs);
+    assert_eq!(
+        (job.status(), job.runs(), rig.timers.snapshot().in_flight),
+        (Status::Pending, 0, 1)
+    );
+    assert!(poll(&mut run).is_pending());
+    assert_eq!((job.status(), rig.timers.snapshot().running), (Status::Running, 1));
+    rig.play(35);
+    assert!(runs.take().is_empty(), "no run beside one that goes on");
+    switch.store(true, Ordering::SeqCst);
+    assert!(poll(&mut run).is_ready() && run.job().is_none());
+    assert!(poll(&mut run).is_ready(), "and again");
+    assert_eq!((job.status(), rig.timers.snapshot().in_flight), (Status::Pending, 0));
+    // The periods that have passed meanwhile are made up for, one after the other.
+    for number in 2..=3 {
+        rig.play(35);
+        assert!(poll(&mut one(&runs)).is_ready());
+        assert_eq!(job.runs(), number);
+    }
+    rig.play(39);
+    assert!(runs.take().is_empty());
+}
+
+#[test]
+fn runs_that_may_overlap_do() {
+    let ((mut rig, runs, _), switch) = (rig(), Arc::default());
+    let job = rig.timers.every(ms(10)).run_async_overlapping(waits_for(&switch)).unwrap();
+    let mut going = Vec::new();
+    for n in 1..=3 {
+        rig.play(10 * n);
+        going.push(one(&runs));
+        assert!(poll(going.last_mut().unwrap()).is_pending());
+    }
+    assert_eq!((job.runs(), rig.timers.snapshot().running), (3, 3));
+    switch.store(true, Ordering::SeqCst);
+    assert!(going.iter_mut().all(|run| poll(run).is_ready()));
+    assert_eq!(rig.timers.snapshot().in_flight, 0);
+}
+
+#[test]
+fn until_it_begins_it_can_be_cancelled_and_moved() {
+    let (mut rig, runs, events) = rig();
+    let (calls, log) = (Log::default(), Log::default());
+    let counted = |log: &Log<()>| {
+        let log = log.clone();
+        move |_: &Run<'_>| {
+            log.push(());
+            ready(())
+        }
+    };
+    let cancelled = rig.timers.after(ms(1)).run_async(counted(&calls)).unwrap();
+    let moved = rig.timers.after(ms(1)).run_async(counted(&log)).unwrap();
+    rig.play(1);
+    let mut due = runs.take();
+    let job = cancelled.cancel().unwrap();
+    moved.refresh(ms(5)).unwrap();
+    assert!(due.iter_mut().all(|run| poll(run).is_ready()));
+    assert_eq!((calls.len(), log.len(), rig.timers.snapshot().in_flight), (0, 0, 0));
+    rig.play(6);
+    assert!(poll(&mut one(&runs)).is_ready());
+    assert_eq!((log.len(), moved.cancel().err()), (1, Some(ChangeError::Finished)));
+    job.run();
+    assert_eq!((calls.len(), kinds(&events)), (1, vec![]), "who has it back may run it");
+}
+
+#[test]
+fn a_panic_in_the_closure_or_the_future_harms_no_other_run() {
+    let (mut rig, runs, events) = rig();
+    let job = rig.timers.every(ms(10)).times(3).run_async(|run| {
+        let number = run.number();
+        assert_ne!(number, 1, "in the closure");
+        async move { assert_ne!(number, 2, "in the future") }
+    });
+    let job = job.unwrap();
+    for n in 1..=3 {
+        rig.play(10 * n);
+        assert!(poll(&mut one(&runs)).is_ready());
+    }
+    assert_eq!((job.status(), job.runs()), (Status::Finished, 3));
+    let [EventKind::Panicked(first), EventKind::Panicked(second)] = &kinds(&events)[..] else {
+        panic!("two of three panicked")
+    };
+    assert!(first.contains("in the closure") && second.contains("in the future"));
+    assert_eq!(rig.timers.snapshot().counts.panicked, 2);
+}
+
+#[test]
+fn a_run_that_reaches_its_limit_is_ended_and_the_next_begins() {
+    let (mut rig, runs, events) = rig();
+    let (witness, held) = (Arc::new(()), Log::default());
+    let (inside, log) = (Arc::clone(&witness), held.clone());
+    let job = rig.timers.every(ms(10)).limit(ms(5)).times(2).run_async(move |run| {
+        let (held, first) = (Arc::clone(&inside), run.number() == 1);
+        log.push(());
+        async move {
+            if first {
+                pending::<()>().await;
+            }
+            drop(held);
+        }
+    });
+    let job = job.unwrap();
+    rig.play(10);
+    let mut run = one(&runs);
+    assert!(poll(&mut run).is_pending());
+    assert_eq!(Arc::strong_count(&witness), 3);
+    rig.play(14);
+    assert!(poll(&mut run).is_pending(), "a millisecond is left");
+    rig.play(15);
+    assert!(poll(&mut run).is_ready());
+    assert_eq!(Arc::strong_count(&witness), 2, "what the future held is gone");
+    assert_eq!(kinds(&events), [EventKind::TimedOut(ms(5))]);
+    rig.play(20);
+    assert!(poll(&mut one(&runs)).is_ready());
+    assert_eq!((job.status(), kinds(&events), held.len()), (Status::Finished, vec![], 2));
+    assert_eq!((rig.timers.snapshot().counts.timed_out, rig.timers.len()), (1, 0));
+}
+
+#[test]
+fn a_future_that_its_executor_drops_is_abandoned() {
+    let (mut rig, runs, events) = rig();
+    let job = rig.timers.every(ms(10)).run_async(|_| pending()).unwrap();
+    for (n, begins) in [(1, false), (2, true)] {
+        rig.play(10 * n);
+        let mut run = one(&runs);
+        assert!(!begins || poll(&mut run).is_pending());
+        drop(run);
+        assert_eq!(kinds(&events), [EventKind::Abandoned]);
+    }
+    assert_eq!((job.is_pending(), rig.timers.snapshot().in_flight), (true, 0));
+    assert_eq!(rig.timers.snapshot().counts.abandoned, 2);
+}
+
+#[test]
+fn a_spawner_that_panics_abandons_the_run() {
+    let events = Log::default();
+    let log = events.clone();
+    let mut rig = Rig::with(|builder| {
+        let builder = builder.on_event(move |event: &Event| log.push(event.clone()));
+        builder.spawn_on(|_| panic!("no runtime"))
+    });
+    rig.timers.after(ms(1)).run_async(|_| ready(())).unwrap();
+    rig.play(1);
+    assert_eq!(kinds(&events), [EventKind::Abandoned]);
+    assert!(rig.timers.is_empty());
+}
+
+#[test]
+fn where_nobody_may_wait_for_it_it_is_refused() {
+    let rig = Rig::new();
+    let held = vec![7];
+    let rejected = rig.timers.after(ms(1)).run_async(move |_| ready(drop(held))).unwrap_err();
+    assert_eq!(rejected.reason, Reason::NoExecutor);
+    let closures = rig.timers.every(ms(1)).run_async_overlapping(|_| ready(())).unwrap_err();
+    assert_eq!(closures.reason, Reason::NoExecutor);
+    assert!(rig.timers.is_empty() && rig.timers.snapshot().counts.rejected == 2);
+}
+
+#[test]
+fn by_a_rule_each_time_has_its_run() {
+    let (mut rig, runs, _) = rig();
+    let seconds = |after: std::time::SystemTime| Some(after + Duration::from_secs(1));
+    let times = Log::default();
+    let log = times.clone();
+    let job = rig.timers.on(seconds).times(3).run_async(move |run| {
+        let (log, time) = (log.clone(), run.time());
+        async move { log.push(time.unwrap()) }
+    });
+    let job = job.unwrap();
+    for n in 1..=3 {
+        rig.play(1000 * n);
+        assert!(poll(&mut one(&runs)).is_ready());
+    }
+    let epoch = std::time::SystemTime::UNIX_EPOCH;
+    assert_eq!(times.take(), [1, 2, 3].map(|n| epoch + Duration::from_secs(n)));
+    assert_eq!(job.status(), Status::Finished);
+}
+
+#[test]
+fn on_workers_a_run_may_wait_for_the_service_and_stop_waits_for_it() {
+    let service = Service::builder().workers(1).start().unwrap();
+    let timers = service.handle();
+    let ((begins, begun), (sender, receiver)) = (bounded(1), unbounded());
+    let inner = timers.clone();
+    let job = timers.after(ms(0)).tracked().run_async(move |_| async move {
+        inner.sleep(ms(2)).await.unwrap();
+        begins.send(()).unwrap();
+        // The stop ends this wait, and waits for what follows.
+        let slept = inner.sleep(Duration::from_secs(3600)).await;
+        sender.send(slept).unwrap();
+    });
+    let job = job.unwrap();
+    arrives(&begun);
+    assert!(returns(|| service.stop(Stop::Wait)).jobs.is_empty());
+    assert_eq!(receiver.try_recv(), Ok(Err(Reason::Stopped)));
+    assert_eq!((job.status(), job.runs()), (Status::Finished, 1));
+}
+
+#[test]
+fn an_async_job_may_stop_the_service() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let (sender, spawned) = unbounded::<AsyncRun>();
+    let spawn = move |run| sender.send(run).unwrap();
+    let service = Service::builder().spawn_on(spawn).start().unwrap();
+    let timers = service.handle();
+    let (answer, answered) = bounded(1);
+    let service = std::sync::Mutex::new(Some(service));
+    timers.after(Duration::from_secs(3600)).run(|_| ()).unwrap();
+    let stops = timers.after(ms(0)).run_async(move |_| {
+        let service = service.lock().unwrap().take();
+        async move {
+            poll_fn(|context| {
+                context.waker().wake_by_ref();
+                Poll::Ready(())
+            })
+            .await;
+            answer.send(service.map(|service| service.stop(Stop::Wait).jobs.len())).unwrap();
+        }
+    });
+    stops.unwrap();
+    returns(move || runtime.block_on(arrives(&spawned)));
+    assert_eq!(arrives(&answered), Some(1), "not this one, which it does not wait for");
+}
+
+#[test]
+fn a_limit_holds_also_where_no_more_jobs_are_allowed() {
+    let (runs, events) = (Log::default(), Log::default());
+    let (keep, log) = (runs.clone(), events.clone());
+    let mut rig = Rig::with(|builder| {
+        let builder = builder.max_jobs(1).on_event(move |event: &Event| log.push(event.clone()));
+        builder.spawn_on(move |run| keep.push(run))
+    });
+    drop(rig.timers.after(ms(1)).limit(ms(5)).run_async(|_| pending()).unwrap());
+    rig.play(1);
+    let mut run = one(&runs);
+    assert!(poll(&mut run).is_pending());
+    rig.play(6);
+    assert!(poll(&mut run).is_ready());
+    assert_eq!((kinds(&events), rig.timers.len()), (vec![EventKind::TimedOut(ms(5))], 0));
+    rig.timers.after(ms(1)).run(|_| ()).unwrap();
+    assert!(rig.timers.after(ms(1)).run(|_| ()).is_err(), "one is allowed, as before");
+}

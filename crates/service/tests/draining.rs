@@ -1,0 +1,160 @@
+//! A stop that lets what is scheduled come to its end, and one that blocks no thread.
+
+mod common;
+
+use common::{Log, arrives, ms, returns};
+use crossbeam_channel::{bounded, unbounded};
+use std::pin::pin;
+use std::sync::Mutex;
+use std::task::{Context, Waker};
+use std::time::Duration;
+use wheelhouse_service::{Handle, Reason, Run, Service, Status, Stop, Stopped};
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+fn all_kinds() -> [Service; 2] {
+    [Service::builder().inline(), Service::builder().workers(2)]
+        .map(|builder| builder.start().unwrap())
+}
+
+/// Awaits something on this thread.
+fn await_here<F: Future>(future: F) -> F::Output {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
+#[test]
+fn a_drain_lets_jobs_come_to_their_ends_and_gives_back_what_has_none() {
+    for service in all_kinds() {
+        let (timers, log) = (service.handle(), Log::default());
+        let run = |log: &Log<u64>| {
+            let log = log.clone();
+            move |run: &Run<'_>| log.push(run.number())
+        };
+        timers.after(ms(20)).run(run(&log)).unwrap();
+        timers.every(ms(10)).times(3).run(run(&log)).unwrap();
+        let endless = timers.every(HOUR).run(|_| ()).unwrap();
+        let stopped = returns(move || service.stop(Stop::Drain(HOUR)));
+        let mut runs = log.take();
+        runs.sort();
+        assert_eq!((runs, stopped.running), (vec![1, 1, 2, 3], 0));
+        assert_eq!((stopped.jobs.len(), endless.status()), (1, Status::Stopped));
+        assert!(timers.is_empty() && timers.is_stopped());
+    }
+}
+
+#[test]
+fn meanwhile_jobs_are_refused_and_futures_go_on() {
+    let service = Service::builder().workers(1).start().unwrap();
+    let (timers, (sender, answer)) = (service.handle(), unbounded());
+    let inner = timers.clone();
+    let job = timers.after(ms(1)).run_async(move |_| async move {
+        while inner.after(HOUR).run(|_| ()).is_ok() {}
+        let refused = inner.after(HOUR).run(|_| ()).unwrap_err().reason;
+        sender.send((refused, inner.sleep(ms(1)).await, inner.is_stopped())).unwrap();
+    });
+    drop(job.unwrap());
+    drop(returns(move || service.stop(Stop::Drain(ms(500)))));
+    assert_eq!(arrives(&answer), (Reason::Stopped, Ok(()), false));
+}
+
+#[test]
+fn a_drain_ends_at_its_limit_and_gives_back_the_rest() {
+    for service in all_kinds() {
+        let timers = service.handle();
+        let (late, moved) = (timers.after(HOUR).tracked(), timers.after(ms(1)).tracked());
+        let jobs = [late, moved].map(|plan| plan.run(|_| ()).unwrap());
+        jobs[1].refresh(HOUR).unwrap();
+        let stopped = returns(move || service.stop(Stop::Drain(ms(30))));
+        assert_eq!((stopped.jobs.len(), jobs.map(|job| job.status())), (2, [Status::Stopped; 2]));
+    }
+}
+
+#[test]
+fn a_drain_ends_when_the_last_job_is_cancelled() {
+    for service in all_kinds() {
+        let timers = service.handle();
+        let job = timers.after(HOUR).run(|_| ()).unwrap();
+        let canceller = std::thread::spawn(move || {
+            while timers.after(HOUR).run(|_| ()).is_ok_and(|job| job.cancel().is_ok()) {}
+            job.cancel().map(drop)
+        });
+        assert_eq!(returns(move || service.stop(Stop::Drain(HOUR))).jobs.len(), 0);
+        assert_eq!(canceller.join().unwrap(), Ok(()));
+    }
+}
+
+/// A job of the service stops it in some way, and what that answers.
+fn stopped_by_a_job(how: Stop) -> Stopped {
+    let service = Service::builder().workers(1).start().unwrap();
+    let (timers, (sender, answer)) = (service.handle(), bounded(1));
+    let service = Mutex::new(Some(service));
+    timers.after(HOUR).run(|_| ()).unwrap();
+    timers.every(HOUR).run(|_| ()).unwrap();
+    let job = timers.after(ms(0)).run(move |_| {
+        let service = service.lock().unwrap().take();
+        sender.send(service.map(|service| service.stop(how))).unwrap();
+    });
+    drop(job.unwrap());
+    arrives(&answer).unwrap()
+}
+
+#[test]
+fn a_job_may_drain_the_service_that_runs_it() {
+    assert_eq!(stopped_by_a_job(Stop::Drain(ms(10))).jobs.len(), 2);
+}
+
+#[test]
+fn an_async_stop_blocks_nobody_and_waits_for_runs() {
+    let service = Service::builder().workers(1).start().unwrap();
+    let timers = service.handle();
+    let ((begins, begun), (release, released)) = (bounded(1), bounded::<()>(1));
+    let job = timers.after(ms(0)).run(move |_| {
+        begins.send(()).unwrap();
+        released.recv().unwrap_or_default();
+    });
+    drop(job.unwrap());
+    timers.after(HOUR).run(|_| ()).unwrap();
+    arrives(&begun);
+    let mut stop = pin!(service.stop_async(Stop::Wait));
+    assert!(timers.is_stopped(), "from the call on");
+    assert!(stop.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    release.send(()).unwrap();
+    let stopped = await_here(stop);
+    assert_eq!((stopped.jobs.len(), stopped.running), (1, 0));
+}
+
+#[test]
+fn an_async_stop_that_is_dropped_goes_on() {
+    let service = Service::start().unwrap();
+    let timers = service.handle();
+    let job = timers.after(HOUR).tracked().run(|_| ()).unwrap();
+    drop(service.stop_async(Stop::Wait));
+    common::wait_until(|| job.status() == Status::Stopped && timers.is_empty());
+}
+
+#[test]
+fn an_async_job_may_await_the_stop_of_its_service() {
+    for how in [Stop::Wait, Stop::Now, Stop::Drain(HOUR)] {
+        let service = Service::builder().workers(1).start().unwrap();
+        let (timers, (sender, answer)) = (service.handle(), bounded(1));
+        let service = Mutex::new(Some(service));
+        timers.every(HOUR).run(|_| ()).unwrap();
+        let job = timers.after(ms(0)).run_async(move |_| {
+            let service = service.lock().unwrap().take().unwrap();
+            async move { sender.send(service.stop_async(how).await.jobs.len()).unwrap() }
+        });
+        drop(job.unwrap());
+        assert_eq!(arrives(&answer), 1, "{how:?}");
+    }
+}
+
+#[test]
+fn stopping_twice_is_for_nobody() {
+    fn only_once(service: Service) -> Handle {
+        let timers = service.handle();
+        drop(service.stop(Stop::Drain(Duration::ZERO)));
+        timers
+    }
+    let timers = only_once(Service::start().unwrap());
+    assert_eq!(timers.after(HOUR).run(|_| ()).unwrap_err().reason, Reason::Stopped);
+}

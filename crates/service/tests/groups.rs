@@ -1,0 +1,158 @@
+//! Groups of jobs of which only so many runs go on at once.
+
+mod common;
+
+use common::{Log, Rig, ms};
+use std::future::pending;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Waker};
+use std::thread;
+use wheelhouse_service::{AsyncRun, DueRun, EventKind, Group, Run, Service, Status, Stop};
+
+/// A job that counts how many of its kind go on at once: now, and at most.
+fn counted(now: &Arc<AtomicUsize>, most: &Arc<AtomicUsize>) -> impl Fn(&Run<'_>) + Send + use<> {
+    let (now, most) = (Arc::clone(now), Arc::clone(most));
+    move |_| {
+        most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        thread::sleep(ms(1));
+        now.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn no_more_runs_go_on_at_once_and_all_have_their_turn() {
+    let builders = [Service::builder().inline(), Service::builder().workers(4)];
+    for service in builders.map(|builder| builder.start().unwrap()) {
+        let (timers, group) = (service.handle(), Group::new(2));
+        let (now, most) = Default::default();
+        let job = || counted(&now, &most);
+        for _ in 0..20 {
+            timers.after(ms(1)).group(&group).run(job()).unwrap();
+        }
+        let periodic = timers.every(ms(1)).times(10).group(&group).run(job()).unwrap();
+        let stopped = service.stop(Stop::Drain(common::PATIENCE));
+        assert_eq!((stopped.jobs.len(), timers.snapshot().counts.runs), (0, 30));
+        assert!(most.load(Ordering::SeqCst) <= 2);
+        assert_eq!((group.running(), group.waiting(), periodic.status()), (0, 0, Status::Finished));
+    }
+}
+
+#[test]
+fn who_waits_can_be_cancelled_and_moved_and_comes_in_order() {
+    let ((mut rig, held), log) = (Rig::with_held_runs(), Log::default());
+    let group = Group::new(1);
+    let job = |n: u64| {
+        let log = log.clone();
+        rig.timers.after(ms(n)).group(&group).run(move |_| log.push(n)).unwrap()
+    };
+    let jobs = [1, 2, 3, 4, 5].map(job);
+    rig.play(10);
+    assert_eq!((group.running(), group.waiting()), (1, 4));
+    drop(jobs[1].cancel().unwrap());
+    jobs[2].refresh(ms(10)).unwrap();
+    // One after the other, those that are nothing any more too.
+    for _ in 0..5 {
+        held.one().run();
+    }
+    assert_eq!((log.take(), group.running(), group.waiting()), (vec![1, 4, 5], 0, 0));
+    rig.play(20);
+    held.one().run();
+    assert_eq!((log.take(), rig.timers.len()), (vec![3], 0));
+    assert_eq!(rig.timers.snapshot().in_flight, 0);
+}
+
+#[test]
+fn a_place_is_free_again_however_a_run_ends() {
+    let events = Log::default();
+    let log = events.clone();
+    let (mut rig, held) = Rig::with_held_runs_and(|builder| {
+        builder.on_event(move |event| log.push(event.kind.clone()))
+    });
+    let group = Group::new(1);
+    let panics = rig.timers.after(ms(1)).group(&group).run(|_| panic!("it breaks")).unwrap();
+    let dropped = rig.timers.after(ms(2)).group(&group).run(|_| ()).unwrap();
+    let runs = rig.timers.after(ms(3)).group(&group).tracked().run(|_| ()).unwrap();
+    rig.play(10);
+    held.one().run();
+    drop(held.one());
+    held.one().run();
+    assert_eq!((runs.status(), group.running()), (Status::Finished, 0));
+    assert!(!panics.is_pending() && !dropped.is_pending());
+    assert!(matches!(&events.take()[..], [EventKind::Panicked(_), EventKind::Abandoned]));
+}
+
+#[test]
+fn an_async_run_has_its_place_until_its_future_is_ready_or_dropped() {
+    let runs = Log::default();
+    let keep = runs.clone();
+    let mut rig = Rig::with(|builder| builder.spawn_on(move |run: AsyncRun| keep.push(run)));
+    let group = Group::new(1);
+    for n in 1..=3 {
+        drop(rig.timers.after(ms(n)).group(&group).run_async(|_| pending()).unwrap());
+    }
+    let (log, times) = (Log::default(), 4);
+    drop(rig.timers.after(ms(times)).group(&group).run(log.times()).unwrap());
+    rig.play(10);
+    for waiting in [3, 2, 1] {
+        let mut run = runs.take().pop().unwrap();
+        let polled = Pin::new(&mut run).poll(&mut Context::from_waker(Waker::noop()));
+        assert!(polled.is_pending());
+        assert_eq!((group.running(), group.waiting(), log.len()), (1, waiting, 0));
+    }
+    assert_eq!((group.running(), group.waiting(), log.take()), (0, 0, vec![10]));
+    assert_eq!((rig.timers.len(), rig.timers.snapshot().in_flight), (0, 0));
+}
+
+#[test]
+fn a_stop_gives_back_what_waits_for_a_place_or_has_it_run() {
+    for (how, given_back) in [(Stop::Now, 2), (Stop::Wait, 0)] {
+        let service = Service::builder().workers(2).start().unwrap();
+        let (timers, group) = (service.handle(), Group::new(1));
+        let ((begins, begun), (release, released)) =
+            (crossbeam_channel::bounded(1), crossbeam_channel::bounded::<()>(1));
+        let job = move |_: &Run<'_>| {
+            begins.send(()).unwrap();
+            released.recv().unwrap_or_default();
+        };
+        timers.after(ms(0)).group(&group).run(job).unwrap();
+        common::arrives(&begun);
+        let jobs = [(); 2].map(|()| timers.after(ms(0)).group(&group).tracked().run(|_| ()));
+        common::wait_until(|| group.waiting() == 2);
+        let stop = thread::spawn(move || service.stop(how).jobs.len());
+        common::wait_until(|| timers.is_stopped());
+        release.send(()).unwrap();
+        assert_eq!(stop.join().unwrap(), given_back);
+        let ends = jobs.map(|job| job.unwrap().status());
+        let end = if given_back == 0 { Status::Finished } else { Status::Stopped };
+        assert_eq!(ends, [end; 2]);
+        common::wait_until(|| (group.running(), timers.snapshot().in_flight) == (0, 0));
+    }
+}
+
+#[test]
+fn many_that_wait_take_no_stack() {
+    let kept = Log::default();
+    let keep = kept.clone();
+    let mut rig = Rig::with(|builder| builder.spawn_on(move |run: AsyncRun| keep.push(run)));
+    let group = Group::new(1);
+    drop(rig.timers.after(ms(0)).group(&group).run_async(|_| pending()).unwrap());
+    (0..100_000).for_each(|_| drop(rig.timers.after(ms(1)).group(&group).run(|_| ()).unwrap()));
+    rig.play(10);
+    assert_eq!(group.waiting(), 100_000);
+    kept.take().clear();
+    assert_eq!((group.waiting(), rig.timers.len()), (0, 0));
+}
+
+#[test]
+fn a_group_is_one_for_several_services() {
+    let ((mut one, held), (mut two, held_too)) = (Rig::with_held_runs(), Rig::with_held_runs());
+    let group = Group::new(0);
+    one.timers.after(ms(1)).group(&group).run(|_| ()).unwrap();
+    two.timers.after(ms(1)).group(&group.clone()).run(|_| ()).unwrap();
+    one.play(1);
+    two.play(1);
+    let take = |runs: Vec<DueRun>| runs.into_iter().map(DueRun::run).count();
+    assert_eq!([take(held_too.take()), take(held.take()), take(held_too.take())], [0, 1, 1]);
+}

@@ -1,0 +1,273 @@
+//! Jobs that are paused, one by one and all together, and runs beside the schedule.
+
+mod common;
+
+use common::{Log, Rig, at, ms};
+use crossbeam_channel::unbounded;
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, SystemTime};
+use wheelhouse_service::future::DelayQueue;
+use wheelhouse_service::{ChangeError, JobHandle, Missed, Run, Status};
+
+/// What pausing and resuming one job, and all jobs, have in common.
+type Switch = fn(&Rig, &JobHandle);
+
+const WAYS: [(Switch, Switch); 2] = [
+    (|_, job| job.pause().unwrap(), |_, job| job.resume().unwrap()),
+    (|rig, _| rig.timers.pause(), |rig, _| rig.timers.resume()),
+];
+
+#[test]
+fn periods_that_pass_meanwhile_are_neither_made_up_for_nor_missed() {
+    for ((pause, resume), missed) in
+        WAYS.into_iter().flat_map(|way| [Missed::Burst, Missed::Skip].map(|missed| (way, missed)))
+    {
+        let (mut rig, log) = (Rig::new(), Log::default());
+        let times = log.clone();
+        let plan = rig.timers.every(ms(100)).missed(missed).times(4);
+        let job = plan.run(move |run| {
+            assert_eq!(run.missed(), 0);
+            times.push((run.started().as_nanos() / 1_000_000, run.number()));
+        });
+        let job = job.unwrap();
+        rig.play(150);
+        pause(&rig, &job);
+        rig.play(550);
+        resume(&rig, &job);
+        rig.play(10_000);
+        assert_eq!(log.take(), [(100, 1), (600, 2), (700, 3), (800, 4)], "{missed:?}");
+        assert_eq!((job.status(), rig.timers.snapshot().counts.missed), (Status::Finished, 0));
+    }
+}
+
+#[test]
+fn a_period_that_has_not_passed_stays() {
+    for (pause, resume) in WAYS {
+        let (mut rig, log) = (Rig::new(), Log::default());
+        let job = rig.timers.every(ms(100)).run(log.times()).unwrap();
+        pause(&rig, &job);
+        rig.play(60);
+        resume(&rig, &job);
+        rig.play(100);
+        pause(&rig, &job);
+        rig.play(200);
+        resume(&rig, &job);
+        rig.play(250);
+        assert_eq!(log.take(), [100, 200], "what is due at that very moment is not left out");
+    }
+}
+
+#[test]
+fn a_single_job_runs_at_its_time_or_at_once() {
+    for (pause, resume) in WAYS {
+        let (mut rig, log) = (Rig::new(), Log::default());
+        // With a place to keep things in, and without.
+        let jobs = [rig.timers.after(ms(100)), rig.timers.after(ms(300)).named("later")]
+            .map(|plan| plan.run(log.times()).unwrap());
+        jobs.iter().for_each(|job| pause(&rig, job));
+        rig.play(200);
+        assert_eq!(log.len(), 0);
+        jobs.iter().for_each(|job| resume(&rig, job));
+        rig.play(1000);
+        assert_eq!((log.take(), rig.timers.len()), (vec![200, 300], 0));
+    }
+}
+
+#[test]
+fn a_job_that_is_paused_says_so_and_can_be_changed() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let job = rig.timers.every(ms(100)).run(log.times()).unwrap();
+    job.pause().unwrap();
+    job.pause().unwrap();
+    assert_eq!((job.status(), job.deadline(), job.is_pending()), (Status::Paused, None, false));
+    job.reschedule(at(40)).unwrap();
+    rig.play(60);
+    assert_eq!((log.len(), job.status()), (0, Status::Paused));
+    job.resume().unwrap();
+    job.resume().unwrap();
+    rig.play(140);
+    assert_eq!(log.take(), [140], "a period after what it was moved to");
+    job.pause().unwrap();
+    drop(job.cancel().unwrap());
+    assert_eq!((job.status(), job.pause(), job.resume()), {
+        let over = Err(ChangeError::Cancelled);
+        (Status::Cancelled, over, over)
+    });
+    let plain = rig.timers.after(ms(1)).run(|_| ()).unwrap();
+    plain.pause().unwrap();
+    assert_eq!(plain.status(), Status::Paused);
+    assert!(plain.cancel().is_ok() && rig.timers.is_empty());
+    assert_eq!(rig.play(1000), 0);
+}
+
+#[test]
+fn what_is_paused_is_given_back_by_a_stop() {
+    for (pause, _) in WAYS {
+        let mut rig = Rig::new();
+        let jobs = [10, 100].map(|n| rig.timers.every(ms(n)).run(|_| ()).unwrap());
+        jobs.iter().for_each(|job| pause(&rig, job));
+        rig.play(50);
+        let stopped = rig.scheduler.stop();
+        assert_eq!((stopped.len(), jobs.map(|job| job.status())), (2, [Status::Stopped; 2]));
+    }
+}
+
+#[test]
+fn a_run_that_waits_for_a_worker_loses_its_turn_and_one_that_goes_on_is_the_last_for_now() {
+    let ((mut rig, held), log) = (Rig::with_held_runs(), Log::default());
+    let job = rig.timers.every(ms(100)).run(log.times()).unwrap();
+    rig.play(100);
+    let due = held.one();
+    job.pause().unwrap();
+    due.run();
+    assert_eq!((log.len(), rig.timers.snapshot().in_flight), (0, 0));
+    job.resume().unwrap();
+    rig.play(200);
+    held.one().run();
+    assert_eq!(log.take(), [200], "that of 100 was not to be at 100 itself");
+
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let times = log.times();
+    let job = rig.timers.every(ms(100)).run(move |run| {
+        times(run);
+        run.job().pause().unwrap();
+    });
+    let job = job.unwrap();
+    rig.play(350);
+    assert_eq!((log.take(), job.status()), (vec![100], Status::Paused));
+    job.resume().unwrap();
+    rig.play(400);
+    assert_eq!(log.take(), [400]);
+    let last = rig.timers.after(ms(1)).run(|run: &Run<'_>| {
+        assert_eq!(run.job().pause(), Err(ChangeError::Running));
+    });
+    drop(last.unwrap());
+    assert_eq!((rig.play(402), rig.timers.snapshot().counts.panicked), (1, 0));
+}
+
+#[test]
+fn times_of_a_rule_that_pass_meanwhile_are_left_out() {
+    let seconds = |after: SystemTime| {
+        let whole = after.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs();
+        Some(SystemTime::UNIX_EPOCH + Duration::from_secs(whole + 1))
+    };
+    for (pause, resume) in WAYS {
+        let (mut rig, log) = (Rig::new(), Log::default());
+        let times = log.clone();
+        let job = rig.timers.on(seconds).times(3).run(move |run| {
+            times.push((run.started().as_nanos() / 1_000_000, run.number()));
+        });
+        let job = job.unwrap();
+        rig.play(1500);
+        pause(&rig, &job);
+        rig.play(4500);
+        resume(&rig, &job);
+        rig.play(20_000);
+        assert_eq!(log.take(), [(1000, 1), (5000, 2), (6000, 3)]);
+        let snapshot = rig.timers.snapshot();
+        assert_eq!((snapshot.counts.runs, snapshot.lateness.count), (3, 3));
+        assert_eq!(job.status(), Status::Finished);
+    }
+}
+
+#[test]
+fn while_all_are_held_futures_go_on_and_jobs_can_be_scheduled() {
+    let mut rig = Rig::new();
+    let (sender, sent) = unbounded();
+    rig.timers.pause();
+    let mut queue = DelayQueue::new(&rig.timers);
+    queue.insert(ms(10), "value").unwrap();
+    let mut sleep = pin!(rig.timers.sleep(ms(10)));
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(sleep.as_mut().poll(&mut context).is_pending());
+    rig.timers.after(ms(10)).send(&sender, 1).unwrap();
+    let cancelled = rig.timers.after(ms(10)).send(&sender, 2).unwrap();
+    let moved = rig.timers.after(ms(10)).send(&sender, 3).unwrap();
+    rig.play(20);
+    assert_eq!(sleep.as_mut().poll(&mut context), Poll::Ready(Ok(())));
+    assert_eq!(pin!(queue.next()).poll(&mut context), Poll::Ready(Some("value")));
+    assert_eq!((sent.len(), moved.remaining()), (0, Some(ms(0))));
+    drop(cancelled.cancel().unwrap());
+    moved.refresh(ms(5)).unwrap();
+    rig.play(30);
+    rig.timers.resume();
+    rig.play(40);
+    assert_eq!(sent.try_iter().collect::<Vec<_>>().len(), 2);
+    assert!(rig.timers.is_empty());
+}
+
+#[test]
+fn many_that_came_due_meanwhile_are_let_go_in_portions() {
+    let mut rig = Rig::new();
+    let (sender, sent) = unbounded();
+    (0..1000).for_each(|n| drop(rig.timers.after(ms(n)).send(&sender, n).unwrap()));
+    rig.timers.pause();
+    rig.play(2000);
+    rig.timers.resume();
+    rig.play(2000);
+    assert!(sent.try_iter().eq(0..1000), "in the order of their deadlines");
+}
+
+#[test]
+fn a_run_now_leaves_the_schedule_as_it_is() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let times = log.clone();
+    let job = rig.timers.every(ms(100)).times(3).run(move |run| {
+        times.push((run.started().as_nanos() / 1_000_000, run.number()));
+    });
+    let job = job.unwrap();
+    rig.play(130);
+    job.run_now().unwrap();
+    job.run_now().unwrap();
+    rig.play(160);
+    job.run_now().unwrap();
+    rig.play(10_000);
+    assert_eq!(log.take(), [(100, 1), (130, 2), (160, 3), (200, 4), (300, 5)]);
+    assert_eq!((job.status(), job.run_now()), (Status::Finished, Err(ChangeError::Finished)));
+}
+
+#[test]
+fn a_single_job_and_one_that_is_paused_run_now_too() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let single = rig.timers.after(ms(100)).run(log.times()).unwrap();
+    rig.play(10);
+    single.run_now().unwrap();
+    rig.play(20);
+    assert_eq!((log.take(), single.run_now()), (vec![10], Err(ChangeError::Over)));
+    let paused = rig.timers.every(ms(100)).slack(ms(50)).run(log.times()).unwrap();
+    paused.pause().unwrap();
+    paused.run_now().unwrap();
+    rig.play(300);
+    assert_eq!((log.take(), paused.status()), (vec![20], Status::Paused));
+    paused.resume().unwrap();
+    rig.play(400);
+    // Due at 320, which the slack makes 350.
+    assert_eq!(log.take(), [350]);
+    let inside = rig.timers.every(ms(10)).times(1).run(|run| {
+        assert_eq!(run.job().run_now(), Err(ChangeError::Running));
+    });
+    inside.unwrap();
+    rig.play(500);
+    assert_eq!(rig.timers.snapshot().counts.panicked, 0);
+}
+
+#[test]
+fn a_rule_is_not_asked_for_a_run_beside_it() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let (asked, times) = (Log::default(), log.clone());
+    let asks = asked.clone();
+    let seconds = move |after: SystemTime| {
+        asks.push(());
+        Some(after + Duration::from_secs(1))
+    };
+    let job = rig.timers.on(seconds).run(move |run| {
+        times.push((run.started().as_nanos() / 1_000_000, run.time().is_some()));
+    });
+    let job = job.unwrap();
+    rig.play(400);
+    job.run_now().unwrap();
+    rig.play(1000);
+    assert_eq!((log.take(), asked.len()), (vec![(400, false), (1000, true)], 2));
+}

@@ -1,0 +1,206 @@
+//! Runs that fail, and are tried again.
+
+mod common;
+
+use common::{Log, Rig, at, ms};
+use std::future::ready;
+use std::pin::Pin;
+use std::task::{Context, Waker};
+use std::time::{Duration, SystemTime};
+use wheelhouse_service::{AsyncRun, Backoff, ChangeError, EventKind, Reason, Run, Status};
+
+/// A job that fails when its number is in the list, and writes down when it ran, in milliseconds,
+/// and which try that was.
+fn fails(
+    log: &Log<(u64, u32)>,
+    numbers: &'static [u64],
+) -> impl FnMut(&Run<'_>) -> Result<(), String> + Send + use<> {
+    let log = log.clone();
+    move |run| {
+        log.push((run.started().as_nanos() / 1_000_000, run.attempt()));
+        let failed = numbers.contains(&run.number());
+        if failed { Err(format!("number {}", run.number())) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn a_single_job_is_tried_until_it_succeeds_and_keeps_its_key() {
+    let ((mut rig, events), log) = (Rig::with_events(), Log::default());
+    let job = rig.timers.after(ms(10)).key("order").retry(Backoff::new(ms(10)));
+    let job = job.try_run(fails(&log, &[1, 2])).unwrap();
+    rig.play(15);
+    assert_eq!((job.status(), job.last_error()), (Status::Pending, Some("number 1".to_owned())));
+    let taken = rig.timers.after(ms(1)).key("order").run(|_| ()).unwrap_err();
+    assert_eq!(taken.reason, Reason::DuplicateKey);
+    rig.play(1000);
+    assert_eq!(log.take(), [(10, 1), (20, 2), (40, 3)]);
+    assert_eq!((job.status(), job.runs(), rig.timers.len()), (Status::Finished, 3, 0));
+    assert_eq!(rig.timers.keys().len(), 0);
+    let kinds: Vec<_> = events.take().into_iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, [1, 2].map(|n| EventKind::Failed(format!("number {n}"))));
+    assert_eq!(rig.timers.snapshot().counts.failed, 2);
+}
+
+#[test]
+fn it_is_given_up_after_so_many_tries() {
+    let ((mut rig, events), log) = (Rig::with_events(), Log::default());
+    let backoff = Backoff::new(ms(10)).cap(ms(15)).attempts(3);
+    let job = rig.timers.after(ms(10)).retry(backoff).try_run(fails(&log, &[1, 2, 3, 4])).unwrap();
+    rig.play(1000);
+    assert_eq!(log.take(), [(10, 1), (20, 2), (35, 3)]);
+    assert_eq!((job.status(), job.last_error()), (Status::Finished, Some("number 3".to_owned())));
+    let last = events.take().pop().unwrap();
+    assert_eq!(last.kind, EventKind::GaveUp("number 3".to_owned()));
+}
+
+#[test]
+fn without_a_backoff_an_error_is_kept_and_reported() {
+    let ((mut rig, events), log) = (Rig::with_events(), Log::default());
+    let once = rig.timers.after(ms(1)).try_run(fails(&log, &[1])).unwrap();
+    let again = rig.timers.every(ms(10)).times(2).try_run(fails(&log, &[1])).unwrap();
+    rig.play(100);
+    assert_eq!([&once, &again].map(|job| job.runs()), [1, 2]);
+    assert!([&once, &again].iter().all(|job| job.last_error().is_some()));
+    assert!(events.take().iter().all(|event| matches!(event.kind, EventKind::GaveUp(_))));
+}
+
+#[test]
+fn tries_leave_a_schedule_as_it_is() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let plan = rig.timers.every(ms(100)).times(3).retry(Backoff::new(ms(30)).attempts(5));
+    // The third try of the first run is due after the second period.
+    let job = plan.try_run(fails(&log, &[1, 2, 4])).unwrap();
+    rig.play(10_000);
+    assert_eq!(log.take(), [(100, 1), (130, 2), (190, 3), (200, 1), (230, 2), (300, 1)]);
+    assert_eq!((job.status(), job.runs()), (Status::Finished, 6));
+    let plan = rig.timers.every(ms(100)).times(2).retry(Backoff::new(ms(90)).attempts(3));
+    let from = 10_000;
+    plan.try_run(fails(&log, &[1, 2, 3])).unwrap();
+    rig.play(from + 10_000);
+    // The next period is the next try; and of the last period tries follow too.
+    let times = [(100, 1), (190, 2), (200, 3)];
+    assert_eq!(log.take(), times.map(|(time, attempt)| (from + time, attempt)));
+}
+
+#[test]
+fn the_last_run_of_a_schedule_is_tried_again_too() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let plan = rig.timers.every(ms(100)).times(1).retry(Backoff::new(ms(500)));
+    let job = plan.try_run(fails(&log, &[1])).unwrap();
+    rig.play(10_000);
+    assert_eq!((log.take(), job.status()), (vec![(100, 1), (600, 2)], Status::Finished));
+}
+
+#[test]
+fn a_panic_is_a_failure() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let times = log.clone();
+    let job = rig.timers.every(ms(100)).retry(Backoff::new(ms(10))).run(move |run| {
+        times.push(run.started().as_nanos() / 1_000_000);
+        assert_ne!(run.number(), 1, "it breaks");
+    });
+    let job = job.unwrap();
+    rig.play(250);
+    assert_eq!(log.take(), [100, 110, 200]);
+    assert!(job.last_error().is_some_and(|error| error.contains("it breaks")));
+}
+
+#[test]
+fn who_cancels_or_moves_it_between_two_tries_is_told_the_truth() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let retry = || rig.timers.after(ms(10)).retry(Backoff::new(ms(100)));
+    let cancelled = retry().try_run(fails(&log, &[1, 2, 3])).unwrap();
+    let moved = retry().try_run(fails(&log, &[1])).unwrap();
+    rig.play(50);
+    assert_eq!([&cancelled, &moved].map(|job| job.deadline()), [Some(at(110)); 2]);
+    drop(cancelled.cancel().unwrap());
+    moved.reschedule(at(60)).unwrap();
+    rig.play(1000);
+    assert_eq!(log.take(), [(10, 1), (10, 1), (60, 2)]);
+    assert_eq!([cancelled.status(), moved.status()], [Status::Cancelled, Status::Finished]);
+}
+
+#[test]
+fn a_cancellation_during_a_try_is_the_end() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let times = log.clone();
+    let job = rig.timers.after(ms(10)).key("k").retry(Backoff::new(ms(10))).try_run(move |run| {
+        times.push(());
+        assert_eq!(run.job().refresh(ms(5)).err(), Some(ChangeError::Running));
+        assert_eq!(run.job().cancel().err(), Some(ChangeError::Running));
+        Err::<(), _>("no")
+    });
+    let job = job.unwrap();
+    rig.play(1000);
+    assert_eq!((log.len(), job.status()), (1, Status::Cancelled));
+    assert!(rig.timers.is_empty() && rig.timers.keys().is_empty());
+}
+
+#[test]
+fn tries_without_delay_keep_no_poll_from_returning() {
+    let mut rig = Rig::new();
+    let job = rig.timers.after(ms(0)).retry(Backoff::new(Duration::ZERO));
+    let job = job.try_run(|_| Err::<(), _>("no")).unwrap();
+    for runs in 1..5 {
+        assert_eq!((rig.stall(0), job.runs()), (1, runs));
+    }
+}
+
+#[test]
+fn a_stop_gives_back_what_waits_for_another_try() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let retry = rig.timers.after(ms(10)).retry(Backoff::new(ms(100)));
+    let job = retry.try_run(fails(&log, &[1])).unwrap();
+    rig.play(50);
+    let jobs = rig.scheduler.stop();
+    assert_eq!((jobs.len(), jobs[0].runs(), job.status()), (1, 1, Status::Stopped));
+}
+
+#[test]
+fn a_rule_keeps_its_times() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let seconds = |after: SystemTime| Some(after + Duration::from_secs(1));
+    let times = log.clone();
+    let plan = rig.timers.on(seconds).retry(Backoff::new(ms(100)).attempts(2));
+    let job = plan.try_run(move |run| {
+        times.push((run.started().as_nanos() / 1_000_000, run.time().is_some()));
+        if run.number() < 3 { Err("no") } else { Ok(()) }
+    });
+    job.unwrap();
+    rig.play(3500);
+    assert_eq!(log.take(), [(1000, true), (1100, false), (2000, true), (3000, true)]);
+}
+
+#[test]
+fn a_future_that_fails_or_takes_too_long_is_tried_again() {
+    let runs = Log::default();
+    let keep = runs.clone();
+    let mut rig = Rig::with(|builder| builder.spawn_on(move |run: AsyncRun| keep.push(run)));
+    let plan = rig.timers.after(ms(10)).limit(ms(5)).retry(Backoff::new(ms(10)));
+    let job = plan.try_run_async(|run| {
+        let number = run.number();
+        async move {
+            match number {
+                1 => Err("no"),
+                2 => std::future::pending().await,
+                _ => ready(Ok(())).await,
+            }
+        }
+    });
+    let job = job.unwrap();
+    let mut context = Context::from_waker(Waker::noop());
+    let mut poll = |run: &mut AsyncRun| Pin::new(run).poll(&mut context).is_ready();
+    rig.play(10);
+    assert!(poll(&mut runs.take()[0]));
+    rig.play(20);
+    let mut second = runs.take();
+    assert!(!poll(&mut second[0]));
+    rig.play(25);
+    assert!(poll(&mut second[0]));
+    assert_eq!(job.last_error().as_deref(), Some("ended after its limit of 5ms"));
+    rig.play(44);
+    assert!(runs.take().is_empty(), "the second delay is twice as long");
+    rig.play(45);
+    assert!(poll(&mut runs.take()[0]));
+    assert_eq!((job.status(), job.runs()), (Status::Finished, 3));
+}
