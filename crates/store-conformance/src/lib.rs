@@ -51,6 +51,7 @@ mod suite;
 
 pub use checks::*;
 pub use random::{random_changes, random_run};
+pub use suite::{Check, checks};
 
 use std::time::Duration;
 use wheelhouse_durable::store::Store;
@@ -77,6 +78,6 @@ pub trait Bed {
 #[macro_export]
 macro_rules! store_suite {
     ($bed:expr) => {
-        $crate::for_each_check!($bed);
+        $crate::for_each_check!([$crate::each_check_as_test] $bed);
     };
 }

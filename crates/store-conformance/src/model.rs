@@ -48,7 +48,7 @@ pub(crate) struct Model {
     pub(crate) rows: BTreeMap<Key, Row>,
     /// Key, job and reason, in the order of generations.
     pub(crate) dead: Vec<(Key, Job, String)>,
-    numbers: u64,
+    pub(crate) numbers: u64,
     pub(crate) now: u64,
 }
 

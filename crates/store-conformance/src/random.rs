@@ -140,7 +140,7 @@ impl<'b> Pair<'b> {
 
     fn claim(&mut self, random: &mut Pcg64) {
         let kinds: Vec<_> = KINDS.into_iter().filter(|_| random.random_range(0..4) > 0).collect();
-        let (max, lease) = (random.random_range(0..5), random.random_range(0..40));
+        let (max, lease) = (random.random_range(0..5), random.random_range(1..40));
         let (leased, next) = self.rig.claim_of(&Kinds::new(kinds.iter().copied()), max, lease);
         let expected = self.model.claim(&kinds, max);
         let keys: Vec<_> = leased.iter().map(|leased| leased.job.key.clone()).collect();

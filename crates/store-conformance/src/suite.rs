@@ -1,11 +1,13 @@
 //! The list of checks.
 
-/// Makes a `#[test]` of each check.
+use crate::Bed;
+
+/// Hands the names of all checks to a macro of this crate, behind other arguments.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! for_each_check {
-    ($bed:expr) => {
-        $crate::for_each_check!($bed;
+    ([$($then:tt)*] $($before:tt)*) => {
+        $($then)*! { $($before)*;
             a_job_comes_back_as_it_was_put,
             nothing_is_handed_out_before_its_time,
             dates_and_delays_name_times,
@@ -40,8 +42,13 @@ macro_rules! for_each_check {
             large_batches_and_payloads,
             connections_do_not_claim_the_same,
             random_changes,
-        );
+        }
     };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! each_check_as_test {
     ($bed:expr; $($check:ident,)*) => {
         $(
             #[test]
@@ -53,4 +60,20 @@ macro_rules! for_each_check {
             }
         )*
     };
+}
+
+macro_rules! each_check_as_entry {
+    ($_:expr; $($name:ident,)*) => {
+        vec![$((stringify!($name), $name as Check)),*]
+    };
+}
+
+/// A check: panics with what was promised and what was seen.
+pub type Check = fn(&mut dyn Bed);
+
+/// All checks with their names, for a program that chooses as it runs.
+pub fn checks() -> Vec<(&'static str, Check)> {
+    use crate::checks::*;
+    use crate::random_changes;
+    for_each_check!([each_check_as_entry]())
 }

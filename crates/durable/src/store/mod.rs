@@ -78,9 +78,9 @@ pub trait Store: Send + 'static {
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError>;
 
     /// Leases up to `max` jobs of these kinds that are visible by the store's clock, in the order of
-    /// `(visible_at, generation)` in each shard, each for as long as `visibility` says, with a fresh
-    /// token and one attempt more. They are appended to `into`. What it says is durable when it
-    /// returns.
+    /// `(visible_at, generation)` in each shard: each for as long as `visibility` says, which is at
+    /// least a millisecond, with a fresh token and one attempt more. They are appended to `into`.
+    /// The leases are durable when it returns.
     ///
     /// Rows that are [closed](State::Closed) and whose lease has ended are removed on the way.
     ///

@@ -108,7 +108,9 @@ pub fn an_earlier_job_wakes(bed: &mut dyn Bed) {
     let calls = Arc::new(AtomicU32::new(0));
     rig.store.wake_by(Arc::new({
         let calls = Arc::clone(&calls);
-        move || drop(calls.fetch_add(1, Ordering::SeqCst))
+        move || {
+            calls.fetch_add(1, Ordering::SeqCst);
+        }
     }));
     let mut other = rig.bed.connect();
     let mut wakes = |rig: &mut Rig<'_>, change: Change, here: bool| {
