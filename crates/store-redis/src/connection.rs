@@ -3,7 +3,7 @@
 use crate::error::store_error;
 use crate::settings::Builder;
 use crate::{check, keys::Keys};
-use redis::{Client, Cmd, FromRedisValue, Pipeline, Script, ServerErrorKind};
+use redis::{Client, Cmd, FromRedisValue, Script, ServerErrorKind};
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::thread;
@@ -28,6 +28,7 @@ pub(crate) struct Scripts {
     pub(crate) commit: Script,
     pub(crate) claim: Script,
     pub(crate) kinds: Script,
+    pub(crate) rows: Script,
 }
 
 impl Scripts {
@@ -36,6 +37,7 @@ impl Scripts {
             commit: script!("scripts/commit.lua"),
             claim: script!("scripts/claim.lua"),
             kinds: script!("scripts/kinds.lua"),
+            rows: script!("scripts/rows.lua"),
         }
     }
 }
@@ -67,14 +69,6 @@ impl Connection {
     /// Runs a command. If the connection breaks, it fails: the server may have carried it out.
     pub(crate) fn query<T: FromRedisValue>(&mut self, command: &Cmd) -> Result<T, StoreError> {
         self.with(|connection| command.query(connection))
-    }
-
-    /// Runs several commands, sent together.
-    pub(crate) fn query_all<T: FromRedisValue>(
-        &mut self,
-        commands: &Pipeline,
-    ) -> Result<T, StoreError> {
-        self.with(|connection| commands.query(connection))
     }
 
     /// Runs a script with its keys, the epoch, the clock, and what `arguments` adds; loads it where
@@ -142,9 +136,12 @@ impl Connection {
 
     fn connect(&self) -> Result<redis::Connection, StoreError> {
         let timeout = self.settings.timeout;
-        let connection = self.client.get_connection_with_timeout(timeout).map_err(store_error)?;
+        let mut connection =
+            self.client.get_connection_with_timeout(timeout).map_err(store_error)?;
         connection.set_read_timeout(Some(timeout)).map_err(store_error)?;
         connection.set_write_timeout(Some(timeout)).map_err(store_error)?;
+        // A server that still reads its files takes connections, and refuses all else.
+        redis::cmd("PING").exec(&mut connection).map_err(store_error)?;
         Ok(connection)
     }
 

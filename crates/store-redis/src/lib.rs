@@ -31,6 +31,7 @@
 //!   data are lost or restored from an old copy. Each call names the *epoch* of the data, a random
 //!   number that was drawn when the queue was made. If the data are no longer those, the call fails
 //!   once and says so; the next works on the data that are there.
+//! * **A full server** (`maxmemory`) refuses new jobs; those that are there still begin and end.
 //! * **Who waits is told** by a message when something is visible earlier than before.
 //!
 //! # What the server has to be set to

@@ -77,24 +77,24 @@ impl RedisStore {
         Ok((removed + jobs.len() / 3, Next { now, visible_at }))
     }
 
-    /// The rows of keys, where there are any. Both parts in one transaction of the server.
+    /// The rows of keys, where there are any.
     fn rows(&mut self, keys: &[Key]) -> Result<Vec<Entry>, StoreError> {
         type Parts = Vec<Option<Vec<u8>>>;
-        if keys.is_empty() {
-            return Ok(Vec::new());
-        }
-        let mut both = redis::pipe();
-        both.atomic();
-        for name in [&self.connection.keys.states, &self.connection.keys.bodies] {
-            let command = both.cmd("HMGET").arg(name);
-            for key in keys {
-                command.arg(key.as_bytes());
+        let mut rows = Vec::with_capacity(keys.len());
+        for keys in keys.chunks(AT_ONCE) {
+            let (states, bodies): (Parts, Parts) =
+                self.connection.run(&self.scripts.rows, |command| {
+                    for key in keys {
+                        command.arg(key.as_bytes());
+                    }
+                })?;
+            for (key, parts) in keys.iter().zip(states.into_iter().zip(bodies)) {
+                if let (Some(state), Some(body)) = parts {
+                    rows.push(row::entry(key.as_bytes(), &state, &body)?);
+                }
             }
         }
-        let (states, bodies): (Parts, Parts) = self.connection.query_all(&both)?;
-        let parts = keys.iter().zip(states.into_iter().zip(bodies));
-        let there = parts.filter_map(|(key, (state, body))| Some((key, state?, body?)));
-        there.map(|(key, state, body)| row::entry(key.as_bytes(), &state, &body)).collect()
+        Ok(rows)
     }
 }
 

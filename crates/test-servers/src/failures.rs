@@ -18,8 +18,11 @@ pub struct Trial {
     /// No other test uses it meanwhile.
     pub server: Server,
     /// Connects.
-    pub connect: fn(SocketAddr, &str, Duration) -> Result<Box<dyn Store>, StoreError>,
+    pub connect: Connect,
 }
+
+/// Connects to a queue of the server at an address, with a timeout.
+pub type Connect = fn(SocketAddr, &str, Duration) -> Result<Box<dyn Store>, StoreError>;
 
 /// For tests that share a trial: one at a time, also after one has failed.
 pub fn turn(trial: &Mutex<Trial>) -> MutexGuard<'_, Trial> {
@@ -53,7 +56,7 @@ macro_rules! failure_suite {
 }
 
 const KIND: &str = "work/1";
-const SHORT: Duration = Duration::from_millis(300);
+const SHORT: Duration = Duration::from_secs(1);
 const LONG: Duration = Duration::from_secs(10);
 
 fn millis(millis: u64) -> Duration {
@@ -112,13 +115,17 @@ impl Trial {
 /// Five times the server is killed while a client schedules, and started again. All that was
 /// acknowledged is there, whole.
 pub fn a_killed_server_loses_nothing(trial: &Trial) {
-    let mut store = trial.open(trial.server.address(), LONG);
+    let mut store = trial.open(trial.server.address(), LONG * 3);
     let (mut acknowledged, mut failed) = (Vec::new(), 0);
-    let over = AtomicBool::new(false);
+    let (commits, over) = (AtomicU32::new(0), AtomicBool::new(false));
     thread::scope(|scope| {
         scope.spawn(|| {
             for round in 0..5 {
-                thread::sleep(millis(30 + round * 17));
+                let before = commits.load(Ordering::SeqCst);
+                while commits.load(Ordering::SeqCst) < before + 5 {
+                    thread::sleep(millis(1));
+                }
+                thread::sleep(Duration::from_micros(round * 700));
                 trial.server.kill();
                 trial.server.start();
             }
@@ -134,12 +141,13 @@ pub fn a_killed_server_loses_nothing(trial: &Trial) {
                     failed += 1;
                 }
             }
+            commits.fetch_add(1, Ordering::SeqCst);
             if over.load(Ordering::SeqCst) {
                 break;
             }
         }
     });
-    assert!(acknowledged.len() >= 100, "only {} were acknowledged", acknowledged.len());
+    assert!(acknowledged.len() >= 5 * 4 * 16, "only {} were acknowledged", acknowledged.len());
     assert!(failed <= 10, "{failed} calls failed: the store waits while a server starts");
     for name in &acknowledged {
         let row = store.find(&key(name)).expect("a lookup succeeds");

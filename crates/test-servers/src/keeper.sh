@@ -3,18 +3,24 @@
 folder=$1
 shift
 server=
+# Signals the server and its children: PostgreSQL has a process for each connection.
+all() {
+    children=$(cat "/proc/$server/task/$server/children" 2>/dev/null)
+    # shellcheck disable=SC2086
+    kill -"$1" "$server" $children 2>/dev/null
+}
 while read -r order; do
     answer=done
     case $order in
         start) "$@" >>"$folder/log" 2>&1 </dev/null & server=$! ;;
         lives) kill -0 "$server" 2>/dev/null || answer=no ;;
-        KILL) kill -KILL "$server"; wait "$server" 2>/dev/null ;;
-        *) kill -"$order" "$server" ;;
+        KILL) all KILL; wait "$server" 2>/dev/null ;;
+        *) all "$order" ;;
     esac
     echo "$answer"
 done
 if [ -n "$server" ]; then
-    kill -KILL "$server" 2>/dev/null
+    all KILL
     wait "$server" 2>/dev/null
 fi
 # A server of several processes may still be writing its last files.

@@ -25,6 +25,7 @@ if max > 0 then
     end
 end
 
+if #found > 0 then needs_no_room() end
 local answer, removed = {'', '', 0}, 0
 for i = 1, math.min(#found, max) do
     local in_order, kind = found[i][3], found[i][4]

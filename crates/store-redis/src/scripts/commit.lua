@@ -195,6 +195,7 @@ local function change(letter, key)
     local row = find(key)
     if not row then return ABSENT end
     if token and (row.state == PENDING or row.token ~= token) then return SUPERSEDED end
+    needs_no_room()
     return carry_out(key, row)
 end
 

@@ -39,6 +39,10 @@ end
 local LAST_TIME = 9007199254740991
 local function later(delay) return math.min(now_up + delay, LAST_TIME) end
 
+-- A server without room refuses a script whose first write needs some, and none after that. What
+-- lets jobs begin and end must go on, or the server stays full: it writes nothing first.
+local function needs_no_room() redis.call('HDEL', meta, '') end
+
 -- A row's state: one of these, token, end of the lease (or, of one that is pending, when it is
 -- visible), due, generation, occurrence, attempt, kind.
 local PENDING, LEASED, CLOSED, REPLACED = 0, 1, 2, 3
