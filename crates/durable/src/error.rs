@@ -1,0 +1,122 @@
+//! What calls can answer instead of doing what they were asked for.
+
+use crate::store::{InvalidKey, Key, Kind, StoreError};
+use std::error;
+use std::fmt;
+use std::sync::Arc;
+
+/// Why a call did not do what it was asked for.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The key is empty or too long.
+    Key(InvalidKey),
+    /// A job has the key, and was not to be replaced.
+    Duplicate(Key),
+    /// No job has the key.
+    Absent(Key),
+    /// The job is running, and so it cannot be moved.
+    Running(Key),
+    /// The payload is longer than [`MAX_PAYLOAD`](crate::MAX_PAYLOAD), or could not be encoded.
+    Payload(String),
+    /// The rule of repetition cannot be: a period of less than a millisecond, a cron line that
+    /// cannot be read or never matches, a zone that is not known.
+    Rule(String),
+    /// The store failed. Of what was asked for, all has been done or nothing; which of them is not
+    /// known. To ask again harms nobody: a job that was scheduled after all answers
+    /// [`Duplicate`](Self::Duplicate), or is replaced by itself.
+    Store(Arc<StoreError>),
+    /// The timers have been stopped.
+    Stopped,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(error) => error.fmt(f),
+            Self::Duplicate(key) => write!(
+                f,
+                "a job with the key '{key}' is scheduled already: refresh or cancel that one, or \
+                 schedule by `replacing`"
+            ),
+            Self::Absent(key) => write!(f, "no job has the key '{key}'"),
+            Self::Running(key) => write!(f, "the job '{key}' is running"),
+            Self::Payload(why) | Self::Rule(why) => f.write_str(why),
+            Self::Store(error) => error.fmt(f),
+            Self::Stopped => {
+                f.write_str("the timers have been stopped: keep the `Durable` for as long as jobs run")
+            }
+        }
+    }
+}
+
+impl error::Error for Error {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        match self {
+            Self::Store(error) => Some(&**error),
+            _ => None,
+        }
+    }
+}
+
+impl From<InvalidKey> for Error {
+    fn from(error: InvalidKey) -> Self {
+        Self::Key(error)
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        Self::Store(Arc::new(error))
+    }
+}
+
+/// Why timers could not be started.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StartError {
+    /// Two handlers are for one kind.
+    DuplicateKind(Kind),
+    /// A kind is to be run by the handler of another that has none.
+    UnknownKind(Kind),
+    /// A setting that cannot be; the text names it.
+    Setting(&'static str),
+    /// The store cannot be opened.
+    Store(StoreError),
+    /// A thread could not be started.
+    Thread(std::io::Error),
+    /// The service with the workers could not be built.
+    Service(wheelhouse_service::BuildError),
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DuplicateKind(kind) => write!(f, "two handlers for jobs of the kind '{kind}'"),
+            Self::UnknownKind(kind) => {
+                write!(f, "an alias for the kind '{kind}', which has no handler yet")
+            }
+            Self::Setting(what) => f.write_str(what),
+            Self::Store(error) => error.fmt(f),
+            Self::Thread(error) => write!(f, "a thread could not be started: {error}"),
+            Self::Service(error) => error.fmt(f),
+        }
+    }
+}
+
+impl error::Error for StartError {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        match self {
+            Self::Store(error) => Some(error),
+            Self::Thread(error) => Some(error),
+            Self::Service(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<StoreError> for StartError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}

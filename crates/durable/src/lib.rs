@@ -1,0 +1,3 @@
+//! Timers that survive a crash and a restart.
+
+pub mod store;

@@ -1,0 +1,174 @@
+//! What a job's text of policy says: how late it may be, when it expires, when it comes again.
+//!
+//! The text is `name=value`, separated by `;`, empty for most jobs:
+//! `late=within:3600000;expires=1790000000000;attempts=5;every=60000;missed=burst`, with times in
+//! milliseconds. A cron line comes last: `zone=Europe/Berlin;cron=0 9 * * MON-FRI`. A name that is
+//! not known here was written by a newer version: the job is left to that.
+
+use crate::store::Timestamp;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// What becomes of a run that comes late, after downtime say. Late is counted from when this
+/// occurrence was due, for each attempt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Late {
+    /// It runs, however late.
+    #[default]
+    Run,
+    /// It runs if it is not later than this; otherwise the job is a dead letter. A periodic job
+    /// goes on with its next occurrence instead.
+    Within(Duration),
+    /// It runs if it is not later than this; otherwise it is left out: the job is over, or goes on
+    /// with its next occurrence.
+    Skip(Duration),
+}
+
+/// What becomes of occurrences of a periodic job that were missed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Missed {
+    /// One run catches up for all of them, and is told [how many](crate::DurableRun::missed).
+    #[default]
+    Once,
+    /// Each has its run, one after the other.
+    Burst,
+}
+
+/// When a periodic job is due again, as data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Repeat {
+    /// In whole multiples of a period from the first due time, in milliseconds, at least 1.
+    Every(u64),
+    /// Whenever a cron line says so, in a time zone by its name.
+    Cron { line: String, zone: String },
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Policy {
+    pub(crate) late: Late,
+    pub(crate) expires: Option<Timestamp>,
+    pub(crate) max_attempts: Option<u32>,
+    pub(crate) missed: Missed,
+    pub(crate) repeat: Option<Repeat>,
+}
+
+/// Milliseconds, rounded up.
+pub(crate) fn millis(duration: Duration) -> u64 {
+    Timestamp::default().saturating_add(duration).as_millis()
+}
+
+impl Policy {
+    pub(crate) fn to_text(&self) -> String {
+        let mut text = String::new();
+        let mut put = |name: &str, value: &dyn std::fmt::Display| {
+            let separator = if text.is_empty() { "" } else { ";" };
+            write!(text, "{separator}{name}={value}").expect("a String takes all");
+        };
+        match self.late {
+            Late::Run => {}
+            Late::Within(longest) => put("late", &format_args!("within:{}", millis(longest))),
+            Late::Skip(longest) => put("late", &format_args!("skip:{}", millis(longest))),
+        }
+        self.expires.iter().for_each(|expires| put("expires", &expires.as_millis()));
+        self.max_attempts.iter().for_each(|attempts| put("attempts", attempts));
+        if self.missed == Missed::Burst {
+            put("missed", &"burst");
+        }
+        match &self.repeat {
+            None => {}
+            Some(Repeat::Every(period)) => put("every", period),
+            Some(Repeat::Cron { line, zone }) => {
+                put("zone", zone);
+                put("cron", line);
+            }
+        }
+        text
+    }
+
+    /// `None` if it says something that is not known here.
+    pub(crate) fn from_text(text: &str) -> Option<Self> {
+        let mut policy = Self::default();
+        let (mut rest, mut zone) = (text, None);
+        while !rest.is_empty() {
+            let (name, after) = rest.split_once('=')?;
+            if name == "cron" {
+                let (line, zone) = (after.to_owned(), zone.take()?);
+                policy.repeat = Some(Repeat::Cron { line, zone });
+                break;
+            }
+            let (value, after) = after.split_once(';').unwrap_or((after, ""));
+            let number = || value.parse::<u64>().ok();
+            match name {
+                "late" => policy.late = late(value)?,
+                "expires" => policy.expires = Some(Timestamp::from_millis(number()?)),
+                "attempts" => policy.max_attempts = Some(value.parse().ok()?),
+                "missed" if value == "burst" => policy.missed = Missed::Burst,
+                "every" => policy.repeat = Some(Repeat::Every(number().filter(|its| *its > 0)?)),
+                "zone" => zone = Some(value.to_owned()),
+                _ => return None,
+            }
+            rest = after;
+        }
+        Some(policy)
+    }
+}
+
+fn late(text: &str) -> Option<Late> {
+    let (name, longest) = text.split_once(':')?;
+    let longest = Duration::from_millis(longest.parse().ok()?);
+    match name {
+        "within" => Some(Late::Within(longest)),
+        "skip" => Some(Late::Skip(longest)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_comes_back_from_its_text() {
+        let cron = Repeat::Cron { line: "0 9 * * MON;=".into(), zone: "Europe/Berlin".into() };
+        let minute = Duration::from_secs(60);
+        let all = Policy {
+            late: Late::Within(minute),
+            expires: Some(Timestamp::from_millis(7)),
+            max_attempts: Some(3),
+            missed: Missed::Burst,
+            repeat: Some(cron),
+        };
+        let every = Policy {
+            late: Late::Skip(minute),
+            repeat: Some(Repeat::Every(60_000)),
+            ..Policy::default()
+        };
+        for policy in [Policy::default(), all, every] {
+            let text = policy.to_text();
+            assert_eq!(Policy::from_text(&text), Some(policy), "{text}");
+        }
+        assert_eq!(Policy::default().to_text(), "");
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_guessed() {
+        let unknown = [
+            "x", "x=1", "late=within", "late=never:3", "expires=soon", "every=0", "missed=all",
+            "cron=* * * * *", "attempts=-1",
+        ];
+        for text in unknown {
+            assert_eq!(Policy::from_text(text), None, "{text}");
+        }
+    }
+
+    /// The golden text: what was stored once is read for ever.
+    #[test]
+    fn the_format_stays() {
+        let text = "late=within:3600000;expires=1790000000000;attempts=5;missed=burst;every=60000";
+        let policy = Policy::from_text(text).expect("it is known");
+        assert_eq!(policy.to_text(), text);
+        let text = "zone=Europe/Berlin;cron=0 9 * * MON-FRI";
+        assert_eq!(Policy::from_text(text).map(|policy| policy.to_text()), Some(text.into()));
+    }
+}

@@ -1,0 +1,93 @@
+//! What a store holds and hands out.
+
+use super::{Key, Kind, Timestamp, Token};
+
+/// A row of a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name.
+    pub key: Key,
+    /// Which handler runs it.
+    pub kind: Kind,
+    /// What the handler is given.
+    pub payload: Vec<u8>,
+    /// Late policy, expiry, rule of repetition, as the scheduling program wrote it.
+    pub policy: String,
+    /// When this occurrence was to begin.
+    pub due: Timestamp,
+    /// When a claim may hand it out; see the [module](super).
+    pub visible_at: Timestamp,
+    /// Which scheduling this is; grows in each shard.
+    pub generation: u64,
+    /// Which occurrence of a periodic job: 0 at first.
+    pub occurrence: u64,
+    /// How many claims of this occurrence there were.
+    pub attempt: u32,
+    /// Whether a worker has it.
+    pub state: State,
+}
+
+/// A worker's hold of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// The worker's token.
+    pub token: Token,
+    /// When it ends.
+    pub until: Timestamp,
+}
+
+/// What a row is, see the [module](super).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It waits.
+    Pending,
+    /// A worker has it.
+    Leased(Lease),
+    /// A worker has it, and it was cancelled.
+    Closed(Lease),
+    /// A worker has an older generation; the row is the newer one.
+    Replaced(Lease),
+}
+
+impl State {
+    /// The lease, if there is one.
+    pub fn lease(&self) -> Option<Lease> {
+        match self {
+            Self::Pending => None,
+            Self::Leased(lease) | Self::Closed(lease) | Self::Replaced(lease) => Some(*lease),
+        }
+    }
+}
+
+/// A job that was handed out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leased {
+    /// The row as it is now: `Leased`, this attempt counted.
+    pub job: Entry,
+    /// The token with which the run is ended.
+    pub token: Token,
+    /// When the lease ends.
+    pub until: Timestamp,
+}
+
+/// When to ask a store again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Next {
+    /// The store's present, rounded down.
+    pub now: Timestamp,
+    /// When a job of the kinds that were asked for is visible next, as things are after the claim;
+    /// `None` if there is none. May be earlier than that (a row that is to be removed, say), but not
+    /// past unless `max` jobs were leased, and never later.
+    pub visible_at: Option<Timestamp>,
+}
+
+/// A job that is not tried again, and why. Its generation names it: a key may have several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dead {
+    /// The row as it was last, without its lease: `Pending`, and `visible_at` is `due`.
+    pub job: Entry,
+    /// Why.
+    pub reason: String,
+    /// When it died.
+    pub at: Timestamp,
+}

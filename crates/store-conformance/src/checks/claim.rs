@@ -1,0 +1,167 @@
+//! What a claim hands out, how much of it, in which order, and what it says of the future.
+
+use crate::Bed;
+use crate::rig::{KIND, LEASE, Rig, ack, cancel, job, millis, move_to};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use wheelhouse_durable::store::{Change, Kinds, Outcome, Put};
+
+/// First by time, then by the order of commits, whatever the keys; a move keeps the place among
+/// equals.
+pub fn order_is_that_of_time_then_of_commit(bed: &mut dyn Bed) {
+    let mut rig = Rig::new(bed);
+    let jobs = [("z", 5), ("b", 4), ("y", 5), ("a", 5), ("c", 4), ("x", 9)];
+    rig.commit(&jobs.map(|(name, delay)| Change::Put(job(name, delay))));
+    rig.put(job("m", 4));
+    assert_eq!(rig.one(move_to("x", 4)), Outcome::Done);
+    rig.advance(20);
+    assert_eq!(rig.claim_names(), ["b", "c", "x", "m", "z", "y", "a"]);
+}
+
+/// Never more than asked for; the rest is there for the next claim.
+pub fn a_claim_is_bounded_by_max(bed: &mut dyn Bed) {
+    let mut rig = Rig::new(bed);
+    let puts: Vec<_> = (0..10).map(|n| Change::Put(job(&format!("{n}"), n))).collect();
+    rig.commit(&puts);
+    rig.advance(20);
+    let kinds = Kinds::new([KIND]);
+    let names = |rig: &mut Rig<'_>, max| {
+        let (leased, next) = rig.claim_of(&kinds, max, LEASE);
+        let names: String = leased.iter().map(|leased| leased.job.key.to_string()).collect();
+        (names, next.visible_at.is_some_and(|at| at <= next.now))
+    };
+    assert_eq!(names(&mut rig, 0), (String::new(), true), "none is asked for, and more is visible");
+    assert_eq!(names(&mut rig, 4), ("0123".to_owned(), true));
+    assert_eq!(names(&mut rig, 6), ("456789".to_owned(), false));
+    assert_eq!(names(&mut rig, 6), (String::new(), false));
+}
+
+/// Kinds that are not asked for stay untouched, and are not waited for.
+pub fn a_claim_is_bounded_by_kinds(bed: &mut dyn Bed) {
+    let mut rig = Rig::new(bed);
+    let of = |name: &str, kind: &str, delay| Put { kind: kind.into(), ..job(name, delay) };
+    let puts = [of("1", "a/1", 0), of("2", "b/1", 1), of("3", "a/2", 2), of("4", "a/1", 3)];
+    rig.commit(&puts.map(Change::Put));
+    rig.advance(2);
+    let claim = |rig: &mut Rig<'_>, kinds: &[&str]| {
+        let (leased, next) = rig.claim_of(&Kinds::new(kinds.iter().copied()), 10, LEASE);
+        let names: String = leased.iter().map(|leased| leased.job.key.to_string()).collect();
+        (names, next.visible_at.map(|at| at.saturating_since(next.now).as_millis()))
+    };
+    assert_eq!(claim(&mut rig, &[]), (String::new(), None));
+    assert_eq!(claim(&mut rig, &["c/1"]), (String::new(), None));
+    assert_eq!(claim(&mut rig, &["a/2", "b/1"]), ("23".to_owned(), Some(1_000)), "in order");
+    assert_eq!(claim(&mut rig, &["a/2", "a/1"]), ("1".to_owned(), Some(1)), "by due time");
+    assert_eq!(rig.find("4").map(|row| row.attempt), Some(0));
+}
+
+/// Kinds are listed each once, with the time of the first row.
+pub fn kinds_are_listed_with_their_first(bed: &mut dyn Bed) {
+    let mut rig = Rig::new(bed);
+    let of = |name: &str, kind: &str, delay| Put { kind: kind.into(), ..job(name, delay) };
+    let list = |rig: &mut Rig<'_>| {
+        let (now, mut list) = (rig.now(), Vec::new());
+        let listed = rig.store.kinds(&mut |kind, first| {
+            list.push((kind.to_string(), first.saturating_since(now).as_millis()));
+        });
+        listed.expect("a list of kinds");
+        list.sort();
+        list
+    };
+    assert_eq!(list(&mut rig), []);
+    let puts = [of("1", "b/1", 7), of("2", "a/1", 5), of("3", "a/1", 3)];
+    rig.commit(&puts.map(Change::Put));
+    assert_eq!(list(&mut rig), [("a/1".to_owned(), 3), ("b/1".to_owned(), 7)]);
+    rig.commit(&[cancel("3"), cancel("1")]);
+    assert_eq!(list(&mut rig), [("a/1".to_owned(), 5)]);
+}
+
+/// The next due time, or the end of a lease; nothing if there is nothing.
+pub fn the_answer_to_a_claim_says_when_to_ask(bed: &mut dyn Bed) {
+    let mut rig = Rig::new(bed);
+    assert_eq!(rig.next_in(), None);
+    rig.commit(&[Change::Put(job("a", 30)), Change::Put(job("b", 10))]);
+    assert_eq!(rig.next_in(), Some(10));
+    rig.one(cancel("b"));
+    assert_eq!(rig.next_in(), Some(30));
+    rig.advance(30);
+    assert_eq!(rig.next_in(), Some(0), "visible, and nobody took it");
+    let leased = rig.claim_one();
+    assert_eq!(rig.next_in(), Some(LEASE), "when the lease ends");
+    assert_eq!(rig.one(ack(&leased)), Outcome::Done);
+    assert_eq!(rig.next_in(), None);
+    // Whoever asks when he is told to comes to an end, also where a row was cancelled.
+    rig.put(job("c", 0));
+    rig.claim_one();
+    assert_eq!(rig.one(cancel("c")), Outcome::Running);
+    for _ in 0..3 {
+        let Some(wait) = rig.next_in() else { return };
+        rig.advance(wait);
+        assert_eq!(rig.claim_names(), [""; 0], "it was cancelled");
+    }
+    panic!("nothing is left, and a claim says that there is");
+}
+
+/// Whoever waits for a later job, or for none, is woken by an earlier one, of another connection too.
+pub fn an_earlier_job_wakes(bed: &mut dyn Bed) {
+    let mut rig = Rig::new(bed);
+    let calls = Arc::new(AtomicU32::new(0));
+    rig.store.wake_by(Arc::new({
+        let calls = Arc::clone(&calls);
+        move || {
+            calls.fetch_add(1, Ordering::SeqCst);
+        }
+    }));
+    let mut other = rig.bed.connect();
+    let mut wakes = |rig: &mut Rig<'_>, change: Change, here: bool| {
+        rig.claim();
+        let before = calls.load(Ordering::SeqCst);
+        let store = if here { &mut rig.store } else { &mut other };
+        store.commit(&[change]).expect("a commit succeeds");
+        // A server's message takes its way.
+        let patience = std::time::Instant::now();
+        while calls.load(Ordering::SeqCst) == before {
+            if patience.elapsed() > millis(5_000) {
+                return false;
+            }
+            std::thread::yield_now();
+        }
+        true
+    };
+    assert!(wakes(&mut rig, Change::Put(job("a", 500)), true), "there was none");
+    assert!(wakes(&mut rig, Change::Put(job("b", 300)), true), "an earlier one");
+    assert!(wakes(&mut rig, move_to("a", 100), true), "one that was moved");
+    if rig.bed.wakes_across_connections() {
+        assert!(wakes(&mut rig, Change::Put(job("c", 50)), false), "one of another connection");
+    }
+}
+
+/// Whoever does not end his lease in time loses the job to the next, with a newer token; his own ack
+/// is refused then.
+pub fn a_lease_hides_and_comes_back(bed: &mut dyn Bed) {
+    let mut rig = Rig::new(bed);
+    rig.put(job("k", 0));
+    let first = rig.claim_one();
+    let due = first.job.due;
+    rig.advance(LEASE - 1);
+    assert_eq!(rig.claim_names(), [""; 0], "the lease is not over");
+    rig.advance(1);
+    let second = rig.claim_one();
+    assert!(second.token > first.token, "{:?} after {:?}", second.token, first.token);
+    assert_eq!((second.job.attempt, second.job.due), (2, due));
+    assert_eq!(second.job.generation, first.job.generation, "the same scheduling");
+    assert_eq!(rig.one(ack(&first)), Outcome::Superseded, "not the newest token");
+    assert_eq!(rig.claim_names(), [""; 0]);
+    assert_eq!(rig.one(ack(&second)), Outcome::Done);
+    assert_eq!(rig.find("k"), None);
+}
+
+/// The end of a lease alone takes nothing away.
+pub fn a_late_ack_counts_until_somebody_claims(bed: &mut dyn Bed) {
+    let mut rig = Rig::new(bed);
+    rig.put(job("k", 0));
+    let leased = rig.claim_one();
+    rig.advance(10 * LEASE);
+    assert_eq!(rig.one(ack(&leased)), Outcome::Done);
+    assert_eq!((rig.find("k"), rig.claim_names().len()), (None, 0));
+}

@@ -1,0 +1,195 @@
+//! What a store should do, said another way: each key has at most one job that waits or is to be
+//! repeated, and at most one run. All by linear search.
+
+use std::collections::BTreeMap;
+use wheelhouse_durable::store::{Again, Change, Key, Kind, Outcome, Put, Timestamp, Token, When};
+
+/// A scheduling. The store draws generations; until the model has been told, it is `None`.
+#[derive(Clone, Debug)]
+pub(crate) struct Job {
+    pub(crate) number: u64,
+    pub(crate) generation: Option<u64>,
+    pub(crate) kind: Kind,
+    pub(crate) payload: Vec<u8>,
+    pub(crate) due: u64,
+    /// When it may begin, the runs of its key aside.
+    pub(crate) begins: u64,
+    pub(crate) occurrence: u64,
+    pub(crate) attempt: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    pub(crate) token: Token,
+    pub(crate) until: u64,
+    /// Whether it is a run of the row's job.
+    pub(crate) own: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Row {
+    pub(crate) job: Option<Job>,
+    pub(crate) run: Option<Run>,
+}
+
+impl Row {
+    pub(crate) fn visible_at(&self) -> u64 {
+        match (&self.job, self.run) {
+            (_, Some(Run { own: true, until, .. })) | (None, Some(Run { until, .. })) => until,
+            (Some(job), Some(run)) => job.begins.max(run.until),
+            (Some(job), None) => job.begins,
+            (None, None) => u64::MAX,
+        }
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Model {
+    pub(crate) rows: BTreeMap<Key, Row>,
+    /// Key, job and reason, in the order of generations.
+    pub(crate) dead: Vec<(Key, Job, String)>,
+    pub(crate) numbers: u64,
+    pub(crate) now: u64,
+}
+
+impl Model {
+    fn time(&self, when: When) -> u64 {
+        when.from(Timestamp::from_millis(self.now)).as_millis()
+    }
+
+    pub(crate) fn apply(&mut self, change: &Change) -> Outcome {
+        match change {
+            Change::Put(put) => self.put(put, 0),
+            Change::Revive { generation, when } => self.revive(*generation, *when),
+            Change::Forget { generation } => {
+                let before = self.dead.len();
+                self.dead.retain(|(_, job, _)| job.generation != Some(*generation));
+                if self.dead.len() < before { Outcome::Done } else { Outcome::Absent }
+            }
+            Change::Move { key, when } => {
+                let due = self.time(*when);
+                match self.rows.get_mut(key) {
+                    None => Outcome::Absent,
+                    Some(Row { job: Some(job), run }) if !run.is_some_and(|run| run.own) => {
+                        (job.due, job.begins) = (due, due);
+                        Outcome::Done
+                    }
+                    Some(_) => Outcome::Running,
+                }
+            }
+            Change::Cancel { key } => match self.rows.get_mut(key) {
+                None => Outcome::Absent,
+                Some(row) if row.run.is_some() => {
+                    row.job = None;
+                    Outcome::Running
+                }
+                Some(_) => {
+                    self.rows.remove(key);
+                    Outcome::Cancelled
+                }
+            },
+            _ => self.end(change),
+        }
+    }
+
+    fn put(&mut self, put: &Put, occurrence: u64) -> Outcome {
+        let (due, number) = (self.time(put.when), self.numbers);
+        let row = self.rows.entry(put.key.clone()).or_default();
+        if row.job.is_some() && !put.replace {
+            return Outcome::Duplicate;
+        }
+        self.numbers += 1;
+        let job = Job {
+            number,
+            generation: None,
+            kind: put.kind.clone(),
+            payload: put.payload.clone(),
+            due,
+            begins: due,
+            occurrence,
+            attempt: 0,
+        };
+        row.run = row.run.map(|run| Run { own: false, ..run });
+        if row.job.replace(job).is_some() { Outcome::Replaced } else { Outcome::Done }
+    }
+
+    fn revive(&mut self, generation: u64, when: When) -> Outcome {
+        let found = self.dead.iter().position(|(_, job, _)| job.generation == Some(generation));
+        let Some(place) = found else { return Outcome::Absent };
+        let (key, job, _) = self.dead[place].clone();
+        let (kind, payload, policy) = (job.kind, job.payload, String::new());
+        let put = Put { key, kind, payload, policy, when, replace: false };
+        let outcome = self.put(&put, job.occurrence);
+        if outcome == Outcome::Done {
+            self.dead.remove(place);
+        }
+        outcome
+    }
+
+    /// What a worker does with its run.
+    fn end(&mut self, change: &Change) -> Outcome {
+        let (Change::Ack { key, token, .. }
+        | Change::Retry { key, token, .. }
+        | Change::Release { key, token, .. }
+        | Change::Extend { key, token, .. }
+        | Change::Bury { key, token, .. }) = change
+        else {
+            panic!("a change the model does not know: {change:?}")
+        };
+        let present = Timestamp::from_millis(self.now);
+        let Some(row) = self.rows.get_mut(key) else { return Outcome::Absent };
+        let Some(run) = row.run.filter(|run| run.token == *token) else {
+            return Outcome::Superseded;
+        };
+        let alive = run.own && row.job.is_some();
+        if let Change::Extend { visibility, .. } = change {
+            let until = present.saturating_add(*visibility).as_millis();
+            row.run = Some(Run { until, ..run });
+            return if alive { Outcome::Done } else { Outcome::Closed };
+        }
+        row.run = None;
+        match (change, &mut row.job) {
+            (Change::Ack { again: Some(Again { when, occurrence }), .. }, Some(job)) if alive => {
+                job.due = when.from(present).as_millis();
+                (job.begins, job.occurrence, job.attempt) = (job.due, *occurrence, 0);
+            }
+            (Change::Ack { .. }, job) if alive => *job = None,
+            (Change::Retry { when, .. }, Some(job)) if alive => {
+                job.begins = when.from(present).as_millis();
+            }
+            (Change::Release { when, .. }, Some(job)) if alive => {
+                job.begins = when.from(present).as_millis();
+                job.attempt -= 1;
+            }
+            (Change::Bury { reason, .. }, job) if alive => {
+                let died = job.take().map(|job| (key.clone(), job, reason.clone()));
+                self.dead.extend(died);
+                self.dead.sort_by_key(|(_, job, _)| job.generation);
+            }
+            _ => {}
+        }
+        if row.job.is_none() {
+            self.rows.remove(key);
+        }
+        let counts = alive || matches!(change, Change::Ack { .. });
+        if counts { Outcome::Done } else { Outcome::Closed }
+    }
+
+    /// The keys of the jobs that a claim hands out, in order.
+    pub(crate) fn claim(&mut self, kinds: &[&str], max: usize) -> Vec<Key> {
+        let visible = |(key, row): (&Key, &Row)| {
+            let job = row.job.as_ref().filter(|job| kinds.contains(&&*job.kind))?;
+            let at = row.visible_at();
+            (at <= self.now).then(|| (at, job.number, key.clone()))
+        };
+        let mut visible: Vec<_> = self.rows.iter().filter_map(visible).collect();
+        visible.sort();
+        visible.into_iter().take(max).map(|(.., key)| key).collect()
+    }
+
+    /// When a job is visible next.
+    pub(crate) fn next(&self, kinds: &[&str]) -> Option<u64> {
+        let of_kinds = |row: &&Row| row.job.as_ref().is_some_and(|job| kinds.contains(&&*job.kind));
+        self.rows.values().filter(of_kinds).map(Row::visible_at).min()
+    }
+}

@@ -1,0 +1,233 @@
+//! Random changes, on a store and on the model.
+
+use crate::Bed;
+use crate::model::{Model, Row, Run};
+use crate::rig::{Rig, after, job, key, millis};
+use rand::{RngExt as _, SeedableRng};
+use rand_pcg::Pcg64;
+use std::collections::BTreeMap;
+use wheelhouse_durable::store::{Again, Change, Entry, Key, Kinds, Put, State, Token};
+
+const KINDS: [&str; 3] = ["a/1", "b/1", "c/2"];
+const KEYS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
+
+/// How many steps [`random_changes`] takes.
+const STEPS: u32 = 1_500;
+
+/// A seed, and as many steps as take a store some seconds at most: see [`random_run`].
+pub fn random_changes(bed: &mut dyn Bed) {
+    random_run(bed, 18, STEPS);
+}
+
+/// Batches of random changes, claims and steps of time, each compared with a model: every outcome,
+/// every job handed out, its order, token and attempt, when to ask next, and from time to time every
+/// row and dead letter. The same seed gives the same steps on every store.
+pub fn random_run(bed: &mut dyn Bed, seed: u64, steps: u32) {
+    let mut random = Pcg64::seed_from_u64(seed);
+    let mut pair = Pair::new(bed);
+    for step in 0..steps {
+        pair.log.push(format!("step {step} of seed {seed}"));
+        match random.random_range(0..10) {
+            0..=4 => pair.commit(&mut random),
+            5..=7 => pair.claim(&mut random),
+            8 => pair.advance(random.random_range(0..30)),
+            _ => pair.compare_rows(),
+        }
+    }
+    pair.compare_rows();
+}
+
+struct Pair<'b> {
+    rig: Rig<'b>,
+    model: Model,
+    /// Of each key, those that were given out, the newest last.
+    tokens: BTreeMap<Key, Vec<Token>>,
+    last_token: Token,
+    last_generation: u64,
+    /// Says what was done before, if a comparison fails.
+    log: Vec<String>,
+}
+
+impl<'b> Pair<'b> {
+    fn new(bed: &'b mut dyn Bed) -> Self {
+        let mut rig = Rig::new(bed);
+        let model = Model { now: rig.now().as_millis(), ..Model::default() };
+        let (tokens, log) = (BTreeMap::new(), Vec::new());
+        Self { rig, model, tokens, last_token: Token(0), last_generation: 0, log }
+    }
+
+    fn said<T: std::fmt::Debug + PartialEq>(&self, what: &str, store: T, model: T) {
+        let last = self.log.len().saturating_sub(12);
+        let log = self.log[last..].join("\n");
+        assert_eq!(store, model, "{what}: left the store, right the model; after\n{log}");
+    }
+
+    fn advance(&mut self, by: u64) {
+        self.log.push(format!("advance {by}"));
+        self.rig.advance(by);
+        self.model.now += by;
+    }
+
+    fn commit(&mut self, random: &mut Pcg64) {
+        let size = random.random_range(1..6);
+        let changes: Vec<_> = (0..size).map(|_| self.change(random)).collect();
+        let outcomes = self.rig.commit(&changes);
+        let expected: Vec<_> = changes.iter().map(|change| self.model.apply(change)).collect();
+        self.log.push(format!("commit {changes:?}: {outcomes:?}"));
+        self.said("outcomes", outcomes, expected);
+        self.learn_generations();
+    }
+
+    /// Tells the model what the store has drawn, which must have grown in the order of changes.
+    fn learn_generations(&mut self) {
+        let mut new: Vec<_> = self.model.rows.iter_mut().collect();
+        new.retain(|(_, row)| row.job.as_ref().is_some_and(|job| job.generation.is_none()));
+        new.sort_by_key(|(_, row)| row.job.as_ref().map(|job| job.number));
+        for (key, row) in new {
+            let found = self.rig.store.find(key).expect("a lookup succeeds");
+            let generation = found.unwrap_or_else(|| panic!("{key} was put")).generation;
+            assert!(generation > self.last_generation, "generations grow");
+            self.last_generation = generation;
+            row.job.iter_mut().for_each(|job| job.generation = Some(generation));
+        }
+    }
+
+    fn change(&mut self, random: &mut Pcg64) -> Change {
+        let name = KEYS[random.random_range(0..KEYS.len())];
+        let (key, when) = (key(name), after(random.random_range(0..25)));
+        let token = self.token(&key, random);
+        match random.random_range(0..16) {
+            0..=4 => Change::Put(Put {
+                kind: KINDS[random.random_range(0..KINDS.len())].into(),
+                payload: random.random::<u64>().to_le_bytes().to_vec(),
+                when,
+                replace: random.random(),
+                ..job(name, 0)
+            }),
+            5 => Change::Move { key, when },
+            6 => Change::Cancel { key },
+            7..=8 => Change::Ack { key, token, again: None },
+            9 => Change::Ack {
+                key,
+                token,
+                again: Some(Again { when, occurrence: random.random_range(0..9) }),
+            },
+            10 => Change::Retry { key, token, when },
+            11 => Change::Release { key, token, when },
+            12 => Change::Extend { key, token, visibility: millis(random.random_range(0..40)) },
+            13 => Change::Bury { key, token, reason: format!("reason {}", self.log.len()) },
+            14 => Change::Revive { generation: self.dead(random), when },
+            _ => Change::Forget { generation: self.dead(random) },
+        }
+    }
+
+    /// The newest token of a key, more often than not.
+    fn token(&self, key: &Key, random: &mut Pcg64) -> Token {
+        let tokens = self.tokens.get(key).map_or(&[][..], Vec::as_slice);
+        let newest = tokens.last().copied().unwrap_or(Token(0));
+        match random.random_range(0..4) {
+            0 if !tokens.is_empty() => tokens[random.random_range(0..tokens.len())],
+            _ => newest,
+        }
+    }
+
+    fn dead(&self, random: &mut Pcg64) -> u64 {
+        match self.model.dead.len() {
+            0 => self.last_generation,
+            many => self.model.dead[random.random_range(0..many)].1.generation.unwrap_or(0),
+        }
+    }
+
+    fn claim(&mut self, random: &mut Pcg64) {
+        let kinds: Vec<_> = KINDS.into_iter().filter(|_| random.random_range(0..4) > 0).collect();
+        let (max, lease) = (random.random_range(0..5), random.random_range(1..40));
+        let (leased, next) = self.rig.claim_of(&Kinds::new(kinds.iter().copied()), max, lease);
+        let expected = self.model.claim(&kinds, max);
+        let keys: Vec<_> = leased.iter().map(|leased| leased.job.key.clone()).collect();
+        self.log.push(format!("claim {max} of {kinds:?} for {lease}: {keys:?}"));
+        self.said("claim", keys, expected);
+        let filled = leased.len() == max;
+        for leased in leased {
+            assert!(leased.token > self.last_token, "tokens grow");
+            self.last_token = leased.token;
+            self.tokens.entry(leased.job.key.clone()).or_default().push(leased.token);
+            let row = self.model.rows.get_mut(&leased.job.key).expect("the claims agree");
+            let until = self.model.now + lease;
+            row.run = Some(Run { token: leased.token, until, own: true });
+            row.job.iter_mut().for_each(|job| job.attempt += 1);
+            let row = self.model.rows[&leased.job.key].clone();
+            self.compare(&leased.job, &row);
+        }
+        self.said("the store's clock", next.now.as_millis(), self.model.now);
+        let (said, due) = (next.visible_at.map(|at| at.as_millis()), self.model.next(&kinds));
+        // What it says may be earlier than the truth, if a row is to be removed then.
+        let early = due.is_some_and(|due| said.is_none_or(|said| said > due));
+        assert!(!early, "to be asked at {said:?}, and a job is visible at {due:?}");
+        if due.is_none_or(|due| due > self.model.now) {
+            assert!(filled || said.is_none_or(|said| said > self.model.now), "{said:?} is past");
+        }
+        self.forget_rests();
+    }
+
+    /// What was cancelled, and whose lease is over, goes with some claim: which one is not said.
+    fn forget_rests(&mut self) {
+        let now = self.model.now;
+        let store = &mut self.rig.store;
+        self.model.rows.retain(|key, row| {
+            let rest = row.job.is_none() && row.visible_at() <= now;
+            !rest || store.find(key).expect("a lookup succeeds").is_some()
+        });
+    }
+
+    fn compare(&self, entry: &Entry, row: &Row) {
+        let lease = row.run.map(|run| (run.token, run.until));
+        let state = (&row.job, row.run.map(|run| run.own));
+        let Some(job) = &row.job else {
+            let closed = matches!(entry.state, State::Closed(its) if Some((its.token, its.until.as_millis())) == lease);
+            return self.said(
+                "a closed row",
+                (closed, entry.visible_at.as_millis()),
+                (true, row.visible_at()),
+            );
+        };
+        self.said("generation", Some(entry.generation), job.generation);
+        self.said("kind", &*entry.kind, &*job.kind);
+        self.said("payload", &entry.payload, &job.payload);
+        self.said("due", entry.due.as_millis(), job.due);
+        self.said("visible_at", entry.visible_at.as_millis(), row.visible_at());
+        self.said("occurrence", entry.occurrence, job.occurrence);
+        self.said("attempt", entry.attempt, job.attempt);
+        let same = match entry.state {
+            State::Pending => state.1.is_none(),
+            State::Leased(_) => state.1 == Some(true),
+            State::Replaced(_) => state.1 == Some(false),
+            State::Closed(_) => false,
+        };
+        self.said(
+            "state",
+            (same, entry.state.lease().map(|its| (its.token, its.until.as_millis()))),
+            (true, lease),
+        );
+    }
+
+    fn compare_rows(&mut self) {
+        let mut rows: BTreeMap<Key, Entry> = BTreeMap::new();
+        for row in self.rig.rows() {
+            assert!(rows.insert(row.key.clone(), row).is_none(), "a scan gives each row once");
+        }
+        self.said("keys", rows.keys().collect::<Vec<_>>(), self.model.rows.keys().collect());
+        for (key, entry) in &rows {
+            self.compare(entry, &self.model.rows[key]);
+        }
+        let dead = self.rig.dead();
+        let its = dead
+            .iter()
+            .map(|dead| (dead.job.key.clone(), Some(dead.job.generation), dead.reason.clone()));
+        let model = self
+            .model
+            .dead
+            .iter()
+            .map(|(key, job, why)| (key.clone(), job.generation, why.clone()));
+        self.said("dead letters", its.collect::<Vec<_>>(), model.collect());
+    }
+}

@@ -1,0 +1,189 @@
+//! Stores that break a promise each: the suite finds all of them.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+use wheelhouse_durable::store::{
+    Change, Dead, Entry, Key, Kind, Kinds, Leased, MemoryStore, Next, Outcome, Put, Store,
+    StoreClock, StoreError, Timestamp, Waker, When,
+};
+use wheelhouse_service::{Clock, ManualClock};
+use wheelhouse_store_conformance::{Bed, checks};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    None,
+    /// What a batch asks for is done with the next call, and is lost if none comes.
+    AcknowledgedBeforeTheCommit,
+    /// Whoever acks ends the run, by whatever token.
+    AckComparesNoTokens,
+    /// A job that was handed out is handed out again.
+    ClaimMovesNoVisibility,
+    /// Delays are added to the clock of the caller, which is ahead.
+    ClockOfTheClient,
+    /// The order of claims is that of keys.
+    OrderOfKeys,
+    /// Half of a batch is left out.
+    HalfABatch,
+}
+
+/// A store in memory with a fault.
+struct Faulty {
+    store: MemoryStore,
+    fault: Fault,
+    clock: ManualClock,
+    /// What was acknowledged and not done.
+    pending: Vec<Change>,
+}
+
+impl Faulty {
+    fn flush(&mut self) -> Result<(), StoreError> {
+        let pending = std::mem::take(&mut self.pending);
+        self.store.commit(&pending).map(drop)
+    }
+
+    fn newest_token(&mut self, change: &mut Change) -> Result<(), StoreError> {
+        if let Change::Ack { key, token, .. } = change {
+            let row = self.store.find(key)?;
+            row.and_then(|row| row.state.lease()).iter().for_each(|lease| *token = lease.token);
+        }
+        Ok(())
+    }
+
+    fn by_own_clock(&self, change: &mut Change) {
+        if let Change::Put(Put { when, .. }) = change {
+            let ahead = self.clock.wall() + Duration::from_millis(2);
+            *when = When::At(when.from(Timestamp::at_or_after(ahead)));
+        }
+    }
+}
+
+impl Store for Faulty {
+    fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+        self.flush()?;
+        let mut changes = changes.to_vec();
+        match self.fault {
+            Fault::AcknowledgedBeforeTheCommit if changes.len() == 1 => {
+                self.pending = changes;
+                return Ok(vec![Outcome::Done]);
+            }
+            Fault::AckComparesNoTokens => {
+                changes.iter_mut().try_for_each(|change| self.newest_token(change))?;
+            }
+            Fault::ClockOfTheClient => {
+                changes.iter_mut().for_each(|change| self.by_own_clock(change));
+            }
+            Fault::HalfABatch if changes.len() > 9 => {
+                let half = changes.len() / 2;
+                self.store.commit(&changes[..half])?;
+                return Ok(vec![Outcome::Done; changes.len()]);
+            }
+            _ => {}
+        }
+        self.store.commit(&changes)
+    }
+
+    fn claim(
+        &mut self,
+        kinds: &Kinds,
+        max: usize,
+        visibility: Duration,
+        into: &mut Vec<Leased>,
+    ) -> Result<Next, StoreError> {
+        self.flush()?;
+        let before = into.len();
+        let next = self.store.claim(kinds, max, visibility, into)?;
+        let new = &mut into[before..];
+        match self.fault {
+            Fault::ClaimMovesNoVisibility => {
+                let (visibility, mut back) = (Duration::ZERO, Vec::new());
+                for Leased { job, token, .. } in new {
+                    back.push(Change::Extend { key: job.key.clone(), token: *token, visibility });
+                }
+                self.store.commit(&back)?;
+            }
+            Fault::OrderOfKeys => new.sort_by(|one, other| one.job.key.cmp(&other.job.key)),
+            _ => {}
+        }
+        Ok(next)
+    }
+
+    fn wake_by(&mut self, waker: Waker) {
+        self.store.wake_by(waker);
+    }
+
+    fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {
+        self.flush()?;
+        self.store.find(key)
+    }
+
+    fn scan(
+        &mut self,
+        after: Option<&Key>,
+        max: usize,
+        each: &mut dyn FnMut(&Entry),
+    ) -> Result<(), StoreError> {
+        self.flush()?;
+        self.store.scan(after, max, each)
+    }
+
+    fn dead(
+        &mut self,
+        after: Option<u64>,
+        max: usize,
+        each: &mut dyn FnMut(&Dead),
+    ) -> Result<(), StoreError> {
+        self.flush()?;
+        self.store.dead(after, max, each)
+    }
+
+    fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
+        self.flush()?;
+        self.store.kinds(each)
+    }
+}
+
+struct FaultyBed {
+    store: MemoryStore,
+    clock: ManualClock,
+    fault: Fault,
+}
+
+impl Bed for FaultyBed {
+    fn connect(&mut self) -> Box<dyn Store> {
+        let (store, clock) = (self.store.clone(), self.clock.clone());
+        Box::new(Faulty { store, clock, fault: self.fault, pending: Vec::new() })
+    }
+
+    fn advance(&mut self, by: Duration) {
+        self.clock.advance(by);
+    }
+}
+
+/// The checks that fail.
+fn found(fault: Fault) -> Vec<&'static str> {
+    let fails = |check: fn(&mut dyn Bed)| {
+        let clock = ManualClock::new();
+        let store = MemoryStore::with_clock(StoreClock::new(clock.clone()));
+        let mut bed = FaultyBed { store, clock, fault };
+        catch_unwind(AssertUnwindSafe(|| check(&mut bed))).is_err()
+    };
+    // The one that waits for five seconds until it fails says nothing of these.
+    let checks = checks().into_iter().filter(|(name, _)| *name != "an_earlier_job_wakes");
+    checks.filter(|(_, check)| fails(*check)).map(|(name, _)| name).collect()
+}
+
+#[test]
+fn each_fault_is_found() {
+    assert_eq!(found(Fault::None), [""; 0], "the harness itself breaks nothing");
+    for (fault, by) in [
+        (Fault::AcknowledgedBeforeTheCommit, "what_was_committed_is_there_after_a_restart"),
+        (Fault::AckComparesNoTokens, "a_lease_hides_and_comes_back"),
+        (Fault::ClaimMovesNoVisibility, "a_lease_hides_and_comes_back"),
+        (Fault::ClockOfTheClient, "nothing_is_handed_out_before_its_time"),
+        (Fault::OrderOfKeys, "order_is_that_of_time_then_of_commit"),
+        (Fault::HalfABatch, "large_batches_and_payloads"),
+    ] {
+        let found = found(fault);
+        assert!(found.contains(&by), "{fault:?} is found by {found:?}");
+    }
+}

@@ -1,0 +1,27 @@
+# The parent of one server: see `keeper.rs`. Usage: keeper.sh FOLDER SERVER ARGUMENTS...
+# Reads an order a line and answers each with a line; at the end of its input it ends the server.
+folder=$1
+shift
+server=
+# Signals the server and its children: PostgreSQL has a process for each connection.
+all() {
+    children=$(cat "/proc/$server/task/$server/children" 2>/dev/null)
+    # shellcheck disable=SC2086
+    kill -"$1" "$server" $children 2>/dev/null
+}
+while read -r order; do
+    answer=done
+    case $order in
+        start) "$@" >>"$folder/log" 2>&1 </dev/null & server=$! ;;
+        lives) kill -0 "$server" 2>/dev/null || answer=no ;;
+        KILL) all KILL; wait "$server" 2>/dev/null ;;
+        *) all "$order" ;;
+    esac
+    echo "$answer"
+done
+if [ -n "$server" ]; then
+    all KILL
+    wait "$server" 2>/dev/null
+fi
+# A server of several processes may still be writing its last files.
+rm -rf "$folder" || { sleep 1; rm -rf "$folder"; }
