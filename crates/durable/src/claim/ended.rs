@@ -33,10 +33,15 @@ pub(crate) struct Ended {
     /// The job is in flight until this is dropped.
     pub(super) flown: Flown,
     /// A commit of it failed before, and may have taken effect.
-    pub(crate) repeated: bool,
+    pub(super) repeated: bool,
 }
 
 impl Ended {
+    /// To be committed again.
+    pub(crate) fn again(self) -> Self {
+        Self { repeated: true, ..self }
+    }
+
     /// Counts and reports what became of it.
     pub(crate) fn tell(self, shared: &Shared, outcome: Outcome) {
         let Self { name, end, flown, repeated } = self;

@@ -172,7 +172,8 @@ impl Claimer {
         let (key, token) = (leased.job.key.clone(), leased.token);
         let name = JobName::of(&leased.job);
         let flown = shared.flight.begin();
-        let ended = |end| Then::Ended(Ended { name: name.clone(), end, flown, repeated: false });
+        let ended =
+            |end, flown| Then::Ended(Ended { name: name.clone(), end, flown, repeated: false });
         let queue = &shared.queue_of_changes;
         match judge(&leased.job, now, shared.settings.max_attempts) {
             Verdict::Run { again, missed, is_periodic } => {
@@ -197,16 +198,16 @@ impl Claimer {
                     None => ended::End::Skipped,
                     Some(why) => ended::End::GaveUp(why),
                 };
-                queue.put(Change::Ack { key, token, again }, ended(end));
+                queue.put(Change::Ack { key, token, again }, ended(end, flown));
             }
             Verdict::Bury(reason) => {
                 let end = ended::End::Dead(reason.clone());
-                queue.put(Change::Bury { key, token, reason }, ended(end));
+                queue.put(Change::Bury { key, token, reason }, ended(end, flown));
             }
             Verdict::NotUnderstood => {
                 shared.report(Some(name.clone()), EventKind::NotUnderstood);
                 let when = When::After(NOT_UNDERSTOOD);
-                queue.put(Change::Release { key, token, when }, ended(ended::End::Released));
+                queue.put(Change::Release { key, token, when }, ended(ended::End::Released, flown));
             }
         }
     }

@@ -21,7 +21,6 @@ pub(crate) use queue::{Queue, Then};
 pub use ticket::Commit;
 pub(crate) use ticket::Promise;
 
-use crate::claim::Ended;
 use crate::drive::Shared;
 use crate::error::Error;
 use crate::observe::{EventKind, count};
@@ -71,7 +70,7 @@ fn commit(shared: &Shared, batch: Batch) -> Batch {
             }
             kept
         }
-        Err(error) => fail(shared, batch, &Arc::new(error)),
+        Err(error) => fail(batch, &Arc::new(error)),
     }
 }
 
@@ -93,19 +92,18 @@ fn try_commit(shared: &Shared, changes: &[Change]) -> Result<Vec<Outcome>, Store
     committed
 }
 
-fn fail(shared: &Shared, batch: Batch, error: &Arc<StoreError>) -> Batch {
+fn fail(batch: Batch, error: &Arc<StoreError>) -> Batch {
     let mut kept = Batch::default();
     for (change, then) in batch.into_pairs() {
         match then {
             Then::Tell(promise) => promise.keep(Err(Error::Store(Arc::clone(error)))),
             Then::Ended(ended) => {
-                kept.push(change, Then::Ended(Ended { repeated: true, ..ended }));
+                kept.push(change, Then::Ended(ended.again()));
             }
             // The next renewal is soon.
             Then::Renewed(..) => {}
         }
     }
-    let _ = shared;
     kept
 }
 

@@ -4,5 +4,5 @@ mod event;
 mod stats;
 
 pub use event::{Event, EventKind, JobName};
-pub(crate) use stats::Counters;
+pub(crate) use stats::{Counters, count};
 pub use stats::{Counts, Snapshot, Summary};

@@ -49,6 +49,7 @@ mod entry;
 mod error;
 mod key;
 mod memory;
+pub mod rules;
 
 pub use change::{Again, Change, Outcome, Put, When};
 pub use clock::StoreClock;

@@ -1,0 +1,137 @@
+//! Rows that are being changed, in memory: read at once, decided about one by one, written at once.
+
+use std::collections::{BTreeMap, HashMap};
+use std::convert::Infallible;
+use wheelhouse_durable::store::rules::{Row, Table, apply};
+use wheelhouse_durable::store::{Change, Key, Kind, Outcome, Put, Timestamp};
+
+/// What was read, and what has become of it.
+#[derive(Default)]
+pub(crate) struct Batch {
+    /// The server's present in microseconds.
+    pub(crate) micros: u64,
+    rows: HashMap<Key, Held>,
+    puts: usize,
+    /// Keys and reasons, of rows as they were read.
+    pub(crate) burials: Vec<(Key, String)>,
+    /// Dead letters that the changes name.
+    pub(crate) dead: HashMap<u64, (Put, u64)>,
+    pub(crate) forgotten: Vec<u64>,
+}
+
+/// A row, if there is one.
+#[derive(Default)]
+struct Held {
+    /// Whether the server has a row of this key, and its kind.
+    stored: Option<Kind>,
+    row: Option<Row>,
+    /// A job that was put, and how many were put before it.
+    job: Option<(usize, Put)>,
+    changed: bool,
+}
+
+/// What is to be written.
+#[derive(Default)]
+pub(crate) struct Writes {
+    pub(crate) removed: Vec<Key>,
+    pub(crate) set: Vec<(Key, Row)>,
+    /// In the order in which they were put. The rows have no generation yet.
+    pub(crate) put: Vec<(Put, Row)>,
+    /// When the first written row of each kind is visible.
+    pub(crate) first: BTreeMap<Kind, Timestamp>,
+}
+
+impl Batch {
+    /// The server's row of a key.
+    pub(crate) fn holds(&mut self, key: Key, kind: Kind, row: Row) {
+        let held = Held { stored: Some(kind), row: Some(row), ..Held::default() };
+        self.rows.insert(key, held);
+    }
+
+    /// The present in milliseconds, rounded down.
+    pub(crate) fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.micros / 1000)
+    }
+
+    pub(crate) fn apply(&mut self, change: &Change) -> Outcome {
+        let now_up = Timestamp::from_millis(self.micros.div_ceil(1000));
+        let Ok(outcome) = apply(self, change, now_up);
+        outcome
+    }
+
+    /// What has to be written, after which nothing is held.
+    pub(crate) fn take_writes(&mut self) -> Writes {
+        let mut writes = Writes::default();
+        let mut put = Vec::new();
+        for (key, held) in self.rows.drain().filter(|(_, held)| held.changed) {
+            let Held { stored, row, job, .. } = held;
+            let kind = job.as_ref().map(|(_, job)| job.kind.clone()).or_else(|| stored.clone());
+            if let Some((row, kind)) = row.zip(kind) {
+                let first = writes.first.entry(kind).or_insert(row.visible_at);
+                *first = row.visible_at.min(*first);
+            }
+            match (row, job) {
+                (Some(row), None) => writes.set.push((key, row)),
+                (row, job) => {
+                    writes.removed.extend(stored.map(|_| key));
+                    put.extend(row.zip(job).map(|(row, (order, job))| (order, (job, row))));
+                }
+            }
+        }
+        put.sort_unstable_by_key(|(order, _)| *order);
+        writes.put = put.into_iter().map(|(_, put)| put).collect();
+        writes
+    }
+
+    fn held(&mut self, key: &Key) -> &mut Held {
+        let held = self.rows.entry(key.clone()).or_default();
+        held.changed = true;
+        held
+    }
+}
+
+impl Table for Batch {
+    type Error = Infallible;
+
+    fn row(&mut self, key: &Key) -> Result<Option<Row>, Infallible> {
+        Ok(self.rows.get(key).and_then(|held| held.row))
+    }
+
+    fn draw(&mut self) -> u64 {
+        // The server draws it when the row is written.
+        0
+    }
+
+    fn put(&mut self, row: &Row, job: &Put) -> Result<(), Infallible> {
+        self.puts += 1;
+        let order = self.puts;
+        let held = self.held(&job.key);
+        (held.row, held.job) = (Some(*row), Some((order, job.clone())));
+        Ok(())
+    }
+
+    fn set(&mut self, key: &Key, row: &Row) -> Result<(), Infallible> {
+        self.held(key).row = Some(*row);
+        Ok(())
+    }
+
+    fn remove(&mut self, key: &Key) -> Result<(), Infallible> {
+        let held = self.held(key);
+        (held.row, held.job) = (None, None);
+        Ok(())
+    }
+
+    fn bury(&mut self, key: &Key, reason: &str) -> Result<(), Infallible> {
+        self.burials.push((key.clone(), reason.to_owned()));
+        self.remove(key)
+    }
+
+    fn dead(&mut self, generation: u64) -> Result<Option<(Put, u64)>, Infallible> {
+        Ok(self.dead.get(&generation).cloned())
+    }
+
+    fn forget(&mut self, generation: u64) -> Result<bool, Infallible> {
+        self.forgotten.push(generation);
+        Ok(self.dead.remove(&generation).is_some())
+    }
+}

@@ -1,0 +1,188 @@
+//! A connection that is made again when it breaks, and the runtime that moves it.
+
+use crate::error::store_error;
+use crate::settings::Builder;
+use crate::statements::Statements;
+use std::collections::hash_map::RandomState;
+use std::future::Future;
+use std::hash::{BuildHasher, Hasher};
+use std::time::{Duration, Instant};
+use tokio::runtime::{self, Handle, Runtime};
+use tokio::task::JoinHandle;
+use tokio_postgres::{Client, NoTls};
+use wheelhouse_durable::store::StoreError;
+
+/// The format that this version writes.
+const FORMAT: i32 = 1;
+
+/// The pause before a second try to connect; it doubles with each, up to the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// A queue on a server.
+pub(crate) struct Session {
+    pub(crate) settings: Builder,
+    /// `None` only while it is dropped.
+    runtime: Option<Runtime>,
+    /// `None` after an error, until the next call.
+    open: Option<Open>,
+}
+
+/// A connection.
+pub(crate) struct Open {
+    pub(crate) client: Client,
+    pub(crate) statements: Statements,
+    /// Reads and writes the socket while somebody waits for an answer.
+    task: JoinHandle<()>,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Session {
+    pub(crate) fn open(settings: Builder) -> Result<Self, StoreError> {
+        let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+        let mut new = Self { settings, runtime: Some(runtime), open: None };
+        let connect = connect(&new.settings);
+        let mut open = block_on(&new.runtime, new.settings.timeout, connect)?;
+        let begin = begin(&mut open.client, new.settings.unchecked);
+        block_on(&new.runtime, new.settings.timeout, begin)?;
+        new.open = Some(open);
+        Ok(new)
+    }
+
+    /// Does something with a connection. If it breaks or the time is over, that fails: the server
+    /// may have done it.
+    pub(crate) fn run<T>(
+        &mut self,
+        call: impl AsyncFnOnce(&mut Open, &Builder) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut open = match self.open.take() {
+            Some(open) if !open.client.is_closed() => open,
+            _ => self.connect_again()?,
+        };
+        let timeout = self.settings.timeout;
+        let answer =
+            block_on(&self.runtime, timeout, async { Ok(call(&mut open, &self.settings).await) });
+        // Whoever was given up in the middle of it may still answer, to the wrong question.
+        let answer = answer?;
+        self.open = Some(open);
+        answer
+    }
+
+    /// Connects; waits between its tries, so that a server that is about to start is not kept busy.
+    fn connect_again(&self) -> Result<Open, StoreError> {
+        let begun = Instant::now();
+        let mut longest = FIRST_PAUSE;
+        loop {
+            let connect = connect(&self.settings);
+            let error = match block_on(&self.runtime, self.settings.timeout, connect) {
+                Ok(open) => return Ok(open),
+                Err(error) => error,
+            };
+            let pause = jitter(longest);
+            longest = (longest * 2).min(LONGEST_PAUSE);
+            if !error.is_transient() || begun.elapsed() + pause > self.settings.timeout {
+                return Err(error);
+            }
+            std::thread::sleep(pause);
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.open = None;
+        // A plain drop would wait, which panics on a thread of another runtime.
+        self.runtime.take().into_iter().for_each(Runtime::shutdown_background);
+    }
+}
+
+/// Waits for an answer.
+fn block_on<T>(
+    runtime: &Option<Runtime>,
+    timeout: Duration,
+    call: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    if Handle::try_current().is_ok() {
+        let why = "a store waits for its server, which an asynchronous task must not: call it from \
+                   `spawn_blocking` or a thread of its own";
+        return Err(StoreError::Refused(why.into()));
+    }
+    let gone = || StoreError::Unavailable("the connection was given up".into());
+    let runtime = runtime.as_ref().ok_or_else(gone)?;
+    let late = |_| StoreError::Unavailable(format!("no answer within {timeout:?}").into());
+    runtime.block_on(async { tokio::time::timeout(timeout, call).await.map_err(late)? })
+}
+
+async fn connect(settings: &Builder) -> Result<Open, StoreError> {
+    let (client, connection) = settings.config.connect(NoTls).await.map_err(store_error)?;
+    let task = tokio::spawn(async {
+        // An error is told to whoever waits for an answer.
+        let _ = connection.await;
+    });
+    let open = Open { client, statements: Statements::default(), task };
+    // A commit is durable when it returns, whatever the database's default is. The server gives up
+    // what we no longer wait for, and the locks of a client whose network is gone.
+    let millis = settings.timeout.as_millis();
+    let set = format!(
+        "SET synchronous_commit TO on; SET statement_timeout TO {millis};
+         SET idle_in_transaction_session_timeout TO {millis}"
+    );
+    open.client.batch_execute(&set).await.map_err(store_error)?;
+    Ok(open)
+}
+
+/// Checks the server, makes the tables if there are none, and lets numbers begin with the clock.
+async fn begin(client: &mut Client, unchecked: bool) -> Result<(), StoreError> {
+    if !unchecked {
+        is_durable(client).await?;
+    }
+    let transaction = client.transaction().await.map_err(store_error)?;
+    // One after the other, if several programs start at the same time.
+    let prepare = "SELECT to_regclass('wheelhouse.meta') IS NULL
+                   FROM (SELECT pg_advisory_xact_lock(7527324912357204588)) AS locked";
+    let row = transaction.query_one(prepare, &[]).await.map_err(store_error)?;
+    if row.try_get(0).map_err(store_error)? {
+        let schema = include_str!("sql/schema.sql");
+        transaction.batch_execute(schema).await.map_err(store_error)?;
+    }
+    let format = "SELECT format FROM wheelhouse.meta";
+    let row = transaction.query_one(format, &[]).await.map_err(store_error)?;
+    let found: i32 = row.try_get(0).map_err(store_error)?;
+    if found > FORMAT {
+        let (found, known) = (found.cast_unsigned(), FORMAT.cast_unsigned());
+        return Err(StoreError::Format { found, known });
+    }
+    // So that tokens grow even if the database is restored from an old copy.
+    let numbers = "SELECT setval('wheelhouse.number', micros) FROM wheelhouse.number,
+                   (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS micros)
+                   AS clock WHERE last_value < micros";
+    transaction.execute(numbers, &[]).await.map_err(store_error)?;
+    transaction.commit().await.map_err(store_error)
+}
+
+/// Refuses a server that may lose what it has acknowledged.
+async fn is_durable(client: &Client) -> Result<(), StoreError> {
+    for setting in ["fsync", "full_page_writes"] {
+        let row =
+            client.query_one("SELECT current_setting($1)", &[&setting]).await.map_err(store_error)?;
+        if row.try_get::<_, &str>(0).map_err(store_error)? != "on" {
+            return Err(StoreError::Refused(format!(
+                "the server may lose or damage jobs in a crash: set `{setting} = on` in its \
+                 configuration, or connect unchecked"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// A random part, half at least, of a pause.
+fn jitter(pause: Duration) -> Duration {
+    let random = RandomState::new().build_hasher().finish();
+    let half = pause / 2;
+    half + half.mul_f64((random >> 11) as f64 / (1_u64 << 53) as f64)
+}

@@ -1,0 +1,76 @@
+//! How a store is reached.
+
+use crate::session::Session;
+use crate::store::PostgresStore;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_postgres::Config;
+use wheelhouse_durable::store::{StoreError, Timestamp};
+
+type Now = dyn Fn() -> Timestamp + Send + Sync;
+
+/// Says how a [`PostgresStore`] is to be connected: [`PostgresStore::builder`].
+#[derive(Clone)]
+#[must_use = "nothing is connected before `connect`"]
+pub struct Builder {
+    pub(crate) config: Config,
+    pub(crate) queue: String,
+    pub(crate) timeout: Duration,
+    pub(crate) unchecked: bool,
+    clock: Option<Arc<Now>>,
+}
+
+impl Builder {
+    pub(crate) fn new(config: Config, queue: &str) -> Self {
+        let timeout = Duration::from_secs(10);
+        Self { config, queue: queue.to_owned(), timeout, unchecked: false, clock: None }
+    }
+
+    /// How long a call waits for the server before it fails; 10 seconds if it is not said.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Connects even if the server may lose what it has acknowledged (`fsync` or
+    /// `full_page_writes` off): for trials.
+    pub fn unchecked(mut self) -> Self {
+        self.unchecked = true;
+        self
+    }
+
+    /// Goes by this clock instead of the server's: for tests.
+    pub fn clock(mut self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        self.clock = Some(Arc::new(clock));
+        self
+    }
+
+    /// Connects.
+    ///
+    /// # Errors
+    ///
+    /// As [`PostgresStore::connect`].
+    pub fn connect(self) -> Result<PostgresStore, StoreError> {
+        if self.queue.is_empty() || self.queue.len() > 512 || self.queue.contains('\0') {
+            let why = "a queue's name has 1 to 512 bytes, none of them zero";
+            return Err(StoreError::Refused(why.into()));
+        }
+        Ok(PostgresStore::new(Session::open(self)?))
+    }
+
+    /// The clock in place of the server's, as the statements are told.
+    pub(crate) fn now(&self) -> Option<i64> {
+        self.clock.as_ref().map(|now| now().as_millis().cast_signed())
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The configuration shows no password.
+        let Self { config, queue, timeout, unchecked, .. } = self;
+        let mut all = f.debug_struct("Builder");
+        all.field("config", config).field("queue", queue).field("timeout", timeout);
+        all.field("unchecked", unchecked).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,73 @@
+//! Durable timers on Redis or Valkey, for many machines: a store of [`wheelhouse_durable`].
+//!
+//! ```no_run
+//! use wheelhouse_store_redis::RedisStore;
+//!
+//! let store = RedisStore::connect("redis://127.0.0.1:6379/", "orders")?;
+//! # Ok::<(), wheelhouse_durable::store::StoreError>(())
+//! ```
+//!
+//! A server for a trial: `apt-get install redis-server && redis-server --appendonly yes`. Tested with
+//! Redis 7.0.15.
+//!
+//! # How it works
+//!
+//! ```text
+//!  wh:{orders}:order:expire/1  sorted set   generation + key, by visible_at      one for each kind
+//!  wh:{orders}:states          hash         key -> state, token, due, attempt, kind
+//!  wh:{orders}:bodies          hash         key -> policy, payload
+//!  wh:{orders}:dead            hash         generation -> dead letter
+//!  wh:{orders}:meta            hash         format, epoch, last number drawn
+//! ```
+//!
+//! * **One script call for a batch**, of at most 512 changes, so that the server is not held up for
+//!   more than some milliseconds. A call is carried out as a whole or not at all, also if the server
+//!   is killed: it is one entry of the append-only file. A batch of more than 512 is not, if it
+//!   fails midway.
+//! * **The server's clock** decides what is due and which lease has ended. Clients send delays.
+//! * **All data of a queue are in one slot** of a cluster, since their names have it as their hash
+//!   tag. To spread work over several slots or servers, take several queues.
+//! * **Tokens and generations** begin with the server's microseconds, so that they grow even if the
+//!   data are lost or restored from an old copy. Each call names the *epoch* of the data, a random
+//!   number that was drawn when the queue was made. If the data are no longer those, the call fails
+//!   once and says so; the next works on the data that are there.
+//! * **Who waits is told** by a message when something is visible earlier than before.
+//!
+//! # What the server has to be set to
+//!
+//! | | | |
+//! |---|---|---|
+//! | `appendonly yes` | checked | without it a crash loses what was acknowledged |
+//! | `maxmemory-policy noeviction`, if there is a `maxmemory` | checked | jobs would be thrown away when memory is short |
+//! | `appendfsync` | yours to choose | `everysec`: a crash of the server's process loses nothing; a power cut may lose the last second. `always`: neither does; about a third of the speed in batches, a tenth singly |
+//!
+//! With replicas a failover may lose what the old primary had acknowledged. Redis itself says so,
+//! and no client can mend it.
+//!
+//! # If the server is gone
+//!
+//! A call tries to connect again, with growing pauses, for as long as its
+//! [timeout](Builder::timeout), and then fails ([`Unavailable`](StoreError::Unavailable)). A call
+//! whose connection breaks while it waits for the answer fails at once: it may have been carried out
+//! or not.
+//!
+//! # Costs
+//!
+//! About 10 us of the server's one core for a change, less in batches; about 350 bytes of memory for
+//! a job with a payload of 64 bytes. Listing all jobs takes memory for a page.
+
+mod check;
+mod commit;
+mod connection;
+mod error;
+mod keys;
+mod listen;
+mod row;
+mod scan;
+mod settings;
+mod store;
+
+pub use settings::Builder;
+pub use store::RedisStore;
+#[cfg(doc)]
+use wheelhouse_durable::store::StoreError;

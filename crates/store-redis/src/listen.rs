@@ -1,0 +1,71 @@
+//! Listening for jobs that are visible earlier than was said.
+
+use crate::connection::Connection;
+use redis::{Client, RedisResult};
+use std::sync::{Arc, Weak, mpsc};
+use std::thread;
+use std::time::Duration;
+use wheelhouse_durable::store::Waker;
+
+/// How often the thread looks whether its store is still there, and the pause after an error.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Keeps the listening thread, which ends within half a second after this value.
+pub(crate) struct Listener(#[expect(dead_code, reason = "that it ends is what matters")] Arc<()>);
+
+/// Calls the waker at each message of the queue's channel, and after each new connection, before
+/// which a message may have been missed. Returns when it listens, or when that has failed once.
+pub(crate) fn listen(connection: &Connection, waker: Waker) -> Listener {
+    let alive = Arc::new(());
+    let ear = Ear {
+        client: connection.client.clone(),
+        timeout: connection.settings.timeout,
+        channel: connection.keys.order.clone(),
+        alive: Arc::downgrade(&alive),
+        waker,
+    };
+    let (begun, listens) = mpsc::channel();
+    // Without a thread nobody is woken; the store is asked once a second anyhow.
+    let thread = thread::Builder::new().name("wheelhouse-redis".into());
+    if thread.spawn(move || ear.run(&begun)).is_ok() {
+        let _ = listens.recv();
+    }
+    Listener(alive)
+}
+
+struct Ear {
+    client: Client,
+    timeout: Duration,
+    channel: String,
+    alive: Weak<()>,
+    waker: Waker,
+}
+
+impl Ear {
+    fn run(&self, begun: &mpsc::Sender<()>) {
+        while self.alive.strong_count() > 0 {
+            // An error has been told to whoever commits and claims.
+            let _ = self.hear(begun);
+            let _ = begun.send(());
+            thread::sleep(LOOK);
+        }
+    }
+
+    /// Listens until an error or the end of the store.
+    fn hear(&self, begun: &mpsc::Sender<()>) -> RedisResult<()> {
+        let mut connection = self.client.get_connection_with_timeout(self.timeout)?;
+        let mut messages = connection.as_pubsub();
+        messages.subscribe(&self.channel)?;
+        messages.set_read_timeout(Some(LOOK))?;
+        let _ = begun.send(());
+        (self.waker)();
+        while self.alive.strong_count() > 0 {
+            match messages.get_message() {
+                Ok(_) => (self.waker)(),
+                Err(error) if error.is_timeout() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}

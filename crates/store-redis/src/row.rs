@@ -1,0 +1,82 @@
+//! Rows as the scripts keep them.
+
+use wheelhouse_durable::store::{
+    Dead, Entry, Key, Kind, Lease, State, StoreError, Timestamp, Token,
+};
+
+/// Bytes of a state before its kind.
+const HEAD: usize = 45;
+
+/// A row of its key, state and body.
+pub(crate) fn entry(key: &[u8], state: &[u8], body: &[u8]) -> Result<Entry, StoreError> {
+    read(key, state, body).ok_or_else(|| damaged(key))
+}
+
+fn read(key: &[u8], state: &[u8], body: &[u8]) -> Option<Entry> {
+    let (head, kind) = state.split_at_checked(HEAD)?;
+    let number = |at: usize| head.get(at..at + 8)?.try_into().ok().map(u64::from_be_bytes);
+    let lease = Lease { token: Token(number(1)?), until: time(number(9)?) };
+    let due = time(number(17)?);
+    let (state, visible_at) = match head[0] {
+        0 => (State::Pending, lease.until),
+        1 => (State::Leased(lease), lease.until),
+        2 => (State::Closed(lease), lease.until),
+        3 => (State::Replaced(lease), lease.until.max(due)),
+        _ => return None,
+    };
+    let (policy, payload) = split_body(body)?;
+    Some(Entry {
+        key: Key::new(key).ok()?,
+        kind: Kind::from(std::str::from_utf8(kind).ok()?),
+        payload: payload.to_vec(),
+        policy: std::str::from_utf8(policy).ok()?.to_owned(),
+        due,
+        visible_at,
+        generation: number(25)?,
+        occurrence: number(33)?,
+        attempt: head.get(41..45)?.try_into().ok().map(u32::from_be_bytes)?,
+        state,
+    })
+}
+
+/// A dead letter, as `commit.lua` packs it.
+pub(crate) fn dead(letter: &[u8]) -> Result<Dead, StoreError> {
+    read_dead(letter).ok_or_else(|| damaged(letter))
+}
+
+fn read_dead(letter: &[u8]) -> Option<Dead> {
+    let (lengths, rest) = letter.split_at_checked(12)?;
+    let (at, rest) = rest.split_at_checked(8)?;
+    let length = |at: usize| {
+        let bytes = lengths.get(at..at + 4)?.try_into().ok()?;
+        usize::try_from(u32::from_be_bytes(bytes)).ok()
+    };
+    let (state, rest) = rest.split_at_checked(length(0)?)?;
+    let (key, rest) = rest.split_at_checked(length(4)?)?;
+    let (reason, body) = rest.split_at_checked(length(8)?)?;
+    Some(Dead {
+        job: read(key, state, body)?,
+        reason: String::from_utf8_lossy(reason).into_owned(),
+        at: time(u64::from_be_bytes(at.try_into().ok()?)),
+    })
+}
+
+/// Policy and payload as one value: the policy's length in four bytes, both.
+pub(crate) fn body(policy: &str, payload: &[u8]) -> Result<Vec<u8>, StoreError> {
+    let length = u32::try_from(policy.len())
+        .map_err(|_| StoreError::Refused("a policy is at most 4 GiB".into()))?;
+    Ok([&length.to_be_bytes(), policy.as_bytes(), payload].concat())
+}
+
+fn split_body(body: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = body.split_first_chunk::<4>()?;
+    rest.split_at_checked(usize::try_from(u32::from_be_bytes(*length)).ok()?)
+}
+
+fn time(millis: u64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+fn damaged(name: &[u8]) -> StoreError {
+    StoreError::Damaged(format!("the row {}", name.escape_ascii()))
+}

@@ -1,0 +1,207 @@
+-- Carries out changes, in order, in one step of the server. ARGV from 3 on: a letter for each
+-- change, its key, and what else it has. Answers a letter for each.
+
+local DONE, REPLACES, CANCELLED, RUNNING = 'D', 'R', 'C', 'U'
+local ABSENT, SUPERSEDED, DUPLICATE, ENDED = 'A', 'S', 'E', 'L'
+
+local function find(key)
+    local packed = redis.call('HGET', states, key)
+    return packed and unpack_row(packed)
+end
+
+-- When the first of a kind was visible before this script, or -1 if there was none. Who waits knows
+-- of that one, or of an earlier.
+local firsts, earlier = {}, false
+local function first_of(kind)
+    if not firsts[kind] then
+        local first = redis.call('ZRANGE', order .. kind, 0, 0, 'WITHSCORES')
+        firsts[kind] = first[2] and tonumber(first[2]) or -1
+        if firsts[kind] < 0 then redis.call('SADD', kinds, kind) end
+    end
+    return firsts[kind]
+end
+
+local function write(key, row)
+    local at = visible_at(row)
+    local first = first_of(row.kind)
+    if first < 0 or at < first then earlier = true end
+    redis.call('HSET', states, key, pack_row(row))
+    redis.call('ZADD', order .. row.kind, text(at), member(row, key))
+end
+
+local function remove(key, row)
+    redis.call('HDEL', states, key)
+    redis.call('HDEL', bodies, key)
+    redis.call('ZREM', order .. row.kind, member(row, key))
+end
+
+local function schedule(key, kind, due, replace, occurrence, body)
+    local row = find(key)
+    local answer = DONE
+    if row then
+        if row.state ~= CLOSED then
+            if not replace then return DUPLICATE end
+            answer = REPLACES
+        end
+        redis.call('ZREM', order .. row.kind, member(row, key))
+    end
+    local new = {
+        state = PENDING, token = NO_TOKEN, ends = due, due = due, generation = draw(),
+        occurrence = occurrence, attempt = 0, kind = kind,
+    }
+    if row and row.state ~= PENDING then
+        new.state, new.token, new.ends = REPLACED, row.token, row.ends
+    end
+    redis.call('HSET', bodies, key, body)
+    write(key, new)
+    return answer
+end
+
+local function move(key, row, due)
+    if row.state == LEASED or row.state == CLOSED then return RUNNING end
+    row.due = due
+    if row.state == PENDING then row.ends = due end
+    write(key, row)
+    return DONE
+end
+
+local function cancel(key, row)
+    if row.state == PENDING then
+        remove(key, row)
+        return CANCELLED
+    end
+    row.state = CLOSED
+    write(key, row)
+    return RUNNING
+end
+
+-- Ends the run of a generation that was cancelled or replaced; of any other the row goes.
+local function finish(key, row)
+    if row.state == REPLACED then
+        row.state, row.token, row.ends = PENDING, NO_TOKEN, row.due
+        write(key, row)
+    else
+        remove(key, row)
+    end
+end
+
+local function ack(key, row, due, occurrence)
+    if due and row.state == LEASED then
+        row.state, row.token, row.ends, row.due = PENDING, NO_TOKEN, due, due
+        row.occurrence, row.attempt = occurrence, 0
+        write(key, row)
+    else
+        finish(key, row)
+    end
+    return DONE
+end
+
+local function retry(key, row, at, back)
+    if row.state ~= LEASED then
+        finish(key, row)
+        return ENDED
+    end
+    row.state, row.token, row.ends = PENDING, NO_TOKEN, at
+    row.attempt = math.max(row.attempt - back, 0)
+    write(key, row)
+    return DONE
+end
+
+local function extend(key, row, visibility)
+    row.ends = later(visibility)
+    write(key, row)
+    return row.state == LEASED and DONE or ENDED
+end
+
+-- A dead letter: lengths of state, key and reason, the time, and these and the body.
+local DEAD = '>I4I4I4I8'
+local DEAD_BYTES = 20
+
+local function bury(key, row, reason)
+    if row.state ~= LEASED then
+        finish(key, row)
+        return ENDED
+    end
+    local body = redis.call('HGET', bodies, key)
+    remove(key, row)
+    row.state, row.token, row.ends = PENDING, NO_TOKEN, row.due
+    local state, generation = pack_row(row), text(row.generation)
+    local letter = struct.pack(DEAD, #state, #key, #reason, now) .. state .. key .. reason .. body
+    redis.call('HSET', dead, generation, letter)
+    redis.call('ZADD', dead_order, generation, generation)
+    return DONE
+end
+
+local function forget(generation)
+    redis.call('ZREM', dead_order, generation)
+    return redis.call('HDEL', dead, generation) == 1 and DONE or ABSENT
+end
+
+local function revive(generation, due)
+    local letter = redis.call('HGET', dead, generation)
+    if not letter then return ABSENT end
+    local states_bytes, key_bytes, reason_bytes = struct.unpack(DEAD, letter)
+    local from = DEAD_BYTES + 1
+    local row = unpack_row(string.sub(letter, from, from + states_bytes - 1))
+    from = from + states_bytes
+    local key = string.sub(letter, from, from + key_bytes - 1)
+    local body = string.sub(letter, from + key_bytes + reason_bytes)
+    local answer = schedule(key, row.kind, due, false, row.occurrence, body)
+    if answer ~= DUPLICATE then forget(generation) end
+    return answer
+end
+
+-- Arguments, one after the other.
+local at = 2
+local function next_argument()
+    at = at + 1
+    return ARGV[at]
+end
+-- A time: `+` and a delay, `@` and a date, or nothing.
+local function next_time()
+    local time = next_argument()
+    local number = tonumber(string.sub(time, 2))
+    if string.sub(time, 1, 1) == '+' then return later(number) end
+    return number
+end
+
+-- What a change of a row that is there does, after its arguments. Those whose letter is small go by
+-- token, which is their first argument.
+local changes = {
+    M = function() local due = next_time()
+        return function(key, row) return move(key, row, due) end end,
+    C = function() return cancel end,
+    a = function() local due, occurrence = next_time(), next_argument()
+        return function(key, row) return ack(key, row, due, occurrence) end end,
+    r = function() local due, back = next_time(), tonumber(next_argument())
+        return function(key, row) return retry(key, row, due, back) end end,
+    e = function() local visibility = tonumber(next_argument())
+        return function(key, row) return extend(key, row, visibility) end end,
+    b = function() local reason = next_argument()
+        return function(key, row) return bury(key, row, reason) end end,
+}
+
+local function change(letter, key)
+    if letter == 'P' then
+        local kind, due, replace = next_argument(), next_time(), next_argument()
+        return schedule(key, kind, due, replace == '1', NO_TOKEN, next_argument())
+    elseif letter == 'V' then
+        return revive(key, next_time())
+    elseif letter == 'F' then
+        return forget(key)
+    end
+    local token = string.find(letter, '%l') and next_argument()
+    local carry_out = changes[letter]()
+    local row = find(key)
+    if not row then return ABSENT end
+    if token and (row.state == PENDING or row.token ~= token) then return SUPERSEDED end
+    return carry_out(key, row)
+end
+
+local answers = {}
+while at < #ARGV do
+    answers[#answers + 1] = change(next_argument(), next_argument())
+end
+keep_drawn()
+if earlier then redis.call('PUBLISH', order, '') end
+return table.concat(answers)

@@ -1,0 +1,66 @@
+-- What both scripts begin with. Numbers of 2^53 and less are exact in Lua; tokens and occurrences
+-- are only compared or passed on, and stay strings of eight bytes.
+--
+-- KEYS: 1 meta, 2 states, 3 bodies, 4 dead letters, 5 their order, 6 kinds, 7 prefix of the orders
+-- ARGV: 1 epoch, 2 a clock in place of the server's in milliseconds, or nothing
+local meta, states, bodies, dead, dead_order, kinds, order = unpack(KEYS)
+
+if redis.call('HGET', meta, 'epoch') ~= ARGV[1] then
+    return redis.error_reply('EPOCH the data are not those of before')
+end
+
+-- The present in milliseconds, rounded down and up, and in microseconds.
+local now, now_up, micros
+if ARGV[2] == '' then
+    local time = redis.call('TIME')
+    micros = tonumber(time[1]) * 1000000 + tonumber(time[2])
+    now, now_up = math.floor(micros / 1000), math.ceil(micros / 1000)
+else
+    now = tonumber(ARGV[2])
+    now_up, micros = now, now * 1000
+end
+
+-- As Redis reads numbers: Lua would write large ones with an exponent.
+local function text(number) return string.format('%.0f', number) end
+
+-- A number that was never drawn before, even if the data were lost or restored from an old copy.
+local last
+local function draw()
+    if not last then
+        last = math.max(tonumber(redis.call('HGET', meta, 'last') or '0'), micros)
+    end
+    last = last + 1
+    return last
+end
+local function keep_drawn()
+    if last then redis.call('HSET', meta, 'last', text(last)) end
+end
+
+local LAST_TIME = 9007199254740991
+local function later(delay) return math.min(now_up + delay, LAST_TIME) end
+
+-- A row's state: one of these, token, end of the lease (or, of one that is pending, when it is
+-- visible), due, generation, occurrence, attempt, kind.
+local PENDING, LEASED, CLOSED, REPLACED = 0, 1, 2, 3
+local NO_TOKEN = string.rep('\0', 8)
+local HEAD = '>Bc8I8I8I8c8I4'
+local HEAD_BYTES = 45
+
+local function unpack_row(packed)
+    local row = {}
+    row.state, row.token, row.ends, row.due, row.generation, row.occurrence, row.attempt =
+        struct.unpack(HEAD, packed)
+    row.kind = string.sub(packed, HEAD_BYTES + 1)
+    return row
+end
+local function pack_row(row)
+    return struct.pack(HEAD, row.state, row.token, row.ends, row.due, row.generation,
+        row.occurrence, row.attempt) .. row.kind
+end
+local function visible_at(row)
+    if row.state == REPLACED then return math.max(row.due, row.ends) end
+    return row.ends
+end
+
+-- Members of an order with the same score are sorted as bytes: by generation.
+local function member(row, key) return struct.pack('>I8', row.generation) .. key end

@@ -1,0 +1,12 @@
+-- Of each kind: its name, and when its first row is visible. Forgets kinds that have no row.
+local answer = {}
+for _, kind in ipairs(redis.call('SMEMBERS', kinds)) do
+    local score = redis.call('ZRANGE', order .. kind, 0, 0, 'WITHSCORES')[2]
+    if score then
+        answer[#answer + 1] = kind
+        answer[#answer + 1] = text(tonumber(score))
+    else
+        redis.call('SREM', kinds, kind)
+    end
+end
+return answer

@@ -1,0 +1,80 @@
+//! How a store is reached.
+
+use crate::connection::Connection;
+use crate::store::RedisStore;
+use std::time::Duration;
+use wheelhouse_durable::store::{StoreError, Timestamp};
+
+/// Says how a [`RedisStore`] is to be connected: [`RedisStore::builder`].
+#[derive(Clone, Debug)]
+#[must_use = "nothing is connected before `connect`"]
+pub struct Builder {
+    pub(crate) url: String,
+    pub(crate) queue: String,
+    pub(crate) timeout: Duration,
+    pub(crate) unchecked: bool,
+    pub(crate) clock: Clock,
+}
+
+impl Builder {
+    pub(crate) fn new(url: &str, queue: &str) -> Self {
+        Self {
+            url: url.to_owned(),
+            queue: queue.to_owned(),
+            timeout: Duration::from_secs(10),
+            unchecked: false,
+            clock: Clock::default(),
+        }
+    }
+
+    /// How long a call waits for the server before it fails; 10 seconds if it is not said.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Connects even if the server may forget what it has acknowledged, or does not tell: for
+    /// trials, and for managed servers that forbid `CONFIG`.
+    pub fn unchecked(mut self) -> Self {
+        self.unchecked = true;
+        self
+    }
+
+    /// Goes by this clock instead of the server's: for tests.
+    pub fn clock(mut self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        self.clock = Clock(Some(std::sync::Arc::new(clock)));
+        self
+    }
+
+    /// Connects.
+    ///
+    /// # Errors
+    ///
+    /// As [`RedisStore::connect`].
+    pub fn connect(self) -> Result<RedisStore, StoreError> {
+        if self.queue.is_empty() || self.queue.contains(['{', '}']) {
+            let why = "a queue's name is not empty and has no braces, which Redis reads itself";
+            return Err(StoreError::Refused(why.into()));
+        }
+        Ok(RedisStore::new(Connection::open(self)?))
+    }
+}
+
+type Now = dyn Fn() -> Timestamp + Send + Sync;
+
+/// A clock in place of the server's, if any.
+#[derive(Clone, Default)]
+pub(crate) struct Clock(Option<std::sync::Arc<Now>>);
+
+impl Clock {
+    /// As the scripts are told.
+    pub(crate) fn argument(&self) -> String {
+        self.0.as_ref().map_or_else(String::new, |now| now().as_millis().to_string())
+    }
+}
+
+impl std::fmt::Debug for Clock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "a clock of the caller's" } else { "the server's" })
+    }
+}

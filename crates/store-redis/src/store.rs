@@ -1,0 +1,216 @@
+//! The store.
+
+use crate::commit::{self, AT_ONCE, millis};
+use crate::connection::{Connection, Scripts};
+use crate::listen::{Listener, listen};
+use crate::row;
+use crate::scan::Scan;
+use crate::settings::Builder;
+use redis::Value;
+use std::fmt;
+use std::time::Duration;
+use wheelhouse_durable::store::{
+    Change, Dead, Entry, Key, Kind, Kinds, Leased, Next, Outcome, State, Store, StoreError,
+    Timestamp, Waker,
+};
+
+/// Jobs on a Redis or Valkey server. See the [crate](crate) for how they lie there, and what the
+/// server has to be set to.
+pub struct RedisStore {
+    connection: Connection,
+    scripts: Scripts,
+    listener: Option<Listener>,
+    scan: Scan,
+}
+
+impl RedisStore {
+    /// Connects to a queue of a server, and makes the queue if there is none:
+    /// `redis://user:password@127.0.0.1:6379/0`, `unix:///run/redis.sock`.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](StoreError::Refused) if the server may lose what it has acknowledged, unless
+    /// [`unchecked`](Builder::unchecked); [`Unavailable`](StoreError::Unavailable);
+    /// [`Format`](StoreError::Format).
+    pub fn connect(url: &str, queue: &str) -> Result<Self, StoreError> {
+        Self::builder(url, queue).connect()
+    }
+
+    /// The same, with more to be said.
+    pub fn builder(url: &str, queue: &str) -> Builder {
+        Builder::new(url, queue)
+    }
+
+    pub(crate) fn new(connection: Connection) -> Self {
+        Self { connection, scripts: Scripts::new(), listener: None, scan: Scan::default() }
+    }
+
+    /// A step of at most [`AT_ONCE`] jobs; how many were leased or removed, and what comes next.
+    fn claim_some(
+        &mut self,
+        kinds: &Kinds,
+        max: usize,
+        visibility: Duration,
+        into: &mut Vec<Leased>,
+    ) -> Result<(usize, Next), StoreError> {
+        let answer: Vec<Value> = self.connection.run(&self.scripts.claim, |command| {
+            command.arg(millis(visibility)).arg(max);
+            kinds.iter().for_each(|kind| drop(command.arg(&**kind)));
+        })?;
+        let unreadable = || StoreError::Damaged("an answer of the claim script".into());
+        let (head, jobs) = answer.split_first_chunk::<3>().ok_or_else(unreadable)?;
+        let [now, next, removed] = head.each_ref().map(number);
+        let now = Timestamp::from_millis(now.ok_or_else(unreadable)?);
+        let visible_at = next.map(Timestamp::from_millis);
+        for job in jobs.chunks(3) {
+            let [Value::BulkString(key), Value::BulkString(state), Value::BulkString(body)] = job
+            else {
+                return Err(unreadable());
+            };
+            let job = row::entry(key, state, body)?;
+            let State::Leased(lease) = job.state else { return Err(unreadable()) };
+            into.push(Leased { job, token: lease.token, until: lease.until });
+        }
+        let removed = removed.and_then(|removed| usize::try_from(removed).ok()).unwrap_or(0);
+        Ok((removed + jobs.len() / 3, Next { now, visible_at }))
+    }
+
+    /// The rows of keys, where there are any. Both parts in one transaction of the server.
+    fn rows(&mut self, keys: &[Key]) -> Result<Vec<Entry>, StoreError> {
+        type Parts = Vec<Option<Vec<u8>>>;
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut both = redis::pipe();
+        both.atomic();
+        for name in [&self.connection.keys.states, &self.connection.keys.bodies] {
+            let command = both.cmd("HMGET").arg(name);
+            keys.iter().for_each(|key| drop(command.arg(key.as_bytes())));
+        }
+        let (states, bodies): (Parts, Parts) = self.connection.query_all(&both)?;
+        let parts = keys.iter().zip(states.into_iter().zip(bodies));
+        let there = parts.filter_map(|(key, (state, body))| Some((key, state?, body?)));
+        there.map(|(key, state, body)| row::entry(key.as_bytes(), &state, &body)).collect()
+    }
+}
+
+impl Store for RedisStore {
+    /// In steps of 512 changes. Each step is carried out as a whole or not at all; if a later one
+    /// fails, those before it stay.
+    fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+        let mut outcomes = Vec::with_capacity(changes.len());
+        for some in changes.chunks(AT_ONCE) {
+            let mut arguments = Vec::new();
+            for change in some {
+                commit::add(&mut arguments, change)?;
+            }
+            let answer: Vec<u8> =
+                self.connection.run(&self.scripts.commit, |command| drop(command.arg(arguments)))?;
+            for letter in answer {
+                outcomes.push(commit::outcome(letter)?);
+            }
+        }
+        Ok(outcomes)
+    }
+
+    /// In steps of 512 jobs.
+    fn claim(
+        &mut self,
+        kinds: &Kinds,
+        max: usize,
+        visibility: Duration,
+        into: &mut Vec<Leased>,
+    ) -> Result<Next, StoreError> {
+        let before = into.len();
+        loop {
+            let want = (max - (into.len() - before)).min(AT_ONCE);
+            let step = self.claim_some(kinds, want, visibility, into);
+            let (seen, next) = step.inspect_err(|_| into.truncate(before))?;
+            if seen < want || into.len() - before == max {
+                return Ok(next);
+            }
+        }
+    }
+
+    fn wake_by(&mut self, waker: Waker) {
+        self.listener = Some(listen(&self.connection, waker));
+    }
+
+    fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {
+        Ok(self.rows(std::slice::from_ref(key))?.pop())
+    }
+
+    /// In the order of the server's hash table. From one page to the next, each row that stays is
+    /// seen once, or, while the table grows or shrinks, more often. O(page) where `after` is the
+    /// last row of the page before, and else O(n).
+    fn scan(
+        &mut self,
+        after: Option<&Key>,
+        max: usize,
+        each: &mut dyn FnMut(&Entry),
+    ) -> Result<(), StoreError> {
+        let mut left = max;
+        let mut scan = std::mem::take(&mut self.scan);
+        scan.begin_after(&mut self.connection, after)?;
+        while left > 0 {
+            let keys = scan.page(&mut self.connection, left)?;
+            if keys.is_empty() {
+                break;
+            }
+            let rows = self.rows(&keys)?;
+            left -= rows.len();
+            rows.iter().for_each(&mut *each);
+        }
+        self.scan = scan;
+        Ok(())
+    }
+
+    fn dead(
+        &mut self,
+        after: Option<u64>,
+        max: usize,
+        each: &mut dyn FnMut(&Dead),
+    ) -> Result<(), StoreError> {
+        let from = after.map_or_else(|| "-inf".to_owned(), |after| format!("({after}"));
+        let mut command = redis::cmd("ZRANGEBYSCORE");
+        command.arg(&self.connection.keys.dead_order).arg(from).arg("+inf");
+        command.arg("LIMIT").arg(0).arg(max);
+        let generations: Vec<u64> = self.connection.query(&command)?;
+        if generations.is_empty() {
+            return Ok(());
+        }
+        let mut command = redis::cmd("HMGET");
+        command.arg(&self.connection.keys.dead).arg(generations);
+        let letters: Vec<Option<Vec<u8>>> = self.connection.query(&command)?;
+        for letter in letters.into_iter().flatten() {
+            each(&row::dead(&letter)?);
+        }
+        Ok(())
+    }
+
+    fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
+        let kinds: Vec<(String, u64)> = self.connection.run(&self.scripts.kinds, |_| ())?;
+        for (kind, first) in kinds {
+            each(&kind.into(), Timestamp::from_millis(first));
+        }
+        Ok(())
+    }
+
+    fn beside(&mut self) -> Result<Option<Box<dyn Store>>, StoreError> {
+        let second = Connection::open(self.connection.settings.clone())?;
+        Ok(Some(Box::new(Self::new(second))))
+    }
+}
+
+/// A number in an answer: an integer or its text.
+fn number(value: &Value) -> Option<u64> {
+    redis::from_redis_value_ref(value).ok()
+}
+
+impl fmt::Debug for RedisStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The URL may have a password.
+        let queue = &self.connection.settings.queue;
+        f.debug_struct("RedisStore").field("queue", queue).finish_non_exhaustive()
+    }
+}

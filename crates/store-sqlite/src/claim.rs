@@ -1,0 +1,95 @@
+//! Leases, within a transaction.
+
+use crate::commit::Batch;
+use crate::row::{self, columns, entry_columns, millis, number, time};
+use rusqlite::{Connection, OptionalExtension, Result, params};
+use std::time::Duration;
+use wheelhouse_durable::store::rules::{Row, Table, claim};
+use wheelhouse_durable::store::{Entry, Key, Kinds, Lease, Leased, Timestamp, Token};
+
+/// When the first row of these kinds is visible. O(k log n).
+pub(crate) fn first_visible(connection: &Connection, kinds: &Kinds) -> Result<Option<Timestamp>> {
+    let mut select = connection.prepare_cached("SELECT min(visible_at) FROM job WHERE kind = ?1")?;
+    let mut first = None;
+    for kind in kinds.iter() {
+        let of_kind: Option<i64> = select.query_row([&**kind], |row| row.get(0))?;
+        let of_kind = of_kind.map(|at| Timestamp::from_millis(at.cast_unsigned()));
+        first = first.into_iter().chain(of_kind).min();
+    }
+    Ok(first)
+}
+
+/// Who claims, and for how long.
+pub(crate) struct Claim {
+    pub(crate) holder: i64,
+    pub(crate) visibility: Duration,
+    pub(crate) max: usize,
+}
+
+impl Claim {
+    /// Leases what is visible, in order.
+    pub(crate) fn run(&self, batch: &mut Batch<'_>, kinds: &Kinds) -> Result<Vec<Leased>> {
+        let mut leased = Vec::new();
+        loop {
+            let want = self.max - leased.len();
+            let keys = visible(batch, kinds, want)?;
+            let full = keys.len() == want;
+            for key in keys {
+                leased.extend(self.lease(batch, &key)?);
+            }
+            // A row that was removed made room for another.
+            if !full || leased.len() == self.max {
+                return Ok(leased);
+            }
+        }
+    }
+
+    /// Hands a visible row out, or removes it if it was cancelled.
+    fn lease(&self, batch: &mut Batch<'_>, key: &Key) -> Result<Option<Leased>> {
+        let select = concat!("SELECT ", entry_columns!(), " FROM job WHERE key = ?1");
+        let mut select = batch.connection.prepare_cached(select)?;
+        let entry = select.query_row([key.as_bytes()], row::entry).optional()?;
+        let Some(mut job) = entry else { return Ok(None) };
+        let until = batch.now.1.saturating_add(self.visibility);
+        let token = Token(batch.draw());
+        let Some(row) = claim(&Row::from(&job), Lease { token, until }) else {
+            batch.remove(key)?;
+            return Ok(None);
+        };
+        let set = "
+            UPDATE job SET visible_at = ?1, attempt = ?2, state = ?3, token = ?4, until = ?5,
+                holder = ?6
+            WHERE key = ?7";
+        let (state, number, end) = columns(row.state);
+        let attempt = row.attempt;
+        let values =
+            params![millis(row.visible_at), attempt, state, number, end, self.holder, key.as_bytes()];
+        batch.connection.prepare_cached(set)?.execute(values)?;
+        batch.wrote(None);
+        job = Entry { visible_at: row.visible_at, attempt, state: row.state, ..job };
+        Ok(Some(Leased { job, token, until }))
+    }
+}
+
+/// The keys of the rows that are visible, of all these kinds, in order. O(k x max + log n): it reads
+/// the index alone.
+fn visible(batch: &Batch<'_>, kinds: &Kinds, max: usize) -> Result<Vec<Key>> {
+    let mut select = batch.connection.prepare_cached(
+        "SELECT visible_at, generation, key FROM job
+         WHERE kind = ?1 AND visible_at <= ?2 ORDER BY visible_at, generation LIMIT ?3",
+    )?;
+    let mut all = Vec::new();
+    let limit = i64::try_from(max).unwrap_or(i64::MAX);
+    for kind in kinds.iter() {
+        let values = params![&**kind, millis(batch.now.0), limit];
+        let rows = select.query_map(values, |sql| {
+            Ok((time(sql, 0)?, number(sql, 1)?, row::key(sql, 2)?))
+        })?;
+        for row in rows {
+            all.push(row?);
+        }
+    }
+    all.sort_unstable();
+    all.truncate(max);
+    Ok(all.into_iter().map(|(.., key)| key).collect())
+}

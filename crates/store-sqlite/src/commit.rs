@@ -1,0 +1,228 @@
+//! Changes, within a transaction.
+
+use crate::error::store_error;
+use crate::row::{self, DEAD, columns, millis, number, row_columns, signed};
+use rusqlite::{Connection, OptionalExtension, Result, params};
+use wheelhouse_durable::store::rules::{Row, Table, apply};
+use wheelhouse_durable::store::{
+    Change, Dead, Entry, Key, Outcome, Put, StoreClock, StoreError, Timestamp, Token, When,
+};
+
+/// Carries out changes in a transaction of yours, so that they and your own effects are durable
+/// together or not at all: schedules the job that cancels an order as the order is written, say.
+///
+/// The transaction must be of a connection to the store's own file, in which you may have tables of
+/// your own beside `job`, `dead` and `meta`. (SQLite does not keep two files in step over a power
+/// cut.) It should be immediate: one that has read before another process wrote cannot write.
+///
+/// O(log n) for each change. The machine's wall clock is the present. Who waits for the store's
+/// next job learns of an earlier one within a second.
+///
+/// # Errors
+///
+/// Then roll the transaction back.
+///
+/// ```
+/// use rusqlite::{Connection, TransactionBehavior::Immediate};
+/// use std::time::Duration;
+/// use wheelhouse_durable::store::{Change, Key, Put, Store, When};
+/// use wheelhouse_store_sqlite::{SqliteStore, commit_in};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("shop.timers");
+/// let mut store = SqliteStore::open(&path)?;
+/// let mut shop = Connection::open(&path)?;
+/// shop.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, state TEXT)", ())?;
+///
+/// let transaction = shop.transaction_with_behavior(Immediate)?;
+/// transaction.execute("INSERT INTO orders VALUES (17, 'open')", ())?;
+/// let key = Key::new("order-17")?;
+/// let expiry = Put {
+///     key: key.clone(),
+///     kind: "expire/1".into(),
+///     payload: b"17".to_vec(),
+///     policy: String::new(),
+///     when: When::After(Duration::from_secs(1800)),
+///     replace: true,
+/// };
+/// commit_in(&transaction, &[Change::Put(expiry)])?;
+/// transaction.commit()?;
+/// assert!(store.find(&key)?.is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn commit_in(
+    transaction: &Connection,
+    changes: &[Change],
+) -> Result<Vec<Outcome>, StoreError> {
+    let clock = StoreClock::default();
+    let mut batch = Batch::begin(transaction, &clock).map_err(store_error)?;
+    let outcomes = batch.apply(changes).map_err(store_error)?;
+    batch.finish(&clock).map_err(store_error)?;
+    Ok(outcomes)
+}
+
+/// Acknowledges a run in a transaction of yours: the effect of the handler and the end of the job
+/// are durable together, so that the effect happens once. See [`commit_in`].
+///
+/// [`Superseded`](Outcome::Superseded) and [`Absent`](Outcome::Absent) mean that somebody else has
+/// the job or has ended it: roll back.
+///
+/// # Errors
+///
+/// Then roll the transaction back.
+pub fn ack_in(transaction: &Connection, key: &Key, token: Token) -> Result<Outcome, StoreError> {
+    let ack = Change::Ack { key: key.clone(), token, again: None };
+    Ok(commit_in(transaction, &[ack])?.into_iter().next().unwrap_or(Outcome::Absent))
+}
+
+/// Changes that are being carried out.
+pub(crate) struct Batch<'a> {
+    pub(crate) connection: &'a Connection,
+    /// The present, rounded down and up.
+    pub(crate) now: (Timestamp, Timestamp),
+    /// The generation or token that was drawn last.
+    last: u64,
+    /// Whether anything was written.
+    wrote: bool,
+    /// When the first of the rows that were written is visible.
+    pub(crate) earliest: Option<Timestamp>,
+}
+
+impl<'a> Batch<'a> {
+    /// Within a writing transaction of this connection.
+    pub(crate) fn begin(connection: &'a Connection, clock: &StoreClock) -> Result<Self> {
+        let mut meta = connection.prepare_cached("SELECT last, high_water FROM meta")?;
+        let (last, high) =
+            meta.query_row((), |row| Ok((number(row, 0)?, row::time(row, 1)?)))?;
+        // Another process may have seen a later time.
+        clock.at_least(high);
+        let now = clock.now();
+        // Grows even if the file is restored from an old copy.
+        let micros = now.0.as_millis().saturating_mul(1000);
+        Ok(Self { connection, now, last: last.max(micros), wrote: false, earliest: None })
+    }
+
+    /// Carries the changes out, in order.
+    pub(crate) fn apply(&mut self, changes: &[Change]) -> Result<Vec<Outcome>> {
+        let now = self.now.1;
+        changes.iter().map(|change| apply(self, change, now)).collect()
+    }
+
+    /// Writes down what holds for all of them, if anything was changed.
+    pub(crate) fn finish(&self, clock: &StoreClock) -> Result<()> {
+        if self.wrote {
+            let mut meta =
+                self.connection.prepare_cached("UPDATE meta SET last = ?1, high_water = ?2")?;
+            meta.execute([signed(self.last), millis(clock.high_water())])?;
+        }
+        Ok(())
+    }
+
+    /// Something was written: a row, if it was not removed.
+    pub(crate) fn wrote(&mut self, row: Option<&Row>) {
+        self.wrote = true;
+        let visible_at = row.map(|row| row.visible_at);
+        self.earliest = self.earliest.into_iter().chain(visible_at).min();
+    }
+}
+
+impl Table for Batch<'_> {
+    type Error = rusqlite::Error;
+
+    fn row(&mut self, key: &Key) -> Result<Option<Row>> {
+        let select = concat!("SELECT ", row_columns!(), " FROM job WHERE key = ?1");
+        self.connection.prepare_cached(select)?.query_row([key.as_bytes()], row::row).optional()
+    }
+
+    fn draw(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
+    fn put(&mut self, row: &Row, job: &Put) -> Result<()> {
+        // Where a lease goes on, its holder stays the same.
+        let put = "
+            INSERT INTO job (due, visible_at, generation, occurrence, attempt, state, token, until,
+                key, kind, payload, policy)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+            ON CONFLICT (key) DO UPDATE SET due = ?1, visible_at = ?2, generation = ?3,
+                occurrence = ?4, attempt = ?5, state = ?6, token = ?7, until = ?8, kind = ?10,
+                payload = ?11, policy = ?12";
+        let (state, token, until) = columns(row.state);
+        self.connection.prepare_cached(put)?.execute(params![
+            millis(row.due),
+            millis(row.visible_at),
+            signed(row.generation),
+            signed(row.occurrence),
+            row.attempt,
+            state,
+            token,
+            until,
+            job.key.as_bytes(),
+            &*job.kind,
+            job.payload,
+            job.policy,
+        ])?;
+        self.wrote(Some(row));
+        Ok(())
+    }
+
+    fn set(&mut self, key: &Key, row: &Row) -> Result<()> {
+        let set = "
+            UPDATE job SET due = ?1, visible_at = ?2, occurrence = ?3, attempt = ?4, state = ?5,
+                token = ?6, until = ?7, holder = iif(?5 = 0, NULL, holder)
+            WHERE key = ?8";
+        let (state, token, until) = columns(row.state);
+        self.connection.prepare_cached(set)?.execute(params![
+            millis(row.due),
+            millis(row.visible_at),
+            signed(row.occurrence),
+            row.attempt,
+            state,
+            token,
+            until,
+            key.as_bytes(),
+        ])?;
+        self.wrote(Some(row));
+        Ok(())
+    }
+
+    fn remove(&mut self, key: &Key) -> Result<()> {
+        self.connection
+            .prepare_cached("DELETE FROM job WHERE key = ?1")?
+            .execute([key.as_bytes()])?;
+        self.wrote(None);
+        Ok(())
+    }
+
+    fn bury(&mut self, key: &Key, reason: &str) -> Result<()> {
+        let bury = "
+            INSERT INTO dead (generation, key, kind, due, occurrence, attempt, policy, payload,
+                reason, at)
+            SELECT generation, key, kind, due, occurrence, attempt, policy, payload, ?2, ?3
+            FROM job WHERE key = ?1";
+        self.connection.prepare_cached(bury)?.execute(params![
+            key.as_bytes(),
+            reason,
+            millis(self.now.0)
+        ])?;
+        self.remove(key)
+    }
+
+    fn dead(&mut self, generation: u64) -> Result<Option<(Put, u64)>> {
+        let select = format!("SELECT {DEAD} FROM dead WHERE generation = ?1");
+        let mut select = self.connection.prepare_cached(&select)?;
+        let dead = select.query_row([signed(generation)], row::dead).optional()?;
+        Ok(dead.map(|Dead { job, .. }| {
+            let Entry { key, kind, payload, policy, occurrence, due, .. } = job;
+            (Put { key, kind, payload, policy, when: When::At(due), replace: false }, occurrence)
+        }))
+    }
+
+    fn forget(&mut self, generation: u64) -> Result<bool> {
+        let forget = "DELETE FROM dead WHERE generation = ?1";
+        let gone = self.connection.prepare_cached(forget)?.execute([signed(generation)])?;
+        self.wrote |= gone > 0;
+        Ok(gone > 0)
+    }
+}

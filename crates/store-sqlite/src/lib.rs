@@ -1,0 +1,100 @@
+//! Durable timers in one SQLite file: jobs of [`wheelhouse_durable`] that survive a crash and a
+//! restart, without a server.
+//!
+//! ```
+//! use std::time::Duration;
+//! use wheelhouse_durable::store::{Change, Key, Kinds, Outcome, Put, Store, When};
+//! use wheelhouse_store_sqlite::SqliteStore;
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("orders.timers");
+//! let mut store = SqliteStore::open(&path)?;
+//! let job = Put {
+//!     key: Key::new("order-17")?,
+//!     kind: "expire/1".into(),
+//!     payload: b"17".to_vec(),
+//!     policy: String::new(),
+//!     when: When::After(Duration::ZERO),
+//!     replace: false,
+//! };
+//! assert_eq!(store.commit(&[Change::Put(job)])?, [Outcome::Done]); // durable now
+//! drop(store); // or a crash
+//!
+//! let mut store = SqliteStore::open(&path)?;
+//! let mut leased = Vec::new();
+//! # std::thread::sleep(Duration::from_millis(2));
+//! store.claim(&Kinds::new(["expire/1"]), 512, Duration::from_secs(30), &mut leased)?;
+//! let (key, token) = (leased[0].job.key.clone(), leased[0].token);
+//! assert_eq!(store.commit(&[Change::Ack { key, token, again: None }])?, [Outcome::Done]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # How it works
+//!
+//! ```text
+//!  orders.timers   job   by key           -> the whole row         (a table without row numbers)
+//!                        by kind, visible_at, generation -> key    (the order; a claim reads it)
+//!                        by holder, if leased -> key               (freed when the holder is gone)
+//!                  dead  by generation    -> the row, reason, time
+//!                  meta  epoch, last number drawn, latest time seen
+//!  orders.timers-wal, -shm                SQLite's journal; part of the store while it is open
+//!  orders.timers-holder-7                 locked by the process that has epoch 7
+//! ```
+//!
+//! * **A batch is a transaction**, and a transaction is one sync: `synchronous = FULL`. What
+//!   `commit` has returned for survives a crash of the process and of the machine.
+//! * **Memory** does not grow with the jobs: a page cache of at most 32 MiB.
+//! * **Leases of a process that is gone** are free as soon as the file is opened again, without
+//!   waiting for their end. A process that has the file open holds a lock of the operating system
+//!   on a small file beside it, which ends with the process; so it is known and not guessed.
+//! * **Two processes on one file** work as two machines do: leases and tokens decide, and SQLite
+//!   lets one write at a time. One that has to wait for more than ten seconds gets
+//!   [`Unavailable`](StoreError::Unavailable).
+//! * **The clock** is the machine's wall clock. The latest time that a commit has seen is in the
+//!   file; if the clock is set back, this store's stands still until it has caught up.
+//! * **Your own tables** may be in the same file, with names of your own. A handler's effect on
+//!   them and its acknowledgement are one transaction by [`ack_in`], a job and what it belongs to
+//!   by [`commit_in`].
+//!
+//! # Costs
+//!
+//! | | |
+//! |---|---|
+//! | a change | a search and a write in each of two B-trees; a batch one sync |
+//! | a claim | the same for each job that is leased, and one sync; nothing is written if none is |
+//! | opening | a few pages, however many jobs there are; files up to 16 MB are checked as a whole |
+//! | disk | about 200 bytes a job with a payload of 64 bytes |
+//!
+//! The journal is copied into the file whenever it has 16 MB, and its file is cut to at most 64 MiB.
+//! It grows beyond that only while somebody else reads the file in one long transaction.
+//!
+//! # Files that are refused
+//!
+//! | | error |
+//! |---|---|
+//! | another program's database, or no database | [`Foreign`](StoreError::Foreign); not touched |
+//! | written by a newer version of this crate | [`Format`](StoreError::Format); not touched |
+//! | damaged | [`Damaged`](StoreError::Damaged): at opening, or, in a large one, when it is read |
+//! | read-only | [`Refused`](StoreError::Refused) |
+//!
+//! A full disk is an error of the commit ([`Io`](StoreError::Io)); nothing that was acknowledged is
+//! lost, and the store goes on when there is space.
+//!
+//! SQLite has no checksums of its pages, so damage within a payload is not found. A network file
+//! system is no place for the file.
+
+mod claim;
+mod commit;
+mod error;
+mod holder;
+mod open;
+mod row;
+mod schema;
+mod store;
+
+pub use commit::{ack_in, commit_in};
+/// The version of rusqlite whose connections [`commit_in`] takes.
+pub use rusqlite;
+pub use store::SqliteStore;
+#[cfg(doc)]
+use wheelhouse_durable::store::StoreError;

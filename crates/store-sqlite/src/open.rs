@@ -1,0 +1,127 @@
+//! Opening a file: whose it is, how it is to be written, and who held leases in it.
+
+use crate::commit::Batch;
+use crate::error::store_error;
+use crate::holder::{self, Holder};
+use crate::schema::{self, Owner};
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+use wheelhouse_durable::store::{StoreClock, StoreError};
+
+/// How long a call waits for another process that writes.
+const BUSY: Duration = Duration::from_secs(10);
+
+/// The journal is copied into the file when it has so many pages of 4 KiB: at most this much is to
+/// be done at the next start, and one commit in many is the slower for it.
+const JOURNAL_PAGES: u32 = 4_000;
+
+/// A file of at most so many pages is checked as a whole when it is opened, in some milliseconds.
+const CHECKED_PAGES: u32 = 4_000;
+
+/// A connection that reads and writes, and its epoch.
+pub(crate) fn open(path: &Path, clock: &StoreClock) -> Result<(Connection, Holder), StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+    let mut connection = connect(path, flags)?;
+    let writable = !connection.is_readonly("main").map_err(store_error)?;
+    if !writable {
+        let path = path.display();
+        return Err(StoreError::Refused(format!(
+            "{path} can only be read: let this user write the file and its folder"
+        )));
+    }
+    // Before anything is written, and so that somebody else's file is not touched.
+    schema::owner(&connection)?;
+    write_ahead(&connection, path)?;
+    let holder = begin(&mut connection, path, clock)?;
+    check(&connection)?;
+    Ok((connection, holder))
+}
+
+/// A connection that only reads.
+pub(crate) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    match schema::owner(&connection)? {
+        Owner::Us => Ok(connection),
+        Owner::Nobody => Err(StoreError::Foreign(format!("{} is empty", path.display()))),
+    }
+}
+
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+    // One thread at a time uses it: the borrow checker sees to it, and no lock is needed.
+    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(store_error)?;
+    connection.busy_timeout(BUSY).map_err(store_error)?;
+    // All statements of this crate, kept prepared.
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(connection)
+}
+
+/// A commit is durable when its frames are in the journal beside the file (`-wal`) and synced.
+fn write_ahead(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    let mode = journal_mode(connection)?;
+    if mode != "wal" {
+        let path = path.display();
+        return Err(StoreError::Refused(format!(
+            "the file system of {path} has no shared memory for a write-ahead journal (it gave \
+             {mode}); use a local disk"
+        )));
+    }
+    // `fullfsync` is for macOS, where a plain sync stops at the disk's cache.
+    let settings = format!(
+        "PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;
+         PRAGMA wal_autocheckpoint = {JOURNAL_PAGES};
+         PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -32768;"
+    );
+    connection.execute_batch(&settings).map_err(store_error)
+}
+
+/// Sets the mode of the journal. SQLite does not wait here if another process does the same.
+fn journal_mode(connection: &Connection) -> Result<String, StoreError> {
+    let begun = Instant::now();
+    loop {
+        match connection.query_row("PRAGMA journal_mode = WAL", (), |row| row.get(0)) {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && begun.elapsed() < BUSY =>
+            {
+                thread::sleep(Duration::from_millis(5));
+            }
+            other => return other.map_err(store_error),
+        }
+    }
+}
+
+/// Makes the tables if there are none, takes an epoch, and frees the leases of who is gone.
+fn begin(
+    connection: &mut Connection,
+    path: &Path,
+    clock: &StoreClock,
+) -> Result<Holder, StoreError> {
+    let behavior = TransactionBehavior::Immediate;
+    let transaction = connection.transaction_with_behavior(behavior).map_err(store_error)?;
+    // Another process may have made them since.
+    if schema::owner(&transaction)? == Owner::Nobody {
+        schema::create(&transaction)?;
+    }
+    holder::remove_gone(path)?;
+    let now = Batch::begin(&transaction, clock).map_err(store_error)?.now.0;
+    holder::free_leases(&transaction, path, now).map_err(store_error)?;
+    let holder = Holder::next(&transaction, path)?;
+    transaction.commit().map_err(store_error)?;
+    Ok(holder)
+}
+
+/// Refuses a small file that is damaged. A large one is found to be so where it is read.
+fn check(connection: &Connection) -> Result<(), StoreError> {
+    let pages: u32 =
+        connection.query_row("PRAGMA page_count", (), |row| row.get(0)).map_err(store_error)?;
+    if pages <= CHECKED_PAGES { verify(connection, "PRAGMA quick_check(1)") } else { Ok(()) }
+}
+
+/// Runs a check of SQLite's, which answers `ok` or what is wrong.
+pub(crate) fn verify(connection: &Connection, check: &str) -> Result<(), StoreError> {
+    let answer: String = connection.query_row(check, (), |row| row.get(0)).map_err(store_error)?;
+    if answer == "ok" { Ok(()) } else { Err(StoreError::Damaged(answer)) }
+}

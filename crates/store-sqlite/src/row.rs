@@ -1,0 +1,104 @@
+//! Rows of the tables as values, and back.
+
+use rusqlite::types::Type;
+use rusqlite::{Error, Result, Row as SqlRow};
+use wheelhouse_durable::store::rules::Row;
+use wheelhouse_durable::store::{Dead, Entry, Key, Lease, State, Timestamp, Token};
+
+/// The columns that [`row`] reads.
+macro_rules! row_columns {
+    () => {
+        "due, visible_at, generation, occurrence, attempt, state, token, until"
+    };
+}
+
+/// The columns that [`entry`] reads.
+macro_rules! entry_columns {
+    () => {
+        concat!($crate::row::row_columns!(), ", key, kind, payload, policy")
+    };
+}
+
+pub(crate) use {entry_columns, row_columns};
+
+/// The columns of `dead` that [`dead`] reads: those of an entry that waits, and two more.
+pub(crate) const DEAD: &str = "due, due, generation, occurrence, attempt, 0, NULL, NULL, \
+                               key, kind, payload, policy, reason, at";
+
+/// The part of a row that changes go by.
+pub(crate) fn row(row: &SqlRow<'_>) -> Result<Row> {
+    let lease = |make: fn(Lease) -> State| -> Result<State> {
+        Ok(make(Lease { token: Token(number(row, 6)?), until: time(row, 7)? }))
+    };
+    let state = match row.get(5)? {
+        0 => State::Pending,
+        1 => lease(State::Leased)?,
+        2 => lease(State::Closed)?,
+        3 => lease(State::Replaced)?,
+        other => return Err(Error::IntegralValueOutOfRange(5, other)),
+    };
+    Ok(Row {
+        due: time(row, 0)?,
+        visible_at: time(row, 1)?,
+        generation: number(row, 2)?,
+        occurrence: number(row, 3)?,
+        attempt: row.get(4)?,
+        state,
+    })
+}
+
+/// A whole row of `job`.
+pub(crate) fn entry(sql: &SqlRow<'_>) -> Result<Entry> {
+    let Row { due, visible_at, generation, occurrence, attempt, state } = row(sql)?;
+    let key = key(sql, 8)?;
+    let (kind, payload, policy) = (sql.get_ref(9)?.as_str()?.into(), sql.get(10)?, sql.get(11)?);
+    #[rustfmt::skip]
+    let entry = Entry {
+        key, kind, payload, policy, due, visible_at, generation, occurrence, attempt, state,
+    };
+    Ok(entry)
+}
+
+/// A column that holds a key.
+pub(crate) fn key(sql: &SqlRow<'_>, column: usize) -> Result<Key> {
+    Key::new(sql.get_ref(column)?.as_bytes()?)
+        .map_err(|error| Error::FromSqlConversionFailure(column, Type::Blob, error.into()))
+}
+
+/// A row of `dead`.
+pub(crate) fn dead(row: &SqlRow<'_>) -> Result<Dead> {
+    Ok(Dead { job: entry(row)?, reason: row.get(12)?, at: time(row, 13)? })
+}
+
+/// The columns `state`, `token` and `until` of a state.
+pub(crate) fn columns(state: State) -> (i64, Option<i64>, Option<i64>) {
+    let number = match state {
+        State::Pending => 0,
+        State::Leased(_) => 1,
+        State::Closed(_) => 2,
+        State::Replaced(_) => 3,
+    };
+    let lease = state.lease();
+    (number, lease.map(|lease| signed(lease.token.0)), lease.map(|lease| millis(lease.until)))
+}
+
+/// SQLite's integers are signed. Numbers that only have to be equal, or that stay far below 2^63,
+/// may be turned there and back.
+pub(crate) fn signed(number: u64) -> i64 {
+    number.cast_signed()
+}
+
+/// The milliseconds of a time, of which there are at most 2^53.
+pub(crate) fn millis(time: Timestamp) -> i64 {
+    signed(time.as_millis())
+}
+
+/// A column that [`signed`] made.
+pub(crate) fn number(row: &SqlRow<'_>, column: usize) -> Result<u64> {
+    row.get(column).map(i64::cast_unsigned)
+}
+
+/// A column that [`millis`] made.
+pub(crate) fn time(row: &SqlRow<'_>, column: usize) -> Result<Timestamp> {
+    number(row, column).map(Timestamp::from_millis)
+}

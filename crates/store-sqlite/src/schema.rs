@@ -1,0 +1,89 @@
+//! The tables of format 1, and whose file a file is.
+
+use crate::error::store_error;
+use rusqlite::Connection;
+use wheelhouse_durable::store::StoreError;
+
+/// The newest format that is known, in `user_version`.
+pub(crate) const FORMAT: u32 = 1;
+
+/// Says in `application_id` that the file is ours: `whel` as `file` and SQLite's tools read it.
+const APPLICATION: u32 = u32::from_be_bytes(*b"whel");
+
+/// A row of `job` is read and written whole by key, hence `WITHOUT ROWID`: one search instead of
+/// two. The index has the order in which jobs are handed out. `held` has only rows that a worker
+/// has, so that those of a process that is gone are found without a walk over all.
+const TABLES: &str = "
+    CREATE TABLE job (
+        key BLOB PRIMARY KEY NOT NULL,
+        kind TEXT NOT NULL,
+        visible_at INTEGER NOT NULL,
+        generation INTEGER NOT NULL,
+        state INTEGER NOT NULL, -- 0 pending, 1 leased, 2 closed, 3 replaced
+        token INTEGER,
+        until INTEGER,
+        holder INTEGER,         -- epoch of the process that has the lease
+        due INTEGER NOT NULL,
+        occurrence INTEGER NOT NULL,
+        attempt INTEGER NOT NULL,
+        policy TEXT NOT NULL,
+        payload BLOB NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE UNIQUE INDEX job_order ON job (kind, visible_at, generation);
+    CREATE INDEX job_held ON job (holder) WHERE holder IS NOT NULL;
+    CREATE TABLE dead (
+        generation INTEGER PRIMARY KEY NOT NULL,
+        key BLOB NOT NULL,
+        kind TEXT NOT NULL,
+        due INTEGER NOT NULL,
+        occurrence INTEGER NOT NULL,
+        attempt INTEGER NOT NULL,
+        policy TEXT NOT NULL,
+        payload BLOB NOT NULL,
+        reason TEXT NOT NULL,
+        at INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE meta (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        epoch INTEGER NOT NULL,     -- of the process that opened the file last
+        last INTEGER NOT NULL,      -- generation or token that was drawn last
+        high_water INTEGER NOT NULL -- latest time that a commit has seen
+    ) STRICT;
+    INSERT INTO meta VALUES (1, 0, 0, 0);
+";
+
+/// Whose file it is.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// Nobody's: it has nothing in it.
+    Nobody,
+    /// Ours, in a format that we know.
+    Us,
+}
+
+/// Whose file it is; reads only.
+///
+/// # Errors
+///
+/// `Foreign`, if somebody else's; `Format`, if of a newer version of ours.
+pub(crate) fn owner(connection: &Connection) -> Result<Owner, StoreError> {
+    let number = |query| connection.query_row(query, (), |row| row.get(0)).map_err(store_error);
+    let application: u32 = number("SELECT application_id FROM pragma_application_id")?;
+    let format: u32 = number("SELECT user_version FROM pragma_user_version")?;
+    let tables: u32 = number("SELECT count(*) FROM sqlite_schema")?;
+    match (application, format, tables) {
+        (APPLICATION, 1..=FORMAT, _) => Ok(Owner::Us),
+        (APPLICATION, found, _) => Err(StoreError::Format { found, known: FORMAT }),
+        (0, 0, 0) => Ok(Owner::Nobody),
+        _ => Err(StoreError::Foreign(format!(
+            "it is a SQLite database of something else (application_id {application})"
+        ))),
+    }
+}
+
+/// Makes the tables in a file that is nobody's; within a transaction of the caller's.
+pub(crate) fn create(connection: &Connection) -> Result<(), StoreError> {
+    let ours = format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT};");
+    connection.execute_batch(&ours).map_err(store_error)?;
+    connection.execute_batch(TABLES).map_err(store_error)
+}

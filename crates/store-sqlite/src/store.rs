@@ -1,0 +1,207 @@
+//! The store.
+
+use crate::claim::{Claim, first_visible};
+use crate::commit::Batch;
+use crate::error::store_error;
+use crate::holder::Holder;
+use crate::open::{open, open_to_read, verify};
+use crate::row::{self, DEAD, entry_columns, signed};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
+use std::fmt;
+use std::path::Path;
+use std::time::Duration;
+use wheelhouse_durable::store::{
+    Change, Dead, Entry, Key, Kind, Kinds, Leased, Next, Outcome, Store, StoreClock, StoreError,
+    Timestamp, Waker,
+};
+
+/// Jobs in a SQLite file. See the [crate](crate) for how they lie there, and what is refused.
+pub struct SqliteStore {
+    connection: Connection,
+    clock: StoreClock,
+    /// `None` if it may only read. Dropped after the connection.
+    holder: Option<Holder>,
+    waker: Option<Waker>,
+    /// When a job is visible next, as the last claim said.
+    said: Option<Timestamp>,
+}
+
+impl SqliteStore {
+    /// Opens a file, or makes it. By the machine's wall clock.
+    ///
+    /// # Errors
+    ///
+    /// See [the crate](crate#files-that-are-refused); [`Unavailable`](StoreError::Unavailable) if
+    /// another process writes for more than ten seconds.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        Self::with_clock(path, StoreClock::default())
+    }
+
+    /// Opens a file, or makes it. By a clock of the caller's.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn with_clock(path: impl AsRef<Path>, clock: StoreClock) -> Result<Self, StoreError> {
+        let (connection, holder) = open(path.as_ref(), &clock)?;
+        Ok(Self { connection, clock, holder: Some(holder), waker: None, said: None })
+    }
+
+    /// Opens a file that is there, to look at it: no call that changes something is carried out,
+    /// and no lease is freed.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open); [`Io`](StoreError::Io) if there is no such file.
+    pub fn open_to_read(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let (connection, clock) = (open_to_read(path.as_ref())?, StoreClock::default());
+        Ok(Self { connection, clock, holder: None, waker: None, said: None })
+    }
+
+    /// Reads all of the file and checks that the tables, their order and their indexes agree. Takes
+    /// seconds for a million jobs.
+    ///
+    /// # Errors
+    ///
+    /// [`Damaged`](StoreError::Damaged) if they do not.
+    pub fn verify(&self) -> Result<(), StoreError> {
+        verify(&self.connection, "PRAGMA integrity_check(1)")
+    }
+
+    /// The epoch under which this value may write.
+    fn epoch(&self) -> Result<i64, StoreError> {
+        let holder = self.holder.as_ref().map(|holder| holder.epoch);
+        holder.ok_or_else(|| StoreError::Refused("opened to read: open it to write".into()))
+    }
+
+    /// A transaction that may write from the beginning, so that it never has to be given up because
+    /// another process wrote in the meantime.
+    fn transaction(connection: &mut Connection) -> Result<Transaction<'_>, StoreError> {
+        let behavior = TransactionBehavior::Immediate;
+        connection.transaction_with_behavior(behavior).map_err(store_error)
+    }
+}
+
+impl Store for SqliteStore {
+    fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+        self.epoch()?;
+        let transaction = Self::transaction(&mut self.connection)?;
+        let mut batch = Batch::begin(&transaction, &self.clock).map_err(store_error)?;
+        let outcomes = batch.apply(changes).map_err(store_error)?;
+        batch.finish(&self.clock).map_err(store_error)?;
+        let earliest = batch.earliest;
+        transaction.commit().map_err(store_error)?;
+        if let Some(earliest) = earliest.filter(|at| self.said.is_none_or(|said| *at < said)) {
+            self.said = Some(earliest);
+            self.waker.iter().for_each(|wake| wake());
+        }
+        Ok(outcomes)
+    }
+
+    fn claim(
+        &mut self,
+        kinds: &Kinds,
+        max: usize,
+        visibility: Duration,
+        into: &mut Vec<Leased>,
+    ) -> Result<Next, StoreError> {
+        let holder = self.epoch()?;
+        // Nothing is written if nothing is visible.
+        let (mut now, _) = self.clock.now();
+        let mut first = first_visible(&self.connection, kinds).map_err(store_error)?;
+        if max > 0 && first.is_some_and(|first| first <= now) {
+            let transaction = Self::transaction(&mut self.connection)?;
+            let mut batch = Batch::begin(&transaction, &self.clock).map_err(store_error)?;
+            let claim = Claim { holder, visibility, max };
+            let leased = claim.run(&mut batch, kinds).map_err(store_error)?;
+            batch.finish(&self.clock).map_err(store_error)?;
+            now = batch.now.0;
+            first = first_visible(&transaction, kinds).map_err(store_error)?;
+            transaction.commit().map_err(store_error)?;
+            into.extend(leased);
+        }
+        self.said = first;
+        Ok(Next { now, visible_at: first })
+    }
+
+    fn wake_by(&mut self, waker: Waker) {
+        self.waker = Some(waker);
+    }
+
+    fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {
+        let select = concat!("SELECT ", entry_columns!(), " FROM job WHERE key = ?1");
+        let mut select = self.connection.prepare_cached(select).map_err(store_error)?;
+        select.query_row([key.as_bytes()], row::entry).optional().map_err(store_error)
+    }
+
+    fn scan(
+        &mut self,
+        after: Option<&Key>,
+        max: usize,
+        each: &mut dyn FnMut(&Entry),
+    ) -> Result<(), StoreError> {
+        const SELECT: &str = concat!(
+            "SELECT ",
+            entry_columns!(),
+            " FROM job WHERE key > ?1 ORDER BY key LIMIT ?2"
+        );
+        // No key is empty, so all come after the empty one.
+        let after = after.map_or(&[][..], Key::as_bytes);
+        let mut select = self.connection.prepare_cached(SELECT).map_err(store_error)?;
+        let rows = select.query_map((after, limit(max)), row::entry).map_err(store_error)?;
+        for row in rows {
+            each(&row.map_err(store_error)?);
+        }
+        Ok(())
+    }
+
+    fn dead(
+        &mut self,
+        after: Option<u64>,
+        max: usize,
+        each: &mut dyn FnMut(&Dead),
+    ) -> Result<(), StoreError> {
+        let select =
+            format!("SELECT {DEAD} FROM dead WHERE generation > ?1 ORDER BY generation LIMIT ?2");
+        let mut select = self.connection.prepare_cached(&select).map_err(store_error)?;
+        let after = after.map_or(-1, signed);
+        let rows = select.query_map((after, limit(max)), row::dead).map_err(store_error)?;
+        for row in rows {
+            each(&row.map_err(store_error)?);
+        }
+        Ok(())
+    }
+
+    fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
+        // One search for each kind, and not a walk over all rows.
+        const SELECT: &str = "
+            WITH RECURSIVE kinds (kind) AS (
+                SELECT min(kind) FROM job
+                UNION ALL
+                SELECT (SELECT min(kind) FROM job WHERE kind > kinds.kind)
+                FROM kinds WHERE kind IS NOT NULL)
+            SELECT kind, (SELECT min(visible_at) FROM job WHERE job.kind = kinds.kind)
+            FROM kinds WHERE kind IS NOT NULL";
+        let mut select = self.connection.prepare_cached(SELECT).map_err(store_error)?;
+        let rows = select
+            .query_map((), |row| Ok((Kind::from(row.get_ref(0)?.as_str()?), row::time(row, 1)?)))
+            .map_err(store_error)?;
+        for row in rows {
+            let (kind, visible_at) = row.map_err(store_error)?;
+            each(&kind, visible_at);
+        }
+        Ok(())
+    }
+}
+
+/// A `LIMIT` of so many.
+fn limit(max: usize) -> i64 {
+    i64::try_from(max).unwrap_or(i64::MAX)
+}
+
+impl fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.connection.path();
+        f.debug_struct("SqliteStore").field("path", &path).finish_non_exhaustive()
+    }
+}

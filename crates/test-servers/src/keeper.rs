@@ -1,0 +1,70 @@
+//! The shell script that is the parent of a server, and ends it when we end.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+/// A running `keeper.sh`.
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    folder: PathBuf,
+    child: Child,
+    /// `None` once it was told to end.
+    pipes: Mutex<Option<(ChildStdin, BufReader<ChildStdout>)>>,
+}
+
+impl Keeper {
+    /// A keeper of `command`, which is not started yet. The folder is its own to remove.
+    pub(crate) fn new<A: AsRef<OsStr>>(folder: PathBuf, command: &[A]) -> Self {
+        let mut child = Command::new("sh")
+            .args(["-c", include_str!("keeper.sh"), "keeper"])
+            .arg(&folder)
+            .args(command)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            // Out of the reach of Ctrl-C, which would end the keeper before the server.
+            .process_group(0)
+            .spawn()
+            .expect("a shell named sh");
+        let orders = child.stdin.take().expect("piped");
+        let answers = BufReader::new(child.stdout.take().expect("piped"));
+        Self { folder, child, pipes: Mutex::new(Some((orders, answers))) }
+    }
+
+    /// Has the order carried out; the answer.
+    pub(crate) fn order(&self, order: &str) -> String {
+        let mut pipes = self.pipes.lock().unwrap_or_else(PoisonError::into_inner);
+        let (orders, answers) = pipes.as_mut().expect("a keeper that is not dropped");
+        writeln!(orders, "{order}").expect("a keeper that lives");
+        let mut answer = String::new();
+        answers.read_line(&mut answer).expect("a keeper that lives");
+        answer.trim_end().to_owned()
+    }
+
+    /// What the server has written to its standard output and error.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.join("log")).unwrap_or_default()
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        *self.pipes.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+        let _ = self.child.wait();
+    }
+}
+
+/// A new folder that nobody removes but its keeper.
+pub(crate) fn folder() -> PathBuf {
+    tempfile::Builder::new().prefix("wheelhouse-").tempdir().expect("a temporary folder").keep()
+}
+
+/// The program of this name on the path, or in one of the folders.
+pub(crate) fn program(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut all = std::env::split_paths(&path).chain(folders.iter().cloned());
+    all.find_map(|folder| Some(folder.join(name)).filter(|program| Path::is_file(program)))
+}
