@@ -8,6 +8,7 @@ use crate::plan::{Plan, Repeat};
 use crate::store::{Change, Dead, Entry, Key, Kinds, Outcome, Timestamp, When};
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// What became of a cancellation. It is decided when it is said.
@@ -196,6 +197,12 @@ impl Timers {
         let mut dead = Vec::new();
         self.shared.store.lock().dead(after, max, &mut |its| dead.push(its.clone()))?;
         Ok(dead)
+    }
+
+    /// Whether the timers are being stopped, or have been: no more runs begin, and one that takes
+    /// long may end early.
+    pub fn is_stopped(&self) -> bool {
+        self.shared.stopping.load(Ordering::SeqCst)
     }
 
     /// Counters and distributions of this program.
