@@ -49,8 +49,8 @@ pub(super) fn judge(job: &Entry, now: Timestamp, max_attempts: u32) -> Verdict {
     }
 }
 
-/// The occurrence after this one, and how many were left out before it. `None` if the rule cannot be
-/// understood.
+/// The occurrence after this one, and how many were left out before it. `None` if the rule cannot
+/// be understood.
 fn next_occurrence(policy: &Policy, job: &Entry, now: Timestamp) -> Option<(Option<Again>, u64)> {
     let (due, missed) = match &policy.repeat {
         None => return Some((None, 0)),

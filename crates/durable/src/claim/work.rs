@@ -94,7 +94,8 @@ impl Task {
         let began = shared.clock.now();
         #[cfg(feature = "tracing")]
         let _span = tracing::info_span!(
-            "run", kind = %job.kind, key = %job.key, generation = job.generation, attempt = job.attempt
+            "run", kind = %job.kind, key = %job.key,
+            generation = job.generation, attempt = job.attempt
         )
         .entered();
         let answer = catch_unwind(AssertUnwindSafe(|| handler(&run, &job.payload)));

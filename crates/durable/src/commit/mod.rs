@@ -7,8 +7,8 @@
 //!                  └── what arrives meanwhile ◀────┘  is the next batch
 //! ```
 //!
-//! It never waits for more to come: while one commit runs, what arrives is gathered, and all of that
-//! is the next. So one waiting producer has the latency of the store, and many share it.
+//! It never waits for more to come: while one commit runs, what arrives is gathered, and all of
+//! that is the next. So one waiting producer has the latency of the store, and many share it.
 //!
 //! If the store fails, who waits is told. The ends of runs wait for nobody: they are kept and tried
 //! again, since a job that was done and is not acked is done twice. As a failed commit may have

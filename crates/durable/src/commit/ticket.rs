@@ -1,4 +1,5 @@
-//! What a caller holds while his change is being committed: to be waited for by a thread or awaited.
+//! What a caller holds while his change is being committed: to be waited for by a thread or
+//! awaited.
 
 use crate::error::Error;
 use crate::store::{Key, Outcome};

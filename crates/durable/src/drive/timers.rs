@@ -72,12 +72,14 @@ impl Timers {
     }
 
     /// Plans a job that comes whenever a cron line says so, in a time zone by its IANA name, such
-    /// as `Europe/Berlin`: see [`wheelhouse_service::cron`] for lines and changes of clocks. Line and
-    /// name are stored, and read by whichever program runs the job. Asks the store for its clock.
+    /// as `Europe/Berlin`: see [`wheelhouse_service::cron`] for lines and changes of clocks. Line
+    /// and name are stored, and read by whichever program runs the job. Asks the store for its
+    /// clock.
     ///
     /// # Errors
     ///
-    /// A line that cannot be read or names no time in the future, an unknown zone, [`Error::Store`].
+    /// A line that cannot be read or names no time in the future, an unknown zone,
+    /// [`Error::Store`].
     #[cfg(feature = "cron")]
     pub fn cron(&self, line: &str, zone: &str) -> Result<Plan<'_>, Error> {
         if zone.contains([';', '=']) {

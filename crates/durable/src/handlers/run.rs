@@ -117,8 +117,8 @@ impl DurableRun<'_> {
         self.missed
     }
 
-    /// Whether somebody else has the job now, or may have: the lease has run out, since it could not
-    /// be renewed. What this run does from here on is done twice; its ack is refused. O(1).
+    /// Whether somebody else has the job now, or may have: the lease has run out, since it could
+    /// not be renewed. What this run does from here on is done twice; its ack is refused. O(1).
     pub fn is_superseded(&self) -> bool {
         self.held.is_lost(self.timers.shared().clock.now())
     }

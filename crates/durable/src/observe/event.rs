@@ -55,12 +55,13 @@ pub enum EventKind {
     Failed(String, Duration),
     /// The job is a dead letter now, for this reason.
     Dead(String),
-    /// An occurrence of a periodic job was given up, for this reason; the job goes on with the next.
+    /// An occurrence of a periodic job was given up, for this reason; the job goes on with the
+    /// next.
     GaveUp(String),
     /// The run came too late and was left out, by [`Late::Skip`](crate::Late::Skip).
     Skipped,
-    /// The ack of a run that succeeded was refused: somebody else has the job, or has ended it. What
-    /// the run did is done twice, unless it is idempotent.
+    /// The ack of a run that succeeded was refused: somebody else has the job, or has ended it.
+    /// What the run did is done twice, unless it is idempotent.
     Superseded,
     /// The lease has run out and somebody else has the job, while the run goes on or waits.
     LeaseLost,
