@@ -31,7 +31,7 @@
 //!             trait Store  ◀────┘
 //! ```
 //!
-//! * A [store](store) holds a row for each key, in the order of when it is visible. A claim moves
+//! * A [store] holds a row for each key, in the order of when it is visible. A claim moves
 //!   that to the end of a lease and gives a token; an ack compares the token. So a job whose
 //!   program died comes back by itself.
 //! * The **committer** is one thread. While it commits, what arrives is the next batch; so one sync

@@ -61,15 +61,15 @@ fn next_occurrence(policy: &Policy, job: &Entry, now: Timestamp) -> Option<(Opti
             (Some(job.due.saturating_add(Duration::from_millis(after))), missed)
         }
         Some(Repeat::Cron { line, zone }) => {
-            let mut next = next_of_cron(line, zone, job.due).ok()?;
-            let mut missed = 0;
+            let mut rule = CronRule::new(line, zone).ok()?;
+            let (mut next, mut missed) = (rule.next(job.due), 0);
             while policy.missed == Missed::Once && missed < MOST_MISSED {
                 let Some(past) = next.filter(|next| *next <= now) else { break };
-                next = next_of_cron(line, zone, past).ok()?;
+                next = rule.next(past);
                 missed += 1;
             }
             if missed == MOST_MISSED {
-                next = next_of_cron(line, zone, now).ok()?;
+                next = rule.next(now);
             }
             (next, missed)
         }
@@ -79,30 +79,44 @@ fn next_occurrence(policy: &Policy, job: &Entry, now: Timestamp) -> Option<(Opti
     Some((due.map(|due| Again { when: When::At(due), occurrence }), missed))
 }
 
-/// The first time after `after` that a cron line names, which need not be there.
-///
-/// # Errors
-///
-/// If the line or the zone cannot be understood, in words.
+/// A cron line in a time zone.
 #[cfg(feature = "cron")]
-pub(crate) fn next_of_cron(
-    line: &str,
-    zone: &str,
-    after: Timestamp,
-) -> Result<Option<Timestamp>, String> {
-    use wheelhouse_service::Rule as _;
-    use wheelhouse_service::cron::{Cron, jiff::tz::TimeZone};
+pub(crate) struct CronRule(wheelhouse_service::cron::Cron);
 
-    let zone = TimeZone::get(zone).map_err(|error| error.to_string())?;
-    let mut cron = Cron::new(line, zone).map_err(|error| error.to_string())?;
-    let after = after.to_system_time().ok_or("a time too far away")?;
-    Ok(cron.next(after).map(Timestamp::at_or_after))
+#[cfg(feature = "cron")]
+impl CronRule {
+    /// Reads line and zone.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be understood, in words.
+    pub(crate) fn new(line: &str, zone: &str) -> Result<Self, String> {
+        use wheelhouse_service::cron::{Cron, jiff::tz::TimeZone};
+
+        let zone = TimeZone::get(zone).map_err(|error| error.to_string())?;
+        Cron::new(line, zone).map(Self).map_err(|error| error.to_string())
+    }
+
+    /// The first time after `after`; `None` if there is none.
+    pub(crate) fn next(&mut self, after: Timestamp) -> Option<Timestamp> {
+        wheelhouse_service::Rule::next(&mut self.0, after.to_system_time()?)
+            .map(Timestamp::at_or_after)
+    }
 }
 
 /// Without the feature no line is understood: whoever has it runs the job.
 #[cfg(not(feature = "cron"))]
-pub(crate) fn next_of_cron(_: &str, _: &str, _: Timestamp) -> Result<Option<Timestamp>, String> {
-    Err("built without the feature `cron`".to_owned())
+enum CronRule {}
+
+#[cfg(not(feature = "cron"))]
+impl CronRule {
+    fn new(_: &str, _: &str) -> Result<Self, String> {
+        Err("built without the feature `cron`".to_owned())
+    }
+
+    fn next(&mut self, _: Timestamp) -> Option<Timestamp> {
+        match *self {}
+    }
 }
 
 #[cfg(test)]

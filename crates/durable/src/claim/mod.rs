@@ -23,7 +23,8 @@ mod work;
 
 pub(crate) use ended::{Ended, Renewed};
 pub(crate) use flight::Flight;
-pub(crate) use judge::next_of_cron;
+#[cfg(feature = "cron")]
+pub(crate) use judge::CronRule;
 
 use crate::Timers;
 use crate::commit::{Then, pause};

@@ -6,7 +6,7 @@ use crate::Timers;
 use crate::commit::Then;
 use crate::drive::Shared;
 use crate::handlers::{DurableRun, Held, Next};
-use crate::observe::{EventKind, JobName, count};
+use crate::observe::{EventKind, count};
 use crate::plan::Policy;
 use crate::store::{Again, Change, Leased, Timestamp, When};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -56,16 +56,20 @@ impl Task {
                 count(&shared.counters.counts.leases_lost);
                 shared.report(Some(self.held.name.clone()), EventKind::LeaseLost);
             }
-            return;
+            return drop(self.flown.take());
         } else {
             self.call()
         };
-        let flown = self.flown.take();
-        self.shared().flight.let_go(&self.held);
-        let (Some(change), Some(flown)) = (conclusion.change, flown) else { return };
-        let name = JobName::of(&self.leased.job);
-        let then = Then::Ended(Ended { name, end: conclusion.end, flown, repeated: false });
-        self.shared().queue_of_changes.put(change, then);
+        self.end(conclusion);
+    }
+
+    /// Hands the end in.
+    fn end(&mut self, Conclusion { change, end }: Conclusion) {
+        let shared = self.timers.shared();
+        shared.flight.let_go(&self.held);
+        let (Some(change), Some(flown)) = (change, self.flown.take()) else { return };
+        let ended = Ended { name: self.held.name.clone(), end, flown, repeated: false };
+        shared.queue_of_changes.put(change, Then::Ended(ended));
     }
 
     fn release(&self) -> Conclusion {
@@ -147,8 +151,12 @@ impl Task {
 }
 
 impl Drop for Task {
-    /// Also if no worker has taken it.
+    /// If no worker has taken it, because of a stop: gives the lease back.
     fn drop(&mut self) {
+        if self.flown.is_some() {
+            let released = self.release();
+            self.end(released);
+        }
         self.shared().flight.let_go(&self.held);
     }
 }

@@ -79,8 +79,9 @@ impl Clock for Its {
 
 pub(super) fn assemble(mut store: Box<dyn Store>, parts: Parts) -> Result<Durable, StartError> {
     let Parts { handlers, queue, clock, workers, max_in_flight, settings, observer } = parts;
-    let service = Service::builder().clock(Its(Arc::clone(&clock))).workers(workers).start();
-    let service = service.map_err(StartError::Service)?;
+    let service = Service::builder().clock(Its(Arc::clone(&clock)));
+    let service = if handlers.is_empty() { service } else { service.workers(workers) };
+    let service = service.start().map_err(StartError::Service)?;
     let (sender, inbox) = unbounded();
 
     let mut beside = store.beside()?;

@@ -85,7 +85,8 @@ impl Timers {
         if zone.contains([';', '=']) {
             return Err(Error::Rule(format!("the time zone '{zone}' is not known")));
         }
-        let first = crate::claim::next_of_cron(line, zone, self.now()?).map_err(Error::Rule)?;
+        let mut rule = crate::claim::CronRule::new(line, zone).map_err(Error::Rule)?;
+        let first = rule.next(self.now()?);
         let none = || Error::Rule(format!("the cron line '{line}' names no time in the future"));
         let (line, zone) = (line.to_owned(), zone.to_owned());
         Ok(self.at(first.ok_or_else(none)?).repeat(Repeat::Cron { line, zone }))
