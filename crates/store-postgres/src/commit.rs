@@ -78,10 +78,11 @@ impl Call<'_> {
 
     /// Reads the rows that the changes are about, and locks them.
     async fn load(&mut self, batch: &mut Batch, changes: &[Change]) -> Result<(), StoreError> {
+        let (queue, clock) = (self.queue, self.clock);
         let mut keys: Vec<Key> = changes.iter().filter_map(key).cloned().collect();
         for generation in changes.iter().filter_map(letter) {
             let dead = include_str!("sql/letter.sql");
-            for sql in self.query(dead, &[&self.queue, &generation.cast_signed()]).await? {
+            for sql in self.query(dead, &[&queue, &generation.cast_signed()]).await? {
                 let Dead { job, .. } = row::dead(&sql)?;
                 let Entry { key, kind, payload, policy, occurrence, due, .. } = job;
                 keys.push(key.clone());
@@ -92,7 +93,7 @@ impl Call<'_> {
         }
         let keys: Vec<&[u8]> = keys.iter().map(Key::as_bytes).collect();
         let load = include_str!("sql/load.sql");
-        for sql in self.query(load, &[&self.queue, &keys, &self.clock]).await? {
+        for sql in self.query(load, &[&queue, &keys, &clock]).await? {
             batch.micros = row::number(&sql, 0)?;
             // Of a key without a row there is nothing; if there is none at all, only the present.
             if sql.try_get::<_, Option<i64>>(1).is_ok_and(|due| due.is_some()) {
@@ -104,24 +105,25 @@ impl Call<'_> {
     }
 
     async fn write(&mut self, mut batch: Batch) -> Result<(), StoreError> {
+        let queue = self.queue;
         let Writes { removed, set, put, first } = batch.take_writes();
         if !batch.burials.is_empty() {
             let (keys, reasons): (Vec<&[u8]>, Vec<String>) =
                 batch.burials.iter().map(|(key, reason)| (key.as_bytes(), text(reason))).unzip();
             let now = millis(batch.now());
             let bury = include_str!("sql/bury.sql");
-            self.execute(bury, &[&self.queue, &keys, &reasons, &now]).await?;
+            self.execute(bury, &[&queue, &keys, &reasons, &now]).await?;
         }
         if !batch.forgotten.is_empty() {
             let generations: Vec<i64> =
                 batch.forgotten.iter().map(|generation| generation.cast_signed()).collect();
             let forget = "DELETE FROM wheelhouse.dead WHERE queue = $1 AND generation = ANY ($2)";
-            self.execute(forget, &[&self.queue, &generations]).await?;
+            self.execute(forget, &[&queue, &generations]).await?;
         }
         if !removed.is_empty() {
             let keys: Vec<&[u8]> = removed.iter().map(Key::as_bytes).collect();
             let remove = "DELETE FROM wheelhouse.job WHERE queue = $1 AND key = ANY ($2)";
-            self.execute(remove, &[&self.queue, &keys]).await?;
+            self.execute(remove, &[&queue, &keys]).await?;
         }
         if !set.is_empty() {
             self.set(&set).await?;
@@ -133,16 +135,16 @@ impl Call<'_> {
             let kinds: Vec<&str> = first.keys().map(|kind| &**kind).collect();
             let times: Vec<i64> = first.values().copied().map(millis).collect();
             let notify = include_str!("sql/notify.sql");
-            self.query(notify, &[&self.queue, &kinds, &times]).await?;
+            self.query(notify, &[&queue, &kinds, &times]).await?;
         }
         Ok(())
     }
 
     async fn set(&mut self, rows: &[(Key, Row)]) -> Result<(), StoreError> {
         let keys: Vec<&[u8]> = rows.iter().map(|(key, _)| key.as_bytes()).collect();
-        let all = Columns::of(rows.iter().map(|(_, row)| row));
+        let (queue, all) = (self.queue, Columns::of(rows.iter().map(|(_, row)| row)));
         let set = include_str!("sql/set.sql");
-        self.execute(set, &all.parameters(&[&self.queue, &keys], &[])).await?;
+        self.execute(set, &all.parameters(&[&queue, &keys], &[])).await?;
         Ok(())
     }
 
@@ -151,10 +153,10 @@ impl Call<'_> {
         let kinds: Vec<&str> = jobs.iter().map(|(job, _)| &*job.kind).collect();
         let policies: Vec<&str> = jobs.iter().map(|(job, _)| job.policy.as_str()).collect();
         let payloads: Vec<&[u8]> = jobs.iter().map(|(job, _)| job.payload.as_slice()).collect();
-        let all = Columns::of(jobs.iter().map(|(_, row)| row));
+        let (queue, all) = (self.queue, Columns::of(jobs.iter().map(|(_, row)| row)));
         let rest: [&(dyn ToSql + Sync); 3] = [&kinds, &policies, &payloads];
         let put = include_str!("sql/put.sql");
-        let put = self.execute(put, &all.parameters(&[&self.queue, &keys], &rest)).await?;
+        let put = self.execute(put, &all.parameters(&[&queue, &keys], &rest)).await?;
         if put == jobs.len() as u64 { Ok(()) } else { Err(Conflict.into()) }
     }
 

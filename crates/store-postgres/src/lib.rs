@@ -22,14 +22,15 @@
 //! * **A batch is a transaction.** It reads and locks the rows of its keys, decides about each
 //!   change in memory, and writes all by one statement for what goes, one for what changes and one
 //!   for what is new. So a thousand changes take as many round trips as one: six at most.
-//! * **A claim** is one statement; rows that another machine is leasing at the moment are passed over
-//!   (`SKIP LOCKED`), so that claims do not wait for each other.
+//! * **A claim** is one statement; rows that another machine is leasing at the moment are passed
+//!   over (`SKIP LOCKED`), so that claims do not wait for each other.
 //! * **The server's clock** decides what is due and which lease has ended (`clock_timestamp()`, not
 //!   that of the beginning of the transaction). Clients send delays.
-//! * **Tokens and generations** are drawn from a sequence, which each program that connects moves to
-//!   the server's microseconds at least: they grow even if the database is restored from an old copy.
-//! * **Who waits is told** (`NOTIFY`) when a job becomes the first of its kind, and only then, since
-//!   PostgreSQL lets transactions that notify commit one after the other.
+//! * **Tokens and generations** are drawn from a sequence, which each program that connects moves
+//!   to the server's microseconds at least: they grow even if the database is restored from an old
+//!   copy.
+//! * **Who waits is told** (`NOTIFY`) when a job becomes the first of its kind, and only then,
+//!   since PostgreSQL lets transactions that notify commit one after the other.
 //! * **With your own tables**: [`commit_in`] schedules in a transaction of yours, [`ack_in`] ends a
 //!   job in the transaction of its effect.
 //!
@@ -47,8 +48,8 @@
 //!
 //! A call tries to connect again, with growing pauses, for as long as its
 //! [timeout](Builder::timeout), and then fails ([`Unavailable`](StoreError::Unavailable)). A call
-//! whose connection breaks while it waits for the answer fails at once: it may have been carried out
-//! or not.
+//! whose connection breaks while it waits for the answer fails at once: it may have been carried
+//! out or not.
 
 mod batch;
 mod commit;

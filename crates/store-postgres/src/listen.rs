@@ -57,7 +57,8 @@ impl Ear {
         let (client, mut connection) = connected?;
         let (queue, waker) = (self.settings.queue.clone(), self.waker.clone());
         let messages = tokio::spawn(async move {
-            while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
+            while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await
+            {
                 if matches!(&message, AsyncMessage::Notification(its) if its.payload() == queue) {
                     waker();
                 }

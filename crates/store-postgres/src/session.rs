@@ -168,8 +168,10 @@ async fn begin(client: &mut Client, unchecked: bool) -> Result<(), StoreError> {
 /// Refuses a server that may lose what it has acknowledged.
 async fn is_durable(client: &Client) -> Result<(), StoreError> {
     for setting in ["fsync", "full_page_writes"] {
-        let row =
-            client.query_one("SELECT current_setting($1)", &[&setting]).await.map_err(store_error)?;
+        let row = client
+            .query_one("SELECT current_setting($1)", &[&setting])
+            .await
+            .map_err(store_error)?;
         if row.try_get::<_, &str>(0).map_err(store_error)? != "on" {
             return Err(StoreError::Refused(format!(
                 "the server may lose or damage jobs in a crash: set `{setting} = on` in its \

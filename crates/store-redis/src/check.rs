@@ -28,8 +28,8 @@ pub(crate) fn is_durable(connection: &mut redis::Connection) -> Result<(), Store
     let policy = setting("maxmemory-policy");
     if setting("maxmemory") != "0" && policy != "noeviction" {
         return Err(StoreError::Refused(format!(
-            "the server throws data away when it is full (maxmemory-policy {policy}), jobs too: set \
-             `maxmemory-policy noeviction`, or connect unchecked"
+            "the server throws data away when it is full (maxmemory-policy {policy}), jobs too: \
+             set `maxmemory-policy noeviction`, or connect unchecked"
         )));
     }
     Ok(())

@@ -64,7 +64,6 @@ impl Connection {
         Ok(new)
     }
 
-
     /// Runs a command. If the connection breaks, it fails: the server may have carried it out.
     pub(crate) fn query<T: FromRedisValue>(&mut self, command: &Cmd) -> Result<T, StoreError> {
         self.with(|connection| command.query(connection))

@@ -21,7 +21,9 @@ pub(crate) fn store_error(error: RedisError) -> StoreError {
         ErrorKind::InvalidClientConfig | ErrorKind::AuthenticationFailed => {
             StoreError::Refused(format!("{error}; look at the URL and its password"))
         }
-        ErrorKind::UnexpectedReturnType | ErrorKind::Parse => StoreError::Damaged(error.to_string()),
+        ErrorKind::UnexpectedReturnType | ErrorKind::Parse => {
+            StoreError::Damaged(error.to_string())
+        }
         _ => by_code(&error),
     }
 }

@@ -40,6 +40,6 @@ impl Keys {
         let Self { meta, states, bodies, dead, dead_order, kinds, order } = self;
         let all = [meta, states, bodies, dead, dead_order, kinds, order];
         command.arg(all.len());
-        all.into_iter().for_each(|name| drop(command.arg(name)));
+        command.arg(&all[..]);
     }
 }

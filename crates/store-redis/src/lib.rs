@@ -7,8 +7,8 @@
 //! # Ok::<(), wheelhouse_durable::store::StoreError>(())
 //! ```
 //!
-//! A server for a trial: `apt-get install redis-server && redis-server --appendonly yes`. Tested with
-//! Redis 7.0.15.
+//! A server for a trial: `apt-get install redis-server && redis-server --appendonly yes`. Tested
+//! with Redis 7.0.15.
 //!
 //! # How it works
 //!
@@ -21,9 +21,9 @@
 //! ```
 //!
 //! * **One script call for a batch**, of at most 512 changes, so that the server is not held up for
-//!   more than some milliseconds. A call is carried out as a whole or not at all, also if the server
-//!   is killed: it is one entry of the append-only file. A batch of more than 512 is not, if it
-//!   fails midway.
+//!   more than some milliseconds. A call is carried out as a whole or not at all, also if the
+//!   server is killed: it is one entry of the append-only file. A batch of more than 512 is not, if
+//!   it fails midway.
 //! * **The server's clock** decides what is due and which lease has ended. Clients send delays.
 //! * **All data of a queue are in one slot** of a cluster, since their names have it as their hash
 //!   tag. To spread work over several slots or servers, take several queues.
@@ -48,13 +48,13 @@
 //!
 //! A call tries to connect again, with growing pauses, for as long as its
 //! [timeout](Builder::timeout), and then fails ([`Unavailable`](StoreError::Unavailable)). A call
-//! whose connection breaks while it waits for the answer fails at once: it may have been carried out
-//! or not.
+//! whose connection breaks while it waits for the answer fails at once: it may have been carried
+//! out or not.
 //!
 //! # Costs
 //!
-//! About 10 us of the server's one core for a change, less in batches; about 350 bytes of memory for
-//! a job with a payload of 64 bytes. Listing all jobs takes memory for a page.
+//! About 10 us of the server's one core for a change, less in batches; about 350 bytes of memory
+//! for a job with a payload of 64 bytes. Listing all jobs takes memory for a page.
 
 mod check;
 mod commit;

@@ -55,7 +55,9 @@ impl RedisStore {
     ) -> Result<(usize, Next), StoreError> {
         let answer: Vec<Value> = self.connection.run(&self.scripts.claim, |command| {
             command.arg(millis(visibility)).arg(max);
-            kinds.iter().for_each(|kind| drop(command.arg(&**kind)));
+            for kind in kinds.iter() {
+                command.arg(&**kind);
+            }
         })?;
         let unreadable = || StoreError::Damaged("an answer of the claim script".into());
         let (head, jobs) = answer.split_first_chunk::<3>().ok_or_else(unreadable)?;
@@ -85,7 +87,9 @@ impl RedisStore {
         both.atomic();
         for name in [&self.connection.keys.states, &self.connection.keys.bodies] {
             let command = both.cmd("HMGET").arg(name);
-            keys.iter().for_each(|key| drop(command.arg(key.as_bytes())));
+            for key in keys {
+                command.arg(key.as_bytes());
+            }
         }
         let (states, bodies): (Parts, Parts) = self.connection.query_all(&both)?;
         let parts = keys.iter().zip(states.into_iter().zip(bodies));
@@ -104,8 +108,9 @@ impl Store for RedisStore {
             for change in some {
                 commit::add(&mut arguments, change)?;
             }
-            let answer: Vec<u8> =
-                self.connection.run(&self.scripts.commit, |command| drop(command.arg(arguments)))?;
+            let answer: Vec<u8> = self.connection.run(&self.scripts.commit, |command| {
+                command.arg(arguments);
+            })?;
             for letter in answer {
                 outcomes.push(commit::outcome(letter)?);
             }

@@ -9,7 +9,8 @@ use wheelhouse_durable::store::{Entry, Key, Kinds, Lease, Leased, Timestamp, Tok
 
 /// When the first row of these kinds is visible. O(k log n).
 pub(crate) fn first_visible(connection: &Connection, kinds: &Kinds) -> Result<Option<Timestamp>> {
-    let mut select = connection.prepare_cached("SELECT min(visible_at) FROM job WHERE kind = ?1")?;
+    let mut select =
+        connection.prepare_cached("SELECT min(visible_at) FROM job WHERE kind = ?1")?;
     let mut first = None;
     for kind in kinds.iter() {
         let of_kind: Option<i64> = select.query_row([&**kind], |row| row.get(0))?;
@@ -62,8 +63,15 @@ impl Claim {
             WHERE key = ?7";
         let (state, number, end) = columns(row.state);
         let attempt = row.attempt;
-        let values =
-            params![millis(row.visible_at), attempt, state, number, end, self.holder, key.as_bytes()];
+        let values = params![
+            millis(row.visible_at),
+            attempt,
+            state,
+            number,
+            end,
+            self.holder,
+            key.as_bytes()
+        ];
         batch.connection.prepare_cached(set)?.execute(values)?;
         batch.wrote(None);
         job = Entry { visible_at: row.visible_at, attempt, state: row.state, ..job };
@@ -71,8 +79,8 @@ impl Claim {
     }
 }
 
-/// The keys of the rows that are visible, of all these kinds, in order. O(k x max + log n): it reads
-/// the index alone.
+/// The keys of the rows that are visible, of all these kinds, in order. O(k x max + log n): it
+/// reads the index alone.
 fn visible(batch: &Batch<'_>, kinds: &Kinds, max: usize) -> Result<Vec<Key>> {
     let mut select = batch.connection.prepare_cached(
         "SELECT visible_at, generation, key FROM job
@@ -82,9 +90,8 @@ fn visible(batch: &Batch<'_>, kinds: &Kinds, max: usize) -> Result<Vec<Key>> {
     let limit = i64::try_from(max).unwrap_or(i64::MAX);
     for kind in kinds.iter() {
         let values = params![&**kind, millis(batch.now.0), limit];
-        let rows = select.query_map(values, |sql| {
-            Ok((time(sql, 0)?, number(sql, 1)?, row::key(sql, 2)?))
-        })?;
+        let rows = select
+            .query_map(values, |sql| Ok((time(sql, 0)?, number(sql, 1)?, row::key(sql, 2)?)))?;
         for row in rows {
             all.push(row?);
         }

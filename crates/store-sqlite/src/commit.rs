@@ -50,10 +50,7 @@ use wheelhouse_durable::store::{
 /// assert!(store.find(&key)?.is_some());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn commit_in(
-    transaction: &Connection,
-    changes: &[Change],
-) -> Result<Vec<Outcome>, StoreError> {
+pub fn commit_in(transaction: &Connection, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
     let clock = StoreClock::default();
     let mut batch = Batch::begin(transaction, &clock).map_err(store_error)?;
     let outcomes = batch.apply(changes).map_err(store_error)?;
@@ -92,8 +89,7 @@ impl<'a> Batch<'a> {
     /// Within a writing transaction of this connection.
     pub(crate) fn begin(connection: &'a Connection, clock: &StoreClock) -> Result<Self> {
         let mut meta = connection.prepare_cached("SELECT last, high_water FROM meta")?;
-        let (last, high) =
-            meta.query_row((), |row| Ok((number(row, 0)?, row::time(row, 1)?)))?;
+        let (last, high) = meta.query_row((), |row| Ok((number(row, 0)?, row::time(row, 1)?)))?;
         // Another process may have seen a later time.
         clock.at_least(high);
         let now = clock.now();

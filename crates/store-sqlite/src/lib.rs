@@ -65,8 +65,8 @@
 //! | opening | a few pages, however many jobs there are; files up to 16 MB are checked as a whole |
 //! | disk | about 200 bytes a job with a payload of 64 bytes |
 //!
-//! The journal is copied into the file whenever it has 16 MB, and its file is cut to at most 64 MiB.
-//! It grows beyond that only while somebody else reads the file in one long transaction.
+//! The journal is copied into the file whenever it has 16 MB, and its file is cut to at most 64
+//! MiB. It grows beyond that only while somebody else reads the file in one long transaction.
 //!
 //! # Files that are refused
 //!

@@ -125,3 +125,24 @@ pub(crate) fn verify(connection: &Connection, check: &str) -> Result<(), StoreEr
     let answer: String = connection.query_row(check, (), |row| row.get(0)).map_err(store_error)?;
     if answer == "ok" { Ok(()) } else { Err(StoreError::Damaged(answer)) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a power cut would show is not seen by a killed process: that each commit is synced.
+    #[test]
+    fn commits_are_synced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.timers");
+        let (connection, _holder) = open(&path, &StoreClock::default()).unwrap();
+        let setting = |name: &str| -> String {
+            let pragma = format!("SELECT CAST(\"{name}\" AS TEXT) FROM pragma_{name}");
+            connection.query_row(&pragma, (), |row| row.get(0)).unwrap()
+        };
+        assert_eq!(setting("synchronous"), "2", "FULL: the journal is synced at each commit");
+        assert_eq!(setting("journal_mode"), "wal");
+        assert_eq!(setting("fullfsync"), "1");
+        assert_eq!(setting("checkpoint_fullfsync"), "1");
+    }
+}

@@ -140,11 +140,8 @@ impl Store for SqliteStore {
         max: usize,
         each: &mut dyn FnMut(&Entry),
     ) -> Result<(), StoreError> {
-        const SELECT: &str = concat!(
-            "SELECT ",
-            entry_columns!(),
-            " FROM job WHERE key > ?1 ORDER BY key LIMIT ?2"
-        );
+        const SELECT: &str =
+            concat!("SELECT ", entry_columns!(), " FROM job WHERE key > ?1 ORDER BY key LIMIT ?2");
         // No key is empty, so all come after the empty one.
         let after = after.map_or(&[][..], Key::as_bytes);
         let mut select = self.connection.prepare_cached(SELECT).map_err(store_error)?;

@@ -22,7 +22,9 @@
 //! leaves neither a server nor a file behind, and a server may be shared by all tests of a program.
 //!
 //! [`Proxy`] stands between a client and a server, and delays, swallows or cuts what goes through.
+//! [`failures`] are what a store on a server must survive.
 
+pub mod failures;
 mod keeper;
 mod postgres;
 mod proxy;

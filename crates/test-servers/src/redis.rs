@@ -16,7 +16,8 @@ pub(crate) fn server(more: &[&str]) -> Option<Server> {
     let port = free_port();
     let mut command: Vec<OsString> = vec![redis.into(), "--dir".into(), folder.clone().into()];
     let port_text = port.to_string();
-    let options = ["--port", &port_text, "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes"];
+    let options =
+        ["--port", &port_text, "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes"];
     command.extend(options.into_iter().chain(more.iter().copied()).map(OsString::from));
     let address = SocketAddr::from(([127, 0, 0, 1], port));
     let server = Server { keeper: Keeper::new(folder, &command), address, answers };

@@ -2,15 +2,15 @@
 -- Rows that another connection is leasing at the moment are passed over. Tokens are drawn in the
 -- order in which jobs are handed out.
 WITH clock AS MATERIALIZED (
-    SELECT coalesce($5::bigint * 1000, floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
-        AS micros
+    SELECT coalesce($5::bigint * 1000,
+        floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS micros
 ), found AS MATERIALIZED (
-    SELECT row.* FROM clock, unnest($2::text[]) AS its (kind), LATERAL (
+    SELECT visible.* FROM clock, unnest($2::text[]) AS its (kind), LATERAL (
         SELECT key, visible_at, generation, state FROM wheelhouse.job
         WHERE queue = $1 AND job.kind = its.kind AND visible_at <= clock.micros / 1000
         ORDER BY visible_at, generation LIMIT $3
         FOR UPDATE SKIP LOCKED
-    ) AS row
+    ) AS visible
     ORDER BY visible_at, generation LIMIT $3
 ), gone AS (
     DELETE FROM wheelhouse.job USING found

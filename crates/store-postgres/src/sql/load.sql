@@ -2,8 +2,8 @@
 -- else changes until the end of the transaction. Sorted, so that two transactions never wait for
 -- each other.
 WITH clock AS MATERIALIZED (
-    SELECT coalesce($3::bigint * 1000, floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
-        AS micros
+    SELECT coalesce($3::bigint * 1000,
+        floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS micros
 ), held AS MATERIALIZED (
     SELECT due, visible_at, generation, occurrence, attempt, state, token, until, key, kind
     FROM wheelhouse.job WHERE queue = $1 AND key = ANY ($2::bytea[]) ORDER BY key FOR UPDATE

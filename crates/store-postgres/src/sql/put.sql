@@ -3,10 +3,11 @@
 -- that another transaction has inserted since stays, and the count is short of one.
 INSERT INTO wheelhouse.job (queue, key, due, visible_at, occurrence, attempt, state, token, until,
     kind, policy, payload, generation)
-SELECT $1, its.* FROM (
+SELECT $1::text, its.* FROM (
     SELECT *, nextval('wheelhouse.number') AS generation
     FROM unnest($2::bytea[], $3::bigint[], $4::bigint[], $5::bigint[], $6::integer[],
         $7::smallint[], $8::bigint[], $9::bigint[], $10::text[], $11::text[], $12::bytea[])
-        AS new (key, due, visible_at, occurrence, attempt, state, token, until, kind, policy, payload)
+        AS given (key, due, visible_at, occurrence, attempt, state, token, until, kind, policy,
+            payload)
 ) AS its ORDER BY key
 ON CONFLICT (queue, key) DO NOTHING

@@ -6,18 +6,18 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use wheelhouse_test_servers::Server;
 
 /// The URL of a server that all tests of this program share; `None` if there is no PostgreSQL here.
-pub fn shared() -> Option<String> {
+pub(crate) fn shared() -> Option<String> {
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
     SERVER.get_or_init(Server::postgres).as_ref().map(url)
 }
 
 /// The URL of a server.
-pub fn url(server: &Server) -> String {
+pub(crate) fn url(server: &Server) -> String {
     format!("postgres://postgres@{}/postgres", server.address())
 }
 
 /// A queue that no other test has.
-pub fn queue() -> String {
+pub(crate) fn queue() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     format!("queue {}", COUNT.fetch_add(1, Ordering::SeqCst))
 }

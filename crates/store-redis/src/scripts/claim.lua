@@ -1,6 +1,6 @@
 -- Leases what is visible, in order. ARGV from 3 on: length of the lease in milliseconds, how many
--- jobs at most, the kinds. Answers: the present, when the first is visible then or nothing, how many
--- rows were removed, and of each job key, state and body.
+-- jobs at most, the kinds. Answers: the present, when the first is visible then or nothing, how
+-- many rows were removed, and of each job key, state and body.
 
 local until_time, max = later(tonumber(ARGV[3])), tonumber(ARGV[4])
 

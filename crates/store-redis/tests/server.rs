@@ -1,0 +1,155 @@
+//! How a Redis must be set, and data that are lost, newer, or somebody else's.
+
+mod common;
+
+use common::{queue, shared, url};
+use redis::Commands;
+use std::time::Duration;
+use wheelhouse_durable::store::{
+    Change, Key, Kinds, Leased, Outcome, Put, Store, StoreError, When,
+};
+use wheelhouse_store_redis::RedisStore;
+use wheelhouse_test_servers::Server;
+
+fn put(name: &str, delay: u64) -> Change {
+    Change::Put(Put {
+        key: Key::new(name).unwrap(),
+        kind: "work/1".into(),
+        payload: name.as_bytes().to_vec(),
+        policy: String::new(),
+        when: When::After(Duration::from_millis(delay)),
+        replace: false,
+    })
+}
+
+fn claim(store: &mut RedisStore) -> Vec<Leased> {
+    let mut leased = Vec::new();
+    let kinds = Kinds::new(["work/1"]);
+    store.claim(&kinds, 9, Duration::from_secs(30), &mut leased).expect("a claim succeeds");
+    leased
+}
+
+fn refusal(url: &str, queue: &str) -> StoreError {
+    RedisStore::connect(url, queue).expect_err("it is refused")
+}
+
+fn connection(url: &str) -> redis::Connection {
+    redis::Client::open(url).unwrap().get_connection().unwrap()
+}
+
+#[test]
+fn a_server_that_forgets_is_refused_with_a_remedy() {
+    let Some(server) = Server::redis(&["--appendonly", "no"]) else { return };
+    let url = url(&server);
+    let error = refusal(&url, "a");
+    assert!(
+        matches!(&error, StoreError::Refused(why) if why.contains("appendonly yes")),
+        "{error}"
+    );
+    assert!(RedisStore::builder(&url, "a").unchecked().connect().is_ok());
+}
+
+#[test]
+fn a_server_that_throws_away_is_refused_with_a_remedy() {
+    let full = ["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"];
+    let Some(server) = Server::redis(&full) else { return };
+    let error = refusal(&url(&server), "a");
+    assert!(matches!(&error, StoreError::Refused(why) if why.contains("noeviction")), "{error}");
+}
+
+/// A server without room refuses what is new and keeps what it has.
+#[test]
+fn a_full_server_loses_nothing_that_was_acknowledged() {
+    let full = ["--maxmemory", "4mb", "--maxmemory-policy", "noeviction"];
+    let Some(server) = Server::redis(&full) else { return };
+    let mut store = RedisStore::connect(&url(&server), "a").unwrap();
+    let mut acknowledged = 0;
+    let error = loop {
+        let Change::Put(job) = put(&acknowledged.to_string(), 9) else { unreachable!() };
+        match store.commit(&[Change::Put(Put { payload: vec![7; 50_000], ..job })]) {
+            Ok(_) => acknowledged += 1,
+            Err(error) => break error,
+        }
+    };
+    assert!(error.to_string().contains("raise maxmemory"), "{error}");
+    let mut rows = 0;
+    store.scan(None, 1_000, &mut |row| rows += usize::from(row.payload.len() == 50_000)).unwrap();
+    assert_eq!(rows, acknowledged);
+}
+
+/// The data are gone: that is said once, then the store goes on, and its numbers grow.
+#[test]
+fn emptied_data_are_told_of_and_tokens_grow() {
+    let Some(server) = Server::redis(&[]) else { return };
+    let url = url(&server);
+    let mut store = RedisStore::connect(&url, "a").unwrap();
+    store.commit(&[put("a", 0)]).unwrap();
+    std::thread::sleep(Duration::from_millis(2));
+    let before = claim(&mut store).remove(0);
+    redis::cmd("FLUSHALL").exec(&mut connection(&url)).unwrap();
+    let error = store.commit(&[put("b", 0)]).unwrap_err();
+    assert!(error.to_string().contains("emptied or replaced"), "{error}");
+    assert_eq!(store.commit(&[put("b", 0)]).unwrap(), [Outcome::Done]);
+    std::thread::sleep(Duration::from_millis(2));
+    let after = claim(&mut store).remove(0);
+    assert!(after.token > before.token, "{} after {}", after.token, before.token);
+    assert!(after.job.generation > before.job.generation);
+}
+
+#[test]
+fn scripts_that_the_server_forgot_are_loaded_again() {
+    let Some(url) = shared() else { return };
+    let mut store = RedisStore::connect(&url, &queue()).unwrap();
+    for n in 0..3 {
+        redis::cmd("SCRIPT").arg("FLUSH").exec(&mut connection(&url)).unwrap();
+        assert_eq!(store.commit(&[put(&n.to_string(), 9)]).unwrap(), [Outcome::Done]);
+    }
+}
+
+#[test]
+fn newer_and_foreign_data_are_not_touched() {
+    let Some(url) = shared() else { return };
+    let mut server = connection(&url);
+    let (newer, foreign) = (queue(), queue());
+    drop(RedisStore::connect(&url, &newer).unwrap());
+    let _: () = server.hset(format!("wh:{{{newer}}}:meta"), "format", 2).unwrap();
+    assert!(matches!(refusal(&url, &newer), StoreError::Format { found: 2, known: 1 }));
+    let _: () = server.set(format!("wh:{{{foreign}}}:meta"), "mine").unwrap();
+    assert!(matches!(refusal(&url, &foreign), StoreError::Foreign(_)));
+    assert_eq!(server.get::<_, String>(format!("wh:{{{foreign}}}:meta")).unwrap(), "mine");
+}
+
+/// All keys of a queue have its hash tag, so that a cluster keeps them in one slot.
+#[test]
+fn all_data_of_a_queue_are_in_one_slot() {
+    let Some(server) = Server::redis(&[]) else { return };
+    let url = url(&server);
+    let mut store = RedisStore::connect(&url, "orders").unwrap();
+    store.commit(&[put("a", 0), put("b", 9)]).unwrap();
+    std::thread::sleep(Duration::from_millis(2));
+    let Leased { job, token, .. } = claim(&mut store).remove(0);
+    let reason = "failed".to_owned();
+    store.commit(&[Change::Bury { key: job.key, token, reason }]).unwrap();
+    let keys: Vec<String> = connection(&url).keys("*").unwrap();
+    assert_eq!(keys.len(), 7, "{keys:?}");
+    assert!(keys.iter().all(|key| key.starts_with("wh:{orders}:")), "{keys:?}");
+}
+
+/// Orders of kinds that have no row are forgotten, so that kinds are listed in time to their
+/// number.
+#[test]
+fn a_kind_without_jobs_is_not_listed() {
+    let Some(url) = shared() else { return };
+    let mut store = RedisStore::connect(&url, &queue()).unwrap();
+    let listed = |store: &mut RedisStore| {
+        let mut listed = Vec::new();
+        store.kinds(&mut |kind, _| listed.push(kind.to_string())).unwrap();
+        listed
+    };
+    store.commit(&[put("a", 9)]).unwrap();
+    assert_eq!(listed(&mut store), ["work/1"]);
+    store.commit(&[Change::Cancel { key: Key::new("a").unwrap() }]).unwrap();
+    assert_eq!(listed(&mut store), [""; 0]);
+    store.commit(&[put("a", 9)]).unwrap();
+    assert_eq!(listed(&mut store), ["work/1"]);
+}

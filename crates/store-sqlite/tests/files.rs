@@ -1,0 +1,224 @@
+//! Files that are no store, of a newer version, damaged, read-only, or on a full disk.
+
+mod common;
+
+use common::{KIND, LEASE, claim, key, manual, one, put, rows};
+use rusqlite::Connection;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use wheelhouse_durable::store::{Change, Kinds, Outcome, Put, Store, StoreError};
+use wheelhouse_store_sqlite::SqliteStore;
+
+/// A closed file with some jobs; its bytes.
+fn some_jobs(path: &Path, jobs: u32) -> Vec<u8> {
+    let mut store = SqliteStore::open(path).unwrap();
+    let puts: Vec<_> = (0..jobs).map(|n| put(&format!("job {n}"), 1_000_000)).collect();
+    store.commit(&puts).unwrap();
+    drop(store);
+    fs::read(path).unwrap()
+}
+
+fn refusal(path: &Path) -> StoreError {
+    SqliteStore::open(path).expect_err("it is refused")
+}
+
+#[test]
+fn a_file_of_something_else_is_not_touched() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shop.db");
+    Connection::open(&path).unwrap().execute_batch("CREATE TABLE shop (name TEXT)").unwrap();
+    let before = fs::read(&path).unwrap();
+    assert!(matches!(refusal(&path), StoreError::Foreign(_)));
+    assert_eq!(fs::read(&path).unwrap(), before);
+
+    let path = folder.path().join("letter.txt");
+    fs::write(&path, "Dear reader, this is no database. ".repeat(100)).unwrap();
+    let before = fs::read(&path).unwrap();
+    assert!(matches!(refusal(&path), StoreError::Foreign(_)));
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn a_newer_format_is_not_touched() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.timers");
+    some_jobs(&path, 3);
+    Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 2").unwrap();
+    let before = fs::read(&path).unwrap();
+    assert!(matches!(refusal(&path), StoreError::Format { found: 2, known: 1 }));
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+/// Bytes are turned in every page, in its head and in its middle. Whatever of it is noticed is an
+/// error; if it opens, no job is half there, and damage of the order or the tables is found by
+/// `verify` at the latest.
+#[test]
+fn a_damaged_file_is_refused_or_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.timers");
+    let whole = some_jobs(&path, 300);
+    let (mut refused, pages) = (0, whole.len() / 4096);
+    for page in 0..pages {
+        for at in [0, 3, 8, 2048] {
+            let mut bytes = whole.clone();
+            bytes[page * 4096 + at] ^= 0xff;
+            // A journal that an attempt has left must not be taken for the next one's.
+            let path = folder.path().join(format!("{page}-{at}.timers"));
+            fs::write(&path, &bytes).unwrap();
+            match SqliteStore::open(&path) {
+                Err(
+                    StoreError::Damaged(_) | StoreError::Foreign(_) | StoreError::Format { .. },
+                ) => {
+                    refused += 1;
+                }
+                Err(other) => panic!("page {page}, byte {at}: {other:?}"),
+                Ok(mut store) => {
+                    let found = store.verify().is_err();
+                    assert!(found || rows(&mut store).len() == 300, "page {page}, byte {at}");
+                }
+            }
+        }
+    }
+    assert!(refused > pages, "{refused} of {} were refused", pages * 4);
+}
+
+#[test]
+fn a_file_that_is_cut_short_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.timers");
+    let whole = some_jobs(&path, 300);
+    fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+    let error = refusal(&path);
+    assert!(matches!(error, StoreError::Damaged(_)), "{error:?}");
+    assert!(error.to_string().contains("restore it from a copy"), "{error}");
+}
+
+/// Root may write everything, so a folder is mounted read-only where that is possible.
+#[test]
+fn a_read_only_file_can_be_looked_at_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.timers");
+    some_jobs(&path, 3);
+    let mut store = SqliteStore::open_to_read(&path).unwrap();
+    assert_eq!(rows(&mut store).len(), 3);
+    assert!(matches!(store.commit(&[put("a", 0)]), Err(StoreError::Refused(_))));
+    let claim = store.claim(&Kinds::new([KIND]), 9, LEASE, &mut Vec::new());
+    assert!(matches!(claim, Err(StoreError::Refused(_))));
+    drop(store);
+    assert!(SqliteStore::open_to_read(folder.path().join("none")).is_err());
+
+    let Some(_mounted) = Mounted::new(folder.path(), &["-o", "bind,ro"], folder.path()) else {
+        return;
+    };
+    let error = refusal(&path);
+    let remedy = error.to_string().contains("let this user write the file and its folder");
+    assert!(remedy, "{error}");
+}
+
+/// A commit that does not fit fails with a remedy, all before it is there, and the store goes on
+/// when there is room.
+#[test]
+fn a_full_disk_loses_nothing_that_was_acknowledged() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(_mounted) =
+        Mounted::new(Path::new("none"), &["-t", "tmpfs", "-o", "size=2m"], folder.path())
+    else {
+        return;
+    };
+    let spare = folder.path().join("spare");
+    fs::write(&spare, vec![0; 300_000]).unwrap();
+    let path = folder.path().join("a.timers");
+    let mut store = SqliteStore::open(&path).unwrap();
+    let large = |n: u32| {
+        let Change::Put(job) = put(&format!("job {n}"), 1_000_000) else { unreachable!() };
+        Change::Put(Put { payload: vec![7; 50_000], ..job })
+    };
+    let mut acknowledged = 0;
+    let error = loop {
+        match store.commit(&[large(acknowledged)]) {
+            Ok(outcomes) => assert_eq!(outcomes, [Outcome::Done]),
+            Err(error) => break error,
+        }
+        acknowledged += 1;
+    };
+    assert!(matches!(&error, StoreError::Io(_)) && error.is_transient(), "{error:?}");
+    assert!(error.to_string().contains("free space"), "{error}");
+    assert!(acknowledged >= 5, "{acknowledged}");
+    assert_eq!(rows(&mut store).len(), acknowledged as usize, "reading goes on");
+
+    fs::remove_file(&spare).unwrap();
+    assert_eq!(one(&mut store, put("small", 0)), Outcome::Done, "there is room again");
+    drop(store);
+    let mut store = SqliteStore::open(&path).unwrap();
+    store.verify().unwrap();
+    assert_eq!(rows(&mut store).len(), acknowledged as usize + 1);
+}
+
+/// The file of format 1 as the first version wrote it: every later one must read it. Made by
+/// `write_the_golden_file`.
+#[test]
+fn the_golden_file_of_format_1_can_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.timers");
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/format-1.timers");
+    fs::copy(golden, &path).unwrap();
+    let (_, clock) = manual();
+    let mut store = SqliteStore::with_clock(&path, clock).unwrap();
+    store.verify().unwrap();
+    let rows: Vec<_> = rows(&mut store)
+        .into_iter()
+        .map(|row| {
+            (row.key.to_string(), row.kind.to_string(), row.payload, row.policy, row.attempt)
+        })
+        .collect();
+    let row = |key: &str, attempt| {
+        (key.to_owned(), KIND.to_owned(), key.as_bytes().to_vec(), String::new(), attempt)
+    };
+    assert_eq!(rows, [row("leased", 1), row("pending", 0)]);
+    let mut dead = Vec::new();
+    store.dead(None, 9, &mut |its| dead.push((its.job.key.clone(), its.reason.clone()))).unwrap();
+    assert_eq!(dead, [(key("dead"), "it failed".to_owned())]);
+    let leased = claim(&mut store);
+    assert_eq!(common::names(&leased), ["leased"], "its holder is gone");
+    assert_eq!(one(&mut store, put("new", 0)), Outcome::Done);
+}
+
+/// Run by hand, once for each format: `cargo test --test files -- --ignored golden`.
+#[test]
+#[ignore = "writes tests/golden"]
+fn write_the_golden_file() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/format-1.timers");
+    let _ = fs::remove_file(&path);
+    let (_, clock) = manual();
+    let mut store = SqliteStore::with_clock(&path, clock).unwrap();
+    store.commit(&[put("dead", 0)]).unwrap();
+    let dead = claim(&mut store).remove(0);
+    let reason = "it failed".to_owned();
+    store.commit(&[Change::Bury { key: key("dead"), token: dead.token, reason }]).unwrap();
+    store.commit(&[put("leased", 0), put("pending", 1_000_000)]).unwrap();
+    assert_eq!(claim(&mut store).len(), 1);
+}
+
+/// Something that is mounted, for as long as this value lives.
+struct Mounted<'p>(&'p Path);
+
+impl<'p> Mounted<'p> {
+    /// `None`, and a line on standard error, if this process may not mount.
+    fn new(what: &Path, options: &[&str], at: &'p Path) -> Option<Self> {
+        let output = Command::new("mount").args(options).arg(what).arg(at).output();
+        match output {
+            Ok(output) if output.status.success() => Some(Self(at)),
+            other => {
+                eprintln!("SKIPPED, cannot mount (run the tests as root): {other:?}");
+                None
+            }
+        }
+    }
+}
+
+impl Drop for Mounted<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(self.0).status();
+    }
+}

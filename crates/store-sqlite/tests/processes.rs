@@ -1,0 +1,315 @@
+//! Processes that are killed, stopped, or two on one file.
+//!
+//! Children are this very program: a test of which only the child's part runs.
+
+mod common;
+
+use common::{LEASE, ack, ack_by, cancel, claim, manual, names, one, put, rows};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
+use wheelhouse_durable::store::{Change, Key, Outcome, Put, Store, StoreError, Token, When};
+use wheelhouse_store_sqlite::SqliteStore;
+
+/// Where a child finds the file.
+const FILE: &str = "WHEELHOUSE_TEST_FILE";
+
+/// This program as a child that runs one part on the file; what it says, line by line.
+fn child(part: &str, path: &Path) -> (Child, BufReader<ChildStdout>) {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", part, "--ignored", "--nocapture", "--test-threads=1"])
+        .env(FILE, path)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap());
+    (child, lines)
+}
+
+/// The rest of the first line that begins with this word.
+fn wait_for(lines: &mut BufReader<ChildStdout>, word: &str) -> String {
+    let mut line = String::new();
+    while lines.read_line(&mut line).unwrap() > 0 {
+        // The test harness may have written the beginning of the line.
+        if let Some((_, rest)) = line.split_once(word) {
+            return rest.trim().to_owned();
+        }
+        line.clear();
+    }
+    panic!("the child ended without saying {word}");
+}
+
+fn file() -> std::ffi::OsString {
+    std::env::var_os(FILE).expect("run by its parent")
+}
+
+/// The changes of batch `n` of a round: the same in the child and in the model.
+fn batch(round: u64, n: u64) -> Vec<Change> {
+    let mut random = Pcg64::seed_from_u64(round << 32 | n);
+    let size = random.random_range(1..20);
+    let mut change = || {
+        let name = format!("key {}", random.random_range(0..60));
+        match random.random_range(0..10) {
+            0..6 => {
+                let replace = random.random();
+                let payload = format!("{round} {n} ").repeat(random.random_range(1..400));
+                Change::Put(Put {
+                    key: common::key(&name),
+                    kind: common::KIND.into(),
+                    payload: payload.into_bytes(),
+                    policy: n.to_string(),
+                    when: When::After(Duration::from_secs(3_600)),
+                    replace,
+                })
+            }
+            _ => cancel(&name),
+        }
+    };
+    (0..size).map(|_| change()).collect()
+}
+
+/// Key -> payload. What each change does to it is what the store must have done.
+type Model = BTreeMap<Key, Vec<u8>>;
+
+fn apply(model: &mut Model, changes: Vec<Change>) {
+    for change in changes {
+        match change {
+            Change::Put(put) if put.replace || !model.contains_key(&put.key) => {
+                model.insert(put.key, put.payload);
+            }
+            Change::Cancel { key } => drop(model.remove(&key)),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+#[ignore = "a child"]
+fn commits_for_ever() {
+    let mut store = SqliteStore::open(file()).unwrap();
+    let round: u64 = std::env::var("WHEELHOUSE_TEST_ROUND").unwrap().parse().unwrap();
+    println!("ready");
+    for n in 0.. {
+        store.commit(&batch(round, n)).unwrap();
+        println!("committed {n}");
+    }
+}
+
+/// Fifty times a child commits batches and is killed at a moment of chance. Then the file has the
+/// state after a whole number of batches: at least those that the child has told of, and at most
+/// one more. So nothing that was acknowledged is missing, nothing is half there, and nothing that
+/// was cancelled comes back.
+#[test]
+fn a_killed_process_loses_nothing_and_leaves_nothing_half() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.timers");
+    let mut random = Pcg64::seed_from_u64(18);
+    let (mut model, mut batches) = (Model::new(), 0);
+    for round in 0..50 {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "commits_for_ever", "--ignored", "--nocapture"]);
+        command.env(FILE, &path).env("WHEELHOUSE_TEST_ROUND", round.to_string());
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap());
+        wait_for(&mut lines, "ready");
+        std::thread::sleep(Duration::from_micros(random.random_range(0..40_000)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let told = lines.lines().map_while(Result::ok).filter(|line| line.contains("committed"));
+        let acknowledged = told.count() as u64;
+
+        let mut store = SqliteStore::open(&path).unwrap();
+        store.verify().unwrap();
+        let state: Model = rows(&mut store).into_iter().map(|row| (row.key, row.payload)).collect();
+        (0..acknowledged).for_each(|n| apply(&mut model, batch(round, n)));
+        let mut one_more = model.clone();
+        apply(&mut one_more, batch(round, acknowledged));
+        assert!(
+            state == model || state == one_more,
+            "round {round}: not the state after {acknowledged} batches, nor after one more"
+        );
+        model = state;
+        batches += acknowledged;
+    }
+    assert!(batches > 100, "only {batches} batches were acknowledged");
+    eprintln!("50 kills, {batches} acknowledged batches, none missing");
+}
+
+#[test]
+#[ignore = "a child"]
+fn claims_and_waits() {
+    let mut store = SqliteStore::open(file()).unwrap();
+    let leased = claim(&mut store);
+    println!("claimed {}", names(&leased).join(" "));
+    std::thread::sleep(Duration::from_secs(60));
+}
+
+/// A lease of a killed process is free as soon as the file is opened again, long before its end,
+/// and the attempt counts. That of one that lives is not.
+#[test]
+fn leases_of_a_killed_process_are_free_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.timers");
+    let mut store = SqliteStore::open(&path).unwrap();
+    store.commit(&[put("a", 2), put("b", 1), put("waits", 1_000_000)]).unwrap();
+    std::thread::sleep(Duration::from_millis(5));
+    let (mut holder, mut lines) = child("claims_and_waits", &path);
+    assert_eq!(wait_for(&mut lines, "claimed"), "b a");
+    assert_eq!(names(&claim(&mut store)), [""; 0]);
+    drop(store);
+    let mut store = SqliteStore::open(&path).unwrap();
+    assert_eq!(names(&claim(&mut store)), [""; 0], "the holder lives");
+    drop(store);
+
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+    let mut store = SqliteStore::open(&path).unwrap();
+    let leased = claim(&mut store);
+    assert_eq!(names(&leased), ["b", "a"], "in the order in which they were due");
+    assert!(leased.iter().all(|leased| leased.job.attempt == 2));
+    let left = std::fs::read_dir(folder.path()).unwrap();
+    let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+    let holders = left.iter().filter(|name| name.to_string_lossy().contains("holder")).count();
+    assert_eq!(holders, 1, "the files of those that are gone are removed: {left:?}");
+}
+
+/// So too within one process, and a run that was cancelled or replaced meanwhile ends as it should.
+#[test]
+fn leases_of_a_dropped_store_are_free_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.timers");
+    let (time, clock) = manual();
+    let mut store = SqliteStore::with_clock(&path, clock.clone()).unwrap();
+    store.commit(&[put("cancelled", 0), put("replaced", 0), put("runs", 0)]).unwrap();
+    let leased = claim(&mut store);
+    assert_eq!(leased.len(), 3);
+    let Change::Put(new) = put("replaced", 100) else { unreachable!() };
+    let changes = [cancel("cancelled"), Change::Put(Put { replace: true, ..new })];
+    assert_eq!(store.commit(&changes).unwrap(), [Outcome::Running, Outcome::Replaced]);
+    drop(store);
+
+    let mut store = SqliteStore::with_clock(&path, clock).unwrap();
+    let again = claim(&mut store);
+    assert_eq!(names(&again), ["runs"]);
+    assert_eq!(rows(&mut store).len(), 2, "what was cancelled is gone");
+    time.advance(Duration::from_millis(100));
+    assert_eq!(names(&claim(&mut store)), ["replaced"]);
+    assert_eq!(one(&mut store, ack(&leased[2])), Outcome::Superseded);
+    assert_eq!(one(&mut store, ack(&again[0])), Outcome::Done);
+}
+
+#[test]
+#[ignore = "a child"]
+fn claims_and_acks_when_told() {
+    let mut store = SqliteStore::open(file()).unwrap();
+    let leased = claim(&mut store).remove(0);
+    println!("claimed {}", leased.token);
+    // Stopped here, past the end of the lease that its parent shortens.
+    std::thread::sleep(Duration::from_millis(300));
+    println!("answered {:?}", one(&mut store, ack(&leased)));
+}
+
+/// A process is stopped (SIGSTOP) until its lease is over and another has the job. Its ack is
+/// refused then.
+#[test]
+fn a_process_that_was_stopped_past_its_lease_is_superseded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.timers");
+    let mut store = SqliteStore::open(&path).unwrap();
+    store.commit(&[put("a", 0)]).unwrap();
+    std::thread::sleep(Duration::from_millis(2));
+    let (mut holder, mut lines) = child("claims_and_acks_when_told", &path);
+    let token = Token(wait_for(&mut lines, "claimed").parse().unwrap());
+    signal(&holder, "STOP");
+    // As if thirty seconds went by.
+    let key = common::key("a");
+    let visibility = Duration::from_millis(1);
+    one(&mut store, Change::Extend { key: key.clone(), token, visibility });
+    std::thread::sleep(Duration::from_millis(5));
+    let mine = claim(&mut store).remove(0);
+    assert!(mine.token > token && mine.job.attempt == 2);
+    signal(&holder, "CONT");
+    assert_eq!(wait_for(&mut lines, "answered"), "Superseded");
+    holder.wait().unwrap();
+    assert_eq!(one(&mut store, ack_by(&key, token)), Outcome::Superseded);
+    assert_eq!(one(&mut store, ack(&mine)), Outcome::Done);
+}
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").arg(format!("-{name}")).arg(child.id().to_string()).status();
+    assert!(sent.unwrap().success());
+}
+
+#[test]
+#[ignore = "a child"]
+fn works_until_nothing_is_left() {
+    let mut store = SqliteStore::open(file()).unwrap();
+    println!("ready");
+    let mut done = 0;
+    loop {
+        let mut leased = Vec::new();
+        let kinds = wheelhouse_durable::store::Kinds::new([common::KIND]);
+        store.claim(&kinds, 5, LEASE, &mut leased).unwrap();
+        if leased.is_empty() {
+            break;
+        }
+        let acks: Vec<_> = leased.iter().map(ack).collect();
+        let outcomes = store.commit(&acks).unwrap();
+        assert!(outcomes.iter().all(|outcome| *outcome == Outcome::Done));
+        done += leased.len();
+    }
+    println!("done {done}");
+}
+
+/// Two processes on one file: each job is run once.
+#[test]
+fn two_processes_share_the_jobs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.timers");
+    let mut store = SqliteStore::open(&path).unwrap();
+    let puts: Vec<_> = (0..1_000).map(|n| put(&format!("{n}"), 0)).collect();
+    store.commit(&puts).unwrap();
+    std::thread::sleep(Duration::from_millis(2));
+    let mut workers: Vec<_> = (0..2).map(|_| child("works_until_nothing_is_left", &path)).collect();
+    let done = workers.iter_mut().map(|(_, lines)| wait_for(lines, "done"));
+    let done: Vec<u32> = done.map(|done| done.parse().unwrap()).collect();
+    assert_eq!(done.iter().sum::<u32>(), 1_000, "{done:?}");
+    workers.iter_mut().for_each(|(worker, _)| assert!(worker.wait().unwrap().success()));
+    assert_eq!(rows(&mut store).len(), 0);
+}
+
+/// Many that open a file that is not there yet, at once.
+#[test]
+fn who_opens_a_new_file_first_does_not_matter() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.timers");
+    std::thread::scope(|scope| {
+        for n in 0..8 {
+            let path = &path;
+            scope.spawn(move || {
+                let mut store = SqliteStore::open(path).unwrap();
+                assert_eq!(one(&mut store, put(&format!("{n}"), 0)), Outcome::Done);
+            });
+        }
+    });
+    assert_eq!(rows(&mut SqliteStore::open(&path).unwrap()).len(), 8);
+}
+
+/// Somebody who keeps the file locked for too long is an error that may pass, not a panic.
+#[test]
+#[ignore = "takes ten seconds"]
+fn a_file_that_is_busy_for_too_long_is_unavailable() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.timers");
+    let mut store = SqliteStore::open(&path).unwrap();
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let error = store.commit(&[put("a", 0)]).unwrap_err();
+    assert!(matches!(&error, StoreError::Unavailable(_)), "{error:?}");
+    other.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(one(&mut store, put("a", 0)), Outcome::Done);
+}

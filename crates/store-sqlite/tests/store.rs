@@ -1,0 +1,130 @@
+//! Transactions of the user's, the clock, the journal.
+
+mod common;
+
+use common::{ack, claim, key, manual, names, one, put, rows};
+use rusqlite::{Connection, TransactionBehavior};
+use std::fs;
+use std::time::{Duration, SystemTime};
+use wheelhouse_durable::store::{Outcome, Store, StoreClock, Timestamp};
+use wheelhouse_service::ManualClock;
+use wheelhouse_store_sqlite::{SqliteStore, ack_in, commit_in};
+
+/// The effect and the ack are there together, or neither is.
+#[test]
+fn an_ack_shares_the_transaction_of_its_effect() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shop.timers");
+    let mut store = SqliteStore::open(&path).unwrap();
+    let mut shop = Connection::open(&path).unwrap();
+    shop.execute_batch("CREATE TABLE shipped (id TEXT)").unwrap();
+    let shipped = |shop: &Connection| -> u32 {
+        shop.query_row("SELECT count(*) FROM shipped", (), |row| row.get(0)).unwrap()
+    };
+    let mut begin = |ends: fn(rusqlite::Transaction<'_>) -> rusqlite::Result<()>, token| {
+        let transaction = shop.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
+        transaction.execute("INSERT INTO shipped VALUES ('17')", ()).unwrap();
+        let outcome = ack_in(&transaction, &key("17"), token).unwrap();
+        ends(transaction).unwrap();
+        (outcome, shipped(&shop))
+    };
+    store.commit(&[put("17", 0)]).unwrap();
+    std::thread::sleep(Duration::from_millis(2));
+    let leased = claim(&mut store).remove(0);
+    let rolled_back = begin(|its| its.rollback(), leased.token);
+    assert_eq!(rolled_back, (Outcome::Done, 0));
+    assert_eq!(rows(&mut store).len(), 1, "the ack was rolled back with the effect");
+    assert_eq!(begin(|its| its.commit(), leased.token), (Outcome::Done, 1));
+    assert_eq!(rows(&mut store).len(), 0);
+    let again = begin(|its| its.rollback(), leased.token);
+    assert_eq!(again, (Outcome::Absent, 1), "it was ended before");
+    assert_eq!(one(&mut store, ack(&leased)), Outcome::Absent);
+}
+
+#[test]
+fn a_job_shares_the_transaction_of_what_it_belongs_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shop.timers");
+    let mut store = SqliteStore::open(&path).unwrap();
+    let mut shop = Connection::open(&path).unwrap();
+    shop.execute_batch("CREATE TABLE orders (id TEXT)").unwrap();
+    for (name, commit) in [("lost", false), ("kept", true)] {
+        let transaction = shop.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
+        transaction.execute("INSERT INTO orders VALUES (?1)", [name]).unwrap();
+        assert_eq!(commit_in(&transaction, &[put(name, 9)]).unwrap(), [Outcome::Done]);
+        if commit { transaction.commit() } else { transaction.rollback() }.unwrap();
+    }
+    let names: Vec<_> = rows(&mut store).into_iter().map(|row| row.key.to_string()).collect();
+    assert_eq!(names, ["kept"]);
+    let generation = rows(&mut store)[0].generation;
+    store.commit(&[put("later", 9)]).unwrap();
+    let rows = rows(&mut store);
+    assert!(rows.iter().any(|row| row.generation > generation), "one counter for all: {rows:?}");
+}
+
+/// The wall clock is set back an hour while the program is down: what ran does not run again, and
+/// nothing is early. It is set ahead: what is due runs.
+#[test]
+fn a_wall_clock_that_is_set_back_or_ahead_does_no_harm() {
+    const NOW: u64 = 1_790_000_000_000;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.timers");
+    let at = |millis| SystemTime::UNIX_EPOCH + Duration::from_millis(millis);
+    let wall = ManualClock::with_wall(at(NOW));
+    let open = || SqliteStore::with_clock(&path, StoreClock::new(wall.clone())).unwrap();
+    let mut store = open();
+    store.commit(&[put("now", 0), put("soon", 1_000)]).unwrap();
+    let leased = claim(&mut store);
+    assert_eq!(names(&leased), ["now"]);
+    assert_eq!(one(&mut store, ack(&leased[0])), Outcome::Done);
+    drop(store);
+
+    wall.set_wall(at(NOW - 3_600_000));
+    let mut store = open();
+    assert_eq!(names(&claim(&mut store)), [""; 0]);
+    store.commit(&[put("new", 500)]).unwrap();
+    let due = store.find(&key("new")).unwrap().unwrap().due;
+    assert_eq!(due, Timestamp::from_millis(NOW + 500), "the clock stands still meanwhile");
+    wall.set_wall(at(NOW + 499));
+    assert_eq!(names(&claim(&mut store)), [""; 0], "nothing is early");
+    wall.set_wall(at(NOW + 7_200_000));
+    assert_eq!(names(&claim(&mut store)), ["new", "soon"], "in order");
+}
+
+/// Two values of one process, or two processes, whose clocks differ: what one has seen holds for
+/// the other.
+#[test]
+fn the_latest_time_seen_is_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.timers");
+    let (time, ahead) = manual();
+    time.advance(Duration::from_secs(3_600));
+    let (_, behind) = manual();
+    let mut ahead = SqliteStore::with_clock(&path, ahead).unwrap();
+    let mut behind = SqliteStore::with_clock(&path, behind).unwrap();
+    ahead.commit(&[put("a", 0)]).unwrap();
+    behind.commit(&[put("b", 0)]).unwrap();
+    let due = |store: &mut SqliteStore, name| store.find(&key(name)).unwrap().unwrap().due;
+    assert_eq!(due(&mut behind, "b"), due(&mut ahead, "a"));
+}
+
+/// The journal is copied back and used again; memory does not grow with the jobs either, which
+/// `cargo bench --bench durable` measures.
+#[test]
+fn the_journal_stays_small() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.timers");
+    let mut store = SqliteStore::open(&path).unwrap();
+    let mut most = 0;
+    for n in 0..60 {
+        let puts: Vec<_> = (0..1_000)
+            .map(|i| put(&format!("{:x}", (n * 1_000 + i) * 2_654_435_761_u64), 9))
+            .collect();
+        store.commit(&puts).unwrap();
+        let journal = fs::metadata(folder.path().join("a.timers-wal")).unwrap().len();
+        most = most.max(journal);
+    }
+    assert!(most < 24 << 20, "a journal of {most} bytes");
+    assert_eq!(rows(&mut store).len(), 60_000);
+    store.verify().unwrap();
+}
