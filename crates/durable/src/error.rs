@@ -43,9 +43,9 @@ impl fmt::Display for Error {
             Self::Running(key) => write!(f, "the job '{key}' is running"),
             Self::Payload(why) | Self::Rule(why) => f.write_str(why),
             Self::Store(error) => error.fmt(f),
-            Self::Stopped => {
-                f.write_str("the timers have been stopped: keep the `Durable` for as long as jobs run")
-            }
+            Self::Stopped => f.write_str(
+                "the timers have been stopped: keep the `Durable` for as long as jobs run",
+            ),
         }
     }
 }

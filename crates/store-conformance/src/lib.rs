@@ -1,7 +1,7 @@
 //! The promises of [`Store`] as a test suite, for any store.
 //!
-//! Each promise is a check: a function that is given a [`Bed`] and panics with what was promised and
-//! what was seen. [`random_changes`] compares a store with a model, call by call.
+//! Each promise is a check: a function that is given a [`Bed`] and panics with what was promised
+//! and what was seen. [`random_changes`] compares a store with a model, call by call.
 //!
 //! # Use
 //!
@@ -73,8 +73,8 @@ pub trait Bed {
 }
 
 /// Makes a `#[test]` of each check, on a store of its own. Its argument is called for an
-/// `Option<impl Bed>`; if that is `None`, the test passes without having tested anything, so whoever
-/// says so says it aloud.
+/// `Option<impl Bed>`; if that is `None`, the test passes without having tested anything, so
+/// whoever says so says it aloud.
 #[macro_export]
 macro_rules! store_suite {
     ($bed:expr) => {

@@ -20,8 +20,8 @@ pub fn random_changes(bed: &mut dyn Bed) {
 }
 
 /// Batches of random changes, claims and steps of time, each compared with a model: every outcome,
-/// every job handed out, its order, token and attempt, when to ask next, and from time to time every
-/// row and dead letter. The same seed gives the same steps on every store.
+/// every job handed out, its order, token and attempt, when to ask next, and from time to time
+/// every row and dead letter. The same seed gives the same steps on every store.
 pub fn random_run(bed: &mut dyn Bed, seed: u64, steps: u32) {
     let mut random = Pcg64::seed_from_u64(seed);
     let mut pair = Pair::new(bed);
@@ -181,33 +181,23 @@ impl<'b> Pair<'b> {
 
     fn compare(&self, entry: &Entry, row: &Row) {
         let lease = row.run.map(|run| (run.token, run.until));
-        let state = (&row.job, row.run.map(|run| run.own));
-        let Some(job) = &row.job else {
-            let closed = matches!(entry.state, State::Closed(its) if Some((its.token, its.until.as_millis())) == lease);
-            return self.said(
-                "a closed row",
-                (closed, entry.visible_at.as_millis()),
-                (true, row.visible_at()),
-            );
+        let its = entry.state.lease().map(|its| (its.token, its.until.as_millis()));
+        self.said("lease", its, lease);
+        self.said("visible_at", entry.visible_at.as_millis(), row.visible_at());
+        let same = match entry.state {
+            State::Pending => row.job.is_some() && row.run.is_none(),
+            State::Leased(_) => row.job.is_some() && row.run.is_some_and(|run| run.own),
+            State::Replaced(_) => row.job.is_some() && row.run.is_some_and(|run| !run.own),
+            State::Closed(_) => row.job.is_none(),
         };
+        self.said("state", (entry.state, same), (entry.state, true));
+        let Some(job) = &row.job else { return };
         self.said("generation", Some(entry.generation), job.generation);
         self.said("kind", &*entry.kind, &*job.kind);
         self.said("payload", &entry.payload, &job.payload);
         self.said("due", entry.due.as_millis(), job.due);
-        self.said("visible_at", entry.visible_at.as_millis(), row.visible_at());
         self.said("occurrence", entry.occurrence, job.occurrence);
         self.said("attempt", entry.attempt, job.attempt);
-        let same = match entry.state {
-            State::Pending => state.1.is_none(),
-            State::Leased(_) => state.1 == Some(true),
-            State::Replaced(_) => state.1 == Some(false),
-            State::Closed(_) => false,
-        };
-        self.said(
-            "state",
-            (same, entry.state.lease().map(|its| (its.token, its.until.as_millis()))),
-            (true, lease),
-        );
     }
 
     fn compare_rows(&mut self) {

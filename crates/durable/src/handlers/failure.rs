@@ -4,8 +4,8 @@ use std::error::Error;
 use std::fmt;
 
 /// Any error of a handler: `?` makes one of whatever is an error. The job is tried again, later and
-/// later, [so many times](crate::Builder::max_attempts); an error that is a [`Stop`] makes it a dead
-/// letter at once.
+/// later, [so many times](crate::Builder::max_attempts); an error that is a [`Stop`] makes it a
+/// dead letter at once.
 pub struct Failure {
     error: Box<dyn Error + Send + Sync>,
 }

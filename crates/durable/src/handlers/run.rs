@@ -1,6 +1,7 @@
 //! What a handler is told of the run it is in.
 
 use crate::Timers;
+use crate::observe::JobName;
 use crate::store::{Again, Change, Key, Kind, Leased, Timestamp, Token};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,7 +11,7 @@ use wheelhouse_service::Moment;
 /// A job that this program has leased: what its run, the claimer and the committer share of it.
 #[derive(Debug)]
 pub(crate) struct Held {
-    pub(crate) key: Key,
+    pub(crate) name: JobName,
     pub(crate) token: Token,
     /// When the lease ends by the clock of this program, counted from before the store was asked.
     until: AtomicU64,
@@ -19,9 +20,9 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    pub(crate) fn new(key: Key, token: Token, until: Moment) -> Self {
+    pub(crate) fn new(name: JobName, token: Token, until: Moment) -> Self {
         Self {
-            key,
+            name,
             token,
             until: AtomicU64::new(until.as_nanos()),
             superseded: AtomicBool::new(false),
@@ -116,8 +117,8 @@ impl DurableRun<'_> {
         self.missed
     }
 
-    /// Whether somebody else has the job now, or may have: the lease has run out, since it could not
-    /// be renewed. What this run does from here on is done twice; its ack is refused. O(1).
+    /// Whether somebody else has the job now, or may have: the lease has run out, since it could
+    /// not be renewed. What this run does from here on is done twice; its ack is refused. O(1).
     pub fn is_superseded(&self) -> bool {
         self.held.is_lost(self.timers.shared().clock.now())
     }

@@ -154,8 +154,15 @@ mod tests {
     #[test]
     fn what_is_not_known_is_not_guessed() {
         let unknown = [
-            "x", "x=1", "late=within", "late=never:3", "expires=soon", "every=0", "missed=all",
-            "cron=* * * * *", "attempts=-1",
+            "x",
+            "x=1",
+            "late=within",
+            "late=never:3",
+            "expires=soon",
+            "every=0",
+            "missed=all",
+            "cron=* * * * *",
+            "attempts=-1",
         ];
         for text in unknown {
             assert_eq!(Policy::from_text(text), None, "{text}");

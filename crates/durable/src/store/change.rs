@@ -122,8 +122,8 @@ pub enum Change {
     },
     /// Lets a lease end so long after the store's present, whether that is earlier or later.
     ///
-    /// By token: `Done`; `Closed` where the row is `Closed` or `Replaced`: extended too, but nothing
-    /// follows this run.
+    /// By token: `Done`; `Closed` where the row is `Closed` or `Replaced`: extended too, but
+    /// nothing follows this run.
     Extend {
         /// Which job.
         key: Key,
@@ -144,10 +144,10 @@ pub enum Change {
         /// Why.
         reason: String,
     },
-    /// Makes a job of a dead letter again: as a `Put` that does not replace, with its kind, payload,
-    /// policy and occurrence, and a new generation. `Done`, and the dead letter goes; `Duplicate`
-    /// and nothing done, if a job has the key and is not `Closed`; `Absent`, if there is no such dead
-    /// letter.
+    /// Makes a job of a dead letter again: as a `Put` that does not replace, with its kind,
+    /// payload, policy and occurrence, and a new generation. `Done`, and the dead letter goes;
+    /// `Duplicate` and nothing done, if a job has the key and is not `Closed`; `Absent`, if there
+    /// is no such dead letter.
     Revive {
         /// The generation it died in.
         generation: u64,

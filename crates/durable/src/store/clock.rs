@@ -10,8 +10,8 @@ use wheelhouse_service::{Clock, MonotonicClock};
 /// The wall clock, for a store within the program: if that is set back, this one stands still until
 /// it has caught up, so that nothing runs twice or early. Clones are one clock.
 ///
-/// A store that outlives the program keeps [`high_water`](Self::high_water) and gives it back at the
-/// next start.
+/// A store that outlives the program keeps [`high_water`](Self::high_water) and gives it back at
+/// the next start.
 #[derive(Clone)]
 pub struct StoreClock {
     clock: Arc<dyn Clock>,

@@ -76,8 +76,8 @@ pub struct Next {
     /// The store's present, rounded down.
     pub now: Timestamp,
     /// When a job of the kinds that were asked for is visible next, as things are after the claim;
-    /// `None` if there is none. May be earlier than that (a row that is to be removed, say), but not
-    /// past unless `max` jobs were leased, and never later.
+    /// `None` if there is none. May be earlier than that (a row that is to be removed, say), but
+    /// not past unless `max` jobs were leased, and never later.
     pub visible_at: Option<Timestamp>,
 }
 

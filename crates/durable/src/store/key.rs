@@ -167,6 +167,13 @@ impl Timestamp {
     }
 }
 
+/// Rounded up to a millisecond.
+impl From<SystemTime> for Timestamp {
+    fn from(time: SystemTime) -> Self {
+        Self::at_or_after(time)
+    }
+}
+
 /// Whole milliseconds, rounded up.
 fn millis_up(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)

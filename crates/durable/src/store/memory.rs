@@ -19,8 +19,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Jobs in memory. Clones are connections to the same jobs, as two machines have them to one
-/// server; what was told to be durable lasts as long as one of them. All calls are O(log n) for each
-/// job they touch.
+/// server; what was told to be durable lasts as long as one of them. All calls are O(log n) for
+/// each job they touch.
 ///
 /// ```
 /// use wheelhouse_durable::store::{Change, Key, MemoryStore, Outcome, Store};

@@ -7,35 +7,37 @@
 //! holder died becomes visible again by itself: nothing searches for abandoned leases.
 //!
 //! ```text
-//!             Put                  claim                        Ack
-//!  (no row) ───────▶ Pending ───────────────────▶ Leased ────────────────▶ (no row), or Pending
-//!                    ▲  ▲ │   Retry, Release      │ │ │                     with the next occurrence
-//!                    │  │ └◀────────────────────── ┘ │ │
-//!                    │  │                   Cancel   │ │ Put, replacing
-//!                    │  │                     ▼      │ ▼
-//!                    │  │                  Closed ──────▶ Replaced ─┐  Put on Closed: Replaced
-//!                    │  │     Ack, end of lease: no row             │  Cancel on Replaced: Closed
-//!                    │  └───────────────────────────────────────────┘
-//!                    │                 Ack, end of lease: the new generation alone
+//!            Put             claim                Ack
+//!  (no row) ──────▶ Pending ───────▶ Leased ────────────▶ (no row), or Pending with the next
+//!                    ▲   ▲              │ │ │                          occurrence
+//!                    │   └──────────────┘ │ └─────────────────┐
+//!                    │     Retry, Release │ Cancel            │ Put, replacing
+//!                    │                    ▼       Put         ▼
+//!                    │                  Closed ───────────▶ Replaced
+//!                    │                    │   ◀───────────    │
+//!                    │                    ▼      Cancel       │ Ack, end of lease:
+//!                    │      Ack, end of lease: no row         │ the new generation alone
+//!                    └────────────────────────────────────────┘
 //! ```
 //!
 //! * **Pending**: waits for `visible_at`, which is its due time, or when it is tried again.
-//! * **Leased**: a worker has it until `visible_at`. If it is not extended or ended by then, a claim
-//!   hands it out again with a newer token and one attempt more.
+//! * **Leased**: a worker has it until `visible_at`. If it is not extended or ended by then, a
+//!   claim hands it out again with a newer token and one attempt more.
 //! * **Closed**: cancelled while a worker has it. The worker's ack counts; it is not handed out
 //!   again. The row goes with the ack, or with the first claim after the end of the lease.
 //! * **Replaced**: a newer generation was put under the key while a worker has the older one. The
-//!   row holds the newer one, which waits for its due time *and* for the end of the older run: until
-//!   the older is acked, retried, released or buried, or its lease ends. So two generations of a key
-//!   never run at a time, unless a lease was lost.
+//!   row holds the newer one, which waits for its due time *and* for the end of the older run:
+//!   until the older is acked, retried, released or buried, or its lease ends. So two generations
+//!   of a key never run at a time, unless a lease was lost.
 //!
 //! # Numbers
 //!
 //! `generation` and [`Token`] are drawn from counters of the store (one or two) that only grow, in
-//! each shard. A generation is drawn by each `Put` and each `Revive`: no two schedulings under a key
-//! have the same, however long ago the first was, so that idempotency keys made of it are unique.
-//! A token is drawn by each claim of a job. To let them grow even if a server is emptied or restored
-//! from an old copy, start from the microseconds of the store's clock: `max(last + 1, clock)`.
+//! each shard. A generation is drawn by each `Put` and each `Revive`: no two schedulings under a
+//! key have the same, however long ago the first was, so that idempotency keys made of it are
+//! unique. A token is drawn by each claim of a job. To let them grow even if a server is emptied or
+//! restored from an old copy, start from the microseconds of the store's clock: `max(last + 1,
+//! clock)`.
 //!
 //! # Time
 //!
@@ -78,10 +80,10 @@ pub trait Store: Send + 'static {
     /// Then all of it has been done or nothing, and which one need not be known.
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError>;
 
-    /// Leases up to `max` jobs of these kinds that are visible by the store's clock, in the order of
-    /// `(visible_at, generation)` in each shard: each for as long as `visibility` says, which is at
-    /// least a millisecond, with a fresh token and one attempt more. They are appended to `into`.
-    /// The leases are durable when it returns.
+    /// Leases up to `max` jobs of these kinds that are visible by the store's clock, in the order
+    /// of `(visible_at, generation)` in each shard: each for as long as `visibility` says, which is
+    /// at least a millisecond, with a fresh token and one attempt more. They are appended to
+    /// `into`. The leases are durable when it returns.
     ///
     /// Rows that are [closed](State::Closed) and whose lease has ended are removed on the way.
     ///
@@ -135,8 +137,8 @@ pub trait Store: Send + 'static {
         each: &mut dyn FnMut(&Dead),
     ) -> Result<(), StoreError>;
 
-    /// Each kind of which there is a row, and when the first of it is visible, in any order. It must
-    /// not take time in proportion to the rows. For kinds that no program handles.
+    /// Each kind of which there is a row, and when the first of it is visible, in any order. It
+    /// must not take time in proportion to the rows. For kinds that no program handles.
     ///
     /// # Errors
     ///

@@ -102,7 +102,8 @@ pub fn the_answer_to_a_claim_says_when_to_ask(bed: &mut dyn Bed) {
     panic!("nothing is left, and a claim says that there is");
 }
 
-/// Whoever waits for a later job, or for none, is woken by an earlier one, of another connection too.
+/// Whoever waits for a later job, or for none, is woken by an earlier one, of another connection
+/// too.
 pub fn an_earlier_job_wakes(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     let calls = Arc::new(AtomicU32::new(0));
@@ -136,8 +137,8 @@ pub fn an_earlier_job_wakes(bed: &mut dyn Bed) {
     }
 }
 
-/// Whoever does not end his lease in time loses the job to the next, with a newer token; his own ack
-/// is refused then.
+/// Whoever does not end his lease in time loses the job to the next, with a newer token; his own
+/// ack is refused then.
 pub fn a_lease_hides_and_comes_back(bed: &mut dyn Bed) {
     let mut rig = Rig::new(bed);
     rig.put(job("k", 0));

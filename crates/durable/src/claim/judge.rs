@@ -1,0 +1,123 @@
+//! What is to become of a job that was claimed: decided by its policy and the store's clock, before
+//! a handler is called.
+
+use crate::plan::{Late, Missed, Policy, Repeat};
+use crate::store::{Again, Entry, Timestamp, When};
+use std::time::Duration;
+
+/// How many occurrences of a cron line are counted as missed at the most: each is worked out.
+const MOST_MISSED: u64 = 10_000;
+
+/// See the [module](self).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Its handler is called.
+    Run { again: Option<Again>, missed: u64, is_periodic: bool },
+    /// This occurrence is left out: because it is too late, or for a reason to be reported.
+    Skip { again: Option<Again>, why: Option<String> },
+    /// It becomes a dead letter.
+    Bury(String),
+    /// It was scheduled by a newer version.
+    NotUnderstood,
+}
+
+pub(super) fn judge(job: &Entry, now: Timestamp, max_attempts: u32) -> Verdict {
+    let Some(policy) = Policy::from_text(&job.policy) else { return Verdict::NotUnderstood };
+    let late = now.saturating_since(job.due);
+    let is_periodic = policy.repeat.is_some();
+    let Some((again, missed)) = next_occurrence(&policy, job, now) else {
+        return Verdict::NotUnderstood;
+    };
+    let give_up = |why: String| match is_periodic {
+        true => Verdict::Skip { again, why: Some(why) },
+        false => Verdict::Bury(why),
+    };
+    let max_attempts = policy.max_attempts.unwrap_or(max_attempts);
+    match policy.late {
+        Late::Skip(longest) if late > longest => Verdict::Skip { again, why: None },
+        Late::Within(longest) if late > longest => {
+            give_up(format!("{late:?} late, and at most {longest:?} are allowed"))
+        }
+        _ if !is_periodic && policy.expires.is_some_and(|expires| expires <= now) => {
+            Verdict::Bury("expired".to_owned())
+        }
+        _ if job.attempt > max_attempts => give_up(format!(
+            "{max_attempts} attempts, of which the last did not end: its process was killed, or \
+             lost its lease"
+        )),
+        _ => Verdict::Run { again, missed, is_periodic },
+    }
+}
+
+/// The occurrence after this one, and how many were left out before it. `None` if the rule cannot
+/// be understood.
+fn next_occurrence(policy: &Policy, job: &Entry, now: Timestamp) -> Option<(Option<Again>, u64)> {
+    let (due, missed) = match &policy.repeat {
+        None => return Some((None, 0)),
+        Some(Repeat::Every(period)) => {
+            let late = now.as_millis().saturating_sub(job.due.as_millis());
+            let missed = if policy.missed == Missed::Once { late / period } else { 0 };
+            let after = (missed + 1).saturating_mul(*period);
+            (Some(job.due.saturating_add(Duration::from_millis(after))), missed)
+        }
+        Some(Repeat::Cron { line, zone }) => {
+            let mut rule = CronRule::new(line, zone).ok()?;
+            let (mut next, mut missed) = (rule.next(job.due), 0);
+            while policy.missed == Missed::Once && missed < MOST_MISSED {
+                let Some(past) = next.filter(|next| *next <= now) else { break };
+                next = rule.next(past);
+                missed += 1;
+            }
+            if missed == MOST_MISSED {
+                next = rule.next(now);
+            }
+            (next, missed)
+        }
+    };
+    let due = due.filter(|due| policy.expires.is_none_or(|expires| *due <= expires));
+    let occurrence = job.occurrence + missed + 1;
+    Some((due.map(|due| Again { when: When::At(due), occurrence }), missed))
+}
+
+/// A cron line in a time zone.
+#[cfg(feature = "cron")]
+pub(crate) struct CronRule(wheelhouse_service::cron::Cron);
+
+#[cfg(feature = "cron")]
+impl CronRule {
+    /// Reads line and zone.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be understood, in words.
+    pub(crate) fn new(line: &str, zone: &str) -> Result<Self, String> {
+        use wheelhouse_service::cron::{Cron, jiff::tz::TimeZone};
+
+        let zone = TimeZone::get(zone).map_err(|error| error.to_string())?;
+        Cron::new(line, zone).map(Self).map_err(|error| error.to_string())
+    }
+
+    /// The first time after `after`; `None` if there is none.
+    pub(crate) fn next(&mut self, after: Timestamp) -> Option<Timestamp> {
+        wheelhouse_service::Rule::next(&mut self.0, after.to_system_time()?)
+            .map(Timestamp::at_or_after)
+    }
+}
+
+/// Without the feature no line is understood: whoever has it runs the job.
+#[cfg(not(feature = "cron"))]
+enum CronRule {}
+
+#[cfg(not(feature = "cron"))]
+impl CronRule {
+    fn new(_: &str, _: &str) -> Result<Self, String> {
+        Err("built without the feature `cron`".to_owned())
+    }
+
+    fn next(&mut self, _: Timestamp) -> Option<Timestamp> {
+        match *self {}
+    }
+}
+
+#[cfg(test)]
+mod tests;

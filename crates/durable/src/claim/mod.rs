@@ -1,0 +1,251 @@
+//! The claimer: one thread that asks the store for what is due, when it is time to.
+//!
+//! ```text
+//!            when to ask, when to renew
+//!   wheel ─────────────────────────────┐
+//!   store: something is earlier ───────┼──▶ claimer ──▶ store: claim ──▶ judge ──▶ workers
+//!   runs: there is room again ─────────┘       ▲                                     │
+//!                                              └───── next `visible_at` ─────────────┘
+//! ```
+//!
+//! The wheel of the service holds *when to ask*, not the jobs: the next `visible_at` that the last
+//! claim said, the renewal of leases, and once a second as a net below. So memory follows what is
+//! running, and not what is pending.
+//!
+//! A claim is bounded by what may be in flight and by the rate for catching up. Where workers are
+//! busy, the next claim waits until half of what was taken is done, so that claims are large.
+
+mod ended;
+mod flight;
+mod judge;
+mod rate;
+mod work;
+
+pub(crate) use ended::{Ended, Renewed};
+pub(crate) use flight::Flight;
+#[cfg(feature = "cron")]
+pub(crate) use judge::CronRule;
+
+use crate::Timers;
+use crate::commit::{Then, pause};
+use crate::drive::SharedStore;
+use crate::handlers::Held;
+use crate::observe::{EventKind, JobName, count};
+use crate::store::{Change, Leased, Next, Timestamp, When};
+use crossbeam_channel::{Receiver, Sender};
+use judge::{Verdict, judge};
+use rate::Rate;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+use wheelhouse_service::{Handle, Moment};
+use work::Task;
+
+/// The most jobs in a claim.
+const MOST_IN_CLAIM: usize = 512;
+
+/// How long a job waits that was scheduled by a newer version.
+const NOT_UNDERSTOOD: Duration = Duration::from_secs(60);
+
+/// What the claimer is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Message {
+    /// Something is due, or there is room again.
+    Ask,
+    /// It is time to renew leases.
+    Renew,
+    /// It is time to look for kinds without a handler.
+    LookForKinds,
+    /// No more.
+    Stop,
+}
+
+/// What the thread has.
+pub(crate) struct Claimer {
+    timers: Timers,
+    store: SharedStore,
+    /// The wheel, and the workers behind it.
+    service: Handle,
+    sender: Sender<Message>,
+    inbox: Receiver<Message>,
+    rate: Option<Rate>,
+    failures: u32,
+    leased: Vec<Leased>,
+    unknown: BTreeSet<crate::store::Kind>,
+}
+
+impl Claimer {
+    pub(crate) fn new(
+        timers: Timers,
+        store: SharedStore,
+        service: Handle,
+        (sender, inbox): (Sender<Message>, Receiver<Message>),
+    ) -> Self {
+        let rate = timers.shared().settings.catch_up_rate.map(Rate::new);
+        let (leased, unknown) = (Vec::new(), BTreeSet::new());
+        Self { timers, store, service, sender, inbox, rate, failures: 0, leased, unknown }
+    }
+
+    /// What the thread does, until it is told to stop.
+    pub(crate) fn run(mut self) {
+        self.look_for_kinds();
+        self.ask();
+        while let Ok(first) = self.inbox.recv() {
+            // What came several times meanwhile is done once.
+            let mut told: Vec<_> = std::iter::once(first).chain(self.inbox.try_iter()).collect();
+            told.sort_by_key(|message| *message as u8);
+            told.dedup();
+            if told.contains(&Message::Stop) {
+                return;
+            }
+            if told.contains(&Message::Renew) {
+                self.renew();
+            }
+            if told.contains(&Message::LookForKinds) {
+                self.look_for_kinds();
+            }
+            if told.contains(&Message::Ask) {
+                self.ask();
+            }
+        }
+    }
+
+    /// Claims what is due, once, and sees to it that it is done again in time.
+    fn ask(&mut self) {
+        let (shared, asked) = (self.timers.shared(), self.service.now());
+        let Some(room) = shared.flight.room() else { return };
+        let allowed = self.rate.as_mut().map_or(MOST_IN_CLAIM, |rate| rate.allowed(asked));
+        if allowed == 0 {
+            return self.ask_at(asked.saturating_add(Duration::from_millis(50)));
+        }
+        let max = room.min(allowed).min(MOST_IN_CLAIM);
+        let (kinds, visibility) = (&shared.kinds, shared.settings.visibility);
+        count(&shared.counters.counts.claims);
+        let claimed = self.store.lock().claim(kinds, max, visibility, &mut self.leased);
+        let next = match claimed {
+            Ok(next) => next,
+            Err(error) => {
+                count(&shared.counters.counts.store_errors);
+                shared.report(None, EventKind::StoreFailed(error.to_string()));
+                self.failures += 1;
+                return self.ask_at(asked.saturating_add(pause(self.failures)));
+            }
+        };
+        self.failures = 0;
+        let count = self.leased.len();
+        self.hand_out(next, asked);
+        if count == max {
+            self.sender.send(Message::Ask).unwrap_or_default();
+        } else {
+            self.ask_at(self.next_ask(next, asked));
+        }
+    }
+
+    /// When something is visible next; at the latest when the net says so.
+    fn next_ask(&self, next: Next, asked: Moment) -> Moment {
+        let poll = self.timers.shared().settings.poll;
+        let wait = next.visible_at.map(|at| at.saturating_since(next.now));
+        asked.saturating_add(wait.map_or(poll, |wait| wait.min(poll)))
+    }
+
+    /// Puts into the wheel when to ask.
+    fn ask_at(&self, moment: Moment) {
+        let plan = self.service.at(moment).replacing("ask");
+        // Refused only if the service was stopped, and with it this thread is.
+        drop(plan.send(&self.sender, Message::Ask));
+    }
+
+    fn hand_out(&mut self, next: Next, asked: Moment) {
+        let late = Duration::from_secs(1);
+        let is_late = |leased: &&Leased| next.now.saturating_since(leased.job.due) > late;
+        if let Some(rate) = &mut self.rate {
+            rate.took(self.leased.iter().filter(is_late).count());
+        }
+        for leased in std::mem::take(&mut self.leased) {
+            self.hand_out_one(leased, next.now, asked);
+        }
+    }
+
+    fn hand_out_one(&self, leased: Leased, now: Timestamp, asked: Moment) {
+        let shared = self.timers.shared();
+        let counts = &shared.counters.counts;
+        count(&counts.leased);
+        let (key, token) = (leased.job.key.clone(), leased.token);
+        let name = JobName::of(&leased.job);
+        let flown = shared.flight.begin();
+        let ended =
+            |end, flown| Then::Ended(Ended { name: name.clone(), end, flown, repeated: false });
+        let queue = &shared.queue_of_changes;
+        match judge(&leased.job, now, shared.settings.max_attempts) {
+            Verdict::Run { again, missed, is_periodic } => {
+                counts.missed.fetch_add(missed, std::sync::atomic::Ordering::Relaxed);
+                let until = asked.saturating_add(shared.settings.visibility);
+                let held = Arc::new(Held::new(name.clone(), token, until));
+                let timers = self.timers.clone();
+                let task = Task {
+                    timers,
+                    leased,
+                    held,
+                    again,
+                    missed,
+                    is_periodic,
+                    now,
+                    flown: Some(flown),
+                };
+                task.launch(&self.service);
+            }
+            Verdict::Skip { again, why } => {
+                let end = match why {
+                    None => ended::End::Skipped,
+                    Some(why) => ended::End::GaveUp(why),
+                };
+                queue.put(Change::Ack { key, token, again }, ended(end, flown));
+            }
+            Verdict::Bury(reason) => {
+                let end = ended::End::Dead(reason.clone());
+                queue.put(Change::Bury { key, token, reason }, ended(end, flown));
+            }
+            Verdict::NotUnderstood => {
+                shared.report(Some(name.clone()), EventKind::NotUnderstood);
+                let when = When::After(NOT_UNDERSTOOD);
+                queue.put(Change::Release { key, token, when }, ended(ended::End::Released, flown));
+            }
+        }
+    }
+
+    /// Renews the leases of what is in this program's hands, all in one commit.
+    fn renew(&self) {
+        let shared = self.timers.shared();
+        let (now, visibility) = (self.service.now(), shared.settings.visibility);
+        for held in shared.flight.held() {
+            let (key, token) = (held.name.key.clone(), held.token);
+            let until = now.saturating_add(visibility);
+            let then = Then::Renewed(Renewed { held, until });
+            shared.queue_of_changes.put(Change::Extend { key, token, visibility }, then);
+        }
+    }
+
+    /// Reports each kind that is due and has no handler, once.
+    fn look_for_kinds(&mut self) {
+        let shared = self.timers.shared();
+        if shared.kinds.is_empty() {
+            return;
+        }
+        let mut found = Vec::new();
+        let mut store = self.store.lock();
+        let listed = store.kinds(&mut |kind, first| {
+            if !shared.kinds.contains(kind) {
+                found.push((kind.clone(), first));
+            }
+        });
+        let none = &crate::store::Kinds::default();
+        let next = store.claim(none, 0, Duration::from_secs(1), &mut Vec::new());
+        drop(store);
+        let (Ok(()), Ok(next)) = (listed, next) else { return };
+        for (kind, _) in found.into_iter().filter(|(_, first)| *first <= next.now) {
+            if self.unknown.insert(kind.clone()) {
+                shared.report(None, EventKind::UnknownKind(kind));
+            }
+        }
+    }
+}

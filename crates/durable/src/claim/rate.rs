@@ -1,0 +1,71 @@
+//! How fast a backlog is worked off.
+
+use std::time::Duration;
+use wheelhouse_service::Moment;
+
+/// So many late jobs a second, and a tenth of a second's worth at once. Jobs that are not late take
+/// nothing; but as jobs are handed out in the order of time, they come after the late ones.
+pub(super) struct Rate {
+    a_second: u32,
+    /// In thousandths of a job.
+    saved: u64,
+    last: Option<Moment>,
+}
+
+impl Rate {
+    pub(super) fn new(a_second: u32) -> Self {
+        Self { a_second, saved: 0, last: None }
+    }
+
+    /// At most a tenth of a second's worth, and at least one job.
+    fn most(&self) -> u64 {
+        (u64::from(self.a_second) * 100).max(1_000)
+    }
+
+    /// How many may be claimed now.
+    pub(super) fn allowed(&mut self, now: Moment) -> usize {
+        let since = self.last.map_or(Duration::from_secs(1), |last| now.saturating_since(last));
+        self.last = Some(now);
+        let micros = u64::try_from(since.as_micros()).unwrap_or(u64::MAX).min(1_000_000);
+        let earned = micros * u64::from(self.a_second) / 1_000;
+        self.saved = (self.saved + earned).min(self.most());
+        usize::try_from(self.saved / 1_000).unwrap_or(usize::MAX)
+    }
+
+    /// So many of those claimed were late.
+    pub(super) fn took(&mut self, late: usize) {
+        let late = u64::try_from(late).unwrap_or(u64::MAX);
+        self.saved = self.saved.saturating_sub(late.saturating_mul(1_000));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_backlog_is_worked_off_at_the_rate() {
+        let mut rate = Rate::new(200);
+        let mut taken = 0;
+        // Asked each millisecond, for ten seconds.
+        for millis in 0..10_000 {
+            let allowed = rate.allowed(Moment::from_nanos(millis * 1_000_000));
+            rate.took(allowed);
+            taken += allowed;
+        }
+        assert!((2_000..=2_020).contains(&taken), "{taken} in ten seconds, 200 a second");
+    }
+
+    #[test]
+    fn one_a_second_is_slow_and_not_never() {
+        let mut rate = Rate::new(1);
+        let taken: usize = (0..100)
+            .map(|tenths: u64| {
+                let allowed = rate.allowed(Moment::from_nanos(tenths * 100_000_000));
+                rate.took(allowed);
+                allowed
+            })
+            .sum();
+        assert!((10..=11).contains(&taken), "{taken} in ten seconds");
+    }
+}

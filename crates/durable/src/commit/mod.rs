@@ -1,0 +1,123 @@
+//! The committer: one thread that commits what all others ask for.
+//!
+//! ```text
+//!  schedule ─┐                        one batch
+//!  cancel   ─┼─▶ queue ──▶ committer ──────────▶ store ──▶ outcomes ──▶ whoever waits
+//!  ack      ─┘     ▲                               │
+//!                  └── what arrives meanwhile ◀────┘  is the next batch
+//! ```
+//!
+//! It never waits for more to come: while one commit runs, what arrives is gathered, and all of
+//! that is the next. So one waiting producer has the latency of the store, and many share it.
+//!
+//! If the store fails, who waits is told. The ends of runs wait for nobody: they are kept and tried
+//! again, since a job that was done and is not acked is done twice. As a failed commit may have
+//! taken effect, a run that is found ended when its end is tried again counts as ended by that.
+
+mod queue;
+mod ticket;
+
+pub(crate) use queue::{Queue, Then};
+pub use ticket::Commit;
+pub(crate) use ticket::Promise;
+
+use crate::drive::Shared;
+use crate::error::Error;
+use crate::observe::{EventKind, count};
+use crate::store::{Change, Outcome, StoreError};
+use queue::Batch;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How often the ends of runs are tried again when the program stops.
+const LAST_TRIES: u32 = 3;
+
+/// How long to wait before the store is asked again that has failed so many times in a row.
+pub(crate) fn pause(failures: u32) -> Duration {
+    Duration::from_millis(25 << failures.min(6))
+}
+
+/// What the thread does, until the queue is closed and empty.
+pub(crate) fn run(shared: &Shared) {
+    // Whatever ends this thread: nobody waits for it any more.
+    let _closed = queue::CloseOnDrop(&shared.queue_of_changes);
+    let (mut kept, mut failures) = (Batch::default(), 0);
+    loop {
+        let patience = (!kept.is_empty()).then(|| pause(failures));
+        let Some(batch) = shared.queue_of_changes.take(&mut kept, patience) else { return };
+        kept = commit(shared, batch);
+        failures = if kept.is_empty() { 0 } else { failures + 1 };
+        if failures > LAST_TRIES && shared.queue_of_changes.is_closed() {
+            return;
+        }
+    }
+}
+
+/// Commits a batch and tells everybody. What is to be tried again comes back.
+fn commit(shared: &Shared, batch: Batch) -> Batch {
+    match try_commit(shared, &batch.changes) {
+        Ok(outcomes) => {
+            for ((change, then), outcome) in batch.into_pairs().zip(outcomes) {
+                tell(shared, &change, then, outcome);
+            }
+            Batch::default()
+        }
+        // One of them is to blame, and the others need not suffer for it.
+        Err(error) if !error.is_transient() && batch.changes.len() > 1 => {
+            let mut kept = Batch::default();
+            for (change, then) in batch.into_pairs() {
+                kept.append(commit(shared, Batch::one(change, then)));
+            }
+            kept
+        }
+        Err(error) => fail(batch, &Arc::new(error)),
+    }
+}
+
+fn try_commit(shared: &Shared, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+    let counters = &shared.counters;
+    let begin = Instant::now();
+    let committed = shared.store.lock().commit(changes);
+    counters.commit_time.record_micros(begin.elapsed());
+    counters.batch.record(u64::try_from(changes.len()).unwrap_or(u64::MAX));
+    count(&counters.counts.commits);
+    let committed = committed.and_then(|outcomes| match outcomes.len() == changes.len() {
+        true => Ok(outcomes),
+        false => Err(StoreError::Damaged("it does not answer each change".to_owned())),
+    });
+    if let Err(error) = &committed {
+        count(&counters.counts.store_errors);
+        shared.report(None, EventKind::StoreFailed(error.to_string()));
+    }
+    committed
+}
+
+fn fail(batch: Batch, error: &Arc<StoreError>) -> Batch {
+    let mut kept = Batch::default();
+    for (change, then) in batch.into_pairs() {
+        match then {
+            Then::Tell(promise) => promise.keep(Err(Error::Store(Arc::clone(error)))),
+            Then::Ended(ended) => {
+                kept.push(change, Then::Ended(ended.again()));
+            }
+            // The next renewal is soon.
+            Then::Renewed(..) => {}
+        }
+    }
+    kept
+}
+
+fn tell(shared: &Shared, change: &Change, then: Then, outcome: Outcome) {
+    let counts = &shared.counters.counts;
+    match (change, outcome) {
+        (Change::Put(_), Outcome::Done | Outcome::Replaced) => count(&counts.scheduled),
+        (Change::Cancel { .. }, Outcome::Cancelled | Outcome::Running) => count(&counts.cancelled),
+        (Change::Move { .. }, Outcome::Done) => count(&counts.refreshed),
+        _ => {}
+    }
+    match then {
+        Then::Tell(promise) => promise.keep(Ok(outcome)),
+        Then::Ended(ended) => ended.tell(shared, outcome),
+        Then::Renewed(renewed) => renewed.tell(shared, outcome),
+    }
+}

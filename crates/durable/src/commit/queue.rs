@@ -1,0 +1,143 @@
+//! What waits for the committer.
+
+use super::Promise;
+use crate::claim::{Ended, Renewed};
+use crate::store::Change;
+use parking_lot::{Condvar, Mutex};
+use std::time::Duration;
+
+/// The most changes in a commit.
+const MOST_IN_BATCH: usize = 1_024;
+
+/// How many changes may wait before callers do.
+const MOST_WAITING: usize = 65_536;
+
+/// Whom to tell of an outcome.
+pub(crate) enum Then {
+    Tell(Promise),
+    Ended(Ended),
+    Renewed(Renewed),
+}
+
+/// Changes, and whom to tell.
+#[derive(Default)]
+pub(crate) struct Batch {
+    pub(super) changes: Vec<Change>,
+    thens: Vec<Then>,
+}
+
+impl Batch {
+    pub(super) fn one(change: Change, then: Then) -> Self {
+        Self { changes: vec![change], thens: vec![then] }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    pub(super) fn push(&mut self, change: Change, then: Then) {
+        self.changes.push(change);
+        self.thens.push(then);
+    }
+
+    pub(super) fn append(&mut self, mut other: Self) {
+        self.changes.append(&mut other.changes);
+        self.thens.append(&mut other.thens);
+    }
+
+    pub(super) fn into_pairs(self) -> impl Iterator<Item = (Change, Then)> {
+        self.changes.into_iter().zip(self.thens)
+    }
+
+    /// Takes out so many, from the beginning.
+    fn split(&mut self, most: usize) -> Self {
+        let rest = most.min(self.changes.len());
+        let later =
+            Self { changes: self.changes.split_off(rest), thens: self.thens.split_off(rest) };
+        std::mem::replace(self, later)
+    }
+}
+
+#[derive(Default)]
+struct Inner {
+    waiting: Batch,
+    closed: bool,
+}
+
+/// The queue before the committer.
+#[derive(Default)]
+pub(crate) struct Queue {
+    inner: Mutex<Inner>,
+    /// Something waits, or the queue was closed.
+    work: Condvar,
+    /// Something was taken.
+    room: Condvar,
+}
+
+impl Queue {
+    /// Puts a change of the program's own in. What is put into a closed queue is dropped, and a
+    /// promise in it says so.
+    pub(crate) fn put(&self, change: Change, then: Then) {
+        let mut inner = self.inner.lock();
+        if inner.closed {
+            drop(inner);
+            return drop(then);
+        }
+        inner.waiting.push(change, then);
+        drop(inner);
+        self.work.notify_one();
+    }
+
+    /// The same for callers, who wait where there are too many.
+    pub(crate) fn put_patiently(&self, change: Change, then: Then) {
+        let mut inner = self.inner.lock();
+        while inner.waiting.changes.len() >= MOST_WAITING && !inner.closed {
+            self.room.wait(&mut inner);
+        }
+        drop(inner);
+        self.put(change, then);
+    }
+
+    /// No more is taken in; what waits is still committed.
+    pub(crate) fn close(&self) {
+        self.inner.lock().closed = true;
+        self.work.notify_all();
+        self.room.notify_all();
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.inner.lock().closed
+    }
+
+    /// The next batch: what was kept, and what has arrived. Waits for something to arrive; if
+    /// something was kept, for so long at most. `None` when it is closed and there is nothing.
+    pub(super) fn take(&self, kept: &mut Batch, patience: Option<Duration>) -> Option<Batch> {
+        let mut inner = self.inner.lock();
+        while inner.waiting.is_empty() {
+            match patience {
+                None if inner.closed => return None,
+                None => self.work.wait(&mut inner),
+                Some(patience) => {
+                    self.work.wait_for(&mut inner, patience);
+                    break;
+                }
+            }
+        }
+        let mut batch = std::mem::take(kept);
+        batch.append(inner.waiting.split(MOST_IN_BATCH));
+        drop(inner);
+        self.room.notify_all();
+        Some(batch)
+    }
+}
+
+/// Closes a queue, and drops what is in it.
+pub(super) struct CloseOnDrop<'q>(pub(super) &'q Queue);
+
+impl Drop for CloseOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.close();
+        let waiting = std::mem::take(&mut self.0.inner.lock().waiting);
+        drop(waiting);
+    }
+}

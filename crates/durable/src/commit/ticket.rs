@@ -1,0 +1,148 @@
+//! What a caller holds while his change is being committed: to be waited for by a thread or
+//! awaited.
+
+use crate::error::Error;
+use crate::store::{Key, Outcome};
+use parking_lot::{Condvar, Mutex};
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+enum State {
+    Waiting(Option<Waker>),
+    Told(Result<Outcome, Error>),
+}
+
+struct Slot {
+    state: Mutex<State>,
+    told: Condvar,
+}
+
+/// The committer's end: kept once. Dropped without that, it says that the timers were stopped.
+pub(crate) struct Promise {
+    slot: Option<Arc<Slot>>,
+}
+
+impl Promise {
+    pub(crate) fn keep(mut self, outcome: Result<Outcome, Error>) {
+        self.tell(outcome);
+    }
+
+    fn tell(&mut self, outcome: Result<Outcome, Error>) {
+        let Some(slot) = self.slot.take() else { return };
+        let before = std::mem::replace(&mut *slot.state.lock(), State::Told(outcome));
+        slot.told.notify_all();
+        if let State::Waiting(Some(waker)) = before {
+            waker.wake();
+        }
+    }
+}
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        self.tell(Err(Error::Stopped));
+    }
+}
+
+/// A change on its way to the store: call [`wait`](Self::wait) on a thread, or `.await` it on any
+/// executor. It is committed also if nobody waits; but only who waits knows that it was.
+#[must_use = "the change is durable when this says so: wait for it or await it"]
+pub struct Commit<T> {
+    slot: Result<Arc<Slot>, Error>,
+    key: Key,
+    answer: fn(Outcome, &Key) -> Result<T, Error>,
+}
+
+impl<T> Commit<T> {
+    /// Both ends.
+    pub(crate) fn new(key: Key, answer: fn(Outcome, &Key) -> Result<T, Error>) -> (Self, Promise) {
+        let slot = Arc::new(Slot { state: Mutex::new(State::Waiting(None)), told: Condvar::new() });
+        (Self { slot: Ok(Arc::clone(&slot)), key, answer }, Promise { slot: Some(slot) })
+    }
+
+    /// Of a change that was refused before it went anywhere.
+    pub(crate) fn refused(key: Key, error: Error) -> Self {
+        Self { slot: Err(error), key, answer: |_, key| Err(Error::Absent(key.clone())) }
+    }
+
+    /// The key of the job, given or made.
+    pub fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// Waits until the change is durable, or has failed. In an async task, `.await` it instead.
+    ///
+    /// # Errors
+    ///
+    /// Those of the call that made it; [`Error::Store`] if the commit failed; [`Error::Stopped`].
+    pub fn wait(self) -> Result<T, Error> {
+        let slot = self.slot.as_ref().map_err(Clone::clone)?;
+        let mut state = slot.state.lock();
+        loop {
+            if let State::Told(outcome) = &*state {
+                return self.answered(outcome.clone());
+            }
+            slot.told.wait(&mut state);
+        }
+    }
+
+    /// The same, for so long at most; then it comes back.
+    ///
+    /// # Errors
+    ///
+    /// Itself, to be waited for again.
+    pub fn wait_for(self, longest: Duration) -> Result<Result<T, Error>, Self> {
+        let deadline = Instant::now().checked_add(longest);
+        if let Ok(slot) = &self.slot {
+            let mut state = slot.state.lock();
+            while matches!(&*state, State::Waiting(_)) {
+                let late = match deadline {
+                    Some(deadline) => slot.told.wait_until(&mut state, deadline).timed_out(),
+                    None => {
+                        slot.told.wait(&mut state);
+                        false
+                    }
+                };
+                if late && matches!(&*state, State::Waiting(_)) {
+                    drop(state);
+                    return Err(self);
+                }
+            }
+        }
+        Ok(self.wait())
+    }
+
+    fn answered(&self, outcome: Result<Outcome, Error>) -> Result<T, Error> {
+        outcome.and_then(|outcome| (self.answer)(outcome, &self.key))
+    }
+}
+
+impl<T> Future for Commit<T> {
+    type Output = Result<T, Error>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let slot = match &self.slot {
+            Ok(slot) => slot,
+            Err(error) => return Poll::Ready(Err(error.clone())),
+        };
+        let mut state = slot.state.lock();
+        match &mut *state {
+            State::Told(outcome) => Poll::Ready(self.answered(outcome.clone())),
+            State::Waiting(waker) => {
+                if !waker.as_ref().is_some_and(|its| its.will_wake(context.waker())) {
+                    *waker = Some(context.waker().clone());
+                }
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl<T> fmt::Debug for Commit<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Commit").field("key", &self.key).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,166 @@
+//! Configuration.
+
+use super::durable::{Parts, assemble};
+use super::{Backoff, Durable, Observer, Settings};
+use crate::error::StartError;
+use crate::handlers::Handlers;
+use crate::observe::Event;
+use crate::store::Store;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use wheelhouse_service::{Clock, MonotonicClock};
+
+/// Configures durable timers, and starts them.
+///
+/// ```
+/// use std::time::Duration;
+/// use wheelhouse_durable::store::MemoryStore;
+/// use wheelhouse_durable::{Durable, Handlers};
+///
+/// let timers = Durable::builder(Handlers::new())
+///     .visibility_timeout(Duration::from_secs(60))
+///     .workers(8)
+///     .on_event(|event| eprintln!("{event}"))
+///     .start(MemoryStore::new())?;
+/// timers.stop();
+/// # Ok::<(), wheelhouse_durable::StartError>(())
+/// ```
+#[must_use = "nothing is started until `start` is called"]
+pub struct Builder {
+    handlers: Handlers,
+    queue: String,
+    clock: Arc<dyn Clock>,
+    workers: usize,
+    max_in_flight: usize,
+    settings: Settings,
+    observer: Option<Observer>,
+}
+
+impl Builder {
+    pub(super) fn new(handlers: Handlers) -> Self {
+        let backoff =
+            Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(3_600) };
+        let settings = Settings {
+            visibility: Duration::from_secs(30),
+            poll: Duration::from_secs(1),
+            max_attempts: 20,
+            backoff,
+            catch_up_rate: None,
+        };
+        Self {
+            handlers,
+            queue: String::new(),
+            clock: Arc::new(MonotonicClock::new()),
+            workers: 4,
+            max_in_flight: 256,
+            settings,
+            observer: None,
+        }
+    }
+
+    /// The name in front of each [idempotency key](crate::DurableRun::idempotency_key); empty by
+    /// default. For effects that several stores have in common; all programs on one store say the
+    /// same.
+    pub fn queue(mut self, name: impl Into<String>) -> Self {
+        self.queue = name.into();
+        self
+    }
+
+    /// How long a job is invisible to others after a claim: 30 s by default. It is renewed at a
+    /// third of that while the job waits for a worker and runs; so it is how long a job waits
+    /// whose program has died, and for how long one may stall without losing its jobs.
+    pub fn visibility_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.visibility = timeout;
+        self
+    }
+
+    /// How many threads run handlers: 4 by default.
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.workers = workers;
+        self
+    }
+
+    /// How many jobs this program leases at a time, those that wait for a worker among them: 256 by
+    /// default. More make larger claims; with fewer, a program that is killed counts an attempt of
+    /// fewer jobs that had not begun.
+    pub fn max_in_flight(mut self, jobs: usize) -> Self {
+        self.max_in_flight = jobs;
+        self
+    }
+
+    /// How many jobs a second are handed out that are more than a second late; without a limit by
+    /// default. So a backlog after downtime does not fall upon what the handlers need.
+    pub fn catch_up_rate(mut self, jobs_a_second: u32) -> Self {
+        self.settings.catch_up_rate = Some(jobs_a_second);
+        self
+    }
+
+    /// How many attempts a job has before it is a dead letter: 20 by default. A job may have [its
+    /// own](crate::Plan::max_attempts).
+    pub fn max_attempts(mut self, attempts: u32) -> Self {
+        self.settings.max_attempts = attempts;
+        self
+    }
+
+    /// How long after a first failure a job is tried again, which doubles with each attempt, up to
+    /// a longest: 1 s and an hour by default. Of each, between a half and all, at random.
+    pub fn backoff(mut self, first: Duration, longest: Duration) -> Self {
+        self.settings.backoff = Backoff { first, longest };
+        self
+    }
+
+    /// How often the store is asked though nothing said that something is due: once a second by
+    /// default. A net below, for stores that cannot tell of what other programs schedule.
+    pub fn poll(mut self, each: Duration) -> Self {
+        self.settings.poll = each;
+        self
+    }
+
+    /// The clock by which this program sleeps and measures. What is due, the store's clock decides.
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    /// What is to be called when something goes wrong that no call could tell. It is called by the
+    /// threads that commit, claim and run: it should return soon, and must not wait for a commit.
+    pub fn on_event(mut self, observer: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+        self.observer = Some(Box::new(observer));
+        self
+    }
+
+    /// Starts: from here on jobs of the kinds that have handlers are run, those too that are due
+    /// since before.
+    ///
+    /// # Errors
+    ///
+    /// Two handlers for one kind, an alias without one, a setting of zero, a store that cannot be
+    /// opened twice, a thread that cannot be started.
+    pub fn start(self, store: impl Store) -> Result<Durable, StartError> {
+        let Self { handlers, queue, clock, workers, max_in_flight, settings, observer } = self;
+        let refuse = |wrong, why| if wrong { Err(StartError::Setting(why)) } else { Ok(()) };
+        refuse(workers == 0, "no workers: handlers need one at least")?;
+        refuse(max_in_flight == 0, "`max_in_flight` of zero: no job would ever be leased")?;
+        refuse(settings.max_attempts == 0, "`max_attempts` of zero: no job would ever run")?;
+        refuse(settings.catch_up_rate == Some(0), "`catch_up_rate` of zero: leave it out")?;
+        refuse(settings.poll < Duration::from_millis(1), "`poll` below a millisecond")?;
+        let short = settings.visibility < Duration::from_millis(3);
+        refuse(short, "a `visibility_timeout` below 3 ms cannot be renewed")?;
+        let handlers = handlers.checked()?;
+        assemble(
+            Box::new(store),
+            Parts { handlers, queue, clock, workers, max_in_flight, settings, observer },
+        )
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("handlers", &self.handlers)
+            .field("workers", &self.workers)
+            .field("max_in_flight", &self.max_in_flight)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,69 @@
+//! What holds all together: the store, the committer, the claimer, the workers.
+
+mod backoff;
+mod builder;
+mod durable;
+mod timers;
+
+pub(crate) use backoff::Backoff;
+pub use builder::Builder;
+pub use durable::Durable;
+pub use timers::{Cancel, Timers};
+
+use crate::claim::Flight;
+use crate::commit::Queue;
+use crate::handlers::Handler;
+use crate::observe::{Counters, Event, EventKind, JobName};
+use crate::store::{Kind, Kinds, Store};
+use parking_lot::FairMutex;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use wheelhouse_service::Clock;
+
+/// A connection, which is the turn of one thread at a time, in the order in which they came: a
+/// committer that always has more to do must not keep the claimer away.
+pub(crate) type SharedStore = Arc<FairMutex<Box<dyn Store>>>;
+
+/// Checked settings.
+pub(crate) struct Settings {
+    pub(crate) visibility: Duration,
+    pub(crate) poll: Duration,
+    pub(crate) max_attempts: u32,
+    pub(crate) backoff: Backoff,
+    pub(crate) catch_up_rate: Option<u32>,
+}
+
+/// What is told of what goes wrong.
+pub(crate) type Observer = Box<dyn Fn(&Event) + Send + Sync>;
+
+/// What all threads share.
+pub(crate) struct Shared {
+    pub(crate) queue: String,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) store: SharedStore,
+    pub(crate) queue_of_changes: Queue,
+    pub(crate) handlers: BTreeMap<Kind, Arc<Handler>>,
+    pub(crate) kinds: Kinds,
+    pub(crate) settings: Settings,
+    pub(crate) flight: Arc<Flight>,
+    pub(crate) counters: Counters,
+    pub(crate) observer: Option<Observer>,
+    /// What was leased and has not begun is to be given back.
+    pub(crate) stopping: AtomicBool,
+}
+
+impl Shared {
+    /// Tells those who want to know.
+    pub(crate) fn report(&self, job: Option<JobName>, kind: EventKind) {
+        let event = Event { job, kind };
+        #[cfg(feature = "tracing")]
+        tracing::warn!("{event}");
+        if let Some(observer) = &self.observer {
+            // A callback that panics must not end the thread it is called on.
+            catch_unwind(AssertUnwindSafe(|| observer(&event))).unwrap_or_default();
+        }
+    }
+}

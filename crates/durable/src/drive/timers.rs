@@ -1,0 +1,232 @@
+//! What every thread schedules, cancels and moves jobs with.
+
+use super::Shared;
+use crate::commit::{Commit, Then};
+use crate::error::Error;
+use crate::observe::Snapshot;
+use crate::plan::{Plan, Repeat};
+use crate::store::{Change, Dead, Entry, Key, Kinds, Outcome, Timestamp, When};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// What became of a cancellation. It is decided when it is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cancel {
+    /// The job will not begin.
+    Cancelled,
+    /// The job has begun: this run goes on and its ack counts; it is not repeated, and no other
+    /// follows.
+    Running,
+    /// No job has the key.
+    Absent,
+}
+
+/// Schedules, cancels and moves jobs, from every thread and from handlers. Cheap to clone.
+///
+/// Methods that wait return when what they did is durable; those called `submit` return at once
+/// with a [`Commit`]. An observer of events must not wait for either: it is called by the thread
+/// that commits.
+#[derive(Clone)]
+pub struct Timers {
+    shared: Arc<Shared>,
+}
+
+impl Timers {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared }
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    /// Plans a job for so long from now, by the store's clock. Longer than [`Timestamp::MAX`] is
+    /// that.
+    pub fn after(&self, delay: Duration) -> Plan<'_> {
+        Plan::new(self, When::After(delay))
+    }
+
+    /// Plans a job for a time: a [`SystemTime`](std::time::SystemTime) or a [`Timestamp`]. One that
+    /// is past is due at once.
+    pub fn at(&self, time: impl Into<Timestamp>) -> Plan<'_> {
+        Plan::new(self, When::At(time.into()))
+    }
+
+    /// Plans a job that comes again and again, first a period from now: at whole multiples of the
+    /// period, without drift. It ends when it is cancelled, its handler says [`Stop`], or it
+    /// [expires](Plan::expires).
+    ///
+    /// [`Stop`]: crate::Stop
+    ///
+    /// # Errors
+    ///
+    /// A period of less than a millisecond.
+    pub fn every(&self, period: Duration) -> Result<Plan<'_>, Error> {
+        let millis = u64::try_from(period.as_millis()).unwrap_or(u64::MAX);
+        if millis == 0 {
+            return Err(Error::Rule("a period of less than a millisecond".to_owned()));
+        }
+        Ok(self.after(Duration::from_millis(millis)).repeat(Repeat::Every(millis)))
+    }
+
+    /// Plans a job that comes whenever a cron line says so, in a time zone by its IANA name, such
+    /// as `Europe/Berlin`: see [`wheelhouse_service::cron`] for lines and changes of clocks. Line
+    /// and name are stored, and read by whichever program runs the job. Asks the store for its
+    /// clock.
+    ///
+    /// # Errors
+    ///
+    /// A line that cannot be read or names no time in the future, an unknown zone,
+    /// [`Error::Store`].
+    #[cfg(feature = "cron")]
+    pub fn cron(&self, line: &str, zone: &str) -> Result<Plan<'_>, Error> {
+        if zone.contains([';', '=']) {
+            return Err(Error::Rule(format!("the time zone '{zone}' is not known")));
+        }
+        let mut rule = crate::claim::CronRule::new(line, zone).map_err(Error::Rule)?;
+        let first = rule.next(self.now()?);
+        let none = || Error::Rule(format!("the cron line '{line}' names no time in the future"));
+        let (line, zone) = (line.to_owned(), zone.to_owned());
+        Ok(self.at(first.ok_or_else(none)?).repeat(Repeat::Cron { line, zone }))
+    }
+
+    /// The store's clock, rounded down.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Store`].
+    pub fn now(&self) -> Result<Timestamp, Error> {
+        let mut store = self.shared.store.lock();
+        let next = store.claim(&Kinds::default(), 0, Duration::from_secs(1), &mut Vec::new())?;
+        Ok(next.now)
+    }
+
+    /// Cancels a job, and waits until that is durable.
+    ///
+    /// # Errors
+    ///
+    /// A key that cannot be; [`Error::Store`]; [`Error::Stopped`].
+    pub fn cancel(&self, key: impl AsRef<[u8]>) -> Result<Cancel, Error> {
+        self.submit_cancel(key)?.wait()
+    }
+
+    /// The same without waiting.
+    ///
+    /// # Errors
+    ///
+    /// A key that cannot be.
+    pub fn submit_cancel(&self, key: impl AsRef<[u8]>) -> Result<Commit<Cancel>, Error> {
+        let key = Key::new(key)?;
+        Ok(self.submit(&key, Change::Cancel { key: key.clone() }, |outcome, _| match outcome {
+            Outcome::Cancelled => Ok(Cancel::Cancelled),
+            Outcome::Running => Ok(Cancel::Running),
+            _ => Ok(Cancel::Absent),
+        }))
+    }
+
+    /// Moves a job to so long from now, and waits until that is durable.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Absent`]; [`Error::Running`], if it has begun; a key that cannot be;
+    /// [`Error::Store`]; [`Error::Stopped`].
+    pub fn refresh(&self, key: impl AsRef<[u8]>, delay: Duration) -> Result<(), Error> {
+        self.submit_move(key, When::After(delay))?.wait()
+    }
+
+    /// Moves a job to a time or by a delay, without waiting.
+    ///
+    /// # Errors
+    ///
+    /// A key that cannot be. What else can go wrong, the [`Commit`] says: see
+    /// [`refresh`](Self::refresh).
+    pub fn submit_move(&self, key: impl AsRef<[u8]>, when: When) -> Result<Commit<()>, Error> {
+        let key = Key::new(key)?;
+        Ok(self.submit(
+            &key,
+            Change::Move { key: key.clone(), when },
+            |outcome, key| match outcome {
+                Outcome::Done => Ok(()),
+                Outcome::Running => Err(Error::Running(key.clone())),
+                _ => Err(Error::Absent(key.clone())),
+            },
+        ))
+    }
+
+    /// Makes a job of a dead letter again, due so long from now, and waits until that is durable.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Absent`], [`Error::Duplicate`] if a job has its key, [`Error::Store`],
+    /// [`Error::Stopped`].
+    pub fn revive(&self, dead: &Dead, delay: Duration) -> Result<(), Error> {
+        let (generation, when) = (dead.job.generation, When::After(delay));
+        let revive = Change::Revive { generation, when };
+        let commit = self.submit(&dead.job.key, revive, |outcome, key| match outcome {
+            Outcome::Done => Ok(()),
+            Outcome::Duplicate => Err(Error::Duplicate(key.clone())),
+            _ => Err(Error::Absent(key.clone())),
+        });
+        commit.wait()
+    }
+
+    /// Removes a dead letter, and waits until that is durable; false if it is gone already.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Store`], [`Error::Stopped`].
+    pub fn forget(&self, dead: &Dead) -> Result<bool, Error> {
+        let forget = Change::Forget { generation: dead.job.generation };
+        self.submit(&dead.job.key, forget, |outcome, _| Ok(outcome == Outcome::Done)).wait()
+    }
+
+    /// The job that has a key, as the store has it.
+    ///
+    /// # Errors
+    ///
+    /// A key that cannot be; [`Error::Store`].
+    pub fn find(&self, key: impl AsRef<[u8]>) -> Result<Option<Entry>, Error> {
+        Ok(self.shared.store.lock().find(&Key::new(key)?)?)
+    }
+
+    /// Dead letters, the first `max` after that of a generation.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Store`].
+    pub fn dead(&self, after: Option<u64>, max: usize) -> Result<Vec<Dead>, Error> {
+        let mut dead = Vec::new();
+        self.shared.store.lock().dead(after, max, &mut |its| dead.push(its.clone()))?;
+        Ok(dead)
+    }
+
+    /// Whether the timers are being stopped, or have been: no more runs begin, and one that takes
+    /// long may end early.
+    pub fn is_stopped(&self) -> bool {
+        self.shared.stopping.load(Ordering::SeqCst)
+    }
+
+    /// Counters and distributions of this program.
+    pub fn snapshot(&self) -> Snapshot {
+        self.shared.counters.snapshot(self.shared.flight.count())
+    }
+
+    pub(crate) fn submit<T>(
+        &self,
+        key: &Key,
+        change: Change,
+        answer: fn(Outcome, &Key) -> Result<T, Error>,
+    ) -> Commit<T> {
+        let (commit, promise) = Commit::new(key.clone(), answer);
+        self.shared.queue_of_changes.put_patiently(change, Then::Tell(promise));
+        commit
+    }
+}
+
+impl fmt::Debug for Timers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Timers").field("snapshot", &self.snapshot()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,102 @@
+//! What a program should hear of that no call could tell it.
+
+use crate::store::{Entry, Key, Kind};
+use std::fmt;
+use std::time::Duration;
+
+/// Something that went wrong, reported to the callback of [`Builder::on_event`], counted, and with
+/// the feature `tracing` emitted as a warning.
+///
+/// [`Builder::on_event`]: crate::Builder::on_event
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Event {
+    /// The job, if it is about one.
+    pub job: Option<JobName>,
+    /// What happened.
+    pub kind: EventKind,
+}
+
+/// Which attempt at which job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobName {
+    /// Its key.
+    pub key: Key,
+    /// Which handler runs it.
+    pub kind: Kind,
+    /// Which scheduling.
+    pub generation: u64,
+    /// Which occurrence.
+    pub occurrence: u64,
+    /// Which attempt.
+    pub attempt: u32,
+}
+
+impl JobName {
+    pub(crate) fn of(job: &Entry) -> Self {
+        let (key, kind) = (job.key.clone(), job.kind.clone());
+        let (generation, occurrence, attempt) = (job.generation, job.occurrence, job.attempt);
+        Self { key, kind, generation, occurrence, attempt }
+    }
+}
+
+impl fmt::Display for JobName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { key, kind, generation, attempt, .. } = self;
+        write!(f, "{kind} '{key}' (generation {generation}, attempt {attempt})")
+    }
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EventKind {
+    /// The handler failed or panicked, with this message; the job is tried again after this time.
+    Failed(String, Duration),
+    /// The job is a dead letter now, for this reason.
+    Dead(String),
+    /// An occurrence of a periodic job was given up, for this reason; the job goes on with the
+    /// next.
+    GaveUp(String),
+    /// The run came too late and was left out, by [`Late::Skip`](crate::Late::Skip).
+    Skipped,
+    /// The ack of a run that succeeded was refused: somebody else has the job, or has ended it.
+    /// What the run did is done twice, unless it is idempotent.
+    Superseded,
+    /// The lease has run out and somebody else has the job, while the run goes on or waits.
+    LeaseLost,
+    /// The job says something that a newer version has written: it is left to that.
+    NotUnderstood,
+    /// Jobs of this kind are due, and this program has no handler for it.
+    UnknownKind(Kind),
+    /// The store failed, with this message; it is asked again.
+    StoreFailed(String),
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.job.iter().try_for_each(|job| write!(f, "{job} "))?;
+        match &self.kind {
+            EventKind::Failed(why, wait) => {
+                write!(f, "failed and is tried again after {wait:?}: {why}")
+            }
+            EventKind::Dead(why) => write!(f, "is a dead letter: {why}"),
+            EventKind::GaveUp(why) => {
+                write!(f, "was given up for this time and goes on with the next: {why}")
+            }
+            EventKind::Skipped => f.write_str("came too late and was left out"),
+            EventKind::Superseded => f.write_str(
+                "ended after somebody else had taken the job over: raise `visibility_timeout` if \
+                 machines stall for so long",
+            ),
+            EventKind::LeaseLost => f.write_str("has lost its lease; somebody else has the job"),
+            EventKind::NotUnderstood => f.write_str(
+                "was scheduled by a newer version with a policy that is not known here: it waits",
+            ),
+            EventKind::UnknownKind(kind) => {
+                write!(f, "jobs of the kind '{kind}' are due, and there is no handler: they wait")
+            }
+            EventKind::StoreFailed(why) => write!(f, "the store failed: {why}"),
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! What is counted, and what is reported that no call could tell.
+
+mod event;
+mod stats;
+
+pub use event::{Event, EventKind, JobName};
+pub(crate) use stats::{Counters, count};
+pub use stats::{Counts, Snapshot, Summary};

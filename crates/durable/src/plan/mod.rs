@@ -1,0 +1,174 @@
+//! Plans: when a job is to run, under which key, and what becomes of it if it is late.
+
+mod policy;
+
+pub use policy::{Late, Missed};
+pub(crate) use policy::{Policy, Repeat};
+
+use crate::commit::Commit;
+use crate::error::Error;
+use crate::store::{Change, InvalidKey, Key, Kind, Outcome, Put, Timestamp, When};
+use crate::{MAX_PAYLOAD, Timers};
+use std::hash::{BuildHasher, RandomState};
+use std::time::Instant;
+
+/// A job that is to be scheduled: from [`Timers::after`] and its like. Nothing is scheduled until
+/// one of the methods is called that take a kind.
+#[must_use = "nothing is scheduled until `schedule` or `submit` is called"]
+#[derive(Clone, Debug)]
+pub struct Plan<'t> {
+    timers: &'t Timers,
+    when: When,
+    key: Result<Option<Key>, InvalidKey>,
+    replace: bool,
+    policy: Policy,
+}
+
+impl<'t> Plan<'t> {
+    pub(crate) fn new(timers: &'t Timers, when: When) -> Self {
+        Self { timers, when, key: Ok(None), replace: false, policy: Policy::default() }
+    }
+
+    pub(crate) fn repeat(mut self, repeat: Repeat) -> Self {
+        self.policy.repeat = Some(repeat);
+        self
+    }
+
+    /// Gives the job a key, by which it can be cancelled and moved; without one it gets 128 random
+    /// bits. If a job has the key, this one is refused: [`Error::Duplicate`].
+    pub fn key(mut self, key: impl AsRef<[u8]>) -> Self {
+        self.key = Key::new(key).map(Some);
+        self
+    }
+
+    /// Gives the job a key; if a job has it, this one takes its place. If that one is running, its
+    /// run goes on and is not repeated, and this one begins after it.
+    pub fn replacing(self, key: impl AsRef<[u8]>) -> Self {
+        Self { replace: true, ..self.key(key) }
+    }
+
+    /// What becomes of it if it is late: [`Late::Run`] by default.
+    pub fn late(mut self, late: Late) -> Self {
+        self.policy.late = late;
+        self
+    }
+
+    /// Does not run at or after this time: it is a dead letter then. A periodic job has no
+    /// occurrence after it.
+    pub fn expires(mut self, time: impl Into<Timestamp>) -> Self {
+        self.policy.expires = Some(time.into());
+        self
+    }
+
+    /// How many attempts there are, in place of [`Builder::max_attempts`].
+    ///
+    /// [`Builder::max_attempts`]: crate::Builder::max_attempts
+    pub fn max_attempts(mut self, attempts: u32) -> Self {
+        self.policy.max_attempts = Some(attempts.max(1));
+        self
+    }
+
+    /// What becomes of the occurrences of a periodic job that were missed: [`Missed::Once`] by
+    /// default.
+    pub fn missed(mut self, missed: Missed) -> Self {
+        self.policy.missed = missed;
+        self
+    }
+
+    /// What schedules it, as a [`Change::Put`], for a store that commits it in a transaction of
+    /// yours.
+    ///
+    /// # Errors
+    ///
+    /// If key or payload are refused.
+    pub fn put(self, kind: impl Into<Kind>, payload: impl Into<Vec<u8>>) -> Result<Put, Error> {
+        let payload = payload.into();
+        if payload.len() > MAX_PAYLOAD {
+            return Err(Error::Payload(format!(
+                "a payload of {} bytes, and at most {MAX_PAYLOAD} are allowed: store it elsewhere \
+                 and schedule where it is",
+                payload.len()
+            )));
+        }
+        Ok(Put {
+            key: self.key?.unwrap_or_else(made_key),
+            kind: kind.into(),
+            payload,
+            policy: self.policy.to_text(),
+            when: self.when,
+            replace: self.replace,
+        })
+    }
+
+    /// Schedules it with bytes as its payload, and waits until that is durable. Its key comes back.
+    /// In an async task, [`submit_bytes`](Self::submit_bytes) and await.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Duplicate`]; if key or payload are refused; [`Error::Store`]; [`Error::Stopped`].
+    pub fn schedule_bytes(
+        self,
+        kind: impl Into<Kind>,
+        payload: impl Into<Vec<u8>>,
+    ) -> Result<Key, Error> {
+        self.submit_bytes(kind, payload).wait()
+    }
+
+    /// The same without waiting: the answer is to be waited for or awaited. Those submitted
+    /// together are committed together. Waits where 65,536 changes are not committed yet.
+    pub fn submit_bytes(self, kind: impl Into<Kind>, payload: impl Into<Vec<u8>>) -> Commit<Key> {
+        let timers = self.timers;
+        let key = self.key.clone().ok().flatten();
+        match self.put(kind, payload) {
+            Ok(put) => {
+                timers.submit(&put.key.clone(), Change::Put(put), |outcome, key| match outcome {
+                    Outcome::Duplicate => Err(Error::Duplicate(key.clone())),
+                    _ => Ok(key.clone()),
+                })
+            }
+            Err(error) => Commit::refused(key.unwrap_or_else(made_key), error),
+        }
+    }
+
+    /// Schedules it with a payload that is stored as JSON, and waits until that is durable. Its key
+    /// comes back.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`schedule_bytes`](Self::schedule_bytes); a payload that JSON cannot express.
+    #[cfg(feature = "serde")]
+    pub fn schedule<T: serde::Serialize + ?Sized>(
+        self,
+        kind: impl Into<Kind>,
+        payload: &T,
+    ) -> Result<Key, Error> {
+        self.submit(kind, payload).wait()
+    }
+
+    /// The same without waiting, see [`submit_bytes`](Self::submit_bytes).
+    #[cfg(feature = "serde")]
+    pub fn submit<T: serde::Serialize + ?Sized>(
+        self,
+        kind: impl Into<Kind>,
+        payload: &T,
+    ) -> Commit<Key> {
+        match serde_json::to_vec(payload) {
+            Ok(payload) => self.submit_bytes(kind, payload),
+            Err(error) => {
+                let key = self.key.ok().flatten().unwrap_or_else(made_key);
+                let why = format!("the payload cannot be written as JSON: {error}");
+                Commit::refused(key, Error::Payload(why))
+            }
+        }
+    }
+}
+
+/// A key that nobody else has: 128 bits of the hasher that the standard library seeds at random.
+fn made_key() -> Key {
+    let (high, low) = (random(), random());
+    Key::new(format!("{high:016x}{low:016x}")).expect("32 bytes")
+}
+
+fn random() -> u64 {
+    RandomState::new().hash_one(Instant::now())
+}

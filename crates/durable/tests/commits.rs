@@ -1,0 +1,109 @@
+//! One commit serves many, whoever waits, and however.
+
+mod common;
+
+use common::{FaultyStore, KIND, MINUTE, World, millis, wait_until};
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use wheelhouse_durable::{Error, Handlers, MAX_PAYLOAD};
+
+/// The smallest executor there is.
+fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+/// What arrives while one commit runs is the next batch.
+#[test]
+fn one_commit_serves_many() {
+    let world = World::new();
+    let store = FaultyStore::new(&world);
+    let (faults, gate) = (store.faults.clone(), Arc::clone(&store.gate));
+    let timers = world.builder(Handlers::new()).start(store).unwrap();
+    let closed = gate.lock();
+    let first = timers.after(MINUTE).submit_bytes(KIND, "");
+    wait_until("the first commit begins", || faults.commits() == [1]);
+    let commits: Vec<_> = (0..500).map(|_| timers.after(MINUTE).submit_bytes(KIND, "")).collect();
+    let Err(late) = first.wait_for(millis(20)) else { panic!("nothing is told before the commit") };
+    assert_eq!(world.store.len(), 0);
+    drop(closed);
+    late.wait().unwrap();
+    for commit in commits {
+        let key = commit.key().clone();
+        assert_eq!(commit.wait().unwrap(), key);
+    }
+    assert_eq!(faults.commits(), [1, 500]);
+    let snapshot = timers.snapshot();
+    assert_eq!((snapshot.counts.scheduled, snapshot.counts.commits), (501, 2));
+    assert_eq!((snapshot.batch.count, world.store.len()), (2, 501));
+}
+
+#[test]
+fn a_commit_can_be_awaited() {
+    let world = World::new();
+    let timers = world.start(Handlers::new());
+    for _ in 0..200 {
+        block_on(timers.after(MINUTE).submit_bytes(KIND, "")).unwrap();
+    }
+    assert_eq!(world.store.len(), 200);
+    let commit = timers.after(MINUTE).key("k").submit_bytes(KIND, "");
+    block_on(async {
+        commit.await.unwrap();
+        let again = timers.after(MINUTE).key("k").submit_bytes(KIND, "").await;
+        assert!(matches!(again, Err(Error::Duplicate(_))));
+    });
+}
+
+#[test]
+fn what_cannot_be_stored_is_refused_at_once() {
+    let world = World::new();
+    let timers = world.start(Handlers::new());
+    let schedule =
+        |key: &[u8], payload: Vec<u8>| timers.after(MINUTE).key(key).schedule_bytes(KIND, payload);
+    assert!(matches!(schedule(b"", vec![]), Err(Error::Key(_))));
+    assert!(matches!(schedule(&[0; 513], vec![]), Err(Error::Key(_))));
+    assert!(matches!(schedule(b"k", vec![0; MAX_PAYLOAD + 1]), Err(Error::Payload(_))));
+    assert!(schedule(b"k", vec![0; MAX_PAYLOAD]).is_ok());
+    let map = std::collections::BTreeMap::from([((1, 2), 3)]);
+    let refused = timers.after(MINUTE).schedule(KIND, &map);
+    assert!(matches!(refused, Err(Error::Payload(_))), "JSON has no such key");
+    assert!(matches!(timers.cancel(""), Err(Error::Key(_))));
+}
+
+/// Many threads, each waiting for its own.
+#[test]
+fn threads_share_commits() {
+    let world = World::new();
+    let timers = world.start(Handlers::new());
+    thread::scope(|scope| {
+        for thread in 0..8 {
+            let timers = timers.timers();
+            scope.spawn(move || {
+                for n in 0..200 {
+                    let key = format!("{thread} {n}");
+                    timers.after(MINUTE).key(&key).schedule_bytes(KIND, "").unwrap();
+                    if n % 2 == 0 {
+                        timers.cancel(&key).unwrap();
+                    }
+                }
+            });
+        }
+    });
+    let counts = timers.snapshot().counts;
+    assert_eq!((counts.scheduled, counts.cancelled, world.store.len()), (1_600, 800, 800));
+}

@@ -1,0 +1,236 @@
+//! A store in memory, a clock that a test sets, and a store that fails when it is told to.
+#![allow(dead_code)]
+
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use wheelhouse_durable::store::{
+    Change, Dead, Entry, Key, Kind, Kinds, Leased, MemoryStore, Next, Outcome, State, Store,
+    StoreClock, StoreError, Timestamp, Waker,
+};
+use wheelhouse_durable::{Builder, Durable, Event, EventKind, Handlers};
+use wheelhouse_service::ManualClock;
+
+/// The kind of all jobs that need no other.
+pub(crate) const KIND: &str = "work/1";
+
+pub(crate) const MINUTE: Duration = Duration::from_secs(60);
+
+pub(crate) fn secs(secs: u64) -> Duration {
+    Duration::from_secs(secs)
+}
+
+pub(crate) fn millis(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// Waits for what other threads do; no test depends on how long it takes.
+#[track_caller]
+pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < secs(20), "waited for 20 s: {what}");
+        std::thread::yield_now();
+    }
+}
+
+/// One store, one clock, and what was reported.
+pub(crate) struct World {
+    pub(crate) clock: ManualClock,
+    pub(crate) store: MemoryStore,
+    pub(crate) events: Arc<Mutex<Vec<Event>>>,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let clock = ManualClock::new();
+        let store = MemoryStore::with_clock(StoreClock::new(clock.clone()));
+        Self { clock, store, events: Arc::default() }
+    }
+
+    pub(crate) fn builder(&self, handlers: Handlers) -> Builder {
+        let events = Arc::clone(&self.events);
+        let report = move |event: &Event| events.lock().push(event.clone());
+        Durable::builder(handlers).clock(self.clock.clone()).on_event(report)
+    }
+
+    pub(crate) fn start(&self, handlers: Handlers) -> Durable {
+        self.builder(handlers).start(self.store.clone()).unwrap()
+    }
+
+    pub(crate) fn find(&self, key: &str) -> Option<Entry> {
+        self.store.clone().find(&Key::new(key).unwrap()).unwrap()
+    }
+
+    pub(crate) fn leased(&self) -> usize {
+        let mut leased = 0;
+        let mut count = |row: &Entry| leased += usize::from(matches!(row.state, State::Leased(_)));
+        self.store.clone().scan(None, usize::MAX, &mut count).unwrap();
+        leased
+    }
+
+    /// Leases as a machine does that dies with it.
+    pub(crate) fn claim_and_die(&self, visibility: Duration) -> Vec<Leased> {
+        let mut leased = Vec::new();
+        self.store.clone().claim(&Kinds::new([KIND]), 100, visibility, &mut leased).unwrap();
+        leased
+    }
+
+    pub(crate) fn has_event(&self, is_it: impl Fn(&EventKind) -> bool) -> bool {
+        self.events.lock().iter().any(|event| is_it(&event.kind))
+    }
+}
+
+/// What a store does with its next calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Works.
+    None,
+    /// Fails without having done anything.
+    Before,
+    /// Does what it was asked for, and fails.
+    After,
+}
+
+/// How a [`FaultyStore`] is told what to do. Clones are one.
+#[derive(Clone, Default)]
+pub(crate) struct Faults {
+    inner: Arc<Mutex<Plan>>,
+}
+
+#[derive(Default)]
+struct Plan {
+    next: VecDeque<Fault>,
+    down: bool,
+    refused: Option<Vec<u8>>,
+    commits: Vec<usize>,
+    calls: usize,
+}
+
+impl Faults {
+    /// For the calls that follow, in order.
+    pub(crate) fn plan(&self, faults: impl IntoIterator<Item = Fault>) {
+        self.inner.lock().next.extend(faults);
+    }
+
+    /// Whether the server cannot be reached at all.
+    pub(crate) fn down(&self, down: bool) {
+        self.inner.lock().down = down;
+    }
+
+    /// A payload that the store refuses.
+    pub(crate) fn refuse(&self, payload: &[u8]) {
+        self.inner.lock().refused = Some(payload.to_vec());
+    }
+
+    /// The sizes of all commits.
+    pub(crate) fn commits(&self) -> Vec<usize> {
+        self.inner.lock().commits.clone()
+    }
+
+    pub(crate) fn calls(&self) -> usize {
+        self.inner.lock().calls
+    }
+
+    fn next(&self) -> Fault {
+        let mut plan = self.inner.lock();
+        plan.calls += 1;
+        if plan.down { Fault::Before } else { plan.next.pop_front().unwrap_or(Fault::None) }
+    }
+}
+
+fn unavailable() -> StoreError {
+    StoreError::Unavailable("planned".into())
+}
+
+/// A store that fails when it is told to.
+pub(crate) struct FaultyStore {
+    pub(crate) store: MemoryStore,
+    pub(crate) faults: Faults,
+    /// Held while a commit goes on, so that a test can stop it there.
+    pub(crate) gate: Arc<Mutex<()>>,
+}
+
+impl FaultyStore {
+    pub(crate) fn new(world: &World) -> Self {
+        let (faults, gate) = (Faults::default(), Arc::default());
+        Self { store: world.store.clone(), faults, gate }
+    }
+
+    fn call<T>(
+        &mut self,
+        call: impl FnOnce(&mut MemoryStore) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        match self.faults.next() {
+            Fault::None => call(&mut self.store),
+            Fault::Before => Err(unavailable()),
+            Fault::After => call(&mut self.store).and(Err(unavailable())),
+        }
+    }
+}
+
+impl Store for FaultyStore {
+    fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+        let refused = {
+            let mut plan = self.faults.inner.lock();
+            plan.commits.push(changes.len());
+            plan.refused.clone()
+        };
+        let is_refused = |change: &Change| match change {
+            Change::Put(put) => refused.as_ref() == Some(&put.payload),
+            _ => false,
+        };
+        if changes.iter().any(is_refused) {
+            return Err(StoreError::Refused("this payload".to_owned()));
+        }
+        let gate = Arc::clone(&self.gate);
+        let _open = gate.lock();
+        self.call(|store| store.commit(changes))
+    }
+
+    fn claim(
+        &mut self,
+        kinds: &Kinds,
+        max: usize,
+        visibility: Duration,
+        into: &mut Vec<Leased>,
+    ) -> Result<Next, StoreError> {
+        let before = into.len();
+        let claimed = self.call(|store| store.claim(kinds, max, visibility, into));
+        if claimed.is_err() {
+            into.truncate(before);
+        }
+        claimed
+    }
+
+    fn wake_by(&mut self, waker: Waker) {
+        self.store.wake_by(waker);
+    }
+
+    fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {
+        self.store.find(key)
+    }
+
+    fn scan(
+        &mut self,
+        after: Option<&Key>,
+        max: usize,
+        each: &mut dyn FnMut(&Entry),
+    ) -> Result<(), StoreError> {
+        self.store.scan(after, max, each)
+    }
+
+    fn dead(
+        &mut self,
+        after: Option<u64>,
+        max: usize,
+        each: &mut dyn FnMut(&Dead),
+    ) -> Result<(), StoreError> {
+        self.store.dead(after, max, each)
+    }
+
+    fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
+        self.store.kinds(each)
+    }
+}

@@ -1,0 +1,161 @@
+//! A store that fails: nothing is lost, nothing is acknowledged that is not there, nobody waits for
+//! ever.
+
+mod common;
+
+use common::{Fault, FaultyStore, KIND, MINUTE, World, millis, secs, wait_until};
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use wheelhouse_durable::store::StoreError;
+use wheelhouse_durable::{Cancel, Error, EventKind, Handlers, Next};
+
+/// A commit that failed says so, whether or not it took effect, and may be repeated.
+#[test]
+fn a_failed_commit_is_told() {
+    for (fault, is_there) in [(Fault::Before, false), (Fault::After, true)] {
+        let world = World::new();
+        let store = FaultyStore::new(&world);
+        let faults = store.faults.clone();
+        let timers = world.builder(Handlers::new()).start(store).unwrap();
+        let schedule = || timers.after(MINUTE).key("k").schedule_bytes(KIND, "");
+        faults.plan([fault]);
+        let error = schedule().unwrap_err();
+        assert!(matches!(&error, Error::Store(why) if why.is_transient()), "{error}");
+        assert_eq!(world.find("k").is_some(), is_there);
+        match schedule() {
+            Ok(_) => assert!(!is_there),
+            Err(error) => assert!(is_there && matches!(error, Error::Duplicate(_)), "{error}"),
+        }
+        faults.plan([fault]);
+        assert!(timers.cancel("k").is_err());
+        let second = if is_there { Cancel::Absent } else { Cancel::Cancelled };
+        assert_eq!(timers.cancel("k").unwrap(), second);
+        assert!(world.has_event(|kind| matches!(kind, EventKind::StoreFailed(_))));
+    }
+}
+
+/// What runs in a world in which one call fails: jobs by key, and how often each has run.
+fn work_with_a_fault(at: usize, fault: Fault) -> usize {
+    let world = World::new();
+    let store = FaultyStore::new(&world);
+    let faults = store.faults.clone();
+    let runs: Arc<Mutex<BTreeMap<String, u32>>> = Arc::default();
+    let handlers = Handlers::new().on_bytes(KIND, {
+        let runs = Arc::clone(&runs);
+        move |run, _| {
+            let mut runs = runs.lock();
+            let count = runs.entry(run.key().to_string()).or_default();
+            *count += 1;
+            match run.key().as_bytes() {
+                b"fails" if *count == 1 => Err("once".into()),
+                _ => Ok(Next::Done),
+            }
+        }
+    });
+    let timers = world.builder(handlers).workers(2).start(store).unwrap();
+    let mut plan = vec![Fault::None; at];
+    plan.push(fault);
+    faults.plan(plan);
+
+    let names = ["a", "b", "c", "fails", "later"];
+    for (n, name) in (0..).zip(names) {
+        // A caller that repeats what failed, as the documentation says.
+        while let Err(error) = timers.after(secs(n)).key(name).schedule_bytes(KIND, "") {
+            match error {
+                Error::Store(_) => {}
+                Error::Duplicate(_) => break,
+                other => panic!("{other}"),
+            }
+        }
+    }
+    // Leases that were given and not told of run out.
+    wait_until("each job is done", || {
+        world.clock.advance(millis(500));
+        world.store.is_empty() && timers.snapshot().in_flight == 0
+    });
+    let runs = runs.lock().clone();
+    assert_eq!(runs.keys().collect::<Vec<_>>(), names, "call {at} fails {fault:?}");
+    assert!(runs["fails"] >= 2 && timers.dead(None, 9).unwrap().is_empty());
+    timers.stop();
+    faults.calls()
+}
+
+/// Each call of the store fails once, before and after its effect: each job is run, and acked.
+#[test]
+fn each_call_fails_once() {
+    for fault in [Fault::Before, Fault::After] {
+        // Until there are fewer calls than that.
+        let calls = (0..).take_while(|at| work_with_a_fault(*at, fault) > *at).count();
+        assert!(calls > 12, "five jobs are put, claimed and acked: {calls} calls");
+    }
+}
+
+/// The end of a run is kept while the store is away, and the run is not repeated, not even if the
+/// failed commit had taken effect.
+#[test]
+fn an_ack_is_repeated_until_it_is_taken() {
+    for fault in [Fault::Before, Fault::After] {
+        let world = World::new();
+        let store = FaultyStore::new(&world);
+        let faults = store.faults.clone();
+        let handlers = Handlers::new().on_bytes(KIND, move |_, _| {
+            faults.plan([fault]);
+            Ok(Next::Done)
+        });
+        // One claim, and then the ack: the net does not ask meanwhile.
+        let timers = world.builder(handlers).start(store).unwrap();
+        timers.after(secs(1)).key("k").schedule_bytes(KIND, "").unwrap();
+        world.clock.advance(secs(1));
+        wait_until("it is acked", || timers.snapshot().counts.acked == 1);
+        let counts = timers.snapshot().counts;
+        assert_eq!((counts.started, counts.superseded), (1, 0), "{fault:?}");
+        assert!(world.store.is_empty());
+    }
+}
+
+/// The server is away for a while: callers hear of it at once, and all goes on when it is back.
+#[test]
+fn a_store_that_was_away_is_asked_again() {
+    let world = World::new();
+    let store = FaultyStore::new(&world);
+    let faults = store.faults.clone();
+    let handlers = Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
+    let timers = world.builder(handlers).start(store).unwrap();
+    timers.after(secs(5)).key("k").schedule_bytes(KIND, "").unwrap();
+    faults.down(true);
+    assert!(matches!(timers.cancel("k"), Err(Error::Store(_))));
+    assert!(matches!(timers.now(), Err(Error::Store(_))));
+    wait_until("claims fail", || {
+        world.clock.advance(millis(100));
+        timers.snapshot().counts.store_errors > 3
+    });
+    faults.down(false);
+    wait_until("it is run", || {
+        world.clock.advance(millis(100));
+        timers.snapshot().counts.acked == 1
+    });
+}
+
+/// Of a batch, only what the store refuses fails.
+#[test]
+fn one_that_is_refused_does_not_harm_others() {
+    let world = World::new();
+    let store = FaultyStore::new(&world);
+    let (faults, gate) = (store.faults.clone(), Arc::clone(&store.gate));
+    faults.refuse(b"bad");
+    let timers = world.builder(Handlers::new()).start(store).unwrap();
+    let closed = gate.lock();
+    let first = timers.after(MINUTE).key("first").submit_bytes(KIND, "");
+    wait_until("the first commit", || faults.commits() == [1]);
+    let submit =
+        |key: &str, payload: &str| timers.after(MINUTE).key(key).submit_bytes(KIND, payload);
+    let commits = [submit("a", ""), submit("b", "bad"), submit("c", "")];
+    drop(closed);
+    first.wait().unwrap();
+    let [a, b, c] = commits.map(|commit| commit.wait());
+    assert!(a.is_ok() && c.is_ok(), "{a:?} {c:?}");
+    let Err(Error::Store(why)) = b else { panic!("it is refused: {b:?}") };
+    assert!(matches!(*why, StoreError::Refused(_)));
+    assert_eq!(world.store.len(), 3);
+}

@@ -1,0 +1,174 @@
+//! Jobs that come again, and what becomes of those that are late.
+
+mod common;
+
+use common::{KIND, MINUTE, World, secs, wait_until};
+use crossbeam_channel::{Receiver, unbounded};
+use std::time::{Duration, SystemTime};
+use wheelhouse_durable::{Cancel, Durable, Error, EventKind, Handlers, Late, Missed, Next};
+
+/// Occurrence, missed, due in seconds.
+type Seen = (u64, u64, u64);
+
+fn telling() -> (Handlers, Receiver<Seen>) {
+    let (sender, seen) = unbounded();
+    let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
+        sender.send((run.occurrence(), run.missed(), run.due().as_millis() / 1_000))?;
+        Ok(Next::Done)
+    });
+    (handlers, seen)
+}
+
+fn receive<T>(receiver: &Receiver<T>) -> T {
+    receiver.recv_timeout(secs(20)).expect("a handler is called within 20 s")
+}
+
+fn settle(timers: &Durable, runs: u64) {
+    wait_until("the runs are acked", || timers.snapshot().counts.acked == runs);
+}
+
+#[test]
+fn it_comes_again_without_drift() {
+    let world = World::new();
+    let (handlers, seen) = telling();
+    let timers = world.start(handlers);
+    timers.every(MINUTE).unwrap().key("k").schedule_bytes(KIND, "").unwrap();
+    // One run is late by 20 s; the next is not.
+    for (n, wait) in [60, 60, 80, 40, 60].into_iter().enumerate() {
+        world.clock.advance(secs(wait));
+        let n = n as u64;
+        assert_eq!(receive(&seen), (n, 0, 60 * (n + 1)));
+        settle(&timers, n + 1);
+    }
+    assert_eq!(timers.cancel("k").unwrap(), Cancel::Cancelled);
+    assert!(matches!(timers.every(Duration::from_micros(900)), Err(Error::Rule(_))));
+}
+
+/// After a day of downtime: one run, which is told how many it stands for.
+#[test]
+fn one_run_catches_up() {
+    let world = World::new();
+    let (handlers, seen) = telling();
+    let timers = world.start(Handlers::new());
+    timers.every(MINUTE).unwrap().key("k").schedule_bytes(KIND, "").unwrap();
+    timers.stop();
+    world.clock.advance(24 * 60 * MINUTE + secs(30));
+    let timers = world.start(handlers);
+    assert_eq!(receive(&seen), (0, 1_439, 60));
+    settle(&timers, 1);
+    world.clock.advance(secs(30));
+    assert_eq!(receive(&seen), (1_440, 0, 1_441 * 60));
+    settle(&timers, 2);
+    assert_eq!(timers.snapshot().counts.missed, 1_439);
+}
+
+#[test]
+fn a_burst_must_be_asked_for() {
+    let world = World::new();
+    let (handlers, seen) = telling();
+    let timers = world.start(Handlers::new());
+    let plan = timers.every(MINUTE).unwrap().missed(Missed::Burst);
+    plan.key("k").schedule_bytes(KIND, "").unwrap();
+    timers.stop();
+    world.clock.advance(5 * MINUTE);
+    let timers = world.start(handlers);
+    for n in 0..5 {
+        assert_eq!(receive(&seen), (n, 0, 60 * (n + 1)));
+    }
+    settle(&timers, 5);
+    assert_eq!(world.find("k").unwrap().due.as_millis(), 6 * 60_000);
+}
+
+/// A cron line and a zone are data: another program runs them.
+#[test]
+fn cron_lines_are_stored() {
+    let world = World::new();
+    world.clock.set_wall(SystemTime::UNIX_EPOCH + secs(1_774_657_800)); // 2026-03-28 00:30 UTC
+    let timers = world.start(Handlers::new());
+    let plan = timers.cron("30 2 * * *", "Europe/Berlin").unwrap();
+    plan.key("report").schedule_bytes(KIND, "").unwrap();
+    for (line, zone) in [("* * *", "UTC"), ("* * * * *", "Nowhere"), ("* * * * *", "a;b=c")] {
+        assert!(matches!(timers.cron(line, zone), Err(Error::Rule(_))), "{line} {zone}");
+    }
+    assert!(matches!(timers.cron("0 0 9 * * MON 2020", "UTC"), Err(Error::Rule(_))));
+    timers.stop();
+
+    let (handlers, seen) = telling();
+    let timers = world.start(handlers);
+    world.clock.advance(Duration::from_secs(3_600));
+    assert_eq!(receive(&seen), (0, 0, 1_774_661_400)); // 02:30 CET
+    settle(&timers, 1);
+    world.clock.advance(Duration::from_secs(86_400));
+    // 02:30 does not exist on the 29th: the clock goes from 02:00 to 03:00 at 01:00 UTC.
+    assert_eq!(receive(&seen), (1, 0, 1_774_746_000));
+}
+
+/// A handler that says when the same job is to come again.
+#[test]
+fn a_handler_may_ask_for_another_run() {
+    let world = World::new();
+    let (sender, seen) = unbounded();
+    let handlers = Handlers::new().on_bytes(KIND, move |run, payload| {
+        sender.send((run.occurrence(), run.attempt(), payload.to_vec()))?;
+        Ok(if run.occurrence() < 2 { Next::After(MINUTE) } else { Next::Done })
+    });
+    let timers = world.start(handlers);
+    timers.after(secs(0)).key("k").schedule_bytes(KIND, "p").unwrap();
+    for n in 0..3 {
+        assert_eq!(receive(&seen), (n, 1, b"p".to_vec()));
+        settle(&timers, n + 1);
+        world.clock.advance(MINUTE);
+    }
+    assert!(world.store.is_empty());
+}
+
+#[test]
+fn late_ones_are_dead_or_left_out_if_they_say_so() {
+    let world = World::new();
+    let (handlers, seen) = telling();
+    let timers = world.start(Handlers::new());
+    let plan = |key, late| timers.after(MINUTE).key(key).late(late);
+    plan("within", Late::Within(secs(10))).schedule_bytes(KIND, "").unwrap();
+    plan("skip", Late::Skip(secs(10))).schedule_bytes(KIND, "").unwrap();
+    plan("run", Late::Run).schedule_bytes(KIND, "").unwrap();
+    let soon = SystemTime::UNIX_EPOCH + secs(65);
+    timers.after(MINUTE).key("expires").expires(soon).schedule_bytes(KIND, "").unwrap();
+    let every = timers.every(MINUTE).unwrap().late(Late::Within(secs(10)));
+    every.key("every").schedule_bytes(KIND, "").unwrap();
+    timers.stop();
+    world.clock.advance(MINUTE + secs(20));
+    let timers = world.start(handlers);
+    assert_eq!(receive(&seen), (0, 0, 60), "the one that runs however late");
+    wait_until("all are judged", || {
+        let counts = timers.snapshot().counts;
+        (counts.dead, counts.skipped, counts.given_up, counts.acked) == (2, 1, 1, 1)
+    });
+    let dead = timers.dead(None, 9).unwrap();
+    let mut reasons: Vec<_> =
+        dead.iter().map(|dead| (dead.job.key.to_string(), dead.reason.as_str())).collect();
+    reasons.sort();
+    assert_eq!(reasons[0], ("expires".to_owned(), "expired"));
+    assert_eq!((reasons[1].0.as_str(), reasons[1].1.contains("late")), ("within", true));
+    assert!(world.has_event(|kind| matches!(kind, EventKind::GaveUp(_))));
+    world.clock.advance(secs(40));
+    assert_eq!(receive(&seen), (1, 0, 120), "the periodic one goes on");
+}
+
+/// The same job on two machines with a failing handler: the series goes on after the last attempt.
+#[test]
+fn a_series_outlives_an_occurrence_that_fails() {
+    let world = World::new();
+    let handlers = Handlers::new().on_bytes(KIND, |run, _| {
+        if run.occurrence() == 0 { Err("broken".into()) } else { Ok(Next::Done) }
+    });
+    let timers = world.start(handlers);
+    let plan = timers.every(MINUTE).unwrap().max_attempts(2);
+    plan.key("k").schedule_bytes(KIND, "").unwrap();
+    world.clock.advance(MINUTE);
+    wait_until("a retry", || timers.snapshot().counts.retried == 1);
+    world.clock.advance(secs(1));
+    wait_until("it is given up", || timers.snapshot().counts.given_up == 1);
+    world.clock.advance(MINUTE);
+    settle(&timers, 1);
+    assert_eq!((world.find("k").unwrap().occurrence, timers.dead(None, 9).unwrap().len()), (2, 0));
+}
