@@ -25,9 +25,10 @@
 //!
 //! * [`Comparison`](Work::Comparison). The keys of two timers are compared in a search. Where a
 //!   library's ordered map searches, its keys are [`Metered`] and tell of each comparison that is
-//!   really made; where a library sorts, the closure that compares does. Besides, each [`pop_expired`](crate::Timer::pop_expired) counts one, for it asks
-//!   whether the next timer is due; so [`advance`](crate::Timer::advance) counts one for each timer
-//!   that it takes out one by one, and one for the end.
+//!   really made; where a library sorts, the closure that compares does. Besides, each
+//!   [`pop_expired`](crate::Timer::pop_expired) counts one, for it asks whether the next timer is
+//!   due; so [`advance`](crate::Timer::advance) counts one for each timer that it takes out one by
+//!   one, and one for the end.
 //! * [`Link`](Work::Link). A link is followed to the next entry of a search or a pass, or is
 //!   written. To put an entry into a list that is linked both ways is
 //!   [four](crate::lists::LINKS_IN), to take it out [two](crate::lists::LINKS_OUT).
