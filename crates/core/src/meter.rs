@@ -23,11 +23,12 @@
 //! a pass reads of an entry, a slot or a level, and compares with the clock or with the best so
 //! far, is one step.
 //!
-//! * [`Comparison`](Work::Comparison). The keys of two timers are compared in a search. A library's
-//!   ordered map or sort counts too: its keys are [`Metered`] and tell of each comparison that is
-//!   really made. Besides, each [`pop_expired`](crate::Timer::pop_expired) counts one, for it asks
-//!   whether the next timer is due; so [`advance`](crate::Timer::advance) counts one for each timer
-//!   that it takes out one by one, and one for the end.
+//! * [`Comparison`](Work::Comparison). The keys of two timers are compared in a search. Where a
+//!   library's ordered map searches, its keys are [`Metered`] and tell of each comparison that is
+//!   really made; where a library sorts, the closure that compares does. Besides, each
+//!   [`pop_expired`](crate::Timer::pop_expired) counts one, for it asks whether the next timer is
+//!   due; so [`advance`](crate::Timer::advance) counts one for each timer that it takes out one by
+//!   one, and one for the end.
 //! * [`Link`](Work::Link). A link is followed to the next entry of a search or a pass, or is
 //!   written. To put an entry into a list that is linked both ways is
 //!   [four](crate::lists::LINKS_IN), to take it out [two](crate::lists::LINKS_OUT).
@@ -170,13 +171,11 @@ impl Meter for CountingMeter {
 ///
 /// let meter = CountingMeter::default();
 /// let mut map = BTreeMap::new();
-/// for (deadline, name) in [(30, "a"), (10, "b"), (20, "c")] {
-///     map.insert(Metered::new(deadline, &meter), name);
-/// }
-/// // None with the first, then one with 30, then one with 10 and one with 30.
-/// assert_eq!(meter.count(Work::Comparison), 3);
+/// map.insert(Metered::new(30, &meter), "a"); // there is none to be compared with
+/// map.insert(Metered::new(10, &meter), "b");
+/// assert_eq!(meter.count(Work::Comparison), 1);
 /// assert_eq!(map.remove(&Metered::new(10, &meter)), Some("b"));
-/// assert_eq!(meter.count(Work::Comparison), 4);
+/// assert!(meter.count(Work::Comparison) > 1);
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Metered<K, M> {

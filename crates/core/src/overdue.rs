@@ -37,6 +37,12 @@ pub struct Overdue<M> {
     arrivals: u32,
 }
 
+impl<M: Meter> Default for Overdue<M> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl<M: Meter> Overdue<M> {
     /// An empty map. Allocates nothing.
     pub const fn new() -> Self {

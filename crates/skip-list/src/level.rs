@@ -122,22 +122,19 @@ impl Level {
         deadline: Tick,
         meter: &impl Meter,
     ) -> u32 {
-        let is_passed = |link: Link| {
-            meter.tally(Work::Comparison, u64::from(link.at != NONE));
-            link.reaches(deadline)
-        };
         let mut node = self.node(nodes, at);
-        while is_passed(node.second()) {
+        while node.second().reaches(deadline) {
+            meter.tally(Work::Comparison, 1);
             meter.tally(Work::Link, 1);
             at = node.second().at;
             node = self.node(nodes, at);
         }
-        // Known to be the last without a visit.
-        if !is_passed(node.next()) {
-            return at;
-        }
+        // The second link led too far, and the first is read. Either may lead to the end, which is
+        // compared like a node: it stands for Pugh's NIL.
+        meter.tally(Work::Comparison, 2);
         meter.tally(Work::Link, 1);
-        node.next().at
+        // Known to be the last without a visit.
+        if node.next().reaches(deadline) { node.next().at } else { at }
     }
 
     /// Puts a node behind another.
