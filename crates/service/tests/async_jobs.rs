@@ -211,7 +211,7 @@ fn a_spawner_that_panics_abandons_the_run() {
 fn where_nobody_may_wait_for_it_it_is_refused() {
     let rig = Rig::new();
     let held = vec![7];
-    let rejected = rig.timers.after(ms(1)).run_async(move |_| ready(drop(held))).unwrap_err();
+    let rejected = rig.timers.after(ms(1)).run_async(move |_| async { drop(held) }).unwrap_err();
     assert_eq!(rejected.reason, Reason::NoExecutor);
     let closures = rig.timers.every(ms(1)).run_async_overlapping(|_| ready(())).unwrap_err();
     assert_eq!(closures.reason, Reason::NoExecutor);

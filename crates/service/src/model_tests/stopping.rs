@@ -5,11 +5,15 @@
 use super::{check, counted};
 use crate::sync::{Sender, unbounded};
 use crate::{
-    ChangeError, Group, Handle, JobHandle, ManualClock, Reason, Run, Service, Status, Stop, Stopped,
+    AsyncRun, ChangeError, Group, Handle, JobHandle, ManualClock, Reason, Run, Service, Status,
+    Stop, Stopped,
 };
 use loom::thread;
+use std::future::ready;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -276,4 +280,43 @@ fn a_drain_hears_of_the_end_of_the_last_job() {
         assert_eq!([first.status(), second.status()], [Status::Finished; 2]);
         all_over(&timers, &stopped);
     });
+}
+
+/// A run that is a future, on an executor with a thread of its own, which polls it or drops it: the
+/// stop waits for it, and hears of its end.
+#[test]
+fn a_future_runs_or_comes_back_wherever_it_is_polled() {
+    for polls in [true, false] {
+        check(2, move || future_runs_or_comes_back(polls));
+    }
+}
+
+fn future_runs_or_comes_back(polls: bool) {
+    let (sender, runs) = unbounded::<AsyncRun>();
+    let builder = Service::builder().inline().shards(1).clock(ManualClock::new());
+    let service = builder.spawn_on(move |run| drop(sender.send(run))).start().unwrap();
+    let executor = thread::spawn(move || {
+        while let Ok(mut run) = runs.recv() {
+            let mut context = Context::from_waker(Waker::noop());
+            assert!(!polls || Pin::new(&mut run).poll(&mut context).is_ready());
+        }
+    });
+    let timers = service.handle();
+    let (job, ran) = counted();
+    let called = move |run: &Run<'_>| {
+        job(run);
+        ready(())
+    };
+    let job = timers.after(Duration::ZERO).tracked().run_async(called).unwrap();
+    let stopped = service.stop(Stop::Wait);
+    if polls {
+        ran_or_came_back(&stopped, &job, ran());
+        all_over(&timers, &stopped);
+    }
+    let snapshot = timers.snapshot();
+    let ends = ran() + stopped.jobs.len() + snapshot.counts.abandoned as usize;
+    assert_eq!((ends, snapshot.in_flight, snapshot.jobs), (1, 0, 0));
+    // With them the sender goes, and so the executor ends.
+    drop((timers, job, stopped));
+    executor.join().unwrap();
 }

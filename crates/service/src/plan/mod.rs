@@ -19,14 +19,14 @@ impl Handle {
     /// and a time of day. One that is past is due at once.
     ///
     /// A job for a `SystemTime` follows the wall clock, see [`When`]. If it is
-    /// [moved](JobHandle::refresh) by a delay, it waits for a moment of the service's clock from
-    /// then on.
+    /// [moved](crate::JobHandle::refresh) by a delay, it waits for a moment of the service's clock
+    /// from then on.
     pub fn at(&self, when: impl Into<When>) -> OneShot<'_> {
         OneShot { options: Options::new(self, when.into().due(self.clock())) }
     }
 
     /// Plans a job that is run again and again, first a period from now, without end unless
-    /// [`times`](Periodic::times) says so.
+    /// [`times`](crate::Periodic::times) says so.
     pub fn every(&self, period: Duration) -> Periodic<'_> {
         Periodic::new(self, period, self.now().checked_add(period))
     }
@@ -159,8 +159,8 @@ macro_rules! common_methods {
         ///
         /// Until a try succeeds or the last has failed, the job is not over and keeps its key. A
         /// periodic job keeps its schedule: if its next run is due before another try is, that is
-        /// the next try. Tries are runs beside those that [`times`](Periodic::times) counts. Runs
-        /// that [overlap](Periodic::run_overlapping) are not tried again.
+        /// the next try. Tries are runs beside those that [`times`](crate::Periodic::times) counts.
+        /// Runs that [overlap](crate::Periodic::run_overlapping) are not tried again.
         pub fn retry(mut self, backoff: Backoff) -> Self {
             self.options.more().retry = Some(backoff);
             self

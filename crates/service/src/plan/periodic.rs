@@ -163,9 +163,9 @@ impl<'h> Periodic<'h> {
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
     }
 
-    /// Schedules an async job, see [`OneShot::run_async`]. One run at a time: the next begins when
-    /// the future of the one before is ready, and periods that pass meanwhile are
-    /// [missed](Self::missed) as with a closure.
+    /// Schedules an async job, see [`OneShot::run_async`](crate::OneShot::run_async). One run at a
+    /// time: the next begins when the future of the one before is ready, and periods that pass
+    /// meanwhile are [missed](Self::missed) as with a closure.
     ///
     /// ```
     /// use std::time::Duration;
