@@ -46,10 +46,11 @@ impl Scan {
         while self.waiting.len() < max && !self.ended {
             let mut command = redis::cmd("HSCAN");
             command.arg(&connection.keys.states).arg(self.cursor).arg("COUNT").arg(COUNT);
-            let (cursor, found): (u64, Vec<(Vec<u8>, Vec<u8>)>) = connection.query(&command)?;
+            // Keys and states, one after the other.
+            let (cursor, found): (u64, Vec<Vec<u8>>) = connection.query(&command)?;
             self.cursor = cursor;
             self.ended = cursor == 0;
-            let keys = found.into_iter().map(|(key, _)| Key::new(key));
+            let keys = found.into_iter().step_by(2).map(Key::new);
             let keys: Result<Vec<_>, _> = keys.collect();
             self.waiting.extend(keys.map_err(|error| StoreError::Damaged(error.to_string()))?);
         }

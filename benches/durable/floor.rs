@@ -1,0 +1,145 @@
+//! The floor: the databases bare, by a program that knows in advance what is asked of it.
+
+use crate::subject::{PAYLOAD, Subject, key};
+use anyhow::Result;
+use rusqlite::{Connection, TransactionBehavior, params};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+/// Milliseconds since 1970, so much later than now.
+fn after(delay: Duration) -> i64 {
+    let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+    i64::try_from((now + delay).as_millis()).unwrap_or(i64::MAX)
+}
+
+/// One table and one index in a file.
+pub(crate) struct BareSqlite(Connection);
+
+impl BareSqlite {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let connection = Connection::open(path)?;
+        connection.execute_batch(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -32768;
+             PRAGMA wal_autocheckpoint = 4000;
+             CREATE TABLE IF NOT EXISTS job (
+                 key BLOB PRIMARY KEY, due INTEGER NOT NULL, payload BLOB NOT NULL) WITHOUT ROWID;
+             CREATE INDEX IF NOT EXISTS job_due ON job (due);",
+        )?;
+        Ok(Self(connection))
+    }
+
+    /// One transaction.
+    fn each(&mut self, sql: &str, jobs: &[u64], due: Option<i64>) -> Result<()> {
+        let transaction = self.0.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        {
+            let mut statement = transaction.prepare_cached(sql)?;
+            for job in jobs {
+                match due {
+                    Some(due) => statement.execute(params![key(*job), due])?,
+                    None => statement.execute(params![key(*job)])?,
+                };
+            }
+        }
+        Ok(transaction.commit()?)
+    }
+}
+
+impl Subject for BareSqlite {
+    fn schedule(&mut self, jobs: &[u64], delay: Duration) -> Result<()> {
+        let transaction = self.0.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        {
+            let mut insert = transaction.prepare_cached("INSERT INTO job VALUES (?1, ?2, ?3)")?;
+            for job in jobs {
+                insert.execute(params![key(*job), after(delay), PAYLOAD])?;
+            }
+        }
+        Ok(transaction.commit()?)
+    }
+
+    fn refresh(&mut self, jobs: &[u64], delay: Duration) -> Result<()> {
+        self.each("UPDATE job SET due = ?2 WHERE key = ?1", jobs, Some(after(delay)))
+    }
+
+    fn cancel(&mut self, jobs: &[u64]) -> Result<()> {
+        self.each("DELETE FROM job WHERE key = ?1", jobs, None)
+    }
+
+    fn fire(&mut self, max: usize) -> Result<usize> {
+        let transaction = self.0.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let fired = {
+            let sql = "SELECT key FROM job WHERE due <= ?1 ORDER BY due LIMIT ?2";
+            let mut select = transaction.prepare_cached(sql)?;
+            let max = i64::try_from(max)?;
+            let keys = select.query_map([after(Duration::ZERO), max], |row| row.get(0))?;
+            let keys: Vec<Vec<u8>> = keys.collect::<Result<_, _>>()?;
+            let mut delete = transaction.prepare_cached("DELETE FROM job WHERE key = ?1")?;
+            for key in &keys {
+                delete.execute([key])?;
+            }
+            keys.len()
+        };
+        transaction.commit()?;
+        Ok(fired)
+    }
+
+    fn count(&mut self) -> Result<u64> {
+        let count: i64 = self.0.query_row("SELECT count(*) FROM job", (), |row| row.get(0))?;
+        Ok(count.cast_unsigned())
+    }
+}
+
+/// One sorted set and one hash, pipelined.
+pub(crate) struct BareRedis(redis::Connection);
+
+impl BareRedis {
+    pub(crate) fn open(url: &str) -> Result<Self> {
+        Ok(Self(redis::Client::open(url)?.get_connection()?))
+    }
+}
+
+impl Subject for BareRedis {
+    fn schedule(&mut self, jobs: &[u64], delay: Duration) -> Result<()> {
+        let mut pipe = redis::pipe();
+        for job in jobs {
+            let (key, due) = (key(*job), after(delay));
+            pipe.cmd("ZADD").arg("bare:due").arg(due).arg(&key).ignore();
+            pipe.cmd("HSET").arg("bare:job").arg(&key).arg(&PAYLOAD).ignore();
+        }
+        Ok(pipe.exec(&mut self.0)?)
+    }
+
+    fn refresh(&mut self, jobs: &[u64], delay: Duration) -> Result<()> {
+        let mut pipe = redis::pipe();
+        for job in jobs {
+            pipe.cmd("ZADD").arg("bare:due").arg("XX").arg(after(delay)).arg(&key(*job)).ignore();
+        }
+        Ok(pipe.exec(&mut self.0)?)
+    }
+
+    fn cancel(&mut self, jobs: &[u64]) -> Result<()> {
+        let mut pipe = redis::pipe();
+        for job in jobs {
+            pipe.cmd("ZREM").arg("bare:due").arg(&key(*job)).ignore();
+            pipe.cmd("HDEL").arg("bare:job").arg(&key(*job)).ignore();
+        }
+        Ok(pipe.exec(&mut self.0)?)
+    }
+
+    fn fire(&mut self, max: usize) -> Result<usize> {
+        let mut find = redis::cmd("ZRANGEBYSCORE");
+        find.arg("bare:due").arg("-inf").arg(after(Duration::ZERO)).arg("LIMIT").arg(0).arg(max);
+        let keys: Vec<Vec<u8>> = find.query(&mut self.0)?;
+        if !keys.is_empty() {
+            let mut pipe = redis::pipe();
+            pipe.cmd("HMGET").arg("bare:job").arg(&keys).ignore();
+            pipe.cmd("ZREM").arg("bare:due").arg(&keys).ignore();
+            pipe.cmd("HDEL").arg("bare:job").arg(&keys).ignore();
+            pipe.exec(&mut self.0)?;
+        }
+        Ok(keys.len())
+    }
+
+    fn count(&mut self) -> Result<u64> {
+        Ok(redis::cmd("ZCARD").arg("bare:due").query(&mut self.0)?)
+    }
+}

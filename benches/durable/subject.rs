@@ -1,0 +1,110 @@
+//! What is measured, and the stores as such.
+
+use anyhow::{Result, ensure};
+use std::time::Duration;
+use wheelhouse_durable::store::{
+    Change, Key, Kind, Kinds, Leased, Outcome, Put, Store, StoreError, When,
+};
+
+/// Something that keeps jobs. Jobs have numbers here.
+pub(crate) trait Subject: Send {
+    /// Schedules them, due after so long.
+    fn schedule(&mut self, jobs: &[u64], delay: Duration) -> Result<()>;
+
+    /// Moves them; all are there.
+    fn refresh(&mut self, jobs: &[u64], delay: Duration) -> Result<()>;
+
+    /// Cancels them; all are there.
+    fn cancel(&mut self, jobs: &[u64]) -> Result<()>;
+
+    /// Takes up to so many that are due, and ends them; how many there were.
+    fn fire(&mut self, max: usize) -> Result<usize>;
+
+    /// How many there are.
+    fn count(&mut self) -> Result<u64>;
+}
+
+/// The payload of all jobs.
+pub(crate) const PAYLOAD: [u8; 64] =
+    *b"The payload of a job: as long as what most of them carry around.";
+
+/// The key of a job: as random as a UUID, so that neighbours in time are none in the table.
+pub(crate) fn key(job: u64) -> [u8; 16] {
+    let high = job.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut key = [0; 16];
+    key[..8].copy_from_slice(&high.to_be_bytes());
+    key[8..].copy_from_slice(&job.to_be_bytes());
+    key
+}
+
+/// A store as such.
+pub(crate) struct Stored(pub(crate) Box<dyn Store>);
+
+impl Stored {
+    fn commit(&mut self, changes: &[Change], answer: Outcome) -> Result<()> {
+        let outcomes = self.0.commit(changes)?;
+        ensure!(outcomes.len() == changes.len(), "{} answers", outcomes.len());
+        let other = outcomes.iter().find(|outcome| **outcome != answer);
+        ensure!(other.is_none(), "{other:?} instead of {answer:?}");
+        Ok(())
+    }
+}
+
+fn name(job: u64) -> Key {
+    Key::new(key(job)).expect("16 bytes")
+}
+
+fn kind() -> Kind {
+    "bench/1".into()
+}
+
+impl Subject for Stored {
+    fn schedule(&mut self, jobs: &[u64], delay: Duration) -> Result<()> {
+        let (kind, when) = (kind(), When::After(delay));
+        let put = |job: &u64| {
+            let (key, kind, policy) = (name(*job), kind.clone(), String::new());
+            Change::Put(Put { key, kind, payload: PAYLOAD.to_vec(), policy, when, replace: false })
+        };
+        self.commit(&jobs.iter().map(put).collect::<Vec<_>>(), Outcome::Done)
+    }
+
+    fn refresh(&mut self, jobs: &[u64], delay: Duration) -> Result<()> {
+        let when = When::After(delay);
+        let moves = jobs.iter().map(|job| Change::Move { key: name(*job), when });
+        self.commit(&moves.collect::<Vec<_>>(), Outcome::Done)
+    }
+
+    fn cancel(&mut self, jobs: &[u64]) -> Result<()> {
+        let cancels = jobs.iter().map(|job| Change::Cancel { key: name(*job) });
+        self.commit(&cancels.collect::<Vec<_>>(), Outcome::Cancelled)
+    }
+
+    fn fire(&mut self, max: usize) -> Result<usize> {
+        let mut leased: Vec<Leased> = Vec::new();
+        self.0.claim(&Kinds::new([kind()]), max, Duration::from_secs(30), &mut leased)?;
+        let ack =
+            |Leased { job, token, .. }: Leased| Change::Ack { key: job.key, token, again: None };
+        let acks: Vec<_> = leased.into_iter().map(ack).collect();
+        self.commit(&acks, Outcome::Done)?;
+        Ok(acks.len())
+    }
+
+    fn count(&mut self) -> Result<u64> {
+        let (mut count, mut last) = (0, None);
+        loop {
+            let before = count;
+            self.0.scan(last.clone().as_ref(), 10_000, &mut |row| {
+                count += 1;
+                last = Some(row.key.clone());
+            })?;
+            if count == before {
+                return Ok(count);
+            }
+        }
+    }
+}
+
+/// A store that was opened.
+pub(crate) fn stored(store: Result<impl Store, StoreError>) -> Result<Box<dyn Subject>> {
+    Ok(Box::new(Stored(Box::new(store?))))
+}

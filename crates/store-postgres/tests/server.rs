@@ -1,0 +1,162 @@
+//! Transactions of the user's, several writers of one key, and databases that are newer, foreign,
+//! or not durable.
+
+mod common;
+
+use common::{queue, shared};
+use std::future::Future;
+use std::time::Duration;
+use tokio_postgres::{Client, NoTls};
+use wheelhouse_durable::store::{
+    Change, Key, Kinds, Leased, Outcome, Put, Store, StoreError, When,
+};
+use wheelhouse_store_postgres::{PostgresStore, ack_in, commit_in, tokio_postgres};
+use wheelhouse_test_servers::Server;
+
+fn key(name: &str) -> Key {
+    Key::new(name).unwrap()
+}
+
+fn put(name: &str, delay: u64) -> Change {
+    Change::Put(Put {
+        key: key(name),
+        kind: "work/1".into(),
+        payload: name.as_bytes().to_vec(),
+        policy: String::new(),
+        when: When::After(Duration::from_millis(delay)),
+        replace: false,
+    })
+}
+
+fn claim(store: &mut PostgresStore) -> Vec<Leased> {
+    let mut leased = Vec::new();
+    let kinds = Kinds::new(["work/1"]);
+    store.claim(&kinds, 9, Duration::from_secs(30), &mut leased).expect("a claim succeeds");
+    leased
+}
+
+fn rows(store: &mut PostgresStore) -> usize {
+    let mut rows = 0;
+    store.scan(None, 1_000, &mut |_| rows += 1).unwrap();
+    rows
+}
+
+/// Runs a user's own asynchronous code.
+fn run<T>(call: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(call)
+}
+
+async fn connect(url: &str) -> Client {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+/// The job, its effect and its end are there with what they belong to, or not at all.
+#[test]
+fn jobs_and_acks_share_transactions_with_the_users_tables() {
+    let Some(url) = shared() else { return };
+    let queue = queue();
+    let mut store = PostgresStore::connect(&url, &queue).unwrap();
+    run(async {
+        let mut shop = connect(&url).await;
+        shop.batch_execute("CREATE TABLE orders (id text)").await.unwrap();
+        for (name, commit) in [("lost", false), ("kept", true)] {
+            let transaction = shop.transaction().await.unwrap();
+            transaction.execute("INSERT INTO orders VALUES ($1)", &[&name]).await.unwrap();
+            let outcomes = commit_in(&transaction, &queue, &[put(name, 0)]).await.unwrap();
+            assert_eq!(outcomes, [Outcome::Done]);
+            if commit { transaction.commit().await } else { transaction.rollback().await }.unwrap();
+        }
+    });
+    std::thread::sleep(Duration::from_millis(2));
+    let leased = claim(&mut store);
+    assert_eq!(leased.len(), 1);
+    let (name, token) = (key("kept"), leased[0].token);
+    assert_eq!(leased[0].job.key, name);
+    let ack = |commit: bool| {
+        run(async {
+            let mut shop = connect(&url).await;
+            let transaction = shop.transaction().await.unwrap();
+            let outcome = ack_in(&transaction, &queue, &name, token).await.unwrap();
+            if commit { transaction.commit().await } else { transaction.rollback().await }.unwrap();
+            outcome
+        })
+    };
+    assert_eq!((ack(false), rows(&mut store)), (Outcome::Done, 1));
+    assert_eq!((ack(true), rows(&mut store)), (Outcome::Done, 0));
+    assert_eq!(ack(true), Outcome::Absent);
+}
+
+/// Four connections put and cancel the same few keys in batches, in whatever order: no deadlock, no
+/// error, and of each key at most one job.
+#[test]
+fn many_may_write_the_same_keys() {
+    let Some(url) = shared() else { return };
+    let queue = queue();
+    let mut store = PostgresStore::connect(&url, &queue).unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..4_usize {
+            let (url, queue) = (&url, &queue);
+            scope.spawn(move || {
+                let mut store = PostgresStore::connect(url, queue).unwrap();
+                for round in 0..40 {
+                    let names = (0..10).map(|n| format!("{}", (n * (2 * thread + 1) + round) % 10));
+                    let changes: Vec<_> = names
+                        .enumerate()
+                        .map(|(n, name)| match (n + round + thread) % 3 {
+                            0 => Change::Cancel { key: key(&name) },
+                            _ => put(&name, 1_000_000),
+                        })
+                        .collect();
+                    assert_eq!(store.commit(&changes).unwrap().len(), 10);
+                }
+            });
+        }
+    });
+    assert!(rows(&mut store) <= 10);
+}
+
+/// A store waits, which a task must not: that is an error, and no panic.
+#[test]
+fn a_call_from_an_asynchronous_task_is_refused() {
+    let Some(url) = shared() else { return };
+    let mut store = PostgresStore::connect(&url, &queue()).unwrap();
+    run(async {
+        let refused = |error| matches!(error, Err(StoreError::Refused(_)));
+        assert!(refused(PostgresStore::connect(&url, "a").map(drop)));
+        assert!(refused(store.commit(&[put("a", 0)]).map(drop)));
+        drop(store);
+    });
+}
+
+#[test]
+fn newer_and_foreign_databases_are_not_touched() {
+    let Some(server) = Server::postgres() else { return };
+    let url = common::url(&server);
+    let refusal = || PostgresStore::connect(&url, "a").expect_err("it is refused");
+    let execute = |sql: &str| {
+        run(async { connect(&url).await.batch_execute(sql).await.unwrap() });
+    };
+    execute("CREATE SCHEMA wheelhouse; CREATE TABLE wheelhouse.meta (barn text)");
+    let error = refusal();
+    assert!(matches!(error, StoreError::Foreign(_)), "{error:?}");
+    execute("DROP SCHEMA wheelhouse CASCADE");
+    drop(PostgresStore::connect(&url, "a").unwrap());
+    execute("UPDATE wheelhouse.meta SET format = 2");
+    assert!(matches!(refusal(), StoreError::Format { found: 2, known: 1 }));
+    execute("UPDATE wheelhouse.meta SET format = 1");
+
+    execute("ALTER SYSTEM SET full_page_writes = off");
+    execute("SELECT pg_reload_conf()");
+    let error = loop {
+        // The server reads its configuration when it comes to it.
+        if let Err(error) = PostgresStore::connect(&url, "a") {
+            break error;
+        }
+    };
+    assert!(error.to_string().contains("set `full_page_writes = on`"), "{error}");
+    assert!(PostgresStore::builder(&url, "a").unwrap().unchecked().connect().is_ok());
+    assert!(matches!(PostgresStore::connect("no url", "a"), Err(StoreError::Refused(_))));
+}
