@@ -118,6 +118,7 @@ fn a_stop_gives_back_what_has_not_begun() {
     });
     let builder = world.builder(handlers).workers(1);
     let timers = builder.start(world.store.clone()).unwrap();
+    let go = go; // Dropped before the timers: a test that fails does not hang.
     for n in 0..5 {
         timers.after(secs(0)).key(format!("{n}")).schedule_bytes(KIND, "").unwrap();
     }
@@ -148,6 +149,7 @@ fn a_stop_need_not_wait_for_ever() {
         Ok(Next::Done)
     });
     let timers = world.start(handlers);
+    let go = go; // Dropped before the timers: a test that fails does not hang.
     timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
     begun.recv_timeout(secs(20)).unwrap();
     assert_eq!(timers.stop_within(std::time::Duration::from_millis(10)), 1);

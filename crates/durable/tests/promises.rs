@@ -90,6 +90,7 @@ fn a_machine_that_was_cut_off_is_superseded() {
     let store = FaultyStore::new(&world);
     let faults = store.faults.clone();
     let first = world.builder(handlers).start(store).unwrap();
+    let go = go; // Dropped before the timers: a test that fails does not hang.
     first.after(secs(1)).key("k").schedule_bytes(KIND, "").unwrap();
     world.clock.advance(secs(1));
     let old = receive(&begun);
@@ -121,6 +122,7 @@ fn leases_are_renewed_while_a_handler_works() {
         Ok(Next::Done)
     });
     let timers = world.start(handlers);
+    let go = go; // Dropped before the timers: a test that fails does not hang.
     timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
     receive(&begun);
     for third in 1..=9 {
@@ -224,6 +226,7 @@ fn cancel_has_one_answer() {
         Err("it fails".into())
     });
     let timers = world.start(handlers);
+    let go = go; // Dropped before the timers: a test that fails does not hang.
     assert_eq!(timers.cancel("k").unwrap(), Cancel::Absent);
     assert!(matches!(timers.refresh("k", MINUTE), Err(Error::Absent(_))));
     timers.after(secs(0)).key("k").schedule_bytes(KIND, "").unwrap();
@@ -260,6 +263,7 @@ fn a_replacement_begins_after_the_run() {
         Ok(Next::Done)
     });
     let timers = world.start(handlers);
+    let go = go; // Dropped before the timers: a test that fails does not hang.
     timers.after(secs(0)).key("k").schedule_bytes(KIND, "old").unwrap();
     assert_eq!(receive(&begun), b"old");
     timers.after(secs(0)).replacing("k").schedule_bytes(KIND, "new").unwrap();
