@@ -15,6 +15,9 @@ pub trait Contender {
     /// What it is, in a line.
     fn about(&self) -> &'static str;
 
+    /// What it plays unless it is asked for by its name: that in which it differs from another.
+    fn plays(&self) -> &'static [Experiment];
+
     /// Plays an experiment on a new facility.
     ///
     /// # Errors
@@ -28,17 +31,28 @@ pub trait Contender {
 pub struct Entry<F> {
     name: &'static str,
     about: &'static str,
+    plays: &'static [Experiment],
     start: fn(Duration) -> Result<F>,
 }
 
 impl<F: Facility + 'static> Entry<F> {
-    /// Name, description, and how to start it with a tick.
+    /// Name, description, and how to start it with a tick. It plays everything.
     pub fn boxed(
         name: &'static str,
         about: &'static str,
         start: fn(Duration) -> Result<F>,
     ) -> Box<dyn Contender> {
-        Box::new(Self { name, about, start })
+        Self::of_some(name, about, &Experiment::ALL, start)
+    }
+
+    /// The same, where some experiments show all that is special about it.
+    pub fn of_some(
+        name: &'static str,
+        about: &'static str,
+        plays: &'static [Experiment],
+        start: fn(Duration) -> Result<F>,
+    ) -> Box<dyn Contender> {
+        Box::new(Self { name, about, plays, start })
     }
 }
 
@@ -49,6 +63,10 @@ impl<F: Facility> Contender for Entry<F> {
 
     fn about(&self) -> &'static str {
         self.about
+    }
+
+    fn plays(&self) -> &'static [Experiment] {
+        self.plays
     }
 
     fn play(&self, experiment: Experiment, load: &Load) -> Result<Played> {

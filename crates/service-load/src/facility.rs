@@ -1,6 +1,6 @@
 //! What is put under load.
 
-use crate::ledger::Job;
+use crate::ledger::{Beat, Job};
 use anyhow::{Context, Result, ensure};
 use std::sync::mpsc;
 use std::thread;
@@ -37,6 +37,10 @@ pub trait Facility: Sync + Sized {
 
     /// Moves a job to a later time.
     fn refresh(&self, session: &Self::Session, due: Instant) -> Answer;
+
+    /// Runs a job at this moment and then after each period, as often as is left of it. Whether it
+    /// was taken.
+    fn every(&self, first: Instant, period: Duration, beat: Beat) -> bool;
 
     /// Returns when all that was given before the call has been taken in, with `pending` jobs left:
     /// so that nothing is counted that is still lying in a queue. The clock runs: nothing is done

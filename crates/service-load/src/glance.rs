@@ -2,21 +2,24 @@
 //! facility.
 
 use crate::experiments::Experiment;
-use crate::judged::{Sample, samples, verdict};
+use crate::judged::{Sample, samples, table};
 use crate::run::{Row, Run};
 use wheelhouse_machine::provenance;
 use wheelhouse_present::table::{Cell, Column, Table};
 
 /// What is shown: the head of the column, and the figure.
-const SHOWN: [(&str, Experiment, &str); 8] = [
+const SHOWN: [(&str, Experiment, &str); 11] = [
     ("pairs/s", Experiment::PairsWindow, "pairs/s"),
+    ("schedules/s", Experiment::Schedule, "jobs/s"),
+    ("bytes/job", Experiment::Schedule, "bytes/job"),
+    ("refreshes/s", Experiment::Refresh, "refreshes/s"),
     ("fires\np50", Experiment::Fires, "p50"),
     ("fires\np99", Experiment::Fires, "p99"),
     ("fires\np99.9", Experiment::Fires, "p99.9"),
     ("CPU/fire", Experiment::Fires, "CPU/job"),
+    ("CPU/periodic\nrun", Experiment::Periodic, "CPU/run"),
     ("sessions\nlatest", Experiment::Sessions, "max"),
     ("burst\nruns/s", Experiment::Audit, "runs/s"),
-    ("bytes/job", Experiment::Audit, "bytes/job"),
 ];
 
 /// The table, if enough was played to fill it.
@@ -36,9 +39,7 @@ pub(crate) fn at_a_glance(run: &Run) -> Option<Table> {
     for experiment in
         Experiment::ALL.into_iter().filter(|it| SHOWN.iter().any(|(_, shown, _)| shown == it))
     {
-        let verdict =
-            verdict(run, experiment).map_or(String::new(), |verdict| format!(" {verdict}"));
-        table.notes.push(format!("{}.{verdict}", experiment.title(&run.load)));
+        table.notes.push(format!("{}.", experiment.title(&run.load)));
     }
     Some(table)
 }
@@ -58,11 +59,12 @@ fn cell(run: &Run, facility: &str, experiment: Experiment, figure: &str) -> Cell
     found.map_or_else(Cell::missing, Sample::cell)
 }
 
-/// The table as it stands in a README: what was played, where, and when.
+/// The table as it stands in a README, with what is asked: what was played, where, and when.
 pub(crate) fn section(run: &Run) -> Option<String> {
-    let mut table = at_a_glance(run)?;
-    table.notes.push(format!("Measured on {}.", provenance::line(&run.provenance)));
-    Some(table.markdown())
+    let mut glance = at_a_glance(run)?;
+    glance.notes.push(format!("Measured on {}.", provenance::line(&run.provenance)));
+    let asked = table(run).map_or(String::new(), |table| table.markdown() + "\n");
+    Some(asked + &glance.markdown())
 }
 
 #[cfg(test)]
@@ -102,7 +104,8 @@ mod tests {
         );
         assert_eq!(line("other").matches("WRONG").count(), SHOWN.len());
         assert!(
-            text.contains("p99.9 at most 1.05 ms: kept") && text.contains("Measured on"),
+            text.contains("| fires | wheelhouse | p50 | at most 100 µs | 5.00 µs | reached |")
+                && text.contains("Measured on"),
             "{text}"
         );
     }

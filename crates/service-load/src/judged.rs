@@ -1,13 +1,12 @@
-//! The figures of a run over its repetitions, and whether our service keeps what is asked of it.
+//! The figures of a run over its repetitions, and whether our service reaches what is asked of it.
 
-use crate::experiments::{Asked, Experiment};
+use crate::experiments::Experiment;
+use crate::facilities::Machine;
 use crate::figures::Figure;
 use crate::run::{Row, Run};
+use crate::targets::{Bound, OURS, TARGETS, Target};
 use wheelhouse_present::stats::{median, relative_deviation};
-use wheelhouse_present::table::Cell;
-
-/// The name of the service under test, of which something is asked.
-pub(crate) const OURS: &str = "wheelhouse";
+use wheelhouse_present::table::{Cell, Column, Table};
 
 /// A figure with its values, one for each repetition.
 pub(crate) struct Sample {
@@ -48,55 +47,130 @@ pub(crate) fn samples(rows: &[&Row]) -> Vec<Sample> {
     samples
 }
 
-/// What our service has played of an experiment, if that was right.
-fn ours(run: &Run, experiment: Experiment) -> Vec<&Row> {
-    let is_ours =
-        |row: &&Row| row.experiment == experiment && row.facility == OURS && row.played.is_ok();
-    run.rows.iter().filter(is_ours).collect()
-}
-
-/// Each bound that is asked of our service, as a sentence without its end, and whether it was kept.
-fn judged(asked: &[Asked], rows: &[&Row]) -> Vec<(String, bool)> {
-    let samples = samples(rows);
-    let judge = |asked: &Asked| {
-        let sample = samples.iter().find(|sample| sample.figure.name == asked.figure)?;
-        let value = sample.value()?;
-        let is_kept = if asked.at_least { value >= asked.bound } else { value <= asked.bound };
-        let than = if asked.at_least { "at least" } else { "at most" };
-        Some((format!("{} {than} {}", asked.figure, sample.figure.unit.show(asked.bound)), is_kept))
-    };
-    asked.iter().filter_map(judge).collect()
-}
-
-/// Whether our service keeps what is asked of it, in a sentence.
-pub(crate) fn verdict(run: &Run, experiment: Experiment) -> Option<String> {
-    let judged = judged(&experiment.asked(&run.load), &ours(run, experiment));
-    if judged.is_empty() {
+/// A figure of a facility in an experiment; `None` if it has not played that, or was wrong.
+fn sample(run: &Run, experiment: Experiment, facility: &str, figure: &str) -> Option<Sample> {
+    let is_its = |row: &&Row| row.experiment == experiment && row.facility == facility;
+    let rows: Vec<_> = run.rows.iter().filter(is_its).collect();
+    if rows.iter().any(|row| row.played.is_err()) {
         return None;
     }
-    let lacks = experiment.lacks(&run.load);
-    if !lacks.is_empty() {
-        return Some(format!(
-            "Asked of {OURS}: not judged, as it is asked of more: needs {}.",
-            lacks.join(" ")
-        ));
-    }
-    let sentence = |(bound, is_kept): &(String, bool)| {
-        format!("{bound}: {}", if *is_kept { "kept" } else { "MISSED" })
-    };
-    Some(format!(
-        "Asked of {OURS}: {}.",
-        judged.iter().map(sentence).collect::<Vec<_>>().join("; ")
-    ))
+    samples(&rows).into_iter().find(|sample| sample.figure.name == figure)
 }
 
-/// The bounds that our service was to keep and has not: a line for each.
-pub(crate) fn missed(run: &Run) -> Vec<String> {
-    let of = |experiment: Experiment| {
-        let judged = judged(&experiment.asked(&run.load), &ours(run, experiment)).into_iter();
-        judged
-            .filter(|(_, is_kept)| !is_kept)
-            .map(move |(bound, _)| format!("MISSED: {}: {bound}", experiment.name()))
+/// What came of something that was asked.
+pub(crate) struct Judged {
+    target: &'static Target,
+    asked: String,
+    reached: String,
+    verdict: Verdict,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+enum Verdict {
+    Reached,
+    Missed,
+    /// With the options that make the load as large as what is asked of.
+    NotJudged(String),
+}
+
+impl Verdict {
+    fn text(&self) -> String {
+        match self {
+            Self::Reached => "reached".to_owned(),
+            Self::Missed => "MISSED".to_owned(),
+            Self::NotJudged(lacks) => format!("not judged, as it is asked of more: needs {lacks}"),
+        }
+    }
+}
+
+impl Judged {
+    /// What was asked and reached, in a clause.
+    fn clause(&self) -> String {
+        let Self { target: Target { facility, figure, .. }, asked, reached, .. } = self;
+        let whose = if *facility == OURS { String::new() } else { format!(" of {facility}") };
+        format!("{figure}{whose} {asked}: {reached}")
+    }
+}
+
+/// Judges what is asked, if all that it takes was played and right.
+fn judge(run: &Run, target: &'static Target) -> Option<Judged> {
+    let value_of = |facility| sample(run, target.experiment, facility, target.figure)?.value();
+    let unit = sample(run, target.experiment, target.facility, target.figure)?.figure.unit;
+    let (value, show) = (value_of(target.facility)?, |value| unit.show(value));
+    let beside = |other| format!("{} beside {}", show(value), show(other));
+    let (asked, reached, is_reached) = match target.bound {
+        Bound::AtLeast(least) => (format!("at least {}", show(least)), show(value), value >= least),
+        Bound::AtMost(most) => (format!("at most {}", show(most)), show(value), value <= most),
+        Bound::Times(times, row) => {
+            let ratio = value / value_of(row)?;
+            (format!("at least {times} × {row}"), format!("{ratio:.2} ×"), ratio >= times)
+        }
+        Bound::TimesEach(times) => {
+            let others = run.facilities.iter().map(|(name, _)| *name).filter(|name| is_other(name));
+            let best = others.filter_map(value_of).reduce(f64::max)?;
+            let asked = format!("at least {times} × each other row");
+            (asked, format!("{:.2} × the best", value / best), value >= times * best)
+        }
+        Bound::NoMoreThan(row) => {
+            let other = value_of(row)?;
+            (format!("no more than {row}"), beside(other), value <= other)
+        }
+        Bound::AtMostBeyond(most, row) => {
+            let other = value_of(row)?;
+            let asked = format!("at most {} beyond {row}", show(most));
+            (asked, beside(other), value <= other + most)
+        }
     };
-    Experiment::ALL.into_iter().filter(|it| it.is_judged(&run.load)).flat_map(of).collect()
+    let lacks = target.experiment.lacks(&run.load).join(" ");
+    let verdict = match (lacks.is_empty(), is_reached) {
+        (false, _) => Verdict::NotJudged(lacks),
+        (true, true) => Verdict::Reached,
+        (true, false) => Verdict::Missed,
+    };
+    Some(Judged { target, asked, reached, verdict })
+}
+
+/// Whether this is a row of somebody else's facility.
+fn is_other(name: &str) -> bool {
+    !name.starts_with(OURS) && name != Machine::NAME
+}
+
+/// What came of all that is asked, as far as it was played.
+fn judged(run: &Run) -> Vec<Judged> {
+    TARGETS.iter().filter_map(|target| judge(run, target)).collect()
+}
+
+/// What came of what is asked in an experiment, in a sentence.
+pub(crate) fn verdict(run: &Run, experiment: Experiment) -> Option<String> {
+    let mut judged = judged(run);
+    judged.retain(|judged| judged.target.experiment == experiment);
+    let clause = |judged: &Judged| format!("{}, {}", judged.clause(), judged.verdict.text());
+    let clauses: Vec<_> = judged.iter().map(clause).collect();
+    (!clauses.is_empty()).then(|| format!("Asked of {OURS}: {}.", clauses.join("; ")))
+}
+
+/// What was asked of our service and not reached: a line for each.
+pub(crate) fn missed(run: &Run) -> Vec<String> {
+    let missed = judged(run).into_iter().filter(|judged| judged.verdict == Verdict::Missed);
+    missed.map(|it| format!("MISSED: {}: {}", it.target.experiment.name(), it.clause())).collect()
+}
+
+/// All that is asked beside what was reached.
+pub(crate) fn table(run: &Run) -> Option<Table> {
+    let columns = ["experiment", "row", "figure", "asked", "reached"].map(Column::left);
+    let columns = columns.into_iter().chain([Column::left("verdict")]).collect();
+    let mut table = Table::new("What is asked, and what was reached", columns);
+    for Judged { target, asked, reached, verdict } in judged(run) {
+        let verdict = if matches!(verdict, Verdict::NotJudged(_)) {
+            "not judged".to_owned()
+        } else {
+            verdict.text()
+        };
+        let texts = [target.experiment.name(), target.facility, target.figure]
+            .map(str::to_owned)
+            .into_iter()
+            .chain([asked, reached, verdict]);
+        table.rows.push(texts.map(Cell::text).collect());
+    }
+    (!table.rows.is_empty()).then_some(table)
 }

@@ -105,6 +105,35 @@ impl Job {
     }
 }
 
+/// A job that runs again and again. Each of its runs is noted under a number of its own, so that
+/// one that is missing or comes twice is found out.
+#[derive(Debug)]
+pub struct Beat {
+    next: Job,
+    left: u32,
+}
+
+impl Beat {
+    /// Runs that have these numbers, one after the other.
+    pub fn new(ledger: &Arc<Ledger>, numbers: std::ops::Range<u32>) -> Self {
+        Self { next: ledger.job(numbers.start), left: numbers.len() as u32 }
+    }
+
+    /// How many runs are still to come.
+    pub fn left(&self) -> u32 {
+        self.left
+    }
+
+    /// Notes that the next run begins now. One that is too many is noted as a second run of the
+    /// last.
+    pub fn run(&mut self) {
+        let Job { number, ledger } = &mut self.next;
+        ledger.ran(*number);
+        self.left = self.left.saturating_sub(1);
+        *number += u32::from(self.left > 0);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,6 +153,19 @@ mod tests {
         );
         job.run();
         assert_eq!((ledger.runs(), ledger.again()), (2, 1));
+    }
+
+    #[test]
+    fn each_run_of_a_beat_has_its_number_and_one_too_many_is_noticed() {
+        let ledger = Ledger::new(Instant::now(), 5);
+        let mut beat = Beat::new(&ledger, 2..4);
+        let ran = || [2, 3].map(|number| ledger.began(number).is_some());
+        beat.run();
+        assert_eq!((ran(), beat.left()), ([true, false], 1));
+        beat.run();
+        assert_eq!((ran(), beat.left(), ledger.again()), ([true, true], 0, 0));
+        beat.run();
+        assert_eq!((beat.left(), ledger.again(), ledger.began(4)), (0, 1, None));
     }
 
     #[test]

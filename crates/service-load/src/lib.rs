@@ -1,20 +1,24 @@
 //! Load on running timer services: ours, and others beside it.
 //!
 //! The other benches drive data structures by a virtual clock, on one thread. Here services run as
-//! programs have them: with their threads, in real time, given jobs by other threads. Four
+//! programs have them: with their threads, in real time, given jobs by other threads. These
 //! questions are asked of each [`facility`]:
 //!
 //! | experiment | question |
 //! |---|---|
-//! | `pairs` | how many jobs a second can be scheduled and cancelled, alone and beside a million, at once and after a while |
+//! | `pairs` | how many jobs a second can be scheduled and cancelled: at once, after a while, by another thread |
+//! | `schedule` | how many jobs a second can be scheduled, and what they take |
+//! | `refresh` | how many sessions a second can be moved to a later time |
 //! | `fires` | how late are jobs that fire at 100,000 a second |
+//! | `periodic` | what does a run cost of 100,000 periodic jobs |
 //! | `sessions` | how late do 500,000 sessions expire that are refreshed all the while |
 //! | `audit` | how long does a million jobs take that are due at one instant |
+//! | `idle` | how often does a thread wake up while nothing is due |
 //!
 //! The way of a figure: an [experiment](experiments) gives a facility jobs that write into a
 //! [`ledger`] when they run; then it is [checked](fate) that each has run as often as it should and
 //! none early; only then are there [`figures`]. [`run`] plays all in turn, [`report`] shows the
-//! medians, [`options`] is the command line.
+//! medians, [`targets`] says what is asked of our service, [`options`] is the command line.
 //!
 //! ```
 //! use wheelhouse_service_load::experiments::Experiment;
@@ -22,8 +26,9 @@
 //!
 //! let chosen = run::select(facilities::all(), &["wheelhouse".to_owned()])?;
 //! let experiments = vec![Experiment::Audit];
+//! let load = Load::tiny();
 //! let settings =
-//!     run::Settings { contenders: chosen, experiments, load: Load::tiny(), repetitions: 1 };
+//!     run::Settings { contenders: chosen, experiments, on_all: true, load, repetitions: 1 };
 //! let run = run::play_all(&settings)?;
 //! assert_eq!(run.wrong().count(), 0);
 //! # Ok::<(), anyhow::Error>(())
@@ -44,6 +49,7 @@ pub mod options;
 mod pace;
 pub mod report;
 pub mod run;
+pub mod targets;
 
 /// Compiles the program of the README.
 #[cfg(doctest)]

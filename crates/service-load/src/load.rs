@@ -6,9 +6,9 @@ use std::time::Duration;
 /// The size of each experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
-    /// Threads that schedule, in `pairs` and `audit`.
+    /// Threads that schedule and refresh, but in the open loops.
     pub producers: usize,
-    /// How long the producers of `pairs` go on.
+    /// How long the producers of `pairs` and `refresh` go on.
     pub pairs_time: Duration,
     /// How many jobs each producer of `pairs-window` keeps outstanding.
     pub window: usize,
@@ -16,14 +16,18 @@ pub struct Load {
     pub pending: u32,
     /// Fires a second.
     pub rate: u32,
-    /// How long jobs fire at that rate.
+    /// How long jobs fire at that rate, one-shot or periodic.
     pub fires_time: Duration,
+    /// The period of periodic jobs.
+    pub period: Duration,
     /// Sessions.
     pub sessions: u32,
     /// How long after its last refresh a session expires.
     pub ttl: Duration,
     /// Jobs due at one instant.
     pub burst: u32,
+    /// How long it is looked whether a facility stays idle.
+    pub idle_time: Duration,
     /// The tick of the facilities that can be told one.
     pub tick: Duration,
     /// How long to wait without a run before what has not run is taken to be lost.
@@ -37,14 +41,16 @@ impl Load {
     pub fn whole() -> Self {
         Self {
             producers: 2,
-            pairs_time: Duration::from_millis(1_000),
+            pairs_time: Duration::from_millis(500),
             window: 1_024,
             pending: 1_000_000,
             rate: 100_000,
-            fires_time: Duration::from_secs(3),
+            fires_time: Duration::from_secs(2),
+            period: Duration::from_secs(1),
             sessions: 500_000,
             ttl: Duration::from_secs(2),
             burst: 1_000_000,
+            idle_time: Duration::from_secs(1),
             tick: Duration::from_micros(50),
             patience: Duration::from_secs(30),
             seed: 1,
@@ -54,12 +60,14 @@ impl Load {
     /// A tenth of it.
     pub fn quick() -> Self {
         Self {
-            pairs_time: Duration::from_millis(300),
+            pairs_time: Duration::from_millis(200),
             pending: 100_000,
-            fires_time: Duration::from_secs(1),
+            fires_time: Duration::from_millis(500),
+            period: Duration::from_millis(250),
             sessions: 50_000,
             ttl: Duration::from_millis(500),
             burst: 100_000,
+            idle_time: Duration::from_millis(300),
             ..Self::whole()
         }
     }
@@ -72,9 +80,11 @@ impl Load {
             pending: 1_000,
             rate: 5_000,
             fires_time: Duration::from_millis(100),
+            period: Duration::from_millis(50),
             sessions: 300,
             ttl: Duration::from_millis(200),
             burst: 1_000,
+            idle_time: Duration::from_millis(20),
             ..Self::whole()
         }
     }
@@ -130,7 +140,7 @@ mod tests {
         for load in [Load::whole(), Load::quick(), Load::tiny()] {
             load.check().unwrap();
         }
-        assert_eq!(Load::whole().fires(), 300_000);
+        assert_eq!(Load::whole().fires(), 200_000);
     }
 
     #[test]

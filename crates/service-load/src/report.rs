@@ -2,8 +2,9 @@
 
 use crate::experiments::Experiment;
 use crate::glance;
-use crate::judged::{OURS, Sample, missed, samples, verdict};
+use crate::judged::{self, Sample, missed, samples, verdict};
 use crate::run::{Row, Run};
+use crate::targets::OURS;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use serde_json::{Value, json};
@@ -34,7 +35,8 @@ pub enum Form {
 pub fn render(run: &Run, form: Form) -> Result<String> {
     match form {
         Form::Table => {
-            let tables = tables(run).into_iter().chain(glance::at_a_glance(run));
+            let last = [glance::at_a_glance(run), judged::table(run)];
+            let tables = tables(run).into_iter().chain(last.into_iter().flatten());
             Ok(tables.map(|table| table.terminal() + "\n").collect())
         }
         Form::Json => rows(run),
@@ -98,7 +100,8 @@ pub fn document(run: &Run) -> Document {
         blocks.push(Block::Warning("The source had uncommitted changes.".to_owned()));
     }
     blocks.extend(missed(run).into_iter().map(Block::Warning));
-    blocks.extend(glance::at_a_glance(run).into_iter().chain(tables(run)).map(Block::Table));
+    let first = [judged::table(run), glance::at_a_glance(run)];
+    blocks.extend(first.into_iter().flatten().chain(tables(run)).map(Block::Table));
     blocks.push(Block::Heading("Who took part".to_owned()));
     blocks.push(Block::Points(
         run.facilities.iter().map(|(name, about)| format!("{name}: {about}")).collect(),
@@ -180,12 +183,12 @@ mod tests {
         let mut run = Run {
             provenance: provenance::gather(1),
             load: Load::whole(),
-            facilities: vec![(OURS, "ours"), ("other", "another")],
+            facilities: vec![(OURS, "ours"), ("heap-and-condvar", "another"), ("other", "third")],
             rows: Vec::new(),
             interrupted: false,
         };
         let row = |(n, (facility, played))| Row {
-            experiment: Experiment::PairsAlone,
+            experiment: Experiment::Schedule,
             facility,
             repetition: n / 2 + 1,
             played,
@@ -194,31 +197,73 @@ mod tests {
         run
     }
 
-    fn figures(rate: f64, mean: f64) -> Played {
-        Ok(vec![Figure::rate("pairs/s", 1, 1e9 / rate), Figure::time("mean", mean)])
+    /// The tables, without the breaks of their lines.
+    fn shown(run: &Run) -> String {
+        let text = render(run, Form::Table).unwrap();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    fn figures(rate: f64, bytes: f64) -> Played {
+        let bytes = Figure::bytes("bytes/job", bytes as usize, 1);
+        Ok(vec![Figure::rate("jobs/s", 1, 1e9 / rate), bytes])
     }
 
     #[test]
-    fn a_table_shows_medians_and_whether_what_is_asked_is_kept() {
+    fn a_table_shows_medians_and_whether_what_is_asked_is_reached() {
         let run = run(vec![
-            (OURS, figures(3e6, 500.0)),
-            ("other", figures(10.0, 1.0)),
-            (OURS, figures(1e6, 20_000.0)),
-            ("other", figures(20.0, 3.0)),
+            (OURS, figures(3e6, 80.0)),
+            ("heap-and-condvar", figures(1e6, 97.0)),
+            (OURS, figures(1e6, 120.0)),
+            ("heap-and-condvar", figures(2e6, 97.0)),
         ]);
-        let text = render(&run, Form::Table).unwrap();
+        let text = shown(&run);
         for part in [
             "2,000,000",
             "± 50 %",
-            "10.2 µs",
-            "pairs/s at least 1,000,000: kept",
-            "mean at most 10.0 µs: MISSED",
+            "jobs/s at least 1.4 × heap-and-condvar: 1.33 ×, MISSED",
+            "bytes/job at most 90: 100, MISSED",
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert_eq!((run.exit_code(), run.wrong().count()), (0, 0));
-        assert_eq!(missed(&run), ["MISSED: pairs-alone: mean at most 10.0 µs"]);
-        assert!(render(&run, Form::Markdown).unwrap().contains("MISSED: pairs-alone"));
+        let missed = missed(&run);
+        assert_eq!(
+            missed,
+            [
+                "MISSED: schedule: jobs/s at least 1.4 × heap-and-condvar: 1.33 ×",
+                "MISSED: schedule: bytes/job at most 90: 100"
+            ]
+        );
+        let page = render(&run, Form::Markdown).unwrap();
+        assert!(page.contains(&missed[0]) && page.contains("| 1.33 × | MISSED |"), "{page}");
+    }
+
+    /// What is said of a run, in which these are the values of a figure.
+    fn said(experiment: Experiment, plays: &[(&'static str, Figure)]) -> Option<String> {
+        let mut run = run(plays.iter().map(|(name, figure)| (*name, Ok(vec![*figure]))).collect());
+        run.facilities = plays.iter().map(|(name, _)| (*name, "")).collect();
+        run.rows.iter_mut().for_each(|row| row.experiment = experiment);
+        verdict(&run, experiment)
+    }
+
+    #[test]
+    fn a_bound_may_be_what_others_reach() {
+        let rate = |n: u64| Figure::rate("pairs/s", n, 1e9);
+        let plays = [(OURS, rate(31)), ("wheelhouse-heap", rate(90)), ("tokio-sleep", rate(10))];
+        let each = "Asked of wheelhouse: pairs/s at least 3 × each other row: 3.10 × the best, \
+                    reached.";
+        assert_eq!(said(Experiment::PairsBeside, &plays).as_deref(), Some(each));
+        let tail = |nanos| Figure::time("p99.9", nanos);
+        let of = |ours| said(Experiment::Fires, &[(OURS, tail(ours)), ("the-machine", tail(5e5))]);
+        let beyond = "Asked of wheelhouse: p99.9 at most 1.00 ms beyond the-machine: ";
+        assert_eq!(of(1.5e6), Some(format!("{beyond}1.50 ms beside 500 µs, reached.")));
+        assert_eq!(of(1.6e6), Some(format!("{beyond}1.60 ms beside 500 µs, MISSED.")));
+        let bytes = |n| Figure::bytes("bytes/job", n, 1);
+        let tasks = [("wheelhouse-sleep", bytes(240)), ("tokio-sleep", bytes(256))];
+        let no_more = "Asked of wheelhouse: bytes/job of wheelhouse-sleep no more than \
+                       tokio-sleep: 240 beside 256, reached.";
+        assert_eq!(said(Experiment::PairsBeside, &tasks).as_deref(), Some(no_more));
+        assert_eq!(said(Experiment::PairsBeside, &plays[..1]), None, "there is nobody beside it");
     }
 
     #[test]
@@ -230,16 +275,11 @@ mod tests {
             ("other", late(1e6)),
             (OURS, late(2e6)),
             ("other", late(1e6)),
+            (OURS, late(2e8)),
         ]);
-        run.rows.push(Row {
-            experiment: Experiment::Sessions,
-            facility: OURS,
-            repetition: 3,
-            played: late(2e8),
-        });
         run.rows.iter_mut().for_each(|row| row.experiment = Experiment::Sessions);
-        let text = render(&run, Form::Table).unwrap();
-        for part in ["200 ms", "max: the worst of all", "max at most 100 ms: MISSED"] {
+        let text = shown(&run);
+        for part in ["200 ms", "max: the worst of all", "max at most 100 ms: 200 ms, MISSED"] {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert_eq!(missed(&run).len(), 1);
@@ -248,10 +288,10 @@ mod tests {
     #[test]
     fn at_another_size_than_the_one_asked_of_nothing_is_judged() {
         let mut run = run(vec![(OURS, figures(10.0, 1e9)), ("other", figures(10.0, 1e9))]);
-        run.load.pairs_time /= 2;
-        let text = render(&run, Form::Table).unwrap();
-        assert!(text.contains("not judged, as it is asked of more: needs --seconds 1."), "{text}");
-        assert!(!text.contains("MISSED"), "{text}");
+        run.load.pending /= 2;
+        let text = shown(&run);
+        let needs = "not judged, as it is asked of more: needs --jobs 1000000.";
+        assert!(text.contains(needs) && !text.contains("MISSED"), "{text}");
         assert_eq!(missed(&run), Vec::<String>::new());
     }
 
@@ -266,7 +306,7 @@ mod tests {
         );
         let json: Value = serde_json::from_str(&render(&run, Form::Json).unwrap()).unwrap();
         assert_eq!(json["rows"][1]["wrong"], "1 did not run");
-        assert_eq!(json["rows"][0]["pairs_s_per_s"], 3e6);
+        assert_eq!(json["rows"][0]["jobs_s_per_s"], 3e6);
         assert_eq!(run.exit_code(), 1);
     }
 }

@@ -10,6 +10,7 @@ use crate::figures::Played;
 use crate::load::Load;
 use anyhow::Result;
 use std::io::IsTerminal;
+use std::time::Duration;
 use wheelhouse_machine::interrupt::{self, INTERRUPTED};
 use wheelhouse_machine::provenance::{self, Provenance};
 use wheelhouse_present::console::say;
@@ -22,6 +23,8 @@ pub struct Settings {
     pub contenders: Vec<Box<dyn Contender>>,
     /// What.
     pub experiments: Vec<Experiment>,
+    /// Each of them on everybody, and not only where it shows something of its own.
+    pub on_all: bool,
     /// How much.
     pub load: Load,
     /// How often.
@@ -70,6 +73,14 @@ impl Run {
     }
 }
 
+impl Settings {
+    /// Who plays an experiment.
+    fn who_plays(&self, experiment: Experiment) -> Vec<&dyn Contender> {
+        let plays = |it: &&dyn Contender| self.on_all || it.plays().contains(&experiment);
+        self.contenders.iter().map(|it| &**it).filter(plays).collect()
+    }
+}
+
 /// Plays everything, or until Ctrl-C.
 ///
 /// # Errors
@@ -85,9 +96,9 @@ pub fn play_all(settings: &Settings) -> Result<Run> {
         rows: Vec::new(),
         interrupted: false,
     };
-    let one = |experiment: &Experiment| experiment.expected(&settings.load);
-    let round = settings.experiments.iter().map(one).sum::<std::time::Duration>()
-        * settings.contenders.len() as u32;
+    let one = |experiment: Experiment| experiment.expected(&settings.load);
+    let all = |it: &Experiment| one(*it) * settings.who_plays(*it).len() as u32;
+    let round: Duration = settings.experiments.iter().map(all).sum();
     let mut progress = Progress::new(round * settings.repetitions as u32);
     for repetition in 1..=settings.repetitions {
         for &experiment in &settings.experiments {
@@ -96,7 +107,7 @@ pub fn play_all(settings: &Settings) -> Result<Run> {
             if !std::io::stderr().is_terminal() {
                 say(under_way(settings, repetition, experiment));
             }
-            for contender in rotated(&settings.contenders, repetition - 1) {
+            for contender in rotated(&settings.who_plays(experiment), repetition - 1) {
                 if interrupt::requested() {
                     run.interrupted = true;
                     return Ok(run);
@@ -106,7 +117,7 @@ pub fn play_all(settings: &Settings) -> Result<Run> {
                 let played = contender.play(experiment, &settings.load);
                 let played = played.unwrap_or_else(|error| Err(format!("{error:#}")));
                 run.rows.push(Row { experiment, facility: contender.name(), repetition, played });
-                progress.finish_part(one(&experiment));
+                progress.finish_part(one(experiment));
             }
         }
     }
@@ -115,7 +126,8 @@ pub fn play_all(settings: &Settings) -> Result<Run> {
 
 /// What begins now, for a log.
 fn under_way(settings: &Settings, repetition: usize, experiment: Experiment) -> String {
-    let (repetitions, facilities) = (settings.repetitions, settings.contenders.len());
+    let facilities = settings.who_plays(experiment).len();
+    let repetitions = settings.repetitions;
     let about = experiment.expected(&settings.load).as_secs_f64() * facilities as f64;
     let plural = if facilities == 1 { "y" } else { "ies" };
     let name = experiment.name();
@@ -162,10 +174,30 @@ mod tests {
         let contenders =
             select(crate::facilities::all(), &["wheelhouse".to_owned(), "tokio-sleep".to_owned()])
                 .unwrap();
+        let load = Load { pairs_time: Duration::from_secs(1), ..Load::whole() };
         let settings =
-            Settings { contenders, experiments: Vec::new(), load: Load::whole(), repetitions: 3 };
+            Settings { contenders, experiments: Vec::new(), on_all: true, load, repetitions: 3 };
         let line = under_way(&settings, 2, Experiment::PairsAlone);
         assert_eq!(line, "repetition 2 of 3: pairs-alone on 2 facilities, about 2.0 s");
+    }
+
+    #[test]
+    fn who_shows_nothing_new_plays_only_where_he_is_named() {
+        let (contenders, experiments) = (crate::facilities::all(), Vec::new());
+        let settings =
+            Settings { contenders, experiments, on_all: false, load: Load::tiny(), repetitions: 1 };
+        let who = |settings: &Settings, it| {
+            settings.who_plays(it).iter().map(|it| it.name()).collect::<Vec<_>>()
+        };
+        let named = Settings { on_all: true, ..settings };
+        assert_eq!(who(&named, Experiment::Idle).len(), named.contenders.len());
+        let settings = Settings { on_all: false, ..named };
+        assert!(who(&settings, Experiment::Fires).contains(&"the-machine"));
+        for it in Experiment::ALL {
+            assert!(who(&settings, it).contains(&"wheelhouse"), "{}", it.name());
+            assert!(who(&settings, it).contains(&"heap-and-condvar"), "{}", it.name());
+        }
+        assert!(!who(&settings, Experiment::Audit).contains(&"wheelhouse-keys"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use wheelhouse_service_load::contender::{Contender, Entry};
 use wheelhouse_service_load::experiments::Experiment;
 use wheelhouse_service_load::facilities::{self, HeapAndCondvar};
 use wheelhouse_service_load::facility::{Answer, Facility};
-use wheelhouse_service_load::ledger::Job;
+use wheelhouse_service_load::ledger::{Beat, Job};
 use wheelhouse_service_load::load::Load;
 
 #[test]
@@ -109,6 +109,12 @@ impl Facility for Faulty {
             Fault::SendsNothing => Answer::Sent,
             _ => self.inner.refresh(session, due),
         }
+    }
+
+    fn every(&self, first: Instant, period: Duration, beat: Beat) -> bool {
+        let victim = beat.left() > 0 && self.fault != Fault::Refuses;
+        let first = if self.fault == Fault::RunsEarly { Instant::now() } else { first };
+        victim && self.inner.every(first, period, beat)
     }
 
     fn settle(&self, pending: usize) -> Result<()> {

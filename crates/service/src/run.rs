@@ -2,13 +2,35 @@
 
 use crate::EventKind;
 use crate::guard::discard;
-use crate::handle::{Handle, Run};
-use crate::job::Ending;
+use crate::handle::{Anchor, Handle, Run};
+use crate::job::{Ending, Id};
 use crate::job_handle::JobHandle;
 use crate::time::{Due, Moment};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
+
+impl<'a> Run<'a> {
+    /// The only run of a job that has nothing but a deadline.
+    pub(crate) fn plain(anchor: &'a Anchor, id: Id, deadline: Moment, started: Moment) -> Self {
+        let (info, time, missed, last) = (None, None, 0, true);
+        let (number, attempt, extra, stale) = (1, 1, false, false);
+        Self {
+            anchor,
+            id,
+            info,
+            deadline,
+            time,
+            started,
+            number,
+            missed,
+            last,
+            extra,
+            stale,
+            attempt,
+        }
+    }
+}
 
 impl Run<'_> {
     /// The job itself.

@@ -96,7 +96,7 @@ pub(crate) enum Command {
     #[command(hide = true)]
     PrintedCode(PrintedCode),
     /// Puts the timer service under load, beside tokio's time driver and others: pairs of schedule
-    /// and cancel, fires at a rate, sessions, a burst.
+    /// and cancel, refreshes, fires at a rate, periodic jobs, sessions, a burst, nothing to do.
     #[command(after_help = "Examples:\n  wheelhouse service --quick\n  \
             wheelhouse service --experiment pairs,fires --facility wheelhouse,tokio-sleep\n  \
             wheelhouse service --experiment fires --rate 200000 --seconds 10 \

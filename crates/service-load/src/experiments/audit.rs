@@ -2,6 +2,7 @@
 //! half an hour.
 
 use super::over::{check_fates, wait_for_runs};
+use super::schedule::shares;
 use crate::facility::Facility;
 use crate::fate::{Checked, Fate};
 use crate::figures::{Distribution, Figure, Played};
@@ -41,7 +42,8 @@ pub(super) fn play<F: Facility>(start: &dyn Fn() -> Result<F>, load: &Load) -> R
 fn attempt<F: Facility>(facility: F, load: &Load, ahead: Duration) -> Result<Option<Played>> {
     let begin = Instant::now();
     let instant = begin + ahead;
-    let ledgers: Vec<_> = shares(load).map(|jobs| Ledger::new(begin, jobs)).collect();
+    let ledgers: Vec<_> =
+        shares(load.burst, load.producers).map(|jobs| Ledger::new(begin, jobs)).collect();
     let before = allocated();
     let called = Instant::now();
     let refused: u64 = thread::scope(|scope| {
@@ -82,12 +84,6 @@ fn attempt<F: Facility>(facility: F, load: &Load, ahead: Duration) -> Result<Opt
     Ok(Some(checked.map(|checked| figures(&checked.lateness, scheduled, bytes))))
 }
 
-/// How many jobs each producer schedules.
-fn shares(load: &Load) -> impl Iterator<Item = usize> {
-    let (jobs, producers) = (load.burst as usize, load.producers);
-    (0..producers).map(move |number| jobs / producers + usize::from(number < jobs % producers))
-}
-
 fn produce<F: Facility>(facility: &F, ledger: &Arc<Ledger>, instant: Instant) -> u64 {
     let schedule = |number| u64::from(facility.schedule(instant, ledger.job(number)).is_none());
     (0..ledger.len() as u32).map(schedule).sum()
@@ -103,15 +99,4 @@ fn figures(lateness: &Distribution, scheduled: Duration, bytes: usize) -> Vec<Fi
         Figure::rate("runs/s", lateness.len(), lateness.longest()),
         Figure::bytes("bytes/job", bytes, lateness.len() as usize),
     ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_shares_are_all_jobs() {
-        let load = Load { burst: 10, producers: 3, ..Load::tiny() };
-        assert_eq!(shares(&load).collect::<Vec<_>>(), [4, 3, 3]);
-    }
 }

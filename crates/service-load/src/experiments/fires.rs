@@ -4,14 +4,16 @@ use super::over::{check_fates, wait_for_runs};
 use crate::cpu;
 use crate::facility::{Answer, Facility};
 use crate::fate::Fate;
-use crate::figures::{Figure, Played};
+use crate::figures::{Distribution, Figure, Played};
 use crate::ledger::Ledger;
 use crate::load::Load;
 use crate::pace::{LEAD, Pace};
 use anyhow::Result;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use std::hint::spin_loop;
 use std::sync::Arc;
+use std::thread;
 use std::time::Instant;
 
 pub(super) const NOTES: &[&str] = &[
@@ -87,6 +89,54 @@ struct Produced<H> {
     refused: u64,
 }
 
+/// The plan without a facility: a thread that only reads the clock sees when each job is due, and a
+/// producer wakes up for each call and makes none.
+pub(crate) fn play_machine(load: &Load) -> Result<Played> {
+    let plan = Plan::new(load);
+    let mut due = plan.due[..plan.run].to_vec();
+    due.sort_unstable();
+    let ledger = Ledger::new(Instant::now() + LEAD, 0);
+    let begin = cpu::used();
+    let mut pace = Pace::new(ledger.moment(0));
+    let lateness = thread::scope(|scope| {
+        let ledger = &ledger;
+        let reader = scope.spawn(move || read_the_clock(ledger, &due));
+        plan.events.iter().for_each(|event| pace.wait_for(event.at));
+        reader.join()
+    });
+    let end = cpu::used();
+    let Ok(lateness) = lateness else { return Ok(Err("the thread panicked".to_owned())) };
+    Ok(Ok(figures(&lateness, 0, pace.latest(), Figure::cpu("CPU/job", begin, end, load.fires()))))
+}
+
+fn read_the_clock(ledger: &Ledger, due: &[u64]) -> Distribution {
+    let mut lateness = Distribution::fine();
+    for due in due {
+        let mut now = ledger.now();
+        while now < *due {
+            spin_loop();
+            now = ledger.now();
+        }
+        lateness.record(now - due);
+    }
+    lateness
+}
+
+/// What is shown of a play.
+fn figures(lateness: &Distribution, in_spite: u64, late: u64, cpu: Option<Figure>) -> Vec<Figure> {
+    let figures = [
+        Figure::count("runs", lateness.len()),
+        Figure::time("p50", lateness.quantile(0.5)),
+        Figure::time("p90", lateness.quantile(0.9)),
+        Figure::time("p99", lateness.quantile(0.99)),
+        Figure::time("p99.9", lateness.quantile(0.999)),
+        Figure::time("max", lateness.longest()).worst(),
+        Figure::count("cancelled, ran", in_spite).worst(),
+        Figure::time("producer", late as f64).worst(),
+    ];
+    figures.into_iter().chain(cpu).collect()
+}
+
 pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
     let plan = Plan::new(load);
     let ledger = Ledger::new(Instant::now() + LEAD, plan.due.len());
@@ -105,19 +155,8 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
         Ok(checked) => checked,
         Err(wrong) => return Ok(Err(wrong)),
     };
-    let lateness = checked.lateness;
-    let mut figures = vec![
-        Figure::count("runs", lateness.len()),
-        Figure::time("p50", lateness.quantile(0.5)),
-        Figure::time("p90", lateness.quantile(0.9)),
-        Figure::time("p99", lateness.quantile(0.99)),
-        Figure::time("p99.9", lateness.quantile(0.999)),
-        Figure::time("max", lateness.longest()).worst(),
-        Figure::count("cancelled, ran", checked.in_spite).worst(),
-        Figure::time("producer", produced.late as f64).worst(),
-    ];
-    figures.extend(Figure::cpu("CPU/job", begin, end, lateness.len()));
-    Ok(Ok(figures))
+    let cpu = Figure::cpu("CPU/job", begin, end, checked.lateness.len());
+    Ok(Ok(figures(&checked.lateness, checked.in_spite, produced.late, cpu)))
 }
 
 fn produce<F: Facility>(facility: &F, plan: &Plan, ledger: &Arc<Ledger>) -> Produced<F::Handle> {

@@ -1,15 +1,24 @@
 //! The experiments. Each plays once on one facility, started anew.
 
 mod audit;
+mod faults;
 mod fires;
+mod idle;
 mod over;
 mod pairs;
+mod periodic;
+mod producer;
+mod refresh;
+mod schedule;
 mod sessions;
+
+pub(crate) use fires::play_machine;
 
 use crate::facility::Facility;
 use crate::figures::Played;
 use crate::load::Load;
 use anyhow::Result;
+use pairs::Cancels;
 use std::time::Duration;
 use wheelhouse_present::units;
 use wheelhouse_present::unknown;
@@ -23,23 +32,38 @@ pub enum Experiment {
     PairsBeside,
     /// Beside these, schedule one and cancel the oldest of a window.
     PairsWindow,
+    /// Beside these, schedule a batch and cancel one that another thread has scheduled.
+    PairsAcross,
+    /// Scheduling alone.
+    Schedule,
+    /// Moving sessions to a later time.
+    Refresh,
     /// Jobs that fire at a rate.
     Fires,
+    /// Periodic jobs.
+    Periodic,
     /// Sessions that are refreshed, until they are not.
     Sessions,
     /// Many jobs at one instant.
     Audit,
+    /// Nothing that is due.
+    Idle,
 }
 
 impl Experiment {
     /// All of them, in the order of the report.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 11] = [
         Self::PairsAlone,
         Self::PairsBeside,
         Self::PairsWindow,
+        Self::PairsAcross,
+        Self::Schedule,
+        Self::Refresh,
         Self::Fires,
+        Self::Periodic,
         Self::Sessions,
         Self::Audit,
+        Self::Idle,
     ];
 
     /// What it is called on the command line.
@@ -48,95 +72,116 @@ impl Experiment {
             Self::PairsAlone => "pairs-alone",
             Self::PairsBeside => "pairs-beside",
             Self::PairsWindow => "pairs-window",
+            Self::PairsAcross => "pairs-across",
+            Self::Schedule => "schedule",
+            Self::Refresh => "refresh",
             Self::Fires => "fires",
+            Self::Periodic => "periodic",
             Self::Sessions => "sessions",
             Self::Audit => "audit",
+            Self::Idle => "idle",
         }
     }
 
     /// What was played, for the head of a table.
     pub fn title(self, load: &Load) -> String {
+        let what = self.what(load);
+        format!("{}: {what}", self.name())
+    }
+
+    fn what(self, load: &Load) -> String {
         let count = |n: u32| units::count(n.into());
         let producers = format!("{} producers", load.producers);
-        let pairs = format!("closed loop, {producers} for {:?}", load.pairs_time);
-        let beside = match self {
-            Self::PairsAlone => "nothing else pending".to_owned(),
-            _ => format!("{} jobs pending", count(load.pending)),
-        };
+        let beside = format!("{} jobs pending", count(load.pending));
+        let window = units::count(load.window as u64);
+        let closed = format!("closed loop, {producers} for {:?}", load.pairs_time);
         match self {
-            Self::PairsAlone | Self::PairsBeside => {
-                format!("{}: schedule and cancel, {pairs}, {beside}", self.name())
+            Self::PairsAlone => format!("schedule and cancel, {closed}, nothing else pending"),
+            Self::PairsBeside => format!("schedule and cancel, {closed}, {beside}"),
+            Self::PairsWindow => {
+                format!("schedule one and cancel the oldest of {window}, {closed}, {beside}")
             }
-            Self::PairsWindow => format!(
-                "pairs-window: schedule one and cancel the oldest of {}, {pairs}, {beside}",
-                units::count(load.window as u64)
+            Self::PairsAcross => format!(
+                "schedule {window} and cancel as many of another thread, {closed}, {beside}"
             ),
+            Self::Schedule => format!("{} jobs, {producers}", count(load.pending)),
+            Self::Refresh => {
+                format!("{} sessions moved to later, {closed}", count(load.sessions))
+            }
             Self::Fires => format!(
-                "fires: {} jobs a second for {:?}, open loop, delays of 10 ms to 1 s; how late \
-                 they run",
+                "{} jobs a second for {:?}, open loop, delays of 10 ms to 1 s; how late they run",
                 count(load.rate),
                 load.fires_time
             ),
+            Self::Periodic => format!(
+                "{} jobs with a period of {:?}, {} runs each",
+                count(periodic::jobs(load)),
+                load.period,
+                periodic::times(load)
+            ),
             Self::Sessions => format!(
-                "sessions: {} with a time to live of {:?}, {} opened or refreshed a second, open \
-                 loop; how late they expire",
+                "{} with a time to live of {:?}, {} opened or refreshed a second, open loop; how \
+                 late they expire",
                 count(load.sessions),
                 load.ttl,
                 units::count(sessions::rate(load))
             ),
-            Self::Audit => {
-                format!("audit: {} jobs due at one instant, {producers}", count(load.burst))
-            }
+            Self::Audit => format!("{} jobs due at one instant, {producers}", count(load.burst)),
+            Self::Idle => format!("nothing due for {:?}", load.idle_time),
         }
     }
 
     /// What the columns say.
     pub fn notes(self) -> &'static [&'static str] {
         match self {
-            Self::PairsAlone | Self::PairsBeside | Self::PairsWindow => pairs::NOTES,
+            Self::PairsAlone | Self::PairsBeside | Self::PairsWindow | Self::PairsAcross => {
+                pairs::NOTES
+            }
+            Self::Schedule => schedule::NOTES,
+            Self::Refresh => refresh::NOTES,
             Self::Fires => fires::NOTES,
+            Self::Periodic => periodic::NOTES,
             Self::Sessions => sessions::NOTES,
             Self::Audit => audit::NOTES,
+            Self::Idle => idle::NOTES,
         }
     }
 
     /// About how long a play takes.
     pub(crate) fn expected(self, load: &Load) -> Duration {
-        let each = |n: u32| Duration::from_micros(3) * n;
+        let each = |n: u32| Duration::from_micros(2) * n;
         match self {
             Self::PairsAlone => load.pairs_time,
-            Self::PairsBeside | Self::PairsWindow => load.pairs_time + each(load.pending),
-            Self::Fires => load.fires_time + Duration::from_secs(1),
-            Self::Sessions => load.ttl * 5 / 2,
-            Self::Audit => each(load.burst),
-        }
-    }
-
-    /// What is asked of the service by this project: name of the figure, and the bound that it is
-    /// to keep, above or below.
-    pub fn asked(self, load: &Load) -> Vec<Asked> {
-        let tick = load.tick.as_nanos() as f64;
-        match self {
-            Self::PairsAlone | Self::PairsBeside | Self::PairsWindow => {
-                vec![
-                    Asked { figure: "pairs/s", at_least: true, bound: 1e6 },
-                    Asked { figure: "mean", at_least: false, bound: 1e4 },
-                ]
+            Self::PairsBeside | Self::PairsWindow | Self::PairsAcross => {
+                load.pairs_time + each(load.pending)
             }
-            Self::Fires => vec![Asked { figure: "p99.9", at_least: false, bound: tick + 1e6 }],
-            Self::Sessions => vec![Asked { figure: "max", at_least: false, bound: 1e8 }],
-            Self::Audit => Vec::new(),
+            Self::Schedule => each(load.pending),
+            Self::Refresh => load.pairs_time + each(load.sessions),
+            Self::Fires => load.fires_time + Duration::from_secs(1),
+            Self::Periodic => load.period * (periodic::times(load) + 1),
+            Self::Sessions => load.ttl * 5 / 2,
+            Self::Audit => each(load.burst) * 3 / 2,
+            Self::Idle => load.idle_time,
         }
     }
 
-    /// Whether as much is played as these bounds are asked of: a service that keeps them with a
-    /// tenth of it may not with all.
-    pub fn is_judged(self, load: &Load) -> bool {
-        self.lacks(load).is_empty()
+    /// The options, of those that change the load, that change what is played.
+    pub(crate) fn options(self) -> &'static [&'static str] {
+        match self {
+            Self::PairsAlone => &["producers", "seconds"],
+            Self::PairsBeside | Self::PairsWindow | Self::PairsAcross | Self::Refresh => {
+                &["producers", "jobs", "seconds"]
+            }
+            Self::Fires | Self::Periodic => &["rate", "seconds"],
+            Self::Sessions => &["jobs", "ttl"],
+            Self::Schedule | Self::Audit => &["producers", "jobs"],
+            Self::Idle => &[],
+        }
     }
 
-    /// The options that make a load as large as these bounds are asked of.
-    pub fn lacks(self, load: &Load) -> Vec<String> {
+    /// The options that make a load as large as the project asks something of: a service that keeps
+    /// its bounds with a tenth of it may not with all.
+    pub(crate) fn lacks(self, load: &Load) -> Vec<String> {
         let whole = Load::whole();
         let option =
             |lacks: bool, name: &str, value: f64| lacks.then(|| format!("--{name} {value}"));
@@ -147,18 +192,28 @@ impl Experiment {
         let jobs = |jobs: u32, asked: u32| option(jobs < asked, "jobs", asked.into());
         let pending = || jobs(load.pending, whole.pending);
         let pairs_time = || seconds(load.pairs_time, whole.pairs_time);
+        let rate = || option(load.rate < whole.rate, "rate", whole.rate.into());
+        let fires_time = || seconds(load.fires_time, whole.fires_time);
         // No option makes the window smaller, so none makes it larger: only the load of tests has
-        // another.
+        // another. So it is with what nothing is due for.
         let window =
             || (load.window < whole.window).then(|| format!("a window of {}", whole.window));
+        let idle = (load.idle_time < whole.idle_time).then(|| format!("{:?}", whole.idle_time));
         let lacks = match self {
             Self::PairsAlone => vec![producers(), pairs_time()],
             Self::PairsBeside => vec![producers(), pending(), pairs_time()],
-            Self::PairsWindow => vec![producers(), pending(), window(), pairs_time()],
-            Self::Fires => vec![
-                option(load.rate < whole.rate, "rate", whole.rate.into()),
-                seconds(load.fires_time, whole.fires_time),
-            ],
+            Self::PairsWindow | Self::PairsAcross => {
+                vec![producers(), pending(), window(), pairs_time()]
+            }
+            Self::Schedule => vec![producers(), pending()],
+            Self::Refresh => {
+                vec![producers(), jobs(load.sessions, whole.sessions), pairs_time()]
+            }
+            Self::Fires => {
+                let tick = whole.tick.as_secs_f64() * 1e3;
+                vec![rate(), fires_time(), option(load.tick != whole.tick, "tick", tick)]
+            }
+            Self::Periodic => vec![rate(), fires_time()],
             Self::Sessions => {
                 let enough = Load { sessions: load.sessions.max(whole.sessions), ..load.clone() };
                 let lasting = sessions::rate(&enough) < sessions::rate(&whole);
@@ -167,20 +222,10 @@ impl Experiment {
                     option(lasting, "ttl", whole.ttl.as_secs_f64()),
                 ]
             }
-            Self::Audit => Vec::new(),
+            Self::Audit => vec![producers(), jobs(load.burst, whole.burst)],
+            Self::Idle => vec![idle],
         };
         lacks.into_iter().flatten().collect()
-    }
-
-    /// The options, of those that change the load, that change what is played.
-    pub(crate) fn options(self) -> &'static [&'static str] {
-        match self {
-            Self::PairsAlone => &["producers", "seconds"],
-            Self::PairsBeside | Self::PairsWindow => &["producers", "jobs", "seconds"],
-            Self::Fires => &["rate", "seconds"],
-            Self::Sessions => &["jobs", "ttl"],
-            Self::Audit => &["producers", "jobs"],
-        }
     }
 
     /// Plays it.
@@ -189,17 +234,24 @@ impl Experiment {
     ///
     /// If the facility cannot be started, or hangs.
     pub fn play<F: Facility>(self, start: &dyn Fn() -> Result<F>, load: &Load) -> Result<Played> {
+        let pairs =
+            |pending, cancels| start().and_then(|it| pairs::play(it, load, pending, cancels));
         match self {
-            Self::PairsAlone => pairs::play(start()?, load, 0, 0),
-            Self::PairsBeside => pairs::play(start()?, load, load.pending, 0),
-            Self::PairsWindow => pairs::play(start()?, load, load.pending, load.window),
+            Self::PairsAlone => pairs(0, Cancels::AtOnce),
+            Self::PairsBeside => pairs(load.pending, Cancels::AtOnce),
+            Self::PairsWindow => pairs(load.pending, Cancels::Oldest),
+            Self::PairsAcross => pairs(load.pending, Cancels::Others),
+            Self::Schedule => schedule::play(start()?, load),
+            Self::Refresh => refresh::play(start, load),
             Self::Fires => fires::play(start()?, load),
+            Self::Periodic => periodic::play(start()?, load),
             Self::Sessions => sessions::play(start()?, load),
             Self::Audit => audit::play(start, load),
+            Self::Idle => idle::play(start, load),
         }
     }
 
-    /// Those of these names, in the order of the report; all if none is named. `pairs` names three.
+    /// Those of these names, in the order of the report; all if none is named. `pairs` names four.
     ///
     /// # Errors
     ///
@@ -218,26 +270,9 @@ impl Experiment {
     }
 }
 
-/// A bound that this project sets for its own service.
-#[derive(Clone, Copy, Debug)]
-pub struct Asked {
-    /// The figure.
-    pub figure: &'static str,
-    /// Whether it is the least or the most.
-    pub at_least: bool,
-    /// In the unit of the figure.
-    pub bound: f64,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Those of which something is asked, and whether that is judged.
-    fn judged(load: &Load) -> Vec<bool> {
-        let asked = Experiment::ALL.into_iter().filter(|it| !it.asked(load).is_empty());
-        asked.map(|it| it.is_judged(load)).collect()
-    }
 
     /// Where nothing is judged, a reader compares the head of the table with that of another: what
     /// makes the difference is in it.
@@ -249,25 +284,29 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_is_judged_where_as_much_is_played_and_nowhere_else() {
-        assert_eq!(judged(&Load::whole()), [true; 5]);
-        assert_eq!(judged(&Load::quick()), [false; 5]);
-        assert_eq!(judged(&Load::tiny()), [false; 5]);
+    fn what_is_less_than_asked_is_lacking_where_it_is_played_and_nowhere_else() {
+        use Experiment::*;
         let whole = Load::whole;
-        let [alone, beside, window, fires, sessions] = [0, 1, 2, 3, 4];
+        let pairs = [PairsAlone, PairsBeside, PairsWindow, PairsAcross];
+        let shorter = Load { pairs_time: whole().pairs_time / 2, ..whole() };
         let less = [
-            (Load { producers: 1, ..whole() }, vec![alone, beside, window]),
-            (Load { pairs_time: whole().pairs_time / 2, ..whole() }, vec![alone, beside, window]),
-            (Load { pending: whole().pending - 1, ..whole() }, vec![beside, window]),
-            (Load { window: whole().window - 1, ..whole() }, vec![window]),
-            (Load { rate: whole().rate - 1, ..whole() }, vec![fires]),
-            (Load { fires_time: whole().fires_time / 2, ..whole() }, vec![fires]),
-            (Load { sessions: whole().sessions - 1, ..whole() }, vec![sessions]),
-            (Load { ttl: whole().ttl * 2, ..whole() }, vec![sessions]),
+            (Load { producers: 1, ..whole() }, [&pairs[..], &[Schedule, Refresh, Audit]].concat()),
+            (shorter, [&pairs[..], &[Refresh]].concat()),
+            (Load { pending: whole().pending - 1, ..whole() }, [&pairs[1..], &[Schedule]].concat()),
+            (Load { window: whole().window - 1, ..whole() }, vec![PairsWindow, PairsAcross]),
+            (Load { rate: whole().rate - 1, ..whole() }, vec![Fires, Periodic]),
+            (Load { fires_time: whole().fires_time / 2, ..whole() }, vec![Fires, Periodic]),
+            (Load { tick: whole().tick * 2, ..whole() }, vec![Fires]),
+            (Load { sessions: whole().sessions - 1, ..whole() }, vec![Refresh, Sessions]),
+            (Load { ttl: whole().ttl * 2, ..whole() }, vec![Sessions]),
+            (Load { burst: 9, ..whole() }, vec![Audit]),
+            (Load { idle_time: Duration::ZERO, ..whole() }, vec![Idle]),
+            (whole(), vec![]),
+            (Load::quick(), Experiment::ALL.to_vec()),
         ];
-        for (load, left_out) in less {
-            let expected: Vec<_> = (0..5).map(|it| !left_out.contains(&it)).collect();
-            assert_eq!(judged(&load), expected, "{load:?}");
+        for (load, lacking) in less {
+            let lacks = Experiment::ALL.into_iter().filter(|it| !it.lacks(&load).is_empty());
+            assert_eq!(lacks.collect::<Vec<_>>(), lacking, "{load:?}");
         }
     }
 }

@@ -1,24 +1,24 @@
 //! Schedule and cancel, as often as the producers can: what a program does that has a timeout for
 //! each request.
 //!
-//! In two forms. Where each job is cancelled at once, the facility hardly has a timer in its hands:
-//! a driver that looks at its queue a moment later finds a job that is over. Where each producer
+//! In three forms. Where each job is cancelled at once, it never grows old. Where each producer
 //! keeps a window of outstanding jobs and cancels the oldest, jobs live for as long as the window
-//! lasts, and the facility has so many timers at least.
+//! lasts, and the facility has so many timers at least. And where jobs are cancelled by another
+//! thread than the one that scheduled them, what a thread keeps for itself is of no use to it.
 //!
 //! No job is to run, so that a cancellation which does nothing would not be noticed by runs.
 //! Therefore it is counted what is left: by the facility's own account, and by ours, since every
 //! job that was cancelled must have been dropped.
 
-use crate::facility::{Answer, Facility};
+use super::faults::Faults;
+use super::producer::{Form, Producer};
+use super::schedule::stand;
+use crate::facility::Facility;
 use crate::figures::{Distribution, Figure, Played};
 use crate::ledger::Ledger;
 use crate::load::Load;
 use anyhow::Result;
-use rand::{RngExt, SeedableRng};
-use rand_pcg::Pcg64Mcg;
-use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_machine::allocator::allocated;
@@ -27,158 +27,38 @@ pub(super) const NOTES: &[&str] = &[
     "pairs/s: pairs over the time until the facility has dealt with all of them (the backlog is \
      included); mean to max: of the two calls of one pair, one of sixteen.",
     "backlog: from the last call until the facility has dealt with everything; left/pair: bytes \
-     still allocated then, for each pair; bytes/job: for each pending job.",
+     still allocated then, for each pair; bytes/job: for each pending job, with what it holds, 16 \
+     bytes.",
 ];
 
-/// No pair is due while it is measured: a timeout of half a minute to a minute.
-const DELAY_MS: std::ops::Range<u64> = 30_000..60_000;
-
-/// What is pending beside is due in an hour or two.
-const FAR_MS: std::ops::Range<u64> = 3_600_000..7_200_000;
-
-/// Of so many pairs one is timed.
-const TIMED_EACH: usize = 16;
-
-/// How many delays are drawn beforehand, for each producer.
-const DELAYS: usize = 1024;
-
-/// A thread that schedules and cancels.
-struct Producer<F: Facility> {
-    delays: Vec<Duration>,
-    /// Of its jobs, which are all the same one: none runs.
-    ledger: Arc<Ledger>,
-    /// The jobs that are outstanding, the oldest first.
-    outstanding: VecDeque<F::Handle>,
-    /// How many there are between two pairs.
-    window: usize,
-    times: Distribution,
-    pairs: u64,
-    refused: u64,
-    too_late: u64,
+/// What each producer cancels.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cancels {
+    AtOnce,
+    Oldest,
+    Others,
 }
 
-impl<F: Facility> Producer<F> {
-    fn new(seed: u64, window: usize) -> Self {
-        let mut random = Pcg64Mcg::seed_from_u64(seed);
-        Self {
-            delays: (0..DELAYS)
-                .map(|_| Duration::from_millis(random.random_range(DELAY_MS)))
-                .collect(),
-            ledger: Ledger::new(Instant::now(), 1),
-            outstanding: VecDeque::with_capacity(window + 1),
-            window,
-            times: Distribution::coarse(),
-            pairs: 0,
-            refused: 0,
-            too_late: 0,
-        }
-    }
-
-    fn schedule(&mut self, facility: &F, due: Instant) {
-        match facility.schedule(due, self.ledger.job(0)) {
-            None => self.refused += 1,
-            Some(handle) => self.outstanding.push_back(handle),
-        }
-    }
-
-    /// Cancels the oldest, if more are outstanding than this.
-    fn cancel_beyond(&mut self, facility: &F, window: usize) {
-        if self.outstanding.len() > window
-            && let Some(handle) = self.outstanding.pop_front()
-        {
-            self.too_late += u64::from(facility.cancel(handle) == Answer::TooLate);
-        }
-    }
-
-    fn fill(&mut self, facility: &F) {
-        for number in 0..self.window {
-            self.schedule(facility, Instant::now() + self.delays[number % DELAYS]);
-        }
-    }
-
-    fn produce(mut self, facility: &F, until: Instant) -> Self {
-        let mut pair = 0;
-        loop {
-            let start = Instant::now();
-            if start >= until {
-                return self;
-            }
-            self.pair(facility, start, pair);
-            self.times.record(start.elapsed().as_nanos() as u64);
-            // The others are not timed: two readings of the clock take as long as half a pair.
-            for untimed in 1..TIMED_EACH {
-                self.pair(facility, start, pair + untimed);
-            }
-            pair += TIMED_EACH;
-            self.pairs += TIMED_EACH as u64;
-        }
-    }
-
-    fn pair(&mut self, facility: &F, now: Instant, number: usize) {
-        self.schedule(facility, now + self.delays[number % DELAYS]);
-        self.cancel_beyond(facility, self.window);
-    }
-
-    fn empty(&mut self, facility: &F) {
-        while !self.outstanding.is_empty() {
-            self.cancel_beyond(facility, 0);
-        }
-    }
+/// How each producer of a ring works.
+fn forms<F: Facility>(cancels: Cancels, load: &Load) -> Vec<Form<F>> {
+    let (mut senders, receivers): (Vec<_>, Vec<_>) =
+        (0..load.producers).map(|_| mpsc::channel()).unzip();
+    // Each sends to the next, and the last to the first.
+    senders.rotate_left(1);
+    let form = |(to, from)| match cancels {
+        Cancels::AtOnce => Form::AtOnce,
+        Cancels::Oldest => Form::Oldest(load.window),
+        Cancels::Others => Form::Across(load.window, to, from),
+    };
+    senders.into_iter().zip(receivers).map(form).collect()
 }
 
-/// What is wrong, counted.
-#[derive(Default)]
-struct Faults {
-    panicked: usize,
-    refused: u64,
-    too_late: u64,
-    ran: u64,
-    /// How far the facility's own count of its jobs was from what it should be.
-    miscounted: usize,
-    /// Cancelled jobs that it had not let go.
-    kept: usize,
-    /// Jobs that it had let go though they were pending.
-    lost: usize,
-}
-
-impl Faults {
-    /// Compares what a facility that has settled has in its hands with what it should have.
-    fn count<F: Facility>(
-        &mut self,
-        facility: &F,
-        ledgers: &[(&Arc<Ledger>, usize)],
-    ) -> Result<()> {
-        let pending = ledgers.iter().map(|(_, pending)| pending).sum::<usize>();
-        self.miscounted += facility.count()?.abs_diff(pending);
-        for (ledger, pending) in ledgers {
-            self.kept += ledger.held().saturating_sub(*pending);
-            self.lost += pending.saturating_sub(ledger.held());
-        }
-        Ok(())
-    }
-
-    fn sentence(&self) -> Option<String> {
-        let faults = [
-            (self.panicked as u64, "producers panicked"),
-            (self.refused, "jobs were refused"),
-            (self.too_late, "cancellations were said to be too late"),
-            (self.ran, "jobs ran long before their time"),
-            (self.kept as u64, "cancelled jobs were still there"),
-            (self.lost as u64, "jobs were gone though pending"),
-            (self.miscounted as u64, "jobs too many or too few by the facility's own count"),
-        ];
-        let found: Vec<_> =
-            faults.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
-        (!found.is_empty()).then(|| found.join(", "))
-    }
-}
-
-/// Beside so many jobs that are pending, and with so many outstanding for each producer.
+/// Beside so many jobs that are pending.
 pub(super) fn play<F: Facility>(
     facility: F,
     load: &Load,
     pending: u32,
-    window: usize,
+    cancels: Cancels,
 ) -> Result<Played> {
     let mut faults = Faults::default();
     let standing = Ledger::new(Instant::now(), pending as usize);
@@ -186,9 +66,10 @@ pub(super) fn play<F: Facility>(
     faults.refused += stand(&facility, &standing, load.seed);
     facility.settle(pending as usize)?;
     let bytes = allocated().saturating_sub(before);
-    let mut producers: Vec<_> =
-        (1..=load.producers as u64).map(|n| Producer::new(load.seed + n, window)).collect();
-    producers.iter_mut().for_each(|producer| producer.fill(&facility));
+    let producer = |(seed, form)| (Producer::new(load.seed + seed, &form), form);
+    let mut producers: Vec<_> = (1..).zip(forms(cancels, load)).map(producer).collect();
+    producers.iter_mut().for_each(|(producer, _)| producer.fill(&facility));
+    let window = producers.first().map_or(0, |(producer, _)| producer.window);
     let outstanding = pending as usize + window * load.producers;
     facility.settle(outstanding)?;
     let beside = allocated();
@@ -221,25 +102,16 @@ pub(super) fn play<F: Facility>(
     Ok(Ok(figures))
 }
 
-/// Schedules what is to be pending beside. How many were refused.
-fn stand<F: Facility>(facility: &F, standing: &Arc<Ledger>, seed: u64) -> u64 {
-    let mut random = Pcg64Mcg::seed_from_u64(seed);
-    let mut refused = 0;
-    for number in 0..standing.len() as u32 {
-        let due = Instant::now() + Duration::from_millis(random.random_range(FAR_MS));
-        refused += u64::from(facility.schedule(due, standing.job(number)).is_none());
-    }
-    refused
-}
-
 /// Those that did not panic come back.
 fn produce_all<F: Facility>(
     facility: &F,
-    producers: Vec<Producer<F>>,
+    producers: Vec<(Producer<F>, Form<F>)>,
     until: Instant,
 ) -> Vec<Producer<F>> {
     thread::scope(|scope| {
-        let spawn = |producer: Producer<F>| scope.spawn(move || producer.produce(facility, until));
+        let spawn = |(producer, form): (Producer<F>, Form<F>)| {
+            scope.spawn(move || producer.produce(facility, until, form))
+        };
         let threads: Vec<_> = producers.into_iter().map(spawn).collect();
         threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
     })

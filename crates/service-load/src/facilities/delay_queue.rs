@@ -1,7 +1,7 @@
 //! tokio-util's `DelayQueue`: one task owns it, and is told by a channel what to do.
 
 use crate::facility::{Answer, Facility, wait_for_marker};
-use crate::ledger::Job;
+use crate::ledger::{Beat, Job};
 use anyhow::{Context as _, Result};
 use rustc_hash::FxHashMap;
 use std::future::poll_fn;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::task::{Context, Poll};
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::runtime::Builder;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::time::DelayQueue;
@@ -18,11 +18,21 @@ use tokio_util::time::delay_queue::Key;
 /// How many commands are taken in before it is looked whether something has expired.
 const BATCH: usize = 1024;
 
+/// What lies in the queue.
+#[derive(Debug)]
+enum Item {
+    Job(Job),
+    /// In a box, so that a job takes no more room.
+    Beat(Box<(Instant, Duration, Beat)>),
+}
+
+const _: () = assert!(size_of::<Item>() == size_of::<Job>());
+
 /// What the task is told. The number is chosen by who schedules, so that cancelling needs no answer
 /// first.
 #[derive(Debug)]
 enum Command {
-    Insert(u64, Instant, Job),
+    Insert(u64, Instant, Item),
     Remove(u64),
     Reset(u64, Instant),
     /// To be answered with the number of those in the queue.
@@ -56,9 +66,9 @@ impl Queue {
         Ok(Self { commands, next: AtomicU64::new(0), thread })
     }
 
-    fn insert(&self, due: Instant, job: Job) -> Option<u64> {
+    fn insert(&self, due: Instant, item: Item) -> Option<u64> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        self.commands.send(Command::Insert(number, due, job)).ok()?;
+        self.commands.send(Command::Insert(number, due, item)).ok()?;
         Some(number)
     }
 
@@ -72,7 +82,7 @@ impl Facility for Queue {
     type Session = u64;
 
     fn schedule(&self, due: Instant, job: Job) -> Option<u64> {
-        self.insert(due, job)
+        self.insert(due, Item::Job(job))
     }
 
     fn cancel(&self, number: u64) -> Answer {
@@ -80,11 +90,15 @@ impl Facility for Queue {
     }
 
     fn open(&self, due: Instant, job: Job) -> Option<u64> {
-        self.insert(due, job)
+        self.schedule(due, job)
     }
 
     fn refresh(&self, number: &u64, due: Instant) -> Answer {
         self.tell(Command::Reset(*number, due))
+    }
+
+    fn every(&self, first: Instant, period: Duration, beat: Beat) -> bool {
+        self.insert(first, Item::Beat(Box::new((first, period, beat)))).is_some()
     }
 
     fn settle(&self, _: usize) -> Result<()> {
@@ -106,7 +120,7 @@ impl Facility for Queue {
 struct Owner {
     commands: UnboundedReceiver<Command>,
     batch: Vec<Command>,
-    queue: DelayQueue<(u64, Job)>,
+    queue: DelayQueue<(u64, Item)>,
     /// Only of what is in the queue: a key of anything else may be another's by now, or panics.
     keys: FxHashMap<u64, Key>,
 }
@@ -148,8 +162,8 @@ impl Owner {
 
     fn obey(&mut self, command: Command) {
         match command {
-            Command::Insert(number, due, job) => {
-                self.keys.insert(number, self.queue.insert_at((number, job), due.into()));
+            Command::Insert(number, due, item) => {
+                self.keys.insert(number, self.queue.insert_at((number, item), due.into()));
             }
             Command::Remove(number) => {
                 if let Some(key) = self.keys.remove(&number) {
@@ -167,12 +181,25 @@ impl Owner {
         }
     }
 
+    fn beat(&mut self, number: u64, mut beat: Box<(Instant, Duration, Beat)>) {
+        let (due, period, its) = &mut *beat;
+        its.run();
+        *due += *period;
+        let due = *due;
+        if its.left() > 0 {
+            self.obey(Command::Insert(number, due, Item::Beat(beat)));
+        }
+    }
+
     fn expire(&mut self, context: &mut Context<'_>) -> usize {
         let mut expired = 0;
         while let Poll::Ready(Some(item)) = self.queue.poll_expired(context) {
-            let (number, job) = item.into_inner();
+            let (number, item) = item.into_inner();
             self.keys.remove(&number);
-            job.run();
+            match item {
+                Item::Job(job) => job.run(),
+                Item::Beat(beat) => self.beat(number, beat),
+            }
             expired += 1;
         }
         expired

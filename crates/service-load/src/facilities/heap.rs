@@ -3,14 +3,14 @@
 //! are such, the heap is compacted.
 
 use crate::facility::{Answer, Facility, wait_for_marker};
-use crate::ledger::Job;
+use crate::ledger::{Beat, Job};
 use anyhow::{Context, Result};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What is to be done, and when. Taken away when it is done or cancelled.
 #[derive(Debug)]
@@ -22,15 +22,24 @@ struct Task {
 #[derive(Debug)]
 enum Work {
     Job(Job),
+    /// In a box, so that a job takes no more room.
+    Beat(Box<(Beat, Duration)>),
     Mark(mpsc::Sender<()>),
 }
 
 impl Work {
-    fn run(self) {
+    /// Runs it, and gives it back with its period if it is to run again.
+    fn run(self) -> Option<(Self, Duration)> {
         match self {
             Self::Job(job) => job.run(),
+            Self::Beat(mut again) => {
+                again.0.run();
+                let period = again.1;
+                return (again.0.left() > 0).then_some((Self::Beat(again), period));
+            }
             Self::Mark(done) => done.send(()).unwrap_or_default(),
         }
+        None
     }
 }
 
@@ -162,8 +171,13 @@ impl Shared {
                 state.push(task.due, Arc::clone(&entry.task)); // it was refreshed
             } else if let Some(work) = task.work.take() {
                 drop((state, task));
-                work.run();
+                let again = work.run();
                 state = lock(&self.state);
+                if let Some((work, period)) = again {
+                    let due = entry.due + period;
+                    *lock(&entry.task) = Task { due, work: Some(work) };
+                    state.push(due, entry.task);
+                }
             } else {
                 drop(task);
                 state.dead = state.dead.saturating_sub(1);
@@ -202,6 +216,11 @@ impl Facility for HeapAndCondvar {
         }
         task.due = due; // later: noticed when the former time comes
         Answer::Done
+    }
+
+    fn every(&self, first: Instant, period: Duration, beat: Beat) -> bool {
+        self.push(first, Work::Beat(Box::new((beat, period))));
+        true
     }
 
     fn settle(&self, _: usize) -> Result<()> {

@@ -1,52 +1,112 @@
 //! Who is put under load. How each is used, and why so: `benches/SERVICE.md`.
 
+mod async_io;
 mod delay_queue;
 mod heap;
-mod tokio_sleep;
+mod machine;
+mod tasks;
+mod timer_crate;
 mod wheelhouse;
 
+pub use async_io::AsyncIo;
 pub use delay_queue::Queue;
 pub use heap::HeapAndCondvar;
-pub use tokio_sleep::TokioSleep;
+pub use machine::Machine;
+pub use tasks::{OurTime, Sleeper, Tasks, TokioTime};
+pub use timer_crate::TimerCrate;
 pub use wheelhouse::{ByHandle, ByKey, Wheelhouse};
 
 use crate::contender::{Contender, Entry};
+use crate::experiments::Experiment::{
+    self, Audit, Fires, Idle, PairsBeside, PairsWindow, Periodic, Refresh, Schedule, Sessions,
+};
+use std::time::Duration;
+
+/// What differs by where jobs run, and by what holds the timers.
+const RUNS: &[Experiment] = &[PairsWindow, Fires, Audit];
+
+/// What decides for those that have no refresh.
+const NO_SESSIONS: &[Experiment] = &[PairsBeside, PairsWindow, Schedule, Fires, Audit, Idle];
 
 /// All facilities, the one under test first.
 pub fn all() -> Vec<Box<dyn Contender>> {
+    let mut all = ours();
+    all.extend(others());
+    all.push(Box::new(Machine));
+    all
+}
+
+/// Our service, in the ways in which it can be used.
+fn ours() -> Vec<Box<dyn Contender>> {
     vec![
         Entry::boxed(
             "wheelhouse",
-            "Service as it is: hierarchical wheel, jobs on the driving thread",
+            "Service with Builder::inline: hierarchical wheels, jobs on the driving thread",
             |tick| Wheelhouse::<ByHandle>::start(tick, None),
         ),
-        Entry::boxed(
+        Entry::of_some(
             "wheelhouse-keys",
             "the same, sessions under a key and refreshed by it",
+            &[Refresh, Sessions],
             |tick| Wheelhouse::<ByKey>::start(tick, None),
         ),
-        Entry::boxed("wheelhouse-workers", "the same, jobs on two workers", |tick| {
-            Wheelhouse::<ByHandle>::start(tick, Some(2))
-        }),
-        Entry::boxed(
+        Entry::of_some(
+            "wheelhouse-1ms",
+            "the same with a tick of a millisecond",
+            &[Fires, Periodic],
+            |_| Wheelhouse::<ByHandle>::start(Duration::from_millis(1), None),
+        ),
+        Entry::of_some(
+            "wheelhouse-workers",
+            "the same, jobs on two workers, the default here",
+            RUNS,
+            |tick| Wheelhouse::<ByHandle>::start(tick, Some(2)),
+        ),
+        Entry::of_some(
             "wheelhouse-heap",
             "the same on the binary heap",
+            RUNS,
             Wheelhouse::<ByHandle>::on_heap,
         ),
+        Entry::of_some(
+            "wheelhouse-sleep",
+            "a task for each job on tokio's usual runtime, which sleeps by our service",
+            &[PairsBeside, Fires],
+            Tasks::on_service,
+        ),
+    ]
+}
+
+/// Those beside it.
+fn others() -> Vec<Box<dyn Contender>> {
+    vec![
         Entry::boxed(
             "tokio-sleep",
             "a task for each job that sleeps, on tokio's usual runtime",
-            TokioSleep::many_threads,
+            Tasks::many_threads,
         ),
-        Entry::boxed(
+        Entry::of_some(
             "tokio-sleep-1",
             "the same on tokio's runtime of one thread",
-            TokioSleep::one_thread,
+            RUNS,
+            Tasks::one_thread,
         ),
         Entry::boxed(
             "tokio-delay-queue",
             "tokio-util's DelayQueue, in a task fed by a channel",
             |_| Queue::start(),
+        ),
+        Entry::of_some(
+            "async-io",
+            "a task for each job that waits for async-io's Timer, on one thread",
+            NO_SESSIONS,
+            |_| AsyncIo::start(),
+        ),
+        Entry::of_some(
+            "timer-crate",
+            "the crate timer: a heap and two threads; what is cancelled stays in the heap",
+            NO_SESSIONS,
+            |_| Ok(TimerCrate::start()),
         ),
         Entry::boxed("heap-and-condvar", "a binary heap, a mutex and a condition variable", |_| {
             HeapAndCondvar::start()

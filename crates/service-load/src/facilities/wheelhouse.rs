@@ -1,7 +1,7 @@
 //! Our service, as its users have it.
 
 use crate::facility::{Answer, Facility, wait_for_marker, wait_until};
-use crate::ledger::Job;
+use crate::ledger::{Beat, Job};
 use anyhow::Result;
 use std::fmt;
 use std::marker::PhantomData;
@@ -52,7 +52,7 @@ impl Keeping for ByKey {
     }
 
     fn refresh(timers: &Handle, key: &Key, due: Moment) -> Result<(), ChangeError> {
-        timers.job(key).ok_or(ChangeError::UnknownKey)?.reschedule(due)
+        timers.refresh(key, due.saturating_since(timers.now()))
     }
 }
 
@@ -123,6 +123,12 @@ impl<K: Keeping> Facility for Wheelhouse<K> {
 
     fn refresh(&self, session: &K::Session, due: Instant) -> Answer {
         answer(K::refresh(&self.timers, session, self.clock.moment(due)))
+    }
+
+    fn every(&self, first: Instant, period: Duration, mut beat: Beat) -> bool {
+        let times = beat.left().into();
+        let plan = self.timers.every(period).first_at(self.clock.moment(first)).times(times);
+        plan.run(move |_| beat.run()).is_ok()
     }
 
     fn settle(&self, pending: usize) -> Result<()> {

@@ -7,7 +7,7 @@ use crate::handle::{Anchor, Back, Handle, Run, Shared, Work};
 use crate::job::{Group, Id, Info, Seat};
 use crate::job_handle::JobHandle;
 use crate::observe::RunSpan;
-use crate::shard::{Begun, Done, Leftover, Way};
+use crate::shard::{Begun, Done, Leftover, Plain, Way};
 use crate::time::Moment;
 use std::fmt;
 use std::sync::Arc;
@@ -158,6 +158,35 @@ pub(super) fn call(
     };
     let outcome = outcome.map_err(EventKind::Panicked).and_then(|()| result(&begun, &mut back));
     finish(timers, begun, started, outcome, back)
+}
+
+/// Calls a job that is nothing but work, by the shortest way. When it ended, and whether there was
+/// something to be reported.
+#[inline]
+pub(super) fn call_plain(
+    timers: &Handle,
+    plain: Plain<dyn Work>,
+    started: Moment,
+) -> (Moment, bool) {
+    let Plain { id, deadline, work } = plain;
+    let shared = timers.shared();
+    let mut back = Back::default();
+    let outcome = {
+        let run = Run::plain(timers.anchor(id.shard), id, deadline, started);
+        let span = RunSpan::of(&run);
+        let _entered = span.enter();
+        guarded(|| work.call(&run, &mut back))
+    };
+    let ended = shared.house.now();
+    let is_slow = ended.saturating_since(started) > shared.slow_after;
+    if outcome.is_ok() && !is_slow && back.error.is_none() && back.work.is_none() {
+        return (ended, false);
+    }
+    let begun = Begun::plain(id, deadline, None);
+    let outcome = outcome.map_err(EventKind::Panicked).and_then(|()| result(&begun, &mut back));
+    let (done, told) = finish(timers, begun, started, outcome, back);
+    discard(done.work);
+    (done.ended, told)
 }
 
 /// What is to be reported of a run that returned.

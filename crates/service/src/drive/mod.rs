@@ -20,6 +20,7 @@ pub use stopping::Stopping;
 
 use crate::guard::guarded;
 use crate::handle::{Futures, Handle, Work};
+use crate::job::Id;
 use crate::shard::{Came, Done, Stage, Taken, Watch};
 use crate::time::Moment;
 use crate::{EventKind, Job};
@@ -70,17 +71,27 @@ impl Driver {
             return None;
         }
         let (shard, upto) = house.first_due(house.ticks.reached(self.now))?;
-        let (mut runs, mut now, mut ended) = (0, self.now, None::<Done<_>>);
-        let mut reported = false;
-        while runs < RUNS || ended.is_some() {
-            let id = ended.as_ref().map(|done| done.id);
-            let ((leftover, came, stage), waited) = house.with_told(shard, |core| {
+        let (mut runs, mut now, mut reported) = (0, self.now, false);
+        // A plain run that has ended: which, when it was due, and when it began. Or any other.
+        let (mut plain_ended, mut ended) = (None::<(Id, Moment, Moment)>, None::<Done<_>>);
+        while runs < RUNS || ended.is_some() || plain_ended.is_some() {
+            let id = ended.as_ref().map(|done| done.id).or(plain_ended.map(|(id, ..)| id));
+            // Not results of the closure: they are large, and seldom there.
+            let (mut leftover, mut came) = (None, None);
+            let ((plain, stage), waited) = house.with_told(shard, |core| {
                 // One run ends and the next begins under one lock.
-                let leftover = ended.take().and_then(|done| core.end(done));
-                let more = leftover.is_none() && runs < RUNS;
+                if let Some((id, deadline, started)) = plain_ended.take() {
+                    core.end_plain(id, deadline, started, now);
+                } else if let Some(done) = ended.take() {
+                    leftover = core.end(done);
+                }
                 let here = runner.is_inline();
-                let came = if more { core.come(upto, now, &*house.clock, here) } else { None };
-                (leftover, came, core.stage())
+                let plain = if leftover.is_none() && runs < RUNS {
+                    core.come(upto, now, &*house.clock, here, &mut came)
+                } else {
+                    None
+                };
+                (plain, core.stage())
             });
             match (id, leftover) {
                 (Some(id), Some(leftover)) => {
@@ -91,6 +102,18 @@ impl Driver {
                 (Some(_), None) => house.handed_in(stage),
                 _ => {}
             }
+            // The end of the last run is the begin of this one, if nothing was waited for in
+            // between: to read the clock takes as long as half of the rest.
+            let at_once = id.is_some() && !waited && !reported;
+            let begin = || if at_once { now } else { house.now() };
+            if let Some(plain) = plain {
+                let _inside = house.enter();
+                let (id, deadline, started) = (plain.id, plain.deadline, begin());
+                (now, reported) = due_run::call_plain(&self.timers, plain, started);
+                plain_ended = Some((id, deadline, started));
+                runs += 1;
+                continue;
+            }
             match came {
                 None => break,
                 Some(Came::Wake(waker)) => guarded(|| waker.wake()).unwrap_or_default(),
@@ -99,12 +122,8 @@ impl Driver {
                 }
                 Some(Came::Here(begun)) => {
                     let _inside = house.enter();
-                    // The end of the last run is the begin of this one, if nothing was waited for
-                    // in between: to read the clock takes as long as half of the rest.
-                    let at_once = id.is_some() && !waited && !reported;
-                    let started = if at_once { now } else { house.now() };
                     let done;
-                    (done, reported) = due_run::call(&self.timers, begun, started);
+                    (done, reported) = due_run::call(&self.timers, begun, begin());
                     now = done.ended;
                     ended = Some(done);
                 }

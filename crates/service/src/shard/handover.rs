@@ -26,6 +26,14 @@ pub(crate) struct Way {
     pub(crate) group: Option<Group>,
 }
 
+/// A run of a job that is nothing but work, which has begun on the driving thread: what most runs
+/// are there. It goes from hand to hand several times within a microsecond, so it is small.
+pub(crate) struct Plain<W: ?Sized> {
+    pub(crate) id: Id,
+    pub(crate) deadline: Moment,
+    pub(crate) work: Box<W>,
+}
+
 /// A run that has begun.
 pub(crate) struct Begun<W: ?Sized> {
     pub(crate) id: Id,
@@ -52,6 +60,28 @@ pub(crate) struct Begun<W: ?Sized> {
     /// The job waits for its next run already: this one has no end that matters to it.
     pub(crate) beside: bool,
     pub(crate) watch: Option<WatchKey>,
+}
+
+impl<W: ?Sized> Begun<W> {
+    /// The run of a job that has nothing but a deadline.
+    pub(crate) fn plain(id: Id, deadline: Moment, work: Option<Box<W>>) -> Self {
+        Self {
+            id,
+            work,
+            info: None,
+            deadline,
+            time: None,
+            number: 1,
+            missed: 0,
+            last: true,
+            extra: false,
+            stale: false,
+            tries: (1, false),
+            frees_key: true,
+            beside: false,
+            watch: None,
+        }
+    }
 }
 
 /// A run that has ended.

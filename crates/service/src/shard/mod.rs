@@ -24,7 +24,7 @@ mod stop;
 mod wheel;
 
 pub(crate) use self::core::{Core, Held, New, Stage, Taken, Task};
-pub(crate) use handover::{Begun, Came, Done, Leftover, Way};
+pub(crate) use handover::{Begun, Came, Done, Leftover, Plain, Way};
 pub(crate) use runs::Watch;
 pub use wheel::JobIndex;
 pub(crate) use wheel::Wheel;

@@ -19,7 +19,7 @@ fn each_form_has_the_same_rows() {
     let json = succeeds(&short(&[&chosen[..], &["--format", "json"]].concat()));
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let rows = json["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 4 * 2, "four experiments on two facilities");
+    assert_eq!(rows.len(), 5 * 2, "five experiments on two facilities");
     assert!(rows.iter().all(|row| row["wrong"].is_null() && row["repetition"] == 1));
     assert!(
         rows[0]["pairs_s_per_s"].as_f64().unwrap() > 0.0
@@ -29,6 +29,7 @@ fn each_form_has_the_same_rows() {
         for part in [
             "pairs-window",
             "pairs-beside",
+            "pairs-across",
             "audit",
             "tokio-delay-queue",
             "bytes/job",

@@ -1,7 +1,8 @@
-//! tokio's time driver: each job is a task that sleeps until its time.
+//! A task for each job on a runtime of tokio, which sleeps until its time: by tokio's own time
+//! driver, or by our service.
 
 use crate::facility::{Answer, Facility, wait_for_marker, wait_until};
-use crate::ledger::Job;
+use crate::ledger::{Beat, Job};
 use anyhow::{Context, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,11 +11,45 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
 use tokio::task;
-use tokio::time::sleep_until;
+use wheelhouse_service::{MonotonicClock, Service};
+
+/// By which a task sleeps.
+pub trait Sleeper: Clone + Send + Sync + 'static {
+    /// Ready at this moment.
+    fn sleep_until(&self, due: Instant) -> impl Future<Output = ()> + Send + 'static;
+}
+
+/// The time driver of the runtime. Its timers have a tick of a millisecond, whatever is asked for.
+#[derive(Clone, Debug)]
+pub struct TokioTime;
+
+impl Sleeper for TokioTime {
+    fn sleep_until(&self, due: Instant) -> impl Future<Output = ()> + Send + 'static {
+        // Made inside of the task, as it looks there for its runtime.
+        async move { tokio::time::sleep_until(due.into()).await }
+    }
+}
+
+/// Our service, which is kept here as long as there are tasks.
+#[derive(Clone, Debug)]
+pub struct OurTime {
+    _service: Arc<Service>,
+    timers: wheelhouse_service::Handle,
+    clock: MonotonicClock,
+}
+
+impl Sleeper for OurTime {
+    fn sleep_until(&self, due: Instant) -> impl Future<Output = ()> + Send + 'static {
+        let sleep = self.timers.sleep_until(self.clock.moment(due));
+        // A stop ends the tasks too.
+        async move { sleep.await.unwrap_or_default() }
+    }
+}
 
 /// A runtime, used from threads outside of it.
 #[derive(Debug)]
-pub struct TokioSleep {
+pub struct Tasks<S> {
+    sleeper: S,
     handle: Handle,
     runs: Runs,
     origin: Instant,
@@ -29,20 +64,14 @@ enum Runs {
     OnOne(oneshot::Sender<()>, JoinHandle<()>),
 }
 
-impl TokioSleep {
-    /// The runtime of `#[tokio::main]`: a worker for each processor. Its timers have a tick of a
-    /// millisecond, whatever is asked for.
+impl Tasks<TokioTime> {
+    /// The runtime of `#[tokio::main]`: a worker for each processor.
     ///
     /// # Errors
     ///
     /// If threads cannot be started.
     pub fn many_threads(_: Duration) -> Result<Self> {
-        let runtime = Builder::new_multi_thread().enable_time().build()?;
-        Ok(Self {
-            handle: runtime.handle().clone(),
-            runs: Runs::OnMany(runtime),
-            origin: Instant::now(),
-        })
+        Self::on_many(TokioTime, Builder::new_multi_thread().enable_time().build()?)
     }
 
     /// The runtime that runs on one thread.
@@ -59,7 +88,30 @@ impl TokioSleep {
             .name("tokio-one".to_owned())
             .spawn(run)
             .context("cannot start a thread")?;
-        Ok(Self { handle, runs: Runs::OnOne(end, thread), origin: Instant::now() })
+        let runs = Runs::OnOne(end, thread);
+        Ok(Self { sleeper: TokioTime, handle, runs, origin: Instant::now() })
+    }
+}
+
+impl Tasks<OurTime> {
+    /// A runtime without timers of its own, beside a service.
+    ///
+    /// # Errors
+    ///
+    /// If threads cannot be started.
+    pub fn on_service(tick: Duration) -> Result<Self> {
+        let clock = MonotonicClock::new();
+        let service = Service::builder().inline().tick(tick).clock(clock).start()?;
+        let timers = service.handle();
+        let sleeper = OurTime { _service: Arc::new(service), timers, clock };
+        Self::on_many(sleeper, Builder::new_multi_thread().build()?)
+    }
+}
+
+impl<S: Sleeper> Tasks<S> {
+    fn on_many(sleeper: S, runtime: Runtime) -> Result<Self> {
+        let handle = runtime.handle().clone();
+        Ok(Self { sleeper, handle, runs: Runs::OnMany(runtime), origin: Instant::now() })
     }
 
     fn nanos(&self, due: Instant) -> u64 {
@@ -74,10 +126,10 @@ const OVER: u64 = u64::MAX;
 
 /// Sleeps until the deadline that it finds when it wakes is past: a refresh is a write, and wakes
 /// nobody.
-async fn expire(origin: Instant, deadline: Deadline, job: Job) {
+async fn expire(sleeper: impl Sleeper, origin: Instant, deadline: Deadline, job: Job) {
     let mut due = deadline.load(Ordering::Acquire);
     loop {
-        sleep_until((origin + Duration::from_nanos(due)).into()).await;
+        sleeper.sleep_until(origin + Duration::from_nanos(due)).await;
         match deadline.compare_exchange(due, OVER, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => return job.run(),
             Err(later) => due = later,
@@ -85,13 +137,22 @@ async fn expire(origin: Instant, deadline: Deadline, job: Job) {
     }
 }
 
-impl Facility for TokioSleep {
+async fn run_again(sleeper: impl Sleeper, mut next: Instant, period: Duration, mut beat: Beat) {
+    while beat.left() > 0 {
+        sleeper.sleep_until(next).await;
+        beat.run();
+        next += period;
+    }
+}
+
+impl<S: Sleeper> Facility for Tasks<S> {
     type Handle = task::JoinHandle<()>;
     type Session = Deadline;
 
     fn schedule(&self, due: Instant, job: Job) -> Option<Self::Handle> {
+        let sleep = self.sleeper.sleep_until(due);
         Some(self.handle.spawn(async move {
-            sleep_until(due.into()).await;
+            sleep.await;
             job.run();
         }))
     }
@@ -103,7 +164,7 @@ impl Facility for TokioSleep {
 
     fn open(&self, due: Instant, job: Job) -> Option<Deadline> {
         let deadline = Arc::new(AtomicU64::new(self.nanos(due)));
-        self.handle.spawn(expire(self.origin, Arc::clone(&deadline), job));
+        self.handle.spawn(expire(self.sleeper.clone(), self.origin, Arc::clone(&deadline), job));
         Some(deadline)
     }
 
@@ -114,6 +175,11 @@ impl Facility for TokioSleep {
             Ok(_) => Answer::Done,
             Err(_) => Answer::TooLate,
         }
+    }
+
+    fn every(&self, first: Instant, period: Duration, beat: Beat) -> bool {
+        self.handle.spawn(run_again(self.sleeper.clone(), first, period, beat));
+        true
     }
 
     fn settle(&self, pending: usize) -> Result<()> {

@@ -1,0 +1,54 @@
+//! What is wrong with a facility of which no job is to run, so that no run can tell: counted is what
+//! it has in its hands.
+
+use crate::facility::Facility;
+use crate::ledger::Ledger;
+use anyhow::Result;
+use std::sync::Arc;
+
+/// What is wrong, counted.
+#[derive(Default)]
+pub(super) struct Faults {
+    pub(super) panicked: usize,
+    pub(super) refused: u64,
+    pub(super) too_late: u64,
+    pub(super) ran: u64,
+    /// How far the facility's own count of its jobs was from what it should be.
+    pub(super) miscounted: usize,
+    /// Cancelled jobs that it had not let go.
+    pub(super) kept: usize,
+    /// Jobs that it had let go though they were pending.
+    pub(super) lost: usize,
+}
+
+impl Faults {
+    /// Compares what a facility that has settled has in its hands with what it should have.
+    pub(super) fn count<F: Facility>(
+        &mut self,
+        facility: &F,
+        ledgers: &[(&Arc<Ledger>, usize)],
+    ) -> Result<()> {
+        let pending = ledgers.iter().map(|(_, pending)| pending).sum::<usize>();
+        self.miscounted += facility.count()?.abs_diff(pending);
+        for (ledger, pending) in ledgers {
+            self.kept += ledger.held().saturating_sub(*pending);
+            self.lost += pending.saturating_sub(ledger.held());
+        }
+        Ok(())
+    }
+
+    pub(super) fn sentence(&self) -> Option<String> {
+        let faults = [
+            (self.panicked as u64, "producers panicked"),
+            (self.refused, "jobs were refused"),
+            (self.too_late, "cancellations were said to be too late"),
+            (self.ran, "jobs ran long before their time"),
+            (self.kept as u64, "cancelled jobs were still there"),
+            (self.lost as u64, "jobs were gone though pending"),
+            (self.miscounted as u64, "jobs too many or too few by the facility's own count"),
+        ];
+        let found: Vec<_> =
+            faults.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+        (!found.is_empty()).then(|| found.join(", "))
+    }
+}

@@ -1,0 +1,89 @@
+//! Nothing is due: how often a thread of the facility wakes up all the same.
+
+use super::faults::Faults;
+use super::schedule::stand;
+use crate::facility::Facility;
+use crate::figures::{Figure, Played};
+use crate::ledger::Ledger;
+use crate::load::Load;
+use anyhow::Result;
+use std::collections::HashMap;
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+
+pub(super) const NOTES: &[&str] = &[
+    "wake-ups: how often a thread that the facility has started gave up the processor by itself, as \
+     it does each time that it has woken up, by the account of the kernel.",
+];
+
+/// Jobs that are pending meanwhile.
+const JOBS: u32 = 1_000;
+
+/// How long everybody has to become quiet.
+const QUIET: Duration = Duration::from_millis(50);
+
+/// The threads of this program, and how often each has gone to sleep so far. Empty where the system
+/// does not tell.
+fn threads() -> HashMap<String, u64> {
+    let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let sleeps = |task: fs::DirEntry| {
+        let status = fs::read_to_string(task.path().join("status")).ok()?;
+        Some((task.file_name().into_string().ok()?, sleeps(&status)?))
+    };
+    tasks.filter_map(sleeps).collect()
+}
+
+fn sleeps(status: &str) -> Option<u64> {
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?
+        .trim()
+        .parse()
+        .ok()
+}
+
+pub(super) fn play<F: Facility>(start: &dyn Fn() -> Result<F>, load: &Load) -> Result<Played> {
+    let others = threads();
+    let facility = start()?;
+    let ledger = Ledger::new(Instant::now(), JOBS as usize);
+    let mut faults = Faults { refused: stand(&facility, &ledger, load.seed), ..Faults::default() };
+    facility.settle(JOBS as usize)?;
+    thread::sleep(QUIET);
+    let before = threads();
+    thread::sleep(load.idle_time);
+    let after = threads();
+    faults.count(&facility, &[(&ledger, ledger.len())])?;
+    facility.stop();
+    faults.ran = ledger.runs();
+    if let Some(wrong) = faults.sentence() {
+        return Ok(Err(wrong));
+    }
+    let its = after.iter().filter(|(thread, _)| !others.contains_key(*thread));
+    let wakeups = its.clone().map(|(thread, now)| now - before.get(thread).copied().unwrap_or(0));
+    let told = !after.is_empty();
+    let figures = [
+        Figure::count("wake-ups", wakeups.sum()).worst(),
+        Figure::count("threads", its.count() as u64),
+    ];
+    Ok(Ok(figures.into_iter().filter(|_| told).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_count_is_found_among_the_other_lines() {
+        let status = "Name:\tx\nvoluntary_ctxt_switches:\t150\nnonvoluntary_ctxt_switches:\t545\n";
+        assert_eq!((sleeps(status), sleeps("Name:\tx\n")), (Some(150), None));
+    }
+
+    #[test]
+    fn a_thread_that_wakes_up_is_counted() {
+        let mine = || threads().values().sum::<u64>();
+        let before = mine();
+        (0..20).for_each(|_| thread::sleep(Duration::from_millis(1)));
+        assert!(threads().is_empty() || mine() >= before + 20);
+    }
+}

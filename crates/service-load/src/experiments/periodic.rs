@@ -1,0 +1,106 @@
+//! Periodic jobs, all of one period, spread evenly over it.
+
+use super::over::{check_fates, wait_for_runs};
+use crate::cpu;
+use crate::facility::Facility;
+use crate::fate::Fate;
+use crate::figures::{Figure, Played};
+use crate::ledger::{Beat, Ledger};
+use crate::load::Load;
+use anyhow::Result;
+use std::time::{Duration, Instant};
+
+pub(super) const NOTES: &[&str] = &[
+    "CPU/run: processor time of all threads, from when all jobs were taken in until the last run; \
+     lateness: from the moment that was planned for a run until it began.",
+];
+
+/// What is allowed for scheduling before the first is due.
+const FOR_EACH: Duration = Duration::from_micros(4);
+const AT_LEAST: Duration = Duration::from_millis(50);
+
+/// How many jobs there are.
+pub(super) fn jobs(load: &Load) -> u32 {
+    (f64::from(load.rate) * load.period.as_secs_f64()).round().max(1.0) as u32
+}
+
+/// How often each runs.
+pub(super) fn times(load: &Load) -> u32 {
+    load.fires_time.div_duration_f64(load.period).round().max(1.0) as u32
+}
+
+/// When a job is due for the first time, in nanoseconds since the origin.
+fn first(load: &Load, job: u32) -> u64 {
+    let period = load.period.as_nanos();
+    (period * u128::from(job) / u128::from(jobs(load))) as u64
+}
+
+pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
+    let (jobs, times) = (jobs(load), times(load));
+    let origin = Instant::now() + (FOR_EACH * jobs).max(AT_LEAST);
+    let ledger = Ledger::new(origin, jobs as usize * times as usize);
+    let mut refused = 0;
+    for job in 0..jobs {
+        let beat = Beat::new(&ledger, job * times..(job + 1) * times);
+        let taken = facility.every(ledger.moment(first(load, job)), load.period, beat);
+        refused += u64::from(!taken);
+    }
+    if refused > 0 {
+        facility.stop();
+        return Ok(Err(format!("{refused} jobs were refused")));
+    }
+    facility.settle(jobs as usize)?;
+    let begin = cpu::used();
+    let fates = fates(load);
+    let books: [(&Ledger, &[Fate]); 1] = [(&ledger, &fates)];
+    wait_for_runs(
+        &books,
+        ledger.moment(load.period.as_nanos() as u64 * u64::from(times)),
+        load.patience,
+    );
+    let end = cpu::used();
+    facility.settle(0)?;
+    let left = facility.count()?;
+    facility.stop();
+    let lateness = match check_fates(&books, left) {
+        Ok(checked) => checked.lateness,
+        Err(wrong) => return Ok(Err(wrong)),
+    };
+    let mut figures = vec![
+        Figure::count("runs", lateness.len()),
+        Figure::time("p50", lateness.quantile(0.5)),
+        Figure::time("p99", lateness.quantile(0.99)),
+        Figure::time("p99.9", lateness.quantile(0.999)),
+        Figure::time("max", lateness.longest()).worst(),
+    ];
+    figures.extend(Figure::cpu("CPU/run", begin, end, lateness.len()));
+    Ok(Ok(figures))
+}
+
+/// Of each run of each job.
+fn fates(load: &Load) -> Vec<Fate> {
+    let period = load.period.as_nanos() as u64;
+    let of = |job| (0..times(load)).map(move |run| (job, run));
+    let due = |(job, run)| Fate::Runs(first(load, job) + period * u64::from(run));
+    (0..jobs(load)).flat_map(of).map(due).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_runs_of_a_job_are_a_period_apart_and_those_of_all_jobs_evenly_spread() {
+        let load = Load {
+            rate: 1_000,
+            period: Duration::from_millis(10),
+            fires_time: Duration::from_millis(30),
+            ..Load::tiny()
+        };
+        let fates = fates(&load);
+        assert_eq!((jobs(&load), times(&load), fates.len()), (10, 3, 30));
+        let runs = [0, 10_000_000, 20_000_000].map(Fate::Runs);
+        assert_eq!(fates[..3], runs);
+        assert_eq!(fates[27..], [9_000_000, 19_000_000, 29_000_000].map(Fate::Runs));
+    }
+}

@@ -1,0 +1,174 @@
+//! A thread that schedules and cancels as often as it can.
+
+use crate::facility::{Answer, Facility};
+use crate::figures::Distribution;
+use crate::ledger::Ledger;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::{Duration, Instant};
+
+/// No pair is due while it is measured: a timeout of half a minute to a minute.
+const DELAY_MS: std::ops::Range<u64> = 30_000..60_000;
+
+/// Of so many pairs one is timed.
+const TIMED_EACH: usize = 16;
+
+/// How many delays are drawn beforehand, for each producer.
+const DELAYS: usize = 1024;
+
+/// Jobs that one thread has scheduled and another is to cancel.
+pub(super) type Batch<F> = Vec<<F as Facility>::Handle>;
+
+/// Which job a producer cancels when it has scheduled one.
+pub(super) enum Form<F: Facility> {
+    /// The same.
+    AtOnce,
+    /// The oldest of so many that it keeps outstanding.
+    Oldest(usize),
+    /// Not its own: it schedules so many, hands them to another thread, and cancels those that it
+    /// is handed.
+    Across(usize, Sender<Batch<F>>, Receiver<Batch<F>>),
+}
+
+/// A thread that schedules and cancels.
+pub(super) struct Producer<F: Facility> {
+    delays: Vec<Duration>,
+    /// Of its jobs, which are all the same one: none runs.
+    pub(super) ledger: Arc<Ledger>,
+    /// The jobs that are outstanding, the oldest first.
+    outstanding: VecDeque<F::Handle>,
+    /// How many there are between two pairs.
+    pub(super) window: usize,
+    pub(super) times: Distribution,
+    pub(super) pairs: u64,
+    pub(super) refused: u64,
+    pub(super) too_late: u64,
+}
+
+impl<F: Facility> Producer<F> {
+    pub(super) fn new(seed: u64, form: &Form<F>) -> Self {
+        let mut random = Pcg64Mcg::seed_from_u64(seed);
+        let mut delay = || Duration::from_millis(random.random_range(DELAY_MS));
+        let window = if let Form::Oldest(window) = form { *window } else { 0 };
+        Self {
+            delays: (0..DELAYS).map(|_| delay()).collect(),
+            ledger: Ledger::new(Instant::now(), 1),
+            outstanding: VecDeque::with_capacity(window + 1),
+            window,
+            times: Distribution::coarse(),
+            pairs: 0,
+            refused: 0,
+            too_late: 0,
+        }
+    }
+
+    pub(super) fn fill(&mut self, facility: &F) {
+        for number in 0..self.window {
+            self.schedule(facility, Instant::now() + self.delays[number % DELAYS]);
+        }
+    }
+
+    fn schedule(&mut self, facility: &F, due: Instant) {
+        match facility.schedule(due, self.ledger.job(0)) {
+            None => self.refused += 1,
+            Some(handle) => self.outstanding.push_back(handle),
+        }
+    }
+
+    fn cancel(&mut self, facility: &F, handle: F::Handle) {
+        self.too_late += u64::from(facility.cancel(handle) == Answer::TooLate);
+    }
+
+    /// Cancels the oldest, if more are outstanding than this.
+    fn cancel_beyond(&mut self, facility: &F, window: usize) {
+        if self.outstanding.len() > window
+            && let Some(handle) = self.outstanding.pop_front()
+        {
+            self.cancel(facility, handle);
+        }
+    }
+
+    pub(super) fn empty(&mut self, facility: &F) {
+        while !self.outstanding.is_empty() {
+            self.cancel_beyond(facility, 0);
+        }
+    }
+
+    /// Makes pairs until this moment.
+    pub(super) fn produce(self, facility: &F, until: Instant, form: Form<F>) -> Self {
+        match form {
+            Form::AtOnce | Form::Oldest(_) => self.produce_here(facility, until),
+            Form::Across(batch, to, from) => {
+                self.produce_across(facility, until, (batch, to, &from))
+            }
+        }
+    }
+
+    fn produce_here(mut self, facility: &F, until: Instant) -> Self {
+        let mut number = 0;
+        loop {
+            let start = Instant::now();
+            if start >= until {
+                return self;
+            }
+            self.pair(facility, start, number);
+            self.times.record(start.elapsed().as_nanos() as u64);
+            // The others are not timed: two readings of the clock take as long as half a pair.
+            for untimed in 1..TIMED_EACH {
+                self.pair(facility, start, number + untimed);
+            }
+            number += TIMED_EACH;
+            self.pairs += TIMED_EACH as u64;
+        }
+    }
+
+    fn pair(&mut self, facility: &F, now: Instant, number: usize) {
+        self.schedule(facility, now + self.delays[number % DELAYS]);
+        self.cancel_beyond(facility, self.window);
+    }
+
+    /// All producers stand in a ring: each sends to the next and receives from the one before. Who
+    /// has seen that time is up sends no more, so that the next finds the end of what it receives.
+    fn produce_across(
+        mut self,
+        facility: &F,
+        until: Instant,
+        (size, to, from): (usize, Sender<Batch<F>>, &Receiver<Batch<F>>),
+    ) -> Self {
+        let mut scheduled = Vec::new();
+        while Instant::now() < until {
+            let now = Instant::now();
+            scheduled.clear();
+            for number in 0..size {
+                let start = (number % TIMED_EACH == 0).then(Instant::now);
+                self.schedule(facility, now + self.delays[number % DELAYS]);
+                scheduled.extend(start.map(|start| start.elapsed()));
+            }
+            // Not sent is what nobody receives any more; then it is left to who empties.
+            let sent = to.send(self.outstanding.drain(..).collect());
+            self.outstanding.extend(sent.err().into_iter().flat_map(|unsent| unsent.0));
+            let Ok(batch) = from.recv() else { break };
+            self.cancel_all(facility, batch, &scheduled);
+        }
+        drop(to);
+        from.iter().for_each(|batch| self.cancel_all(facility, batch, &scheduled));
+        self.empty(facility);
+        self
+    }
+
+    /// Cancels a batch; of some also how long that took, with the time of a call that scheduled
+    /// one.
+    fn cancel_all(&mut self, facility: &F, batch: Batch<F>, scheduled: &[Duration]) {
+        self.pairs += batch.len() as u64;
+        for (number, handle) in batch.into_iter().enumerate() {
+            let start = (number % TIMED_EACH == 0).then(Instant::now);
+            self.cancel(facility, handle);
+            if let (Some(start), Some(time)) = (start, scheduled.get(number / TIMED_EACH)) {
+                self.times.record((start.elapsed() + *time).as_nanos() as u64);
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Moving sessions to a later time, as often as the producers can.
+//!
+//! Sessions are opened with a deadline that is near. Each producer moves its own to an hour from
+//! now, in random order, round after round. None may have expired when the deadline at which it was
+//! opened has passed: so that a refresh which does nothing is found out.
+
+use super::faults::Faults;
+use super::schedule::shares;
+use crate::cpu;
+use crate::facility::{Answer, Facility};
+use crate::figures::{Figure, Played};
+use crate::ledger::Ledger;
+use crate::load::Load;
+use anyhow::Result;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use std::ops::Range;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+pub(super) const NOTES: &[&str] =
+    &["refreshes/s: in random order, until the facility had dealt with all of them; CPU/refresh: \
+     processor time of all threads."];
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// What is allowed at first for opening all sessions and moving each of them once. Doubled, and
+/// played again, when it does not suffice.
+const FOR_EACH: Duration = Duration::from_micros(2);
+const AT_LEAST: Duration = Duration::from_millis(100);
+
+/// How often it is tried.
+const ATTEMPTS: u32 = 6;
+
+/// The clock is read once for so many.
+const AT_ONCE: usize = 16;
+
+/// A thread that refreshes.
+struct Producer<F: Facility> {
+    sessions: Vec<F::Session>,
+    refreshes: u64,
+    too_late: u64,
+}
+
+impl<F: Facility> Producer<F> {
+    /// Opens the sessions of these numbers.
+    fn open(facility: &F, ledger: &Arc<Ledger>, numbers: Range<u32>, due: Instant) -> Self {
+        let open = |number| facility.open(due, ledger.job(number));
+        Self { sessions: numbers.filter_map(open).collect(), refreshes: 0, too_late: 0 }
+    }
+
+    /// Sessions are refreshed by those who come: not in the order in which they lie in memory.
+    fn shuffle(&mut self, seed: u64) {
+        let mut random = Pcg64Mcg::seed_from_u64(seed);
+        for last in (1..self.sessions.len()).rev() {
+            self.sessions.swap(last, random.random_range(0..=last));
+        }
+    }
+
+    /// Refreshes until this moment, and each session once at least.
+    fn refresh(mut self, facility: &F, until: Instant) -> Self {
+        loop {
+            for some in self.sessions.chunks(AT_ONCE) {
+                let now = Instant::now();
+                let is_first_round = self.refreshes < self.sessions.len() as u64;
+                if now >= until && !is_first_round {
+                    return self;
+                }
+                for session in some {
+                    let answer = facility.refresh(session, now + HOUR);
+                    self.too_late += u64::from(answer == Answer::TooLate);
+                }
+                self.refreshes += some.len() as u64;
+            }
+            if self.sessions.is_empty() {
+                return self;
+            }
+        }
+    }
+}
+
+pub(super) fn play<F: Facility>(start: &dyn Fn() -> Result<F>, load: &Load) -> Result<Played> {
+    let mut near = (FOR_EACH * load.sessions).max(AT_LEAST) + load.pairs_time;
+    for _ in 0..ATTEMPTS {
+        if let Some(played) = attempt(start()?, load, near)? {
+            return Ok(played);
+        }
+        near *= 2;
+    }
+    Ok(Err(format!("{} sessions could not be moved within {:?}", load.sessions, near / 2)))
+}
+
+/// One play with sessions that are due so soon; `None` if that was too soon.
+fn attempt<F: Facility>(facility: F, load: &Load, near: Duration) -> Result<Option<Played>> {
+    let due = Instant::now() + near;
+    // One for all producers: by their numbers sessions have their keys.
+    let ledger = Ledger::new(Instant::now(), load.sessions as usize);
+    let mut next = 0;
+    let open = |sessions| {
+        let numbers = next..next + sessions as u32;
+        next = numbers.end;
+        Producer::open(&facility, &ledger, numbers, due)
+    };
+    let mut producers: Vec<_> = shares(load.sessions, load.producers).map(open).collect();
+    let all = load.sessions as usize;
+    facility.settle(all)?;
+    (load.seed..).zip(&mut producers).for_each(|(seed, producer)| producer.shuffle(seed));
+    let (begin, used) = (Instant::now(), cpu::used());
+    let producers = refresh_all(&facility, producers, begin + load.pairs_time);
+    facility.settle(all)?;
+    let (settled, used_then) = (begin.elapsed(), cpu::used());
+    if Instant::now() >= due {
+        facility.stop();
+        return Ok(None);
+    }
+    thread::sleep(due - Instant::now());
+    // What is due now has run when this is dealt with.
+    facility.settle(all)?;
+    let sum = |of: fn(&Producer<F>) -> u64| producers.iter().map(of).sum::<u64>();
+    let mut faults = Faults {
+        panicked: load.producers - producers.len(),
+        refused: u64::from(load.sessions) - sum(|producer| producer.sessions.len() as u64),
+        too_late: sum(|producer| producer.too_late),
+        ran: ledger.runs(),
+        ..Faults::default()
+    };
+    faults.count(&facility, &[(&ledger, all)])?;
+    facility.stop();
+    if let Some(wrong) = faults.sentence() {
+        return Ok(Some(Err(wrong)));
+    }
+    let refreshes = sum(|producer| producer.refreshes);
+    let mut figures = vec![Figure::rate("refreshes/s", refreshes, settled.as_nanos() as f64)];
+    figures.extend(Figure::cpu("CPU/refresh", used, used_then, refreshes));
+    Ok(Some(Ok(figures)))
+}
+
+/// Those that did not panic come back.
+fn refresh_all<F: Facility>(
+    facility: &F,
+    producers: Vec<Producer<F>>,
+    until: Instant,
+) -> Vec<Producer<F>> {
+    thread::scope(|scope| {
+        let refresh =
+            |producer: Producer<F>| scope.spawn(move || producer.refresh(facility, until));
+        let threads: Vec<_> = producers.into_iter().map(refresh).collect();
+        threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
+    })
+}

@@ -1,0 +1,82 @@
+//! Scheduling alone, as fast as the producers can: jobs that are due in an hour or two.
+
+use super::faults::Faults;
+use crate::cpu;
+use crate::facility::Facility;
+use crate::figures::{Figure, Played};
+use crate::ledger::Ledger;
+use crate::load::Load;
+use anyhow::Result;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+use wheelhouse_machine::allocator::allocated;
+
+pub(super) const NOTES: &[&str] = &[
+    "jobs/s: until the facility had taken in all of them; CPU/job: processor time of all threads; \
+     bytes/job: allocated for each, with what the job holds, 16 bytes.",
+];
+
+/// What is not to run while it is looked at is due in an hour or two.
+const FAR_MS: std::ops::Range<u64> = 3_600_000..7_200_000;
+
+/// Schedules all jobs of a ledger for an hour or two from now. How many were refused.
+pub(super) fn stand<F: Facility>(facility: &F, jobs: &Arc<Ledger>, seed: u64) -> u64 {
+    let mut random = Pcg64Mcg::seed_from_u64(seed);
+    let now = Instant::now();
+    let mut refused = 0;
+    for number in 0..jobs.len() as u32 {
+        let due = now + Duration::from_millis(random.random_range(FAR_MS));
+        refused += u64::from(facility.schedule(due, jobs.job(number)).is_none());
+    }
+    refused
+}
+
+/// How many of so many jobs each producer has.
+pub(super) fn shares(jobs: u32, producers: usize) -> impl Iterator<Item = usize> {
+    let jobs = jobs as usize;
+    (0..producers).map(move |number| jobs / producers + usize::from(number < jobs % producers))
+}
+
+pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
+    let ledger = |jobs| Ledger::new(Instant::now(), jobs);
+    let ledgers: Vec<_> = shares(load.pending, load.producers).map(ledger).collect();
+    let mut faults = Faults::default();
+    let (before, used) = (allocated(), cpu::used());
+    let begin = Instant::now();
+    faults.refused = thread::scope(|scope| {
+        let facility = &facility;
+        let stand = |(seed, jobs)| scope.spawn(move || stand(facility, jobs, load.seed + seed));
+        let threads: Vec<_> = (1..).zip(&ledgers).map(stand).collect();
+        // A producer that panicked has refused.
+        threads.into_iter().map(|thread| thread.join().unwrap_or(1)).sum()
+    });
+    facility.settle(load.pending as usize)?;
+    let (taken, used_then) = (begin.elapsed(), cpu::used());
+    let bytes = allocated().saturating_sub(before);
+    let books: Vec<_> = ledgers.iter().map(|ledger| (ledger, ledger.len())).collect();
+    faults.count(&facility, &books)?;
+    facility.stop();
+    faults.ran = ledgers.iter().map(|ledger| ledger.runs()).sum();
+    if let Some(wrong) = faults.sentence() {
+        return Ok(Err(wrong));
+    }
+    let mut figures = vec![
+        Figure::rate("jobs/s", load.pending.into(), taken.as_nanos() as f64),
+        Figure::bytes("bytes/job", bytes, load.pending as usize),
+    ];
+    figures.extend(Figure::cpu("CPU/job", used, used_then, load.pending.into()));
+    Ok(Ok(figures))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shares_are_all_jobs() {
+        assert_eq!(shares(10, 3).collect::<Vec<_>>(), [4, 3, 3]);
+    }
+}
