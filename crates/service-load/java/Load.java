@@ -184,7 +184,8 @@ public final class Load {
             System.arraycopy(fires(timers), 0, figures, 5, 4);
             timers.stop();
         }
-        return String.format("| %s | %,.0f | %.0f | %,.0f | %,.0f | %,.0f | %.0f | %.0f | %.0f | %.2f |",
+        return String.format(
+            "| %s | %,.0f | %.0f | %,.0f | %,.0f | %,.0f | %.0f | %.0f | %.0f | %.2f |",
             facility, figures[0], figures[1], figures[2], figures[3], figures[4], figures[5],
             figures[6], figures[7], figures[8]);
     }
@@ -192,7 +193,7 @@ public final class Load {
     public static void main(String[] facilities) throws Exception {
         System.out.println("| facility | schedules/s | bytes/job | pairs/s beside | pairs/s window "
             + "| burst runs/s | fires p50 µs | p99 µs | p99.9 µs | CPU/fire µs |");
-        System.out.println("| :--- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
+        System.out.println("| :--- " + "| ---: ".repeat(9) + "|");
         for (String facility : facilities) {
             System.out.println(row(facility));
         }

@@ -39,8 +39,8 @@ pub struct Options {
     /// Threads that schedule or refresh, but in the open loops: from 1 to 64 [default: 2].
     #[arg(long, value_name = "P")]
     pub producers: Option<usize>,
-    /// Runs a second, in fires and periodic: from 1 to 10000000, and no more than 20000000 in all [default:
-    /// 100000].
+    /// Runs a second, in fires and periodic: from 1 to 10000000, and no more than 20000000 in all
+    /// [default: 100000].
     #[arg(long, value_name = "PER_SECOND", value_parser = count)]
     pub rate: Option<u32>,
     /// Jobs that are pending (schedule, and the pairs but pairs-alone), sessions, and jobs due at

@@ -1,5 +1,5 @@
-//! What is wrong with a facility of which no job is to run, so that no run can tell: counted is what
-//! it has in its hands.
+//! What is wrong with a facility of which no job is to run, so that no run can tell: counted is
+//! what it has in its hands.
 
 use crate::facility::Facility;
 use crate::ledger::Ledger;

@@ -13,8 +13,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub(super) const NOTES: &[&str] = &[
-    "wake-ups: how often a thread that the facility has started gave up the processor by itself, as \
-     it does each time that it has woken up, by the account of the kernel.",
+    "wake-ups: how often a thread that the facility has started gave up the processor by itself, \
+     as it does each time that it has woken up, by the account of the kernel.",
 ];
 
 /// Jobs that are pending meanwhile.
