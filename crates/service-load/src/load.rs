@@ -154,7 +154,7 @@ mod tests {
             (|load| load.pairs_time = Duration::ZERO, "--seconds"),
             (|load| load.ttl = Duration::from_secs(3600), "--ttl"),
             (|load| load.tick = Duration::ZERO, "--tick"),
-            (|load| load.rate = 10_000_000, "--rate and --seconds"),
+            (|load| load.fires_time = Duration::from_secs(201), "--rate and --seconds"),
         ];
         for (change, option) in refused {
             let mut load = Load::whole();

@@ -221,7 +221,7 @@ mod tests {
             "2,000,000",
             "± 50 %",
             "jobs/s at least 1.4 × heap-and-condvar: 1.33 ×, MISSED",
-            "bytes/job at most 90: 100, MISSED",
+            "bytes/job at most 90.0: 100, MISSED",
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
@@ -231,7 +231,7 @@ mod tests {
             missed,
             [
                 "MISSED: schedule: jobs/s at least 1.4 × heap-and-condvar: 1.33 ×",
-                "MISSED: schedule: bytes/job at most 90: 100"
+                "MISSED: schedule: bytes/job at most 90.0: 100"
             ]
         );
         let page = render(&run, Form::Markdown).unwrap();
