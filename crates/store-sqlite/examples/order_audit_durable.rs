@@ -108,7 +108,7 @@ pub(crate) fn report(folder: &Path) -> Result<Report, Box<dyn Error>> {
         early += u64::from(closed.parse::<u128>()? < due.parse()?);
         keys.entry(order.parse()?).or_default().push(key.to_owned());
     }
-    let is_paid = |order: u64| order % 20 == 0;
+    let is_paid = |order: u64| order.is_multiple_of(20);
     let lost = placed.keys().filter(|order| !is_paid(**order) && !keys.contains_key(order)).count();
     let twice = keys.values().filter(|keys| keys.iter().any(|key| *key != keys[0])).count();
     let lines: usize = keys.values().map(Vec::len).sum();

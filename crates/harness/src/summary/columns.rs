@@ -15,6 +15,9 @@ const ESSENTIAL: usize = 6;
 /// What is read from a distribution.
 type Percentile = fn(&Latency) -> u64;
 
+/// What is read from what a trace costs besides time.
+type Cost = fn(&Footprint) -> f64;
+
 /// Where the figures of a column come from.
 pub(super) struct Source {
     pub(super) heading: String,
@@ -32,7 +35,7 @@ pub(super) enum Kind {
     /// Bytes per live timer, after churn.
     Bytes,
     /// What a trace costs besides time.
-    Footprint(fn(&Footprint) -> f64),
+    Footprint(Cost),
 }
 
 impl Source {
@@ -182,7 +185,7 @@ fn traces(run: &Run) -> impl Iterator<Item = Source> {
 
 /// Two columns for each trace of which it was measured.
 fn footprints(run: &Run) -> impl Iterator<Item = Source> {
-    const OF: [(&str, fn(&Footprint) -> f64); 2] =
+    const OF: [(&str, Cost); 2] =
         [("bytes at\npeak", |it| it.peak), ("wake-ups\n", |it| it.wakeups as f64)];
     let is_measured = |trace: &Source| run.footprints.iter().any(|r| r.workload == trace.workload);
     traces(run).filter(is_measured).flat_map(|trace| {

@@ -24,6 +24,7 @@ pub trait Sleeper: Clone + Send + Sync + 'static {
 pub struct TokioTime;
 
 impl Sleeper for TokioTime {
+    #[expect(clippy::manual_async_fn, reason = "an async fn's future would borrow self")]
     fn sleep_until(&self, due: Instant) -> impl Future<Output = ()> + Send + 'static {
         // Made inside of the task, as it looks there for its runtime.
         async move { tokio::time::sleep_until(due.into()).await }
