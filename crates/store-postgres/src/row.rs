@@ -14,17 +14,12 @@ fn damaged(what: impl std::fmt::Display) -> StoreError {
 /// The part of a row that changes go by: eight columns, from `from` on.
 pub(crate) fn row(sql: &SqlRow, from: usize) -> Result<Row, StoreError> {
     let number = |column| number(sql, from + column);
-    let lease = |make: fn(Lease) -> State| -> Result<State, StoreError> {
-        Ok(make(Lease { token: Token(number(6)?), until: time(sql, from + 7)? }))
-    };
+    let lease =
+        || Ok::<_, StoreError>(Lease { token: Token(number(6)?), until: time(sql, from + 7)? });
     let attempt: i32 = sql.try_get(from + 4).map_err(damaged)?;
-    let state = match sql.try_get::<_, i16>(from + 5).map_err(damaged)? {
-        0 => State::Pending,
-        1 => lease(State::Leased)?,
-        2 => lease(State::Closed)?,
-        3 => lease(State::Replaced)?,
-        other => return Err(damaged(format!("state {other}"))),
-    };
+    let state: i16 = sql.try_get(from + 5).map_err(damaged)?;
+    let state =
+        State::of_number(state.into(), lease)?.ok_or_else(|| damaged(format!("state {state}")))?;
     Ok(Row {
         due: time(sql, from)?,
         visible_at: time(sql, from + 1)?,
@@ -37,20 +32,10 @@ pub(crate) fn row(sql: &SqlRow, from: usize) -> Result<Row, StoreError> {
 
 /// A row of `job`: those eight columns, and key, kind, payload, policy.
 pub(crate) fn entry(sql: &SqlRow, from: usize) -> Result<Entry, StoreError> {
-    let Row { due, visible_at, generation, occurrence, attempt, state } = row(sql, from)?;
     let kind: &str = sql.try_get(from + 9).map_err(damaged)?;
-    Ok(Entry {
-        key: key(sql, from + 8)?,
-        kind: Kind::from(kind),
-        payload: sql.try_get(from + 10).map_err(damaged)?,
-        policy: sql.try_get(from + 11).map_err(damaged)?,
-        due,
-        visible_at,
-        generation,
-        occurrence,
-        attempt,
-        state,
-    })
+    let payload = sql.try_get(from + 10).map_err(damaged)?;
+    let policy = sql.try_get(from + 11).map_err(damaged)?;
+    Ok(row(sql, from)?.of(key(sql, from + 8)?, Kind::from(kind), payload, policy))
 }
 
 /// A row of `dead`: an entry's columns, the reason and the time.
@@ -74,15 +59,9 @@ pub(crate) fn time(sql: &SqlRow, column: usize) -> Result<Timestamp, StoreError>
 
 /// The columns `state`, `token` and `until` of a state.
 pub(crate) fn columns(state: State) -> (i16, Option<i64>, Option<i64>) {
-    let number = match state {
-        State::Pending => 0,
-        State::Leased(_) => 1,
-        State::Closed(_) => 2,
-        State::Replaced(_) => 3,
-    };
     let lease = state.lease();
     let token = lease.map(|lease| lease.token.0.cast_signed());
-    (number, token, lease.map(|lease| millis(lease.until)))
+    (state.number().into(), token, lease.map(|lease| millis(lease.until)))
 }
 
 /// The milliseconds of a time, of which there are at most 2^53.

@@ -27,16 +27,9 @@ pub(crate) const DEAD: &str = "due, due, generation, occurrence, attempt, 0, NUL
 
 /// The part of a row that changes go by.
 pub(crate) fn row(row: &SqlRow<'_>) -> Result<Row> {
-    let lease = |make: fn(Lease) -> State| -> Result<State> {
-        Ok(make(Lease { token: Token(number(row, 6)?), until: time(row, 7)? }))
-    };
-    let state = match row.get(5)? {
-        0 => State::Pending,
-        1 => lease(State::Leased)?,
-        2 => lease(State::Closed)?,
-        3 => lease(State::Replaced)?,
-        other => return Err(Error::IntegralValueOutOfRange(5, other)),
-    };
+    let lease = || Ok::<_, Error>(Lease { token: Token(number(row, 6)?), until: time(row, 7)? });
+    let state: i64 = row.get(5)?;
+    let state = State::of_number(state, lease)?.ok_or(Error::IntegralValueOutOfRange(5, state))?;
     Ok(Row {
         due: time(row, 0)?,
         visible_at: time(row, 1)?,
@@ -49,14 +42,8 @@ pub(crate) fn row(row: &SqlRow<'_>) -> Result<Row> {
 
 /// A whole row of `job`.
 pub(crate) fn entry(sql: &SqlRow<'_>) -> Result<Entry> {
-    let Row { due, visible_at, generation, occurrence, attempt, state } = row(sql)?;
-    let key = key(sql, 8)?;
-    let (kind, payload, policy) = (sql.get_ref(9)?.as_str()?.into(), sql.get(10)?, sql.get(11)?);
-    #[rustfmt::skip]
-    let entry = Entry {
-        key, kind, payload, policy, due, visible_at, generation, occurrence, attempt, state,
-    };
-    Ok(entry)
+    let kind = sql.get_ref(9)?.as_str()?.into();
+    Ok(row(sql)?.of(key(sql, 8)?, kind, sql.get(10)?, sql.get(11)?))
 }
 
 /// A column that holds a key.
@@ -72,14 +59,9 @@ pub(crate) fn dead(row: &SqlRow<'_>) -> Result<Dead> {
 
 /// The columns `state`, `token` and `until` of a state.
 pub(crate) fn columns(state: State) -> (i64, Option<i64>, Option<i64>) {
-    let number = match state {
-        State::Pending => 0,
-        State::Leased(_) => 1,
-        State::Closed(_) => 2,
-        State::Replaced(_) => 3,
-    };
     let lease = state.lease();
-    (number, lease.map(|lease| signed(lease.token.0)), lease.map(|lease| millis(lease.until)))
+    let token = lease.map(|lease| signed(lease.token.0));
+    (state.number().into(), token, lease.map(|lease| millis(lease.until)))
 }
 
 /// SQLite's integers are signed. Numbers that only have to be equal, or that stay far below 2^63,

@@ -57,6 +57,35 @@ impl State {
             Self::Leased(lease) | Self::Closed(lease) | Self::Replaced(lease) => Some(*lease),
         }
     }
+
+    /// The number under which stores keep it, its lease beside.
+    pub fn number(&self) -> u8 {
+        match self {
+            Self::Pending => 0,
+            Self::Leased(_) => 1,
+            Self::Closed(_) => 2,
+            Self::Replaced(_) => 3,
+        }
+    }
+
+    /// The state of a [number](Self::number), with its lease if it has one; `None` if no state has
+    /// that number.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading the lease.
+    pub fn of_number<E>(
+        number: i64,
+        lease: impl FnOnce() -> Result<Lease, E>,
+    ) -> Result<Option<Self>, E> {
+        Ok(Some(match number {
+            0 => Self::Pending,
+            1 => Self::Leased(lease()?),
+            2 => Self::Closed(lease()?),
+            3 => Self::Replaced(lease()?),
+            _ => return Ok(None),
+        }))
+    }
 }
 
 /// A job that was handed out.

@@ -1,4 +1,4 @@
-//! A store that lasts as long as the program: for tests, and the plainest reading of the rules.
+//! A store that lasts as long as the program: for tests, and the plainest table for the rules.
 //!
 //! ```text
 //!  rows    key  -> Entry
@@ -6,12 +6,14 @@
 //!  dead    generation -> Dead
 //! ```
 
+use super::rules::{self, Row, Table};
 use super::{
-    Again, Change, Dead, Entry, Key, Kind, Kinds, Lease, Leased, Next, Outcome, Put, State, Store,
+    Change, Dead, Entry, Key, Kind, Kinds, Lease, Leased, Next, Outcome, Put, State, Store,
     StoreClock, StoreError, Timestamp, Token, Waker, When,
 };
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 use std::fmt;
 use std::mem::take;
 use std::ops::Bound;
@@ -84,9 +86,14 @@ impl fmt::Debug for MemoryStore {
 
 impl Store for MemoryStore {
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
-        let now = self.clock.now();
+        let (now, now_up) = self.clock.now();
         let mut inner = self.inner.lock();
-        let outcomes = changes.iter().map(|change| inner.apply(change, now)).collect();
+        let mut rows = Rows { inner: &mut inner, now };
+        let outcomes = changes.iter().map(|change| {
+            let Ok(outcome) = rules::apply(&mut rows, change, now_up);
+            outcome
+        });
+        let outcomes = outcomes.collect();
         let wakers = if take(&mut inner.earlier) { inner.wakers.clone() } else { Vec::new() };
         drop(inner);
         wakers.iter().for_each(|wake| wake());
@@ -162,9 +169,6 @@ impl Store for MemoryStore {
     }
 }
 
-/// A clock's present, rounded down and up.
-type Now = (Timestamp, Timestamp);
-
 impl Inner {
     /// A number that was never drawn before.
     fn draw(&mut self) -> u64 {
@@ -199,181 +203,69 @@ impl Inner {
 
     /// Hands a visible row out, or removes it if it was cancelled.
     fn lease(&mut self, key: &Key, until: Timestamp) -> Option<Leased> {
-        let mut row = self.take(key)?;
-        if matches!(row.state, State::Closed(_)) {
-            return None;
-        }
+        let row = self.take(key)?;
         let token = Token(self.draw());
-        row.state = State::Leased(Lease { token, until });
-        row.visible_at = until;
-        row.attempt += 1;
-        self.insert(row.clone());
-        Some(Leased { job: row, token, until })
+        let job = rules::claim(&Row::from(&row), Lease { token, until })?.with(row);
+        self.insert(job.clone());
+        Some(Leased { job, token, until })
+    }
+}
+
+/// The rows within a call.
+struct Rows<'a> {
+    inner: &'a mut Inner,
+    /// Its present, rounded down.
+    now: Timestamp,
+}
+
+impl Table for Rows<'_> {
+    type Error = Infallible;
+
+    fn row(&mut self, key: &Key) -> Result<Option<Row>, Infallible> {
+        Ok(self.inner.rows.get(key).map(Row::from))
     }
 
-    fn apply(&mut self, change: &Change, now: Now) -> Outcome {
-        match change {
-            Change::Put(put) => self.put(put, 0, now),
-            Change::Move { key, when } => self.reschedule(key, when.from(now.1)),
-            Change::Cancel { key } => self.cancel(key),
-            Change::Ack { key, token, again } => self.ack(key, *token, *again, now),
-            Change::Retry { key, token, when } => self.retry(key, *token, *when, now, 0),
-            Change::Release { key, token, when } => self.retry(key, *token, *when, now, 1),
-            Change::Extend { key, token, visibility } => {
-                self.extend(key, *token, now.1.saturating_add(*visibility))
-            }
-            Change::Bury { key, token, reason } => self.bury(key, *token, reason, now),
-            Change::Revive { generation, when } => self.revive(*generation, *when, now),
-            Change::Forget { generation } => match self.dead.remove(generation) {
-                Some(_) => Outcome::Done,
-                None => Outcome::Absent,
-            },
+    fn draw(&mut self) -> u64 {
+        self.inner.draw()
+    }
+
+    fn put(&mut self, row: &Row, job: &Put) -> Result<(), Infallible> {
+        self.inner.take(&job.key);
+        let Put { key, kind, payload, policy, .. } = job.clone();
+        self.inner.insert(row.of(key, kind, payload, policy));
+        Ok(())
+    }
+
+    fn set(&mut self, key: &Key, row: &Row) -> Result<(), Infallible> {
+        if let Some(before) = self.inner.take(key) {
+            self.inner.insert(row.with(before));
         }
+        Ok(())
     }
 
-    fn put(&mut self, put: &Put, occurrence: u64, now: Now) -> Outcome {
-        let state = self.rows.get(&put.key).map(|row| row.state);
-        let outcome = match state {
-            None | Some(State::Closed(_)) => Outcome::Done,
-            Some(_) if put.replace => Outcome::Replaced,
-            Some(_) => return Outcome::Duplicate,
-        };
-        self.take(&put.key);
-        let lease = state.and_then(|state| state.lease());
-        let due = put.when.from(now.1);
-        let generation = self.draw();
-        self.insert(Entry {
-            key: put.key.clone(),
-            kind: put.kind.clone(),
-            payload: put.payload.clone(),
-            policy: put.policy.clone(),
-            due,
-            visible_at: lease.map_or(due, |lease| due.max(lease.until)),
-            generation,
-            occurrence,
-            attempt: 0,
-            state: lease.map_or(State::Pending, State::Replaced),
-        });
-        outcome
+    fn remove(&mut self, key: &Key) -> Result<(), Infallible> {
+        self.inner.take(key);
+        Ok(())
     }
 
-    fn reschedule(&mut self, key: &Key, due: Timestamp) -> Outcome {
-        let visible_at = match self.rows.get(key).map(|row| row.state) {
-            None => return Outcome::Absent,
-            Some(State::Leased(_) | State::Closed(_)) => return Outcome::Running,
-            Some(State::Pending) => due,
-            Some(State::Replaced(lease)) => due.max(lease.until),
-        };
-        self.change(key, |row| (row.due, row.visible_at) = (due, visible_at));
-        Outcome::Done
-    }
-
-    fn cancel(&mut self, key: &Key) -> Outcome {
-        let Some(row) = self.rows.get(key) else { return Outcome::Absent };
-        let Some(lease) = row.state.lease() else {
-            self.take(key);
-            return Outcome::Cancelled;
-        };
-        self.change(key, |row| {
-            (row.state, row.visible_at) = (State::Closed(lease), lease.until);
-        });
-        Outcome::Running
-    }
-
-    /// The state of a row that has a lease with this token.
-    fn held(&self, key: &Key, token: Token) -> Result<State, Outcome> {
-        let row = self.rows.get(key).ok_or(Outcome::Absent)?;
-        let held = row.state.lease().is_some_and(|lease| lease.token == token);
-        held.then_some(row.state).ok_or(Outcome::Superseded)
-    }
-
-    fn change(&mut self, key: &Key, change: impl FnOnce(&mut Entry)) {
-        if let Some(mut row) = self.take(key) {
-            change(&mut row);
-            self.insert(row);
+    fn bury(&mut self, key: &Key, reason: &str) -> Result<(), Infallible> {
+        if let Some(row) = self.inner.take(key) {
+            let job = Entry { visible_at: row.due, state: State::Pending, ..row };
+            let dead = Dead { job, reason: reason.to_owned(), at: self.now };
+            self.inner.dead.insert(dead.job.generation, dead);
         }
+        Ok(())
     }
 
-    /// Ends the run of a generation that was cancelled or replaced.
-    fn end_closed(&mut self, key: &Key) {
-        let row = self.take(key);
-        if let Some(row) = row.filter(|row| matches!(row.state, State::Replaced(_))) {
-            self.insert(Entry { visible_at: row.due, state: State::Pending, ..row });
-        }
+    fn dead(&mut self, generation: u64) -> Result<Option<(Put, u64)>, Infallible> {
+        let job = self.inner.dead.get(&generation).map(|dead| dead.job.clone());
+        Ok(job.map(|Entry { key, kind, payload, policy, due, occurrence, .. }| {
+            let when = When::At(due);
+            (Put { key, kind, payload, policy, when, replace: false }, occurrence)
+        }))
     }
 
-    fn ack(&mut self, key: &Key, token: Token, again: Option<Again>, now: Now) -> Outcome {
-        match (self.held(key, token), again) {
-            (Err(outcome), _) => return outcome,
-            (Ok(State::Leased(_)), Some(again)) => self.change(key, |row| {
-                row.due = again.when.from(now.1);
-                row.visible_at = row.due;
-                (row.occurrence, row.attempt, row.state) = (again.occurrence, 0, State::Pending);
-            }),
-            (Ok(_), _) => self.end_closed(key),
-        }
-        Outcome::Done
-    }
-
-    fn retry(&mut self, key: &Key, token: Token, when: When, now: Now, back: u32) -> Outcome {
-        match self.held(key, token) {
-            Err(outcome) => outcome,
-            Ok(State::Leased(_)) => {
-                self.change(key, |row| {
-                    (row.visible_at, row.state) = (when.from(now.1), State::Pending);
-                    row.attempt = row.attempt.saturating_sub(back);
-                });
-                Outcome::Done
-            }
-            Ok(_) => {
-                self.end_closed(key);
-                Outcome::Closed
-            }
-        }
-    }
-
-    fn extend(&mut self, key: &Key, token: Token, until: Timestamp) -> Outcome {
-        let state = match self.held(key, token) {
-            Err(outcome) => return outcome,
-            Ok(state) => state,
-        };
-        let lease = Lease { token, until };
-        self.change(key, |row| {
-            (row.state, row.visible_at) = match state {
-                State::Replaced(_) => (State::Replaced(lease), until.max(row.due)),
-                State::Closed(_) => (State::Closed(lease), until),
-                _ => (State::Leased(lease), until),
-            };
-        });
-        if matches!(state, State::Leased(_)) { Outcome::Done } else { Outcome::Closed }
-    }
-
-    fn bury(&mut self, key: &Key, token: Token, reason: &str, now: Now) -> Outcome {
-        match self.held(key, token) {
-            Err(outcome) => outcome,
-            Ok(State::Leased(_)) => {
-                if let Some(row) = self.take(key) {
-                    let job = Entry { visible_at: row.due, state: State::Pending, ..row };
-                    let dead = Dead { job, reason: reason.to_owned(), at: now.0 };
-                    self.dead.insert(dead.job.generation, dead);
-                }
-                Outcome::Done
-            }
-            Ok(_) => {
-                self.end_closed(key);
-                Outcome::Closed
-            }
-        }
-    }
-
-    fn revive(&mut self, generation: u64, when: When, now: Now) -> Outcome {
-        let Some(dead) = self.dead.remove(&generation) else { return Outcome::Absent };
-        let Entry { key, kind, payload, policy, occurrence, .. } = dead.job.clone();
-        let put = Put { key, kind, payload, policy, when, replace: false };
-        let outcome = self.put(&put, occurrence, now);
-        if outcome == Outcome::Duplicate {
-            self.dead.insert(generation, dead);
-        }
-        outcome
+    fn forget(&mut self, generation: u64) -> Result<bool, Infallible> {
+        Ok(self.inner.dead.remove(&generation).is_some())
     }
 }

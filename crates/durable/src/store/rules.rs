@@ -1,9 +1,10 @@
 //! The rules of [`Change`], without a storage: what an answer is, and what becomes of the row.
 //!
-//! For stores that read rows, decide, and write them back. [`MemoryStore`](super::MemoryStore) does
-//! not use it, so that the two can be held against each other.
+//! For stores that read rows, decide, and write them back. A store whose server decides says the
+//! same in the server's language; the model of the conformance suite says it another way, and both
+//! are held against it.
 
-use super::{Again, Change, Entry, Key, Lease, Outcome, Put, State, Timestamp, When};
+use super::{Again, Change, Entry, Key, Kind, Lease, Outcome, Put, State, Timestamp, When};
 
 /// The part of a row that changes go by and alter. The rest is the job itself: key, kind, payload
 /// and policy.
@@ -21,6 +22,23 @@ pub struct Row {
     pub attempt: u32,
     /// Whether a worker has it.
     pub state: State,
+}
+
+impl Row {
+    /// The row, with its job.
+    pub fn of(self, key: Key, kind: Kind, payload: Vec<u8>, policy: String) -> Entry {
+        let Self { due, visible_at, generation, occurrence, attempt, state } = self;
+        #[rustfmt::skip]
+        let entry = Entry {
+            key, kind, payload, policy, due, visible_at, generation, occurrence, attempt, state,
+        };
+        entry
+    }
+
+    /// The row, with the job of another.
+    pub fn with(self, entry: Entry) -> Entry {
+        self.of(entry.key, entry.kind, entry.payload, entry.policy)
+    }
 }
 
 /// The rows of a store, within a transaction of its own.
