@@ -13,7 +13,9 @@ use wheelhouse_durable::store::{Change, Dead, Entry, Key, Outcome, Put, StoreErr
 /// together or not at all: schedules the job that cancels an order as the order is written, say.
 /// The queue is made by [`PostgresStore::connect`](crate::PostgresStore::connect).
 ///
-/// O(log n) for each change, in four round trips or so for all.
+/// O(log n) for each change, in four round trips or so for all. Keep the transaction short: others
+/// who put jobs under the same keys wait for its end, and who was beaten to a key holds off the
+/// whole queue meanwhile.
 ///
 /// # Errors
 ///
@@ -60,6 +62,12 @@ pub(crate) struct Call<'c> {
 type Parameters<'p> = &'p [&'p (dyn ToSql + Sync)];
 
 impl Call<'_> {
+    /// Waits until nobody else writes jobs, so that no other transaction comes first.
+    pub(crate) async fn hold_off_others(&mut self) -> Result<(), StoreError> {
+        let queue = self.queue;
+        self.query(include_str!("sql/alone.sql"), &[&queue]).await.map(drop)
+    }
+
     pub(crate) async fn carry_out(
         &mut self,
         changes: &[Change],

@@ -15,8 +15,9 @@ use wheelhouse_durable::store::{
     Timestamp, Waker,
 };
 
-/// How often a batch is tried again because others put jobs under the same keys meanwhile.
-const TRIES: usize = 20;
+/// How often a batch is tried because others put jobs under the same keys meanwhile, or a deadlock
+/// with a user's transaction was broken. From the second time on nobody else puts jobs.
+const TRIES: usize = 5;
 
 /// Jobs in a PostgreSQL database. See the [crate](crate) for how they lie there.
 pub struct PostgresStore {
@@ -68,12 +69,15 @@ impl PostgresStore {
         self.session.settings.queue.clone()
     }
 
-    fn try_commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+    fn try_commit(&mut self, changes: &[Change], alone: bool) -> Result<Vec<Outcome>, StoreError> {
         self.session.run(async |open, settings| {
             let Open { client, statements, .. } = open;
             let transaction = client.transaction().await.map_err(store_error)?;
             let (queue, clock) = (settings.queue.as_str(), settings.now());
             let mut call = Call { transaction: &transaction, statements, queue, clock };
+            if alone {
+                call.hold_off_others().await?;
+            }
             let outcomes = call.carry_out(changes).await?;
             transaction.commit().await.map_err(store_error)?;
             Ok(outcomes)
@@ -83,10 +87,10 @@ impl PostgresStore {
 
 impl Store for PostgresStore {
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
-        let mut answer = self.try_commit(changes);
+        let mut answer = self.try_commit(changes, false);
         for _ in 1..TRIES {
             match answer {
-                Err(error) if is_conflict(&error) => answer = self.try_commit(changes),
+                Err(error) if is_conflict(&error) => answer = self.try_commit(changes, true),
                 answer => return answer,
             }
         }

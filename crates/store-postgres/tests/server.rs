@@ -89,7 +89,7 @@ fn jobs_and_acks_share_transactions_with_the_users_tables() {
     assert_eq!(ack(true), Outcome::Absent);
 }
 
-/// Four connections put and cancel the same few keys in batches, in whatever order: no deadlock, no
+/// Eight connections put and cancel the same few keys in batches, in whatever order: no deadlock, no
 /// error, and of each key at most one job.
 #[test]
 fn many_may_write_the_same_keys() {
@@ -97,7 +97,7 @@ fn many_may_write_the_same_keys() {
     let queue = queue();
     let mut store = PostgresStore::connect(&url, &queue).unwrap();
     std::thread::scope(|scope| {
-        for thread in 0..4_usize {
+        for thread in 0..8_usize {
             let (url, queue) = (&url, &queue);
             scope.spawn(move || {
                 let mut store = PostgresStore::connect(url, queue).unwrap();
