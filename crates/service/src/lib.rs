@@ -91,8 +91,8 @@
 //! | with a key of 16 bytes | 315 to 375 bytes and the closure |
 //!
 //! The bytes are those of the service and its default backend together, on a 64-bit machine, among
-//! 65,536 jobs and more (`tests/memory.rs` holds them to this). The arrays in which jobs, timers
-//! and keys lie keep their room for the jobs to come, until the service ends.
+//! 65,536 jobs and more (`tests/service/memory.rs` holds them to this). The arrays in which jobs,
+//! timers and keys lie keep their room for the jobs to come, until the service ends.
 //!
 //! **Resolution and slack.** A [tick](Builder::tick) is 50 microseconds by default. A finer one
 //! wakes the driver more often when much is due: at 100,000 runs a second a tick of 50 us takes

@@ -1,8 +1,6 @@
 //! Random schedules against a model of a few lines: a list of jobs, searched for the next deadline.
 
-mod common;
-
-use common::{Log, Rig};
+use crate::common::{Log, Rig};
 use proptest::prelude::*;
 use std::time::Duration;
 use wheelhouse_service::{Clock, JobHandle, Moment, Status};

@@ -1,8 +1,6 @@
 //! Runs that fail, and are tried again.
 
-mod common;
-
-use common::{Log, Rig, at, ms};
+use crate::common::{Log, Rig, at, ms};
 use std::future::ready;
 use std::pin::Pin;
 use std::task::{Context, Waker};

@@ -1,8 +1,6 @@
 //! All jobs, as they are listed.
 
-mod common;
-
-use common::{Rig, at, ms};
+use crate::common::{Rig, at, ms};
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::pin;

@@ -1,9 +1,7 @@
 //! Async: polled by hand on a manual clock, so that each step can be seen; under tokio; and on an
 //! executor of five lines.
 
-mod common;
-
-use common::{Rig, at, ms};
+use crate::common::{Rig, at, ms};
 use futures_core::Stream;
 use std::future::{pending, ready};
 use std::pin::{Pin, pin};

@@ -1,9 +1,7 @@
 //! Jobs by the calendar: rules, and with the feature `cron` cron lines with time zones. On a manual
 //! clock.
 
-mod common;
-
-use common::{Log, ms};
+use crate::common::{Log, ms};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use wheelhouse_service::{

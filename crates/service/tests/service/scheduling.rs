@@ -1,9 +1,7 @@
 //! When jobs run: once, periodically, after stalls, on every backend. On a manual clock: nothing
 //! here waits.
 
-mod common;
-
-use common::{Log, Rig, at, ms};
+use crate::common::{Log, Rig, at, ms};
 use std::time::{Duration, Instant, SystemTime};
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::Backend;

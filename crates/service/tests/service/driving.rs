@@ -1,8 +1,6 @@
 //! Driving a scheduler from an event loop: when to look again, and what wakes a loop that sleeps.
 
-mod common;
-
-use common::{Log, Rig, at, ms};
+use crate::common::{Log, Rig, at, ms};
 use std::sync::Arc;
 use wheelhouse_service::Clock;
 

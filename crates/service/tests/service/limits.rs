@@ -1,8 +1,6 @@
 //! Limits, invalid input, and the end: every refusal is typed and gives the job back.
 
-mod common;
-
-use common::{Log, Rig, at, ms};
+use crate::common::{Log, Rig, at, ms};
 use std::time::Duration;
 use wheelhouse_service::{BuildError, ChangeError, DueRun, Reason, Scheduler, Service, Status};
 

@@ -1,8 +1,6 @@
 //! What the driving thread does itself, and what it does between runs.
 
-mod common;
-
-use common::{Log, arrives, ms};
+use crate::common::{Log, arrives, ms};
 use crossbeam_channel::{bounded, unbounded};
 use std::thread;
 use std::time::Duration;

@@ -1,10 +1,7 @@
 //! With the feature `tracing`: each run is a span, and what goes wrong is a warning that names the
 //! job.
-#![cfg(feature = "tracing")]
 
-mod common;
-
-use common::{Log, Rig, ms};
+use crate::common::{Log, Rig, ms};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;

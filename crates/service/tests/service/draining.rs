@@ -1,8 +1,6 @@
 //! A stop that lets what is scheduled come to its end, and one that blocks no thread.
 
-mod common;
-
-use common::{Log, arrives, ms, returns};
+use crate::common::{Log, arrives, ms, returns};
 use crossbeam_channel::{bounded, unbounded};
 use std::pin::pin;
 use std::sync::Mutex;

@@ -1,9 +1,7 @@
 //! Many threads schedule, cancel and refresh at once: each job runs exactly as often as its owner
 //! was told, and not before the time that was last agreed.
 
-mod common;
-
-use common::{Log, Random, Rig, at, ms, wait_until};
+use crate::common::{Log, Random, Rig, at, ms, wait_until};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,9 +1,7 @@
 //! The service with its threads, on the real clock or with a manual one. Where a test waits for
 //! something, it waits for that, and gives up only after a time that no machine needs.
 
-mod common;
-
-use common::{Log, PATIENCE, arrives, ms, returns, wait_until};
+use crate::common::{Log, PATIENCE, arrives, ms, returns, wait_until};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use std::env;
 use std::process::Command;
@@ -346,8 +344,10 @@ fn a_scheduler_whose_thread_cannot_be_started_drops_its_jobs_and_says_so() {
     }
     if env::var_os(INSIDE).is_none() {
         // Stacks for which no machine has the room, in a process where that harms no other test.
-        let arguments =
-            ["--exact", "a_scheduler_whose_thread_cannot_be_started_drops_its_jobs_and_says_so"];
+        let arguments = [
+            "--exact",
+            "threads::a_scheduler_whose_thread_cannot_be_started_drops_its_jobs_and_says_so",
+        ];
         let mut child = Command::new(env::current_exe().unwrap());
         child.args(arguments).env("RUST_MIN_STACK", (1_u64 << 60).to_string()).env(INSIDE, "");
         let output = String::from_utf8(returns(move || child.output()).unwrap().stdout).unwrap();

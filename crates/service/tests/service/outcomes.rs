@@ -2,9 +2,7 @@
 //! that race with them. The executor of these tests keeps each run until the test begins it, so
 //! that every order of events can be had without a second thread.
 
-mod common;
-
-use common::{Log, Rig, at, ms};
+use crate::common::{Log, Rig, at, ms};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::thread;
 use wheelhouse_service::{ChangeError, EventKind, Missed, Run, Status};

@@ -1,8 +1,6 @@
 //! Groups of jobs of which only so many runs go on at once.
 
-mod common;
-
-use common::{Log, Rig, ms};
+use crate::common::{Log, Rig, ms};
 use std::future::pending;
 use std::pin::Pin;
 use std::sync::Arc;

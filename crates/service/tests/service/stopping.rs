@@ -1,9 +1,7 @@
 //! Stopping from where one would not think of it, and with what users' code may do meanwhile:
 //! observers and destructors that stop the service, and destructors that panic.
 
-mod common;
-
-use common::{Bomb, Log, PATIENCE, Rig, at, ms, returns};
+use crate::common::{Bomb, Log, PATIENCE, Rig, at, ms, returns};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use std::sync::{Arc, Mutex};
 use std::thread;

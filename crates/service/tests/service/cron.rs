@@ -1,6 +1,5 @@
 //! What the documentation says of cron lines, one by one. When the jobs run is seen in
-//! `tests/calendar.rs`.
-#![cfg(feature = "cron")]
+//! `tests/service/calendar.rs`.
 
 use std::time::{Duration, Instant, SystemTime};
 use wheelhouse_service::cron::jiff::civil::DateTime;

@@ -1,10 +1,6 @@
 //! What a service does with its timers, recorded.
 
-#![cfg(feature = "record")]
-
-mod common;
-
-use common::ms;
+use crate::common::ms;
 use std::fs::{self, File};
 use wheelhouse_service::{ManualClock, Moment, Scheduler};
 use wheelhouse_workload::trace::Reader;

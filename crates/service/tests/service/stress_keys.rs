@@ -1,9 +1,7 @@
 //! Many threads at the same few keys, and producers that are still at it when the service is
 //! stopped: each job runs, is given back, or is refused, and only one of these.
 
-mod common;
-
-use common::{Log, Random, ms, wait_until};
+use crate::common::{Log, Random, ms, wait_until};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,9 +1,7 @@
 //! The tests that the migration page names exist; what it says of orderly ends is so, and so is
 //! what it says of tokio, by whose own intervals that is seen.
 
-mod common;
-
-use common::{Rig, at, ms};
+use crate::common::{Rig, at, ms};
 use std::fs;
 use std::future::pending;
 use std::pin::pin;

@@ -2,9 +2,7 @@
 //! another job. (Bug B6: a panicking job ends the process; Java's Timer dies with its first failing
 //! task, and ScheduledThreadPoolExecutor silently drops a periodic one.)
 
-mod common;
-
-use common::{Bomb, Log, Rig, at, ms};
+use crate::common::{Bomb, Log, Rig, at, ms};
 use crossbeam_channel::bounded;
 use std::panic::panic_any;
 use wheelhouse_service::{Event, EventKind, Status};

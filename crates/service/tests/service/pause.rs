@@ -1,8 +1,6 @@
 //! Jobs that are paused, one by one and all together, and runs beside the schedule.
 
-mod common;
-
-use common::{Log, Rig, at, ms};
+use crate::common::{Log, Rig, at, ms};
 use crossbeam_channel::unbounded;
 use std::future::Future;
 use std::pin::pin;

@@ -1,8 +1,6 @@
 //! What the service shows of itself.
 
-mod common;
-
-use common::{Rig, ms};
+use crate::common::{Rig, ms};
 use std::time::Duration;
 
 #[test]

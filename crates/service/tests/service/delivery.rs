@@ -1,8 +1,6 @@
 //! Delivery through channels.
 
-mod common;
-
-use common::{Rig, at, ms};
+use crate::common::{Rig, at, ms};
 use crossbeam_channel::{bounded, unbounded};
 use wheelhouse_service::{EventKind, Status};
 

@@ -3,10 +3,8 @@
 //! Counted by an allocator that counts for one thread, on a scheduler that this thread drives. The
 //! jobs hold nothing: what a closure holds comes on top, to the byte.
 
-mod common;
-
+use crate::common::{Rig, at, ms};
 use allocation_counter::{AllocationInfo, measure};
-use common::{Rig, at, ms};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};

@@ -1,8 +1,6 @@
 //! Jobs under keys: unique, replaced on request, found, and listed in the order of scheduling.
 
-mod common;
-
-use common::{Log, Rig, ms};
+use crate::common::{Log, Rig, ms};
 use std::sync::Barrier;
 use std::thread;
 use wheelhouse_service::{ChangeError, Reason, Status};

@@ -1,8 +1,6 @@
 //! Async jobs: what overlap, cancellation, stop and panics are to closures they are to futures.
 
-mod common;
-
-use common::{Log, Rig, arrives, ms, returns};
+use crate::common::{Log, Rig, arrives, ms, returns};
 use crossbeam_channel::{bounded, unbounded};
 use std::future::{Future, pending, poll_fn, ready};
 use std::pin::Pin;

@@ -1,25 +1,25 @@
 //! The examples, checked.
 
-#[path = "../examples/event_loop.rs"]
+#[path = "../../examples/event_loop.rs"]
 #[allow(dead_code)]
 mod event_loop;
-#[path = "../examples/game_broadcast.rs"]
+#[path = "../../examples/game_broadcast.rs"]
 #[allow(dead_code)]
 mod game_broadcast;
-#[path = "../examples/graceful_shutdown.rs"]
+#[path = "../../examples/graceful_shutdown.rs"]
 #[allow(dead_code)]
 mod graceful_shutdown;
-#[path = "../examples/order_audit.rs"]
+#[path = "../../examples/order_audit.rs"]
 #[allow(dead_code)]
 mod order_audit;
 #[cfg(feature = "cron")]
-#[path = "../examples/reports.rs"]
+#[path = "../../examples/reports.rs"]
 #[allow(dead_code)]
 mod reports;
-#[path = "../examples/retransmission.rs"]
+#[path = "../../examples/retransmission.rs"]
 #[allow(dead_code)]
 mod retransmission;
-#[path = "../examples/session_store.rs"]
+#[path = "../../examples/session_store.rs"]
 #[allow(dead_code)]
 mod session_store;
 

@@ -1,0 +1,35 @@
+//! The tests of the service from outside, in one program: each file is a module, and one of them
+//! alone is `cargo test -p wheelhouse-service --test service stopping::`.
+
+mod async_jobs;
+mod calendar;
+mod common;
+#[cfg(feature = "cron")]
+mod cron;
+mod delivery;
+mod draining;
+mod driver;
+mod driving;
+mod examples;
+mod faults;
+mod futures;
+mod groups;
+mod keys;
+mod limits;
+mod list;
+mod memory;
+mod metrics;
+mod migration;
+mod model;
+mod outcomes;
+mod pause;
+#[cfg(feature = "record")]
+mod recording;
+mod retry;
+mod scheduling;
+mod stopping;
+mod stress;
+mod stress_keys;
+mod threads;
+#[cfg(feature = "tracing")]
+mod tracing;
