@@ -89,8 +89,8 @@ fn jobs_and_acks_share_transactions_with_the_users_tables() {
     assert_eq!(ack(true), Outcome::Absent);
 }
 
-/// Eight connections put and cancel the same few keys in batches, in whatever order: no deadlock, no
-/// error, and of each key at most one job.
+/// Eight connections put and cancel the same few keys in batches, in whatever order: no deadlock,
+/// no error, and of each key at most one job.
 #[test]
 fn many_may_write_the_same_keys() {
     let Some(url) = shared() else { return };
