@@ -45,7 +45,7 @@ pub fn differential_run<B: Backend>(seed: u64, operations: usize) -> Result<(), 
                 pair = Pair::new();
             }
         }
-        let step = phase.step(&mut random, &pair);
+        let step = phase.step(&mut random, &|timer| pair.is_live(timer));
         pair.play(step)?;
         if operation % WAKEUP_EVERY == 0 {
             pair.compare_wakeup(step)?;
@@ -55,10 +55,10 @@ pub fn differential_run<B: Backend>(seed: u64, operations: usize) -> Result<(), 
 }
 
 /// A timer to cancel or move: mostly a live one, although most of those remembered are not.
-fn choose<B: Backend>(random: &mut Random, pair: &Pair<B>) -> u16 {
+fn choose(random: &mut Random, is_live: &dyn Fn(u16) -> bool) -> u16 {
     let tries = if random.one_in(6) { 1 } else { 20 };
     let mut drawn = (0..tries).map(|_| random.next() as u16);
-    drawn.find(|timer| pair.is_live(*timer)).unwrap_or_else(|| random.next() as u16)
+    drawn.find(|timer| is_live(*timer)).unwrap_or_else(|| random.next() as u16)
 }
 
 /// How operations are drawn for a while: what is frequent, and how far deadlines and jumps reach.
@@ -81,14 +81,14 @@ impl Phase {
         Self { insert, cancel, reschedule, deadline_bits, jump_bits }
     }
 
-    fn step<B: Backend>(&self, random: &mut Random, pair: &Pair<B>) -> Step {
+    fn step(&self, random: &mut Random, is_live: &dyn Fn(u16) -> bool) -> Step {
         let drawn = random.below(16);
         if drawn < self.insert {
             Step::Insert(self.deadline(random))
         } else if drawn < self.insert + self.cancel {
-            Step::Cancel(choose(random, pair))
+            Step::Cancel(choose(random, is_live))
         } else if drawn < self.insert + self.cancel + self.reschedule {
-            Step::Reschedule(choose(random, pair), self.deadline(random))
+            Step::Reschedule(choose(random, is_live), self.deadline(random))
         } else {
             self.clock(random)
         }

@@ -1,7 +1,7 @@
 //! Random sequences of operations, compared with the oracle after each step. What fails shrinks to
 //! a few steps and is printed as Rust code, to be pasted into a test.
 
-use crate::script::{Step, When, minimise, run};
+use crate::script::{Script, Step, When, run, shortest};
 use crate::sized;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestError, TestRunner};
@@ -17,7 +17,7 @@ const SEED: u64 = 1987;
 ///
 /// If the backend does not do what the oracle does; the message is the shortest sequence found.
 pub fn property_any_sequence<B: Backend>() {
-    hold::<B>(steps(200));
+    hold(steps(200).boxed(), run::<B>);
 }
 
 /// Few different deadlines, so that nearly all timers share theirs with others and the order of
@@ -27,12 +27,7 @@ pub fn property_any_sequence<B: Backend>() {
 ///
 /// If the backend does not do what the oracle does; the message is the shortest sequence found.
 pub fn property_many_ties<B: Backend>() {
-    let when = prop_oneof![
-        (0..4_u64).prop_map(When::In),
-        (0..4_u64).prop_map(When::Ago),
-        (0..2_u64).prop_map(to_edge)
-    ];
-    hold::<B>(proptest::collection::vec(step(when.boxed()), 0..200));
+    hold(tied(), run::<B>);
 }
 
 /// Sequences that start a few thousand ticks before the last tick there is.
@@ -41,24 +36,37 @@ pub fn property_many_ties<B: Backend>() {
 ///
 /// If the backend does not do what the oracle does; the message is the shortest sequence found.
 pub fn property_end_of_time<B: Backend>() {
+    hold(at_the_end(), run::<B>);
+}
+
+/// Sequences of up to `most` steps over deadlines of all scales, for tests of your own.
+pub fn steps(most: usize) -> BoxedStrategy<Vec<Step>> {
+    proptest::collection::vec(step(any_when().boxed()), 0..=most).boxed()
+}
+
+fn tied() -> BoxedStrategy<Vec<Step>> {
+    let when = prop_oneof![
+        (0..4_u64).prop_map(When::In),
+        (0..4_u64).prop_map(When::Ago),
+        (0..2_u64).prop_map(to_edge)
+    ];
+    proptest::collection::vec(step(when.boxed()), 0..200).boxed()
+}
+
+fn at_the_end() -> BoxedStrategy<Vec<Step>> {
     let start = (0..5000_u64).prop_map(|left| Step::Advance(When::At(Tick::MAX - left)));
     let near = prop_oneof![
         4 => any_when(),
         2 => (0..5000_u64).prop_map(When::In),
         2 => (0..300_u64).prop_map(|left| When::At(Tick::MAX - left)),
     ];
-    let steps = (start, proptest::collection::vec(step(near.boxed()), 0..200)).prop_map(
-        |(start, mut steps)| {
+    let steps = (start, proptest::collection::vec(step(near.boxed()), 0..200));
+    steps
+        .prop_map(|(start, mut steps)| {
             steps.insert(0, start);
             steps
-        },
-    );
-    hold::<B>(steps);
-}
-
-/// Sequences of up to `most` steps over deadlines of all scales, for tests of your own.
-pub fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
-    proptest::collection::vec(step(any_when().boxed()), 0..=most)
+        })
+        .boxed()
 }
 
 /// A strategy for one step. Clocks move seldom enough that timers gather.
@@ -95,7 +103,9 @@ fn to_edge(n: u64) -> When {
     When::At(n * 256)
 }
 
-fn hold<B: Backend>(steps: impl Strategy<Value = Vec<Step>>) {
+/// Plays sequences, by [`run`] on a backend. Not generic itself: proptest's machinery would be
+/// compiled for each backend anew, which is most of the time that a suite takes to compile.
+fn hold(steps: BoxedStrategy<Vec<Step>>, play: Script) {
     let mut config = Config { failure_persistence: None, ..Config::default() };
     if std::env::var_os("PROPTEST_CASES").is_none() {
         config.cases = sized(1024, 128) as u32;
@@ -104,13 +114,13 @@ fn hold<B: Backend>(steps: impl Strategy<Value = Vec<Step>>) {
         config.rng_seed = RngSeed::Fixed(SEED);
     }
     let outcome = TestRunner::new(config).run(&steps, |steps| {
-        run::<B>(&steps).map_err(|divergence| TestCaseError::fail(divergence.to_string()))
+        play(&steps).map_err(|divergence| TestCaseError::fail(divergence.to_string()))
     });
     match outcome {
         Ok(()) => {}
         Err(TestError::Fail(_, steps)) => {
-            let steps = minimise::<B>(steps);
-            let reason = run::<B>(&steps).expect_err("a script that fails once fails again");
+            let steps = shortest(steps, play);
+            let reason = play(&steps).expect_err("a script that fails once fails again");
             panic!("{reason}\nin this shortest sequence found: {steps:?}");
         }
         Err(TestError::Abort(reason)) => panic!("no sequences could be drawn: {reason}"),

@@ -8,7 +8,7 @@ use anyhow::Result;
 use std::time::Duration;
 
 /// Who takes part.
-pub trait Contender {
+pub trait Contender: Send + Sync {
     /// Its name in the tables.
     fn name(&self) -> &'static str;
 

@@ -3,6 +3,7 @@
 //! Nothing here depends on how fast the machine is: what is asserted is who ran, not when.
 
 use anyhow::Result;
+use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_service_load::contender::{Contender, Entry};
 use wheelhouse_service_load::experiments::Experiment;
@@ -11,9 +12,19 @@ use wheelhouse_service_load::facility::{Answer, Facility};
 use wheelhouse_service_load::ledger::{Beat, Job};
 use wheelhouse_service_load::load::Load;
 
+/// All at the same time: they wait most of theirs.
+fn with_every_facility(play: impl Fn(&dyn Contender) + Sync) {
+    thread::scope(|scope| {
+        for contender in facilities::all() {
+            let play = &play;
+            scope.spawn(move || play(&*contender));
+        }
+    });
+}
+
 #[test]
 fn every_facility_passes_every_experiment() {
-    for contender in facilities::all() {
+    with_every_facility(|contender| {
         for experiment in Experiment::ALL {
             let played = contender.play(experiment, &Load::tiny()).unwrap();
             let figures = played.unwrap_or_else(|wrong| {
@@ -28,17 +39,17 @@ fn every_facility_passes_every_experiment() {
             // More, if the machine stalled: what is cancelled too late, and is said to be, runs.
             assert!(count.is_none_or(|count| count.value >= expected), "{count:?}");
         }
-    }
+    });
 }
 
 #[test]
 fn more_producers_share_the_work() {
     let load = Load { producers: 5, burst: 1_003, ..Load::tiny() };
-    for contender in facilities::all() {
+    with_every_facility(|contender| {
         for experiment in [Experiment::PairsBeside, Experiment::PairsWindow, Experiment::Audit] {
             contender.play(experiment, &load).unwrap().unwrap();
         }
-    }
+    });
 }
 
 /// What is wrong with a facility.

@@ -2,7 +2,7 @@
 //! timers go by number: without an insertion, the numbers behind it mean other timers. This does
 //! know.
 
-use super::{Step, run};
+use super::{Script, Step, run};
 use wheelhouse_core::backend::Backend;
 
 /// A script that fails as well, from which no single step can be left out: `steps` itself if it
@@ -16,7 +16,12 @@ use wheelhouse_core::backend::Backend;
 /// assert_eq!(minimise::<OracleDefinition>(steps.clone()), steps); // nothing fails here
 /// ```
 pub fn minimise<B: Backend>(steps: Vec<Step>) -> Vec<Step> {
-    let fails = |steps: &[Step]| run::<B>(steps).is_err();
+    shortest(steps, run::<B>)
+}
+
+/// The same for [`run`] on some backend.
+pub(crate) fn shortest(steps: Vec<Step>, play: Script) -> Vec<Step> {
+    let fails = |steps: &[Step]| play(steps).is_err();
     let mut steps = numbered(steps);
     if !fails(&steps) {
         return steps;

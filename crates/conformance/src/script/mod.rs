@@ -11,6 +11,7 @@ mod pair;
 
 pub use bytes::decode;
 pub use minimise::minimise;
+pub(crate) use minimise::shortest;
 pub use pair::Pair;
 
 use std::fmt;
@@ -80,6 +81,9 @@ impl fmt::Display for Divergence {
 }
 
 impl std::error::Error for Divergence {}
+
+/// [`run`], on some backend.
+pub(crate) type Script = fn(&[Step]) -> Result<(), Divergence>;
 
 /// Plays a script from the start and compares after every step; at the end, everything left fires.
 ///

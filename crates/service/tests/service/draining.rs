@@ -127,7 +127,7 @@ fn an_async_stop_that_is_dropped_goes_on() {
     let timers = service.handle();
     let job = timers.after(HOUR).tracked().run(|_| ()).unwrap();
     drop(service.stop_async(Stop::Wait));
-    common::wait_until(|| job.status() == Status::Stopped && timers.is_empty());
+    crate::common::wait_until(|| job.status() == Status::Stopped && timers.is_empty());
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn no_more_runs_go_on_at_once_and_all_have_their_turn() {
             timers.after(ms(1)).group(&group).run(job()).unwrap();
         }
         let periodic = timers.every(ms(1)).times(10).group(&group).run(job()).unwrap();
-        let stopped = service.stop(Stop::Drain(common::PATIENCE));
+        let stopped = service.stop(Stop::Drain(crate::common::PATIENCE));
         assert_eq!((stopped.jobs.len(), timers.snapshot().counts.runs), (0, 30));
         assert!(most.load(Ordering::SeqCst) <= 2);
         assert_eq!((group.running(), group.waiting(), periodic.status()), (0, 0, Status::Finished));
@@ -115,17 +115,17 @@ fn a_stop_gives_back_what_waits_for_a_place_or_has_it_run() {
             released.recv().unwrap_or_default();
         };
         timers.after(ms(0)).group(&group).run(job).unwrap();
-        common::arrives(&begun);
+        crate::common::arrives(&begun);
         let jobs = [(); 2].map(|()| timers.after(ms(0)).group(&group).tracked().run(|_| ()));
-        common::wait_until(|| group.waiting() == 2);
+        crate::common::wait_until(|| group.waiting() == 2);
         let stop = thread::spawn(move || service.stop(how).jobs.len());
-        common::wait_until(|| timers.is_stopped());
+        crate::common::wait_until(|| timers.is_stopped());
         release.send(()).unwrap();
         assert_eq!(stop.join().unwrap(), given_back);
         let ends = jobs.map(|job| job.unwrap().status());
         let end = if given_back == 0 { Status::Finished } else { Status::Stopped };
         assert_eq!(ends, [end; 2]);
-        common::wait_until(|| (group.running(), timers.snapshot().in_flight) == (0, 0));
+        crate::common::wait_until(|| (group.running(), timers.snapshot().in_flight) == (0, 0));
     }
 }
 

@@ -218,7 +218,7 @@ fn a_job_may_start_a_task_of_tokio() {
     };
     let job =
         service.handle().every(ms(1)).times(1).run(move |_| drop(spawner.spawn(task()))).unwrap();
-    common::wait_until(|| job.status() == Status::Finished);
+    crate::common::wait_until(|| job.status() == Status::Finished);
     runtime.block_on(tokio::task::yield_now());
     assert_eq!(answer.try_recv(), Ok("from a task"));
 }
