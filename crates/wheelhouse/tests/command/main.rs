@@ -98,16 +98,14 @@ fn list_names_every_backend_in_each_format() {
     let table = succeeds(&["list"]);
     let json = succeeds(&["list", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    let csv = succeeds(&["list", "--format", "csv"]);
     assert!(table.lines().all(|line| line.chars().count() <= 125), "too wide:\n{table}");
-    assert!(json[0]["source"].as_str().unwrap().contains("Varghese") && csv.contains("Varghese"));
+    assert!(json[0]["source"].as_str().unwrap().contains("Varghese"));
     for (row, name) in BACKENDS.iter().enumerate() {
-        assert!(table.contains(name) && csv.contains(name));
+        assert!(table.contains(name));
         assert_eq!(json[row]["backend"], *name);
         assert!(json[row]["bytes-per-timer"].as_f64().unwrap() > 8.0, "at least its payload");
     }
     assert!(table.contains("linux-wheel is late by design, after 1000 ticks by up to 63,"));
-    assert!(csv.contains("linux-wheel"));
 }
 
 #[test]
@@ -141,7 +139,8 @@ fn bench_leaves_results_that_report_and_compare_read() {
     let scratch = Scratch::new("bench");
     let run = |name| {
         let out = scratch.path(name);
-        let uniform = ["bench", "--quick", "--all", "--n", "200", "--workload", "uniform"];
+        let uniform =
+            ["bench", "--quick", "--all", "--n", "200", "--workload", "uniform", "--time", "1"];
         let table = succeeds(&[&uniform[..], &["--out", &out]].concat());
         assert!(BACKENDS.iter().all(|backend| table.contains(backend)));
         out
