@@ -1,12 +1,12 @@
 //! A stop that lets what is scheduled come to its end, and one that blocks no thread.
 
-use crate::common::{Log, arrives, ms, returns};
+use crate::common::{Log, arrives, at, ms, returns, wait_until};
 use crossbeam_channel::{bounded, unbounded};
 use std::pin::pin;
 use std::sync::Mutex;
 use std::task::{Context, Waker};
 use std::time::Duration;
-use wheelhouse_service::{Handle, Reason, Run, Service, Status, Stop, Stopped};
+use wheelhouse_service::{Handle, ManualClock, Reason, Run, Service, Status, Stop, Stopped};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -155,4 +155,25 @@ fn stopping_twice_is_for_nobody() {
     }
     let timers = only_once(Service::start().unwrap());
     assert_eq!(timers.after(HOUR).run(|_| ()).unwrap_err().reason, Reason::Stopped);
+}
+
+/// It has many runs to make up for, and the driver is about to begin the next when the stop comes.
+#[test]
+fn a_periodic_job_that_is_behind_has_no_run_after_the_stop() {
+    let clock = ManualClock::new();
+    let builder = Service::builder().inline().shards(1).clock(clock.clone());
+    let service = builder.start().unwrap();
+    let timers = service.handle();
+    // When it was taken back, so was all else that waited for its time.
+    let other = timers.after(HOUR).tracked().run(|_| ()).unwrap();
+    let (begun, begins) = bounded(100);
+    let behind = timers.every(ms(10)).run(move |_| {
+        begun.send(()).unwrap();
+        wait_until(|| other.status() == Status::Stopped);
+    });
+    let behind = behind.unwrap();
+    clock.set(at(500));
+    arrives(&begins);
+    let stopped = returns(move || service.stop(Stop::Wait));
+    assert_eq!((behind.runs(), behind.status(), stopped.jobs.len()), (1, Status::Stopped, 2));
 }

@@ -269,3 +269,21 @@ fn a_rule_is_not_asked_for_a_run_beside_it() {
     rig.play(1000);
     assert_eq!((log.take(), asked.len()), (vec![(400, false), (1000, true)], 2));
 }
+
+/// It was moved, and so has lost its turn; then it came due again, while all are held.
+#[test]
+fn a_run_that_lost_its_turn_does_not_begin_in_place_of_one_that_is_held() {
+    let (mut rig, held) = Rig::with_held_runs();
+    let job = rig.timers.every(ms(10)).run(|_| ()).unwrap();
+    rig.play(10);
+    let too_late = held.one();
+    job.refresh(ms(5)).unwrap();
+    rig.timers.pause();
+    rig.play(15);
+    too_late.run();
+    assert_eq!((job.runs(), job.status()), (0, Status::Pending));
+    rig.timers.resume();
+    rig.play(20);
+    held.one().run();
+    assert_eq!(job.runs(), 1);
+}
