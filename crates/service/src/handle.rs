@@ -2,11 +2,12 @@
 //! does is told of its run, and from its run it reaches the service again. These types are one
 //! knot, so they lie in one file; what is built on them is not.
 
-use crate::guard::{discard, guarded};
-use crate::job::{Id, Info, Key, Life};
-use crate::shard::{House, New, Task};
+use crate::brief::BriefSlab;
+use crate::guard::guarded;
+use crate::job::{Id, Info, Key};
+use crate::shard::{House, Task};
 use crate::time::{Clock, Due, Moment, Ticks};
-use crate::{AsyncRun, ChangeError, Event, EventKind, Job, JobHandle, Reason, Snapshot};
+use crate::{AsyncRun, ChangeError, Event, EventKind, Job, JobHandle, Snapshot};
 use crossbeam_utils::CachePadded;
 use std::any::Any;
 use std::fmt;
@@ -67,6 +68,8 @@ pub(crate) struct RunFuture {
 }
 
 impl Task for dyn Work {
+    type Slab = dyn BriefSlab;
+
     fn fork(&self) -> Option<Box<Self>> {
         Work::fork(self)
     }
@@ -314,84 +317,10 @@ impl Handle {
         self.house().ticks
     }
 
-    /// Schedules a job, or gives it back.
-    pub(crate) fn schedule<W: Work>(
-        &self,
-        plan: Result<Plan, Reason>,
-        work: W,
-    ) -> Result<JobHandle, (Reason, W)> {
-        self.schedule_in(self.house().here(), plan, work)
-    }
-
-    /// The same, in a shard.
-    pub(crate) fn schedule_in<W: Work>(
-        &self,
-        shard: u32,
-        plan: Result<Plan, Reason>,
-        work: W,
-    ) -> Result<JobHandle, (Reason, W)> {
-        let Plan { due, life, replace } = match plan {
-            Ok(plan) => plan,
-            Err(reason) => return Err(self.rejected(shard, reason, work)),
-        };
-        let Some(life) = life else { return self.schedule_plain(shard, due.deadline, work) };
-        let info = Arc::clone(&life.info);
-        let key = info.key.clone().map(|key| (key, replace));
-        let work: Box<dyn Work> = Box::new(work);
-        let new = New::Full(Life { work: Some(work), ..life });
-        match self.house().schedule(shard, &due, key, false, new) {
-            Ok((id, replaced)) => {
-                // After all else, and without a lock: what it holds may do anything when it is
-                // dropped, such as panic.
-                discard(replaced.map(|replaced| self.job_handle(replaced, None).cancel()));
-                Ok(self.job_handle(id, Some(info)))
-            }
-            Err((reason, New::Full(Life { work: Some(work), .. }))) => {
-                Err(self.rejected(shard, reason, unboxed(work)))
-            }
-            Err(_) => unreachable!("it comes back as it was given"),
-        }
-    }
-
-    /// The same for what most jobs are, by the shortest way. The deadline is one that has a tick.
-    #[inline]
-    pub(crate) fn schedule_plain<W: Work>(
-        &self,
-        shard: u32,
-        deadline: Moment,
-        work: W,
-    ) -> Result<JobHandle, (Reason, W)> {
-        let scheduled = self.house().schedule_plain(shard, deadline, Box::new(work));
-        match scheduled {
-            Ok(id) => Ok(self.job_handle(id, None)),
-            Err((reason, work)) => Err(self.rejected(shard, reason, unboxed(work))),
-        }
-    }
-
-    #[cold]
-    fn rejected<W>(&self, shard: u32, reason: Reason, work: W) -> (Reason, W) {
-        self.house().with(shard, |core| core.counts.rejected += 1);
-        (reason, work)
-    }
-
     #[inline]
     pub(crate) fn job_handle(&self, id: Id, info: Option<Arc<Info>>) -> JobHandle {
         JobHandle::new(Arc::clone(self.anchor(id.shard)), id, info)
     }
-}
-
-/// Work that comes back as it was given.
-fn unboxed<W: Work>(work: Box<dyn Work>) -> W {
-    *work.into_any().downcast().expect("the work that was given")
-}
-
-/// A plan that has been checked.
-pub(crate) struct Plan {
-    pub(crate) due: Due,
-    /// What few jobs have, without the work.
-    pub(crate) life: Option<Life<dyn Work>>,
-    /// Whether a job that has the key is to be replaced.
-    pub(crate) replace: bool,
 }
 
 impl fmt::Debug for Handle {

@@ -321,9 +321,7 @@ impl Job {
             stale: false,
             attempt: 1,
         };
-        if let Some(Held::Work(work)) = self.held {
-            work.call(&run, &mut Back::default());
-        }
+        self.held.into_iter().for_each(|held| held.call(&run, &mut Back::default()));
     }
 }
 

@@ -1,6 +1,7 @@
 //! What jobs do: a closure that runs once, one that runs again and again, a value to be sent.
 
 use crate::EventKind;
+use crate::brief::Brief;
 use crate::handle::{Back, Run, Work};
 use crossbeam_channel::{Sender, TrySendError};
 use std::any::Any;
@@ -105,10 +106,16 @@ pub(crate) struct SendOnce<T> {
     pub(crate) value: T,
 }
 
+impl<T: Send + 'static> Brief for SendOnce<T> {
+    fn carry_out(self, run: &Run<'_>) {
+        send(&self.sender, self.value, run);
+    }
+}
+
+/// As a part of a job that has more than this.
 impl<T: Send + 'static> Work for SendOnce<T> {
     fn call(self: Box<Self>, run: &Run<'_>, _: &mut Back) {
-        let Self { sender, value } = *self;
-        send(&sender, value, run);
+        self.carry_out(run);
     }
 
     any!();

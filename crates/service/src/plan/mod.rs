@@ -1,7 +1,7 @@
 //! Plans: when a job is to run, what it is called, and finally what it is to do.
 
 use crate::Reason;
-use crate::handle::{Futures, Handle, Plan};
+use crate::handle::{Futures, Handle};
 use crate::job::{Info, Key, Life, More, Repeat};
 use crate::time::{Due, Ticks, When};
 use std::sync::Arc;
@@ -190,6 +190,8 @@ macro_rules! common_methods {
 
 mod one_shot;
 mod periodic;
+mod schedule;
 
 pub use one_shot::OneShot;
 pub use periodic::Periodic;
+use schedule::Plan;

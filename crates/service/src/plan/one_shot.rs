@@ -5,7 +5,7 @@ use crate::future_work::{Async, Each, Once};
 use crate::handle::{Run, Work};
 use crate::job::{Backoff, Group, Key};
 use crate::job_handle::JobHandle;
-use crate::time::Due;
+use crate::time::{Due, Moment};
 use crate::work::{CallOnce, SendOnce, TryEach};
 use crate::{Reason, Rejected};
 use crossbeam_channel::Sender;
@@ -110,7 +110,11 @@ impl<'h> OneShot<'h> {
         sender: &Sender<T>,
         value: T,
     ) -> Result<JobHandle, Rejected<T>> {
-        let scheduled = self.schedule(SendOnce { sender: sender.clone(), value });
+        let (work, handle) = (SendOnce { sender: sender.clone(), value }, self.options.handle);
+        let scheduled = match self.plain_deadline() {
+            Some(deadline) => handle.schedule_brief(handle.house().here(), deadline, work),
+            None => self.schedule(work),
+        };
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value })
     }
 
@@ -124,13 +128,18 @@ impl<'h> OneShot<'h> {
         shard: u32,
         work: W,
     ) -> Result<JobHandle, (Reason, W)> {
-        let Options { handle, first: Some(Due { deadline, wall: None }), .. } = &self.options
-        else {
-            return self.options.handle.schedule_in(shard, self.options.check(None), work);
-        };
-        if self.options.is_plain() && handle.ticks().reaches(*deadline) {
-            return handle.schedule_plain(shard, *deadline, work);
+        let handle = self.options.handle;
+        match self.plain_deadline() {
+            Some(deadline) => handle.schedule_plain(shard, deadline, work),
+            None => handle.schedule_in(shard, self.options.check(None), work),
         }
-        handle.schedule_in(shard, self.options.check(None), work)
+    }
+
+    /// If it has nothing but a deadline, and that has a tick.
+    #[inline]
+    fn plain_deadline(&self) -> Option<Moment> {
+        let Some(Due { deadline, wall: None }) = self.options.first else { return None };
+        let reaches = self.options.handle.ticks().reaches(deadline);
+        (reaches && self.options.is_plain()).then_some(deadline)
     }
 }

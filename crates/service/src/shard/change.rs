@@ -1,6 +1,7 @@
 //! What is done to a job from outside: it is ended, moved, or taken back.
 
 use super::core::{Body, Core, Held, Other, Place, Slot, Stage, Taken, Task};
+use super::slab::Lying;
 use super::wheel::{JobIndex, Wheel};
 use crate::ChangeError;
 use crate::job::{Ending, Id, Life};
@@ -48,6 +49,9 @@ impl<W: Task + ?Sized> Core<W> {
         }
         let (info, held) = match body {
             Body::Plain(work) => (None, Some(Held::Work(work))),
+            Body::Other(Other::InSlab(slab, place)) => {
+                (None, Some(Held::InSlab(Lying::new(&self.slabs, slab, place))))
+            }
             Body::Other(Other::Gone) => (None, None),
             Body::Other(Other::Wake(waker)) => (None, self.wakers.remove(waker).map(Held::Wake)),
             Body::Other(Other::Full(life)) => {

@@ -3,11 +3,12 @@
 
 use super::arena::Arena;
 use super::runs::Runs;
+use super::slab::{Lying, Slab, Slabs};
 use super::wheel::{JobIndex, Wheel};
-use crate::ChangeError;
 use crate::job::{Id, Info, Life, Status};
 use crate::observe::{Counts, Distributions};
 use crate::time::{Due, Moment, Ticks};
+use crate::{ChangeError, Reason};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -16,6 +17,9 @@ use wheelhouse_core::{Tick, TimerId};
 
 /// What the shard must know of work, whatever that is.
 pub(crate) trait Task: Send {
+    /// Where work lies that has no box of its own.
+    type Slab: Slab<Self> + ?Sized;
+
     /// Another of the same, for a run beside one that goes on; `None` if there can be but one.
     fn fork(&self) -> Option<Box<Self>>;
 
@@ -63,23 +67,26 @@ pub(super) enum Body<W: ?Sized> {
     Other(Other),
 }
 
-/// Four bytes and a tag, so that a body is no longer than a box.
+/// Eight bytes with the tag, so that a body is no longer than a box.
 #[derive(Clone, Copy)]
 pub(super) enum Other {
     Full(u32),
     Wake(u32),
+    /// It is no more than work that needs no worker.
+    InSlab(u16, u32),
     /// A run has the work.
     Gone,
 }
 
 /// Work that was taken out of a job.
-pub(crate) enum Held<W: ?Sized> {
+pub(crate) enum Held<W: Task + ?Sized> {
     Work(Box<W>),
+    InSlab(Lying<W>),
     Wake(Waker),
 }
 
 /// A job that will not be run.
-pub(crate) struct Taken<W: ?Sized> {
+pub(crate) struct Taken<W: Task + ?Sized> {
     pub(crate) id: Id,
     pub(crate) deadline: Moment,
     pub(crate) info: Option<Arc<Info>>,
@@ -105,12 +112,13 @@ impl Stage {
     }
 }
 
-pub(crate) struct Core<W: ?Sized> {
+pub(crate) struct Core<W: Task + ?Sized> {
     pub(super) wheel: Box<dyn Wheel>,
     pub(super) ticks: Ticks,
     pub(super) slots: Arena<Slot<W>>,
     pub(super) lives: Arena<Life<W>>,
     pub(super) wakers: Arena<Waker>,
+    pub(super) slabs: Slabs<W>,
     /// Nothing is due before this tick.
     pub(super) next: Tick,
     pub(super) stage: Stage,
@@ -147,6 +155,7 @@ impl<W: Task + ?Sized> Core<W> {
             slots: Arena::default(),
             lives: Arena::default(),
             wakers: Arena::default(),
+            slabs: Slabs::<W>::new(),
             next: Tick::MAX,
             stage: Stage::Open,
             shards,
@@ -196,6 +205,25 @@ impl<W: Task + ?Sized> Core<W> {
         let place = self.start_timer(self.slots.next_index(), self.ticks.not_before(deadline));
         let number = self.next_number();
         let index = self.slots.insert(Slot { number, deadline, place, body: Body::Plain(work) });
+        Ok(Id { number, index, shard: self.shard })
+    }
+
+    /// The same for work that `put` puts into a slab.
+    #[inline]
+    pub(crate) fn schedule_in_slab<T>(
+        &mut self,
+        deadline: Moment,
+        work: T,
+        put: impl FnOnce(&mut Slabs<W>, T) -> Result<(u16, u32), T>,
+    ) -> Result<Id, (Option<Reason>, T)> {
+        if self.stage != Stage::Open {
+            return Err((Some(Reason::Stopped), work));
+        }
+        let (slab, its_place) = put(&mut self.slabs, work).map_err(|work| (None, work))?;
+        let body = Body::Other(Other::InSlab(slab, its_place));
+        let place = self.start_timer(self.slots.next_index(), self.ticks.not_before(deadline));
+        let number = self.next_number();
+        let index = self.slots.insert(Slot { number, deadline, place, body });
         Ok(Id { number, index, shard: self.shard })
     }
 
@@ -259,7 +287,8 @@ impl<W: Task + ?Sized> Core<W> {
     #[inline]
     pub(super) fn is_running(&self, slot: &Slot<W>) -> bool {
         match (&slot.place, &slot.body) {
-            (Place::Wheel(_), _) | (_, Body::Plain(_) | Body::Other(Other::Wake(_))) => false,
+            (Place::Wheel(_), _) => false,
+            (_, Body::Plain(_) | Body::Other(Other::Wake(_) | Other::InSlab(..))) => false,
             (_, Body::Other(Other::Gone)) => true,
             (_, Body::Other(Other::Full(life))) => {
                 self.lives.get(*life).is_some_and(|life| life.work.is_none())

@@ -2,6 +2,7 @@
 
 use super::core::{Body, Core, Held, Other, Place, Stage, Task};
 use super::handover::{Begun, Came, Done, Leftover, Plain, Way};
+use super::slab::Lying;
 use crate::job::{Ending, Id, Info, More};
 use crate::observe::Distributions;
 use crate::time::{Clock, Moment};
@@ -29,7 +30,7 @@ impl<W: Task + ?Sized> Core<W> {
             let Some(Expired { value, deadline: fired, .. }) = self.wheel.pop_expired(upto) else {
                 break;
             };
-            if here && let Some(plain) = self.begin_plain(value.0, fired) {
+            if let Some(plain) = self.begin_plain(value.0, fired, here) {
                 return Some(plain);
             }
             *other = self.fire(value.0, fired, now, clock, here);
@@ -41,10 +42,10 @@ impl<W: Task + ?Sized> Core<W> {
         None
     }
 
-    /// Begins the run of a job whose timer has fired, if it is plain, due, and nothing is special:
-    /// what [`fire`](Self::fire) and `begin` would do, by the shortest way.
+    /// Begins the run of a job whose timer has fired, if it is plain, due, for the driving thread,
+    /// and nothing is special: what [`fire`](Self::fire) and `begin` would do, by the shortest way.
     #[inline]
-    fn begin_plain(&mut self, index: u32, fired: Tick) -> Option<Plain<W>> {
+    fn begin_plain(&mut self, index: u32, fired: Tick, here: bool) -> Option<Plain<W>> {
         let shard = self.shard();
         let due_by = self.ticks.instant(fired);
         if self.is_held(index) {
@@ -52,12 +53,21 @@ impl<W: Task + ?Sized> Core<W> {
         }
         let slot = self.slots.get_mut(index)?;
         let is_for_the_next = self.fence.is_some_and(|(last, _)| slot.number.get() > last);
-        if slot.deadline > due_by || is_for_the_next || !matches!(slot.body, Body::Plain(_)) {
+        let is_plain = match slot.body {
+            Body::Plain(_) => here,
+            Body::Other(Other::InSlab(..)) => true,
+            Body::Other(_) => false,
+        };
+        if slot.deadline > due_by || is_for_the_next || !is_plain {
             return None;
         }
         slot.place = Place::Off(0);
-        let Body::Plain(work) = std::mem::replace(&mut slot.body, Body::Other(Other::Gone)) else {
-            return None;
+        let work = match std::mem::replace(&mut slot.body, Body::Other(Other::Gone)) {
+            Body::Plain(work) => Held::Work(work),
+            Body::Other(Other::InSlab(slab, place)) => {
+                Held::InSlab(Lying::new(&self.slabs, slab, place))
+            }
+            Body::Other(_) => return None,
         };
         self.counts.runs += 1;
         self.runs.in_flight += 1;
@@ -161,7 +171,7 @@ impl<W: Task + ?Sized> Core<W> {
         self.measure(taken.deadline, now, now);
         match taken.held? {
             Held::Wake(waker) => Some(Came::Wake(waker)),
-            Held::Work(_) => None,
+            Held::Work(_) | Held::InSlab(_) => None,
         }
     }
 

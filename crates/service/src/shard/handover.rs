@@ -1,5 +1,6 @@
 //! What passes between the shards and who drives them: runs that come, begin and end.
 
+use super::core::{Held, Task};
 use super::runs::WatchKey;
 use crate::job::{Group, Id, Info};
 use crate::time::Moment;
@@ -28,10 +29,10 @@ pub(crate) struct Way {
 
 /// A run of a job that is nothing but work, which has begun on the driving thread: what most runs
 /// are there. It goes from hand to hand several times within a microsecond, so it is small.
-pub(crate) struct Plain<W: ?Sized> {
+pub(crate) struct Plain<W: Task + ?Sized> {
     pub(crate) id: Id,
     pub(crate) deadline: Moment,
-    pub(crate) work: Box<W>,
+    pub(crate) work: Held<W>,
 }
 
 /// A run that has begun.

@@ -5,6 +5,7 @@
 //! them as much as those have come due meanwhile.
 
 use super::core::{Body, Core, Other, Place, Task};
+use super::slab::Slab;
 use crate::ChangeError;
 use crate::job::{Id, Life};
 use crate::time::{Due, Moment};
@@ -22,6 +23,10 @@ impl<W: Task + ?Sized> Core<W> {
         let slot = slot.ok_or(missing)?;
         let life = match std::mem::replace(&mut slot.body, Body::Other(Other::Gone)) {
             Body::Plain(work) => self.lives.insert(Life::plain(work, ticks)),
+            Body::Other(Other::InSlab(slab, place)) => {
+                let work = self.slabs.get(usize::from(slab)).and_then(|slab| slab.take(place));
+                self.lives.insert(Life::plain(work.ok_or(missing)?, ticks))
+            }
             Body::Other(Other::Full(life)) => life,
             other => {
                 slot.body = other;
@@ -95,7 +100,7 @@ impl<W: Task + ?Sized> Core<W> {
         self.held
             && match self.slots.get(index).map(|slot| &slot.body) {
                 Some(Body::Plain(work)) => !work.is_awaited(),
-                Some(Body::Other(Other::Full(_))) => true,
+                Some(Body::Other(Other::Full(_) | Other::InSlab(..))) => true,
                 _ => false,
             }
     }

@@ -21,7 +21,7 @@ impl<W: Task + ?Sized> Core<W> {
             let id = Id { number: slot.number, index, shard: self.shard() };
             match &slot.body {
                 Body::Plain(work) if !work.is_awaited() => found.push((id, None)),
-                Body::Other(Other::Gone) => found.push((id, None)),
+                Body::Other(Other::Gone | Other::InSlab(..)) => found.push((id, None)),
                 Body::Other(Other::Full(life)) => {
                     let info = self.lives.get(*life).map(|life| Arc::clone(&life.info));
                     found.push((id, info));

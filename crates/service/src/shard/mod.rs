@@ -20,12 +20,15 @@ mod keys;
 mod list;
 mod runs;
 mod signal;
+mod slab;
 mod stop;
 mod wheel;
 
 pub(crate) use self::core::{Core, Held, New, Stage, Taken, Task};
+pub(crate) use arena::Arena;
 pub(crate) use handover::{Begun, Came, Done, Leftover, Plain, Way};
 pub(crate) use runs::Watch;
+pub(crate) use slab::{Slab, Slabs};
 pub use wheel::JobIndex;
 pub(crate) use wheel::Wheel;
 
@@ -42,14 +45,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use wheelhouse_core::Tick;
 
 /// A shard.
-struct Shard<W: ?Sized> {
+struct Shard<W: Task + ?Sized> {
     /// Nothing is due before this tick. Written under the lock.
     next: AtomicU64,
     core: Mutex<Core<W>>,
 }
 
 /// All shards, and what they have in common.
-pub(crate) struct House<W: ?Sized> {
+pub(crate) struct House<W: Task + ?Sized> {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ticks: Ticks,
     pub(crate) signal: CachePadded<Signal>,
@@ -167,6 +170,23 @@ impl<W: Task + ?Sized> House<W> {
             self.give_up();
             (Reason::Stopped, work)
         })
+    }
+
+    /// The same for work that is put into a slab by `put`, which returns it if there is none for
+    /// it: then that has no reason.
+    #[inline]
+    pub(crate) fn schedule_in_slab<T>(
+        &self,
+        shard: u32,
+        deadline: Moment,
+        work: T,
+        put: impl FnOnce(&mut Slabs<W>, T) -> Result<(u16, u32), T>,
+    ) -> Result<Id, (Option<Reason>, T)> {
+        if let Err(reason) = self.admit(false) {
+            return Err((Some(reason), work));
+        }
+        let scheduled = self.with(shard, |core| core.schedule_in_slab(deadline, work, put));
+        scheduled.inspect_err(|_| self.give_up())
     }
 
     /// Schedules a job, in a shard, under a key or without. And the job whose key it takes, if it

@@ -1,8 +1,11 @@
 //! Delivery through channels.
 
-use crate::common::{Rig, at, ms};
+use crate::common::{Bomb, Rig, at, ms};
 use crossbeam_channel::{bounded, unbounded};
-use wheelhouse_service::{EventKind, Status};
+use std::time::Duration;
+use wheelhouse_service::{EventKind, Job, Status};
+
+const HOUR: Duration = Duration::from_secs(3600);
 
 #[test]
 fn values_arrive_at_their_times() {
@@ -54,4 +57,71 @@ fn a_periodic_job_ends_when_nobody_receives() {
         ["beat", "last"].map(|name| format!("job '{name}' found its channel closed, and ends"))
     );
     assert_eq!((periodic.status(), periodic.runs(), rig.timers.len()), (Status::Finished, 2, 0));
+}
+
+/// It lies elsewhere than closures do.
+#[test]
+fn a_value_is_paused_moved_listed_run_now_and_given_back_like_any_job() {
+    let mut rig = Rig::new();
+    let (sender, receiver) = unbounded();
+    let [paused, moved, hurried, cancelled, stopped] =
+        ["paused", "moved", "hurried", "cancelled", "stopped"]
+            .map(|value| rig.timers.after(ms(10)).send(&sender, value).unwrap());
+    assert_eq!(rig.timers.jobs().count(), 5);
+    paused.pause().unwrap();
+    moved.refresh(ms(20)).unwrap();
+    hurried.run_now().unwrap();
+    cancelled.cancel().unwrap().run();
+    stopped.refresh(ms(90)).unwrap();
+    assert_eq!((paused.status(), moved.status()), (Status::Paused, Status::Pending));
+    rig.play(9);
+    assert_eq!(receiver.try_iter().collect::<Vec<_>>(), ["cancelled", "hurried"]);
+    rig.play(19);
+    assert!(receiver.is_empty());
+    paused.resume().unwrap();
+    rig.play(30);
+    assert_eq!(receiver.try_iter().collect::<Vec<_>>(), ["paused", "moved"]);
+    rig.scheduler.stop().into_iter().for_each(Job::run);
+    assert_eq!(receiver.try_iter().collect::<Vec<_>>(), ["stopped"]);
+    drop(sender);
+    assert!(receiver.recv().is_err(), "no sender is left");
+}
+
+#[test]
+fn a_value_that_panics_when_it_is_dropped_harms_nobody() {
+    let mut rig = Rig::new();
+    let (sender, receiver) = bounded(1);
+    for _ in 0..3 {
+        rig.timers.after(ms(10)).send(&sender, Bomb).unwrap();
+    }
+    rig.timers.after(HOUR).send(&sender, Bomb).unwrap();
+    let after = rig.timers.after(ms(10)).tracked().run(|_| ()).unwrap();
+    rig.play(10);
+    assert_eq!((receiver.len(), after.status()), (1, Status::Finished));
+    assert_eq!(rig.timers.snapshot().counts.panicked, 2);
+    receiver.try_iter().for_each(std::mem::forget);
+    drop(rig);
+}
+
+/// Of more types than are kept apart.
+#[test]
+fn values_of_many_types_arrive() {
+    struct Of<const N: usize>;
+    fn send<const N: usize>(rig: &Rig, all: &mut Vec<Box<dyn Fn() -> bool>>) {
+        let (sender, receiver) = unbounded::<Of<N>>();
+        rig.timers.after(ms(1)).send(&sender, Of).unwrap();
+        all.push(Box::new(move || receiver.try_recv().is_ok()));
+    }
+    macro_rules! send_each {
+        ($rig:ident, $all:ident, $($tens:literal)*) => {
+            $(send_each!(@ $rig, $all, $tens, 0 1 2 3 4 5 6 7 8 9);)*
+        };
+        (@ $rig:ident, $all:ident, $tens:literal, $($ones:literal)*) => {
+            $(send::<{ 10 * $tens + $ones }>(&$rig, &mut $all);)*
+        };
+    }
+    let (mut rig, mut all) = (Rig::new(), Vec::new());
+    send_each!(rig, all, 0 1 2 3 4 5 6);
+    rig.play(1);
+    assert_eq!(all.iter().filter(|arrived| arrived()).count(), 70);
 }

@@ -5,8 +5,9 @@
 
 use crate::common::{Rig, at, ms};
 use allocation_counter::{AllocationInfo, measure};
+use crossbeam_channel::{Receiver, Sender, bounded};
 use std::ops::RangeInclusive;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant, SystemTime};
 use wheelhouse_service::{Clock, Handle, JobHandle, Moment, MonotonicClock, Service, Stop};
 
@@ -155,6 +156,40 @@ fn a_one_shot_job_takes_as_much_as_documented() {
         timers.after(HOUR + ms(n as u64)).run(move |_| assert!(held[0] == held[1])).unwrap()
     });
     assert!(many.0 <= 90.0, "{many:?}");
+}
+
+static CHANNEL: LazyLock<(Sender<u64>, Receiver<u64>)> = LazyLock::new(|| bounded(1000));
+
+/// Schedules the sending of eight bytes.
+fn send(timers: &Handle, n: usize) -> JobHandle {
+    timers.after(HOUR + ms(n as u64)).send(&CHANNEL.0, n as u64).unwrap()
+}
+
+#[test]
+fn a_value_to_be_sent_takes_as_much_as_documented() {
+    // Made before it is counted.
+    LazyLock::force(&CHANNEL);
+    takes("send", 90.0..=130.0, 0.0, send);
+}
+
+#[test]
+fn a_value_to_be_sent_is_scheduled_sent_and_cancelled_without_an_allocation() {
+    let mut rig = Rig::new();
+    let (sender, receiver) = bounded(1000);
+    let mut handles = Vec::with_capacity(1000);
+    let mut round = |rig: &mut Rig| {
+        let begin = rig.timers.now().since_origin().as_millis() as u64;
+        let send = |n: u64| rig.timers.after(ms(1 + n % 50)).send(&sender, [n; 4]).unwrap();
+        handles.extend((0..1000).map(send));
+        for (n, handle) in handles.drain(..).enumerate().filter(|(n, _)| n % 2 == 0) {
+            assert_eq!(handle.cancel().unwrap().handle().number(), handle.number(), "{n}");
+        }
+        assert_eq!((rig.play(begin + 100), receiver.try_iter().count()), (500, 500));
+    };
+    // Arrays grow.
+    (0..10).for_each(|_| round(&mut rig));
+    let seen = measure(|| (0..10).for_each(|_| round(&mut rig)));
+    assert_eq!(seen.count_total, 0, "{seen:?}");
 }
 
 #[test]

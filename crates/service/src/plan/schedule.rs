@@ -1,0 +1,102 @@
+//! From a plan that has been checked to a job in a shard, or back to who gave it.
+
+use crate::brief::{self, Brief};
+use crate::guard::discard;
+use crate::handle::{Handle, Work};
+use crate::job::Life;
+use crate::shard::New;
+use crate::time::{Due, Moment};
+use crate::{JobHandle, Reason};
+use std::sync::Arc;
+
+/// A plan that has been checked.
+pub(crate) struct Plan {
+    pub(crate) due: Due,
+    /// What few jobs have, without the work.
+    pub(crate) life: Option<Life<dyn Work>>,
+    /// Whether a job that has the key is to be replaced.
+    pub(crate) replace: bool,
+}
+
+impl Handle {
+    /// Schedules a job, or gives it back.
+    pub(crate) fn schedule<W: Work>(
+        &self,
+        plan: Result<Plan, Reason>,
+        work: W,
+    ) -> Result<JobHandle, (Reason, W)> {
+        self.schedule_in(self.house().here(), plan, work)
+    }
+
+    /// The same, in a shard.
+    pub(crate) fn schedule_in<W: Work>(
+        &self,
+        shard: u32,
+        plan: Result<Plan, Reason>,
+        work: W,
+    ) -> Result<JobHandle, (Reason, W)> {
+        let Plan { due, life, replace } = match plan {
+            Ok(plan) => plan,
+            Err(reason) => return Err(self.rejected(shard, reason, work)),
+        };
+        let Some(life) = life else { return self.schedule_plain(shard, due.deadline, work) };
+        let info = Arc::clone(&life.info);
+        let key = info.key.clone().map(|key| (key, replace));
+        let work: Box<dyn Work> = Box::new(work);
+        let new = New::Full(Life { work: Some(work), ..life });
+        match self.house().schedule(shard, &due, key, false, new) {
+            Ok((id, replaced)) => {
+                // After all else, and without a lock: what it holds may do anything when it is
+                // dropped, such as panic.
+                discard(replaced.map(|replaced| self.job_handle(replaced, None).cancel()));
+                Ok(self.job_handle(id, Some(info)))
+            }
+            Err((reason, New::Full(Life { work: Some(work), .. }))) => {
+                Err(self.rejected(shard, reason, unboxed(work)))
+            }
+            Err(_) => unreachable!("it comes back as it was given"),
+        }
+    }
+
+    /// The same for what most jobs are, by the shortest way. The deadline is one that has a tick.
+    #[inline]
+    pub(crate) fn schedule_plain<W: Work>(
+        &self,
+        shard: u32,
+        deadline: Moment,
+        work: W,
+    ) -> Result<JobHandle, (Reason, W)> {
+        let scheduled = self.house().schedule_plain(shard, deadline, Box::new(work));
+        match scheduled {
+            Ok(id) => Ok(self.job_handle(id, None)),
+            Err((reason, work)) => Err(self.rejected(shard, reason, unboxed(work))),
+        }
+    }
+
+    /// The same for work that needs no more than an instant, without a box for it.
+    #[inline]
+    pub(crate) fn schedule_brief<W: Brief>(
+        &self,
+        shard: u32,
+        deadline: Moment,
+        work: W,
+    ) -> Result<JobHandle, (Reason, W)> {
+        let scheduled = self.house().schedule_in_slab(shard, deadline, work, brief::put);
+        match scheduled {
+            Ok(id) => Ok(self.job_handle(id, None)),
+            Err((Some(reason), work)) => Err(self.rejected(shard, reason, work)),
+            Err((None, work)) => self.schedule_plain(shard, deadline, work),
+        }
+    }
+
+    #[cold]
+    fn rejected<W>(&self, shard: u32, reason: Reason, work: W) -> (Reason, W) {
+        self.house().with(shard, |core| core.counts.rejected += 1);
+        (reason, work)
+    }
+}
+
+/// Work that comes back as it was given.
+fn unboxed<W: Work>(work: Box<dyn Work>) -> W {
+    *work.into_any().downcast().expect("the work that was given")
+}
