@@ -77,8 +77,9 @@ impl<'h> OneShot<'h> {
     }
 
     /// Schedules an async job: the closure is called when the run begins, and the future that it
-    /// returns is the run. It is spawned where [`spawn_on`](crate::Builder::spawn_on) says; without
-    /// that a worker waits for it.
+    /// returns is the run. It is spawned where [`spawn_on`](crate::Builder::spawn_on) says. Without
+    /// that a worker waits for it, which is no thread of a runtime: what needs one, such as tokio's
+    /// `sleep`, panics there.
     ///
     /// As with a closure, the run has ended when the future is ready:
     /// [`stop`](crate::Service::stop) waits for it, panics are caught, and one that takes long is
