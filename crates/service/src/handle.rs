@@ -138,6 +138,7 @@ impl Shared {
 pub struct Run<'a> {
     pub(crate) anchor: &'a Anchor,
     pub(crate) id: Id,
+    /// `None` too where the job has it, and this run did not need it.
     pub(crate) info: Option<&'a Arc<Info>>,
     pub(crate) deadline: Moment,
     pub(crate) time: Option<SystemTime>,

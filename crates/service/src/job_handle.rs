@@ -64,7 +64,10 @@ impl JobHandle {
     /// is kept.
     pub fn runs(&self) -> u64 {
         match &self.info {
-            Some(info) => info.runs(),
+            Some(info) => {
+                let runs = self.house().with(self.id.shard, |core| core.runs_of(self.id));
+                runs.unwrap_or_else(|| info.runs())
+            }
             None => u64::from(self.status() == Status::Running),
         }
     }

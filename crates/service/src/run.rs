@@ -35,7 +35,8 @@ impl<'a> Run<'a> {
 impl Run<'_> {
     /// The job itself.
     pub fn job(&self) -> JobHandle {
-        JobHandle::new(Arc::clone(self.anchor), self.id, self.info.cloned())
+        let known = || self.anchor.house.with(self.id.shard, |core| core.info(self.id));
+        JobHandle::new(Arc::clone(self.anchor), self.id, self.info.cloned().or_else(known))
     }
 
     /// The service, to schedule other jobs. Where many do, a clone of one [`Handle`] costs less.

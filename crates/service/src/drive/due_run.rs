@@ -228,6 +228,7 @@ pub(super) fn finish(
     let told = outcome.is_err() || took > shared.slow_after;
     let failed = outcome.is_err();
     if told {
+        let info = info.or_else(|| shared.house.with(id.shard, |core| core.info(id)));
         let job = || timers.job_handle(id, info.clone());
         if let Err(kind) = outcome {
             if let Some(info) = &info {

@@ -8,7 +8,7 @@ use super::{Backoff, Group, Key, Pace, Repeat, Status};
 use crate::time::{Due, Moment, Ticks, Wall};
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 /// How a job ends.
@@ -24,9 +24,9 @@ pub(crate) enum Ending {
 pub(crate) struct Info {
     pub(crate) name: Option<Arc<str>>,
     pub(crate) key: Option<Key>,
-    runs: AtomicU64,
-    /// Zero, or an [`Ending`].
-    ending: AtomicU8,
+    /// Zero until the job is over: then an [`Ending`], and four times the number of runs. Until
+    /// then that is in its [`Life`].
+    end: AtomicU64,
     /// Why a run failed last.
     #[expect(clippy::box_collection, reason = "few jobs have one, so it is to be one word")]
     error: Mutex<Option<Box<String>>>,
@@ -37,9 +37,9 @@ impl Info {
         Self { name, key, ..Self::default() }
     }
 
-    /// How many runs have begun.
+    /// How many runs had begun when the job was over.
     pub(crate) fn runs(&self) -> u64 {
-        self.runs.load(Ordering::Relaxed)
+        self.end.load(Ordering::Acquire) / 4
     }
 
     /// A run has failed.
@@ -51,15 +51,16 @@ impl Info {
         self.error.lock().as_deref().cloned()
     }
 
-    /// The job is over.
-    pub(crate) fn end(&self, how: Ending) {
-        self.ending.store(how as u8, Ordering::Release);
+    /// The job is over, after so many runs.
+    pub(crate) fn end(&self, how: Ending, runs: u64) {
+        self.end.store(runs * 4 + how as u64, Ordering::Release);
     }
 
     /// How it ended; `None` if it has not.
     pub(crate) fn ending(&self) -> Option<Ending> {
         let endings = [Ending::Finished, Ending::Cancelled, Ending::Stopped];
-        endings.into_iter().find(|ending| *ending as u8 == self.ending.load(Ordering::Acquire))
+        let end = self.end.load(Ordering::Acquire) % 4;
+        endings.into_iter().find(|ending| *ending as u64 == end)
     }
 }
 
@@ -122,6 +123,8 @@ pub(crate) struct Life<W: ?Sized> {
     pub(crate) work: Option<Box<W>>,
     pub(crate) info: Arc<Info>,
     pub(crate) repeat: Option<Repeat>,
+    /// How many runs have begun: here, so that a run need not touch what its handles have.
+    pub(crate) runs: u64,
     /// How its deadlines are rounded.
     pub(crate) ticks: Ticks,
     pub(crate) more: Option<Box<More>>,
@@ -135,7 +138,7 @@ impl<W: ?Sized> Life<W> {
     /// Of a job that had no more than a deadline.
     pub(crate) fn plain(work: Box<W>, ticks: Ticks) -> Self {
         let (work, info) = (Some(work), Arc::default());
-        Self { work, info, repeat: None, ticks, more: None, moved: false, ending: None }
+        Self { work, info, repeat: None, runs: 0, ticks, more: None, moved: false, ending: None }
     }
 
     pub(crate) fn is_paused(&self) -> bool {
@@ -170,17 +173,17 @@ impl<W: ?Sized> Life<W> {
     /// A run begins: its number, how many periods were left out before it, and whether it is none
     /// of the schedule.
     pub(crate) fn count_run(&mut self) -> (u64, u64, bool) {
-        let number = self.info.runs.fetch_add(1, Ordering::Relaxed) + 1;
+        self.runs += 1;
         let extra = self.more.as_mut().is_some_and(|more| std::mem::take(&mut more.extra));
         self.more.iter_mut().for_each(|more| more.extras += u64::from(extra));
         let missed = self.repeat.as_mut().map_or(0, |repeat| std::mem::take(&mut repeat.missed));
-        (number, missed, extra)
+        (self.runs, missed, extra)
     }
 
     /// Whether another run of the schedule follows the one that goes on.
     pub(crate) fn another_follows(&self) -> bool {
         let more = self.more.as_deref();
-        let runs = self.info.runs() - more.map_or(0, |more| more.extras);
+        let runs = self.runs - more.map_or(0, |more| more.extras);
         self.ending.is_none()
             && (more.is_some_and(|more| more.aside.is_some())
                 || self.repeat.as_ref().is_some_and(|repeat| !repeat.is_last(runs)))
@@ -200,9 +203,9 @@ impl<W: ?Sized> Life<W> {
         self.another_follows() || self.tries().1
     }
 
-    /// Whether the runs of the job go on beside each other, and this is not the last.
+    /// Whether the runs of the job go on beside each other.
     pub(crate) fn overlaps(&self) -> bool {
-        self.repeat.as_ref().is_some_and(|repeat| repeat.overlapping) && self.another_follows()
+        self.repeat.as_ref().is_some_and(|repeat| repeat.overlapping)
     }
 
     /// What the next run waits for, if that is a time of the wall clock.
@@ -254,6 +257,9 @@ impl<W: ?Sized> Life<W> {
             more.late = jitter;
         }
         // Without it at the end of time.
+        if jitter.is_zero() {
+            return Some(next);
+        }
         Some(next.saturating_add(jitter).min(self.ticks.latest()))
     }
 
@@ -267,7 +273,7 @@ impl<W: ?Sized> Life<W> {
             return None;
         }
         let at = ended.checked_add(retry.delay(more.failed, fastrand::f64()))?;
-        (at <= self.ticks.latest()).then_some(at)
+        self.ticks.reaches(at).then_some(at)
     }
 
     /// Of another try and the next run of the schedule, that which comes first; the schedule waits

@@ -101,7 +101,7 @@ impl Repeat {
     fn after(&self, ticks: Ticks, moment: Moment, periods: u64) -> Option<Moment> {
         let distance = self.period.get().checked_mul(periods)?;
         let next = moment.as_nanos().checked_add(distance).map(Moment::from_nanos)?;
-        (next <= ticks.latest()).then_some(next)
+        ticks.reaches(next).then_some(next)
     }
 }
 

@@ -108,6 +108,7 @@ impl<'h> Options<'h> {
             work: None,
             info: Arc::new(Info::new(name, key)),
             repeat,
+            runs: 0,
             ticks,
             more,
             moved: false,

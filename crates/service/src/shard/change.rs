@@ -55,8 +55,8 @@ impl<W: Task + ?Sized> Core<W> {
             Body::Other(Other::Gone) => (None, None),
             Body::Other(Other::Wake(waker)) => (None, self.wakers.remove(waker).map(Held::Wake)),
             Body::Other(Other::Full(life)) => {
-                let Life { work, info, .. } = self.lives.remove(life)?;
-                info.end(ending);
+                let Life { work, info, runs, .. } = self.lives.remove(life)?;
+                info.end(ending, runs);
                 (Some(info), work.map(Held::Work))
             }
         };

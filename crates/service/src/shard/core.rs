@@ -315,6 +315,12 @@ impl<W: Task + ?Sized> Core<W> {
         self.lives.get(life).map(|life| Arc::clone(&life.info))
     }
 
+    /// How many runs of such a job have begun; `None` if it is over.
+    pub(crate) fn runs_of(&mut self, id: Id) -> Option<u64> {
+        let Body::Other(Other::Full(life)) = self.slot(id)?.body else { return None };
+        self.lives.get(life).map(|life| life.runs)
+    }
+
     /// Has another task woken.
     pub(crate) fn listen(&mut self, id: Id, waker: &Waker) -> bool {
         let Some(Body::Other(Other::Wake(index))) = self.slot(id).map(|slot| &slot.body) else {

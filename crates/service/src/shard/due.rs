@@ -135,7 +135,7 @@ impl<W: Task + ?Sized> Core<W> {
         }
         if here && !elsewhere || self.is_brief(index) {
             self.runs.in_flight += 1;
-            return self.begin(index, now).map(|(begun, _)| Came::Here(begun));
+            return self.begin(index, now, true).map(|(begun, _)| Came::Here(begun));
         }
         self.turn = self.turn.wrapping_add(1).max(1);
         let slot = self.slots.get_mut(index)?;
@@ -186,7 +186,7 @@ impl<W: Task + ?Sized> Core<W> {
         if !self.is_turn(id, turn) {
             return None;
         }
-        let (mut begun, again) = self.begin(id.index, now)?;
+        let (mut begun, again) = self.begin(id.index, now, false)?;
         begun.watch = Some(self.runs.watch(id, begun.info.clone(), now));
         Some((begun, again))
     }
@@ -199,7 +199,7 @@ impl<W: Task + ?Sized> Core<W> {
     }
 
     /// Begins a run of a job that has no timer. And whether its next run is waited for already.
-    fn begin(&mut self, index: u32, now: Moment) -> Option<(Begun<W>, bool)> {
+    fn begin(&mut self, index: u32, now: Moment, here: bool) -> Option<(Begun<W>, bool)> {
         let shard = self.shard();
         let slot = self.slots.get_mut(index)?;
         let (id, deadline) = (Id { number: slot.number, index, shard }, slot.deadline);
@@ -216,13 +216,13 @@ impl<W: Task + ?Sized> Core<W> {
         let life = self.lives.get_mut(life)?;
         let stale = life.take_stale();
         self.counts.runs -= u64::from(stale);
-        let (number, missed, extra) =
-            if stale { (life.info.runs(), 0, false) } else { life.count_run() };
-        let (time, info, last) =
-            (life.time(), Some(Arc::clone(&life.info)), !life.another_follows());
-        let (tries, frees_key) = (life.tries(), !life.another_may_follow());
-        let fork =
-            if life.overlaps() { life.work.as_ref().and_then(|work| work.fork()) } else { None };
+        let (number, missed, extra) = if stale { (life.runs, 0, false) } else { life.count_run() };
+        let (time, last, tries) = (life.time(), !life.another_follows(), life.tries());
+        let frees_key = last && !tries.1;
+        let overlaps = !last && life.overlaps();
+        // Elsewhere than everything else of the job: a run that does without does so.
+        let info = (!here || frees_key || overlaps).then(|| Arc::clone(&life.info));
+        let fork = life.work.as_ref().filter(|_| overlaps).and_then(|work| work.fork());
         let next = fork.as_ref().and_then(|_| life.wait_for_next(deadline, now, now));
         let paused = life.is_paused();
         let (work, tick) = match (fork, next) {

@@ -40,6 +40,7 @@ pub(crate) struct Begun<W: ?Sized> {
     pub(crate) id: Id,
     /// `None` when it was called.
     pub(crate) work: Option<Box<W>>,
+    /// `None` too on the driving thread while the job keeps it: most runs can do without.
     pub(crate) info: Option<Arc<Info>>,
     pub(crate) deadline: Moment,
     /// What the wall clock was to show then, if the job waited for that.

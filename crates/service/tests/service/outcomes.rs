@@ -330,3 +330,21 @@ fn a_run_that_the_executor_drops_is_reported_and_a_periodic_job_goes_on() {
     let snapshot = rig.timers.snapshot();
     assert_eq!((snapshot.counts.abandoned, snapshot.in_flight, snapshot.jobs), (3, 0, 2));
 }
+
+#[test]
+fn each_run_knows_what_its_job_is_called_and_how_often_it_ran() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let seen = log.clone();
+    let plan = rig.timers.every(ms(10)).named("beat").key("heart").times(3);
+    let job = plan.run(move |run| {
+        let job = run.job();
+        seen.push((job.to_string(), job.key().cloned(), job.runs(), run.number()));
+    });
+    let job = job.unwrap();
+    let expected = |n| ("job 'beat'".to_owned(), Some("heart".into()), n, n);
+    rig.play(20);
+    assert_eq!((log.take(), job.runs()), ([1, 2].map(expected).to_vec(), 2));
+    rig.play(100);
+    assert_eq!((log.take(), job.runs()), ([3].map(expected).to_vec(), 3));
+    assert_eq!(job.status(), Status::Finished);
+}
