@@ -1,12 +1,12 @@
 //! async-io's timers: each job is a task of async-executor that waits for a `Timer`.
 
+use super::sessions::{Deadline, Sessions, run_again};
 use crate::facility::{Answer, Facility, wait_for_marker, wait_until};
 use crate::ledger::{Beat, Job};
 use anyhow::{Context, Result};
 use async_executor::{Executor, Task};
 use async_io::Timer;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
@@ -17,7 +17,7 @@ pub struct AsyncIo {
     executor: Arc<Executor<'static>>,
     /// A reference in each task that is there.
     alive: Arc<()>,
-    origin: Instant,
+    sessions: Sessions,
     end: oneshot::Sender<()>,
     thread: JoinHandle<()>,
 }
@@ -47,7 +47,7 @@ impl AsyncIo {
             .name("async-io-tasks".to_owned())
             .spawn(run)
             .context("cannot start a thread")?;
-        Ok(Self { executor, alive: Arc::new(()), origin: Instant::now(), end, thread })
+        Ok(Self { executor, alive: Arc::new(()), sessions: Sessions::new(), end, thread })
     }
 
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> Waiting {
@@ -57,16 +57,7 @@ impl AsyncIo {
             drop(alive);
         })))
     }
-
-    fn nanos(&self, due: Instant) -> u64 {
-        due.saturating_duration_since(self.origin).as_nanos() as u64
-    }
 }
-
-/// The deadline of a session, in nanoseconds; [`OVER`] when it has expired.
-type Deadline = Arc<AtomicU64>;
-
-const OVER: u64 = u64::MAX;
 
 impl Facility for AsyncIo {
     type Handle = Waiting;
@@ -86,40 +77,17 @@ impl Facility for AsyncIo {
     }
 
     fn open(&self, due: Instant, job: Job) -> Option<Deadline> {
-        let (deadline, origin) = (Arc::new(AtomicU64::new(self.nanos(due))), self.origin);
-        let its = Arc::clone(&deadline);
-        // As with tokio: a refresh is a write and wakes nobody.
-        self.spawn(async move {
-            let mut due = its.load(Ordering::Acquire);
-            loop {
-                Timer::at(origin + Duration::from_nanos(due)).await;
-                match its.compare_exchange(due, OVER, Ordering::AcqRel, Ordering::Acquire) {
-                    Ok(_) => return job.run(),
-                    Err(later) => due = later,
-                }
-            }
-        });
+        let deadline = self.sessions.deadline(due);
+        self.spawn(self.sessions.expire(Timer::at, Arc::clone(&deadline), job));
         Some(deadline)
     }
 
     fn refresh(&self, session: &Deadline, due: Instant) -> Answer {
-        let due = self.nanos(due);
-        let later = |deadline| (deadline != OVER).then_some(due);
-        match session.fetch_update(Ordering::AcqRel, Ordering::Acquire, later) {
-            Ok(_) => Answer::Done,
-            Err(_) => Answer::TooLate,
-        }
+        self.sessions.refresh(session, due)
     }
 
-    fn every(&self, first: Instant, period: Duration, mut beat: Beat) -> bool {
-        self.spawn(async move {
-            let mut next = first;
-            while beat.left() > 0 {
-                Timer::at(next).await;
-                beat.run();
-                next += period;
-            }
-        });
+    fn every(&self, first: Instant, period: Duration, beat: Beat) -> bool {
+        self.spawn(run_again(Timer::at, first, period, beat));
         true
     }
 

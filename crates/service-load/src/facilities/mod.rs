@@ -4,6 +4,7 @@ mod async_io;
 mod delay_queue;
 mod heap;
 mod machine;
+mod sessions;
 mod tasks;
 mod timer_crate;
 mod wheelhouse;

@@ -1,11 +1,11 @@
 //! A task for each job on a runtime of tokio, which sleeps until its time: by tokio's own time
 //! driver, or by our service.
 
+use super::sessions::{Deadline, Sessions, run_again};
 use crate::facility::{Answer, Facility, wait_for_marker, wait_until};
 use crate::ledger::{Beat, Job};
 use anyhow::{Context, Result};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle, Runtime};
@@ -16,7 +16,7 @@ use wheelhouse_service::{MonotonicClock, Service};
 /// By which a task sleeps.
 pub trait Sleeper: Clone + Send + Sync + 'static {
     /// Ready at this moment.
-    fn sleep_until(&self, due: Instant) -> impl Future<Output = ()> + Send + 'static;
+    fn sleep_until(&self, due: Instant) -> impl Future<Output = ()> + Send + 'static + use<Self>;
 }
 
 /// The time driver of the runtime. Its timers have a tick of a millisecond, whatever is asked for.
@@ -24,8 +24,7 @@ pub trait Sleeper: Clone + Send + Sync + 'static {
 pub struct TokioTime;
 
 impl Sleeper for TokioTime {
-    #[expect(clippy::manual_async_fn, reason = "an async fn's future would borrow self")]
-    fn sleep_until(&self, due: Instant) -> impl Future<Output = ()> + Send + 'static {
+    fn sleep_until(&self, due: Instant) -> impl Future<Output = ()> + Send + 'static + use<> {
         // Made inside of the task, as it looks there for its runtime.
         async move { tokio::time::sleep_until(due.into()).await }
     }
@@ -40,7 +39,7 @@ pub struct OurTime {
 }
 
 impl Sleeper for OurTime {
-    fn sleep_until(&self, due: Instant) -> impl Future<Output = ()> + Send + 'static {
+    fn sleep_until(&self, due: Instant) -> impl Future<Output = ()> + Send + 'static + use<> {
         let sleep = self.timers.sleep_until(self.clock.moment(due));
         // A stop ends the tasks too.
         async move { sleep.await.unwrap_or_default() }
@@ -53,7 +52,7 @@ pub struct Tasks<S> {
     sleeper: S,
     handle: Handle,
     runs: Runs,
-    origin: Instant,
+    sessions: Sessions,
 }
 
 /// Where the runtime runs.
@@ -90,7 +89,7 @@ impl Tasks<TokioTime> {
             .spawn(run)
             .context("cannot start a thread")?;
         let runs = Runs::OnOne(end, thread);
-        Ok(Self { sleeper: TokioTime, handle, runs, origin: Instant::now() })
+        Ok(Self { sleeper: TokioTime, handle, runs, sessions: Sessions::new() })
     }
 }
 
@@ -112,37 +111,7 @@ impl Tasks<OurTime> {
 impl<S: Sleeper> Tasks<S> {
     fn on_many(sleeper: S, runtime: Runtime) -> Result<Self> {
         let handle = runtime.handle().clone();
-        Ok(Self { sleeper, handle, runs: Runs::OnMany(runtime), origin: Instant::now() })
-    }
-
-    fn nanos(&self, due: Instant) -> u64 {
-        due.saturating_duration_since(self.origin).as_nanos() as u64
-    }
-}
-
-/// The deadline of a session, in nanoseconds; [`OVER`] when it has expired.
-type Deadline = Arc<AtomicU64>;
-
-const OVER: u64 = u64::MAX;
-
-/// Sleeps until the deadline that it finds when it wakes is past: a refresh is a write, and wakes
-/// nobody.
-async fn expire(sleeper: impl Sleeper, origin: Instant, deadline: Deadline, job: Job) {
-    let mut due = deadline.load(Ordering::Acquire);
-    loop {
-        sleeper.sleep_until(origin + Duration::from_nanos(due)).await;
-        match deadline.compare_exchange(due, OVER, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => return job.run(),
-            Err(later) => due = later,
-        }
-    }
-}
-
-async fn run_again(sleeper: impl Sleeper, mut next: Instant, period: Duration, mut beat: Beat) {
-    while beat.left() > 0 {
-        sleeper.sleep_until(next).await;
-        beat.run();
-        next += period;
+        Ok(Self { sleeper, handle, runs: Runs::OnMany(runtime), sessions: Sessions::new() })
     }
 }
 
@@ -164,22 +133,20 @@ impl<S: Sleeper> Facility for Tasks<S> {
     }
 
     fn open(&self, due: Instant, job: Job) -> Option<Deadline> {
-        let deadline = Arc::new(AtomicU64::new(self.nanos(due)));
-        self.handle.spawn(expire(self.sleeper.clone(), self.origin, Arc::clone(&deadline), job));
+        let (deadline, sleeper) = (self.sessions.deadline(due), self.sleeper.clone());
+        let sleep_until = move |due| sleeper.sleep_until(due);
+        self.handle.spawn(self.sessions.expire(sleep_until, Arc::clone(&deadline), job));
         Some(deadline)
     }
 
     fn refresh(&self, session: &Deadline, due: Instant) -> Answer {
-        let due = self.nanos(due);
-        let later = |deadline| (deadline != OVER).then_some(due);
-        match session.fetch_update(Ordering::AcqRel, Ordering::Acquire, later) {
-            Ok(_) => Answer::Done,
-            Err(_) => Answer::TooLate,
-        }
+        self.sessions.refresh(session, due)
     }
 
     fn every(&self, first: Instant, period: Duration, beat: Beat) -> bool {
-        self.handle.spawn(run_again(self.sleeper.clone(), first, period, beat));
+        let sleeper = self.sleeper.clone();
+        let sleep_until = move |due| sleeper.sleep_until(due);
+        self.handle.spawn(run_again(sleep_until, first, period, beat));
         true
     }
 
