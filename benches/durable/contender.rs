@@ -2,16 +2,32 @@
 
 use crate::floor::{BareRedis, BareSqlite};
 use crate::play::{Figures, Play};
-use crate::subject::{Subject, stored};
+use crate::subject::Subject;
 use anyhow::{Context, Result, bail};
-use std::time::Instant;
-use wheelhouse_durable::store::MemoryStore;
+use wheelhouse_durable::store::{MemoryStore, Store, StoreError};
 use wheelhouse_store_postgres::PostgresStore;
 use wheelhouse_store_redis::RedisStore;
 use wheelhouse_store_sqlite::SqliteStore;
 use wheelhouse_test_servers::Server;
 
-type Open = Box<dyn Fn() -> Result<Box<dyn Subject>>>;
+/// What was opened.
+pub(crate) enum Opened {
+    /// A store of durable timers.
+    Store(Box<dyn Store>),
+    /// A database without one.
+    Bare(Box<dyn Subject>),
+}
+
+/// Opens the same data each time.
+type Open = Box<dyn Fn() -> Result<Opened>>;
+
+fn stored(store: Result<impl Store, StoreError>) -> Result<Opened> {
+    Ok(Opened::Store(Box::new(store?)))
+}
+
+fn bare(subject: Result<impl Subject + 'static>) -> Result<Opened> {
+    Ok(Opened::Bare(Box::new(subject?)))
+}
 
 /// Names, in the order of the table.
 const NAMES: [&str; 6] = ["memory", "sqlite", "bare-sqlite", "redis", "bare-redis", "postgres"];
@@ -19,37 +35,17 @@ const NAMES: [&str; 6] = ["memory", "sqlite", "bare-sqlite", "redis", "bare-redi
 /// One row of the table.
 pub(crate) struct Contender {
     pub(crate) name: &'static str,
-    /// `None` only while it is opened anew.
-    subject: Option<Box<dyn Subject>>,
-    /// Opens the same data again.
     open: Open,
 }
 
 impl Contender {
-    fn new(name: &'static str, open: Open) -> Result<Self> {
-        let subject = open().with_context(|| format!("cannot open {name}"))?;
-        Ok(Self { name, subject: Some(subject), open })
+    pub(crate) fn load(&self, play: &Play) -> Result<()> {
+        let load = || play.load(&mut *(self.open)()?.into_subject());
+        load().with_context(|| format!("loading {}", self.name))
     }
 
-    pub(crate) fn load(&mut self, play: &Play) -> Result<()> {
-        let subject = self.subject.as_mut().context("open")?;
-        play.load(subject).with_context(|| format!("loading {}", self.name))
-    }
-
-    pub(crate) fn play(&mut self, play: &Play) -> Result<Figures> {
-        let subject = self.subject.take().context("open")?;
-        let (subject, mut figures) =
-            play.all(subject).with_context(|| format!("playing {}", self.name))?;
-        drop(subject);
-        let begun = Instant::now();
-        let mut subject = (self.open)()?;
-        let fired = subject.fire(1)?;
-        figures.push(("open\nms".to_owned(), Some(begun.elapsed().as_secs_f64() * 1e3)));
-        if fired > 0 || subject.count()? != play.jobs {
-            bail!("{}: {} jobs instead of {}", self.name, subject.count()?, play.jobs);
-        }
-        self.subject = Some(subject);
-        Ok(figures)
+    pub(crate) fn play(&self, play: &Play) -> Result<Figures> {
+        play.all(&self.open).with_context(|| format!("playing {}", self.name))
     }
 }
 
@@ -61,10 +57,10 @@ pub(crate) fn contenders(names: &[String], appendfsync: &str) -> Result<Vec<Cont
     let mut all = Vec::new();
     for name in NAMES {
         if names.is_empty() || names.iter().any(|its| its == name) {
-            all.extend(opener(name, appendfsync)?.map(|open| Contender::new(name, open)));
+            all.extend(opener(name, appendfsync)?.map(|open| Contender { name, open }));
         }
     }
-    all.into_iter().collect()
+    Ok(all)
 }
 
 /// How a contender is opened; `None` if its server is not on this machine.
@@ -81,8 +77,7 @@ fn opener(name: &str, appendfsync: &str) -> Result<Option<Open>> {
         }
         "bare-sqlite" => {
             let folder = tempfile::tempdir()?;
-            let open = move || Ok(Box::new(BareSqlite::open(&folder.path().join("a.db"))?) as _);
-            Some(Box::new(open))
+            Some(Box::new(move || bare(BareSqlite::open(&folder.path().join("a.db")))))
         }
         "redis" => redis().map(|server| -> Open {
             Box::new(move || {
@@ -90,10 +85,7 @@ fn opener(name: &str, appendfsync: &str) -> Result<Option<Open>> {
             })
         }),
         "bare-redis" => redis().map(|server| -> Open {
-            Box::new(move || {
-                let url = format!("redis://{}/", server.address());
-                Ok(Box::new(BareRedis::open(&url)?) as _)
-            })
+            Box::new(move || bare(BareRedis::open(&format!("redis://{}/", server.address()))))
         }),
         _ => Server::postgres().map(|server| -> Open {
             Box::new(move || {

@@ -2,9 +2,7 @@
 
 use anyhow::{Result, ensure};
 use std::time::Duration;
-use wheelhouse_durable::store::{
-    Change, Key, Kind, Kinds, Leased, Outcome, Put, Store, StoreError, When,
-};
+use wheelhouse_durable::store::{Change, Key, Kind, Kinds, Leased, Outcome, Put, Store, When};
 
 /// Something that keeps jobs. Jobs have numbers here.
 pub(crate) trait Subject: Send {
@@ -23,6 +21,9 @@ pub(crate) trait Subject: Send {
     /// How many there are.
     fn count(&mut self) -> Result<u64>;
 }
+
+/// The kind of all jobs.
+pub(crate) const KIND: &str = "bench/1";
 
 /// The payload of all jobs.
 pub(crate) const PAYLOAD: [u8; 64] =
@@ -55,7 +56,7 @@ fn name(job: u64) -> Key {
 }
 
 fn kind() -> Kind {
-    "bench/1".into()
+    KIND.into()
 }
 
 impl Subject for Stored {
@@ -102,9 +103,4 @@ impl Subject for Stored {
             }
         }
     }
-}
-
-/// A store that was opened.
-pub(crate) fn stored(store: Result<impl Store, StoreError>) -> Result<Box<dyn Subject>> {
-    Ok(Box::new(Stored(Box::new(store?))))
 }
