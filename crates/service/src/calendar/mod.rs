@@ -7,7 +7,7 @@ use crate::future_work::{Async, Each};
 use crate::handle::{Back, Handle, Run, RunFuture, Work};
 use crate::job::{Backoff, Group, Key, draw};
 use crate::job_handle::JobHandle;
-use crate::plan::Periodic;
+use crate::plan::{Periodic, fallible_methods};
 use crate::work::{CallEach, TryEach, call_again};
 use crate::{Reason, Rejected};
 use std::any::Any;
@@ -79,6 +79,8 @@ pub struct OnRule<'h, R> {
 }
 
 impl<R: Rule> OnRule<'_, R> {
+    fallible_methods!();
+
     /// Gives the job a name. See [`Periodic::named`].
     pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
         self.plan = self.plan.named(name);
@@ -154,39 +156,17 @@ impl<R: Rule> OnRule<'_, R> {
         F: FnMut(&Run<'_>) -> Fut + Send + 'static,
         Fut: Future<Output = ()> + Send + 'static,
     {
-        let limit = self.plan.be_async();
+        let limit = self.be_async();
         let scheduled = self.schedule(Async::new(Each(function), limit));
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
     }
 
-    /// Schedules a closure that may fail. See [`Periodic::try_run`].
-    ///
-    /// # Errors
-    ///
-    /// Those of [`run`](Self::run).
-    pub fn try_run<F, T, E>(self, function: F) -> Result<JobHandle, Rejected<F>>
-    where
-        F: FnMut(&Run<'_>) -> Result<T, E> + Send + 'static,
-        E: fmt::Display,
-    {
-        let scheduled = self.schedule(TryEach(function));
-        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
+    fn be_async(&mut self) -> Option<Duration> {
+        self.plan.be_async()
     }
 
-    /// Schedules an async job that may fail. See [`Periodic::try_run`].
-    ///
-    /// # Errors
-    ///
-    /// Those of [`run`](Self::run).
-    pub fn try_run_async<F, Fut, T, E>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
-    where
-        F: FnMut(&Run<'_>) -> Fut + Send + 'static,
-        Fut: Future<Output = Result<T, E>> + Send + 'static,
-        E: fmt::Display,
-    {
-        let limit = self.plan.be_async();
-        let scheduled = self.schedule(Async::new(Each(function), limit));
-        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
+    fn schedule_again<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
+        self.schedule(work)
     }
 
     fn schedule<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {

@@ -189,6 +189,45 @@ macro_rules! common_methods {
     };
 }
 
+/// The methods that all plans have for what may fail.
+macro_rules! fallible_methods {
+    () => {
+        /// Schedules a closure that may fail: the error that it returns is
+        /// [kept](JobHandle::last_error) and [reported](crate::EventKind::GaveUp), and with
+        /// [`retry`](Self::retry) it is tried again.
+        ///
+        /// # Errors
+        ///
+        /// [`Rejected`], with the closure in it: see [`Reason`].
+        pub fn try_run<F, T, E>(self, function: F) -> Result<JobHandle, Rejected<F>>
+        where
+            F: FnMut(&Run<'_>) -> Result<T, E> + Send + 'static,
+            E: fmt::Display,
+        {
+            let scheduled = self.schedule_again(TryEach(function));
+            scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
+        }
+
+        /// Schedules an async job that may fail: [`run_async`](Self::run_async) with the errors of
+        /// [`try_run`](Self::try_run). To reach the [limit](Self::limit) is to fail too.
+        ///
+        /// # Errors
+        ///
+        /// [`Rejected`], with the closure in it: see [`Reason`].
+        pub fn try_run_async<F, Fut, T, E>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
+        where
+            F: FnMut(&Run<'_>) -> Fut + Send + 'static,
+            Fut: Future<Output = Result<T, E>> + Send + 'static,
+            E: fmt::Display,
+        {
+            let limit = self.be_async();
+            let scheduled = self.schedule_again(Async::new(Each(function), limit));
+            scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
+        }
+    };
+}
+pub(crate) use fallible_methods;
+
 mod one_shot;
 mod periodic;
 mod schedule;

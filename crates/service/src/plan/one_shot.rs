@@ -22,6 +22,7 @@ pub struct OneShot<'h> {
 
 impl<'h> OneShot<'h> {
     common_methods!();
+    fallible_methods!();
 
     /// Has its handles know how it ended, as those of a job with a name, a key or several runs do
     /// anyhow. See [`JobHandle`]. Costs some 200 bytes and an allocation.
@@ -41,39 +42,6 @@ impl<'h> OneShot<'h> {
     {
         let scheduled = self.schedule(CallOnce(function));
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
-    }
-
-    /// Schedules a closure that may fail: the error that it returns is
-    /// [kept](JobHandle::last_error) and [reported](crate::EventKind::GaveUp), and with
-    /// [`retry`](Self::retry) it is tried again.
-    ///
-    /// # Errors
-    ///
-    /// [`Rejected`], with the closure in it: see [`Reason`].
-    pub fn try_run<F, T, E>(self, function: F) -> Result<JobHandle, Rejected<F>>
-    where
-        F: FnMut(&Run<'_>) -> Result<T, E> + Send + 'static,
-        E: fmt::Display,
-    {
-        let scheduled = self.tracked().schedule(TryEach(function));
-        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
-    }
-
-    /// Schedules an async job that may fail: [`run_async`](Self::run_async) with the errors of
-    /// [`try_run`](Self::try_run). To reach the [limit](Self::limit) is to fail too.
-    ///
-    /// # Errors
-    ///
-    /// [`Rejected`], with the closure in it: see [`Reason`].
-    pub fn try_run_async<F, Fut, T, E>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
-    where
-        F: FnMut(&Run<'_>) -> Fut + Send + 'static,
-        Fut: Future<Output = Result<T, E>> + Send + 'static,
-        E: fmt::Display,
-    {
-        let limit = self.be_async();
-        let scheduled = self.schedule(Async::new(Each(function), limit));
-        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
     }
 
     /// Schedules an async job: the closure is called when the run begins, and the future that it
@@ -117,6 +85,11 @@ impl<'h> OneShot<'h> {
             None => self.schedule(work),
         };
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value })
+    }
+
+    /// What may be called again tells its handles how it went.
+    fn schedule_again<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
+        self.tracked().schedule(work)
     }
 
     pub(crate) fn schedule<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {

@@ -45,6 +45,7 @@ impl<'h> Periodic<'h> {
     }
 
     common_methods!();
+    fallible_methods!();
 
     /// Has the first run `delay` from now, instead of a period from now.
     pub fn first_after(mut self, delay: Duration) -> Self {
@@ -130,39 +131,6 @@ impl<'h> Periodic<'h> {
         scheduled.map_err(|(reason, work)| Rejected { reason, job: unshared(work.0) })
     }
 
-    /// Schedules a closure that may fail: the error that it returns is
-    /// [kept](JobHandle::last_error) and [reported](crate::EventKind::GaveUp), and with
-    /// [`retry`](Self::retry) it is tried again.
-    ///
-    /// # Errors
-    ///
-    /// [`Rejected`], with the closure in it: see [`Reason`].
-    pub fn try_run<F, T, E>(self, function: F) -> Result<JobHandle, Rejected<F>>
-    where
-        F: FnMut(&Run<'_>) -> Result<T, E> + Send + 'static,
-        E: fmt::Display,
-    {
-        let scheduled = self.schedule(false, TryEach(function));
-        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
-    }
-
-    /// Schedules an async job that may fail: [`run_async`](Self::run_async) with the errors of
-    /// [`try_run`](Self::try_run). To reach the [limit](Self::limit) is to fail too.
-    ///
-    /// # Errors
-    ///
-    /// [`Rejected`], with the closure in it: see [`Reason`].
-    pub fn try_run_async<F, Fut, T, E>(mut self, function: F) -> Result<JobHandle, Rejected<F>>
-    where
-        F: FnMut(&Run<'_>) -> Fut + Send + 'static,
-        Fut: Future<Output = Result<T, E>> + Send + 'static,
-        E: fmt::Display,
-    {
-        let limit = self.be_async();
-        let scheduled = self.schedule(false, Async::new(Each(function), limit));
-        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
-    }
-
     /// Schedules an async job, see [`OneShot::run_async`](crate::OneShot::run_async). One run at a
     /// time: the next begins when the future of the one before is ready, and periods that pass
     /// meanwhile are [missed](Self::missed) as with a closure.
@@ -244,6 +212,10 @@ impl<'h> Periodic<'h> {
         self.options.more = None;
         let ticks = self.options.ticks();
         Ok((self.options.check(None)?.due.deadline, repeat, ticks))
+    }
+
+    fn schedule_again<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
+        self.schedule(false, work)
     }
 
     fn repeat(&self, overlapping: bool) -> Result<Repeat, Reason> {
