@@ -22,6 +22,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// A queue on a server.
 pub(crate) struct Session {
     pub(crate) settings: Builder,
+    /// In which the tables are.
+    pub(crate) format: u32,
     /// `None` only while it is dropped.
     runtime: Option<Runtime>,
     /// `None` after an error, until the next call.
@@ -45,11 +47,12 @@ impl Drop for Open {
 impl Session {
     pub(crate) fn open(settings: Builder) -> Result<Self, StoreError> {
         let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
-        let mut new = Self { settings, runtime: Some(runtime), open: None };
+        let format = FORMAT.cast_unsigned();
+        let mut new = Self { settings, format, runtime: Some(runtime), open: None };
         let connect = connect(&new.settings);
         let mut open = block_on(&new.runtime, new.settings.timeout, connect)?;
-        let begin = begin(&mut open.client, new.settings.unchecked);
-        block_on(&new.runtime, new.settings.timeout, begin)?;
+        let begin = begin(&mut open.client, &new.settings);
+        new.format = block_on(&new.runtime, new.settings.timeout, begin)?;
         new.open = Some(open);
         Ok(new)
     }
@@ -128,18 +131,31 @@ async fn connect(settings: &Builder) -> Result<Open, StoreError> {
     // A commit is durable when it returns, whatever the database's default is. The server gives up
     // what we no longer wait for, and the locks of a client whose network is gone.
     let millis = settings.timeout.as_millis();
-    let set = format!(
+    let mut set = format!(
         "SET synchronous_commit TO on; SET statement_timeout TO {millis};
-         SET idle_in_transaction_session_timeout TO {millis}"
+         SET idle_in_transaction_session_timeout TO {millis};"
     );
+    if settings.only_reads {
+        set += "SET default_transaction_read_only TO on;";
+    }
     open.client.batch_execute(&set).await.map_err(store_error)?;
     Ok(open)
 }
 
-/// Checks the server, makes the tables if there are none, and lets numbers begin with the clock.
-async fn begin(client: &mut Client, unchecked: bool) -> Result<(), StoreError> {
-    if !unchecked {
+/// Checks the server, makes the tables if there are none, and lets numbers begin with the clock;
+/// or does nothing of that, and finds the tables. In which format they are.
+async fn begin(client: &mut Client, settings: &Builder) -> Result<u32, StoreError> {
+    if !settings.unchecked {
         is_durable(client).await?;
+    }
+    if settings.only_reads {
+        let there = "SELECT to_regclass('wheelhouse.meta') IS NOT NULL";
+        let row = client.query_one(there, &[]).await.map_err(store_error)?;
+        if !row.try_get(0).map_err(store_error)? {
+            let why = "the database has no durable timers (schema `wheelhouse`): name another one";
+            return Err(StoreError::Refused(why.into()));
+        }
+        return format(client).await;
     }
     let transaction = client.transaction().await.map_err(store_error)?;
     // One after the other, if several programs start at the same time.
@@ -150,19 +166,23 @@ async fn begin(client: &mut Client, unchecked: bool) -> Result<(), StoreError> {
         let schema = include_str!("sql/schema.sql");
         transaction.batch_execute(schema).await.map_err(store_error)?;
     }
-    let format = "SELECT format FROM wheelhouse.meta";
-    let row = transaction.query_one(format, &[]).await.map_err(store_error)?;
-    let found: i32 = row.try_get(0).map_err(store_error)?;
-    if found > FORMAT {
-        let (found, known) = (found.cast_unsigned(), FORMAT.cast_unsigned());
-        return Err(StoreError::Format { found, known });
-    }
+    let format = format(transaction.client()).await?;
     // So that tokens grow even if the database is restored from an old copy.
     let numbers = "SELECT setval('wheelhouse.number', micros) FROM wheelhouse.number,
                    (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS micros)
                    AS clock WHERE last_value < micros";
     transaction.execute(numbers, &[]).await.map_err(store_error)?;
-    transaction.commit().await.map_err(store_error)
+    transaction.commit().await.map_err(store_error)?;
+    Ok(format)
+}
+
+/// The format of the tables, if it is known.
+async fn format(client: &Client) -> Result<u32, StoreError> {
+    let format = "SELECT format FROM wheelhouse.meta";
+    let row = client.query_one(format, &[]).await.map_err(store_error)?;
+    let found: i32 = row.try_get(0).map_err(store_error)?;
+    let (found, known) = (found.cast_unsigned(), FORMAT.cast_unsigned());
+    if found > known { Err(StoreError::Format { found, known }) } else { Ok(found) }
 }
 
 /// Refuses a server that may lose what it has acknowledged.

@@ -18,13 +18,15 @@ pub struct Builder {
     pub(crate) queue: String,
     pub(crate) timeout: Duration,
     pub(crate) unchecked: bool,
+    pub(crate) only_reads: bool,
     clock: Option<Arc<Now>>,
 }
 
 impl Builder {
     pub(crate) fn new(config: Config, queue: &str) -> Self {
         let timeout = Duration::from_secs(10);
-        Self { config, queue: queue.to_owned(), timeout, unchecked: false, clock: None }
+        let (queue, unchecked, only_reads) = (queue.to_owned(), false, false);
+        Self { config, queue, timeout, unchecked, only_reads, clock: None }
     }
 
     /// How long a call waits for the server before it fails; 10 seconds if it is not said.
@@ -57,6 +59,25 @@ impl Builder {
             return Err(StoreError::Refused(why.into()));
         }
         Ok(PostgresStore::new(Session::open(self)?))
+    }
+
+    /// Connects to tables that are there, to look at them: nothing is made, no call that changes
+    /// something is carried out, and the settings of the server are not checked. A claim of no jobs
+    /// (`max` is 0) tells the time.
+    ///
+    /// # Errors
+    ///
+    /// As [`connect`](Self::connect); [`Refused`](StoreError::Refused) if there are no tables.
+    pub fn connect_to_read(self) -> Result<PostgresStore, StoreError> {
+        Self { only_reads: true, unchecked: true, ..self }.connect()
+    }
+
+    /// Refuses what changes something, if this is to look only.
+    pub(crate) fn may_write(&self) -> Result<(), StoreError> {
+        if self.only_reads {
+            return Err(StoreError::Refused("connected to read: connect to write".into()));
+        }
+        Ok(())
     }
 
     /// The clock in place of the server's, as the statements are told.

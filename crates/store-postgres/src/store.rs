@@ -48,6 +48,11 @@ impl PostgresStore {
         Ok(Builder::new(config?, queue))
     }
 
+    /// The format that the tables are in.
+    pub fn format(&self) -> u32 {
+        self.session.format
+    }
+
     pub(crate) fn new(session: Session) -> Self {
         Self { session, listener: None }
     }
@@ -87,6 +92,7 @@ impl PostgresStore {
 
 impl Store for PostgresStore {
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+        self.session.settings.may_write()?;
         let mut answer = self.try_commit(changes, false);
         for _ in 1..TRIES {
             match answer {
@@ -104,6 +110,9 @@ impl Store for PostgresStore {
         visibility: Duration,
         into: &mut Vec<Leased>,
     ) -> Result<Next, StoreError> {
+        if max > 0 {
+            self.session.settings.may_write()?;
+        }
         let (queue, clock) = (self.queue(), self.session.settings.now());
         let names: Vec<&str> = kinds.iter().map(|kind| &**kind).collect();
         let visibility = row::millis(Timestamp::default().saturating_add(visibility));

@@ -53,6 +53,25 @@ async fn connect(url: &str) -> Client {
     client
 }
 
+#[test]
+fn who_connects_to_read_changes_nothing() {
+    let Some(server) = Server::postgres() else { return };
+    let url = common::url(&server);
+    let to_read = |queue| PostgresStore::builder(&url, queue).unwrap().connect_to_read();
+    assert!(matches!(to_read("a").unwrap_err(), StoreError::Refused(why) if why.contains("name")));
+    let mut store = PostgresStore::connect(&url, "a").unwrap();
+    store.commit(&[put("a", 0)]).unwrap();
+    let mut reader = to_read("a").unwrap();
+    assert_eq!((reader.format(), rows(&mut reader)), (1, 1));
+    let refused = |error| matches!(error, StoreError::Refused(why) if why.contains("to write"));
+    assert!(refused(reader.commit(&[put("b", 0)]).unwrap_err()));
+    let (kinds, lease) = (Kinds::new(["work/1"]), Duration::from_secs(30));
+    assert!(refused(reader.claim(&kinds, 9, lease, &mut Vec::new()).unwrap_err()));
+    let next = reader.claim(&kinds, 0, lease, &mut Vec::new()).unwrap();
+    assert!(next.visible_at.is_some() && next.now.as_millis() > 1_700_000_000_000);
+    assert_eq!(rows(&mut store), 1);
+}
+
 /// The job, its effect and its end are there with what they belong to, or not at all.
 #[test]
 fn jobs_and_acks_share_transactions_with_the_users_tables() {

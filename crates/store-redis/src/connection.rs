@@ -51,6 +51,8 @@ pub(crate) struct Connection {
     open: Option<redis::Connection>,
     /// Of the data, as they were when this value connected first.
     epoch: String,
+    /// In which the data are.
+    pub(crate) format: u32,
     /// How long to wait before the next try to connect.
     pause: Duration,
 }
@@ -60,9 +62,9 @@ impl Connection {
         let client = Client::open(settings.url.as_str()).map_err(store_error)?;
         let keys = Keys::new(&settings.queue);
         let (epoch, pause) = (String::new(), FIRST_PAUSE);
-        let mut new = Self { settings, keys, client, open: None, epoch, pause };
+        let mut new = Self { settings, keys, client, open: None, epoch, format: FORMAT, pause };
         let connection = new.connect()?;
-        new.epoch = new.begin(connection)?;
+        new.begin(connection)?;
         Ok(new)
     }
 
@@ -145,30 +147,41 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Checks the server and makes the queue if there is none; its epoch.
-    fn begin(&mut self, mut connection: redis::Connection) -> Result<String, StoreError> {
+    /// Checks the server, makes the queue if there is none and this may write, and takes its
+    /// format and epoch.
+    fn begin(&mut self, mut connection: redis::Connection) -> Result<(), StoreError> {
         if !self.settings.unchecked {
             check::is_durable(&mut connection)?;
         }
-        let script = Script::new(include_str!("scripts/open.lua"));
-        let new = format!("{:016x}", random());
-        let mut call = script.key(&self.keys.meta);
-        let (found, epoch): (u32, String) =
-            call.arg(FORMAT).arg(new).invoke(&mut connection).map_err(store_error)?;
+        if !self.settings.only_reads {
+            let script = Script::new(include_str!("scripts/open.lua"));
+            let mut call = script.key(&self.keys.meta);
+            let new = format!("{:016x}", random());
+            let made = call.arg(FORMAT).arg(new).invoke::<()>(&mut connection);
+            made.map_err(store_error)?;
+        }
+        let mut command = redis::cmd("HMGET");
+        command.arg(&self.keys.meta).arg("format").arg("epoch");
+        let found: (Option<u32>, Option<String>) =
+            command.query(&mut connection).map_err(store_error)?;
+        let (Some(found), Some(epoch)) = found else {
+            let queue = &self.settings.queue;
+            let why = format!("the server has no queue `{queue}`: name the one of the programs");
+            return Err(StoreError::Refused(why));
+        };
         if found > FORMAT {
             return Err(StoreError::Format { found, known: FORMAT });
         }
-        self.open = Some(connection);
-        Ok(epoch)
+        (self.format, self.epoch, self.open) = (found, epoch, Some(connection));
+        Ok(())
     }
 
     /// The data are not those that this value connected to: tells so once, and takes them.
     fn replaced(&mut self) -> StoreError {
-        let begun = match self.connect().and_then(|connection| self.begin(connection)) {
-            Ok(epoch) => epoch,
-            Err(error) => return error,
-        };
-        self.epoch = begun;
+        let begun = self.connect().and_then(|connection| self.begin(connection));
+        if let Err(error) = begun {
+            return error;
+        }
         StoreError::Unavailable(
             format!(
                 "the data of queue {} were emptied or replaced; jobs may be missing, and leases of \

@@ -13,6 +13,7 @@ pub struct Builder {
     pub(crate) queue: String,
     pub(crate) timeout: Duration,
     pub(crate) unchecked: bool,
+    pub(crate) only_reads: bool,
     pub(crate) clock: Clock,
 }
 
@@ -23,6 +24,7 @@ impl Builder {
             queue: queue.to_owned(),
             timeout: Duration::from_secs(10),
             unchecked: false,
+            only_reads: false,
             clock: Clock::default(),
         }
     }
@@ -57,6 +59,25 @@ impl Builder {
             return Err(StoreError::Refused(why.into()));
         }
         Ok(RedisStore::new(Connection::open(self)?))
+    }
+
+    /// Connects to a queue that is there, to look at it: it is not made, no call that changes
+    /// something is carried out, and the settings of the server are not checked. A claim of no jobs
+    /// (`max` is 0) tells the time. (`kinds` still forgets names of kinds that have no job.)
+    ///
+    /// # Errors
+    ///
+    /// As [`connect`](Self::connect); [`Refused`](StoreError::Refused) if there is no such queue.
+    pub fn connect_to_read(self) -> Result<RedisStore, StoreError> {
+        Self { only_reads: true, unchecked: true, ..self }.connect()
+    }
+
+    /// Refuses what changes something, if this is to look only.
+    pub(crate) fn may_write(&self) -> Result<(), StoreError> {
+        if self.only_reads {
+            return Err(StoreError::Refused("connected to read: connect to write".into()));
+        }
+        Ok(())
     }
 }
 

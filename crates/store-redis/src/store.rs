@@ -41,6 +41,11 @@ impl RedisStore {
         Builder::new(url, queue)
     }
 
+    /// The format that the queue is in.
+    pub fn format(&self) -> u32 {
+        self.connection.format
+    }
+
     pub(crate) fn new(connection: Connection) -> Self {
         Self { connection, scripts: Scripts::new(), listener: None, scan: Scan::default() }
     }
@@ -102,6 +107,7 @@ impl Store for RedisStore {
     /// In steps of 512 changes. Each step is carried out as a whole or not at all; if a later one
     /// fails, those before it stay.
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+        self.connection.settings.may_write()?;
         let mut outcomes = Vec::with_capacity(changes.len());
         for some in changes.chunks(AT_ONCE) {
             let mut arguments = Vec::new();
@@ -126,6 +132,9 @@ impl Store for RedisStore {
         visibility: Duration,
         into: &mut Vec<Leased>,
     ) -> Result<Next, StoreError> {
+        if max > 0 {
+            self.connection.settings.may_write()?;
+        }
         let before = into.len();
         loop {
             let want = (max - (into.len() - before)).min(AT_ONCE);

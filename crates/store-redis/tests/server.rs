@@ -103,6 +103,28 @@ fn emptied_data_are_told_of_and_tokens_grow() {
 }
 
 #[test]
+fn who_connects_to_read_changes_nothing() {
+    let Some(server) = Server::redis(&["--appendonly", "no"]) else { return };
+    let url = url(&server);
+    let to_read = |queue| RedisStore::builder(&url, queue).connect_to_read();
+    assert!(matches!(to_read("a").unwrap_err(), StoreError::Refused(why) if why.contains("name")));
+    let keys = || connection(&url).keys::<_, Vec<String>>("*").unwrap();
+    assert_eq!(keys(), [""; 0], "no queue is made");
+    let mut store = RedisStore::builder(&url, "a").unchecked().connect().unwrap();
+    store.commit(&[put("a", 0)]).unwrap();
+    let mut reader = to_read("a").unwrap();
+    assert_eq!(reader.format(), 1);
+    let refused = |error| matches!(error, StoreError::Refused(why) if why.contains("to write"));
+    assert!(refused(reader.commit(&[put("b", 0)]).unwrap_err()));
+    let (kinds, lease) = (Kinds::new(["work/1"]), Duration::from_secs(30));
+    assert!(refused(reader.claim(&kinds, 9, lease, &mut Vec::new()).unwrap_err()));
+    let next = reader.claim(&kinds, 0, lease, &mut Vec::new()).unwrap();
+    assert!(next.visible_at.is_some() && next.now.as_millis() > 1_700_000_000_000);
+    assert!(reader.find(&Key::new("a").unwrap()).unwrap().is_some());
+    assert!(store.find(&Key::new("b").unwrap()).unwrap().is_none());
+}
+
+#[test]
 fn scripts_that_the_server_forgot_are_loaded_again() {
     let Some(url) = shared() else { return };
     let mut store = RedisStore::connect(&url, &queue()).unwrap();

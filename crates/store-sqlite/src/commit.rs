@@ -86,7 +86,7 @@ pub(crate) struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// Within a writing transaction of this connection.
+    /// Within a writing transaction of this connection, if anything is to be written.
     pub(crate) fn begin(connection: &'a Connection, clock: &StoreClock) -> Result<Self> {
         let mut meta = connection.prepare_cached("SELECT last, high_water FROM meta")?;
         let (last, high) = meta.query_row((), |row| Ok((number(row, 0)?, row::time(row, 1)?)))?;

@@ -55,6 +55,8 @@
 //! * **Your own tables** may be in the same file, with names of your own. A handler's effect on
 //!   them and its acknowledgement are one transaction by [`ack_in`], a job and what it belongs to
 //!   by [`commit_in`].
+//! * **To look at it**: `wheelhouse durable inspect orders.timers`, or
+//!   [`open_to_read`](SqliteStore::open_to_read) here.
 //!
 //! # Costs
 //!

@@ -39,13 +39,14 @@ pub(crate) fn open(path: &Path, clock: &StoreClock) -> Result<(Connection, Holde
     Ok((connection, holder))
 }
 
-/// A connection that only reads.
-pub(crate) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
+/// A connection that only reads. The clock does not show less than the file has seen.
+pub(crate) fn open_to_read(path: &Path, clock: &StoreClock) -> Result<Connection, StoreError> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    match schema::owner(&connection)? {
-        Owner::Us => Ok(connection),
-        Owner::Nobody => Err(StoreError::Foreign(format!("{} is empty", path.display()))),
+    if schema::owner(&connection)? == Owner::Nobody {
+        return Err(StoreError::Foreign(format!("{} is empty", path.display())));
     }
+    Batch::begin(&connection, clock).map_err(store_error)?;
+    Ok(connection)
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {

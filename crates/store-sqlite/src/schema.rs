@@ -61,17 +61,24 @@ pub(crate) enum Owner {
     Us,
 }
 
+/// The format that a file of ours is in.
+pub(crate) fn format(connection: &Connection) -> Result<u32, StoreError> {
+    number(connection, "SELECT user_version FROM pragma_user_version")
+}
+
+fn number(connection: &Connection, query: &str) -> Result<u32, StoreError> {
+    connection.query_row(query, (), |row| row.get(0)).map_err(store_error)
+}
+
 /// Whose file it is; reads only.
 ///
 /// # Errors
 ///
 /// `Foreign`, if somebody else's; `Format`, if of a newer version of ours.
 pub(crate) fn owner(connection: &Connection) -> Result<Owner, StoreError> {
-    let number = |query| connection.query_row(query, (), |row| row.get(0)).map_err(store_error);
-    let application: u32 = number("SELECT application_id FROM pragma_application_id")?;
-    let format: u32 = number("SELECT user_version FROM pragma_user_version")?;
-    let tables: u32 = number("SELECT count(*) FROM sqlite_schema")?;
-    match (application, format, tables) {
+    let application = number(connection, "SELECT application_id FROM pragma_application_id")?;
+    let tables = number(connection, "SELECT count(*) FROM sqlite_schema")?;
+    match (application, format(connection)?, tables) {
         (APPLICATION, 1..=FORMAT, _) => Ok(Owner::Us),
         (APPLICATION, found, _) => Err(StoreError::Format { found, known: FORMAT }),
         (0, 0, 0) => Ok(Owner::Nobody),

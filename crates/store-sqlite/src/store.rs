@@ -6,6 +6,7 @@ use crate::error::store_error;
 use crate::holder::Holder;
 use crate::open::{open, open_to_read, verify};
 use crate::row::{self, DEAD, entry_columns, signed};
+use crate::schema;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use std::fmt;
 use std::path::Path;
@@ -48,13 +49,15 @@ impl SqliteStore {
     }
 
     /// Opens a file that is there, to look at it: no call that changes something is carried out,
-    /// and no lease is freed.
+    /// and no lease is freed. A claim of no jobs (`max` is 0) tells the time. If no program has the
+    /// file open, SQLite leaves two empty files of its journal beside it (`-wal`, `-shm`).
     ///
     /// # Errors
     ///
     /// As [`open`](Self::open); [`Io`](StoreError::Io) if there is no such file.
     pub fn open_to_read(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        let (connection, clock) = (open_to_read(path.as_ref())?, StoreClock::default());
+        let clock = StoreClock::default();
+        let connection = open_to_read(path.as_ref(), &clock)?;
         Ok(Self { connection, clock, holder: None, waker: None, said: None })
     }
 
@@ -66,6 +69,15 @@ impl SqliteStore {
     /// [`Damaged`](StoreError::Damaged) if they do not.
     pub fn verify(&self) -> Result<(), StoreError> {
         verify(&self.connection, "PRAGMA integrity_check(1)")
+    }
+
+    /// The format that the file is in.
+    ///
+    /// # Errors
+    ///
+    /// Those of the storage.
+    pub fn format(&self) -> Result<u32, StoreError> {
+        schema::format(&self.connection)
     }
 
     /// The epoch under which this value may write.
@@ -105,7 +117,7 @@ impl Store for SqliteStore {
         visibility: Duration,
         into: &mut Vec<Leased>,
     ) -> Result<Next, StoreError> {
-        let holder = self.epoch()?;
+        let holder = if max > 0 { self.epoch()? } else { NOBODY };
         // Nothing is written if nothing is visible.
         let (mut now, _) = self.clock.now();
         let mut first = first_visible(&self.connection, kinds).map_err(store_error)?;
@@ -190,6 +202,9 @@ impl Store for SqliteStore {
         Ok(())
     }
 }
+
+/// An epoch for who leases nothing: epochs begin with 1.
+const NOBODY: i64 = 0;
 
 /// A `LIMIT` of so many.
 fn limit(max: usize) -> i64 {

@@ -105,6 +105,9 @@ fn a_read_only_file_can_be_looked_at_and_nothing_else() {
     assert!(matches!(store.commit(&[put("a", 0)]), Err(StoreError::Refused(_))));
     let claim = store.claim(&Kinds::new([KIND]), 9, LEASE, &mut Vec::new());
     assert!(matches!(claim, Err(StoreError::Refused(_))));
+    let next = store.claim(&Kinds::new([KIND]), 0, LEASE, &mut Vec::new()).unwrap();
+    assert!(next.visible_at.is_some(), "when something is due can be read");
+    assert_eq!(store.format().unwrap(), 1);
     drop(store);
     assert!(SqliteStore::open_to_read(folder.path().join("none")).is_err());
 

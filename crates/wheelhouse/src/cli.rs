@@ -1,5 +1,7 @@
 //! The command line.
 
+pub(crate) mod durable;
+
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -105,6 +107,10 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: wheelhouse_service_load::options::Options,
     },
+    /// Looks into a store of durable timers (a SQLite file, Redis, PostgreSQL): what waits, what is
+    /// overdue, dead letters; checks it; retries or forgets dead letters.
+    #[command(subcommand)]
+    Durable(durable::Durable),
     /// Plays a pair of operations on a structure: what `claims --instructions` runs under
     /// callgrind.
     #[command(hide = true)]

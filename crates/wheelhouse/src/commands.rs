@@ -3,6 +3,7 @@
 mod bench;
 mod claims;
 mod compare;
+mod durable;
 mod ending;
 mod index;
 mod instructions;
@@ -39,6 +40,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Claims(options) => claims::run(&options),
         Command::PrintedCode(options) => claims::compare_printed(&options),
         Command::Service { options } => service::run(&options),
+        Command::Durable(asked) => durable::run(&asked),
         Command::Play { backend, pair, n, seed } => play::run(&Play { backend, pair, n, seed }),
         Command::Instructions(options) => instructions::run(options),
         Command::PlayStream { backend, workload, n, seed } => {

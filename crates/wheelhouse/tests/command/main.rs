@@ -2,6 +2,7 @@
 //! refuses.
 
 mod claims;
+mod durable;
 mod endings;
 mod instructions;
 mod refusals;

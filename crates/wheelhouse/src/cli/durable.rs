@@ -1,0 +1,70 @@
+//! The arguments of `wheelhouse durable`.
+
+use clap::{Args, Subcommand};
+use wheelhouse_present::table::Format;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Durable {
+    /// What lies in a store: jobs by kind and state, what is due when, what is overdue, dead
+    /// letters. Changes nothing.
+    #[command(after_help = "Examples:\n  wheelhouse durable inspect orders.timers\n  \
+            wheelhouse durable inspect redis://127.0.0.1/ --queue orders --format json")]
+    Inspect {
+        #[command(flatten)]
+        place: Place,
+        /// In which form to print: for people; all of it as JSON; the counts by kind as CSV.
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Every job as a line of JSON. Changes nothing.
+    #[command(
+        after_help = "A payload is under `payload` if it is JSON, else under `payload_text` \
+            if it is text, else\nunder `payload_hex`; a key that is no text under `key_hex`. Times \
+            are UTC, or milliseconds since\n1970 after the year 9999.\n\nExamples:\n  \
+            wheelhouse durable dump orders.timers | jq -r 'select(.attempt > 3) | .key'\n  \
+            wheelhouse durable dump orders.timers --dead"
+    )]
+    Dump {
+        #[command(flatten)]
+        place: Place,
+        /// The dead letters instead of the jobs.
+        #[arg(long)]
+        dead: bool,
+    },
+    /// Checks that every job and dead letter can be read, and of a file SQLite's integrity. Changes
+    /// nothing; takes seconds for a million jobs.
+    #[command(after_help = "Example:\n  wheelhouse durable verify orders.timers")]
+    Verify {
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Makes jobs of dead letters again, due at once.
+    #[command(after_help = "Opens the store to write, as a program does.\n\nExample:\n  \
+            wheelhouse durable retry orders.timers 1790000000000017")]
+    Retry(Letters),
+    /// Removes dead letters, and prints them as `dump --dead` does.
+    #[command(after_help = "Opens the store to write, as a program does.\n\nExample:\n  \
+            wheelhouse durable forget orders.timers 1790000000000017 >> forgotten.jsonl")]
+    Forget(Letters),
+}
+
+/// Where the jobs lie.
+#[derive(Debug, Args)]
+pub(crate) struct Place {
+    /// A SQLite file, or the URL of a server: redis://HOST/, unix:///SOCKET (Redis),
+    /// postgres://USER@HOST/DATABASE.
+    pub(crate) store: String,
+    /// The queue on a server, as the programs name it; there is no default.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) queue: Option<String>,
+}
+
+/// Which dead letters.
+#[derive(Debug, Args)]
+pub(crate) struct Letters {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// Generations of dead letters, as `inspect` and `dump --dead` tell them.
+    #[arg(required = true, value_name = "GENERATION")]
+    pub(crate) generations: Vec<u64>,
+}

@@ -1,0 +1,84 @@
+//! `wheelhouse durable retry` and `forget`: dead letters become jobs again, or go.
+
+use super::dump::letter_line;
+use super::place::{Opened, failure, open_to_write};
+use crate::cli::durable::Letters;
+use anyhow::Result;
+use std::process::ExitCode;
+use std::time::Duration;
+use wheelhouse_durable::store::{Change, Dead, Outcome, When};
+use wheelhouse_present::console::{print, say};
+
+pub(super) fn retry(asked: &Letters) -> Result<ExitCode> {
+    let (letters, mut good) = find(asked)?;
+    let when = When::After(Duration::ZERO);
+    let outcomes = commit(asked, &letters, |generation| Change::Revive { generation, when })?;
+    for (Dead { job, .. }, outcome) in letters.iter().zip(outcomes) {
+        let (key, kind, generation) = (&job.key, &job.kind, job.generation);
+        match outcome {
+            Outcome::Done => say(format_args!("{generation}: {key} ({kind}) is due now")),
+            Outcome::Duplicate => {
+                say(format_args!(
+                    "error: {generation}: a newer job has the key {key}; wait for its end, cancel \
+                     it, or forget this one"
+                ));
+                good = false;
+            }
+            _ => good = gone(generation),
+        }
+    }
+    Ok(ending(good))
+}
+
+pub(super) fn forget(asked: &Letters) -> Result<ExitCode> {
+    let (letters, mut good) = find(asked)?;
+    // Before they go, so that nothing is lost if it cannot be printed.
+    letters.iter().try_for_each(|letter| print(letter_line(letter)))?;
+    let outcomes = commit(asked, &letters, |generation| Change::Forget { generation })?;
+    for (letter, outcome) in letters.iter().zip(outcomes) {
+        if outcome != Outcome::Done {
+            good = gone(letter.job.generation);
+        }
+    }
+    Ok(ending(good))
+}
+
+/// The letters that are there, and whether all are.
+fn find(asked: &Letters) -> Result<(Vec<Dead>, bool)> {
+    let mut opened = Opened::to_read(&asked.place)?;
+    let mut letters = Vec::new();
+    let mut good = true;
+    for generation in &asked.generations {
+        match opened.letter(*generation)? {
+            Some(letter) => letters.push(letter),
+            None => good = gone(*generation),
+        }
+    }
+    Ok((letters, good))
+}
+
+/// Makes a change for each letter, all in one commit. Without letters nothing is opened.
+fn commit(
+    asked: &Letters,
+    letters: &[Dead],
+    change: impl Fn(u64) -> Change,
+) -> Result<Vec<Outcome>> {
+    if letters.is_empty() {
+        return Ok(Vec::new());
+    }
+    let changes: Vec<Change> = letters.iter().map(|its| change(its.job.generation)).collect();
+    let committed = open_to_write(&asked.place)?.commit(&changes);
+    committed.map_err(|error| failure(&asked.place.name(), error))
+}
+
+fn ending(good: bool) -> ExitCode {
+    if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Says that there is no such letter; false.
+fn gone(generation: u64) -> bool {
+    say(format_args!(
+        "error: there is no dead letter {generation}: `wheelhouse durable dump --dead` lists them"
+    ));
+    false
+}

@@ -1,0 +1,47 @@
+//! `wheelhouse durable`: what lies in a store of durable timers.
+
+mod counts;
+mod dump;
+mod letters;
+mod pages;
+mod place;
+mod show;
+mod times;
+
+use crate::cli::durable::Durable;
+use anyhow::Result;
+use counts::{Buried, Counts};
+use place::Opened;
+use std::process::ExitCode;
+use wheelhouse_present::console::{print, say};
+
+pub(super) fn run(asked: &Durable) -> Result<ExitCode> {
+    match asked {
+        Durable::Inspect { place, format } => {
+            let mut opened = Opened::to_read(place)?;
+            let mut counts = Counts::new(opened.now()?);
+            opened.each_job(|job| {
+                counts.add(job);
+                Ok(())
+            })?;
+            let mut buried = Buried::default();
+            opened.each_letter(|letter| {
+                buried.add(letter);
+                Ok(())
+            })?;
+            print(show::all(&opened, &counts, &buried, *format)?)?;
+        }
+        Durable::Dump { place, dead } => dump::dump(&mut Opened::to_read(place)?, *dead)?,
+        Durable::Verify { place } => {
+            let mut opened = Opened::to_read(place)?;
+            place::check_integrity(place)?;
+            let jobs = opened.each_job(|_| Ok(()))?;
+            let letters = opened.each_letter(|_| Ok(()))?;
+            let name = &opened.name;
+            say(format_args!("{name}: {jobs} jobs and {letters} dead letters can be read"));
+        }
+        Durable::Retry(asked) => return letters::retry(asked),
+        Durable::Forget(asked) => return letters::forget(asked),
+    }
+    Ok(ExitCode::SUCCESS)
+}

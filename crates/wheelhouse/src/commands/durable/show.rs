@@ -1,0 +1,168 @@
+//! `wheelhouse durable inspect`: what was counted, as it is printed.
+
+use super::counts::{Buried, Count, Counts, Newest};
+use super::place::Opened;
+use super::times::{date, distance};
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+use wheelhouse_durable::store::{Key, Timestamp};
+use wheelhouse_present::table::{Cell, Column, Format, Table};
+use wheelhouse_present::units;
+
+/// How much of a reason a table shows; JSON has all of it.
+const REASON: usize = 60;
+
+pub(super) fn all(
+    opened: &Opened,
+    counts: &Counts,
+    buried: &Buried,
+    format: Format,
+) -> Result<String> {
+    let (jobs, dead) = (jobs(counts), dead(buried, counts.now));
+    match format {
+        Format::Csv => jobs.csv(),
+        Format::Json => {
+            let all = json!({
+                "name": opened.name,
+                "store": opened.kind,
+                "format": opened.format,
+                "bytes": opened.bytes,
+                "now": date(counts.now),
+                "jobs": jobs.json(),
+                "dead": dead.json(),
+            });
+            serde_json::to_string_pretty(&all).context("cannot write JSON")
+        }
+        Format::Table => {
+            let now = date(counts.now);
+            let now = now.as_str().unwrap_or_default();
+            let Opened { name, kind, format, bytes, .. } = opened;
+            let size = bytes.map_or_else(String::new, |bytes| format!(", {}", units::bytes(bytes)));
+            let mut out = format!("{name}: {kind}, format {format}{size}; {now} by its clock\n");
+            out += &summary(counts);
+            if !counts.kinds.is_empty() {
+                out += &format!("\n{}", jobs.terminal());
+            }
+            if !buried.0.is_empty() {
+                out += &format!("\n{}", dead.terminal());
+            }
+            Ok(out)
+        }
+    }
+}
+
+/// What a person wants to know first.
+fn summary(counts: &Counts) -> String {
+    let Count { due, first, lost, .. } = &counts.total;
+    let mut out = match first {
+        None => "no job waits\n".to_owned(),
+        Some((at, key)) if *at <= counts.now => format!(
+            "{} overdue; the oldest, {key}, could have begun {}\n",
+            due[0],
+            distance(*at, counts.now)
+        ),
+        Some((at, key)) => {
+            format!("nothing is overdue; the next, {key}, is due {}\n", distance(*at, counts.now))
+        }
+    };
+    if *lost > 0 {
+        out += &format!("{lost} leases have ended and wait for a claim: their workers are gone\n");
+    }
+    out
+}
+
+fn jobs(counts: &Counts) -> Table {
+    let columns = vec![
+        Column::left("kind"),
+        Column::right("pending"),
+        Column::right("leased"),
+        Column::right("closed"),
+        Column::right("replaced"),
+        Column::right("lease\nended"),
+        Column::right("due"),
+        Column::right("in 1 min").keyed("due-in-1-min"),
+        Column::right("in 1 h").keyed("due-in-1-h"),
+        Column::right("in 1 day").keyed("due-in-1-day"),
+        Column::left("first").keyed("first-due"),
+        Column::left("its key").keyed("first-key"),
+    ];
+    let mut table = Table::new("Jobs by kind", columns);
+    let row = |name: &str, count: &Count| {
+        let Count { pending, leased, closed, replaced, lost, due, first } = count;
+        let states = [pending, leased, closed, replaced, lost];
+        let mut row = vec![Cell::text(name)];
+        row.extend(states.into_iter().chain(due).map(|count| Cell::count(*count)));
+        match first {
+            Some((at, key)) => row.extend([moment(*at, counts.now), key_cell(key)]),
+            None => row.extend([Cell::missing(), Cell::missing()]),
+        }
+        row
+    };
+    table.rows = counts.kinds.iter().map(|(kind, count)| row(kind, count)).collect();
+    if table.rows.len() > 1 {
+        table.rows.push(row("(all)", &counts.total));
+    }
+    table.notes.push(
+        "Due, within a minute and so on: of those that wait, pending or replaced; each counts the \
+         one before, too. Closed: cancelled while a worker has it. Replaced: waits for the end of \
+         an older run."
+            .to_owned(),
+    );
+    table
+}
+
+fn dead(buried: &Buried, now: Timestamp) -> Table {
+    let columns = vec![
+        Column::left("kind"),
+        Column::right("dead"),
+        Column::left("newest"),
+        Column::left("key"),
+        Column::right("generation"),
+        Column::right("attempts"),
+        Column::left("reason"),
+    ];
+    let mut table = Table::new("Dead letters by kind, with the newest of each", columns);
+    table.rows = buried
+        .0
+        .iter()
+        .map(|(kind, (count, newest))| {
+            let Newest { at, key, generation, attempt, reason } = newest;
+            let generation =
+                Cell { value: Value::from(*generation), ..Cell::text(generation.to_string()) };
+            vec![
+                Cell::text(&**kind),
+                Cell::count(*count),
+                moment(*at, now),
+                key_cell(key),
+                generation,
+                Cell::count((*attempt).into()),
+                Cell { shown: short(reason), ..Cell::text(reason) },
+            ]
+        })
+        .collect();
+    table.notes.push(
+        "`wheelhouse durable dump --dead` shows all of them, `retry` and `forget` take their \
+         generations."
+            .to_owned(),
+    );
+    table
+}
+
+/// A time: how far from now for people, the date for programs.
+fn moment(at: Timestamp, now: Timestamp) -> Cell {
+    Cell { value: date(at), ..Cell::text(distance(at, now)) }
+}
+
+fn key_cell(key: &Key) -> Cell {
+    let text = key.to_string();
+    Cell { shown: short(&text), ..Cell::text(text) }
+}
+
+/// On one line, and not too long.
+fn short(text: &str) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    match line.char_indices().nth(REASON) {
+        Some((cut, _)) => format!("{}…", &line[..cut]),
+        None => line,
+    }
+}

@@ -1,0 +1,184 @@
+//! `wheelhouse durable` on SQLite files.
+
+use super::{bury, claim, dumped, fill, is_counted, is_dumped, put, rows};
+use crate::{Scratch, command, fails, succeeds, wheelhouse};
+use std::fs;
+use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
+use std::process::Stdio;
+use wheelhouse_durable::store::{State, Store};
+use wheelhouse_store_sqlite::{SqliteStore, rusqlite::Connection};
+
+/// The bytes of a store's files, by name.
+fn files(scratch: &Scratch) -> Vec<(String, Vec<u8>)> {
+    let mut all: Vec<_> = fs::read_dir(&scratch.0)
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()))
+        .collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn a_file_that_a_program_has_open_is_told_and_not_changed() {
+    let scratch = Scratch::new("durable-open");
+    let path = scratch.path("a.timers");
+    let mut store = SqliteStore::open(&path).unwrap();
+    let generations = fill(&mut store);
+    let kept = |name: &str| !name.ends_with("-shm"); // who reads up to where
+    let before: Vec<_> = files(&scratch).into_iter().filter(|(name, _)| kept(name)).collect();
+    is_counted(&[&path], "SQLite");
+    is_dumped(&[&path], generations);
+    succeeds(&["durable", "verify", &path]);
+    let after: Vec<_> = files(&scratch).into_iter().filter(|(name, _)| kept(name)).collect();
+    assert!(before == after, "a byte was changed, or a file made");
+    // The program goes on.
+    store.commit(&[put("more", "close/1", 9, b"3")]).unwrap();
+    assert_eq!(dumped(&[&path]).len(), 6);
+}
+
+#[test]
+fn leases_of_a_program_that_is_gone_are_told_and_not_freed() {
+    let scratch = Scratch::new("durable-gone");
+    let path = scratch.path("a.timers");
+    let generations = fill(&mut SqliteStore::open(&path).unwrap());
+    let before = fs::read(&path).unwrap();
+    is_counted(&[&path], "SQLite");
+    is_dumped(&[&path], generations);
+    assert!(before == fs::read(&path).unwrap(), "the file was changed");
+    let left: Vec<String> = files(&scratch).into_iter().map(|(name, _)| name).collect();
+    assert!(left.iter().all(|name| !name.contains("holder")), "no epoch is drawn: {left:?}");
+    let mut store = SqliteStore::open_to_read(&path).unwrap();
+    let held = rows(&mut store).into_iter().find(|row| row.key.as_bytes() == b"held").unwrap();
+    assert!(matches!(held.state, State::Leased(_)));
+}
+
+#[test]
+fn a_file_that_is_none_of_ours_is_refused_and_none_is_made() {
+    let scratch = Scratch::new("durable-refused");
+    let write = |name: &str, bytes: &[u8]| {
+        let path = scratch.path(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    };
+    let foreign = scratch.path("foreign");
+    Connection::open(&foreign).unwrap().execute("CREATE TABLE t (x)", ()).unwrap();
+    let newer = scratch.path("newer");
+    drop(SqliteStore::open(&newer).unwrap());
+    Connection::open(&newer).unwrap().pragma_update(None, "user_version", 2).unwrap();
+    let refused = [
+        (scratch.path("missing"), "there is no file"),
+        (scratch.path(""), "is a folder: name the file in it"),
+        (write("empty", b""), "is empty; name another one"),
+        (write("text", &b"no database at all\n".repeat(99)), "it is no SQLite database"),
+        (foreign, "of something else"),
+        (newer, "run the newer version"),
+    ];
+    let before = files(&scratch);
+    for (path, part) in refused {
+        for arguments in
+            [&["inspect"][..], &["dump"], &["verify"], &["retry", "1"], &["forget", "1"]]
+        {
+            let mut all = vec!["durable", arguments[0], &path];
+            all.extend(&arguments[1..]);
+            let message = fails(&all);
+            assert!(message.contains(part) && message.contains(&path), "{part}: {message}");
+            assert!(wheelhouse(&all).stdout.is_empty());
+        }
+    }
+    let data = |(name, _): &(String, Vec<u8>)| !name.ends_with("-wal") && !name.ends_with("-shm");
+    let after: Vec<_> = files(&scratch).into_iter().filter(data).collect();
+    assert!(before.into_iter().filter(data).eq(after), "a file was made or changed");
+    assert!(fails(&["durable", "inspect", "mysql://h/"]).contains("redis://HOST/"));
+    assert!(fails(&["durable", "inspect", "redis://h/"]).contains("--queue NAME"));
+    assert!(fails(&["durable", "dump", "a", "--queue", "q"]).contains("leave --queue out"));
+}
+
+#[test]
+fn an_empty_store_is_no_error() {
+    let scratch = Scratch::new("durable-empty");
+    let path = scratch.path("a.timers");
+    drop(SqliteStore::open(&path).unwrap());
+    assert!(succeeds(&["durable", "inspect", &path]).contains("no job waits"));
+    assert_eq!(succeeds(&["durable", "dump", &path]), "");
+    assert_eq!(succeeds(&["durable", "dump", &path, "--dead"]), "");
+    succeeds(&["durable", "verify", &path]);
+}
+
+#[test]
+fn damage_is_found_and_said_where() {
+    let scratch = Scratch::new("durable-damaged");
+    let path = scratch.path("a.timers");
+    let mut store = SqliteStore::open(&path).unwrap();
+    let jobs: Vec<_> = (100..900).map(|n| put(&n.to_string(), "a/1", n, &[7; 200])).collect();
+    store.commit(&jobs).unwrap();
+    drop(store);
+    let whole = fs::read(&path).unwrap();
+
+    // A row that SQLite finds nothing wrong with.
+    let sql = Connection::open(&path).unwrap();
+    sql.execute("UPDATE job SET state = 9 WHERE key = CAST('500' AS BLOB)", ()).unwrap();
+    drop(sql);
+    for what in ["verify", "dump", "inspect"] {
+        let message = fails(&["durable", what, &path]);
+        assert!(message.contains("after the job 499: damaged"), "{what}: {message}");
+    }
+
+    // A page that contradicts its index.
+    fs::write(&path, &whole).unwrap();
+    let mut file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.seek(SeekFrom::Start(whole.len() as u64 / 2 / 4096 * 4096)).unwrap();
+    file.write_all(&[0x5A; 4096]).unwrap();
+    drop(file);
+    assert!(fails(&["durable", "verify", &path]).contains("damaged"));
+}
+
+#[test]
+fn a_dead_letter_is_retried_or_forgotten() {
+    let scratch = Scratch::new("durable-letters");
+    let path = scratch.path("a.timers");
+    let mut store = SqliteStore::open(&path).unwrap();
+    let [first, second] = fill(&mut store);
+    let third = bury(&mut store, "third", "once more");
+    let texts = [first, second, third].map(|generation| generation.to_string());
+    let [first, second, third] = texts.each_ref().map(String::as_str);
+
+    let message = fails(&["durable", "retry", &path, "1"]);
+    assert!(message.contains("no dead letter 1") && message.contains("dump --dead"), "{message}");
+
+    // The program has the file open, and is handed the job again.
+    succeeds(&["durable", "retry", &path, first]);
+    let again = claim(&mut store, "burial/1");
+    assert_eq!((again.job.key.as_bytes(), again.job.attempt), (&b"first"[..], 1));
+    assert_eq!(dumped(&[&path, "--dead"]).keys().collect::<Vec<_>>(), ["second", "third"]);
+
+    // What can be done is done, and the rest is said.
+    store.commit(&[put("second", "close/1", 60, b"9")]).unwrap();
+    let message = fails(&["durable", "retry", &path, second, third, "5"]);
+    assert!(message.contains("a newer job has the key second"), "{message}");
+    assert!(message.contains("no dead letter 5"), "{message}");
+    assert_eq!(claim(&mut store, "burial/1").job.key.as_bytes(), b"third");
+
+    let line = succeeds(&["durable", "forget", &path, second]);
+    let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+    assert_eq!((&line["key"], &line["payload"]["id"]), (&"second".into(), &17.into()));
+    assert!(dumped(&[&path, "--dead"]).is_empty());
+    assert!(fails(&["durable", "forget", &path, second]).contains("no dead letter"));
+}
+
+#[test]
+fn who_reads_a_dump_may_stop() {
+    let scratch = Scratch::new("durable-stop");
+    let path = scratch.path("a.timers");
+    let mut store = SqliteStore::open(&path).unwrap();
+    // More than a pipe holds, and more than a page.
+    let jobs: Vec<_> = (100..900).map(|n| put(&n.to_string(), "a/1", n, &[7; 1_000])).collect();
+    store.commit(&jobs).unwrap();
+    assert_eq!(dumped(&[&path]).len(), 800);
+    let mut child =
+        command().args(["durable", "dump", &path]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains("\"key\":\"100\""), "{line}");
+    assert!(child.wait().unwrap().success());
+}

@@ -1,0 +1,133 @@
+//! `wheelhouse durable`: what it tells of stores, that it changes nothing, and what it refuses.
+
+mod files;
+mod servers;
+
+use crate::succeeds;
+use serde_json::Value;
+use std::time::Duration;
+use wheelhouse_durable::store::{Change, Entry, Key, Kinds, Leased, Outcome, Put, Store, When};
+
+const LEASE: Duration = Duration::from_secs(600);
+
+/// A job that is due after so many seconds.
+fn put(name: &str, kind: &str, seconds: u64, payload: &[u8]) -> Change {
+    Change::Put(Put {
+        key: Key::new(name).unwrap(),
+        kind: kind.into(),
+        payload: payload.to_vec(),
+        policy: String::new(),
+        when: When::After(Duration::from_secs(seconds)),
+        replace: false,
+    })
+}
+
+fn claim(store: &mut dyn Store, kind: &str) -> Leased {
+    // A delay is rounded up to a millisecond.
+    for _ in 0..1_000 {
+        let mut leased = Vec::new();
+        store.claim(&Kinds::new([kind]), 1, LEASE, &mut leased).unwrap();
+        if let Some(leased) = leased.pop() {
+            return leased;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    panic!("no job of {kind} is due");
+}
+
+/// Makes a dead letter under this key; its generation.
+fn bury(store: &mut dyn Store, name: &str, reason: &str) -> u64 {
+    store.commit(&[put(name, "burial/1", 0, b"{\"id\": 17}")]).unwrap();
+    let Leased { job, token, .. } = claim(store, "burial/1");
+    let letter = Change::Bury { key: job.key, token, reason: reason.to_owned() };
+    assert_eq!(store.commit(&[letter]).unwrap(), [Outcome::Done]);
+    job.generation
+}
+
+/// Of `close/1` a job that a worker has, one in half a minute, one in half an hour and one in half
+/// a year; of `mail/1` one that is due; two dead letters, whose generations it gives.
+fn fill(store: &mut dyn Store) -> [u64; 2] {
+    store.commit(&[put("held", "close/1", 0, b"1")]).unwrap();
+    assert_eq!(claim(store, "close/1").job.key.as_bytes(), b"held");
+    store
+        .commit(&[
+            put("soon", "close/1", 30, b"2"),
+            put("later", "close/1", 1_800, b"not JSON"),
+            put("far", "close/1", 15_000_000, &[0xFF]),
+            put("now", "mail/1", 0, b"{\"to\": \"a\"}"),
+        ])
+        .unwrap();
+    [bury(store, "first", "no such order"), bury(store, "second", "refused\nthrice")]
+}
+
+/// What `inspect` must tell of a store that was [filled](fill).
+fn is_counted(arguments: &[&str], store: &str) {
+    let ask =
+        |format| succeeds(&[&["durable", "inspect"], arguments, &["--format", format]].concat());
+    let all: Value = serde_json::from_str(&ask("json")).unwrap();
+    assert_eq!((&all["store"], &all["format"]), (&Value::from(store), &Value::from(1)));
+    let row = |at: usize, names: &[&str]| -> Vec<u64> {
+        let value = |name: &&str| all["jobs"][at][*name].as_u64().unwrap();
+        names.iter().map(value).collect()
+    };
+    let states = ["pending", "leased", "closed", "replaced", "lease-ended"];
+    let due = ["due", "due-in-1-min", "due-in-1-h", "due-in-1-day"];
+    let kinds = ["close/1", "mail/1", "(all)"].map(Value::from);
+    assert_eq!([0, 1, 2].map(|at| all["jobs"][at]["kind"].clone()), kinds, "{all:#}");
+    assert_eq!(row(0, &states), [3, 1, 0, 0, 0]);
+    assert_eq!(row(0, &due), [0, 1, 2, 2]);
+    assert_eq!(row(1, &states), [1, 0, 0, 0, 0]);
+    assert_eq!(row(2, &due), [1, 2, 3, 3]);
+    assert_eq!(all["jobs"][2]["first-key"], "now");
+    let dead = &all["dead"];
+    assert_eq!((&dead[0]["dead"], &dead[0]["key"]), (&Value::from(2), &Value::from("second")));
+    assert_eq!(dead[0]["reason"], "refused\nthrice");
+    let table = ask("table");
+    for part in ["1 overdue; the oldest, now, could have begun", "burial/1", "refused thrice"] {
+        assert!(table.contains(part), "{part}: {table}");
+    }
+    assert!(table.lines().all(|line| line.chars().count() <= 150), "too wide:\n{table}");
+    assert_eq!(ask("csv").lines().count(), 4, "a header, two kinds, all");
+}
+
+/// The lines of `dump`, by key.
+fn dumped(arguments: &[&str]) -> std::collections::BTreeMap<String, Value> {
+    let lines = succeeds(&[&["durable", "dump"], arguments].concat());
+    let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.map(|line| (line["key"].as_str().unwrap().to_owned(), line)).collect()
+}
+
+/// What `dump` must print of a store that was [filled](fill).
+fn is_dumped(arguments: &[&str], generations: [u64; 2]) {
+    let jobs = dumped(arguments);
+    let keys: Vec<&str> = jobs.keys().map(String::as_str).collect();
+    assert_eq!(keys, ["far", "held", "later", "now", "soon"]);
+    assert_eq!(jobs["soon"]["payload"], 2);
+    assert_eq!(jobs["later"]["payload_text"], "not JSON");
+    assert_eq!(jobs["far"]["payload_hex"], "ff");
+    assert_eq!(jobs["now"]["payload"]["to"], "a");
+    assert_eq!(
+        (&jobs["now"]["state"], &jobs["now"]["kind"]),
+        (&"pending".into(), &"mail/1".into())
+    );
+    assert_eq!((&jobs["held"]["state"], &jobs["held"]["attempt"]), (&"leased".into(), &1.into()));
+    assert!(jobs["held"]["lease_until"].is_string() && jobs["held"]["token"].is_u64());
+    let letters = dumped(&[arguments, &["--dead"]].concat());
+    assert_eq!(letters.len(), 2);
+    for (name, generation) in ["first", "second"].into_iter().zip(generations) {
+        let letter = &letters[name];
+        assert_eq!(
+            (&letter["generation"], &letter["payload"]["id"]),
+            (&generation.into(), &17.into())
+        );
+    }
+    assert_eq!(letters["first"]["reason"], "no such order");
+}
+
+/// Everything in a store.
+fn rows(store: &mut dyn Store) -> Vec<Entry> {
+    let mut rows = Vec::new();
+    store.scan(None, 1_000, &mut |row| rows.push(row.clone())).unwrap();
+    rows.sort_by(|a, b| a.key.cmp(&b.key));
+    rows
+}

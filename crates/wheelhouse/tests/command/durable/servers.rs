@@ -1,0 +1,60 @@
+//! `wheelhouse durable` on Redis and PostgreSQL.
+
+use super::{claim, dumped, fill, is_counted, is_dumped, rows};
+use crate::{fails, succeeds};
+use wheelhouse_durable::store::Store;
+use wheelhouse_store_postgres::PostgresStore;
+use wheelhouse_store_redis::RedisStore;
+use wheelhouse_test_servers::Server;
+
+/// On a server without any data: `none` is said, and still none is there.
+fn is_refused(url: &str, none: &str) {
+    for what in ["inspect", "dump", "verify"] {
+        let message = fails(&["durable", what, url, "--queue", "orders"]);
+        assert!(message.contains(none), "{message}");
+    }
+    let message = fails(&["durable", "retry", url, "1", "--queue", "orders"]);
+    assert!(message.contains(none), "{message}");
+}
+
+fn is_told(url: &str, store: &mut dyn Store, name: &str) {
+    let place = [url, "--queue", "orders"];
+    let generations = fill(store);
+    let before = rows(store);
+    is_counted(&place, name);
+    is_dumped(&place, generations);
+    succeeds(&[&["durable", "verify"], &place[..]].concat());
+    assert_eq!(before, rows(store), "nothing was changed");
+    let [first, second] = generations.map(|generation| generation.to_string());
+    succeeds(&["durable", "retry", url, &first, "--queue", "orders"]);
+    assert_eq!(claim(store, "burial/1").job.key.as_bytes(), b"first");
+    succeeds(&["durable", "forget", url, &second, "--queue", "orders"]);
+    assert!(dumped(&[&place[..], &["--dead"]].concat()).is_empty());
+}
+
+#[test]
+fn a_queue_of_a_redis_is_told() {
+    // Programs may have chosen a server that forgets; to look at it needs no durability.
+    let Some(server) = Server::redis(&["--appendonly", "no"]) else { return };
+    let url = format!("redis://{}/", server.address());
+    is_refused(&url, "the server has no queue `orders`");
+    let mut store = RedisStore::builder(&url, "orders").unchecked().connect().unwrap();
+    is_told(&url, &mut store, "Redis");
+    server.kill();
+    let message = fails(&["durable", "inspect", &url, "--queue", "orders"]);
+    assert!(message.contains("cannot be reached"), "{message}");
+}
+
+#[test]
+fn a_queue_of_a_postgres_is_told() {
+    let Some(server) = Server::postgres() else { return };
+    let url = format!("postgres://postgres@{}/postgres", server.address());
+    is_refused(&url, "the database has no durable timers");
+    let mut store = PostgresStore::connect(&url, "orders").unwrap();
+    is_told(&url, &mut store, "PostgreSQL");
+    let other = ["durable", "inspect", &url, "--queue", "others"];
+    assert!(succeeds(&other).contains("no job waits"), "another queue in the same tables");
+    server.kill();
+    let message = fails(&["durable", "inspect", &url, "--queue", "orders"]);
+    assert!(message.contains("cannot be reached"), "{message}");
+}
