@@ -47,10 +47,12 @@ mod checks;
 mod model;
 mod random;
 mod rig;
+mod server;
 mod suite;
 
 pub use checks::*;
 pub use random::{random_changes, random_run};
+pub use server::{Now, OnServer};
 pub use suite::{Check, checks};
 
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! `wheelhouse durable`: what it tells of stores, that it changes nothing, and what it refuses.
 
 mod files;
+mod orders;
 mod servers;
 
 use crate::succeeds;

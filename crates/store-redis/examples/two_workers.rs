@@ -1,0 +1,248 @@
+//! Two worker processes on one Redis, of which one is killed while it works. Nothing is lost: what
+//! it had begun is begun again by the other when its leases have ended.
+//!
+//! ```sh
+//! apt-get install redis-server
+//! cargo run --release -p wheelhouse-store-redis --example two_workers [redis://127.0.0.1/]
+//! ```
+//!
+//! The program schedules some orders, starts itself twice as a worker, and kills one. A worker says
+//! when it begins and ends an order; the end is the effect. An order of the killed worker ends
+//! under the *idempotency key* of its first attempt, so whoever receives the effect can tell a
+//! repetition from another order.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+use wheelhouse_durable::store::{Change, Store, StoreError};
+use wheelhouse_durable::{Durable, DurableRun, Handlers, Next};
+use wheelhouse_store_redis::RedisStore;
+
+pub(crate) const ORDERS: u64 = 16;
+
+const QUEUE: &str = "two-workers";
+const KIND: &str = "close-order/1";
+
+/// How long an order takes.
+const WORK: Duration = Duration::from_millis(500);
+
+/// How long a job of a worker that is gone waits for another. 30 s if it is not said.
+const VISIBILITY_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long all of it may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a worker says of an order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Said {
+    pub(crate) worker: String,
+    pub(crate) ended: bool,
+    pub(crate) order: u64,
+    pub(crate) attempt: u32,
+    pub(crate) idempotency_key: String,
+}
+
+/// A trial needs no server that keeps what it acknowledges. Yours does: `RedisStore::connect`
+/// refuses one that does not.
+fn connect(url: &str) -> Result<RedisStore, Box<dyn Error>> {
+    RedisStore::builder(url, QUEUE).unchecked().connect().map_err(|error| match error {
+        StoreError::Unavailable(why) => format!(
+            "no Redis answers at {url} ({why}): apt-get install redis-server && redis-server \
+             --appendonly yes, or name another URL"
+        )
+        .into(),
+        error => error.into(),
+    })
+}
+
+/// A worker: runs jobs until its standard input ends, which it does with whoever started it.
+pub(crate) fn work(url: &str, name: &str) -> Result<(), Box<dyn Error>> {
+    let worker = name.to_owned();
+    let close = move |run: &DurableRun<'_>, order: u64| {
+        let say = |what| {
+            let (attempt, key) = (run.attempt(), run.idempotency_key());
+            println!("said\t{worker}\t{what}\t{order}\t{attempt}\t{key}");
+        };
+        say("begins");
+        std::thread::sleep(WORK);
+        say("ends");
+        Ok(Next::Done)
+    };
+    let timers = Durable::builder(Handlers::new().on(KIND, close))
+        .queue(QUEUE) // in front of each idempotency key
+        .visibility_timeout(VISIBILITY_TIMEOUT)
+        .workers(2)
+        .max_in_flight(2) // what it has leased, the other cannot have
+        .start(connect(url)?)?;
+    std::io::stdin().read_to_end(&mut Vec::new())?;
+    timers.stop();
+    Ok(())
+}
+
+/// What a worker has written in a line, if it is that.
+fn read(line: &str) -> Option<Said> {
+    let (_, said) = line.split_once("said\t")?;
+    let mut parts = said.splitn(5, '\t');
+    let mut part = || parts.next();
+    Some(Said {
+        worker: part()?.to_owned(),
+        ended: part()? == "ends",
+        order: part()?.parse().ok()?,
+        attempt: part()?.parse().ok()?,
+        idempotency_key: part()?.to_owned(),
+    })
+}
+
+/// A worker process that is killed when this ends, however it ends.
+struct Worker(Child);
+
+impl Worker {
+    fn start(mut command: Command, to: Sender<Said>) -> std::io::Result<Self> {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let said = child.stdout.take();
+        std::thread::spawn(move || {
+            let lines = said.into_iter().flat_map(|out| BufReader::new(out).lines()).flatten();
+            // Who no longer listens has ended.
+            lines.filter_map(|line| read(&line)).try_for_each(|said| to.send(said))
+        });
+        Ok(Self(child))
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Schedules orders, all due in a second; removes first what a run that was broken off has left.
+fn schedule(url: &str) -> Result<(), Box<dyn Error>> {
+    let mut store = connect(url)?;
+    let mut left = Vec::new();
+    store.scan(None, usize::MAX, &mut |job| left.push(job.key.clone()))?;
+    let cancel = |key| Change::Cancel { key };
+    store.commit(&left.into_iter().map(cancel).collect::<Vec<_>>())?;
+    // Without a handler: this process runs none.
+    let timers = Durable::start(store, Handlers::new())?;
+    let order = |n: u64| {
+        let plan = timers.after(Duration::from_secs(1)).replacing(format!("order-{n}"));
+        plan.submit(KIND, &n)
+    };
+    let commits: Vec<_> = (1..=ORDERS).map(order).collect();
+    for commit in commits {
+        commit.wait()?;
+    }
+    timers.stop();
+    Ok(())
+}
+
+/// Plays it; `start` gives the command of a worker of this name. Everything that was said, in its
+/// order.
+pub(crate) fn play(
+    url: &str,
+    start: impl Fn(&str) -> Command,
+    out: &mut dyn Write,
+) -> Result<Vec<Said>, Box<dyn Error>> {
+    schedule(url)?;
+    writeln!(out, "{ORDERS} orders are scheduled; two workers start")?;
+    let (to, from) = channel();
+    let mut a = Worker::start(start("A"), to.clone())?;
+    let mut b = Worker::start(start("B"), to)?;
+    let begun = Instant::now();
+    let mut all = Vec::new();
+    let mut killed = false;
+    while ended(&all).len() as u64 != ORDERS {
+        let said = next(&from, begun)?;
+        tell(out, begun.elapsed(), &said)?;
+        let begins = said.worker == "A" && !said.ended;
+        all.push(said);
+        if !killed && begins && all.iter().any(|said| said.worker == "A" && said.ended) {
+            // As a crash would: it says nothing to the server.
+            a.0.kill()?;
+            a.0.wait()?;
+            killed = true;
+            writeln!(out, "        A IS KILLED; its leases last {VISIBILITY_TIMEOUT:?} at most")?;
+        }
+    }
+    // A may have been killed between the end of an order and its ack: B closes that once more.
+    let mut store = connect(url)?;
+    while is_pending(&mut store)? {
+        if begun.elapsed() > PATIENCE {
+            return Err("a job stays".into());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // Its input ends, and it stops in order.
+    drop(b.0.stdin.take());
+    b.0.wait()?;
+    all.extend(from.try_iter());
+    Ok(all)
+}
+
+fn tell(out: &mut dyn Write, since: Duration, said: &Said) -> std::io::Result<()> {
+    let Said { worker, ended, order, attempt, idempotency_key } = said;
+    let what = if *ended { "has closed" } else { "begins" };
+    let since = since.as_secs_f32();
+    writeln!(
+        out,
+        "{since:4.1} s  {worker} {what:10} {order:2}, attempt {attempt}, {idempotency_key}"
+    )
+}
+
+fn is_pending(store: &mut RedisStore) -> Result<bool, StoreError> {
+    let mut pending = false;
+    store.scan(None, 1, &mut |_| pending = true)?;
+    Ok(pending)
+}
+
+fn next(from: &Receiver<Said>, begun: Instant) -> Result<Said, Box<dyn Error>> {
+    let left = PATIENCE.saturating_sub(begun.elapsed());
+    Ok(from.recv_timeout(left).map_err(|_| "the workers do not come to an end")?)
+}
+
+/// The orders that were closed.
+fn ended(all: &[Said]) -> BTreeSet<u64> {
+    all.iter().filter(|said| said.ended).map(|said| said.order).collect()
+}
+
+/// The orders that A had begun and not closed, with the idempotency keys of their attempts.
+pub(crate) fn taken_over(all: &[Said]) -> BTreeMap<u64, BTreeSet<&str>> {
+    let closed =
+        |order| all.iter().any(|said| said.worker == "A" && said.ended && said.order == order);
+    let cut = all.iter().filter(|said| said.worker == "A" && !closed(said.order));
+    let mut keys: BTreeMap<u64, BTreeSet<&str>> =
+        cut.map(|said| (said.order, BTreeSet::new())).collect();
+    for said in all {
+        if let Some(keys) = keys.get_mut(&said.order) {
+            keys.insert(&said.idempotency_key);
+        }
+    }
+    keys
+}
+
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [role, url, name] = &arguments[..]
+        && role == "worker"
+    {
+        return work(url, name);
+    }
+    let url = arguments.first().map_or("redis://127.0.0.1/", String::as_str);
+    let program = std::env::current_exe()?;
+    let start = |name: &str| {
+        let mut command = Command::new(&program);
+        command.args(["worker", url, name]);
+        command
+    };
+    let all = play(url, start, &mut std::io::stdout())?;
+    println!("\n{} of {ORDERS} orders are closed, none is lost", ended(&all).len());
+    for (order, keys) in taken_over(&all) {
+        let keys: Vec<&str> = keys.into_iter().collect();
+        println!("order {order}: A had begun it, B has closed it, as {}", keys.join(" and "));
+    }
+    Ok(())
+}
