@@ -1,8 +1,8 @@
 //! What this project asks of its own stores.
 //!
-//! A machine's disk decides how many syncs there are a second: where a bare database is beside, what
-//! is asked is a share of what that reaches in the same minutes. The others were set on one machine
-//! with 2 cores; on a slower one they say less.
+//! A machine's disk decides how many syncs there are a second: where a bare database is beside,
+//! what is asked is a share of what that reaches in the same minutes. The others were set on one
+//! machine with 2 cores; on a slower one they say less.
 
 use crate::play::COLUMNS;
 use wheelhouse_present::table::{Cell, Column, Mark, Table};
