@@ -84,7 +84,9 @@ impl Bench {
         if self.test || !self.bench {
             (self.jobs, self.seconds, self.rounds, self.batch) = (200, 0.01, 1, 16);
         }
-        let out = self.out.as_deref().map(create_at).transpose()?;
+        // cargo bench runs this in the package's folder.
+        let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let out = self.out.as_ref().map(|out| create_at(&project.join(out))).transpose()?;
         let all = contenders(&self.store, &self.appendfsync)?;
         let provenance = provenance::gather(0);
         let play = Play { jobs: self.jobs, seconds: self.seconds, batch: self.batch };
