@@ -67,8 +67,10 @@ impl Asked {
 impl Play {
     /// Loads the jobs that are pending.
     pub(crate) fn load(&self, subject: &mut dyn Subject) -> Result<()> {
-        let jobs: Vec<u64> = (0..self.jobs).collect();
-        jobs.chunks(5_000).try_for_each(|some| subject.schedule(some, far(some[0])))
+        (0..self.jobs).step_by(5_000).try_for_each(|from| {
+            let some: Vec<u64> = (from..self.jobs.min(from + 5_000)).collect();
+            subject.schedule(&some, far(from))
+        })
     }
 
     /// All figures. `open` opens the same data each time; nobody else has it open.

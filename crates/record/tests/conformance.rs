@@ -4,16 +4,16 @@ use std::io::{Empty, empty};
 use wheelhouse_conformance::suite;
 use wheelhouse_core::backend::{Backend, Info};
 use wheelhouse_core::meter::Meter;
-use wheelhouse_hierarchical_wheel::{Definition, HierarchicalWheel};
+use wheelhouse_list_wheel::{Definition, ListWheel};
 use wheelhouse_record::Recorder;
 
-/// The hierarchical wheel, recorded.
+/// The list wheel, recorded.
 struct Recorded;
 
 impl Backend for Recorded {
     const INFO: Info = Definition::INFO;
 
-    type Timer<T, M: Meter> = Recorder<HierarchicalWheel<T, M>, Empty>;
+    type Timer<T, M: Meter> = Recorder<ListWheel<T, M>, Empty>;
 
     fn build<T, M: Meter + Default>() -> Self::Timer<T, M> {
         let output = empty(); // takes everything and keeps nothing

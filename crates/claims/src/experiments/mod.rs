@@ -31,6 +31,7 @@ mod schemes;
 mod sessions;
 mod sorted_insertion;
 mod space;
+mod stores;
 mod trees;
 mod wheel_costs;
 
@@ -92,6 +93,7 @@ pub const ALL: &[Experiment] = &[
     levels::REACH,
     kafka_arithmetic::KAFKA,
     levels::EXAMPLES,
+    stores::STORES,
 ];
 
 /// The experiment of a name.
