@@ -58,10 +58,18 @@ pub(crate) fn remove_gone(path: &Path) -> io::Result<()> {
         let entry = entry?;
         let bytes = entry.file_name().into_encoded_bytes();
         if bytes.starts_with(prefix.as_encoded_bytes()) && is_gone(&entry.path())? {
-            fs::remove_file(entry.path())?;
+            remove(&entry.path())?;
         }
     }
     Ok(())
+}
+
+/// Removes a file. It may have gone meanwhile: who closes a store removes its own.
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Lets the leases of holders that are gone end, so that a claim hands them out at once, in the

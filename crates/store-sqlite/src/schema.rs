@@ -63,10 +63,7 @@ pub(crate) enum Owner {
 
 /// The format that a file of ours is in.
 pub(crate) fn format(connection: &Connection) -> Result<u32, StoreError> {
-    number(connection, "SELECT user_version FROM pragma_user_version")
-}
-
-fn number(connection: &Connection, query: &str) -> Result<u32, StoreError> {
+    let query = "SELECT user_version FROM pragma_user_version";
     connection.query_row(query, (), |row| row.get(0)).map_err(store_error)
 }
 
@@ -76,13 +73,17 @@ fn number(connection: &Connection, query: &str) -> Result<u32, StoreError> {
 ///
 /// `Foreign`, if somebody else's; `Format`, if of a newer version of ours.
 pub(crate) fn owner(connection: &Connection) -> Result<Owner, StoreError> {
-    let application = number(connection, "SELECT application_id FROM pragma_application_id")?;
-    let tables = number(connection, "SELECT count(*) FROM sqlite_schema")?;
-    match (application, format(connection)?, tables) {
+    // One statement, and so one state of the file: another process may be making the tables.
+    let query = "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+                 FROM pragma_application_id, pragma_user_version";
+    let marks = connection.query_row(query, (), |row| {
+        Ok((row.get::<_, u32>(0)?, row.get::<_, u32>(1)?, row.get::<_, u32>(2)?))
+    });
+    match marks.map_err(store_error)? {
         (APPLICATION, 1..=FORMAT, _) => Ok(Owner::Us),
         (APPLICATION, found, _) => Err(StoreError::Format { found, known: FORMAT }),
         (0, 0, 0) => Ok(Owner::Nobody),
-        _ => Err(StoreError::Foreign(format!(
+        (application, ..) => Err(StoreError::Foreign(format!(
             "it is a SQLite database of something else (application_id {application})"
         ))),
     }

@@ -217,3 +217,25 @@ impl fmt::Debug for SqliteStore {
         f.debug_struct("SqliteStore").field("path", &path).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Somebody who keeps the file locked for too long is an error that may pass, not a panic.
+    #[test]
+    fn a_file_that_is_busy_for_too_long_is_unavailable() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.timers");
+        let mut store = SqliteStore::open(&path).unwrap();
+        // Ten seconds are set for programs.
+        store.connection.busy_timeout(Duration::from_millis(10)).unwrap();
+        let other = Connection::open(&path).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let cancel = Change::Cancel { key: Key::new("a").unwrap() };
+        let error = store.commit(std::slice::from_ref(&cancel)).unwrap_err();
+        assert!(matches!(&error, StoreError::Unavailable(_)), "{error:?}");
+        other.execute_batch("ROLLBACK").unwrap();
+        assert_eq!(store.commit(&[cancel]).unwrap(), [Outcome::Absent]);
+    }
+}

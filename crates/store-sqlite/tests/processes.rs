@@ -12,7 +12,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
-use wheelhouse_durable::store::{Change, Key, Outcome, Put, Store, StoreError, Token, When};
+use wheelhouse_durable::store::{Change, Key, Outcome, Put, Store, Token, When};
 use wheelhouse_store_sqlite::SqliteStore;
 
 /// Where a child finds the file.
@@ -282,34 +282,22 @@ fn two_processes_share_the_jobs() {
     assert_eq!(rows(&mut store).len(), 0);
 }
 
-/// Many that open a file that is not there yet, at once.
+/// Many that open a file that is not there yet, at once: whoever looks at it while another makes the
+/// tables sees all of them or none. Forty files, since one in ten shows it where that is wrong.
 #[test]
 fn who_opens_a_new_file_first_does_not_matter() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.timers");
-    std::thread::scope(|scope| {
-        for n in 0..8 {
-            let path = &path;
-            scope.spawn(move || {
-                let mut store = SqliteStore::open(path).unwrap();
-                assert_eq!(one(&mut store, put(&format!("{n}"), 0)), Outcome::Done);
-            });
-        }
-    });
-    assert_eq!(rows(&mut SqliteStore::open(&path).unwrap()).len(), 8);
-}
-
-/// Somebody who keeps the file locked for too long is an error that may pass, not a panic.
-#[test]
-#[ignore = "takes ten seconds"]
-fn a_file_that_is_busy_for_too_long_is_unavailable() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.timers");
-    let mut store = SqliteStore::open(&path).unwrap();
-    let other = rusqlite::Connection::open(&path).unwrap();
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let error = store.commit(&[put("a", 0)]).unwrap_err();
-    assert!(matches!(&error, StoreError::Unavailable(_)), "{error:?}");
-    other.execute_batch("ROLLBACK").unwrap();
-    assert_eq!(one(&mut store, put("a", 0)), Outcome::Done);
+    for file in 0..40 {
+        let path = folder.path().join(format!("{file}.timers"));
+        std::thread::scope(|scope| {
+            for n in 0..8 {
+                let path = &path;
+                scope.spawn(move || {
+                    let mut store = SqliteStore::open(path).unwrap();
+                    assert_eq!(one(&mut store, put(&format!("{n}"), 0)), Outcome::Done);
+                });
+            }
+        });
+        assert_eq!(rows(&mut SqliteStore::open(&path).unwrap()).len(), 8);
+    }
 }
