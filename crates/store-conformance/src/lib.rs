@@ -44,6 +44,7 @@
 //! network fails.
 
 mod checks;
+pub mod history;
 mod model;
 mod random;
 mod rig;

@@ -1,0 +1,186 @@
+//! The checker.
+
+use super::log::{Begin, Event};
+use std::collections::BTreeMap;
+
+/// What a checker has seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// Calls of all processes.
+    pub calls: u64,
+    /// Of those, without an answer.
+    pub unanswered: u64,
+    /// Schedules that were answered.
+    pub scheduled: u64,
+    /// Cancellations that were answered `Cancelled`.
+    pub cancelled: u64,
+    /// Beginnings of runs.
+    pub begins: u64,
+    /// Acks that were accepted.
+    pub acked: u64,
+    /// Acks and retries that were refused.
+    pub refused: u64,
+    /// Processes that were killed.
+    pub killed: u64,
+}
+
+/// What is known of a key.
+#[derive(Default)]
+struct Facts {
+    called: bool,
+    acknowledged: bool,
+    /// When the first cancellation that was answered `Cancelled` returned.
+    cancelled: Option<u64>,
+    /// A cancellation may have taken effect without its answer.
+    may_be_cancelled: bool,
+    /// With the process that has it.
+    begins: Vec<(usize, Begin)>,
+    /// When the end of a run was called, by its token.
+    ends: BTreeMap<u64, u64>,
+    /// Tokens of acks that were accepted.
+    acked: Vec<u64>,
+}
+
+/// Checks the logs of all processes, from an empty store to one that was drained. `repeats`: the
+/// store repeats a call whose answer was lost, so that a cancellation may be answered `Absent`.
+///
+/// # Errors
+///
+/// The rule that was broken first, and by which key.
+pub fn check(logs: &[Vec<Event>], repeats: bool) -> Result<Checked, String> {
+    let mut checked = Checked::default();
+    let mut keys = BTreeMap::<&str, Facts>::new();
+    // Until when those that were killed are known to have lived.
+    let mut killed = BTreeMap::new();
+    for (process, log) in logs.iter().enumerate() {
+        if log.last() != Some(&Event::Over) {
+            killed.insert(process, log.iter().map(time).max().unwrap_or_default());
+        }
+        for event in log {
+            take(&mut keys, &mut checked, process, event, repeats);
+        }
+    }
+    checked.unanswered = checked.calls - checked.unanswered;
+    checked.killed = killed.len() as u64;
+    for (key, facts) in &mut keys {
+        facts.begins.sort_by_key(|(_, begin)| (begin.idempotency(), begin.token));
+        judge(facts, &killed).map_err(|why| format!("{key}: {why}"))?;
+    }
+    Ok(checked)
+}
+
+fn time(event: &Event) -> u64 {
+    match event {
+        Event::Call(.., at) | Event::Answer(_, _, _, at, _) => *at,
+        Event::Begin(begin) => begin.returned,
+        Event::Over => 0,
+    }
+}
+
+fn take<'e>(
+    keys: &mut BTreeMap<&'e str, Facts>,
+    checked: &mut Checked,
+    process: usize,
+    event: &'e Event,
+    repeats: bool,
+) {
+    match event {
+        Event::Call(what, key, token, at) => {
+            checked.calls += 1;
+            let facts = keys.entry(key).or_default();
+            match what.as_str() {
+                "schedule" => facts.called = true,
+                "cancel" => facts.may_be_cancelled = true,
+                _ => drop(facts.ends.insert(*token, *at)),
+            }
+        }
+        Event::Answer(what, key, token, at, outcome) => {
+            // Turned into the number without one in the end.
+            checked.unanswered += 1;
+            let facts = keys.entry(key).or_default();
+            match (what.as_str(), outcome.as_str()) {
+                // Nobody else schedules this key: it was this call, repeated.
+                ("schedule", "Done" | "Duplicate") => {
+                    facts.acknowledged = true;
+                    checked.scheduled += 1;
+                }
+                ("cancel", "Cancelled") => {
+                    facts.cancelled = Some(*at);
+                    checked.cancelled += 1;
+                }
+                ("cancel", "Absent") if repeats => {}
+                ("cancel", _) => facts.may_be_cancelled = false,
+                ("ack", "Done") => {
+                    facts.acked.push(*token);
+                    checked.acked += 1;
+                }
+                (_, "Superseded" | "Absent") => checked.refused += 1,
+                _ => {}
+            }
+        }
+        Event::Begin(begin) => {
+            checked.begins += 1;
+            keys.entry(&begin.key).or_default().begins.push((process, begin.clone()));
+        }
+        Event::Over => {}
+    }
+}
+
+/// All rules, of one key. Beginnings are in the order of occurrences, and of tokens in each.
+fn judge(facts: &Facts, killed: &BTreeMap<usize, u64>) -> Result<(), String> {
+    let Facts { begins, .. } = facts;
+    if !begins.is_empty() && !facts.called {
+        return Err("ran, and nobody scheduled it".into());
+    }
+    if facts.acknowledged
+        && begins.is_empty()
+        && facts.cancelled.is_none()
+        && !facts.may_be_cancelled
+    {
+        return Err("was acknowledged, and has neither run nor been cancelled".into());
+    }
+    for (_, begin) in begins {
+        if begin.now < begin.due {
+            return Err(format!("began at {}, due at {}", begin.now, begin.due));
+        }
+        if facts.cancelled.is_some_and(|cancelled| begin.called > cancelled) {
+            return Err("began after a cancellation was answered `Cancelled`".into());
+        }
+    }
+    for pair in begins.windows(2) {
+        let [(process, before), (_, after)] = pair else { continue };
+        if before.token == after.token {
+            return Err(format!("token {} was handed out twice", before.token));
+        }
+        let was_ended = facts.ends.get(&before.token).is_some_and(|at| *at < after.returned);
+        // A store may free the leases of a process that is gone.
+        let is_gone = killed.get(process).is_some_and(|lived| *lived < after.returned);
+        if after.now < before.until && !was_ended && !is_gone {
+            return Err(format!("began at {}, leased until {}", after.now, before.until));
+        }
+    }
+    acks(facts)
+}
+
+fn acks(facts: &Facts) -> Result<(), String> {
+    let mut accepted = BTreeMap::new();
+    for token in &facts.acked {
+        let found = facts.begins.iter().find(|(_, begin)| begin.token == *token);
+        let Some((_, begin)) = found else {
+            return Err(format!("token {token} was acked, and nobody had it"));
+        };
+        if accepted.insert(begin.idempotency(), *token).is_some() {
+            return Err(format!("{:?} was acked twice", begin.idempotency()));
+        }
+        let called = facts.ends.get(token).copied().unwrap_or_default();
+        let newer = |other: &Begin| other.token > *token && other.returned < called;
+        if facts.begins.iter().any(|(_, other)| newer(other)) {
+            return Err(format!("the ack of token {token} was accepted, and a newer one was out"));
+        }
+    }
+    let tokens: Vec<u64> = accepted.into_values().collect();
+    match tokens.is_sorted() {
+        true => Ok(()),
+        false => Err(format!("tokens of accepted acks do not grow: {tokens:?}")),
+    }
+}

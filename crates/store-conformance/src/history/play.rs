@@ -1,0 +1,142 @@
+//! What a process does: schedules, cancels, claims, ends runs; and writes all of it down.
+
+use super::log::{Begin, Event, Log, micros};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use std::thread;
+use std::time::{Duration, Instant};
+use wheelhouse_durable::store::{
+    Again, Change, Key, Kinds, Leased, Outcome, Put, Store, Timestamp, When,
+};
+
+const KIND: &str = "history/1";
+
+/// Short, so that a process that is stopped loses its leases.
+const LEASE: Duration = Duration::from_millis(150);
+
+/// How many occurrences a job that repeats has.
+const OCCURRENCES: u64 = 3;
+
+fn after(millis: u64) -> When {
+    When::After(Duration::from_millis(millis))
+}
+
+fn key(name: &str) -> Key {
+    Key::new(name).expect("a short key")
+}
+
+/// Works on the store for so long. `name` is that of the process, and of no other; an error of the
+/// store leaves a call without an answer.
+pub fn play(store: &mut dyn Store, log: &mut Log, name: &str, time: Duration) {
+    let mut random = Pcg64::seed_from_u64(micros());
+    let (begun, mut mine) = (Instant::now(), Vec::new());
+    while begun.elapsed() < time {
+        let new: Vec<String> =
+            (0..4).map(|n| format!("{name}-{}{}", mine.len() + n, repeats(n))).collect();
+        schedule(store, log, &new, &mut random);
+        mine.extend(new);
+        if random.random_ratio(1, 3) {
+            let which = random.random_range(0..mine.len());
+            one(store, log, "cancel", &mine[which], 0, Change::Cancel { key: key(&mine[which]) });
+        }
+        let leased = claim(store, log, 8);
+        // Some runs take longer than their lease.
+        let slow = if random.random_ratio(1, 10) { LEASE } else { Duration::ZERO };
+        thread::sleep(slow + Duration::from_millis(random.random_range(0..8)));
+        for leased in leased {
+            end(store, log, &leased, random.random_ratio(1, 8));
+        }
+    }
+    log.write(&Event::Over);
+}
+
+/// Every fourth job repeats.
+fn repeats(n: usize) -> &'static str {
+    if n % 4 == 3 { "-repeats" } else { "" }
+}
+
+/// All of them in one commit.
+fn schedule(store: &mut dyn Store, log: &mut Log, names: &[String], random: &mut Pcg64) {
+    let mut put = |name: &String| {
+        log.call("schedule", name, 0);
+        Change::Put(Put {
+            key: key(name),
+            kind: KIND.into(),
+            payload: name.clone().into_bytes(),
+            policy: String::new(),
+            when: after(random.random_range(0..60)),
+            replace: false,
+        })
+    };
+    let puts: Vec<_> = names.iter().map(&mut put).collect();
+    if let Ok(outcomes) = store.commit(&puts) {
+        for (name, outcome) in names.iter().zip(outcomes) {
+            log.answer("schedule", name, 0, outcome);
+        }
+    }
+}
+
+fn one(
+    store: &mut dyn Store,
+    log: &mut Log,
+    what: &str,
+    name: &str,
+    token: u64,
+    change: Change,
+) -> Option<Outcome> {
+    log.call(what, name, token);
+    let outcome = store.commit(&[change]).ok()?.pop()?;
+    log.answer(what, name, token, outcome);
+    Some(outcome)
+}
+
+fn claim(store: &mut dyn Store, log: &mut Log, max: usize) -> Vec<Leased> {
+    let (mut leased, called) = (Vec::new(), micros());
+    match store.claim(&Kinds::new([KIND]), max, LEASE, &mut leased) {
+        Ok(next) => begin(log, &leased, next.now, called),
+        Err(_) => thread::sleep(Duration::from_millis(5)),
+    }
+    leased
+}
+
+fn begin(log: &mut Log, leased: &[Leased], now: Timestamp, called: u64) {
+    for leased in leased {
+        log.write(&Event::Begin(Begin::of(leased, now, called)));
+    }
+}
+
+/// Acks, or has it tried again.
+fn end(store: &mut dyn Store, log: &mut Log, leased: &Leased, fails: bool) {
+    let (job, token) = (&leased.job, leased.token);
+    let (name, key) = (job.key.to_string(), job.key.clone());
+    let occurrence = job.occurrence + 1;
+    let repeats = name.ends_with("-repeats") && occurrence < OCCURRENCES;
+    let again = repeats.then(|| Again { when: after(5), occurrence });
+    let (what, change) = if fails {
+        ("retry", Change::Retry { key, token, when: after(5) })
+    } else {
+        ("ack", Change::Ack { key, token, again })
+    };
+    one(store, log, what, &name, token.0, change);
+}
+
+/// Runs all that is left, at the end of a history.
+///
+/// # Panics
+///
+/// If there is something left after ten seconds.
+pub fn drain(store: &mut dyn Store, log: &mut Log) {
+    let begun = Instant::now();
+    loop {
+        for leased in claim(store, log, 256) {
+            end(store, log, &leased, false);
+        }
+        let mut left = 0;
+        store.scan(None, 1, &mut |_| left += 1).expect("a scan succeeds");
+        if left == 0 {
+            return log.write(&Event::Over);
+        }
+        assert!(begun.elapsed() < Duration::from_secs(10), "something is never handed out");
+        thread::sleep(Duration::from_millis(2));
+    }
+}

@@ -1,0 +1,218 @@
+//! The checker of histories finds what each of its rules is for, and stores that break them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+use wheelhouse_durable::store::{
+    Change, Dead, Entry, Key, Kind, Kinds, Leased, MemoryStore, Next, Outcome, Store, StoreError,
+    Timestamp, Waker,
+};
+use wheelhouse_store_conformance::history::{Begin, Checked, Event, Log, check, drain, play, read};
+
+fn call(what: &str, token: u64, at: u64) -> Event {
+    Event::Call(what.into(), "a".into(), token, at)
+}
+
+fn answer(what: &str, token: u64, at: u64, outcome: &str) -> Event {
+    Event::Answer(what.into(), "a".into(), token, at, outcome.into())
+}
+
+/// At so many milliseconds, leased for ten; due at 10.
+fn begin(token: u64, now: u64) -> Event {
+    Event::Begin(Begin {
+        key: "a".into(),
+        generation: 1,
+        occurrence: 0,
+        attempt: token,
+        token,
+        due: 10,
+        now,
+        until: now + 10,
+        called: now * 1_000,
+        returned: now * 1_000 + 100,
+    })
+}
+
+/// Scheduled and acknowledged, then this, then the end.
+fn scheduled(then: &[Event]) -> Vec<Event> {
+    let begun = [call("schedule", 0, 1_000), answer("schedule", 0, 2_000, "Done")];
+    [&begun, then, &[Event::Over]].concat()
+}
+
+fn refused(logs: &[Vec<Event>], why: &str) {
+    let error = check(logs, false).expect_err("it is refused");
+    assert!(error.contains(why), "{error}");
+}
+
+fn acked(token: u64, at: u64) -> [Event; 2] {
+    [call("ack", token, at), answer("ack", token, at + 100, "Done")]
+}
+
+#[test]
+fn sound_histories_pass() {
+    let ran = [&[begin(1, 10)], &acked(1, 11_000)[..]].concat();
+    let checked = check(&[scheduled(&ran)], false).unwrap();
+    assert_eq!((checked.calls, checked.begins, checked.acked, checked.killed), (2, 1, 1, 0));
+    let cancelled = [call("cancel", 0, 3_000), answer("cancel", 0, 4_000, "Cancelled")];
+    assert_eq!(check(&[scheduled(&cancelled)], false).unwrap().cancelled, 1);
+    // Nobody knows whether it was scheduled, and whether this cancelled it.
+    let killed = vec![call("schedule", 0, 1_000)];
+    assert_eq!(check(&[killed], false).unwrap().unanswered, 1);
+    check(&[scheduled(&[call("cancel", 0, 3_000)])], false).unwrap();
+    // A lease that ran out, and one of a process that was killed.
+    let again = [&[begin(1, 10), begin(2, 20)], &acked(2, 21_000)[..]].concat();
+    check(&[scheduled(&again)], false).unwrap();
+    let mut killed = scheduled(&[begin(1, 10)]);
+    killed.pop();
+    check(&[killed, vec![begin(2, 15), Event::Over]], false).unwrap();
+}
+
+#[test]
+fn each_rule_is_checked() {
+    refused(&[scheduled(&[])], "neither run nor been cancelled");
+    let absent = [call("cancel", 0, 3_000), answer("cancel", 0, 4_000, "Absent")];
+    refused(&[scheduled(&absent)], "neither run nor been cancelled");
+    refused(&[vec![begin(1, 10), Event::Over]], "nobody scheduled it");
+    refused(&[scheduled(&[begin(1, 9)])], "began at 9, due at 10");
+    let cancelled = [call("cancel", 0, 3_000), answer("cancel", 0, 4_000, "Cancelled")];
+    refused(&[scheduled(&[&cancelled[..], &[begin(1, 10)]].concat())], "after a cancellation");
+    refused(&[scheduled(&[begin(1, 10), begin(2, 19)])], "leased until 20");
+    refused(&[scheduled(&[begin(1, 10), begin(1, 20)])], "handed out twice");
+    let other = vec![begin(2, 20), Event::Over];
+    let twice = [&[begin(1, 10)][..], &acked(1, 11_000), &acked(2, 21_000)].concat();
+    refused(&[scheduled(&twice), other.clone()], "acked twice");
+    let late = [&[begin(1, 10)][..], &acked(1, 21_000)].concat();
+    refused(&[scheduled(&late), other], "a newer one was out");
+    refused(&[scheduled(&acked(7, 11_000))], "nobody had it");
+    // The first occurrence is acked by a newer token than the second.
+    let Event::Begin(second) = begin(1, 40) else { unreachable!() };
+    let second = Event::Begin(Begin { occurrence: 1, ..second });
+    let falling = [&[begin(2, 10)][..], &acked(2, 11_000), &[second], &acked(1, 41_000)].concat();
+    refused(&[scheduled(&falling)], "do not grow");
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    None,
+    AckComparesNoTokens,
+    ClaimMovesNoVisibility,
+    LosesJobs,
+    Early,
+}
+
+/// A store in memory with a fault.
+#[derive(Clone)]
+struct Faulty {
+    store: MemoryStore,
+    fault: Fault,
+    lost: Arc<AtomicBool>,
+}
+
+impl Store for Faulty {
+    fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+        let mut changes = changes.to_vec();
+        for change in &mut changes {
+            if let (Fault::AckComparesNoTokens, Change::Ack { key, token, .. }) =
+                (self.fault, &mut *change)
+            {
+                let row = self.store.find(key)?;
+                row.and_then(|row| row.state.lease()).iter().for_each(|its| *token = its.token);
+            }
+        }
+        if self.fault == Fault::LosesJobs
+            && changes.len() > 1
+            && !self.lost.swap(true, Ordering::SeqCst)
+        {
+            return Ok(vec![Outcome::Done; changes.len()]);
+        }
+        self.store.commit(&changes)
+    }
+
+    fn claim(
+        &mut self,
+        kinds: &Kinds,
+        max: usize,
+        visibility: Duration,
+        into: &mut Vec<Leased>,
+    ) -> Result<Next, StoreError> {
+        let mut next = self.store.claim(kinds, max, visibility, into)?;
+        if self.fault == Fault::ClaimMovesNoVisibility {
+            let visibility = Duration::ZERO;
+            let back = into.iter().map(|Leased { job, token, .. }| Change::Extend {
+                key: job.key.clone(),
+                token: *token,
+                visibility,
+            });
+            self.store.commit(&back.collect::<Vec<_>>())?;
+        }
+        if self.fault == Fault::Early {
+            next.now = Timestamp::from_millis(next.now.as_millis() - 1_000);
+        }
+        Ok(next)
+    }
+
+    fn wake_by(&mut self, waker: Waker) {
+        self.store.wake_by(waker);
+    }
+
+    fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {
+        self.store.find(key)
+    }
+
+    fn scan(
+        &mut self,
+        after: Option<&Key>,
+        max: usize,
+        each: &mut dyn FnMut(&Entry),
+    ) -> Result<(), StoreError> {
+        self.store.scan(after, max, each)
+    }
+
+    fn dead(
+        &mut self,
+        after: Option<u64>,
+        max: usize,
+        each: &mut dyn FnMut(&Dead),
+    ) -> Result<(), StoreError> {
+        self.store.dead(after, max, each)
+    }
+
+    fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
+        self.store.kinds(each)
+    }
+}
+
+/// Four threads that play processes on one store.
+fn played(fault: Fault) -> Result<Checked, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Faulty { store: MemoryStore::new(), fault, lost: Arc::default() };
+    let path = |name: &str| folder.path().join(name);
+    let names: Vec<String> = (0..4).map(|n| format!("p{n}")).collect();
+    thread::scope(|scope| {
+        for name in &names {
+            let (mut store, mut log) = (store.clone(), Log::create(&path(name)));
+            scope.spawn(move || play(&mut store, &mut log, name, Duration::from_secs(2)));
+        }
+    });
+    drain(&mut store.clone(), &mut Log::create(&path("drain")));
+    let names = names.iter().map(String::as_str).chain(["drain"]);
+    check(&names.map(|name| read(&path(name))).collect::<Vec<_>>(), false)
+}
+
+#[test]
+fn planted_faults_are_found() {
+    let checked = played(Fault::None).unwrap();
+    eprintln!("{checked:?}");
+    assert!(checked.acked > 100 && checked.cancelled > 0 && checked.refused > 0, "{checked:?}");
+    for (fault, why) in [
+        (Fault::AckComparesNoTokens, "a newer one was out"),
+        (Fault::ClaimMovesNoVisibility, "leased until"),
+        (Fault::LosesJobs, "neither run nor been cancelled"),
+        (Fault::Early, "due at"),
+    ] {
+        let error = played(fault).expect_err("it is found");
+        eprintln!("{fault:?}: {error}");
+        assert!(error.contains(why), "{fault:?}: {error}");
+    }
+}
