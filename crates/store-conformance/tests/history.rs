@@ -84,7 +84,8 @@ fn each_rule_is_checked() {
     refused(&[scheduled(&twice), other.clone()], "acked twice");
     let late = [&[begin(1, 10)][..], &acked(1, 21_000)].concat();
     refused(&[scheduled(&late), other], "a newer one was out");
-    refused(&[scheduled(&acked(7, 11_000))], "nobody had it");
+    let unknown = [&[begin(1, 10)][..], &acked(7, 11_000)].concat();
+    refused(&[scheduled(&unknown)], "nobody had it");
     // The first occurrence is acked by a newer token than the second.
     let Event::Begin(second) = begin(1, 40) else { unreachable!() };
     let second = Event::Begin(Begin { occurrence: 1, ..second });

@@ -173,7 +173,11 @@ fn acks(facts: &Facts) -> Result<(), String> {
             return Err(format!("{:?} was acked twice", begin.idempotency()));
         }
         let called = facts.ends.get(token).copied().unwrap_or_default();
-        let newer = |other: &Begin| other.token > *token && other.returned < called;
+        let newer = |other: &Begin| {
+            other.idempotency() == begin.idempotency()
+                && other.token > *token
+                && other.returned < called
+        };
         if facts.begins.iter().any(|(_, other)| newer(other)) {
             return Err(format!("the ack of token {token} was accepted, and a newer one was out"));
         }
