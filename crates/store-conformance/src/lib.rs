@@ -37,11 +37,17 @@
 //! wheelhouse_store_conformance::store_suite!(bed);
 //! ```
 //!
+//! # Processes
+//!
+//! What several processes do to one store while they are stopped, killed and cut off is no
+//! sequence of calls. [`history`] has each write down what it asked and what was answered, and a
+//! checker that reads all of it: who was acknowledged ran or was cancelled, acks are accepted once,
+//! nothing is early.
+//!
 //! # What it cannot see
 //!
-//! That a commit survives a killed process or a power cut, and that of a batch which fails nothing
-//! is done: a store shows that with its own kill loops. And what happens between machines whose
-//! network fails.
+//! That a commit survives a power cut, and that of a batch which fails nothing is done: a store
+//! shows that with its own loops.
 
 mod checks;
 pub mod history;
