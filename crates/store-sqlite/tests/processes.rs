@@ -13,6 +13,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 use wheelhouse_durable::store::{Change, Key, Outcome, Put, Store, Token, When};
+use wheelhouse_store_conformance::history;
 use wheelhouse_store_sqlite::SqliteStore;
 
 /// Where a child finds the file.
@@ -282,8 +283,8 @@ fn two_processes_share_the_jobs() {
     assert_eq!(rows(&mut store).len(), 0);
 }
 
-/// Many that open a file that is not there yet, at once: whoever looks at it while another makes the
-/// tables sees all of them or none. Forty files, since one in ten shows it where that is wrong.
+/// Many that open a file that is not there yet, at once: whoever looks at it while another makes
+/// the tables sees all of them or none. Forty files, since one in ten shows it where that is wrong.
 #[test]
 fn who_opens_a_new_file_first_does_not_matter() {
     let folder = tempfile::tempdir().unwrap();
@@ -300,4 +301,19 @@ fn who_opens_a_new_file_first_does_not_matter() {
         });
         assert_eq!(rows(&mut SqliteStore::open(&path).unwrap()).len(), 8);
     }
+}
+
+#[test]
+#[ignore = "a child"]
+fn plays() {
+    history::child(|path| Ok(Box::new(SqliteStore::open(path)?)));
+}
+
+/// Of processes that are stopped and killed.
+#[test]
+fn a_history_of_three_processes_is_sound() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.timers");
+    let store = Box::new(SqliteStore::open(&path).unwrap());
+    history::trial(path.to_str().unwrap(), folder.path(), false, |_| {}, store);
 }

@@ -55,6 +55,16 @@ macro_rules! failure_suite {
     };
 }
 
+/// Cuts every connection through a proxy, also one on which an answer was lost before.
+pub fn cut_off(proxy: &Proxy, answers_are_lost: bool) {
+    if answers_are_lost {
+        proxy.set(Network::LosesAnswers);
+        thread::sleep(millis(20));
+    }
+    proxy.set(Network::Cut);
+    proxy.set(Network::Sound);
+}
+
 const KIND: &str = "work/1";
 const SHORT: Duration = Duration::from_secs(1);
 const LONG: Duration = Duration::from_secs(10);

@@ -11,8 +11,8 @@ use std::sync::LazyLock;
 
 pub(super) const STORES: Experiment = Experiment {
     name: "durable-stores",
-    about: "durable jobs on SQLite and Redis with many pending, in the run that is kept: schedules, \
-        cancellations and runs a second, beside a million timers of half an hour",
+    about: "durable jobs on SQLite and Redis with many pending, in the run that is kept: \
+        schedules, cancellations and runs a second, beside a million timers of half an hour",
     run,
 };
 

@@ -23,4 +23,4 @@ mod trial;
 pub use check::{Checked, check};
 pub use log::{Begin, Event, Log, read};
 pub use play::{drain, play};
-pub use trial::{Trial, trial};
+pub use trial::{child, trial};

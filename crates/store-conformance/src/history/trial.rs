@@ -1,49 +1,74 @@
 //! Processes on one store that are stopped and killed, and the check of what they wrote.
+//!
+//! The processes run the test program itself: its ignored test `plays`, which calls [`child`]. What
+//! they are told is in their environment.
 
-use super::{Checked, Log, check, drain, read};
+use super::{Checked, Log, check, drain, play, read};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
+use std::env;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
-use wheelhouse_durable::store::Store;
+use wheelhouse_durable::store::{Store, StoreError};
 
-/// How many processes, and for how long.
-#[derive(Clone, Copy, Debug)]
-pub struct Trial {
-    /// At a time.
-    pub processes: usize,
-    /// In which they are stopped and killed.
-    pub time: Duration,
-    /// Whether the store repeats calls whose answer was lost.
-    pub repeats: bool,
+/// How long a trial takes.
+const TIME: Duration = Duration::from_secs(4);
+const PROCESSES: usize = 3;
+
+const PLACE: &str = "WHEELHOUSE_TEST_PLACE";
+const NAME: &str = "WHEELHOUSE_TEST_NAME";
+const LOG: &str = "WHEELHOUSE_TEST_LOG";
+
+/// What a process of a trial does until it is killed: plays on the store that is opened at the
+/// trial's place, which is tried until it succeeds.
+///
+/// # Panics
+///
+/// If it was not started by a trial, or cannot write its log.
+pub fn child(open: impl Fn(&str) -> Result<Box<dyn Store>, StoreError>) {
+    let told = |name| env::var(name).expect("run by its parent");
+    let mut log = Log::create(Path::new(&told(LOG)));
+    let mut store = loop {
+        match open(&told(PLACE)) {
+            Ok(store) => break store,
+            Err(_) => thread::sleep(Duration::from_millis(10)),
+        }
+    };
+    play(&mut *store, &mut log, &told(NAME), 10 * TIME);
 }
 
-/// Starts processes by `command`, which is told the name of each and where its log is to be; stops,
-/// continues, kills and starts them again at random, and calls `disturb` in between. Then drains
-/// the store and checks.
+fn start(place: &str, name: &str, log: &Path) -> Child {
+    let mut command = Command::new(env::current_exe().expect("a path"));
+    command.args(["--exact", "plays", "--ignored", "--nocapture"]).stdout(Stdio::null());
+    command.env(PLACE, place).env(NAME, name).env(LOG, log).spawn().expect("a child")
+}
+
+/// Starts three processes that are to open the store at `place`; stops, continues, kills and starts
+/// them again at random for four seconds, and calls `disturb` while one is stopped. Then drains the
+/// store and checks. `repeats`: whether the store repeats calls whose answer was lost.
 ///
 /// # Panics
 ///
 /// If a rule is broken, or hardly anything was done.
 pub fn trial(
-    trial: Trial,
-    folder: &Path,
-    command: impl Fn(&str, &Path) -> Command,
+    place: &str,
+    logs: &Path,
+    repeats: bool,
     mut disturb: impl FnMut(u32),
     mut store: Box<dyn Store>,
 ) -> Checked {
+    let (folder, mut logs) = (logs, Vec::<PathBuf>::new());
     let mut random = Pcg64::seed_from_u64(17);
-    let mut logs: Vec<PathBuf> = Vec::new();
-    let mut start = || -> Child {
+    let mut next = || {
         let name = format!("p{}", logs.len());
         logs.push(folder.join(&name));
-        command(&name, &logs[logs.len() - 1]).spawn().expect("a child")
+        start(place, &name, &logs[logs.len() - 1])
     };
-    let mut children: Vec<Child> = (0..trial.processes).map(|_| start()).collect();
+    let mut children: Vec<Child> = (0..PROCESSES).map(|_| next()).collect();
     let (begun, mut stops, mut kills) = (Instant::now(), 0, 0);
-    while begun.elapsed() < trial.time {
+    while begun.elapsed() < TIME {
         // Longer than the lease: the stopped one comes back superseded.
         thread::sleep(Duration::from_millis(random.random_range(50..150)));
         let which = random.random_range(0..children.len());
@@ -56,7 +81,7 @@ pub fn trial(
         } else {
             children[which].kill().expect("a kill");
             children[which].wait().expect("its end");
-            children[which] = start();
+            children[which] = next();
             kills += 1;
         }
     }
@@ -67,7 +92,7 @@ pub fn trial(
     logs.push(folder.join("drain"));
     drain(&mut *store, &mut Log::create(&logs[logs.len() - 1]));
     let logs: Vec<_> = logs.iter().filter(|log| log.exists()).map(|log| read(log)).collect();
-    let checked = check(&logs, trial.repeats).unwrap_or_else(|why| panic!("{why}"));
+    let checked = check(&logs, repeats).unwrap_or_else(|why| panic!("{why}"));
     eprintln!("{stops} stops, {kills} kills: {checked:?}");
     assert!(stops > 2 && kills > 0 && checked.scheduled > 100 && checked.acked > 50);
     checked
