@@ -290,7 +290,7 @@ mod tests {
         let rate = "--rate changes nothing: it is used by fires, periodic only";
         assert_eq!(unused(&["--experiment", "pairs", "--rate", "5", "--seconds", "1"]), [rate]);
         let jobs = "--jobs changes nothing: it is used by pairs-beside, pairs-window, \
-                    pairs-across, schedule, refresh, sessions, audit only";
+                    pairs-across, schedule, refresh, refresh-opened, sessions, audit only";
         assert_eq!(
             unused(&["--experiment", "pairs-alone,fires", "--jobs", "5", "--rate", "5"]),
             [jobs]

@@ -19,6 +19,7 @@ use crate::figures::Played;
 use crate::load::Load;
 use anyhow::Result;
 use pairs::Cancels;
+use refresh::Opens;
 use std::time::Duration;
 use wheelhouse_present::units;
 use wheelhouse_present::unknown;
@@ -38,6 +39,8 @@ pub enum Experiment {
     Schedule,
     /// Moving sessions to a later time.
     Refresh,
+    /// The same of sessions that one thread has opened.
+    RefreshOpened,
     /// Jobs that fire at a rate.
     Fires,
     /// Periodic jobs.
@@ -52,13 +55,14 @@ pub enum Experiment {
 
 impl Experiment {
     /// All of them, in the order of the report.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::PairsAlone,
         Self::PairsBeside,
         Self::PairsWindow,
         Self::PairsAcross,
         Self::Schedule,
         Self::Refresh,
+        Self::RefreshOpened,
         Self::Fires,
         Self::Periodic,
         Self::Sessions,
@@ -75,6 +79,7 @@ impl Experiment {
             Self::PairsAcross => "pairs-across",
             Self::Schedule => "schedule",
             Self::Refresh => "refresh",
+            Self::RefreshOpened => "refresh-opened",
             Self::Fires => "fires",
             Self::Periodic => "periodic",
             Self::Sessions => "sessions",
@@ -108,6 +113,10 @@ impl Experiment {
             Self::Refresh => {
                 format!("{} sessions moved to later, {closed}", count(load.sessions))
             }
+            Self::RefreshOpened => format!(
+                "{} sessions that one thread has opened moved to later, {closed}",
+                count(load.sessions)
+            ),
             Self::Fires => format!(
                 "{} jobs a second for {:?}, open loop, delays of 10 ms to 1 s; how late they run",
                 count(load.rate),
@@ -138,7 +147,7 @@ impl Experiment {
                 pairs::NOTES
             }
             Self::Schedule => schedule::NOTES,
-            Self::Refresh => refresh::NOTES,
+            Self::Refresh | Self::RefreshOpened => refresh::NOTES,
             Self::Fires => fires::NOTES,
             Self::Periodic => periodic::NOTES,
             Self::Sessions => sessions::NOTES,
@@ -156,7 +165,7 @@ impl Experiment {
                 load.pairs_time + each(load.pending)
             }
             Self::Schedule => each(load.pending),
-            Self::Refresh => load.pairs_time + each(load.sessions),
+            Self::Refresh | Self::RefreshOpened => load.pairs_time + each(load.sessions),
             Self::Fires => load.fires_time + Duration::from_secs(1),
             Self::Periodic => load.period * (periodic::times(load) + 1),
             Self::Sessions => load.ttl * 5 / 2,
@@ -169,9 +178,11 @@ impl Experiment {
     pub(crate) fn options(self) -> &'static [&'static str] {
         match self {
             Self::PairsAlone => &["producers", "seconds"],
-            Self::PairsBeside | Self::PairsWindow | Self::PairsAcross | Self::Refresh => {
-                &["producers", "jobs", "seconds"]
-            }
+            Self::PairsBeside
+            | Self::PairsWindow
+            | Self::PairsAcross
+            | Self::Refresh
+            | Self::RefreshOpened => &["producers", "jobs", "seconds"],
             Self::Fires | Self::Periodic => &["rate", "seconds"],
             Self::Sessions => &["jobs", "ttl"],
             Self::Schedule | Self::Audit => &["producers", "jobs"],
@@ -206,7 +217,7 @@ impl Experiment {
                 vec![producers(), pending(), window(), pairs_time()]
             }
             Self::Schedule => vec![producers(), pending()],
-            Self::Refresh => {
+            Self::Refresh | Self::RefreshOpened => {
                 vec![producers(), jobs(load.sessions, whole.sessions), pairs_time()]
             }
             Self::Fires => {
@@ -242,7 +253,8 @@ impl Experiment {
             Self::PairsWindow => pairs(load.pending, Cancels::Oldest),
             Self::PairsAcross => pairs(load.pending, Cancels::Others),
             Self::Schedule => schedule::play(start()?, load),
-            Self::Refresh => refresh::play(start, load),
+            Self::Refresh => refresh::play(start, load, Opens::Each),
+            Self::RefreshOpened => refresh::play(start, load, Opens::One),
             Self::Fires => fires::play(start()?, load),
             Self::Periodic => periodic::play(start()?, load),
             Self::Sessions => sessions::play(start()?, load),
@@ -251,7 +263,7 @@ impl Experiment {
         }
     }
 
-    /// Those of these names, in the order of the report; all if none is named. `pairs` names four.
+    /// Those of these names, in the order of the report; all if none is named. `pairs` names four, `refresh` two.
     ///
     /// # Errors
     ///
@@ -288,16 +300,23 @@ mod tests {
         use Experiment::*;
         let whole = Load::whole;
         let pairs = [PairsAlone, PairsBeside, PairsWindow, PairsAcross];
+        let refreshes = [Refresh, RefreshOpened];
         let shorter = Load { pairs_time: whole().pairs_time / 2, ..whole() };
         let less = [
-            (Load { producers: 1, ..whole() }, [&pairs[..], &[Schedule, Refresh, Audit]].concat()),
-            (shorter, [&pairs[..], &[Refresh]].concat()),
+            (
+                Load { producers: 1, ..whole() },
+                [&pairs[..], &[Schedule], &refreshes, &[Audit]].concat(),
+            ),
+            (shorter, [&pairs[..], &refreshes].concat()),
             (Load { pending: whole().pending - 1, ..whole() }, [&pairs[1..], &[Schedule]].concat()),
             (Load { window: whole().window - 1, ..whole() }, vec![PairsWindow, PairsAcross]),
             (Load { rate: whole().rate - 1, ..whole() }, vec![Fires, Periodic]),
             (Load { fires_time: whole().fires_time / 2, ..whole() }, vec![Fires, Periodic]),
             (Load { tick: whole().tick * 2, ..whole() }, vec![Fires]),
-            (Load { sessions: whole().sessions - 1, ..whole() }, vec![Refresh, Sessions]),
+            (
+                Load { sessions: whole().sessions - 1, ..whole() },
+                vec![Refresh, RefreshOpened, Sessions],
+            ),
             (Load { ttl: whole().ttl * 2, ..whole() }, vec![Sessions]),
             (Load { burst: 9, ..whole() }, vec![Audit]),
             (Load { idle_time: Duration::ZERO, ..whole() }, vec![Idle]),

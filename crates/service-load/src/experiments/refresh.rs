@@ -1,7 +1,9 @@
 //! Moving sessions to a later time, as often as the producers can.
 //!
 //! Sessions are opened with a deadline that is near. Each producer moves its own to an hour from
-//! now, in random order, round after round. None may have expired when the deadline at which it was
+//! now, in random order, round after round. It has opened them itself, as a server does that has a
+//! thread for each core; or one thread has opened all, as one does that accepts connections for the
+//! others: then what a facility keeps apart for each thread is all in one place. None may have expired when the deadline at which it was
 //! opened has passed: so that a refresh which does nothing is found out.
 
 use super::faults::Faults;
@@ -35,6 +37,13 @@ const ATTEMPTS: u32 = 6;
 
 /// The clock is read once for so many.
 const AT_ONCE: usize = 16;
+
+/// Who opens the sessions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opens {
+    Each,
+    One,
+}
 
 /// A thread that refreshes.
 struct Producer<F: Facility> {
@@ -80,10 +89,14 @@ impl<F: Facility> Producer<F> {
     }
 }
 
-pub(super) fn play<F: Facility>(start: &dyn Fn() -> Result<F>, load: &Load) -> Result<Played> {
+pub(super) fn play<F: Facility>(
+    start: &dyn Fn() -> Result<F>,
+    load: &Load,
+    opens: Opens,
+) -> Result<Played> {
     let mut near = (FOR_EACH * load.sessions).max(AT_LEAST) + load.pairs_time;
     for _ in 0..ATTEMPTS {
-        if let Some(played) = attempt(start()?, load, near)? {
+        if let Some(played) = attempt(start()?, load, opens, near)? {
             return Ok(played);
         }
         near *= 2;
@@ -92,17 +105,16 @@ pub(super) fn play<F: Facility>(start: &dyn Fn() -> Result<F>, load: &Load) -> R
 }
 
 /// One play with sessions that are due so soon; `None` if that was too soon.
-fn attempt<F: Facility>(facility: F, load: &Load, near: Duration) -> Result<Option<Played>> {
+fn attempt<F: Facility>(
+    facility: F,
+    load: &Load,
+    opens: Opens,
+    near: Duration,
+) -> Result<Option<Played>> {
     let due = Instant::now() + near;
     // One for all producers: by their numbers sessions have their keys.
     let ledger = Ledger::new(Instant::now(), load.sessions as usize);
-    let mut next = 0;
-    let open = |sessions| {
-        let numbers = next..next + sessions as u32;
-        next = numbers.end;
-        Producer::open(&facility, &ledger, numbers, due)
-    };
-    let mut producers: Vec<_> = shares(load.sessions, load.producers).map(open).collect();
+    let mut producers = open_all(&facility, load, opens, &ledger, due);
     let all = load.sessions as usize;
     facility.settle(all)?;
     (load.seed..).zip(&mut producers).for_each(|(seed, producer)| producer.shuffle(seed));
@@ -134,6 +146,29 @@ fn attempt<F: Facility>(facility: F, load: &Load, near: Duration) -> Result<Opti
     let mut figures = vec![Figure::rate("refreshes/s", refreshes, settled.as_nanos() as f64)];
     figures.extend(Figure::cpu("CPU/refresh", used, used_then, refreshes));
     Ok(Some(Ok(figures)))
+}
+
+fn open_all<F: Facility>(
+    facility: &F,
+    load: &Load,
+    opens: Opens,
+    ledger: &Arc<Ledger>,
+    due: Instant,
+) -> Vec<Producer<F>> {
+    let mut next = 0;
+    let numbers = shares(load.sessions, load.producers).map(|sessions| {
+        let numbers = next..next + sessions as u32;
+        next = numbers.end;
+        numbers
+    });
+    let open = |numbers| Producer::open(facility, ledger, numbers, due);
+    if opens == Opens::One {
+        return numbers.map(open).collect();
+    }
+    thread::scope(|scope| {
+        let threads: Vec<_> = numbers.map(|numbers| scope.spawn(move || open(numbers))).collect();
+        threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
+    })
 }
 
 /// Those that did not panic come back.

@@ -19,7 +19,8 @@ pub use wheelhouse::{ByHandle, ByKey, Wheelhouse};
 
 use crate::contender::{Contender, Entry};
 use crate::experiments::Experiment::{
-    self, Audit, Fires, Idle, PairsBeside, PairsWindow, Periodic, Refresh, Schedule, Sessions,
+    self, Audit, Fires, Idle, PairsBeside, PairsWindow, Periodic, Refresh, RefreshOpened, Schedule,
+    Sessions,
 };
 use std::time::Duration;
 
@@ -48,7 +49,7 @@ fn ours() -> Vec<Box<dyn Contender>> {
         Entry::of_some(
             "wheelhouse-keys",
             "the same, sessions under a key and refreshed by it",
-            &[Refresh, Sessions],
+            &[Refresh, RefreshOpened, Sessions],
             |tick| Wheelhouse::<ByKey>::start(tick, None),
         ),
         Entry::of_some(
