@@ -100,12 +100,16 @@
 //! wakes the driver more often when much is due: at 100,000 runs a second a tick of 50 us takes
 //! half as much processor time again as one of a millisecond. Where lateness does not matter, a
 //! [`slack`](Builder::slack), of the service or of a [job](OneShot::slack), puts wake-ups together.
+//! A [periodic](Periodic) job has one of a thousandth of its period by default, and of a
+//! millisecond at most: 100,000 of them with a period of a second take 0.55 us of processor time a
+//! run, and 2.55 us without.
 //! Linux adds up to 50 us of its own, unless the [timer slack](Builder::timer_slack) is less.
 //!
 //! # What is promised
 //!
 //! 1. **Never early.** A run begins at its time or later. Deadlines are rounded up to the
-//!    [tick](Builder::tick), or to the [slack](Builder::slack).
+//!    [tick](Builder::tick), or to the [slack](Builder::slack), which [periodic](Periodic) jobs have
+//!    by default.
 //! 2. **No drift.** At a fixed rate, deadlines are whole periods from the first, whatever was late.
 //! 3. **In order.** Runs are handed out in the order of their deadlines' ticks; on one thread they
 //!    run in that order, and values that are sent arrive in it, workers or not. Of one tick, those

@@ -263,7 +263,8 @@ impl Experiment {
         }
     }
 
-    /// Those of these names, in the order of the report; all if none is named. `pairs` names four, `refresh` two.
+    /// Those of these names, in the order of the report; all if none is named. `pairs` names four,
+    /// `refresh` two.
     ///
     /// # Errors
     ///

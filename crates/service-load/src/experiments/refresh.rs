@@ -3,8 +3,10 @@
 //! Sessions are opened with a deadline that is near. Each producer moves its own to an hour from
 //! now, in random order, round after round. It has opened them itself, as a server does that has a
 //! thread for each core; or one thread has opened all, as one does that accepts connections for the
-//! others: then what a facility keeps apart for each thread is all in one place. None may have expired when the deadline at which it was
-//! opened has passed: so that a refresh which does nothing is found out.
+//! others: then what a facility keeps apart for each thread is all in one place.
+//!
+//! None may have expired when the deadline at which it was opened has passed: so that a refresh
+//! which does nothing is found out.
 
 use super::faults::Faults;
 use super::schedule::shares;

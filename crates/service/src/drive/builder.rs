@@ -112,8 +112,9 @@ impl Builder {
     }
 
     /// Lets runs be late by as much, so that the thread wakes up once for those that are due close
-    /// together: deadlines are rounded up to whole multiples of this. None by default. A job may
-    /// have [its own](crate::OneShot::slack). Periods may be shorter.
+    /// together: deadlines are rounded up to whole multiples of this. None by default, but for
+    /// [periodic](crate::Periodic) jobs. A job may have [its own](crate::OneShot::slack). Periods
+    /// may be shorter.
     ///
     /// Beside a coarser tick, this leaves the resolution as it is for the jobs that need it.
     pub fn slack(mut self, slack: Duration) -> Self {
