@@ -108,8 +108,8 @@
 //! # What is promised
 //!
 //! 1. **Never early.** A run begins at its time or later. Deadlines are rounded up to the
-//!    [tick](Builder::tick), or to the [slack](Builder::slack), which [periodic](Periodic) jobs have
-//!    by default.
+//!    [tick](Builder::tick), or to the [slack](Builder::slack), which periodic jobs have by
+//!    default.
 //! 2. **No drift.** At a fixed rate, deadlines are whole periods from the first, whatever was late.
 //! 3. **In order.** Runs are handed out in the order of their deadlines' ticks; on one thread they
 //!    run in that order, and values that are sent arrive in it, workers or not. Of one tick, those
