@@ -1,15 +1,17 @@
 //! What the program has allocated.
 //!
-//! The allocator of the whole program counts: two additions for each allocation, everything else is
-//! the system's.
+//! The allocator of the whole program counts: each thread has counters of its own, which are summed
+//! when somebody asks. Everything else is the system's.
 
-use cap::Cap;
-use std::alloc::System;
+use accounting_allocator::AccountingAlloc;
 
 #[global_allocator]
-static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
+static ALLOCATOR: AccountingAlloc = AccountingAlloc::new();
 
 /// The bytes that the program has allocated and not freed.
 pub fn allocated() -> usize {
-    ALLOCATOR.allocated()
+    let sums = ALLOCATOR.count().all_time;
+    // What one thread frees for another is counted there: a sum that is read while they do may lack
+    // the allocation.
+    sums.alloc.saturating_sub(sums.dealloc)
 }
