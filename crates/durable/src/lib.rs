@@ -66,7 +66,7 @@ pub use commit::Commit;
 pub use drive::{Builder, Cancel, Durable, Timers};
 pub use error::{Error, StartError};
 pub use handlers::{DurableRun, Failure, Handlers, Next, Stop};
-pub use observe::{Counts, Event, EventKind, JobName, Snapshot, Summary};
+pub use observe::{Counts, Event, EventKind, JobName, KindSnapshot, Snapshot, Summary};
 pub use plan::{Late, Missed, Plan};
 
 /// The longest payload, in bytes: a mebibyte. What is longer is stored elsewhere, and its place is

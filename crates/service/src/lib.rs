@@ -224,7 +224,7 @@ pub use handle::{Handle, Run};
 pub use job::{Backoff, Group, Key, Missed, Status};
 pub use job_handle::{Job, JobHandle};
 pub use list::Jobs;
-pub use observe::{Counts, Snapshot, Summary};
+pub use observe::{Counts, Exposition, Snapshot, Summary};
 pub use plan::{OneShot, Periodic};
 pub use shard::JobIndex;
 pub use time::{Clock, ManualClock, Moment, MonotonicClock, Waker, When};

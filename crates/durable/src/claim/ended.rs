@@ -45,7 +45,7 @@ impl Ended {
     /// Counts and reports what became of it.
     pub(crate) fn tell(self, shared: &Shared, outcome: Outcome) {
         let Self { name, end, flown, repeated } = self;
-        let counts = &shared.counters.counts;
+        let counts = &shared.counters.of(&name.kind).counts;
         let report = |kind| shared.report(Some(name), kind);
         let done = match outcome {
             Outcome::Done => true,
@@ -100,7 +100,7 @@ impl Renewed {
             }
             // The run may have ended meanwhile, and then it was not lost.
             _ if shared.flight.is_held(&self.held) && self.held.supersede() => {
-                count(&shared.counters.counts.leases_lost);
+                count(&shared.counters.of(&self.held.name.kind).counts.leases_lost);
                 shared.report(Some(self.held.name.clone()), EventKind::LeaseLost);
             }
             _ => {}

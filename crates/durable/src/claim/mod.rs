@@ -28,16 +28,17 @@ pub(crate) use judge::CronRule;
 
 use crate::Timers;
 use crate::commit::{Then, pause};
-use crate::drive::SharedStore;
+use crate::drive::{Shared, SharedStore};
 use crate::handlers::Held;
 use crate::observe::{EventKind, JobName, count};
-use crate::store::{Change, Leased, Next, Timestamp, When};
+use crate::store::{Change, Leased, Next, StoreError, Timestamp, When};
 use crossbeam_channel::{Receiver, Sender};
 use judge::{Verdict, judge};
 use rate::Rate;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 use wheelhouse_service::{Handle, Moment};
 use work::Task;
 
@@ -119,13 +120,9 @@ impl Claimer {
             return self.ask_at(asked.saturating_add(Duration::from_millis(50)));
         }
         let max = room.min(allowed).min(MOST_IN_CLAIM);
-        let (kinds, visibility) = (&shared.kinds, shared.settings.visibility);
-        count(&shared.counters.counts.claims);
-        let claimed = self.store.lock().claim(kinds, max, visibility, &mut self.leased);
-        let next = match claimed {
+        let next = match claim(shared, &self.store, max, &mut self.leased) {
             Ok(next) => next,
             Err(error) => {
-                count(&shared.counters.counts.store_errors);
                 shared.report(None, EventKind::StoreFailed(error.to_string()));
                 self.failures += 1;
                 return self.ask_at(asked.saturating_add(pause(self.failures)));
@@ -168,7 +165,7 @@ impl Claimer {
 
     fn hand_out_one(&self, leased: Leased, now: Timestamp, asked: Moment) {
         let shared = self.timers.shared();
-        let counts = &shared.counters.counts;
+        let counts = &shared.counters.of(&leased.job.kind).counts;
         count(&counts.leased);
         let (key, token) = (leased.job.key.clone(), leased.token);
         let name = JobName::of(&leased.job);
@@ -178,7 +175,7 @@ impl Claimer {
         let queue = &shared.queue_of_changes;
         match judge(&leased.job, now, shared.settings.max_attempts) {
             Verdict::Run { again, missed, is_periodic } => {
-                counts.missed.fetch_add(missed, std::sync::atomic::Ordering::Relaxed);
+                counts.missed.fetch_add(missed, Ordering::Relaxed);
                 let until = asked.saturating_add(shared.settings.visibility);
                 let held = Arc::new(Held::new(name.clone(), token, until));
                 let timers = self.timers.clone();
@@ -248,4 +245,29 @@ impl Claimer {
             }
         }
     }
+}
+
+/// Claims, counts it, and notes what the store's clock shows.
+fn claim(
+    shared: &Shared,
+    store: &SharedStore,
+    max: usize,
+    leased: &mut Vec<Leased>,
+) -> Result<Next, StoreError> {
+    let counters = &shared.counters;
+    count(&counters.others.counts.claims);
+    let mut store = store.lock();
+    let began = Instant::now();
+    let claimed = store.claim(&shared.kinds, max, shared.settings.visibility, leased);
+    drop(store);
+    counters.claim_time.record_micros(began.elapsed());
+    match &claimed {
+        Ok(next) => {
+            let here = Timestamp::at_or_before(shared.clock.wall());
+            let ahead = next.now.as_millis().wrapping_sub(here.as_millis()).cast_signed();
+            counters.clock_offset.store(ahead, Ordering::Relaxed);
+        }
+        Err(_) => count(&counters.others.counts.store_errors),
+    }
+    claimed
 }

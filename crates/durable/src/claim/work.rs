@@ -53,7 +53,7 @@ impl Task {
             self.release()
         } else if self.held.is_lost(shared.clock.now()) {
             if self.held.supersede() {
-                count(&shared.counters.counts.leases_lost);
+                count(&shared.counters.of(&self.held.name.kind).counts.leases_lost);
                 shared.report(Some(self.held.name.clone()), EventKind::LeaseLost);
             }
             return drop(self.flown.take());
@@ -80,7 +80,7 @@ impl Task {
 
     fn call(&self) -> Conclusion {
         let (shared, job) = (self.shared(), &self.leased.job);
-        let counters = &shared.counters;
+        let counters = shared.counters.of(&job.kind);
         count(&counters.counts.started);
         counters.lateness.record_micros(self.now.saturating_since(job.due));
         let Some(handler) = shared.handlers.get(&job.kind) else {
@@ -118,7 +118,8 @@ impl Task {
         let (key, token) = (self.leased.job.key.clone(), self.leased.token);
         let change = match next {
             Next::Acked => {
-                count(&self.shared().counters.counts.acked);
+                let counters = self.shared().counters.of(&self.leased.job.kind);
+                count(&counters.counts.acked);
                 None
             }
             Next::Done => Some(Change::Ack { key, token, again: self.again }),

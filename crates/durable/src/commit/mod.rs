@@ -80,13 +80,13 @@ fn try_commit(shared: &Shared, changes: &[Change]) -> Result<Vec<Outcome>, Store
     let committed = shared.store.lock().commit(changes);
     counters.commit_time.record_micros(begin.elapsed());
     counters.batch.record(u64::try_from(changes.len()).unwrap_or(u64::MAX));
-    count(&counters.counts.commits);
+    count(&counters.others.counts.commits);
     let committed = committed.and_then(|outcomes| match outcomes.len() == changes.len() {
         true => Ok(outcomes),
         false => Err(StoreError::Damaged("it does not answer each change".to_owned())),
     });
     if let Err(error) = &committed {
-        count(&counters.counts.store_errors);
+        count(&counters.others.counts.store_errors);
         shared.report(None, EventKind::StoreFailed(error.to_string()));
     }
     committed
@@ -108,9 +108,11 @@ fn fail(batch: Batch, error: &Arc<StoreError>) -> Batch {
 }
 
 fn tell(shared: &Shared, change: &Change, then: Then, outcome: Outcome) {
-    let counts = &shared.counters.counts;
+    let (counters, counts) = (&shared.counters, &shared.counters.others.counts);
     match (change, outcome) {
-        (Change::Put(_), Outcome::Done | Outcome::Replaced) => count(&counts.scheduled),
+        (Change::Put(put), Outcome::Done | Outcome::Replaced) => {
+            count(&counters.of(&put.kind).counts.scheduled);
+        }
         (Change::Cancel { .. }, Outcome::Cancelled | Outcome::Running) => count(&counts.cancelled),
         (Change::Move { .. }, Outcome::Done) => count(&counts.refreshed),
         _ => {}

@@ -93,6 +93,7 @@ pub(super) fn assemble(mut store: Box<dyn Store>, parts: Parts) -> Result<Durabl
 
     let renewal = settings.visibility / 3;
     let kinds = Kinds::new(handlers.keys().cloned());
+    let counters = Counters::new(&kinds);
     let timers = Timers::new(Arc::new(Shared {
         queue,
         clock,
@@ -102,7 +103,7 @@ pub(super) fn assemble(mut store: Box<dyn Store>, parts: Parts) -> Result<Durabl
         handlers,
         settings,
         flight: Arc::new(Flight::new(max_in_flight, workers, sender.clone())),
-        counters: Counters::default(),
+        counters,
         observer,
         stopping: AtomicBool::new(false),
     }));

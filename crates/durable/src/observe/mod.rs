@@ -1,8 +1,9 @@
 //! What is counted, and what is reported that no call could tell.
 
 mod event;
+mod prometheus;
 mod stats;
 
 pub use event::{Event, EventKind, JobName};
 pub(crate) use stats::{Counters, count};
-pub use stats::{Counts, Snapshot, Summary};
+pub use stats::{Counts, KindSnapshot, Snapshot, Summary};

@@ -1,7 +1,79 @@
-//! A snapshot as text in the Prometheus exposition format.
+//! Text in the exposition format of Prometheus, and a snapshot as such.
 
 use crate::{Snapshot, Summary};
-use std::fmt::Write;
+use std::fmt::{self, Write};
+
+/// A text in the format that Prometheus scrapes (version 0.0.4), metric by metric: the type of one,
+/// then its samples. What [`Snapshot::prometheus`] is written with, for metrics beside it.
+///
+/// ```
+/// use wheelhouse_service::Exposition;
+///
+/// let mut text = Exposition::default();
+/// text.counter("orders_closed_total", "Orders closed.");
+/// text.sample("orders_closed_total", &[("shop", "north")], 17);
+/// assert!(text.to_string().ends_with("\norders_closed_total{shop=\"north\"} 17\n"));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exposition(String);
+
+impl Exposition {
+    /// Begins a counter. By convention its name ends in `_total`.
+    pub fn counter(&mut self, name: &str, help: &str) {
+        self.begin(name, "counter", help);
+    }
+
+    /// Begins a gauge.
+    pub fn gauge(&mut self, name: &str, help: &str) {
+        self.begin(name, "gauge", help);
+    }
+
+    /// Begins a summary; its samples are [`quantiles`](Self::quantiles).
+    pub fn summary(&mut self, name: &str, help: &str) {
+        self.begin(name, "summary", help);
+    }
+
+    /// A sample of the metric that was begun. What a label's value may not contain is escaped.
+    pub fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl fmt::Display) {
+        self.put(format_args!("{name}"));
+        for (at, (label, its)) in labels.iter().enumerate() {
+            let open = if at == 0 { '{' } else { ',' };
+            let its = its.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+            self.put(format_args!("{open}{label}=\"{its}\""));
+        }
+        let close = if labels.is_empty() { "" } else { "}" };
+        self.put(format_args!("{close} {value}\n"));
+    }
+
+    /// The samples of a summary: the median, p90, p99, p99.9 and the maximum, then sum and count.
+    pub fn quantiles(
+        &mut self,
+        name: &str,
+        labels: &[(&str, &str)],
+        quantiles: [f64; 5],
+        (sum, count): (f64, u64),
+    ) {
+        for (quantile, value) in ["0.5", "0.9", "0.99", "0.999", "1"].iter().zip(quantiles) {
+            self.sample(name, &[labels, &[("quantile", quantile)]].concat(), value);
+        }
+        self.sample(&format!("{name}_sum"), labels, sum);
+        self.sample(&format!("{name}_count"), labels, count);
+    }
+
+    fn begin(&mut self, name: &str, kind: &str, help: &str) {
+        self.put(format_args!("# HELP {name} {help}\n# TYPE {name} {kind}\n"));
+    }
+
+    fn put(&mut self, text: fmt::Arguments<'_>) {
+        self.0.write_fmt(text).expect("a String takes all that is written to it");
+    }
+}
+
+impl fmt::Display for Exposition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
 
 impl Snapshot {
     /// The snapshot in the text format of Prometheus (version 0.0.4): counters, gauges, and a
@@ -22,41 +94,25 @@ impl Snapshot {
     /// # Ok::<(), wheelhouse_service::BuildError>(())
     /// ```
     pub fn prometheus(&self) -> String {
-        let mut text = String::new();
+        let mut text = Exposition::default();
         for (name, help, value) in self.counters() {
-            metric(&mut text, &format!("{name}_total"), "counter", help, value);
+            let name = format!("{name}_total");
+            text.counter(&name, help);
+            text.sample(&name, &[], value);
         }
-        let gauge = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
-        metric(
-            &mut text,
-            "wheelhouse_jobs",
-            "gauge",
-            "Jobs scheduled and not over.",
-            gauge(self.jobs),
-        );
-        metric(&mut text, "wheelhouse_keys", "gauge", "Jobs that have a key.", gauge(self.keys));
-        metric(
-            &mut text,
-            "wheelhouse_runs_in_flight",
-            "gauge",
-            "Runs handed out and not ended.",
-            gauge(self.in_flight),
-        );
-        metric(
-            &mut text,
-            "wheelhouse_runs_running",
-            "gauge",
-            "Runs begun and not ended.",
-            gauge(self.running),
-        );
-        summary(
-            &mut text,
-            "wheelhouse_lateness_seconds",
-            "From the time asked for to the begin of a run.",
-            &self.lateness,
-        );
+        for (name, help, value) in [
+            ("wheelhouse_jobs", "Jobs scheduled and not over.", self.jobs),
+            ("wheelhouse_keys", "Jobs that have a key.", self.keys),
+            ("wheelhouse_runs_in_flight", "Runs handed out and not ended.", self.in_flight),
+            ("wheelhouse_runs_running", "Runs begun and not ended.", self.running),
+        ] {
+            text.gauge(name, help);
+            text.sample(name, &[], value);
+        }
+        let late = "From the time asked for to the begin of a run.";
+        summary(&mut text, "wheelhouse_lateness_seconds", late, &self.lateness);
         summary(&mut text, "wheelhouse_run_time_seconds", "How long runs took.", &self.run_time);
-        text
+        text.0
     }
 
     fn counters(&self) -> [(&'static str, &'static str, u64); 15] {
@@ -81,28 +137,8 @@ impl Snapshot {
     }
 }
 
-fn metric(text: &mut String, name: &str, kind: &str, help: &str, value: u64) {
-    put(text, format_args!("# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n"));
-}
-
-fn summary(text: &mut String, name: &str, help: &str, summary: &Summary) {
-    put(text, format_args!("# HELP {name} {help}\n# TYPE {name} summary\n"));
-    let quantiles = [
-        ("0.5", summary.p50),
-        ("0.9", summary.p90),
-        ("0.99", summary.p99),
-        ("0.999", summary.p999),
-        ("1", summary.max),
-    ];
-    for (quantile, duration) in quantiles {
-        put(text, format_args!("{name}{{quantile=\"{quantile}\"}} {}\n", duration.as_secs_f64()));
-    }
-    put(
-        text,
-        format_args!("{name}_sum {}\n{name}_count {}\n", summary.sum.as_secs_f64(), summary.count),
-    );
-}
-
-fn put(text: &mut String, line: std::fmt::Arguments<'_>) {
-    text.write_fmt(line).expect("a String takes all that is written to it");
+fn summary(text: &mut Exposition, name: &str, help: &str, its: &Summary) {
+    let quantiles = [its.p50, its.p90, its.p99, its.p999, its.max].map(|time| time.as_secs_f64());
+    text.summary(name, help);
+    text.quantiles(name, &[], quantiles, (its.sum.as_secs_f64(), its.count));
 }

@@ -1,0 +1,96 @@
+//! What the timers show of themselves.
+
+mod common;
+
+use common::{World, millis, secs, wait_until};
+use wheelhouse_durable::{Durable, Handlers, Next, Stop};
+
+/// Orders that are closed, invoices that fail at first, mails for another program.
+fn play() -> (World, Durable) {
+    let world = World::new();
+    let handlers =
+        Handlers::new().on_bytes("close/1", |_, _| Ok(Next::Done)).on_bytes("bill/1", |run, _| {
+            match run.attempt() {
+                1 => Err("not now".into()),
+                _ => Err(Stop::new("never").into()),
+            }
+        });
+    let timers = world.start(handlers);
+    for key in ["a", "b", "c"] {
+        timers.after(secs(1)).key(key).schedule_bytes("close/1", "").unwrap();
+    }
+    timers.after(secs(2)).key("invoice").schedule_bytes("bill/1", "").unwrap();
+    timers.after(secs(2)).key("mail").schedule_bytes("mail/1", "").unwrap();
+    timers.cancel("c").unwrap();
+    timers.refresh("b", secs(3)).unwrap();
+    wait_until("two are closed, one is dead", || {
+        world.clock.advance(millis(50));
+        let counts = timers.snapshot().counts;
+        (counts.acked, counts.dead) == (2, 1)
+    });
+    (world, timers)
+}
+
+#[test]
+fn each_kind_is_counted_and_the_whole_is_their_sum() {
+    let (_world, timers) = play();
+    let snapshot = timers.snapshot();
+    let of = |kind: &str| snapshot.kinds[kind].counts;
+    let (close, bill) = (of("close/1"), of("bill/1"));
+    assert_eq!((close.scheduled, close.started, close.acked, close.retried), (3, 2, 2, 0));
+    assert_eq!((bill.scheduled, bill.started, bill.acked), (1, 2, 0));
+    assert_eq!((bill.retried, bill.dead, bill.leased), (1, 1, 2));
+    assert_eq!(snapshot.kinds.len(), 2, "what another program runs has no row of its own");
+    let counts = snapshot.counts;
+    assert_eq!((counts.scheduled, counts.started, counts.acked), (5, 4, 2), "mail, too");
+    assert_eq!((counts.cancelled, counts.refreshed), (1, 1));
+    let runs = |kind: &str| (snapshot.kinds[kind].run_time.count, snapshot.kinds[kind].lateness);
+    assert_eq!((runs("close/1").0, runs("bill/1").0), (2, 2));
+    assert_eq!(snapshot.lateness.count, 4);
+    let kinds = ["close/1", "bill/1"];
+    let sum: u64 = kinds.iter().map(|kind| runs(kind).1.sum).sum();
+    let max = kinds.iter().map(|kind| runs(kind).1.max).max();
+    assert_eq!((snapshot.lateness.sum, Some(snapshot.lateness.max)), (sum, max));
+    assert!(snapshot.claim_time.count >= 2 && snapshot.claim_time.sum >= snapshot.claim_time.max);
+}
+
+/// The store's clock and the machine's are the same here; a store that goes by another shows it.
+#[test]
+fn the_offset_of_the_clocks_is_shown() {
+    let (world, timers) = play();
+    assert_eq!(timers.snapshot().clock_offset, 0);
+    let there = world.clock.clone();
+    there.advance(secs(5));
+    let here = wheelhouse_service::ManualClock::new();
+    let handlers = Handlers::new().on_bytes("close/1", |_, _| Ok(Next::Done));
+    let behind = Durable::builder(handlers).clock(here).start(world.store.clone()).unwrap();
+    wait_until("a claim", || behind.snapshot().clock_offset != 0);
+    assert!(behind.snapshot().clock_offset >= 5_000, "{}", behind.snapshot().clock_offset);
+}
+
+#[test]
+fn the_text_for_prometheus_has_every_metric_once_with_its_type() {
+    let (_world, timers) = play();
+    let text = timers.snapshot().prometheus();
+    for line in [
+        "# TYPE wheelhouse_durable_jobs_scheduled_total counter",
+        "wheelhouse_durable_jobs_scheduled_total{kind=\"close/1\"} 3",
+        "wheelhouse_durable_jobs_scheduled_total{kind=\"\"} 1",
+        "wheelhouse_durable_runs_acked_total{kind=\"close/1\"} 2",
+        "wheelhouse_durable_jobs_dead_total{kind=\"bill/1\"} 1",
+        "wheelhouse_durable_jobs_cancelled_total 1",
+        "wheelhouse_durable_in_flight 0",
+        "wheelhouse_durable_clock_offset_seconds 0",
+        "# TYPE wheelhouse_durable_lateness_seconds summary",
+        "wheelhouse_durable_run_time_seconds_count{kind=\"bill/1\"} 2",
+    ] {
+        assert_eq!(text.lines().filter(|other| *other == line).count(), 1, "{line}\nin\n{text}");
+    }
+    let (comments, samples): (Vec<_>, Vec<_>) =
+        text.lines().partition(|line| line.starts_with('#'));
+    assert_eq!(comments.len(), 2 * (13 + 5 + 2 + 2 + 3), "help and type of each");
+    assert_eq!(samples.len(), 13 * 3 + 5 + 2 + (2 * 2 + 3) * 7);
+    let is_number =
+        |line: &&str| line.rsplit_once(' ').is_some_and(|(_, n)| n.parse::<f64>().is_ok());
+    assert!(samples.iter().all(is_number), "{text}");
+}
