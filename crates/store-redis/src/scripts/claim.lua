@@ -25,12 +25,37 @@ if max > 0 then
     end
 end
 
+-- A call costs as much as what it does: rows are read and written a thousand at a time, which
+-- `unpack` can take.
+local PART = 1000
+local function read(hash, fields)
+    local values = {}
+    for i = 1, #fields, PART do
+        local part = redis.call('HMGET', hash, unpack(fields, i, math.min(i + PART - 1, #fields)))
+        for j = 1, #part do values[#values + 1] = part[j] end
+    end
+    return values
+end
+local function write(command, name, pairs_of_it)
+    for i = 1, #pairs_of_it, PART do
+        redis.call(command, name, unpack(pairs_of_it, i, math.min(i + PART - 1, #pairs_of_it)))
+    end
+end
+
+local function add(list, one, other)
+    local length = #list
+    list[length + 1] = one
+    list[length + 2] = other
+end
+
 if #found > 0 then needs_no_room() end
-local answer, removed = {'', '', 0}, 0
-for i = 1, math.min(#found, max) do
+local keys = {}
+for i = 1, math.min(#found, max) do keys[i] = string.sub(found[i][3], 9) end
+local packed, body_of = read(states, keys), read(bodies, keys)
+local answer, removed, leased, orders = {'', '', 0}, 0, {}, {}
+for i, key in ipairs(keys) do
     local in_order, kind = found[i][3], found[i][4]
-    local key = string.sub(in_order, 9)
-    local row = unpack_row(redis.call('HGET', states, key))
+    local row = unpack_row(packed[i])
     if row.state == CLOSED then
         redis.call('HDEL', states, key)
         redis.call('HDEL', bodies, key)
@@ -39,14 +64,16 @@ for i = 1, math.min(#found, max) do
     else
         row.state, row.token, row.ends = LEASED, struct.pack('>I8', draw()), until_time
         row.attempt = row.attempt + 1
-        local packed = pack_row(row)
-        redis.call('HSET', states, key, packed)
-        redis.call('ZADD', kind, text(until_time), in_order)
-        answer[#answer + 1] = key
-        answer[#answer + 1] = packed
-        answer[#answer + 1] = redis.call('HGET', bodies, key)
+        local state = pack_row(row)
+        add(leased, key, state)
+        orders[kind] = orders[kind] or {}
+        add(orders[kind], text(until_time), in_order)
+        add(answer, key, state)
+        answer[#answer + 1] = body_of[i]
     end
 end
+write('HSET', states, leased)
+for kind, its in pairs(orders) do write('ZADD', kind, its) end
 keep_drawn()
 
 local first

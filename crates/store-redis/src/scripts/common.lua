@@ -41,7 +41,11 @@ local function later(delay) return math.min(now_up + delay, LAST_TIME) end
 
 -- A server without room refuses a script whose first write needs some, and none after that. What
 -- lets jobs begin and end must go on, or the server stays full: it writes nothing first.
-local function needs_no_room() redis.call('HDEL', meta, '') end
+local has_written = false
+local function needs_no_room()
+    if not has_written then redis.call('HDEL', meta, '') end
+    has_written = true
+end
 
 -- A row's state: one of these, token, end of the lease (or, of one that is pending, when it is
 -- visible), due, generation, occurrence, attempt, kind.
