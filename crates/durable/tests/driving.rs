@@ -62,6 +62,31 @@ fn a_backlog_is_taken_in_portions() {
     assert!(timers.snapshot().counts.claims >= 300 / 7);
 }
 
+/// However many are due at one instant, a claim takes 512 of them at most, and no more are in
+/// flight than may be: that bounds the memory.
+#[test]
+fn a_crowd_that_is_due_at_one_instant_is_taken_in_portions() {
+    const JOBS: u64 = 50_000;
+    let world = World::new();
+    let producer = world.start(Handlers::new());
+    let at = producer.now().unwrap().saturating_add(MINUTE);
+    let commits: Vec<_> = (0..JOBS).map(|_| producer.at(at).submit_bytes(KIND, "")).collect();
+    commits.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
+    producer.stop();
+    world.clock.advance(MINUTE);
+    let handlers = Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
+    let builder = world.builder(handlers).workers(2).max_in_flight(10_000);
+    let timers = builder.start(world.store.clone()).unwrap();
+    wait_until("all are run", || {
+        let snapshot = timers.snapshot();
+        assert!(snapshot.in_flight <= 10_000, "{} in flight", snapshot.in_flight);
+        snapshot.counts.acked == JOBS
+    });
+    let counts = timers.snapshot().counts;
+    assert!(counts.claims >= JOBS / 512, "{} claims", counts.claims);
+    assert_eq!((counts.started, counts.leases_lost), (JOBS, 0));
+}
+
 /// A backlog is worked off at a rate; the clock decides what a second is.
 #[test]
 fn catching_up_has_a_rate() {

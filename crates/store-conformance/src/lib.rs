@@ -44,12 +44,17 @@
 //! checker that reads all of it: who was acknowledged ran or was cancelled, acks are accepted once,
 //! nothing is early.
 //!
+//! # Formats
+//!
+//! [`write_golden`] and [`read_golden`] hold a store to reading what older versions wrote.
+//!
 //! # What it cannot see
 //!
 //! That a commit survives a power cut, and that of a batch which fails nothing is done: a store
 //! shows that with its own loops.
 
 mod checks;
+mod golden;
 pub mod history;
 mod model;
 mod random;
@@ -58,8 +63,9 @@ mod server;
 mod suite;
 
 pub use checks::*;
+pub use golden::{read_golden, write_golden};
 pub use random::{random_changes, random_run};
-pub use server::{Now, OnServer};
+pub use server::{Now, OnServer, a_clock_that_jumps_does_no_harm};
 pub use suite::{Check, checks};
 
 use std::time::Duration;

@@ -1,10 +1,11 @@
 //! A bed on a server.
 
 use crate::Bed;
+use crate::rig::{LEASE, Rig, ack, job};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use wheelhouse_durable::store::{Store, Timestamp};
+use wheelhouse_durable::store::{Change, Outcome, Store, Timestamp};
 
 /// A clock that a connection goes by in place of the server's.
 pub type Now = Box<dyn Fn() -> Timestamp + Send + Sync>;
@@ -44,4 +45,38 @@ impl<S: Store, C: FnMut(Now) -> S> Bed for OnServer<C> {
         let millis = u64::try_from(by.as_millis()).expect("a short time");
         self.millis.fetch_add(millis, Ordering::SeqCst);
     }
+}
+
+/// The server's clock is set back an hour, then ahead by two. What ran does not run again, nothing
+/// is early by that clock, a lease that is held stays held, and what is due then runs, in order.
+///
+/// # Panics
+///
+/// If the store does otherwise, or fails.
+pub fn a_clock_that_jumps_does_no_harm<S: Store, C: FnMut(Now) -> S>(mut bed: OnServer<C>) {
+    const HOUR: u64 = 3_600_000;
+    let clock = Arc::clone(&bed.millis);
+    let noon = clock.load(Ordering::SeqCst);
+    let mut rig = Rig::new(&mut bed);
+    rig.commit(&[Change::Put(job("ran", 0)), Change::Put(job("held", 0))]);
+    let before = rig.claim();
+    assert_eq!(rig.one(ack(&before[0])), Outcome::Done);
+    rig.put(job("soon", LEASE + 1));
+
+    clock.store(noon - HOUR, Ordering::SeqCst);
+    assert_eq!(rig.claim_names(), [""; 0], "an hour before");
+    rig.put(job("new", 500));
+    clock.store(noon - HOUR + 499, Ordering::SeqCst);
+    assert_eq!(rig.claim_names(), [""; 0], "a millisecond early");
+    clock.store(noon - HOUR + 500, Ordering::SeqCst);
+    assert_eq!(rig.claim_names(), ["new"], "due by the clock as it is now");
+
+    clock.store(noon + 2 * HOUR, Ordering::SeqCst);
+    let after = rig.claim();
+    let found: Vec<_> =
+        after.iter().map(|its| (its.job.payload.as_slice(), its.job.attempt)).collect();
+    let expected: [(&[u8], u32); 3] = [(b"new", 2), (b"held", 2), (b"soon", 1)];
+    assert_eq!(found, expected, "in the order in which leases ended and jobs were due");
+    assert_eq!(rig.one(ack(&before[1])), Outcome::Superseded);
+    assert_eq!(rig.one(ack(&after[1])), Outcome::Done);
 }

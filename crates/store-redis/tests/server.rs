@@ -102,6 +102,33 @@ fn emptied_data_are_told_of_and_tokens_grow() {
     assert!(after.job.generation > before.job.generation);
 }
 
+/// A copy that is older than an ack brings the job back: it runs again, in the same generation, by
+/// which its effects are known, and with a newer token.
+#[test]
+fn what_an_old_copy_brings_back_has_newer_tokens() {
+    let Some(server) = Server::redis(&[]) else { return };
+    let url = url(&server);
+    let mut store = RedisStore::connect(&url, "a").unwrap();
+    store.commit(&[put("a", 0)]).unwrap();
+    let mut server = connection(&url);
+    let keys: Vec<String> = server.keys("*").unwrap();
+    let dump = |key| redis::cmd("DUMP").arg(key).query::<Vec<u8>>(&mut server).unwrap();
+    let copy: Vec<_> = keys.iter().map(dump).collect();
+    std::thread::sleep(Duration::from_millis(2));
+    let before = claim(&mut store).remove(0);
+    let ack = Change::Ack { key: before.job.key.clone(), token: before.token, again: None };
+    assert_eq!(store.commit(std::slice::from_ref(&ack)).unwrap(), [Outcome::Done]);
+
+    redis::cmd("FLUSHALL").exec(&mut server).unwrap();
+    for (key, value) in keys.iter().zip(&copy) {
+        redis::cmd("RESTORE").arg(key).arg(0).arg(value).exec(&mut server).unwrap();
+    }
+    let after = claim(&mut store).remove(0);
+    assert_eq!(after.job.generation, before.job.generation);
+    assert!(after.token > before.token, "{} after {}", after.token, before.token);
+    assert_eq!(store.commit(&[ack]).unwrap(), [Outcome::Superseded]);
+}
+
 #[test]
 fn who_connects_to_read_changes_nothing() {
     let Some(server) = Server::redis(&["--appendonly", "no"]) else { return };

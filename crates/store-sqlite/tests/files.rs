@@ -2,12 +2,13 @@
 
 mod common;
 
-use common::{KIND, LEASE, claim, key, manual, one, put, rows};
+use common::{KIND, LEASE, manual, one, put, rows};
 use rusqlite::Connection;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use wheelhouse_durable::store::{Change, Kinds, Outcome, Put, Store, StoreError};
+use wheelhouse_store_conformance::{read_golden, write_golden};
 use wheelhouse_store_sqlite::SqliteStore;
 
 /// A closed file with some jobs; its bytes.
@@ -169,22 +170,7 @@ fn the_golden_file_of_format_1_can_be_read() {
     let (_, clock) = manual();
     let mut store = SqliteStore::with_clock(&path, clock).unwrap();
     store.verify().unwrap();
-    let rows: Vec<_> = rows(&mut store)
-        .into_iter()
-        .map(|row| {
-            (row.key.to_string(), row.kind.to_string(), row.payload, row.policy, row.attempt)
-        })
-        .collect();
-    let row = |key: &str, attempt| {
-        (key.to_owned(), KIND.to_owned(), key.as_bytes().to_vec(), String::new(), attempt)
-    };
-    assert_eq!(rows, [row("leased", 1), row("pending", 0)]);
-    let mut dead = Vec::new();
-    store.dead(None, 9, &mut |its| dead.push((its.job.key.clone(), its.reason.clone()))).unwrap();
-    assert_eq!(dead, [(key("dead"), "it failed".to_owned())]);
-    let leased = claim(&mut store);
-    assert_eq!(common::names(&leased), ["leased"], "its holder is gone");
-    assert_eq!(one(&mut store, put("new", 0)), Outcome::Done);
+    read_golden(&mut store);
 }
 
 /// Run by hand, once for each format: `cargo test --test files -- --ignored golden`.
@@ -195,12 +181,7 @@ fn write_the_golden_file() {
     let _ = fs::remove_file(&path);
     let (_, clock) = manual();
     let mut store = SqliteStore::with_clock(&path, clock).unwrap();
-    store.commit(&[put("dead", 0)]).unwrap();
-    let dead = claim(&mut store).remove(0);
-    let reason = "it failed".to_owned();
-    store.commit(&[Change::Bury { key: key("dead"), token: dead.token, reason }]).unwrap();
-    store.commit(&[put("leased", 0), put("pending", 1_000_000)]).unwrap();
-    assert_eq!(claim(&mut store).len(), 1);
+    write_golden(&mut store);
 }
 
 /// Something that is mounted, for as long as this value lives.

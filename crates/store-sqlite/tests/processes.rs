@@ -13,6 +13,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 use wheelhouse_durable::store::{Change, Key, Outcome, Put, Store, Token, When};
+use wheelhouse_durable::{Durable, Handlers};
 use wheelhouse_store_conformance::history;
 use wheelhouse_store_sqlite::SqliteStore;
 
@@ -201,6 +202,41 @@ fn leases_of_a_dropped_store_are_free_at_once() {
     assert_eq!(names(&claim(&mut store)), ["replaced"]);
     assert_eq!(one(&mut store, ack(&leased[2])), Outcome::Superseded);
     assert_eq!(one(&mut store, ack(&again[0])), Outcome::Done);
+}
+
+#[test]
+#[ignore = "a child"]
+fn dies_in_its_handler() {
+    let handlers = Handlers::new().on_bytes(common::KIND, |run, _| {
+        println!("attempt {}", run.attempt());
+        std::process::abort();
+    });
+    let timers = Durable::builder(handlers).max_attempts(3);
+    let timers = timers.start(SqliteStore::open(file()).unwrap()).unwrap();
+    loop {
+        if let Some(dead) = timers.dead(None, 1).unwrap().first() {
+            return println!("dead {}", dead.reason);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// A handler that takes its process with it is called again as soon as the program is started
+/// again, with the next attempt, until those are used up.
+#[test]
+fn a_job_that_kills_its_process_becomes_a_dead_letter() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.timers");
+    SqliteStore::open(&path).unwrap().commit(&[put("poison", 0)]).unwrap();
+    for attempt in 1..=3 {
+        let (mut killed, mut lines) = child("dies_in_its_handler", &path);
+        assert_eq!(wait_for(&mut lines, "attempt"), attempt.to_string());
+        assert!(!killed.wait().unwrap().success());
+    }
+    let (mut survives, mut lines) = child("dies_in_its_handler", &path);
+    let reason = wait_for(&mut lines, "dead");
+    assert!(reason.contains('3'), "{reason}");
+    assert!(survives.wait().unwrap().success());
 }
 
 #[test]

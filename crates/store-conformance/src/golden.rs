@@ -1,0 +1,68 @@
+//! Data that an older version wrote: every later one must read them.
+//!
+//! A store keeps a file of each format that was ever written, made once by [`write_golden`] with
+//! the first version that wrote it. A test puts it back and asks [`read_golden`].
+
+use crate::rig::{KIND, LEASE, ack, bury, job, millis};
+use wheelhouse_durable::store::{Change, Entry, Kinds, Leased, Outcome, Store};
+
+/// When the job that waits is due, after the one that is leased, in milliseconds.
+const LATER: u64 = 1_000_000;
+
+const REASON: &str = "it failed";
+
+/// Puts a dead letter, a job that is leased, and one that waits into an empty store, whose clock
+/// stands still.
+///
+/// # Panics
+///
+/// If the store fails.
+pub fn write_golden(store: &mut dyn Store) {
+    commit(store, &[Change::Put(job("dead", 0))]);
+    let dead = claim(store).remove(0);
+    commit(store, &[bury(&dead, REASON)]);
+    commit(store, &[Change::Put(job("leased", 0)), Change::Put(job("pending", LATER))]);
+    assert_eq!(claim(store).len(), 1);
+}
+
+/// Reads what [`write_golden`] has written, and goes on with it; leases have ended since.
+///
+/// # Panics
+///
+/// If something else is read, or the store fails.
+pub fn read_golden(store: &mut dyn Store) {
+    let mut rows: Vec<Entry> = Vec::new();
+    store.scan(None, 9, &mut |row| rows.push(row.clone())).expect("a scan succeeds");
+    rows.sort_by(|one, other| one.key.cmp(&other.key));
+    let seen: Vec<_> = rows
+        .iter()
+        .map(|row| (row.key.to_string(), &*row.kind, row.payload.as_slice(), row.attempt))
+        .collect();
+    let row = |name: &'static str, attempt| (name.to_owned(), KIND, name.as_bytes(), attempt);
+    assert_eq!(seen, [row("leased", 1), row("pending", 0)]);
+    assert_eq!(rows[1].due.as_millis() - rows[0].due.as_millis(), LATER);
+    let mut dead = Vec::new();
+    let mut see = |its: &wheelhouse_durable::store::Dead| {
+        dead.push((its.job.payload.clone(), its.reason.clone()));
+    };
+    store.dead(None, 9, &mut see).expect("a list of the dead");
+    assert_eq!(dead, [(b"dead".to_vec(), REASON.to_owned())]);
+
+    let again = claim(store);
+    let names: Vec<_> = again.iter().map(|its| its.job.key.to_string()).collect();
+    assert_eq!(names, ["leased"]);
+    let before = rows[0].state.lease().expect("it was leased").token;
+    assert!(again[0].job.attempt == 2 && again[0].token > before, "{:?} after {before}", again[0]);
+    assert_eq!(commit(store, &[ack(&again[0]), Change::Put(job("new", 0))]), [Outcome::Done; 2]);
+}
+
+fn commit(store: &mut dyn Store, changes: &[Change]) -> Vec<Outcome> {
+    store.commit(changes).expect("a commit succeeds")
+}
+
+fn claim(store: &mut dyn Store) -> Vec<Leased> {
+    let mut leased = Vec::new();
+    let claimed = store.claim(&Kinds::new([KIND]), 9, millis(LEASE), &mut leased);
+    claimed.expect("a claim succeeds");
+    leased
+}

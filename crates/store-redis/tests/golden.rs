@@ -1,0 +1,86 @@
+//! Data of format 1, as the first version wrote them: every later one must read them.
+
+mod common;
+
+use common::{shared, url};
+use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
+use wheelhouse_durable::store::Timestamp;
+use wheelhouse_store_conformance::{read_golden, write_golden};
+use wheelhouse_store_redis::RedisStore;
+use wheelhouse_test_servers::Server;
+
+/// When it was written, in milliseconds since 1970.
+const WRITTEN: u64 = 1_790_000_000_000;
+
+fn file() -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "tests", "golden", "format-1.hex"].iter().collect()
+}
+
+fn store(url: &str, millis: u64) -> RedisStore {
+    let now = move || Timestamp::from_millis(millis);
+    RedisStore::builder(url, "golden").clock(now).connect().unwrap()
+}
+
+fn connection(url: &str) -> redis::Connection {
+    redis::Client::open(url).unwrap().get_connection().unwrap()
+}
+
+#[test]
+fn data_of_format_1_can_be_read() {
+    let Some(url) = shared() else { return };
+    let mut server = connection(&url);
+    for line in fs::read_to_string(file()).unwrap().lines() {
+        let (name, words) = line.split_once(' ').unwrap();
+        let words: Vec<_> = words.split(' ').map(unhex).collect();
+        redis::cmd(name).arg(words).exec(&mut server).unwrap();
+    }
+    let mut store = store(&url, WRITTEN + 60_000);
+    assert_eq!(store.format(), 1);
+    read_golden(&mut store);
+}
+
+/// Run by hand, once for each format: `cargo test --test golden -- --ignored`. A command a line,
+/// its words after the name in hexadecimal.
+#[test]
+#[ignore = "writes tests/golden"]
+fn write_the_golden_file() {
+    let server = Server::redis(&[]).unwrap();
+    let url = url(&server);
+    write_golden(&mut store(&url, WRITTEN));
+
+    let mut server = connection(&url);
+    let mut keys: Vec<Vec<u8>> = redis::cmd("KEYS").arg("*").query(&mut server).unwrap();
+    keys.sort();
+    let mut text = String::new();
+    for key in keys {
+        let is: String = redis::cmd("TYPE").arg(&key).query(&mut server).unwrap();
+        let (read, write, more): (&str, &str, &[&str]) = match &*is {
+            "hash" => ("HGETALL", "HSET", &[]),
+            "set" => ("SMEMBERS", "SADD", &[]),
+            "zset" => ("ZRANGE", "ZADD", &["0", "-1", "WITHSCORES"]),
+            other => panic!("a {other}"),
+        };
+        let mut command = redis::cmd(read);
+        let mut words: Vec<Vec<u8>> = command.arg(&key).arg(more).query(&mut server).unwrap();
+        if read == "ZRANGE" {
+            // Read as member and score, written the other way round.
+            words.chunks_exact_mut(2).for_each(|pair| pair.swap(0, 1));
+        }
+        words.insert(0, key);
+        let words: Vec<_> = words.iter().map(|word| hex(word)).collect();
+        writeln!(text, "{write} {}", words.join(" ")).unwrap();
+    }
+    fs::create_dir_all(file().parent().unwrap()).unwrap();
+    fs::write(file(), text).unwrap();
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    let byte = |at| u8::from_str_radix(&text[at..at + 2], 16).unwrap();
+    (0..text.len()).step_by(2).map(byte).collect()
+}
