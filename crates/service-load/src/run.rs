@@ -11,6 +11,7 @@ use crate::load::Load;
 use anyhow::Result;
 use std::io::IsTerminal;
 use std::time::Duration;
+use wheelhouse_machine::allocator;
 use wheelhouse_machine::interrupt::{self, INTERRUPTED};
 use wheelhouse_machine::provenance::{self, Provenance};
 use wheelhouse_present::console::say;
@@ -113,6 +114,8 @@ pub fn play_all(settings: &Settings) -> Result<Run> {
                     return Ok(run);
                 }
                 progress.say(format!("{} on {}", experiment.name(), contender.name()));
+                // What the one before has left is not what this one should wait for.
+                allocator::clear_up();
                 // One that hangs is a row that says so: the others go on.
                 let played = contender.play(experiment, &settings.load);
                 let played = played.unwrap_or_else(|error| Err(format!("{error:#}")));
