@@ -1,12 +1,12 @@
 //! What a store on a PostgreSQL survives.
 
 use std::net::SocketAddr;
-use std::sync::{Mutex, OnceLock};
+use std::sync::Mutex;
 use std::time::Duration;
 use wheelhouse_durable::store::{Store, StoreError};
 use wheelhouse_store_conformance::history;
 use wheelhouse_store_postgres::PostgresStore;
-use wheelhouse_test_servers::failures::{Trial, cut_off, turn};
+use wheelhouse_test_servers::failures::{Trial, Trials, cut_off, turn};
 use wheelhouse_test_servers::{Proxy, Server, failure_suite};
 
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -22,9 +22,8 @@ fn connect(
 }
 
 fn trial() -> Option<&'static Mutex<Trial>> {
-    static TRIAL: OnceLock<Option<Mutex<Trial>>> = OnceLock::new();
-    let begin = || Some(Mutex::new(Trial { server: Server::postgres()?, connect }));
-    TRIAL.get_or_init(begin).as_ref()
+    static TRIALS: Trials = Trials::new();
+    TRIALS.next(|| Some(Trial { server: Server::postgres()?, connect }))
 }
 
 failure_suite!(trial);

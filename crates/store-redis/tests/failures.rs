@@ -1,12 +1,12 @@
 //! What a store on a Redis survives.
 
 use std::net::SocketAddr;
-use std::sync::{Mutex, OnceLock};
+use std::sync::Mutex;
 use std::time::Duration;
 use wheelhouse_durable::store::{Store, StoreError};
 use wheelhouse_store_conformance::history;
 use wheelhouse_store_redis::RedisStore;
-use wheelhouse_test_servers::failures::{Trial, cut_off, turn};
+use wheelhouse_test_servers::failures::{Trial, Trials, cut_off, turn};
 use wheelhouse_test_servers::{Proxy, Server, failure_suite};
 
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -21,9 +21,8 @@ fn connect(
 }
 
 fn trial() -> Option<&'static Mutex<Trial>> {
-    static TRIAL: OnceLock<Option<Mutex<Trial>>> = OnceLock::new();
-    let begin = || Some(Mutex::new(Trial { server: Server::redis(&[])?, connect }));
-    TRIAL.get_or_init(begin).as_ref()
+    static TRIALS: Trials = Trials::new();
+    TRIALS.next(|| Some(Trial { server: Server::redis(&[])?, connect }))
 }
 
 failure_suite!(trial);

@@ -4,8 +4,8 @@
 
 use crate::{Network, Proxy, Server};
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_durable::store::{
@@ -23,6 +23,26 @@ pub struct Trial {
 
 /// Connects to a queue of the server at an address, with a timeout.
 pub type Connect = fn(SocketAddr, &str, Duration) -> Result<Box<dyn Store>, StoreError>;
+
+/// Two servers for the tests of a program, which wait most of the time: so two of them can at once.
+#[derive(Debug, Default)]
+pub struct Trials {
+    trials: [OnceLock<Option<Mutex<Trial>>>; 2],
+    next: AtomicUsize,
+}
+
+impl Trials {
+    /// None has begun.
+    pub const fn new() -> Self {
+        Self { trials: [const { OnceLock::new() }; 2], next: AtomicUsize::new(0) }
+    }
+
+    /// The next in turn; `None` if there is no such server here.
+    pub fn next(&self, begin: impl FnOnce() -> Option<Trial>) -> Option<&Mutex<Trial>> {
+        let next = self.next.fetch_add(1, Ordering::SeqCst) % self.trials.len();
+        self.trials[next].get_or_init(|| begin().map(Mutex::new)).as_ref()
+    }
+}
 
 /// For tests that share a trial: one at a time, also after one has failed.
 pub fn turn(trial: &Mutex<Trial>) -> MutexGuard<'_, Trial> {
