@@ -12,8 +12,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::hint::black_box;
 use std::num::NonZero;
-use std::sync::Barrier;
+use std::sync::RwLock;
 use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Sender};
 use std::thread;
 
 /// The bytes that the program has allocated and not freed. Exact while no other thread allocates.
@@ -27,15 +28,27 @@ pub fn allocated() -> usize {
 /// that takes a quarter of a second, of whoever comes next. Called between two measurements, it is
 /// of neither.
 pub fn clear_up() {
-    // More than glibc has arenas for so few processors; at once, so that each takes another.
+    // One more than glibc has arenas for so few processors. They live at the same time, so that
+    // each has another; of a thread that cannot be started, nothing is lost but that.
     let threads = 8 * thread::available_parallelism().map_or(1, NonZero::get) + 1;
-    let all_there = Barrier::new(threads);
-    let ask = || {
+    let (gate, (told, hear)) = (RwLock::new(()), mpsc::channel());
+    let ask = |told: Sender<()>| {
         let large: Vec<u8> = Vec::with_capacity(100_000);
-        all_there.wait();
+        drop(told);
+        drop(gate.read());
         drop(black_box(large));
     };
-    thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(ask))));
+    thread::scope(|scope| {
+        let shut = gate.write();
+        for _ in 0..threads {
+            let told = told.clone();
+            let _ = thread::Builder::new().spawn_scoped(scope, move || ask(told));
+        }
+        drop(told);
+        // Until all of them have dropped theirs.
+        let _ = hear.recv();
+        drop(shut);
+    });
 }
 
 /// On two cache lines of its own: a processor may fetch them in pairs. What one thread frees for
@@ -143,5 +156,7 @@ mod tests {
         assert!(is_about(held(before), 101 * BYTES));
         drop((blocks, zeroed));
         assert!(is_about(held(before), 0));
+        super::clear_up();
+        assert!(is_about(held(before), 0), "it leaves nothing");
     }
 }

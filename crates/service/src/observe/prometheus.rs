@@ -18,7 +18,8 @@ use std::fmt::{self, Write};
 pub struct Exposition(String);
 
 impl Exposition {
-    /// Begins a counter. By convention its name ends in `_total`.
+    /// Begins a counter. By convention its name ends in `_total`. What a help may not contain is
+    /// escaped.
     pub fn counter(&mut self, name: &str, help: &str) {
         self.begin(name, "counter", help);
     }
@@ -61,6 +62,7 @@ impl Exposition {
     }
 
     fn begin(&mut self, name: &str, kind: &str, help: &str) {
+        let help = help.replace('\\', "\\\\").replace('\n', "\\n");
         self.put(format_args!("# HELP {name} {help}\n# TYPE {name} {kind}\n"));
     }
 

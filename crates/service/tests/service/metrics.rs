@@ -61,3 +61,15 @@ fn the_text_for_prometheus_has_every_metric_once_with_its_type() {
     );
     assert!(text.ends_with('\n'));
 }
+
+#[test]
+fn what_a_text_for_prometheus_may_not_contain_is_escaped() {
+    let mut text = wheelhouse_service::Exposition::default();
+    text.gauge("depth", "One\nline, with a \\.");
+    text.sample("depth", &[("path", "C:\\x"), ("said", "\"a\nb\"")], 0.5);
+    assert_eq!(
+        text.to_string(),
+        "# HELP depth One\\nline, with a \\\\.\n# TYPE depth gauge\n\
+         depth{path=\"C:\\\\x\",said=\"\\\"a\\nb\\\"\"} 0.5\n"
+    );
+}

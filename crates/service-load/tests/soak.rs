@@ -1,0 +1,119 @@
+//! Ten minutes of everything at once, by hand: `cargo test --release -p wheelhouse-service-load
+//! --test soak -- --ignored --nocapture`. Nothing is lost or early, and memory comes back.
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use wheelhouse_machine::allocator::{allocated, clear_up};
+use wheelhouse_service::{Handle, JobHandle, Service};
+
+const TIME: Duration = Duration::from_secs(600);
+
+/// Jobs of a wave: a third have a key and are moved, a third are cancelled, a third only run.
+const JOBS: u64 = 300_000;
+
+/// The longest delay of a job of a wave, in milliseconds.
+const LONGEST: u64 = 10_000;
+
+/// In so many waves the service has grown to what it needs: tables double, some of them late.
+const FIRST: u64 = 10;
+
+/// Jobs that come again and again, meanwhile.
+const PERIODIC: u64 = 1_000;
+
+/// What a program would see of its jobs.
+#[derive(Default)]
+struct Seen {
+    ran: AtomicU64,
+    early: AtomicU64,
+    beats: AtomicU64,
+}
+
+fn schedule(timers: &Handle, seen: &Arc<Seen>, key: Option<String>, millis: u64) -> JobHandle {
+    let (seen, delay) = (Arc::clone(seen), Duration::from_millis(millis));
+    let due = Instant::now() + delay;
+    let plan = timers.after(delay);
+    let plan = match key {
+        Some(key) => plan.key(key),
+        None => plan,
+    };
+    let run = plan.run(move |_| {
+        seen.ran.fetch_add(1, Ordering::Relaxed);
+        // The clock of the service and ours are read one after the other.
+        let early = Instant::now() + Duration::from_millis(1) < due;
+        seen.early.fetch_add(u64::from(early), Ordering::Relaxed);
+    });
+    run.expect("it is taken in")
+}
+
+/// One wave; how many of its jobs will run.
+fn wave(timers: &Handle, seen: &Arc<Seen>, number: u64) -> u64 {
+    let mut random = Pcg64Mcg::seed_from_u64(number);
+    let mut delay = move || random.random_range(1..=LONGEST);
+    let mut run = 0;
+    let mut handles = Vec::new();
+    for n in 0..JOBS {
+        match n % 3 {
+            0 => {
+                let key = format!("{number} {n}");
+                drop(schedule(timers, seen, Some(key.clone()), delay()));
+                // It may have begun.
+                let _ = timers.refresh(&key, Duration::from_millis(LONGEST));
+                run += 1;
+            }
+            1 => handles.push(schedule(timers, seen, None, delay())),
+            _ => {
+                drop(schedule(timers, seen, None, delay()));
+                run += 1;
+            }
+        }
+    }
+    run + handles.into_iter().map(|handle| u64::from(handle.cancel().is_err())).sum::<u64>()
+}
+
+#[test]
+#[ignore = "ten minutes"]
+fn ten_minutes_of_everything() {
+    clear_up();
+    let (before, begin) = (allocated(), Instant::now());
+    let seen = Arc::new(Seen::default());
+    let service = Service::start().expect("it starts");
+    let timers = service.handle();
+    for _ in 0..PERIODIC {
+        let seen = Arc::clone(&seen);
+        let beat = timers.every(Duration::from_secs(1)).run(move |_| {
+            seen.beats.fetch_add(1, Ordering::Relaxed);
+        });
+        drop(beat.expect("it is taken in"));
+    }
+    let (mut expected, mut most_at_first) = (0, 0);
+    for number in 1.. {
+        expected += wave(&timers, &seen, number);
+        let most = Instant::now() + Duration::from_millis(LONGEST) * 3;
+        while timers.len() > PERIODIC as usize || seen.ran.load(Ordering::Relaxed) < expected {
+            assert!(Instant::now() < most, "{} jobs are left", timers.len());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let held = allocated() - before;
+        if number <= FIRST {
+            most_at_first = held.max(most_at_first);
+        }
+        let (ran, elapsed) = (seen.ran.load(Ordering::Relaxed), begin.elapsed());
+        println!("{elapsed:>8.0?}: wave {number}, {ran} runs, {held} bytes held");
+        assert!(held <= most_at_first + most_at_first / 20, "{most_at_first} in the first waves");
+        if elapsed >= TIME {
+            break;
+        }
+    }
+    assert_eq!(seen.early.load(Ordering::Relaxed), 0);
+    assert_eq!(seen.ran.load(Ordering::Relaxed), expected);
+    let elapsed = begin.elapsed().as_secs();
+    let beats = seen.beats.load(Ordering::Relaxed);
+    assert!(beats.abs_diff(elapsed * PERIODIC) <= 2 * PERIODIC, "{beats} in {elapsed} s");
+    drop((service, timers));
+    let left = allocated().saturating_sub(before);
+    println!("{expected} runs, {beats} beats; {left} bytes are left");
+    assert!(left < 64 << 10, "{left} bytes");
+}
