@@ -40,7 +40,7 @@
 //! |---|---|---|
 //! | `appendonly yes` | checked | without it a crash loses what was acknowledged |
 //! | `maxmemory-policy noeviction`, if there is a `maxmemory` | checked | jobs would be thrown away when memory is short |
-//! | `appendfsync` | yours to choose | `everysec`: a crash of the server's process loses nothing; a power cut may lose the last second. `always`: neither does; about a third of the speed in batches, a tenth singly |
+//! | `appendfsync` | yours to choose | `everysec`: a power cut may lose the last two seconds, and so may a crash of the server's process while the disk is busy: Redis then keeps back what it would write. `always`: neither loses anything; about a third of the speed in batches, a tenth singly |
 //!
 //! With replicas a failover may lose what the old primary had acknowledged. Redis itself says so,
 //! and no client can mend it.

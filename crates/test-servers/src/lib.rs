@@ -49,7 +49,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// A Redis that writes its append-only file each second; `more` are further options.
+    /// A Redis whose append-only file has what it acknowledged; `more` are further options.
     ///
     /// `None`, and a line on standard error, if there is no `redis-server` on this machine.
     ///

@@ -16,9 +16,17 @@ pub(crate) fn server(more: &[&str]) -> Option<Server> {
     let port = free_port();
     let mut command: Vec<OsString> = vec![redis.into(), "--dir".into(), folder.clone().into()];
     let port_text = port.to_string();
-    let options =
-        ["--port", &port_text, "--bind", "127.0.0.1", "--save", "", "--appendonly", "yes"];
-    command.extend(options.into_iter().chain(more.iter().copied()).map(OsString::from));
+    // With `everysec` a write waits in the server's memory for up to two seconds while the disk is
+    // busy: a server that is killed then has lost what it acknowledged.
+    let options = [
+        ["--port", &port_text],
+        ["--bind", "127.0.0.1"],
+        ["--save", ""],
+        ["--appendonly", "yes"],
+        ["--appendfsync", "always"],
+    ];
+    let options = options.iter().flatten();
+    command.extend(options.chain(more).map(OsString::from));
     let address = SocketAddr::from(([127, 0, 0, 1], port));
     let server = Server { keeper: Keeper::new(folder, &command), address, answers };
     server.start();
