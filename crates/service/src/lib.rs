@@ -90,7 +90,7 @@
 //! | of one that sends 8 bytes | 100 bytes, up to 130 among fewer |
 //! | of a periodic one | 205 to 275 bytes and the closure |
 //! | of one that is async, retried, grouped, paused, with jitter or for a wall-clock time | 170 bytes more |
-//! | with a key of 16 bytes | 315 to 375 bytes and the closure |
+//! | with a key of 16 bytes | 325 to 390 bytes and the closure |
 //!
 //! The bytes are those of the service and its default backend together, on a 64-bit machine, among
 //! 65,536 jobs and more (`tests/service/memory.rs` holds them to this). The arrays in which jobs,

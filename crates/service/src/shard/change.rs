@@ -18,7 +18,7 @@ impl<W: Task + ?Sized> Core<W> {
         let slot = self.slots.get(id.index).filter(|slot| slot.number == id.number);
         let slot = slot.ok_or_else(|| self.missing())?;
         if self.is_running(slot) {
-            if let Body::Other(Other::Full(life)) = slot.body
+            if let Some(life) = slot.life()
                 && let Some(life) = self.lives.get_mut(life)
                 // The last run is no less finished for having been cancelled too late.
                 && life.another_may_follow()
@@ -54,7 +54,7 @@ impl<W: Task + ?Sized> Core<W> {
             }
             Body::Other(Other::Gone) => (None, None),
             Body::Other(Other::Wake(waker)) => (None, self.wakers.remove(waker).map(Held::Wake)),
-            Body::Other(Other::Full(life)) => {
+            Body::Other(Other::Full { life, .. }) => {
                 let Life { work, info, runs, .. } = self.lives.remove(life)?;
                 info.end(ending, runs);
                 (Some(info), work.map(Held::Work))
@@ -85,10 +85,11 @@ impl<W: Task + ?Sized> Core<W> {
         let (stage, ticks) = (self.stage, self.ticks);
         let slot = self.slots.get_mut(id.index).filter(|slot| slot.number == id.number);
         let slot = slot.ok_or(missing)?;
-        let life = match slot.body {
-            Body::Other(Other::Full(life)) => self.lives.get_mut(life),
-            _ => None,
-        };
+        if stage.runs() && slot.is_put_off_by(due.deadline) {
+            slot.deadline = due.deadline;
+            return Ok(());
+        }
+        let life = slot.life().and_then(|life| self.lives.get_mut(life));
         let tick = life.as_ref().map_or(ticks, |life| life.ticks).not_before(look_by);
         match (slot.place, &slot.body) {
             (Place::Wheel(_), _) if !stage.runs() => return Err(ChangeError::Stopped),

@@ -52,6 +52,20 @@ pub(super) struct Slot<W: ?Sized> {
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Option<Slot<dyn std::any::Any>>>() == 40);
 
+impl<W: ?Sized> Slot<W> {
+    /// Where the life of the job lies, if it has one.
+    pub(super) fn life(&self) -> Option<u32> {
+        if let Body::Other(Other::Full { life, .. }) = self.body { Some(life) } else { None }
+    }
+
+    /// Whether this deadline is to be written and no more, as its timer fires before and there is
+    /// nothing else that would change: its life need not be touched, which lies elsewhere.
+    pub(super) fn is_put_off_by(&self, deadline: Moment) -> bool {
+        let with_more = matches!(self.body, Body::Other(Other::Full { with_more: true, .. }));
+        matches!(self.place, Place::Wheel(_)) && deadline >= self.deadline && !with_more
+    }
+}
+
 /// Where the timer of a job is.
 #[derive(Clone, Copy)]
 pub(super) enum Place {
@@ -70,7 +84,11 @@ pub(super) enum Body<W: ?Sized> {
 /// Eight bytes with the tag, so that a body is no longer than a box.
 #[derive(Clone, Copy)]
 pub(super) enum Other {
-    Full(u32),
+    /// It has a life; `with_more` if that may have more, which a move changes too.
+    Full {
+        life: u32,
+        with_more: bool,
+    },
     Wake(u32),
     /// It is no more than work that needs no worker.
     InSlab(u16, u32),
@@ -249,7 +267,10 @@ impl<W: Task + ?Sized> Core<W> {
         let number = self.next_number();
         let ticks = if let New::Full(life) = &new { life.ticks } else { self.ticks };
         let body = match new {
-            New::Full(life) => Body::Other(Other::Full(self.lives.insert(life))),
+            New::Full(life) => {
+                let with_more = life.more.is_some();
+                Body::Other(Other::Full { life: self.lives.insert(life), with_more })
+            }
             New::Wake(waker) => Body::Other(Other::Wake(self.wakers.insert(waker))),
         };
         let place = self.start_timer(self.slots.next_index(), ticks.not_before(look_by));
@@ -280,8 +301,7 @@ impl<W: Task + ?Sized> Core<W> {
     }
 
     pub(super) fn is_paused(&self, slot: &Slot<W>) -> bool {
-        let Body::Other(Other::Full(life)) = slot.body else { return false };
-        self.lives.get(life).is_some_and(Life::is_paused)
+        slot.life().and_then(|life| self.lives.get(life)).is_some_and(Life::is_paused)
     }
 
     #[inline]
@@ -290,7 +310,7 @@ impl<W: Task + ?Sized> Core<W> {
             (Place::Wheel(_), _) => false,
             (_, Body::Plain(_) | Body::Other(Other::Wake(_) | Other::InSlab(..))) => false,
             (_, Body::Other(Other::Gone)) => true,
-            (_, Body::Other(Other::Full(life))) => {
+            (_, Body::Other(Other::Full { life, .. })) => {
                 self.lives.get(*life).is_some_and(|life| life.work.is_none())
             }
         }
@@ -301,23 +321,20 @@ impl<W: Task + ?Sized> Core<W> {
     pub(crate) fn due(&self, id: Id) -> Option<Due> {
         let slot = self.slots.get(id.index).filter(|slot| slot.number == id.number)?;
         let pending = !self.is_running(slot) && !self.is_paused(slot);
-        let life = match slot.body {
-            Body::Other(Other::Full(life)) => self.lives.get(life),
-            _ => None,
-        };
+        let life = slot.life().and_then(|life| self.lives.get(life));
         let wall = life.and_then(|life| life.wall().cloned().map(Box::new));
         pending.then_some(Due { deadline: slot.deadline, wall })
     }
 
     /// What the handles of a job that has more than a deadline know of it.
     pub(crate) fn info(&mut self, id: Id) -> Option<Arc<Info>> {
-        let Body::Other(Other::Full(life)) = self.slot(id)?.body else { return None };
+        let life = self.slot(id)?.life()?;
         self.lives.get(life).map(|life| Arc::clone(&life.info))
     }
 
     /// How many runs of such a job have begun; `None` if it is over.
     pub(crate) fn runs_of(&mut self, id: Id) -> Option<u64> {
-        let Body::Other(Other::Full(life)) = self.slot(id)?.body else { return None };
+        let life = self.slot(id)?.life()?;
         self.lives.get(life).map(|life| life.runs)
     }
 

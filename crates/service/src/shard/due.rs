@@ -107,7 +107,7 @@ impl<W: Task + ?Sized> Core<W> {
         let mut ticks = self.ticks;
         let mut look_by = slot.deadline;
         let mut elsewhere = false;
-        if let Body::Other(Other::Full(life)) = slot.body {
+        if let Some(life) = slot.life() {
             let life = self.lives.get(life)?;
             ticks = life.ticks;
             let goes = |more: &More| more.is_async || more.group.is_some();
@@ -141,7 +141,7 @@ impl<W: Task + ?Sized> Core<W> {
         let slot = self.slots.get_mut(index)?;
         slot.place = Place::Off(self.turn);
         self.runs.in_flight += 1;
-        let Body::Other(Other::Full(life)) = slot.body else {
+        let Some(life) = slot.life() else {
             return Some(Came::There(id, self.turn, None, Way::default()));
         };
         let life = self.lives.get(life)?;
@@ -156,7 +156,7 @@ impl<W: Task + ?Sized> Core<W> {
     fn is_brief(&self, index: u32) -> bool {
         match self.slots.get(index).map(|slot| &slot.body) {
             Some(Body::Plain(work)) => work.is_brief(),
-            Some(Body::Other(Other::Full(life))) => {
+            Some(Body::Other(Other::Full { life, .. })) => {
                 let work = self.lives.get(*life).and_then(|life| life.work.as_ref());
                 work.is_some_and(|work| work.is_brief())
             }
@@ -205,7 +205,7 @@ impl<W: Task + ?Sized> Core<W> {
         let (id, deadline) = (Id { number: slot.number, index, shard }, slot.deadline);
         slot.place = Place::Off(0);
         self.counts.runs += 1;
-        let Body::Other(Other::Full(life)) = slot.body else {
+        let Some(life) = slot.life() else {
             let Body::Plain(work) = std::mem::replace(&mut slot.body, Body::Other(Other::Gone))
             else {
                 return None;
@@ -286,7 +286,7 @@ impl<W: Task + ?Sized> Core<W> {
         else {
             return (work, None);
         };
-        let Body::Other(Other::Full(life)) = slot.body else {
+        let Some(life) = slot.life() else {
             self.take(id.index, Ending::Finished);
             return (work, None);
         };
@@ -343,12 +343,8 @@ impl<W: Task + ?Sized> Core<W> {
         self.counts.abandoned += 1;
         let slot = self.slots.get_mut(id.index)?;
         let deadline = slot.deadline;
-        let life = match slot.body {
-            Body::Other(Other::Full(life)) => {
-                self.lives.get_mut(life).filter(|life| life.repeat.is_some())
-            }
-            _ => None,
-        };
+        let life = slot.life().and_then(|life| self.lives.get_mut(life));
+        let life = life.filter(|life| life.repeat.is_some());
         let Some(life) = life else {
             let taken = self.take(id.index, Ending::Cancelled)?;
             let work = if let Some(Held::Work(work)) = taken.held { Some(work) } else { None };

@@ -1,7 +1,7 @@
 //! During a poll of a scheduler, what is scheduled is put aside until its end: a job that schedules
 //! itself again at once keeps nobody from returning.
 
-use super::core::{Body, Core, Other, Task};
+use super::core::{Core, Task};
 use wheelhouse_core::Tick;
 
 impl<W: Task + ?Sized> Core<W> {
@@ -18,10 +18,8 @@ impl<W: Task + ?Sized> Core<W> {
             }
             let Some(slot) = self.slot(id) else { continue };
             let deadline = slot.deadline;
-            let ticks = match slot.body {
-                Body::Other(Other::Full(life)) => self.lives.get(life).map(|life| life.ticks),
-                _ => None,
-            };
+            let life = slot.life().and_then(|life| self.lives.get(life));
+            let ticks = life.map(|life| life.ticks);
             let place =
                 self.start_timer(id.index, ticks.unwrap_or(self.ticks).not_before(deadline));
             self.slot(id).into_iter().for_each(|slot| slot.place = place);

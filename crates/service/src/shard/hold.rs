@@ -27,13 +27,13 @@ impl<W: Task + ?Sized> Core<W> {
                 let work = self.slabs.get(usize::from(slab)).and_then(|slab| slab.take(place));
                 self.lives.insert(Life::plain(work.ok_or(missing)?, ticks))
             }
-            Body::Other(Other::Full(life)) => life,
+            Body::Other(Other::Full { life, .. }) => life,
             other => {
                 slot.body = other;
                 return Err(ChangeError::Running);
             }
         };
-        slot.body = Body::Other(Other::Full(life));
+        slot.body = Body::Other(Other::Full { life, with_more: true });
         let life = self.lives.get_mut(life).ok_or(missing)?;
         let running = life.work.is_none();
         Ok((life, running))
@@ -75,7 +75,7 @@ impl<W: Task + ?Sized> Core<W> {
         let Some(slot) = self.slots.get_mut(index) else { return };
         let mut ticks = self.ticks;
         let mut look_by = slot.deadline;
-        if let Body::Other(Other::Full(life)) = slot.body
+        if let Some(life) = slot.life()
             && let Some(life) = self.lives.get_mut(life)
         {
             slot.deadline = life.skip_what_passed(slot.deadline, now);
@@ -100,7 +100,7 @@ impl<W: Task + ?Sized> Core<W> {
         self.held
             && match self.slots.get(index).map(|slot| &slot.body) {
                 Some(Body::Plain(work)) => !work.is_awaited(),
-                Some(Body::Other(Other::Full(_) | Other::InSlab(..))) => true,
+                Some(Body::Other(Other::Full { .. } | Other::InSlab(..))) => true,
                 _ => false,
             }
     }

@@ -4,13 +4,15 @@ use crate::job::{Id, Key};
 use crate::sync::{Mutex, MutexGuard};
 use crossbeam_utils::CachePadded;
 use hashbrown::HashTable;
+use smol_str::SmolStr;
 use std::hash::{BuildHasher, RandomState};
 use std::num::NonZeroU64;
 
 /// So many parts with a lock each, that threads do not wait for one another; a power of two.
 const PARTS: usize = 16;
 
-type Table = HashTable<(Key, Id)>;
+/// A key of up to 23 bytes lies in the table itself, so that it is compared without going elsewhere.
+type Table = HashTable<(SmolStr, Id)>;
 
 /// Jobs by key.
 ///
@@ -57,7 +59,7 @@ impl Keys {
     pub(crate) fn remove(&self, key: &str, id: Id) {
         let mut part = self.part(key);
         if let Ok(entry) =
-            part.table.find_entry(part.hash, |(its, holder)| **its == *key && *holder == id)
+            part.table.find_entry(part.hash, |(its, holder)| its == key && *holder == id)
         {
             entry.remove();
         }
@@ -67,7 +69,8 @@ impl Keys {
     pub(crate) fn numbered(&self) -> Vec<(NonZeroU64, Key)> {
         let mut keys = Vec::new();
         for part in &self.parts {
-            keys.extend(part.lock().iter().map(|(key, id)| (id.number, Key::clone(key))));
+            let numbered = |(key, id): &(SmolStr, Id)| (id.number, Key::from(key.clone()));
+            keys.extend(part.lock().iter().map(numbered));
         }
         keys
     }
@@ -75,20 +78,20 @@ impl Keys {
 
 impl Part<'_> {
     pub(crate) fn get(&self, key: &str) -> Option<Id> {
-        self.table.find(self.hash, |(its, _)| **its == *key).map(|(_, id)| *id)
+        self.table.find(self.hash, |(its, _)| its == key).map(|(_, id)| *id)
     }
 
     /// Gives the key to a job, and returns the one that had it.
     pub(crate) fn insert(mut self, key: Key, id: Id) -> Option<Id> {
         let hasher = &self.keys.hasher;
-        let entry =
-            self.table.entry(self.hash, |(its, _)| *its == key, |(its, _)| hasher.hash_one(&**its));
+        let hash = |(its, _): &(SmolStr, Id)| hasher.hash_one(its.as_str());
+        let entry = self.table.entry(self.hash, |(its, _)| *its == *key, hash);
         match entry {
             hashbrown::hash_table::Entry::Occupied(mut entry) => {
                 Some(std::mem::replace(&mut entry.get_mut().1, id))
             }
             hashbrown::hash_table::Entry::Vacant(entry) => {
-                entry.insert((Key::clone(&key), id));
+                entry.insert((SmolStr::from(key), id));
                 None
             }
         }

@@ -1,6 +1,6 @@
 //! What a stop does in all shards, and how it waits.
 
-use super::core::{Body, Core, Other, Stage, Task};
+use super::core::{Core, Stage, Task};
 use super::{House, Taken};
 use crate::job::Ending;
 use std::sync::atomic::Ordering;
@@ -16,7 +16,7 @@ impl<W: Task + ?Sized> Core<W> {
         self.stage = Stage::Draining;
         let mut endless = Vec::new();
         for (index, slot) in self.slots.iter() {
-            if let Body::Other(Other::Full(life)) = slot.body
+            if let Some(life) = slot.life()
                 && let Some(life) = self.lives.get_mut(life)
                 && life.repeat.as_ref().is_some_and(|repeat| repeat.times.is_none())
             {

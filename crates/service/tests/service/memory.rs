@@ -202,7 +202,7 @@ fn a_periodic_job_takes_as_much_as_documented() {
 #[test]
 fn a_keyed_job_takes_as_much_as_documented() {
     // A key of 16 bytes.
-    takes("keyed", 315.0..=375.0, 2.0, |timers, n| {
+    takes("keyed", 325.0..=390.0, 2.0, |timers, n| {
         timers.after(HOUR + ms(n as u64)).key(format!("session {n:08}")).run(|_| ()).unwrap()
     });
 }
