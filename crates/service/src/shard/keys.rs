@@ -11,7 +11,7 @@ use std::num::NonZeroU64;
 /// So many parts with a lock each, that threads do not wait for one another; a power of two.
 const PARTS: usize = 16;
 
-/// A key of up to 23 bytes lies in the table itself, so that it is compared without going elsewhere.
+/// A key of up to 23 bytes lies in the table, so that it is compared without going elsewhere.
 type Table = HashTable<(SmolStr, Id)>;
 
 /// Jobs by key.
