@@ -1,11 +1,17 @@
 //! What the errors of a server and of the way there mean for a store.
 
+use crate::tls::is_untrusted;
 use std::io;
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 use wheelhouse_durable::store::StoreError;
 
 pub(crate) fn store_error(error: Error) -> StoreError {
+    if is_untrusted(&error) {
+        return StoreError::Refused(format!(
+            "{error}: see to the server's certificate, or its root"
+        ));
+    }
     let Some(server) = error.as_db_error() else {
         return StoreError::Unavailable(Box::new(error));
     };

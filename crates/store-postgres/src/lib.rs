@@ -42,7 +42,13 @@
 //! longer it lasts.
 //!
 //! Connections are held, with prepared statements and `LISTEN`: a pooler between must hold them too
-//! (`pool_mode = session`). There is no TLS; use a local socket, a private network or a tunnel.
+//! (`pool_mode = session`).
+//!
+//! # Encrypted connections
+//!
+//! With `sslmode=require` in the URL and the feature `tls` of this crate. The certificate of the
+//! server is checked, against the machine's roots or those that `Builder::root_certificates` is
+//! given. Without `sslmode=require` nothing is encrypted.
 //!
 //! # If the server is gone
 //!
@@ -60,6 +66,7 @@ mod session;
 mod settings;
 mod statements;
 mod store;
+mod tls;
 
 pub use commit::{ack_in, commit_in};
 pub use settings::Builder;

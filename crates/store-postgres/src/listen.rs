@@ -1,12 +1,13 @@
 //! Listening for jobs that are visible earlier than was said.
 
 use crate::settings::Builder;
+use crate::tls::connector;
 use std::future::poll_fn;
 use std::sync::{Arc, Weak, mpsc};
 use std::thread;
 use std::time::Duration;
 use tokio::runtime;
-use tokio_postgres::{AsyncMessage, Error, NoTls};
+use tokio_postgres::{AsyncMessage, Error};
 use wheelhouse_durable::store::Waker;
 
 /// How often the thread looks whether its store is still there, and the pause after an error.
@@ -50,7 +51,8 @@ impl Ear {
 
     /// Listens until an error or the end of the store.
     async fn hear(&self, begun: &mpsc::Sender<()>) -> Result<(), Error> {
-        let connect = self.settings.config.connect(NoTls);
+        let Ok(tls) = connector(&self.settings) else { return Ok(()) };
+        let connect = self.settings.config.connect(tls);
         let Ok(connected) = tokio::time::timeout(self.settings.timeout, connect).await else {
             return Ok(());
         };

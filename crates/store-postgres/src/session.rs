@@ -3,13 +3,14 @@
 use crate::error::store_error;
 use crate::settings::Builder;
 use crate::statements::Statements;
+use crate::tls::connector;
 use std::collections::hash_map::RandomState;
 use std::future::Future;
 use std::hash::{BuildHasher, Hasher};
 use std::time::{Duration, Instant};
 use tokio::runtime::{self, Handle, Runtime};
 use tokio::task::JoinHandle;
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::Client;
 use wheelhouse_durable::store::StoreError;
 
 /// The format that this version writes.
@@ -122,7 +123,8 @@ fn block_on<T>(
 }
 
 async fn connect(settings: &Builder) -> Result<Open, StoreError> {
-    let (client, connection) = settings.config.connect(NoTls).await.map_err(store_error)?;
+    let connect = settings.config.connect(connector(settings)?);
+    let (client, connection) = connect.await.map_err(store_error)?;
     let task = tokio::spawn(async {
         // An error is told to whoever waits for an answer.
         let _ = connection.await;

@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_postgres::Config;
+use tokio_postgres::config::SslMode;
 use wheelhouse_durable::store::{StoreError, Timestamp};
 
 type Now = dyn Fn() -> Timestamp + Send + Sync;
@@ -19,14 +20,28 @@ pub struct Builder {
     pub(crate) timeout: Duration,
     pub(crate) unchecked: bool,
     pub(crate) only_reads: bool,
+    /// As PEM; if there are none, those of the machine.
+    #[cfg(feature = "tls")]
+    pub(crate) roots: Option<Arc<[u8]>>,
     clock: Option<Arc<Now>>,
 }
 
 impl Builder {
-    pub(crate) fn new(config: Config, queue: &str) -> Self {
-        let timeout = Duration::from_secs(10);
-        let (queue, unchecked, only_reads) = (queue.to_owned(), false, false);
-        Self { config, queue, timeout, unchecked, only_reads, clock: None }
+    pub(crate) fn new(mut config: Config, queue: &str) -> Self {
+        if config.get_ssl_mode() != SslMode::Require {
+            // To prefer TLS would refuse a server whose certificate nobody knows, as Debian's.
+            config.ssl_mode(SslMode::Disable);
+        }
+        Self {
+            config,
+            queue: queue.to_owned(),
+            timeout: Duration::from_secs(10),
+            unchecked: false,
+            only_reads: false,
+            #[cfg(feature = "tls")]
+            roots: None,
+            clock: None,
+        }
     }
 
     /// How long a call waits for the server before it fails; 10 seconds if it is not said.
@@ -39,6 +54,14 @@ impl Builder {
     /// `full_page_writes` off): for trials.
     pub fn unchecked(mut self) -> Self {
         self.unchecked = true;
+        self
+    }
+
+    /// Trusts a server whose certificate one of these has signed, in place of the machine's roots:
+    /// PEM, one or several. For `sslmode=require`.
+    #[cfg(feature = "tls")]
+    pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.roots = Some(pem.into().into());
         self
     }
 

@@ -2,7 +2,7 @@
 
 use crate::error::store_error;
 use crate::settings::Builder;
-use crate::{check, keys::Keys};
+use crate::{check, keys::Keys, tls};
 use redis::{Client, Cmd, FromRedisValue, Script, ServerErrorKind};
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -59,7 +59,7 @@ pub(crate) struct Connection {
 
 impl Connection {
     pub(crate) fn open(settings: Builder) -> Result<Self, StoreError> {
-        let client = Client::open(settings.url.as_str()).map_err(store_error)?;
+        let client = tls::client(&settings)?;
         let keys = Keys::new(&settings.queue);
         let (epoch, pause) = (String::new(), FIRST_PAUSE);
         let mut new = Self { settings, keys, client, open: None, epoch, format: FORMAT, pause };

@@ -1,9 +1,15 @@
 //! What the errors of a server and of the way there mean for a store.
 
+use crate::tls::is_untrusted;
 use redis::{ErrorKind, RedisError, ServerErrorKind};
 use wheelhouse_durable::store::StoreError;
 
 pub(crate) fn store_error(error: RedisError) -> StoreError {
+    if is_untrusted(&error) {
+        return StoreError::Refused(format!(
+            "{error}: see to the server's certificate, or its root"
+        ));
+    }
     if error.is_io_error() || error.is_timeout() {
         return StoreError::Unavailable(Box::new(error));
     }

@@ -45,6 +45,11 @@
 //! With replicas a failover may lose what the old primary had acknowledged. Redis itself says so,
 //! and no client can mend it.
 //!
+//! # Encrypted connections
+//!
+//! With `rediss://` in the URL and the feature `tls` of this crate. The server's certificate is
+//! checked, against the machine's roots or those that `Builder::root_certificates` is given.
+//!
 //! # If the server is gone
 //!
 //! A call tries to connect again, with growing pauses, for as long as its
@@ -67,6 +72,7 @@ mod row;
 mod scan;
 mod settings;
 mod store;
+mod tls;
 
 pub use settings::Builder;
 pub use store::RedisStore;

@@ -14,6 +14,9 @@ pub struct Builder {
     pub(crate) timeout: Duration,
     pub(crate) unchecked: bool,
     pub(crate) only_reads: bool,
+    /// As PEM; if there are none, those of the machine.
+    #[cfg(feature = "tls")]
+    pub(crate) roots: Option<std::sync::Arc<[u8]>>,
     pub(crate) clock: Clock,
 }
 
@@ -25,6 +28,8 @@ impl Builder {
             timeout: Duration::from_secs(10),
             unchecked: false,
             only_reads: false,
+            #[cfg(feature = "tls")]
+            roots: None,
             clock: Clock::default(),
         }
     }
@@ -39,6 +44,14 @@ impl Builder {
     /// trials, and for managed servers that forbid `CONFIG`.
     pub fn unchecked(mut self) -> Self {
         self.unchecked = true;
+        self
+    }
+
+    /// Trusts a server whose certificate one of these has signed, in place of the machine's roots:
+    /// PEM, one or several. For `rediss://`.
+    #[cfg(feature = "tls")]
+    pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.roots = Some(pem.into().into());
         self
     }
 

@@ -4,142 +4,14 @@
 
 mod common;
 
+use common::child::{child, file, wait_for};
 use common::{LEASE, ack, ack_by, cancel, claim, manual, names, one, put, rows};
-use rand::{RngExt, SeedableRng};
-use rand_pcg::Pcg64;
-use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
-use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::Duration;
-use wheelhouse_durable::store::{Change, Key, Outcome, Put, Store, Token, When};
+use wheelhouse_durable::store::{Change, Outcome, Put, Store, Token};
 use wheelhouse_durable::{Durable, Handlers};
 use wheelhouse_store_conformance::history;
 use wheelhouse_store_sqlite::SqliteStore;
-
-/// Where a child finds the file.
-const FILE: &str = "WHEELHOUSE_TEST_FILE";
-
-/// This program as a child that runs one part on the file; what it says, line by line.
-fn child(part: &str, path: &Path) -> (Child, BufReader<ChildStdout>) {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", part, "--ignored", "--nocapture", "--test-threads=1"])
-        .env(FILE, path)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let lines = BufReader::new(child.stdout.take().unwrap());
-    (child, lines)
-}
-
-/// The rest of the first line that begins with this word.
-fn wait_for(lines: &mut BufReader<ChildStdout>, word: &str) -> String {
-    let mut line = String::new();
-    while lines.read_line(&mut line).unwrap() > 0 {
-        // The test harness may have written the beginning of the line.
-        if let Some((_, rest)) = line.split_once(word) {
-            return rest.trim().to_owned();
-        }
-        line.clear();
-    }
-    panic!("the child ended without saying {word}");
-}
-
-fn file() -> std::ffi::OsString {
-    std::env::var_os(FILE).expect("run by its parent")
-}
-
-/// The changes of batch `n` of a round: the same in the child and in the model.
-fn batch(round: u64, n: u64) -> Vec<Change> {
-    let mut random = Pcg64::seed_from_u64(round << 32 | n);
-    let size = random.random_range(1..20);
-    let mut change = || {
-        let name = format!("key {}", random.random_range(0..60));
-        match random.random_range(0..10) {
-            0..6 => {
-                let replace = random.random();
-                let payload = format!("{round} {n} ").repeat(random.random_range(1..400));
-                Change::Put(Put {
-                    key: common::key(&name),
-                    kind: common::KIND.into(),
-                    payload: payload.into_bytes(),
-                    policy: n.to_string(),
-                    when: When::After(Duration::from_secs(3_600)),
-                    replace,
-                })
-            }
-            _ => cancel(&name),
-        }
-    };
-    (0..size).map(|_| change()).collect()
-}
-
-/// Key -> payload. What each change does to it is what the store must have done.
-type Model = BTreeMap<Key, Vec<u8>>;
-
-fn apply(model: &mut Model, changes: Vec<Change>) {
-    for change in changes {
-        match change {
-            Change::Put(put) if put.replace || !model.contains_key(&put.key) => {
-                model.insert(put.key, put.payload);
-            }
-            Change::Cancel { key } => drop(model.remove(&key)),
-            _ => {}
-        }
-    }
-}
-
-#[test]
-#[ignore = "a child"]
-fn commits_for_ever() {
-    let mut store = SqliteStore::open(file()).unwrap();
-    let round: u64 = std::env::var("WHEELHOUSE_TEST_ROUND").unwrap().parse().unwrap();
-    println!("ready");
-    for n in 0.. {
-        store.commit(&batch(round, n)).unwrap();
-        println!("committed {n}");
-    }
-}
-
-/// Fifty times a child commits batches and is killed at a moment of chance. Then the file has the
-/// state after a whole number of batches: at least those that the child has told of, and at most
-/// one more. So nothing that was acknowledged is missing, nothing is half there, and nothing that
-/// was cancelled comes back.
-#[test]
-fn a_killed_process_loses_nothing_and_leaves_nothing_half() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.timers");
-    let mut random = Pcg64::seed_from_u64(18);
-    let (mut model, mut batches) = (Model::new(), 0);
-    for round in 0..50 {
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "commits_for_ever", "--ignored", "--nocapture"]);
-        command.env(FILE, &path).env("WHEELHOUSE_TEST_ROUND", round.to_string());
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap());
-        wait_for(&mut lines, "ready");
-        std::thread::sleep(Duration::from_micros(random.random_range(0..40_000)));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let told = lines.lines().map_while(Result::ok).filter(|line| line.contains("committed"));
-        let acknowledged = told.count() as u64;
-
-        let mut store = SqliteStore::open(&path).unwrap();
-        store.verify().unwrap();
-        let state: Model = rows(&mut store).into_iter().map(|row| (row.key, row.payload)).collect();
-        (0..acknowledged).for_each(|n| apply(&mut model, batch(round, n)));
-        let mut one_more = model.clone();
-        apply(&mut one_more, batch(round, acknowledged));
-        assert!(
-            state == model || state == one_more,
-            "round {round}: not the state after {acknowledged} batches, nor after one more"
-        );
-        model = state;
-        batches += acknowledged;
-    }
-    assert!(batches > 100, "only {batches} batches were acknowledged");
-    eprintln!("50 kills, {batches} acknowledged batches, none missing");
-}
 
 #[test]
 #[ignore = "a child"]

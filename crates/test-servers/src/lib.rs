@@ -24,6 +24,7 @@
 //! [`Proxy`] stands between a client and a server, and delays, swallows or cuts what goes through.
 //! [`failures`] are what a store on a server must survive.
 
+mod certificate;
 pub mod failures;
 mod keeper;
 mod postgres;
@@ -61,6 +62,19 @@ impl Server {
         redis::server(more)
     }
 
+    /// A Redis that takes encrypted connections only, and what a client is to trust, as PEM. It has
+    /// started when it takes connections.
+    ///
+    /// `None` also if there is no `openssl` on this machine.
+    ///
+    /// # Panics
+    ///
+    /// As [`redis`](Self::redis).
+    #[must_use]
+    pub fn redis_with_tls() -> Option<(Self, Vec<u8>)> {
+        redis::server_with_tls()
+    }
+
     /// A PostgreSQL with the user `postgres`, who needs no password, and a database of that name.
     ///
     /// `None`, and a line on standard error, if there is no PostgreSQL on this machine, or if this
@@ -72,6 +86,18 @@ impl Server {
     #[must_use]
     pub fn postgres() -> Option<Self> {
         postgres::server()
+    }
+
+    /// The same with a certificate, and what a client is to trust, as PEM.
+    ///
+    /// `None` also if there is no `openssl` on this machine.
+    ///
+    /// # Panics
+    ///
+    /// As [`postgres`](Self::postgres).
+    #[must_use]
+    pub fn postgres_with_tls() -> Option<(Self, Vec<u8>)> {
+        postgres::server_with_tls()
     }
 
     /// Where it listens: a port of 127.0.0.1 that stays the same over a restart.

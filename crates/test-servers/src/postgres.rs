@@ -1,5 +1,6 @@
 //! Starting a PostgreSQL.
 
+use crate::certificate::Certificate;
 use crate::keeper::{Keeper, folder, program};
 use crate::{Server, free_port, skipped};
 use std::ffi::OsString;
@@ -11,6 +12,15 @@ use std::process::Command;
 use std::time::Duration;
 
 pub(crate) fn server() -> Option<Server> {
+    start(false).map(|(server, _)| server)
+}
+
+pub(crate) fn server_with_tls() -> Option<(Server, Vec<u8>)> {
+    let (server, certificate) = start(true)?;
+    Some((server, certificate?.root()))
+}
+
+fn start(with_tls: bool) -> Option<(Server, Option<Certificate>)> {
     let folders = installed();
     let both = program("initdb", &folders).zip(program("postgres", &folders));
     let Some((initdb, postgres)) = both else {
@@ -26,15 +36,22 @@ pub(crate) fn server() -> Option<Server> {
     let data = folder.join("data");
     initialise(&user, &initdb, &data);
     let port = free_port();
+    let certificate = with_tls.then(|| Certificate::make(&user, &folder)).flatten();
     let mut command = user;
     command.extend([postgres.into(), "-D".into(), data.into()]);
     // After a crash it would else sync each of its thousand files by itself. Since PostgreSQL 14.
     command.extend(["-c", "recovery_init_sync_method=syncfs"].map(OsString::from));
     command.extend(["-h", "127.0.0.1", "-p", &port.to_string(), "-k", ""].map(OsString::from));
+    if let Some(Certificate { certificate, key }) = &certificate {
+        command.extend(["-c", "ssl=on"].map(OsString::from));
+        for (setting, path) in [("ssl_cert_file", certificate), ("ssl_key_file", key)] {
+            command.extend(["-c".into(), format!("{setting}={}", path.display()).into()]);
+        }
+    }
     let address = SocketAddr::from(([127, 0, 0, 1], port));
     let server = Server { keeper: Keeper::new(folder, &command), address, answers };
     server.start();
-    Some(server)
+    Some((server, certificate))
 }
 
 /// Where Debian keeps the programs that are not on the path, the newest version first.

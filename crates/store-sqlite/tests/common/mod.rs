@@ -1,6 +1,8 @@
 //! What makes these tests short.
 #![allow(dead_code, reason = "each test program uses some of it")]
 
+pub(crate) mod child;
+
 use std::time::Duration;
 use wheelhouse_durable::store::{
     Change, Entry, Key, Kinds, Leased, Outcome, Put, Store, StoreClock, Token, When,

@@ -52,7 +52,8 @@ pub(crate) enum Durable {
 #[derive(Debug, Args)]
 pub(crate) struct Place {
     /// A SQLite file, or the URL of a server: redis://HOST/, unix:///SOCKET (Redis),
-    /// postgres://USER@HOST/DATABASE.
+    /// postgres://USER@HOST/DATABASE. Of servers that encrypt, rediss://.. and ?sslmode=require, if
+    /// this command was built with the feature `tls`.
     pub(crate) store: String,
     /// The queue on a server, as the programs name it; there is no default.
     #[arg(long, value_name = "NAME")]

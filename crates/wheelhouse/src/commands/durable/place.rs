@@ -102,7 +102,7 @@ impl Place {
             return Ok(Whose::File(Path::new(url)));
         };
         let to = match scheme {
-            "redis" | "unix" | "valkey" => Whose::Redis,
+            "redis" | "rediss" | "unix" | "valkey" | "valkeys" => Whose::Redis,
             "postgres" | "postgresql" => Whose::Postgres,
             _ => bail!(
                 "{scheme}:// is no store: name a SQLite file, redis://HOST/ or \

@@ -1,0 +1,67 @@
+//! How a connection is encrypted: not at all, or with the feature `tls` if `sslmode=require`.
+
+use crate::settings::Builder;
+use tokio_postgres::Error;
+use wheelhouse_durable::store::StoreError;
+
+#[cfg(not(feature = "tls"))]
+pub(crate) type Tls = tokio_postgres::NoTls;
+
+#[cfg(feature = "tls")]
+pub(crate) type Tls = tokio_postgres_rustls::MakeRustlsConnect;
+
+#[cfg(not(feature = "tls"))]
+pub(crate) fn connector(settings: &Builder) -> Result<Tls, StoreError> {
+    if settings.config.get_ssl_mode() == tokio_postgres::config::SslMode::Require {
+        let why = "sslmode=require asks for TLS: build with the feature `tls` of \
+                   wheelhouse-store-postgres (or of the command `wheelhouse`)";
+        return Err(StoreError::Refused(why.into()));
+    }
+    Ok(tokio_postgres::NoTls)
+}
+
+/// Trusts the roots that were given, or else those of the machine. They are read at each connection,
+/// so that new ones are seen.
+#[cfg(feature = "tls")]
+pub(crate) fn connector(settings: &Builder) -> Result<Tls, StoreError> {
+    use rustls::pki_types::{CertificateDer, pem::PemObject};
+    use rustls::{ClientConfig, RootCertStore, crypto::ring};
+
+    let mut roots = RootCertStore::empty();
+    match &settings.roots {
+        Some(pem) => {
+            for root in CertificateDer::pem_slice_iter(pem) {
+                let refused = |error: &dyn std::fmt::Display| {
+                    StoreError::Refused(format!("the root certificates: {error}"))
+                };
+                let root = root.map_err(|error| refused(&error))?;
+                roots.add(root).map_err(|error| refused(&error))?;
+            }
+        }
+        None => {
+            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        }
+    }
+    let unusable = |error| StoreError::Refused(format!("TLS: {error}"));
+    let config = ClientConfig::builder_with_provider(ring::default_provider().into())
+        .with_safe_default_protocol_versions()
+        .map_err(unusable)?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(Tls::new(config))
+}
+
+/// Whether the other side could not show that it is the server: trying again does not help.
+pub(crate) fn is_untrusted(error: &Error) -> bool {
+    #[cfg(feature = "tls")]
+    {
+        let source = std::error::Error::source(error);
+        let io = source.and_then(|source| source.downcast_ref::<std::io::Error>());
+        io.and_then(std::io::Error::get_ref).is_some_and(|inner| inner.is::<rustls::Error>())
+    }
+    #[cfg(not(feature = "tls"))]
+    {
+        let _ = error;
+        false
+    }
+}

@@ -1,0 +1,49 @@
+//! How a connection is encrypted: not at all, or with the feature `tls` if the URL says `rediss`.
+
+use crate::error::store_error;
+use crate::settings::Builder;
+use redis::{Client, RedisError};
+use wheelhouse_durable::store::StoreError;
+
+#[cfg(not(feature = "tls"))]
+pub(crate) fn client(settings: &Builder) -> Result<Client, StoreError> {
+    if ["rediss://", "valkeys://"].iter().any(|scheme| settings.url.starts_with(scheme)) {
+        let why = "the URL asks for TLS: build with the feature `tls` of wheelhouse-store-redis (or \
+                   of the command `wheelhouse`)";
+        return Err(StoreError::Refused(why.into()));
+    }
+    Client::open(settings.url.as_str()).map_err(store_error)
+}
+
+#[cfg(feature = "tls")]
+pub(crate) fn client(settings: &Builder) -> Result<Client, StoreError> {
+    // Who has installed another has chosen.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let url = settings.url.as_str();
+    let client = match &settings.roots {
+        None => Client::open(url),
+        Some(roots) => {
+            let root_cert = Some(roots.to_vec());
+            Client::build_with_tls(url, redis::TlsCertificates { client_tls: None, root_cert })
+        }
+    };
+    client.map_err(store_error)
+}
+
+/// Whether the other side could not show that it is the server: trying again does not help.
+pub(crate) fn is_untrusted(error: &RedisError) -> bool {
+    #[cfg(feature = "tls")]
+    {
+        use std::error::Error;
+        let source = error.source().and_then(|source| source.downcast_ref());
+        let io = source.and_then(|source: &std::sync::Arc<dyn Error + Send + Sync>| {
+            source.downcast_ref::<std::io::Error>()
+        });
+        io.and_then(std::io::Error::get_ref).is_some_and(|inner| inner.is::<rustls::Error>())
+    }
+    #[cfg(not(feature = "tls"))]
+    {
+        let _ = error;
+        false
+    }
+}
