@@ -20,8 +20,8 @@ pub(crate) fn connector(settings: &Builder) -> Result<Tls, StoreError> {
     Ok(tokio_postgres::NoTls)
 }
 
-/// Trusts the roots that were given, or else those of the machine. They are read at each connection,
-/// so that new ones are seen.
+/// Trusts the roots that were given, or else those of the machine, which are read at each
+/// connection, so that new ones are seen.
 #[cfg(feature = "tls")]
 pub(crate) fn connector(settings: &Builder) -> Result<Tls, StoreError> {
     use rustls::pki_types::{CertificateDer, pem::PemObject};

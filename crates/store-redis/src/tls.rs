@@ -8,8 +8,8 @@ use wheelhouse_durable::store::StoreError;
 #[cfg(not(feature = "tls"))]
 pub(crate) fn client(settings: &Builder) -> Result<Client, StoreError> {
     if ["rediss://", "valkeys://"].iter().any(|scheme| settings.url.starts_with(scheme)) {
-        let why = "the URL asks for TLS: build with the feature `tls` of wheelhouse-store-redis (or \
-                   of the command `wheelhouse`)";
+        let why = "the URL asks for TLS: build with the feature `tls` of wheelhouse-store-redis \
+                   (or of the command `wheelhouse`)";
         return Err(StoreError::Refused(why.into()));
     }
     Client::open(settings.url.as_str()).map_err(store_error)
