@@ -60,6 +60,13 @@ fn sound_histories_pass() {
     let killed = vec![call("schedule", 0, 1_000)];
     assert_eq!(check(&[killed], false).unwrap().unanswered, 1);
     check(&[scheduled(&[call("cancel", 0, 3_000)])], false).unwrap();
+    // The first may have cancelled it, and there was nothing left for the second.
+    let cancel = |at, outcome| [call("cancel", 0, at), answer("cancel", 0, at + 100, outcome)];
+    let twice = [&[call("cancel", 0, 3_000)], &cancel(4_000, "Absent")[..]].concat();
+    check(&[scheduled(&twice)], false).unwrap();
+    check(&[scheduled(&twice)], true).unwrap();
+    // Somebody had it who was killed before he wrote so, and it is not handed out again.
+    check(&[scheduled(&cancel(3_000, "Running"))], false).unwrap();
     // A lease that ran out, and one of a process that was killed.
     let again = [&[begin(1, 10), begin(2, 20)], &acked(2, 21_000)[..]].concat();
     check(&[scheduled(&again)], false).unwrap();
@@ -70,6 +77,8 @@ fn sound_histories_pass() {
 
 #[test]
 fn each_rule_is_checked() {
+    let absent = [call("cancel", 0, 3_000), answer("cancel", 0, 4_000, "Absent")];
+    refused(&[scheduled(&absent)], "neither run nor been cancelled");
     refused(&[scheduled(&[])], "neither run nor been cancelled");
     let absent = [call("cancel", 0, 3_000), answer("cancel", 0, 4_000, "Absent")];
     refused(&[scheduled(&absent)], "neither run nor been cancelled");

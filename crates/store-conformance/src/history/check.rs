@@ -31,8 +31,9 @@ struct Facts {
     acknowledged: bool,
     /// When the first cancellation that was answered `Cancelled` returned.
     cancelled: Option<u64>,
-    /// A cancellation may have taken effect without its answer.
-    may_be_cancelled: bool,
+    /// Cancellations that may have taken effect without an answer that says so. The answer to a
+    /// later one, that there is no such job, changes nothing about that.
+    may_be_cancelled: u32,
     /// With the process that has it.
     begins: Vec<(usize, Begin)>,
     /// When the end of a run was called, by its token.
@@ -90,7 +91,7 @@ fn take<'e>(
             let facts = keys.entry(key).or_default();
             match what.as_str() {
                 "schedule" => facts.called = true,
-                "cancel" => facts.may_be_cancelled = true,
+                "cancel" => facts.may_be_cancelled += 1,
                 _ => drop(facts.ends.insert(*token, *at)),
             }
         }
@@ -109,7 +110,9 @@ fn take<'e>(
                     checked.cancelled += 1;
                 }
                 ("cancel", "Absent") if repeats => {}
-                ("cancel", _) => facts.may_be_cancelled = false,
+                // Who had it may have been killed before he wrote so, and it is not tried again.
+                ("cancel", "Running") => {}
+                ("cancel", _) => facts.may_be_cancelled -= 1,
                 ("ack", "Done") => {
                     facts.acked.push(*token);
                     checked.acked += 1;
@@ -135,7 +138,7 @@ fn judge(facts: &Facts, killed: &BTreeMap<usize, u64>) -> Result<(), String> {
     if facts.acknowledged
         && begins.is_empty()
         && facts.cancelled.is_none()
-        && !facts.may_be_cancelled
+        && facts.may_be_cancelled == 0
     {
         return Err("was acknowledged, and has neither run nor been cancelled".into());
     }
