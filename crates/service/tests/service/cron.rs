@@ -160,19 +160,19 @@ fn no_line_takes_long_to_be_read_or_refused() {
         "0,".repeat(1_000_000),
         " ".repeat(1_000_000),
     ];
-    for line in lines {
+    let takes = |line: &str| {
         let begin = Instant::now();
-        let read = Cron::new(&line, berlin()).map(|mut cron| {
+        let _ = Cron::new(line, berlin()).map(|mut cron| {
             let next = cron.next(instant("2026-03-28T12:00:00Z"));
             assert!(cron.next(next.unwrap()) != next);
         });
-        let took = begin.elapsed();
-        // What is not optimised may take ten times as long.
-        assert!(
-            took < Duration::from_millis(500),
-            "{took:?} for '{line:.40}': {:.0?}",
-            read.is_ok()
-        );
+        begin.elapsed()
+    };
+    for line in lines {
+        // What is not optimised may take ten times as long; a machine that is busy otherwise is not
+        // so ten times in a row.
+        let took = (0..10).map(|_| takes(&line)).find(|took| *took < Duration::from_millis(500));
+        assert!(took.is_some(), "'{line:.40}' takes over half a second");
     }
 }
 
