@@ -2,6 +2,7 @@
 
 use crate::settings::Builder;
 use tokio_postgres::Error;
+use tokio_postgres::config::SslMode;
 use wheelhouse_durable::store::StoreError;
 
 #[cfg(not(feature = "tls"))]
@@ -12,7 +13,7 @@ pub(crate) type Tls = tokio_postgres_rustls::MakeRustlsConnect;
 
 #[cfg(not(feature = "tls"))]
 pub(crate) fn connector(settings: &Builder) -> Result<Tls, StoreError> {
-    if settings.config.get_ssl_mode() == tokio_postgres::config::SslMode::Require {
+    if settings.config.get_ssl_mode() == SslMode::Require {
         let why = "sslmode=require asks for TLS: build with the feature `tls` of \
                    wheelhouse-store-postgres (or of the command `wheelhouse`)";
         return Err(StoreError::Refused(why.into()));
@@ -38,9 +39,11 @@ pub(crate) fn connector(settings: &Builder) -> Result<Tls, StoreError> {
                 roots.add(root).map_err(|error| refused(&error))?;
             }
         }
-        None => {
+        None if settings.config.get_ssl_mode() == SslMode::Require => {
             roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         }
+        // Nobody is asked for a certificate.
+        None => {}
     }
     let unusable = |error| StoreError::Refused(format!("TLS: {error}"));
     let config = ClientConfig::builder_with_provider(ring::default_provider().into())
