@@ -22,9 +22,11 @@
 //! leaves neither a server nor a file behind, and a server may be shared by all tests of a program.
 //!
 //! [`Proxy`] stands between a client and a server, and delays, swallows or cuts what goes through.
-//! [`failures`] are what a store on a server must survive.
+//! [`failures`] are what a store on a server must survive, [`encryption`] what it does on one that
+//! encrypts.
 
 mod certificate;
+pub mod encryption;
 pub mod failures;
 mod keeper;
 mod postgres;
