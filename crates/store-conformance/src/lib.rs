@@ -71,7 +71,7 @@ pub use suite::{Check, checks};
 use std::time::Duration;
 use wheelhouse_durable::store::Store;
 
-/// An empty store to be tested, of one shard, and its clock.
+/// An empty store to be tested, and its clock.
 pub trait Bed {
     /// Another connection to it. The data are those that other connections see, also if all of them
     /// were dropped before.

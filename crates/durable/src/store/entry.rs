@@ -17,7 +17,7 @@ pub struct Entry {
     pub due: Timestamp,
     /// When a claim may hand it out; see the [module](super).
     pub visible_at: Timestamp,
-    /// Which scheduling this is; grows in each shard.
+    /// Which scheduling this is; grows.
     pub generation: u64,
     /// Which occurrence of a periodic job: 0 at first.
     pub occurrence: u64,

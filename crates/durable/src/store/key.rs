@@ -109,8 +109,8 @@ impl Kinds {
     }
 }
 
-/// A fencing token: who holds the newest one holds the job. They grow in each shard of a store, so
-/// that a resource that remembers the highest can refuse who comes late with a lower one.
+/// A fencing token: who holds the newest one holds the job. They grow, so that a resource that
+/// remembers the highest can refuse who comes late with a lower one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Token(pub u64);
 

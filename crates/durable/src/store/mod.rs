@@ -32,12 +32,11 @@
 //!
 //! # Numbers
 //!
-//! `generation` and [`Token`] are drawn from counters of the store (one or two) that only grow, in
-//! each shard. A generation is drawn by each `Put` and each `Revive`: no two schedulings under a
-//! key have the same, however long ago the first was, so that idempotency keys made of it are
-//! unique. A token is drawn by each claim of a job. To let them grow even if a server is emptied or
-//! restored from an old copy, start from the microseconds of the store's clock: `max(last + 1,
-//! clock)`.
+//! `generation` and [`Token`] are drawn from counters of the store (one or two) that only grow. A
+//! generation is drawn by each `Put` and each `Revive`: no two schedulings under a key have the
+//! same, however long ago the first was, so that idempotency keys made of it are unique. A token is
+//! drawn by each claim of a job. To let them grow even if a server is emptied or restored from an
+//! old copy, start from the microseconds of the store's clock: `max(last + 1, clock)`.
 //!
 //! # Time
 //!
@@ -81,9 +80,9 @@ pub trait Store: Send + 'static {
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError>;
 
     /// Leases up to `max` jobs of these kinds that are visible by the store's clock, in the order
-    /// of `(visible_at, generation)` in each shard: each for as long as `visibility` says, which is
-    /// at least a millisecond, with a fresh token and one attempt more. They are appended to
-    /// `into`. The leases are durable when it returns.
+    /// of `(visible_at, generation)`: each for as long as `visibility` says, which is at least a
+    /// millisecond, with a fresh token and one attempt more. They are appended to `into`. The
+    /// leases are durable when it returns.
     ///
     /// Rows that are [closed](State::Closed) and whose lease has ended are removed on the way.
     ///
