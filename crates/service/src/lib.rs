@@ -158,6 +158,49 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! **Idle connections.** Each has one sleep, which all that it reads puts off: that only writes the
+//! deadline. Where the peer has a name, a job with that [key](OneShot::key) does the same from
+//! everywhere, by [`refresh`](Handle::refresh).
+//!
+//! ```
+//! use std::io;
+//! use std::time::Duration;
+//! use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+//! use wheelhouse_service::Handle;
+//!
+//! async fn echo<C>(mut peer: C, timers: Handle, idle: Duration) -> io::Result<()>
+//! where
+//!     C: AsyncRead + AsyncWrite + Unpin,
+//! {
+//!     let mut expired = timers.sleep(idle);
+//!     let mut buffer = [0; 4096];
+//!     loop {
+//!         tokio::select! {
+//!             _ = &mut expired => return Ok(()), // or the service was stopped: hang up as well
+//!             read = peer.read(&mut buffer) => match read? {
+//!                 0 => return Ok(()),
+//!                 length => peer.write_all(&buffer[..length]).await?,
+//!             },
+//!         }
+//!         expired.reset(idle);
+//!     }
+//! }
+//! # let service = wheelhouse_service::Service::start()?;
+//! # let (client, server) = tokio::io::duplex(64);
+//! # let (mut receive, mut send) = tokio::io::split(client);
+//! # let begun = std::time::Instant::now();
+//! # let talk = async {
+//! #     send.write_all(b"ping").await?;
+//! #     let mut seen = Vec::new();
+//! #     receive.read_to_end(&mut seen).await.map(|_| assert_eq!(seen, b"ping"))
+//! # };
+//! # let idle = Duration::from_millis(20);
+//! # let both = async { tokio::try_join!(echo(server, service.handle(), idle), talk) };
+//! # tokio::runtime::Builder::new_current_thread().build()?.block_on(both)?;
+//! # assert!(begun.elapsed() >= idle);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! **Metrics over HTTP**, for a program that has no server of its own:
 //!
 //! ```no_run
