@@ -162,7 +162,8 @@ impl JobHandle {
 
     /// Ends a pause; does nothing if there is none. What of a schedule has passed meanwhile is left
     /// out, and not counted as missed: the next run is at the next period, or the next time of the
-    /// rule. A single job whose time has come is due at once.
+    /// rule. The driver asks the rule; until it has, [`next_time`](Self::next_time) is a time that
+    /// has passed. A single job whose time has come is due at once.
     ///
     /// # Errors
     ///
@@ -174,7 +175,9 @@ impl JobHandle {
 
     /// Has a run begin now, also if the job is [paused](Self::pause). It is one beside those of the
     /// schedule, which stays as it is, and of the runs that [`times`](crate::Periodic::times)
-    /// counts; a job that is to run once runs now instead. The run waits for a worker as any.
+    /// counts; a job that is to run once runs now instead. The run waits for a worker as any, and
+    /// while [all jobs are paused](crate::Handle::pause) for the end of that. Pausing the job
+    /// again, or moving it, takes it back.
     ///
     /// # Errors
     ///

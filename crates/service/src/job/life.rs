@@ -98,6 +98,8 @@ pub(crate) struct More {
     pub(crate) late: Duration,
     /// No run begins.
     pub(crate) paused: bool,
+    /// But for one, which was to be now.
+    pub(crate) all_the_same: bool,
     /// A rule says when the next run is.
     pub(crate) by_rule: bool,
     /// The run that is waited for is for a time that has passed while the job was paused: the rule
@@ -141,25 +143,45 @@ impl<W: ?Sized> Life<W> {
         Self { work, info, repeat: None, runs: 0, ticks, more: None, moved: false, ending: None }
     }
 
+    /// Whether no run begins until the job is resumed.
     pub(crate) fn is_paused(&self) -> bool {
-        self.more.as_ref().is_some_and(|more| more.paused)
+        self.more.as_ref().is_some_and(|more| more.paused && !more.all_the_same)
+    }
+
+    /// A run that was to be now although the job is paused does not begin after all. Whether there
+    /// was one.
+    pub(crate) fn take_all_the_same(&mut self) -> bool {
+        self.more.as_mut().is_some_and(|more| std::mem::take(&mut more.all_the_same))
     }
 
     /// Whether the run that begins is for a time that has passed while the job was paused.
     pub(crate) fn take_stale(&mut self) -> bool {
-        self.more.as_mut().is_some_and(|more| std::mem::take(&mut more.stale))
+        let of_the_schedule = self.more.as_mut().filter(|more| !more.extra);
+        of_the_schedule.is_some_and(|more| std::mem::take(&mut more.stale))
     }
 
     /// The deadline of a job that was held: what of a schedule has passed meanwhile is left out.
     /// What is to run once, or was to be tried again, is due at once.
     pub(crate) fn skip_what_passed(&mut self, deadline: Moment, now: Moment) -> Moment {
+        let Some(more) = self.more.as_deref_mut().filter(|more| more.extra) else {
+            return self.skip_schedule(deadline, now);
+        };
+        if let Some((due, late)) = more.aside.take() {
+            (more.wall, more.late) = (due.wall, late);
+            let next = self.skip_schedule(due.deadline, now);
+            if let Some(more) = self.more.as_deref_mut() {
+                let due = Due { deadline: next, wall: more.wall.take() };
+                more.aside = Some((due, std::mem::take(&mut more.late)));
+            }
+        }
+        deadline
+    }
+
+    fn skip_schedule(&mut self, deadline: Moment, now: Moment) -> Moment {
         let Some(repeat) = self.repeat.as_ref().filter(|_| deadline < now) else { return deadline };
         let Some(more) = self.more.as_deref_mut() else {
             return repeat.not_before(self.ticks, deadline, now);
         };
-        if more.extra {
-            return deadline;
-        }
         if more.by_rule {
             more.stale = more.wall.is_some();
             return now;
@@ -174,6 +196,7 @@ impl<W: ?Sized> Life<W> {
     /// of the schedule.
     pub(crate) fn count_run(&mut self) -> (u64, u64, bool) {
         self.runs += 1;
+        self.take_all_the_same();
         let extra = self.more.as_mut().is_some_and(|more| std::mem::take(&mut more.extra));
         self.more.iter_mut().for_each(|more| more.extras += u64::from(extra));
         let missed = self.repeat.as_mut().map_or(0, |repeat| std::mem::take(&mut repeat.missed));

@@ -89,7 +89,12 @@ impl<W: Task + ?Sized> Core<W> {
             slot.deadline = due.deadline;
             return Ok(());
         }
-        let life = slot.life().and_then(|life| self.lives.get_mut(life));
+        let mut life = slot.life().and_then(|life| self.lives.get_mut(life));
+        if life.as_mut().is_some_and(|life| life.take_all_the_same())
+            && let Place::Wheel(timer) = std::mem::replace(&mut slot.place, Place::Off(0))
+        {
+            self.wheel.cancel(timer);
+        }
         let tick = life.as_ref().map_or(ticks, |life| life.ticks).not_before(look_by);
         match (slot.place, &slot.body) {
             (Place::Wheel(_), _) if !stage.runs() => return Err(ChangeError::Stopped),

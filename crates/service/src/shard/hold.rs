@@ -49,7 +49,8 @@ impl<W: Task + ?Sized> Core<W> {
         if !stage.runs() {
             return Err(ChangeError::Stopped);
         }
-        life.more.get_or_insert_default().paused = true;
+        let more = life.more.get_or_insert_default();
+        (more.paused, more.all_the_same) = (true, false);
         if !running && let Some(slot) = self.slots.get_mut(id.index) {
             // A run that waits for a worker has lost its turn by that.
             if let Place::Wheel(timer) = std::mem::replace(&mut slot.place, Place::Off(0)) {
@@ -64,7 +65,11 @@ impl<W: Task + ?Sized> Core<W> {
     pub(crate) fn resume(&mut self, id: Id, now: Moment) -> Result<(), ChangeError> {
         let (life, running) = self.life(id)?;
         let paused = life.more.as_mut().is_some_and(|more| std::mem::take(&mut more.paused));
-        if paused && !running {
+        life.take_all_the_same();
+        let slot = self.slots.get(id.index);
+        // Unless a run that was to be now all the same has a timer, or waits for a worker.
+        let is_off = slot.is_some_and(|slot| matches!(slot.place, Place::Off(0)));
+        if paused && !running && is_off {
             self.wait_again(id.index, now);
         }
         Ok(())
@@ -145,6 +150,7 @@ impl<W: Task + ?Sized> Core<W> {
             more.extra = true;
         }
         more.wall = None;
+        more.all_the_same = more.paused;
         let tick = self.ticks.reached(now);
         // Not before it, or the timer would be started again.
         let deadline = self.ticks.instant(tick);

@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, SystemTime};
 use wheelhouse_service::future::DelayQueue;
-use wheelhouse_service::{ChangeError, JobHandle, Missed, Run, Status};
+use wheelhouse_service::{Backoff, ChangeError, JobHandle, Missed, Run, Status};
 
 /// What pausing and resuming one job, and all jobs, have in common.
 type Switch = fn(&Rig, &JobHandle);
@@ -286,4 +286,93 @@ fn a_run_that_lost_its_turn_does_not_begin_in_place_of_one_that_is_held() {
     rig.play(20);
     held.one().run();
     assert_eq!(job.runs(), 1);
+}
+
+/// Where another thread begins the runs, too, and whatever is done before it does.
+#[test]
+fn of_a_job_that_is_paused_a_run_now_begins_on_a_worker() {
+    let (mut rig, held) = Rig::with_held_runs();
+    let log = Log::default();
+    let job = rig.timers.every(ms(100)).run(log.times()).unwrap();
+    job.pause().unwrap();
+    job.run_now().unwrap();
+    assert_eq!(job.status(), Status::Pending, "it waits for a worker");
+    rig.play(10);
+    held.one().run();
+    assert_eq!((log.take(), job.status()), (vec![10], Status::Paused));
+    // Paused again, or moved: it has lost its turn.
+    for lose in [JobHandle::pause, |job: &JobHandle| job.refresh(ms(50))] {
+        job.run_now().unwrap();
+        rig.play(20);
+        lose(&job).unwrap();
+        held.one().run();
+        job.run_now().unwrap();
+        lose(&job).unwrap();
+        rig.play(200);
+        assert!(held.take().is_empty());
+        assert_eq!((log.take(), job.status()), (vec![], Status::Paused));
+    }
+}
+
+#[test]
+fn a_pause_that_ends_before_a_run_now_begins_leaves_one_timer() {
+    let (mut rig, held) = Rig::with_held_runs();
+    let log = Log::default();
+    let job = rig.timers.every(ms(100)).run(log.times()).unwrap();
+    job.pause().unwrap();
+    job.run_now().unwrap();
+    job.resume().unwrap();
+    for until in [50, 150, 250] {
+        rig.play(until);
+        held.one().run();
+    }
+    assert_eq!(log.take(), [50, 150, 250]);
+}
+
+#[test]
+fn a_run_now_waits_until_all_are_let_go() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let job = rig.timers.every(ms(100)).run(log.times()).unwrap();
+    job.pause().unwrap();
+    rig.timers.pause();
+    job.run_now().unwrap();
+    rig.play(10);
+    assert_eq!(log.take(), []);
+    rig.timers.resume();
+    rig.play(200);
+    assert_eq!((log.take(), job.status()), (vec![10], Status::Paused));
+}
+
+/// A try that the pause held up is made at its end, and what of the schedule lies behind it is left
+/// out as any.
+#[test]
+fn periods_that_pass_while_another_try_is_held_up_are_left_out() {
+    let second = |after: SystemTime| Some(after + Duration::from_secs(1));
+    for (pause, resume) in WAYS {
+        for by_rule in [false, true] {
+            let (mut rig, log) = (Rig::new(), Log::default());
+            let times = log.clone();
+            let backoff = Backoff::new(ms(50)).attempts(2);
+            let fails_once = move |run: &Run<'_>| {
+                times.push(run.started().as_nanos() / 1_000_000);
+                if run.number() == 1 { Err("no") } else { Ok(()) }
+            };
+            let job = if by_rule {
+                rig.timers.on(second).retry(backoff).try_run(fails_once)
+            } else {
+                rig.timers.every(ms(1000)).retry(backoff).try_run(fails_once)
+            };
+            let job = job.unwrap();
+            rig.play(1010);
+            pause(&rig, &job);
+            rig.play(5500);
+            resume(&rig, &job);
+            rig.play(7000);
+            // The rule counts from when it is asked.
+            let expected =
+                if by_rule { vec![1000, 5500, 6500] } else { vec![1000, 5500, 6000, 7000] };
+            assert_eq!(log.take(), expected);
+            assert_eq!(rig.timers.snapshot().counts.missed, 0);
+        }
+    }
 }
