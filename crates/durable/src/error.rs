@@ -11,6 +11,8 @@ use std::sync::Arc;
 pub enum Error {
     /// The key is empty or too long.
     Key(InvalidKey),
+    /// The kind is empty, longer than 255 bytes, or has control characters.
+    Kind(Kind),
     /// A job has the key, and was not to be replaced.
     Duplicate(Key),
     /// No job has the key.
@@ -34,10 +36,11 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Key(error) => error.fmt(f),
+            Self::Kind(kind) => refuse_kind(f, kind),
             Self::Duplicate(key) => write!(
                 f,
                 "a job with the key '{key}' is scheduled already: refresh or cancel that one, or \
-                 schedule by `replacing`"
+                 schedule by `replacing`; at each start of a program, by `keeping`"
             ),
             Self::Absent(key) => write!(f, "no job has the key '{key}'"),
             Self::Running(key) => write!(f, "the job '{key}' is running"),
@@ -48,6 +51,10 @@ impl fmt::Display for Error {
             ),
         }
     }
+}
+
+fn refuse_kind(f: &mut fmt::Formatter<'_>, kind: &Kind) -> fmt::Result {
+    write!(f, "the kind {kind:?}: kinds have 1 to 255 bytes and no control characters")
 }
 
 impl error::Error for Error {
@@ -75,6 +82,8 @@ impl From<StoreError> for Error {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
+    /// The kind is empty, longer than 255 bytes, or has control characters.
+    Kind(Kind),
     /// Two handlers are for one kind.
     DuplicateKind(Kind),
     /// A kind is to be run by the handler of another that has none.
@@ -92,6 +101,7 @@ pub enum StartError {
 impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Kind(kind) => refuse_kind(f, kind),
             Self::DuplicateKind(kind) => write!(f, "two handlers for jobs of the kind '{kind}'"),
             Self::UnknownKind(kind) => {
                 write!(f, "an alias for the kind '{kind}', which has no handler yet")

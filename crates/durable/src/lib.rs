@@ -24,10 +24,10 @@
 //!  ──────────────┐             ┌────────────────────── wheel (of the service)
 //!                ▼             ▼
 //!        ┌───────────────┐ ┌─────────┐   leased
-//!        │   committer   │ │ claimer │──────────▶ judge ──▶ workers: handlers by kind
-//!        └───────┬───────┘ └────┬────┘                        │
-//!                │   ▲          │         ack, retry, bury    │
-//!                ▼   └──────────┼─────────────────────────────┘
+//!        │   committer   │ │ claimer │──────────▶ workers: is it too late? handlers by kind
+//!        └───────┬───────┘ └────┬────┘               │
+//!                │   ▲          │  ack, retry, bury  │
+//!                ▼   └──────────┼────────────────────┘
 //!             trait Store  ◀────┘
 //! ```
 //!

@@ -44,6 +44,62 @@ fn it_comes_again_without_drift() {
     assert!(matches!(timers.every(Duration::from_micros(900)), Err(Error::Rule(_))));
 }
 
+#[test]
+fn it_has_no_occurrence_after_it_expires() {
+    let world = World::new();
+    let (handlers, seen) = telling();
+    let timers = world.start(handlers);
+    let expires = timers.now().unwrap().saturating_add(2 * MINUTE);
+    // The second occurrence would be at that very time; the first of the other is after it.
+    timers.every(MINUTE).unwrap().expires(expires).key("k").schedule_bytes(KIND, "").unwrap();
+    timers.every(60 * MINUTE).unwrap().expires(expires).key("l").schedule_bytes(KIND, "").unwrap();
+    world.clock.advance(MINUTE);
+    assert_eq!(receive(&seen), (0, 0, 60));
+    wait_until("it is over", || world.find("k").is_none());
+    world.clock.advance(60 * MINUTE);
+    wait_until("it is over", || world.find("l").is_none());
+    assert_eq!((seen.try_iter().count(), timers.snapshot().counts.skipped), (0, 1));
+}
+
+/// What a program schedules at each start is scheduled once.
+#[test]
+fn the_job_that_is_there_is_kept() {
+    let world = World::new();
+    let schedule = |timers: &Durable, kind: &str| {
+        timers.every(MINUTE).unwrap().keeping("k").schedule_bytes(kind, "").unwrap()
+    };
+    let timers = world.start(Handlers::new());
+    assert_eq!(schedule(&timers, KIND).as_bytes(), b"k");
+    timers.stop();
+    world.clock.advance(3 * MINUTE);
+    let (handlers, seen) = telling();
+    let timers = world.start(handlers);
+    schedule(&timers, "another/1");
+    assert_eq!(receive(&seen), (0, 2, 60));
+    assert_eq!(timers.snapshot().counts.scheduled, 0);
+}
+
+/// Not again with each attempt of the run that stands for them.
+#[test]
+fn what_was_missed_is_counted_once() {
+    let world = World::new();
+    let handlers = Handlers::new().on_bytes(KIND, |run, _| match run.attempt() {
+        3 => Ok(Next::Done),
+        _ => Err("no".into()),
+    });
+    let timers = world.start(Handlers::new());
+    timers.every(MINUTE).unwrap().key("k").schedule_bytes(KIND, "").unwrap();
+    timers.stop();
+    world.clock.advance(10 * MINUTE);
+    let timers = world.start(handlers);
+    for failed in [1, 2] {
+        wait_until("it has failed", || timers.snapshot().counts.retried == failed);
+        world.clock.advance(secs(5));
+    }
+    settle(&timers, 1);
+    assert_eq!(timers.snapshot().counts.missed, 9);
+}
+
 /// After a day of downtime: one run, which is told how many it stands for.
 #[test]
 fn one_run_catches_up() {

@@ -4,7 +4,7 @@ use super::flight::Flown;
 use crate::drive::Shared;
 use crate::handlers::Held;
 use crate::observe::{EventKind, JobName, count};
-use crate::store::Outcome;
+use crate::store::{Outcome, StoreError};
 use std::sync::Arc;
 use std::time::Duration;
 use wheelhouse_service::Moment;
@@ -40,6 +40,11 @@ impl Ended {
     /// To be committed again.
     pub(crate) fn again(self) -> Self {
         Self { repeated: true, ..self }
+    }
+
+    /// The store does not take it, now or later.
+    pub(crate) fn give_up(self, shared: &Shared, error: &StoreError) {
+        shared.report(Some(self.name), EventKind::EndRefused(error.to_string()));
     }
 
     /// Counts and reports what became of it.
@@ -98,8 +103,8 @@ impl Renewed {
                 self.held.extend(self.until);
                 self.held.close();
             }
-            // The run may have ended meanwhile, and then it was not lost.
-            _ if shared.flight.is_held(&self.held) && self.held.supersede() => {
+            // If the run has ended meanwhile, what becomes of its end says whether it was lost.
+            _ if !self.held.has_ended() && self.held.supersede() => {
                 count(&shared.counters.of(&self.held.name.kind).counts.leases_lost);
                 shared.report(Some(self.held.name.clone()), EventKind::LeaseLost);
             }

@@ -1,5 +1,5 @@
-//! What is to become of a job that was claimed: decided by its policy and the store's clock, before
-//! a handler is called.
+//! What is to become of a job that was claimed: decided by its policy and the store's clock when a
+//! worker is free for it, before its handler is called.
 
 use crate::plan::{Late, Missed, Policy, Repeat};
 use crate::store::{Again, Entry, Timestamp, When};
@@ -38,9 +38,10 @@ pub(super) fn judge(job: &Entry, now: Timestamp, max_attempts: u32) -> Verdict {
         Late::Within(longest) if late > longest => {
             give_up(format!("{late:?} late, and at most {longest:?} are allowed"))
         }
-        _ if !is_periodic && policy.expires.is_some_and(|expires| expires <= now) => {
-            Verdict::Bury("expired".to_owned())
-        }
+        _ if policy.expires.is_some_and(|expires| expires <= now) => match is_periodic {
+            true => Verdict::Skip { again: None, why: None },
+            false => Verdict::Bury("expired".to_owned()),
+        },
         _ if job.attempt > max_attempts => give_up(format!(
             "{max_attempts} attempts, of which the last did not end: its process was killed, or \
              lost its lease"
@@ -74,10 +75,15 @@ fn next_occurrence(policy: &Policy, job: &Entry, now: Timestamp) -> Option<(Opti
             (next, missed)
         }
     };
-    let due = due.filter(|due| policy.expires.is_none_or(|expires| *due <= expires));
+    let due = due.filter(|due| policy.expires.is_none_or(|expires| *due < expires));
     let occurrence = job.occurrence + missed + 1;
     Some((due.map(|due| Again { when: When::At(due), occurrence }), missed))
 }
+
+/// What helps on a machine without time zones.
+#[cfg(feature = "cron")]
+const NO_ZONES: &str =
+    "install the package `tzdata`, or add `jiff` with its feature `tzdb-bundle-always`";
 
 /// A cron line in a time zone.
 #[cfg(feature = "cron")]
@@ -91,9 +97,14 @@ impl CronRule {
     ///
     /// If they cannot be understood, in words.
     pub(crate) fn new(line: &str, zone: &str) -> Result<Self, String> {
-        use wheelhouse_service::cron::{Cron, jiff::tz::TimeZone};
+        use wheelhouse_service::cron::Cron;
+        use wheelhouse_service::cron::jiff::{self, tz::TimeZone};
 
-        let zone = TimeZone::get(zone).map_err(|error| error.to_string())?;
+        let zone =
+            TimeZone::get(zone).map_err(|error| match jiff::tz::db().is_definitively_empty() {
+                true => format!("{error}: {NO_ZONES}"),
+                false => error.to_string(),
+            })?;
         Cron::new(line, zone).map(Self).map_err(|error| error.to_string())
     }
 

@@ -3,9 +3,9 @@
 //! ```text
 //!            when to ask, when to renew
 //!   wheel ─────────────────────────────┐
-//!   store: something is earlier ───────┼──▶ claimer ──▶ store: claim ──▶ judge ──▶ workers
-//!   runs: there is room again ─────────┘       ▲                                     │
-//!                                              └───── next `visible_at` ─────────────┘
+//!   store: something is earlier ───────┼──▶ claimer ──▶ store: claim ──▶ workers: judge, run
+//!   runs: there is room again ─────────┘       ▲                 │
+//!                                              └─────────────────┘ next `visible_at`
 //! ```
 //!
 //! The wheel of the service holds *when to ask*, not the jobs: the next `visible_at` that the last
@@ -29,24 +29,18 @@ pub(crate) use judge::CronRule;
 use crate::Timers;
 use crate::commit::{Then, pause};
 use crate::drive::{Shared, SharedStore};
-use crate::handlers::Held;
-use crate::observe::{EventKind, JobName, count};
-use crate::store::{Change, Leased, Next, StoreError, Timestamp, When};
+use crate::observe::{EventKind, count};
+use crate::store::{Change, Leased, Next, StoreError, Timestamp};
 use crossbeam_channel::{Receiver, Sender};
-use judge::{Verdict, judge};
 use rate::Rate;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use wheelhouse_service::{Handle, Moment};
-use work::Task;
+use work::{Claimed, Task};
 
 /// The most jobs in a claim.
 const MOST_IN_CLAIM: usize = 512;
-
-/// How long a job waits that was scheduled by a newer version.
-const NOT_UNDERSTOOD: Duration = Duration::from_secs(60);
 
 /// What the claimer is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,55 +152,11 @@ impl Claimer {
         if let Some(rate) = &mut self.rate {
             rate.took(self.leased.iter().filter(is_late).count());
         }
-        for leased in std::mem::take(&mut self.leased) {
-            self.hand_out_one(leased, next.now, asked);
-        }
-    }
-
-    fn hand_out_one(&self, leased: Leased, now: Timestamp, asked: Moment) {
-        let shared = self.timers.shared();
-        let counts = &shared.counters.of(&leased.job.kind).counts;
-        count(&counts.leased);
-        let (key, token) = (leased.job.key.clone(), leased.token);
-        let name = JobName::of(&leased.job);
-        let flown = shared.flight.begin();
-        let ended =
-            |end, flown| Then::Ended(Ended { name: name.clone(), end, flown, repeated: false });
-        let queue = &shared.queue_of_changes;
-        match judge(&leased.job, now, shared.settings.max_attempts) {
-            Verdict::Run { again, missed, is_periodic } => {
-                counts.missed.fetch_add(missed, Ordering::Relaxed);
-                let until = asked.saturating_add(shared.settings.visibility);
-                let held = Arc::new(Held::new(name.clone(), token, until));
-                let timers = self.timers.clone();
-                let task = Task {
-                    timers,
-                    leased,
-                    held,
-                    again,
-                    missed,
-                    is_periodic,
-                    now,
-                    flown: Some(flown),
-                };
-                task.launch(&self.service);
-            }
-            Verdict::Skip { again, why } => {
-                let end = match why {
-                    None => ended::End::Skipped,
-                    Some(why) => ended::End::GaveUp(why),
-                };
-                queue.put(Change::Ack { key, token, again }, ended(end, flown));
-            }
-            Verdict::Bury(reason) => {
-                let end = ended::End::Dead(reason.clone());
-                queue.put(Change::Bury { key, token, reason }, ended(end, flown));
-            }
-            Verdict::NotUnderstood => {
-                shared.report(Some(name.clone()), EventKind::NotUnderstood);
-                let when = When::After(NOT_UNDERSTOOD);
-                queue.put(Change::Release { key, token, when }, ended(ended::End::Released, flown));
-            }
+        let counters = &self.timers.shared().counters;
+        let claimed = Claimed { now: next.now, asked, answered: self.service.now() };
+        for leased in self.leased.drain(..) {
+            count(&counters.of(&leased.job.kind).counts.leased);
+            Task::new(&self.timers, leased, claimed).launch(&self.service);
         }
     }
 

@@ -2,31 +2,52 @@
 
 use super::ended::{End, Ended};
 use super::flight::Flown;
+use super::judge::{Verdict, judge};
 use crate::Timers;
 use crate::commit::Then;
 use crate::drive::Shared;
-use crate::handlers::{DurableRun, Held, Next};
-use crate::observe::{EventKind, count};
+use crate::handlers::{DurableRun, Failure, Held, Next};
+use crate::observe::{EventKind, JobName, count};
 use crate::plan::Policy;
 use crate::store::{Again, Change, Leased, Timestamp, When};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use wheelhouse_service::Handle;
+use wheelhouse_service::{Handle, Moment};
 
-/// A job to be run.
+/// How long a job waits that was scheduled by a newer version.
+const NOT_UNDERSTOOD: Duration = Duration::from_secs(60);
+
+/// A job that was claimed.
 pub(super) struct Task {
-    pub(super) timers: Timers,
-    pub(super) leased: Leased,
-    pub(super) held: Arc<Held>,
-    pub(super) again: Option<Again>,
-    pub(super) missed: u64,
-    pub(super) is_periodic: bool,
-    /// The store's clock at the claim.
-    pub(super) now: Timestamp,
+    timers: Timers,
+    leased: Leased,
+    held: Arc<Held>,
+    claimed: Claimed,
+    has_begun: bool,
     /// `None` when it has ended.
-    pub(super) flown: Option<Flown>,
+    flown: Option<Flown>,
+}
+
+/// When a job was claimed.
+#[derive(Clone, Copy)]
+pub(super) struct Claimed {
+    /// By the store's clock.
+    pub(super) now: Timestamp,
+    /// By this program's: before the store was asked, and after it has answered.
+    pub(super) asked: Moment,
+    pub(super) answered: Moment,
+}
+
+/// What was found out when a worker was free for it.
+struct Occurrence {
+    /// What its ack says of the next.
+    again: Option<Again>,
+    missed: u64,
+    is_periodic: bool,
+    /// The store's clock, as far as it is known without asking.
+    now: Timestamp,
 }
 
 /// What the worker makes of a handler's answer.
@@ -36,10 +57,27 @@ struct Conclusion {
     end: End,
 }
 
+impl Claimed {
+    /// The store's clock at a later moment of this program's; behind by the way of an answer.
+    fn now_at(self, moment: Moment) -> Timestamp {
+        let since = moment.saturating_since(self.answered).as_millis();
+        let since = u64::try_from(since).unwrap_or(u64::MAX);
+        Timestamp::from_millis(self.now.as_millis().saturating_add(since))
+    }
+}
+
 impl Task {
-    /// Has a worker run it. If the service was stopped, the lease is left to run out.
+    /// It is in flight from here on.
+    pub(super) fn new(timers: &Timers, leased: Leased, claimed: Claimed) -> Self {
+        let shared = timers.shared();
+        let until = claimed.asked.saturating_add(shared.settings.visibility);
+        let held = Arc::new(Held::new(JobName::of(&leased.job), leased.token, until));
+        let flown = Some(shared.flight.begin(&held));
+        Self { timers: timers.clone(), leased, held, claimed, has_begun: false, flown }
+    }
+
+    /// Has a worker run it, or leave it out. If the service was stopped, the lease is given back.
     pub(super) fn launch(self, service: &Handle) {
-        self.timers.shared().flight.hold(&self.held);
         drop(service.after(Duration::ZERO).run(move |_| self.run()));
     }
 
@@ -58,16 +96,46 @@ impl Task {
             }
             return drop(self.flown.take());
         } else {
-            self.call()
+            self.judge()
         };
         self.end(conclusion);
+    }
+
+    /// Runs it, unless its policy says otherwise by now: it may have waited long for a worker.
+    fn judge(&mut self) -> Conclusion {
+        let now = self.claimed.now_at(self.shared().clock.now());
+        let job = &self.leased.job;
+        let (key, token) = (job.key.clone(), self.leased.token);
+        let (change, end) = match judge(job, now, self.shared().settings.max_attempts) {
+            Verdict::Run { again, missed, is_periodic } => {
+                if job.attempt == 1 {
+                    let counts = &self.shared().counters.of(&job.kind).counts;
+                    counts.missed.fetch_add(missed, Ordering::Relaxed);
+                }
+                self.has_begun = true;
+                return self.call(&Occurrence { again, missed, is_periodic, now });
+            }
+            Verdict::Skip { again, why } => {
+                (Change::Ack { key, token, again }, why.map_or(End::Skipped, End::GaveUp))
+            }
+            Verdict::Bury(reason) => {
+                (Change::Bury { key, token, reason: reason.clone() }, End::Dead(reason))
+            }
+            Verdict::NotUnderstood => {
+                self.shared().report(Some(self.held.name.clone()), EventKind::NotUnderstood);
+                let when = When::After(NOT_UNDERSTOOD);
+                (Change::Release { key, token, when }, End::Released)
+            }
+        };
+        Conclusion { change: Some(change), end }
     }
 
     /// Hands the end in.
     fn end(&mut self, Conclusion { change, end }: Conclusion) {
         let shared = self.timers.shared();
-        shared.flight.let_go(&self.held);
-        let (Some(change), Some(flown)) = (change, self.flown.take()) else { return };
+        self.held.end();
+        let Some(flown) = self.flown.take() else { return };
+        let Some(change) = change else { return };
         let ended = Ended { name: self.held.name.clone(), end, flown, repeated: false };
         shared.queue_of_changes.put(change, Then::Ended(ended));
     }
@@ -78,11 +146,11 @@ impl Task {
         Conclusion { change: Some(change), end: End::Released }
     }
 
-    fn call(&self) -> Conclusion {
+    fn call(&self, occurrence: &Occurrence) -> Conclusion {
         let (shared, job) = (self.shared(), &self.leased.job);
         let counters = shared.counters.of(&job.kind);
         count(&counters.counts.started);
-        counters.lateness.record_micros(self.now.saturating_since(job.due));
+        counters.lateness.record_micros(occurrence.now.saturating_since(job.due));
         let Some(handler) = shared.handlers.get(&job.kind) else {
             // Only kinds with a handler are claimed.
             return self.release();
@@ -91,9 +159,9 @@ impl Task {
             timers: &self.timers,
             leased: &self.leased,
             held: &self.held,
-            missed: self.missed,
-            again: self.again,
-            started: self.now,
+            missed: occurrence.missed,
+            again: occurrence.again,
+            started: occurrence.now,
         };
         let began = shared.clock.now();
         #[cfg(feature = "tracing")]
@@ -102,19 +170,22 @@ impl Task {
             generation = job.generation, attempt = job.attempt
         )
         .entered();
-        let answer = catch_unwind(AssertUnwindSafe(|| handler(&run, &job.payload)));
+        // The text of an error is the user's code, too.
+        let told = |failure: Failure| (failure.to_string(), failure.is_final());
+        let answer = catch_unwind(AssertUnwindSafe(|| handler(&run, &job.payload).map_err(told)));
         counters.run_time.record_micros(shared.clock.now().saturating_since(began));
         match answer {
-            Ok(Ok(next)) => self.succeeded(next),
-            Ok(Err(failure)) => self.failed(failure.to_string(), failure.is_final()),
+            Ok(Ok(next)) => self.succeeded(next, occurrence),
+            Ok(Err((why, is_final))) => self.failed(why, is_final, occurrence),
             Err(panic) => {
                 count(&counters.counts.panicked);
-                self.failed(format!("panicked: {}", message(panic)), false)
+                self.failed(format!("panicked: {}", message(panic)), false, occurrence)
             }
         }
     }
 
-    fn succeeded(&self, next: Next) -> Conclusion {
+    fn succeeded(&self, next: Next, occurrence: &Occurrence) -> Conclusion {
+        let Occurrence { again, missed, .. } = *occurrence;
         let (key, token) = (self.leased.job.key.clone(), self.leased.token);
         let change = match next {
             Next::Acked => {
@@ -122,9 +193,9 @@ impl Task {
                 count(&counters.counts.acked);
                 None
             }
-            Next::Done => Some(Change::Ack { key, token, again: self.again }),
+            Next::Done => Some(Change::Ack { key, token, again }),
             Next::After(delay) => {
-                let occurrence = self.leased.job.occurrence + self.missed + 1;
+                let occurrence = self.leased.job.occurrence + missed + 1;
                 let again = Some(Again { when: When::After(delay), occurrence });
                 Some(Change::Ack { key, token, again })
             }
@@ -132,17 +203,18 @@ impl Task {
         Conclusion { change, end: End::Done }
     }
 
-    fn failed(&self, why: String, is_final: bool) -> Conclusion {
+    fn failed(&self, why: String, is_final: bool, occurrence: &Occurrence) -> Conclusion {
+        let Occurrence { again, is_periodic, .. } = *occurrence;
         let (shared, job) = (self.shared(), &self.leased.job);
         let (key, token) = (job.key.clone(), self.leased.token);
         let policy = Policy::from_text(&job.policy).unwrap_or_default();
         let most = policy.max_attempts.unwrap_or(shared.settings.max_attempts);
         let exhausted = job.attempt >= most;
-        let (change, end) = if is_final || (exhausted && !self.is_periodic) {
+        let (change, end) = if is_final || (exhausted && !is_periodic) {
             let reason = if is_final { why } else { format!("attempt {most} failed: {why}") };
             (Change::Bury { key, token, reason: reason.clone() }, End::Dead(reason))
         } else if exhausted {
-            (Change::Ack { key, token, again: self.again }, End::GaveUp(why))
+            (Change::Ack { key, token, again }, End::GaveUp(why))
         } else {
             let wait = shared.settings.backoff.wait(job.attempt, token.0);
             (Change::Retry { key, token, when: When::After(wait) }, End::Retried(why, wait))
@@ -152,13 +224,13 @@ impl Task {
 }
 
 impl Drop for Task {
-    /// If no worker has taken it, because of a stop: gives the lease back.
+    /// If no worker has taken it, because of a stop: gives the lease back. What has begun and was
+    /// torn off keeps its attempt: its lease runs out.
     fn drop(&mut self) {
-        if self.flown.is_some() {
+        if self.flown.is_some() && !self.has_begun {
             let released = self.release();
             self.end(released);
         }
-        self.shared().flight.let_go(&self.held);
     }
 }
 

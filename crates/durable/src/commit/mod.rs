@@ -12,7 +12,8 @@
 //!
 //! If the store fails, who waits is told. The ends of runs wait for nobody: they are kept and tried
 //! again, since a job that was done and is not acked is done twice. As a failed commit may have
-//! taken effect, a run that is found ended when its end is tried again counts as ended by that.
+//! taken effect, a run that is found ended when its end is tried again counts as ended by that. An
+//! end that the store refuses for good is given up: it would be refused with each batch it is in.
 
 mod queue;
 mod ticket;
@@ -70,7 +71,7 @@ fn commit(shared: &Shared, batch: Batch) -> Batch {
             }
             kept
         }
-        Err(error) => fail(batch, &Arc::new(error)),
+        Err(error) => fail(shared, batch, &Arc::new(error)),
     }
 }
 
@@ -92,14 +93,16 @@ fn try_commit(shared: &Shared, changes: &[Change]) -> Result<Vec<Outcome>, Store
     committed
 }
 
-fn fail(batch: Batch, error: &Arc<StoreError>) -> Batch {
+fn fail(shared: &Shared, batch: Batch, error: &Arc<StoreError>) -> Batch {
     let mut kept = Batch::default();
     for (change, then) in batch.into_pairs() {
         match then {
             Then::Tell(promise) => promise.keep(Err(Error::Store(Arc::clone(error)))),
-            Then::Ended(ended) => {
+            Then::Ended(ended) if error.is_transient() => {
                 kept.push(change, Then::Ended(ended.again()));
             }
+            // Refused for good: its lease runs out, and the attempt counts.
+            Then::Ended(ended) => ended.give_up(shared, error),
             // The next renewal is soon.
             Then::Renewed(..) => {}
         }

@@ -60,6 +60,8 @@ impl Batch {
 
 #[derive(Default)]
 struct Inner {
+    /// Renewals of leases, which end while others wait.
+    first: Batch,
     waiting: Batch,
     closed: bool,
 }
@@ -83,7 +85,11 @@ impl Queue {
             drop(inner);
             return drop(then);
         }
-        inner.waiting.push(change, then);
+        let batch = match then {
+            Then::Renewed(_) => &mut inner.first,
+            _ => &mut inner.waiting,
+        };
+        batch.push(change, then);
         drop(inner);
         self.work.notify_one();
     }
@@ -109,11 +115,12 @@ impl Queue {
         self.inner.lock().closed
     }
 
-    /// The next batch: what was kept, and what has arrived. Waits for something to arrive; if
-    /// something was kept, for so long at most. `None` when it is closed and there is nothing.
+    /// The next batch: what was kept, and what has arrived, renewals first. Waits for something to
+    /// arrive; if something was kept, for so long at most. `None` when it is closed and there is
+    /// nothing.
     pub(super) fn take(&self, kept: &mut Batch, patience: Option<Duration>) -> Option<Batch> {
         let mut inner = self.inner.lock();
-        while inner.waiting.is_empty() {
+        while inner.first.is_empty() && inner.waiting.is_empty() {
             match patience {
                 None if inner.closed => return None,
                 None => self.work.wait(&mut inner),
@@ -124,6 +131,7 @@ impl Queue {
             }
         }
         let mut batch = std::mem::take(kept);
+        batch.append(std::mem::take(&mut inner.first));
         batch.append(inner.waiting.split(MOST_IN_BATCH));
         drop(inner);
         self.room.notify_all();
@@ -137,7 +145,9 @@ pub(super) struct CloseOnDrop<'q>(pub(super) &'q Queue);
 impl Drop for CloseOnDrop<'_> {
     fn drop(&mut self) {
         self.0.close();
-        let waiting = std::mem::take(&mut self.0.inner.lock().waiting);
-        drop(waiting);
+        let mut inner = self.0.inner.lock();
+        let left = (std::mem::take(&mut inner.first), std::mem::take(&mut inner.waiting));
+        drop(inner);
+        drop(left);
     }
 }

@@ -6,6 +6,7 @@ use crate::store::{Key, Outcome};
 use parking_lot::{Condvar, Mutex};
 use std::fmt;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -36,7 +37,8 @@ impl Promise {
         let before = std::mem::replace(&mut *slot.state.lock(), State::Told(outcome));
         slot.told.notify_all();
         if let State::Waiting(Some(waker)) = before {
-            waker.wake();
+            // One that panics must not end the thread that tells all others.
+            catch_unwind(AssertUnwindSafe(|| waker.wake())).unwrap_or_default();
         }
     }
 }

@@ -17,8 +17,7 @@ impl Backoff {
         let full = self.first.saturating_mul(1 << doublings).min(self.longest);
         // Tokens follow one another: the multiplication spreads them over all bits.
         let spread = salt.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 54;
-        let part = u32::try_from(spread).unwrap_or(0);
-        full / 2 + full / 2 * part / 1_024
+        full.mul_f64(0.5 + spread as f64 / 2_048.0)
     }
 }
 
@@ -36,6 +35,16 @@ mod tests {
             assert!(waits.iter().all(|wait| *wait >= full / 2 && *wait <= full), "{attempt}");
             let mean = waits.iter().sum::<Duration>() / 1_000;
             assert!(mean > full * 7 / 10 && mean < full * 8 / 10, "{attempt}: {mean:?}");
+        }
+    }
+
+    #[test]
+    fn there_is_no_longest_that_it_cannot_take() {
+        let backoff = Backoff { first: Duration::MAX, longest: Duration::MAX };
+        for attempt in [1, 2, u32::MAX] {
+            for salt in 0..10_000 {
+                assert!(backoff.wait(attempt, salt) >= Duration::MAX / 2);
+            }
         }
     }
 }

@@ -68,8 +68,8 @@ impl Builder {
     }
 
     /// How long a job is invisible to others after a claim: 30 s by default. It is renewed at a
-    /// third of that while the job waits for a worker and runs; so it is how long a job waits
-    /// whose program has died, and for how long one may stall without losing its jobs.
+    /// third of that until the end of the run is committed; so it is how long a job waits whose
+    /// program has died, and for how long one may stall without losing its jobs.
     pub fn visibility_timeout(mut self, timeout: Duration) -> Self {
         self.settings.visibility = timeout;
         self

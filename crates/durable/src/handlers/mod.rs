@@ -8,7 +8,7 @@ pub use run::DurableRun;
 pub(crate) use run::Held;
 
 use crate::StartError;
-use crate::store::{Kind, Kinds};
+use crate::store::{Kind, Kinds, is_kind};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt;
@@ -96,6 +96,10 @@ impl Handlers {
     }
 
     fn insert(&mut self, kind: Kind, handler: Arc<Handler>) {
+        if !is_kind(&kind) {
+            self.wrong.get_or_insert(StartError::Kind(kind));
+            return;
+        }
         match self.handlers.entry(kind) {
             Entry::Vacant(place) => {
                 place.insert(handler);

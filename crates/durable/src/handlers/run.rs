@@ -17,6 +17,8 @@ pub(crate) struct Held {
     until: AtomicU64,
     superseded: AtomicBool,
     closed: AtomicBool,
+    /// The run has ended; its end may not be committed yet.
+    ended: AtomicBool,
 }
 
 impl Held {
@@ -27,7 +29,16 @@ impl Held {
             until: AtomicU64::new(until.as_nanos()),
             superseded: AtomicBool::new(false),
             closed: AtomicBool::new(false),
+            ended: AtomicBool::new(false),
         }
+    }
+
+    pub(crate) fn end(&self) {
+        self.ended.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
     }
 
     pub(crate) fn extend(&self, until: Moment) {

@@ -67,6 +67,9 @@ pub enum EventKind {
     LeaseLost,
     /// The job says something that a newer version has written: it is left to that.
     NotUnderstood,
+    /// The store refused the end of the run for good, with this message: when the lease has run
+    /// out, there is another attempt.
+    EndRefused(String),
     /// Jobs of this kind are due, and this program has no handler for it.
     UnknownKind(Kind),
     /// The store failed, with this message; it is asked again.
@@ -95,6 +98,9 @@ impl fmt::Display for Event {
             ),
             EventKind::UnknownKind(kind) => {
                 write!(f, "jobs of the kind '{kind}' are due, and there is no handler: they wait")
+            }
+            EventKind::EndRefused(why) => {
+                write!(f, "has ended, which the store refuses, and is attempted again: {why}")
             }
             EventKind::StoreFailed(why) => write!(f, "the store failed: {why}"),
         }

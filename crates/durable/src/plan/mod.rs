@@ -7,7 +7,7 @@ pub(crate) use policy::{Policy, Repeat};
 
 use crate::commit::Commit;
 use crate::error::Error;
-use crate::store::{Change, InvalidKey, Key, Kind, Outcome, Put, Timestamp, When};
+use crate::store::{Change, InvalidKey, Key, Kind, Outcome, Put, Timestamp, When, is_kind};
 use crate::{MAX_PAYLOAD, Timers};
 use std::hash::{BuildHasher, RandomState};
 use std::time::Instant;
@@ -20,13 +20,22 @@ pub struct Plan<'t> {
     timers: &'t Timers,
     when: When,
     key: Result<Option<Key>, InvalidKey>,
-    replace: bool,
+    if_taken: IfTaken,
     policy: Policy,
+}
+
+/// What becomes of a plan under whose key there is a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum IfTaken {
+    Refuse,
+    Replace,
+    Keep,
 }
 
 impl<'t> Plan<'t> {
     pub(crate) fn new(timers: &'t Timers, when: When) -> Self {
-        Self { timers, when, key: Ok(None), replace: false, policy: Policy::default() }
+        let (key, if_taken, policy) = (Ok(None), IfTaken::Refuse, Policy::default());
+        Self { timers, when, key, if_taken, policy }
     }
 
     pub(crate) fn repeat(mut self, repeat: Repeat) -> Self {
@@ -42,9 +51,17 @@ impl<'t> Plan<'t> {
     }
 
     /// Gives the job a key; if a job has it, this one takes its place. If that one is running, its
-    /// run goes on and is not repeated, and this one begins after it.
+    /// run goes on and is not repeated, and this one begins after it. A periodic job starts anew:
+    /// occurrences that were due and had not begun are dropped with the old one.
     pub fn replacing(self, key: impl AsRef<[u8]>) -> Self {
-        Self { replace: true, ..self.key(key) }
+        Self { if_taken: IfTaken::Replace, ..self.key(key) }
+    }
+
+    /// Gives the job a key; if a job has it, that one stays as it is, and this plan is dropped. For
+    /// what a program schedules at each start: it is scheduled by the first, and what was missed
+    /// while no program ran is not forgotten.
+    pub fn keeping(self, key: impl AsRef<[u8]>) -> Self {
+        Self { if_taken: IfTaken::Keep, ..self.key(key) }
     }
 
     /// What becomes of it if it is late: [`Late::Run`] by default.
@@ -80,9 +97,12 @@ impl<'t> Plan<'t> {
     ///
     /// # Errors
     ///
-    /// If key or payload are refused.
+    /// If key, kind or payload are refused.
     pub fn put(self, kind: impl Into<Kind>, payload: impl Into<Vec<u8>>) -> Result<Put, Error> {
-        let payload = payload.into();
+        let (kind, payload) = (kind.into(), payload.into());
+        if !is_kind(&kind) {
+            return Err(Error::Kind(kind));
+        }
         if payload.len() > MAX_PAYLOAD {
             return Err(Error::Payload(format!(
                 "a payload of {} bytes, and at most {MAX_PAYLOAD} are allowed: store it elsewhere \
@@ -92,11 +112,11 @@ impl<'t> Plan<'t> {
         }
         Ok(Put {
             key: self.key?.unwrap_or_else(made_key),
-            kind: kind.into(),
+            kind,
             payload,
             policy: self.policy.to_text(),
             when: self.when,
-            replace: self.replace,
+            replace: self.if_taken == IfTaken::Replace,
         })
     }
 
@@ -105,7 +125,8 @@ impl<'t> Plan<'t> {
     ///
     /// # Errors
     ///
-    /// [`Error::Duplicate`]; if key or payload are refused; [`Error::Store`]; [`Error::Stopped`].
+    /// [`Error::Duplicate`]; if key, kind or payload are refused; [`Error::Store`];
+    /// [`Error::Stopped`].
     pub fn schedule_bytes(
         self,
         kind: impl Into<Kind>,
@@ -119,13 +140,15 @@ impl<'t> Plan<'t> {
     pub fn submit_bytes(self, kind: impl Into<Kind>, payload: impl Into<Vec<u8>>) -> Commit<Key> {
         let timers = self.timers;
         let key = self.key.clone().ok().flatten();
+        let answer = match self.if_taken {
+            IfTaken::Keep => |_, key: &Key| Ok(key.clone()),
+            _ => |outcome, key: &Key| match outcome {
+                Outcome::Duplicate => Err(Error::Duplicate(key.clone())),
+                _ => Ok(key.clone()),
+            },
+        };
         match self.put(kind, payload) {
-            Ok(put) => {
-                timers.submit(&put.key.clone(), Change::Put(put), |outcome, key| match outcome {
-                    Outcome::Duplicate => Err(Error::Duplicate(key.clone())),
-                    _ => Ok(key.clone()),
-                })
-            }
+            Ok(put) => timers.submit(&put.key.clone(), Change::Put(put), answer),
             Err(error) => Commit::refused(key.unwrap_or_else(made_key), error),
         }
     }

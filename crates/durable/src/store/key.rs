@@ -72,8 +72,14 @@ impl fmt::Display for InvalidKey {
 
 impl std::error::Error for InvalidKey {}
 
-/// The name of a handler, with its version, such as `close-order/2`.
+/// The name of a handler, with its version, such as `close-order/2`: 1 to 255 bytes without control
+/// characters.
 pub type Kind = Arc<str>;
+
+/// Whether stores take this kind: 1 to 255 bytes, and no control characters.
+pub(crate) fn is_kind(kind: &str) -> bool {
+    (1..=255).contains(&kind.len()) && !kind.contains(char::is_control)
+}
 
 /// The kinds that a program has handlers for: sorted, each once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

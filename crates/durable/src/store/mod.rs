@@ -56,6 +56,7 @@ pub use change::{Again, Change, Outcome, Put, When};
 pub use clock::StoreClock;
 pub use entry::{Dead, Entry, Lease, Leased, Next, State};
 pub use error::StoreError;
+pub(crate) use key::is_kind;
 pub use key::{InvalidKey, Key, Kind, Kinds, Timestamp, Token};
 pub use memory::MemoryStore;
 

@@ -104,7 +104,9 @@ struct Plan {
     next: VecDeque<Fault>,
     down: bool,
     refused: Option<Vec<u8>>,
+    never_acked: Option<&'static str>,
     commits: Vec<usize>,
+    renewals: Vec<usize>,
     calls: usize,
 }
 
@@ -124,9 +126,19 @@ impl Faults {
         self.inner.lock().refused = Some(payload.to_vec());
     }
 
+    /// The key of a job of which the store refuses each ack, and says that it is damaged.
+    pub(crate) fn refuse_acks_of(&self, key: &'static str) {
+        self.inner.lock().never_acked = Some(key);
+    }
+
     /// The sizes of all commits.
     pub(crate) fn commits(&self) -> Vec<usize> {
         self.inner.lock().commits.clone()
+    }
+
+    /// How many renewals of leases there are in each.
+    pub(crate) fn renewals(&self) -> Vec<usize> {
+        self.inner.lock().renewals.clone()
     }
 
     pub(crate) fn calls(&self) -> usize {
@@ -150,12 +162,14 @@ pub(crate) struct FaultyStore {
     pub(crate) faults: Faults,
     /// Held while a commit goes on, so that a test can stop it there.
     pub(crate) gate: Arc<Mutex<()>>,
+    /// Claims have a connection of their own, which works.
+    pub(crate) has_beside: bool,
 }
 
 impl FaultyStore {
     pub(crate) fn new(world: &World) -> Self {
         let (faults, gate) = (Faults::default(), Arc::default());
-        Self { store: world.store.clone(), faults, gate }
+        Self { store: world.store.clone(), faults, gate, has_beside: false }
     }
 
     fn call<T>(
@@ -172,11 +186,20 @@ impl FaultyStore {
 
 impl Store for FaultyStore {
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
-        let refused = {
+        let (refused, never_acked) = {
             let mut plan = self.faults.inner.lock();
             plan.commits.push(changes.len());
-            plan.refused.clone()
+            let renewals = changes.iter().filter(|change| matches!(change, Change::Extend { .. }));
+            plan.renewals.push(renewals.count());
+            (plan.refused.clone(), plan.never_acked)
         };
+        let is_damaged = |change: &Change| match (change, never_acked) {
+            (Change::Ack { key, .. }, Some(never)) => key.as_bytes() == never.as_bytes(),
+            _ => false,
+        };
+        if changes.iter().any(is_damaged) {
+            return Err(StoreError::Damaged("a page".to_owned()));
+        }
         let is_refused = |change: &Change| match change {
             Change::Put(put) => refused.as_ref() == Some(&put.payload),
             _ => false,
@@ -206,6 +229,10 @@ impl Store for FaultyStore {
 
     fn wake_by(&mut self, waker: Waker) {
         self.store.wake_by(waker);
+    }
+
+    fn beside(&mut self) -> Result<Option<Box<dyn Store>>, StoreError> {
+        Ok(self.has_beside.then(|| Box::new(self.store.clone()) as Box<dyn Store>))
     }
 
     fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {

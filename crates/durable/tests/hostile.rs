@@ -1,0 +1,192 @@
+//! Handlers, callers and stores that do what they should not: the others do not suffer for it.
+
+mod common;
+
+use common::{FaultyStore, KIND, MINUTE, World, secs, wait_until};
+use std::fmt;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::{Context, Wake, Waker};
+use std::time::Duration;
+use wheelhouse_durable::{Error, Event, EventKind, Handlers, Late, Next, StartError};
+
+#[derive(Debug)]
+struct Unspeakable;
+
+impl fmt::Display for Unspeakable {
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        panic!("it has no words")
+    }
+}
+
+impl std::error::Error for Unspeakable {}
+
+/// A failure counts as one, however it is worded: the job waits, and becomes a dead letter.
+#[test]
+fn an_error_that_panics_when_it_is_shown_is_a_failure() {
+    let world = World::new();
+    let handlers = Handlers::new().on_bytes(KIND, |_, _| Err(Unspeakable.into()));
+    let timers = world.builder(handlers).max_attempts(2).start(world.store.clone()).unwrap();
+    timers.at(timers.now().unwrap()).key("a").schedule_bytes(KIND, "").unwrap();
+    wait_until("it has failed", || timers.snapshot().counts.retried == 1);
+    assert_eq!(timers.snapshot().counts.started, 1);
+    world.clock.advance(secs(1));
+    wait_until("it is a dead letter", || timers.snapshot().counts.dead == 1);
+    assert!(world.has_event(|kind| matches!(kind, EventKind::Dead(why) if why.contains("words"))));
+}
+
+#[test]
+fn a_backoff_may_be_as_long_as_can_be() {
+    let world = World::new();
+    let handlers = Handlers::new().on_bytes(KIND, |_, _| Err("no".into()));
+    let builder = world.builder(handlers).backoff(Duration::MAX, Duration::MAX);
+    let timers = builder.start(world.store.clone()).unwrap();
+    timers.at(timers.now().unwrap()).key("a").schedule_bytes(KIND, "").unwrap();
+    wait_until("it has failed", || timers.snapshot().counts.retried == 1);
+    assert_eq!(timers.snapshot().counts.started, 1);
+}
+
+/// Its lease runs out, and the attempt counts. Others share commits as before.
+#[test]
+fn an_end_that_the_store_refuses_for_good_is_given_up() {
+    let world = World::new();
+    let store = FaultyStore::new(&world);
+    let faults = store.faults.clone();
+    faults.refuse_acks_of("bad");
+    let timers = world
+        .builder(Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done)))
+        .max_attempts(2)
+        .visibility_timeout(secs(30))
+        .start(store)
+        .unwrap();
+    timers.at(timers.now().unwrap()).key("bad").schedule_bytes(KIND, "").unwrap();
+    let refused = |times| {
+        let is_refused = |event: &&Event| matches!(event.kind, EventKind::EndRefused(_));
+        let events = world.events.lock();
+        events.iter().filter(is_refused).count() == times && timers.snapshot().in_flight == 0
+    };
+    wait_until("it is given up", || refused(1));
+    let before = faults.commits().len();
+    let commits: Vec<_> =
+        (0..2_000).map(|_| timers.after(60 * MINUTE).submit_bytes(KIND, "")).collect();
+    commits.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
+    let commits = faults.commits().len() - before;
+    assert!(commits < 1_000, "{commits} commits for 2,000 schedules");
+    world.clock.advance(secs(30));
+    wait_until("it is given up again", || refused(2));
+    world.clock.advance(secs(30));
+    wait_until("it is a dead letter", || timers.snapshot().counts.dead == 1);
+    assert_eq!(timers.snapshot().counts.started, 2);
+}
+
+#[test]
+fn a_waker_that_panics_ends_nothing() {
+    struct Panics;
+    impl Wake for Panics {
+        fn wake(self: Arc<Self>) {
+            panic!("a waker")
+        }
+    }
+    let world = World::new();
+    let store = FaultyStore::new(&world);
+    let gate = Arc::clone(&store.gate);
+    let timers = world.builder(Handlers::new()).start(store).unwrap();
+    let closed = gate.lock();
+    let mut commit = pin!(timers.after(MINUTE).key("a").submit_bytes(KIND, ""));
+    let waker = Waker::from(Arc::new(Panics));
+    assert!(commit.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    drop(closed);
+    timers.after(MINUTE).key("b").schedule_bytes(KIND, "").unwrap();
+    assert_eq!(world.store.len(), 2);
+}
+
+/// A store might refuse it with the whole batch it is in, or each claim of a handler for it.
+#[test]
+fn a_kind_that_no_store_should_have_to_take_is_refused() {
+    let world = World::new();
+    let timers = world.start(Handlers::new());
+    let long = "x".repeat(256);
+    for kind in ["", "close\0order/1", "close\norder/1", &long] {
+        let error = timers.after(MINUTE).schedule_bytes(kind, "").unwrap_err();
+        assert!(matches!(&error, Error::Kind(_)) && error.to_string().contains("kind"), "{error}");
+        let handlers = Handlers::new().on_bytes(kind, |_, _| Ok(Next::Done));
+        let error = world.builder(handlers).start(world.store.clone()).unwrap_err();
+        assert!(matches!(error, StartError::Kind(_)), "{error}");
+    }
+    timers.after(MINUTE).schedule_bytes("x".repeat(255), "").unwrap();
+    assert_eq!(world.store.len(), 1);
+}
+
+/// What waits for a worker may wait for long.
+#[test]
+fn a_job_is_judged_when_a_worker_is_free_for_it() {
+    for skip in [false, true] {
+        let world = World::new();
+        let store = world.store.clone();
+        let runs = Arc::new(AtomicU32::new(0));
+        let counted = Arc::clone(&runs);
+        let (begin, wait) = crossbeam_channel::bounded::<()>(0);
+        let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            if run.key().as_bytes() == b"first" {
+                wait.recv()?;
+            }
+            Ok(Next::Done)
+        });
+        let timers = world.builder(handlers).workers(1).start(store).unwrap();
+        let now = timers.now().unwrap();
+        timers.at(now).key("first").schedule_bytes(KIND, "").unwrap();
+        wait_until("the first runs", || runs.load(Ordering::SeqCst) == 1);
+        let second = timers.at(now).key("second");
+        let second = if skip {
+            second.late(Late::Skip(secs(10)))
+        } else {
+            second.expires(now.saturating_add(secs(11)))
+        };
+        second.schedule_bytes(KIND, "").unwrap();
+        wait_until("both are leased", || timers.snapshot().in_flight == 2);
+        // Within the leases of 30 s.
+        world.clock.advance(secs(11));
+        begin.send_timeout((), secs(20)).unwrap();
+        let counts = || timers.snapshot().counts;
+        wait_until("the second has ended", || counts().skipped + counts().dead == 1);
+        assert_eq!((runs.load(Ordering::SeqCst), counts().skipped), (1, u64::from(skip)));
+    }
+}
+
+/// A crowd of producers does not cost a job its lease whose end stands in line behind them.
+#[test]
+fn a_lease_is_renewed_until_the_end_of_its_run_is_committed() {
+    let world = World::new();
+    let store = FaultyStore { has_beside: true, ..FaultyStore::new(&world) };
+    let (faults, gate) = (store.faults.clone(), Arc::clone(&store.gate));
+    let (end, wait) = crossbeam_channel::bounded::<()>(0);
+    let handlers = Handlers::new().on_bytes(KIND, move |_, _| {
+        wait.recv()?;
+        Ok(Next::Done)
+    });
+    let timers = world.builder(handlers).visibility_timeout(secs(30)).start(store).unwrap();
+    timers.at(timers.now().unwrap()).key("a").schedule_bytes(KIND, "").unwrap();
+    wait_until("it runs", || timers.snapshot().counts.started == 1);
+    let closed = gate.lock();
+    let submit = || timers.after(60 * MINUTE).submit_bytes(KIND, "");
+    let first = submit();
+    wait_until("a commit goes on", || faults.commits() == [1, 1]);
+    let others: Vec<_> = (0..1_500).map(|_| submit()).collect();
+    end.send_timeout((), secs(20)).unwrap();
+    wait_until("it has ended", || timers.snapshot().run_time.count == 1);
+    // What is asked after the renewal is due was told after it.
+    for time in [11, 1] {
+        let claims = timers.snapshot().counts.claims;
+        world.clock.advance(secs(time));
+        wait_until("the store is asked", || timers.snapshot().counts.claims > claims);
+    }
+    drop(closed);
+    first.wait().unwrap();
+    others.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
+    wait_until("its end is committed", || timers.snapshot().counts.acked == 1);
+    assert_eq!((faults.commits(), faults.renewals()), (vec![1, 1, 1_025, 477], vec![0, 0, 1, 0]));
+    assert_eq!(timers.snapshot().counts.leases_lost, 0);
+}
