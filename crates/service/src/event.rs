@@ -34,7 +34,9 @@ pub enum EventKind {
     TimedOut(Duration),
     /// A run failed with this error, and is going to be [tried again](crate::OneShot::retry).
     Failed(String),
-    /// A run failed with this error, and is not tried again. Periodic jobs go on.
+    /// A run failed with this error, and is not tried again. Of a job that is [tried
+    /// again](crate::OneShot::retry) this is told after the last try, also if that panicked or
+    /// reached its limit. Periodic jobs go on.
     GaveUp(String),
     /// The channel it was to send to was full, and what was to be sent is lost. Periodic jobs go
     /// on.
@@ -77,7 +79,9 @@ impl fmt::Display for Event {
                 write!(f, "{job} was ended after its limit of {limit:?}: raise it, or do less")
             }
             EventKind::Failed(error) => write!(f, "{job} failed and is tried again: {error}"),
-            EventKind::GaveUp(error) => write!(f, "{job} failed: {error}"),
+            EventKind::GaveUp(error) => {
+                write!(f, "{job} failed and is not tried again: {error}")
+            }
             EventKind::ChannelFull => {
                 write!(f, "{job} found its channel full: make room for more, or receive faster")
             }

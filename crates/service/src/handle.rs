@@ -119,9 +119,12 @@ impl Shared {
             EventKind::Panicked(_) => core.counts.panicked += 1,
             EventKind::ChannelFull | EventKind::ChannelClosed => core.counts.undelivered += 1,
             EventKind::TimedOut(_) => core.counts.timed_out += 1,
-            EventKind::Failed(_) | EventKind::GaveUp(_) => core.counts.failed += 1,
+            EventKind::GaveUp(_) => core.counts.gave_up += 1,
             // Counted by who finds them.
-            EventKind::Abandoned | EventKind::StillRunning(_) | EventKind::Slow(_) => {}
+            EventKind::Failed(_)
+            | EventKind::Abandoned
+            | EventKind::StillRunning(_)
+            | EventKind::Slow(_) => {}
         });
         let event = Event { job, kind };
         #[cfg(feature = "tracing")]

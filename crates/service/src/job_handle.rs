@@ -73,7 +73,8 @@ impl JobHandle {
     }
 
     /// Why a run failed last: the error it returned, or what it panicked with. `None` if none did,
-    /// and for a one-shot job of which [nothing is kept](JobHandle).
+    /// and for a one-shot job of which [nothing is kept](JobHandle). A success does not clear it;
+    /// that a job was given up is [told](crate::EventKind::GaveUp).
     pub fn last_error(&self) -> Option<String> {
         self.info.as_ref()?.last_error()
     }

@@ -134,9 +134,10 @@ impl<T> Future for Commit<T> {
         match &mut *state {
             State::Told(outcome) => Poll::Ready(self.answered(outcome.clone())),
             State::Waiting(waker) => {
-                if !waker.as_ref().is_some_and(|its| its.will_wake(context.waker())) {
-                    *waker = Some(context.waker().clone());
-                }
+                let before = waker.replace(context.waker().clone());
+                // With it a task may go, and its futures: not under the lock.
+                drop(state);
+                drop(before);
                 Poll::Pending
             }
         }

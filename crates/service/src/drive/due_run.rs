@@ -215,7 +215,7 @@ pub(super) fn finish(
     outcome: Result<(), EventKind>,
     back: Back,
 ) -> (Done<dyn Work>, bool) {
-    let Begun { id, info, deadline, beside, stale, watch, .. } = begun;
+    let Begun { id, info, deadline, beside, stale, watch, tries, .. } = begun;
     let shared = timers.shared();
     let told_before =
         watch.is_some_and(|key| shared.house.with(id.shard, |core| core.runs.unwatch(key)));
@@ -234,7 +234,12 @@ pub(super) fn finish(
             if let Some(info) = &info {
                 info.fail(kind.reason());
             }
+            // An error says by itself whether it was the last.
+            let says_so = matches!(kind, EventKind::Failed(_) | EventKind::GaveUp(_));
+            let gave_up = (tries.0 > 1 && !tries.1 && !says_so).then(|| kind.reason());
+            shared.house.with(id.shard, |core| core.counts.failed += u64::from(says_so));
             shared.report(job(), kind);
+            gave_up.into_iter().for_each(|why| shared.report(job(), EventKind::GaveUp(why)));
         }
         if took > shared.slow_after {
             if !told_before {

@@ -133,7 +133,10 @@ impl<T: Send + 'static> DelayQueue<T> {
         if state.waiting.len() == state.stranded {
             return Poll::Ready(None);
         }
-        state.waker = Some(context.waker().clone());
+        let before = state.waker.replace(context.waker().clone());
+        // With it a task may go, and what that has of this queue.
+        drop(state);
+        drop(before);
         Poll::Pending
     }
 }

@@ -108,8 +108,9 @@ impl Future for Sleep {
         match self.state {
             State::Idle => self.state = self.begin_wait(context),
             State::Waiting(id) => {
-                let listens = |core: &mut crate::shard::Core<_>| core.listen(id, context.waker());
-                if !self.anchor.house.with(id.shard, listens) {
+                let waker = context.waker().clone();
+                let before = self.anchor.house.with(id.shard, |core| core.listen(id, waker));
+                if before.is_none() {
                     self.state = State::Ready(self.answer());
                 }
             }

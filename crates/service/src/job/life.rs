@@ -82,6 +82,8 @@ pub(crate) struct More {
     pub(crate) group: Option<Group>,
     /// The time of the wall clock that the next run waits for.
     pub(crate) wall: Option<Box<Wall>>,
+    /// The time that the last run of the schedule was for.
+    pub(crate) time: Option<SystemTime>,
     /// Whether runs that fail are tried again.
     pub(crate) retry: Option<Backoff>,
     /// How many tries have failed in a row.
@@ -242,9 +244,14 @@ impl<W: ?Sized> Life<W> {
         }
     }
 
-    /// The time of the wall clock that the next run waits for.
-    pub(crate) fn time(&self) -> Option<SystemTime> {
-        self.wall().map(|wall| wall.time)
+    /// The time of the wall clock that the run that begins is for: another try has that of the
+    /// first, and a run that was to be now has none.
+    pub(crate) fn time_of_run(&mut self, extra: bool) -> Option<SystemTime> {
+        let more = self.more.as_deref_mut()?;
+        if !extra {
+            more.time = more.wall.as_ref().map(|wall| wall.time);
+        }
+        more.time.filter(|_| !extra || more.failed > 0)
     }
 
     /// The deadline that follows a run; `None` if there is no such moment, or no other run.

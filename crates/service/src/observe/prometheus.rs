@@ -117,7 +117,7 @@ impl Snapshot {
         text.0
     }
 
-    fn counters(&self) -> [(&'static str, &'static str, u64); 15] {
+    fn counters(&self) -> [(&'static str, &'static str, u64); 16] {
         let counts = &self.counts;
         [
             ("wheelhouse_jobs_scheduled", "Jobs scheduled.", counts.scheduled),
@@ -129,6 +129,7 @@ impl Snapshot {
             ("wheelhouse_runs", "Runs begun.", counts.runs),
             ("wheelhouse_runs_panicked", "Runs that panicked.", counts.panicked),
             ("wheelhouse_runs_failed", "Runs that returned an error.", counts.failed),
+            ("wheelhouse_runs_gave_up", "Runs not tried again though they failed.", counts.gave_up),
             ("wheelhouse_runs_slow", "Runs that took too long.", counts.slow),
             ("wheelhouse_runs_timed_out", "Runs ended by their time limit.", counts.timed_out),
             ("wheelhouse_runs_missed", "Periods left out.", counts.missed),

@@ -42,6 +42,8 @@ counters! {
     panicked,
     /// Runs that returned an error.
     failed,
+    /// Times that was [given up](crate::EventKind::GaveUp) which had failed.
+    gave_up,
     /// Runs that took longer than they should.
     slow,
     /// Runs of async jobs that were ended because they took as long as their limit.

@@ -338,16 +338,11 @@ impl<W: Task + ?Sized> Core<W> {
         self.lives.get(life).map(|life| life.runs)
     }
 
-    /// Has another task woken.
-    pub(crate) fn listen(&mut self, id: Id, waker: &Waker) -> bool {
-        let Some(Body::Other(Other::Wake(index))) = self.slot(id).map(|slot| &slot.body) else {
-            return false;
-        };
-        let index = *index;
-        if let Some(known) = self.wakers.get_mut(index) {
-            known.clone_from(waker);
-        }
-        true
+    /// Has another task woken; `None` if the job is over. The waker that is no longer wanted comes
+    /// back, to be dropped without the lock: with it a task may go whose futures want the lock.
+    pub(crate) fn listen(&mut self, id: Id, waker: Waker) -> Option<Waker> {
+        let Body::Other(Other::Wake(index)) = self.slot(id)?.body else { return None };
+        Some(std::mem::replace(self.wakers.get_mut(index)?, waker))
     }
 
     /// What is said of a job that is not there.

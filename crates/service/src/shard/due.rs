@@ -217,7 +217,8 @@ impl<W: Task + ?Sized> Core<W> {
         let stale = life.take_stale();
         self.counts.runs -= u64::from(stale);
         let (number, missed, extra) = if stale { (life.runs, 0, false) } else { life.count_run() };
-        let (time, last, tries) = (life.time(), !life.another_follows(), life.tries());
+        let time = life.time_of_run(extra);
+        let (last, tries) = (!life.another_follows(), life.tries());
         let frees_key = last && !tries.1;
         let overlaps = !last && life.overlaps();
         // Elsewhere than everything else of the job: a run that does without does so.

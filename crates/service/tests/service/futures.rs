@@ -1,7 +1,7 @@
 //! Async: polled by hand on a manual clock, so that each step can be seen; under tokio; and on an
 //! executor of five lines.
 
-use crate::common::{Rig, at, ms};
+use crate::common::{Rig, at, ms, returns};
 use futures_core::Stream;
 use std::future::{pending, ready};
 use std::pin::{Pin, pin};
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
-use wheelhouse_service::future::{DelayQueue, TimeoutError};
+use wheelhouse_service::future::{DelayQueue, Sleep, TimeoutError};
 use wheelhouse_service::{ChangeError, Missed, Reason, Run, Service, Stop};
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -112,6 +112,32 @@ fn it_is_the_last_task_that_polled_which_is_woken() {
     assert!(first.poll(sleep.as_mut()).is_pending() && second.poll(sleep.as_mut()).is_pending());
     rig.play(5);
     assert_eq!((first.woken(), second.woken()), (0, 1));
+}
+
+/// A task that hands what it waits for on to another, and is gone with its waker.
+#[test]
+fn a_task_that_goes_with_its_waker_may_hold_another_sleep() {
+    struct Owner(
+        #[expect(dead_code, reason = "dropped with it")] std::sync::Mutex<Option<Pin<Box<Sleep>>>>,
+    );
+    impl Wake for Owner {
+        fn wake(self: Arc<Self>) {}
+    }
+    let rig = Rig::new();
+    let timers = rig.timers.clone();
+    returns(move || {
+        let mut held = Box::pin(timers.sleep(ms(100)));
+        let polled = |sleep: &mut Pin<Box<Sleep>>, waker: &Waker| {
+            assert!(sleep.as_mut().poll(&mut Context::from_waker(waker)).is_pending());
+        };
+        polled(&mut held, Waker::noop());
+        let owner = Waker::from(Arc::new(Owner(Some(held).into())));
+        let mut handed_on = Box::pin(timers.sleep(ms(100)));
+        polled(&mut handed_on, &owner);
+        drop(owner);
+        polled(&mut handed_on, Waker::noop());
+        assert_eq!(timers.len(), 1);
+    });
 }
 
 #[test]
