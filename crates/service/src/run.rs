@@ -49,8 +49,8 @@ impl Run<'_> {
         self.deadline
     }
 
-    /// The time of the wall clock that this run was due at, and of [another try](Self::attempt) that
-    /// at which the first was; `None` if it was due at a moment, or [was to be
+    /// The time of the wall clock that this run was due at, and of [another try](Self::attempt)
+    /// that at which the first was; `None` if it was due at a moment, or [was to be
     /// now](JobHandle::run_now). A run that comes late, after the machine was suspended say, so
     /// knows which week its report is of.
     pub fn time(&self) -> Option<SystemTime> {
