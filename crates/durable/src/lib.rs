@@ -49,7 +49,7 @@
 //! | a run | its part of a claim and of a commit; one allocation for the worker |
 //! | nothing due | a question to the store each second |
 //! | memory | what is in flight and not committed; not what is pending |
-//! | threads | workers, the driver of the wheel, committer, claimer |
+//! | threads | workers and their driver, the driver of the wheel, committer, claimer |
 //!
 //! What is promised and what not, and what to take instead, is in the README of the crate.
 

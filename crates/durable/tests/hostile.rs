@@ -9,8 +9,11 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Wake, Waker};
+use std::thread;
 use std::time::Duration;
+use wheelhouse_durable::store::{MemoryStore, StoreClock};
 use wheelhouse_durable::{Error, Event, EventKind, Handlers, Late, Next, StartError};
+use wheelhouse_service::{Clock, ManualClock};
 
 #[derive(Debug)]
 struct Unspeakable;
@@ -187,6 +190,80 @@ fn a_lease_is_renewed_until_the_end_of_its_run_is_committed() {
     first.wait().unwrap();
     others.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
     wait_until("its end is committed", || timers.snapshot().counts.acked == 1);
-    assert_eq!((faults.commits(), faults.renewals()), (vec![1, 1, 1_025, 477], vec![0, 0, 1, 0]));
+    assert_eq!((faults.commits(), faults.renewals()), (vec![1, 1, 1_024, 478], vec![0, 0, 1, 0]));
     assert_eq!(timers.snapshot().counts.leases_lost, 0);
+}
+
+/// Or each deployment would have another machine do what is being done.
+#[test]
+fn leases_are_renewed_while_a_stop_waits() {
+    let world = World::new();
+    let store = world.store.clone();
+    let (end, wait) = crossbeam_channel::bounded::<()>(0);
+    let handlers = Handlers::new().on_bytes(KIND, move |_, _| {
+        wait.recv()?;
+        Ok(Next::Done)
+    });
+    let timers = world.builder(handlers).visibility_timeout(secs(30)).start(store).unwrap();
+    let now = timers.now().unwrap();
+    let begin = now.as_millis() - world.clock.now().as_nanos() / 1_000_000;
+    timers.at(now).key("a").schedule_bytes(KIND, "").unwrap();
+    wait_until("it runs", || timers.snapshot().counts.started == 1);
+    let watch = timers.timers();
+    let stop = thread::spawn(move || timers.stop());
+    // It is renewed each 10 s, and once a step later if the clock goes on while that is noted.
+    let advance = |time| {
+        world.clock.advance(secs(time));
+        let end = world.clock.now().saturating_add(secs(12)).as_nanos() / 1_000_000;
+        wait_until("it is renewed", || {
+            world.find("a").is_some_and(|row| row.visible_at.as_millis() >= begin + end)
+        });
+    };
+    // The store is not asked each second any more: it has begun to stop.
+    let asks = || {
+        let claims = watch.snapshot().counts.claims;
+        advance(1);
+        thread::sleep(Duration::from_millis(5));
+        watch.snapshot().counts.claims > claims
+    };
+    assert!((0..20).any(|_| !asks()), "it goes on asking");
+    (0..6).for_each(|_| advance(8));
+    assert!(world.claim_and_die(secs(30)).is_empty(), "another machine has it");
+    end.send_timeout((), secs(20)).unwrap();
+    stop.join().unwrap();
+    let counts = watch.snapshot().counts;
+    assert_eq!((counts.acked, counts.superseded, world.find("a")), (1, 0, None));
+}
+
+/// The rate is for what is late.
+#[test]
+fn a_crowd_that_is_in_time_is_not_held_up_by_the_rate() {
+    let world = World::new();
+    let handlers = Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
+    let timers = world.builder(handlers).catch_up_rate(10).start(world.store.clone()).unwrap();
+    let at = timers.now().unwrap().saturating_add(MINUTE);
+    let commits: Vec<_> = (0..1_000).map(|_| timers.at(at).submit_bytes(KIND, "")).collect();
+    commits.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
+    let claims = timers.snapshot().counts.claims;
+    world.clock.advance(MINUTE);
+    wait_until("all have run", || timers.snapshot().counts.acked == 1_000);
+    let claims = timers.snapshot().counts.claims - claims;
+    assert!(claims < 100, "{claims} claims");
+}
+
+/// As the clock of an embedded store does that was set back.
+#[test]
+fn a_store_whose_clock_stands_still_is_not_asked_all_the_time() {
+    let (world, stands) = (World::new(), ManualClock::new());
+    let store = MemoryStore::with_clock(StoreClock::new(stands));
+    let handlers = Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
+    let timers = world.builder(handlers).start(store).unwrap();
+    timers.after(Duration::from_millis(1)).schedule_bytes(KIND, "").unwrap();
+    let claims = timers.snapshot().counts.claims;
+    for _ in 0..1_000 {
+        world.clock.advance(Duration::from_millis(1));
+        thread::yield_now();
+    }
+    let claims = timers.snapshot().counts.claims - claims;
+    assert!(claims <= 25, "{claims} claims in a second");
 }

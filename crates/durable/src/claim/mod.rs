@@ -42,6 +42,12 @@ use work::{Claimed, Task};
 /// The most jobs in a claim.
 const MOST_IN_CLAIM: usize = 512;
 
+/// What is later than this counts for the rate at which a backlog is worked off.
+const LATE: Duration = Duration::from_secs(1);
+
+/// How long to wait at least where the store's clock stands still.
+const STANDS: Duration = Duration::from_millis(50);
+
 /// What the claimer is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Message {
@@ -51,19 +57,25 @@ pub(crate) enum Message {
     Renew,
     /// It is time to look for kinds without a handler.
     LookForKinds,
-    /// No more.
+    /// No more is to be leased; what is leased is renewed.
     Stop,
+    /// Nothing is in flight any more.
+    Over,
 }
 
 /// What the thread has.
 pub(crate) struct Claimer {
     timers: Timers,
     store: SharedStore,
-    /// The wheel, and the workers behind it.
-    service: Handle,
+    wheel: Handle,
+    workers: Handle,
     sender: Sender<Message>,
     inbox: Receiver<Message>,
+    /// To be told that it leases no more; `None` when that was told.
+    stopped: Option<Sender<()>>,
     rate: Option<Rate>,
+    /// What the last claim said of the next, and when.
+    last: Option<(Next, Moment)>,
     failures: u32,
     leased: Vec<Leased>,
     unknown: BTreeSet<crate::store::Kind>,
@@ -73,12 +85,24 @@ impl Claimer {
     pub(crate) fn new(
         timers: Timers,
         store: SharedStore,
-        service: Handle,
-        (sender, inbox): (Sender<Message>, Receiver<Message>),
+        (wheel, workers): (Handle, Handle),
+        (sender, inbox, stopped): (Sender<Message>, Receiver<Message>, Sender<()>),
     ) -> Self {
         let rate = timers.shared().settings.catch_up_rate.map(Rate::new);
-        let (leased, unknown) = (Vec::new(), BTreeSet::new());
-        Self { timers, store, service, sender, inbox, rate, failures: 0, leased, unknown }
+        Self {
+            timers,
+            store,
+            wheel,
+            workers,
+            sender,
+            inbox,
+            stopped: Some(stopped),
+            rate,
+            last: None,
+            failures: 0,
+            leased: Vec::new(),
+            unknown: BTreeSet::new(),
+        }
     }
 
     /// What the thread does, until it is told to stop.
@@ -87,14 +111,19 @@ impl Claimer {
         self.ask();
         while let Ok(first) = self.inbox.recv() {
             // What came several times meanwhile is done once.
-            let mut told: Vec<_> = std::iter::once(first).chain(self.inbox.try_iter()).collect();
-            told.sort_by_key(|message| *message as u8);
-            told.dedup();
-            if told.contains(&Message::Stop) {
+            let told: Vec<_> = std::iter::once(first).chain(self.inbox.try_iter()).collect();
+            if told.contains(&Message::Over) {
                 return;
+            }
+            if told.contains(&Message::Stop) {
+                let stopped = self.stopped.take();
+                stopped.into_iter().for_each(|told| told.send(()).unwrap_or_default());
             }
             if told.contains(&Message::Renew) {
                 self.renew();
+            }
+            if self.stopped.is_none() {
+                continue;
             }
             if told.contains(&Message::LookForKinds) {
                 self.look_for_kinds();
@@ -107,9 +136,11 @@ impl Claimer {
 
     /// Claims what is due, once, and sees to it that it is done again in time.
     fn ask(&mut self) {
-        let (shared, asked) = (self.timers.shared(), self.service.now());
+        let (shared, asked) = (self.timers.shared(), self.wheel.now());
         let Some(room) = shared.flight.room() else { return };
+        let is_late = self.is_late(asked);
         let allowed = self.rate.as_mut().map_or(MOST_IN_CLAIM, |rate| rate.allowed(asked));
+        let allowed = if is_late { allowed } else { MOST_IN_CLAIM };
         if allowed == 0 {
             return self.ask_at(asked.saturating_add(Duration::from_millis(50)));
         }
@@ -130,40 +161,50 @@ impl Claimer {
         } else {
             self.ask_at(self.next_ask(next, asked));
         }
+        self.last = Some((next, asked));
+    }
+
+    /// Whether what is visible first is late by now, as far as it is known.
+    fn is_late(&self, asked: Moment) -> bool {
+        self.last.is_none_or(|(next, then)| {
+            let now = next.now.saturating_add(asked.saturating_since(then));
+            next.visible_at.is_some_and(|at| now.saturating_since(at) > LATE)
+        })
     }
 
     /// When something is visible next; at the latest when the net says so.
     fn next_ask(&self, next: Next, asked: Moment) -> Moment {
         let poll = self.timers.shared().settings.poll;
-        let wait = next.visible_at.map(|at| at.saturating_since(next.now));
-        asked.saturating_add(wait.map_or(poll, |wait| wait.min(poll)))
+        let wait = next.visible_at.map_or(poll, |at| at.saturating_since(next.now).min(poll));
+        // A store's clock that was set back stands still until it has caught up.
+        let stands = self.last.is_some_and(|(last, then)| last.now == next.now && then < asked);
+        asked.saturating_add(if stands { wait.max(STANDS) } else { wait })
     }
 
     /// Puts into the wheel when to ask.
     fn ask_at(&self, moment: Moment) {
-        let plan = self.service.at(moment).replacing("ask");
+        let plan = self.wheel.at(moment).replacing("ask");
         // Refused only if the service was stopped, and with it this thread is.
         drop(plan.send(&self.sender, Message::Ask));
     }
 
     fn hand_out(&mut self, next: Next, asked: Moment) {
-        let late = Duration::from_secs(1);
-        let is_late = |leased: &&Leased| next.now.saturating_since(leased.job.due) > late;
+        let is_late = |leased: &&Leased| next.now.saturating_since(leased.job.due) > LATE;
         if let Some(rate) = &mut self.rate {
             rate.took(self.leased.iter().filter(is_late).count());
         }
         let counters = &self.timers.shared().counters;
-        let claimed = Claimed { now: next.now, asked, answered: self.service.now() };
+        let claimed = Claimed { now: next.now, asked, answered: self.wheel.now() };
         for leased in self.leased.drain(..) {
             count(&counters.of(&leased.job.kind).counts.leased);
-            Task::new(&self.timers, leased, claimed).launch(&self.service);
+            Task::new(&self.timers, leased, claimed).launch(&self.workers);
         }
     }
 
     /// Renews the leases of what is in this program's hands, all in one commit.
     fn renew(&self) {
         let shared = self.timers.shared();
-        let (now, visibility) = (self.service.now(), shared.settings.visibility);
+        let (now, visibility) = (self.wheel.now(), shared.settings.visibility);
         for held in shared.flight.held() {
             let (key, token) = (held.name.key.clone(), held.token);
             let until = now.saturating_add(visibility);

@@ -4,7 +4,8 @@ use std::time::Duration;
 use wheelhouse_service::Moment;
 
 /// So many late jobs a second, and a tenth of a second's worth at once. Jobs that are not late take
-/// nothing; but as jobs are handed out in the order of time, they come after the late ones.
+/// nothing, and are not held up; but as jobs are handed out in the order of time, they come after
+/// the late ones.
 pub(super) struct Rate {
     a_second: u32,
     /// In thousandths of a job.

@@ -227,7 +227,7 @@ impl Drop for Task {
     /// If no worker has taken it, because of a stop: gives the lease back. What has begun and was
     /// torn off keeps its attempt: its lease runs out.
     fn drop(&mut self) {
-        if self.flown.is_some() && !self.has_begun {
+        if self.flown.is_some() && !self.has_begun && !std::thread::panicking() {
             let released = self.release();
             self.end(released);
         }

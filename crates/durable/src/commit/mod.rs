@@ -42,14 +42,17 @@ pub(crate) fn pause(failures: u32) -> Duration {
 pub(crate) fn run(shared: &Shared) {
     // Whatever ends this thread: nobody waits for it any more.
     let _closed = queue::CloseOnDrop(&shared.queue_of_changes);
-    let (mut kept, mut failures) = (Batch::default(), 0);
+    let (mut kept, mut failures, mut last_tries) = (Batch::default(), 0, 0);
     loop {
         let patience = (!kept.is_empty()).then(|| pause(failures));
         let Some(batch) = shared.queue_of_changes.take(&mut kept, patience) else { return };
         kept = commit(shared, batch);
         failures = if kept.is_empty() { 0 } else { failures + 1 };
-        if failures > LAST_TRIES && shared.queue_of_changes.is_closed() {
-            return;
+        if failures > 0 && shared.queue_of_changes.is_closed() {
+            last_tries += 1;
+            if last_tries > LAST_TRIES {
+                return;
+            }
         }
     }
 }

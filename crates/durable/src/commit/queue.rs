@@ -131,8 +131,8 @@ impl Queue {
             }
         }
         let mut batch = std::mem::take(kept);
-        batch.append(std::mem::take(&mut inner.first));
-        batch.append(inner.waiting.split(MOST_IN_BATCH));
+        batch.append(inner.first.split(MOST_IN_BATCH));
+        batch.append(inner.waiting.split(MOST_IN_BATCH - batch.changes.len().min(MOST_IN_BATCH)));
         drop(inner);
         self.room.notify_all();
         Some(batch)

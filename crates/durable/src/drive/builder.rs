@@ -90,7 +90,8 @@ impl Builder {
     }
 
     /// How many jobs a second are handed out that are more than a second late; without a limit by
-    /// default. So a backlog after downtime does not fall upon what the handlers need.
+    /// default. So a backlog after downtime does not fall upon what the handlers need. More than
+    /// what comes in, or the backlog grows.
     pub fn catch_up_rate(mut self, jobs_a_second: u32) -> Self {
         self.settings.catch_up_rate = Some(jobs_a_second);
         self

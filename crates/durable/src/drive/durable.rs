@@ -7,7 +7,7 @@ use crate::handlers::{Handler, Handlers};
 use crate::observe::Counters;
 use crate::store::{Kind, Kinds, Store};
 use crate::{commit, commit::Queue};
-use crossbeam_channel::{Sender, unbounded};
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use parking_lot::FairMutex;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -44,9 +44,21 @@ const LOOK_FOR_KINDS: Duration = Duration::from_secs(60);
 /// Dropping it stops it, as [`stop`](Self::stop) does.
 pub struct Durable {
     timers: Timers,
-    service: Option<Service>,
-    claimer: Option<(Sender<Message>, JoinHandle<()>)>,
+    /// Runs jobs.
+    workers: Option<Service>,
+    claimer: Option<Claims>,
     committer: Option<JoinHandle<()>>,
+}
+
+/// The claimer's thread, and what belongs to it.
+struct Claims {
+    /// When to ask, and when to renew. Not the workers' service: leases are renewed while that
+    /// waits for its runs.
+    wheel: Service,
+    sender: Sender<Message>,
+    /// It leases no more.
+    stopped: Receiver<()>,
+    thread: JoinHandle<()>,
 }
 
 /// What a builder has checked.
@@ -79,9 +91,14 @@ impl Clock for Its {
 
 pub(super) fn assemble(mut store: Box<dyn Store>, parts: Parts) -> Result<Durable, StartError> {
     let Parts { handlers, queue, clock, workers, max_in_flight, settings, observer } = parts;
-    let service = Service::builder().clock(Its(Arc::clone(&clock)));
-    let service = if handlers.is_empty() { service } else { service.workers(workers) };
-    let service = service.start().map_err(StartError::Service)?;
+    let service = || Service::builder().clock(Its(Arc::clone(&clock)));
+    let services = match handlers.is_empty() {
+        true => None,
+        false => {
+            let (wheel, runs) = (service().inline(), service().workers(workers));
+            Some((wheel.start(), runs.start()))
+        }
+    };
     let (sender, inbox) = unbounded();
 
     let mut beside = store.beside()?;
@@ -107,8 +124,13 @@ pub(super) fn assemble(mut store: Box<dyn Store>, parts: Parts) -> Result<Durabl
         observer,
         stopping: AtomicBool::new(false),
     }));
-    let mut durable = Durable { timers, service: Some(service), claimer: None, committer: None };
-    durable.start_threads(claims, (sender, inbox), renewal)?;
+    let mut durable = Durable { timers, workers: None, claimer: None, committer: None };
+    durable.start_committer()?;
+    if let Some((wheel, workers)) = services {
+        let wheel = wheel.map_err(StartError::Service)?;
+        durable.workers = Some(workers.map_err(StartError::Service)?);
+        durable.start_claimer(claims, wheel, (sender, inbox), renewal)?;
+    }
     Ok(durable)
 }
 
@@ -146,41 +168,55 @@ impl Durable {
         self.end(Stop::WaitFor(longest))
     }
 
-    fn start_threads(
-        &mut self,
-        claims: SharedStore,
-        (sender, inbox): (Sender<Message>, crossbeam_channel::Receiver<Message>),
-        renewal: Duration,
-    ) -> Result<(), StartError> {
-        let Some(service) = self.service.as_ref().map(Service::handle) else { return Ok(()) };
-        let named = |name: &str| thread::Builder::new().name(format!("wheelhouse-{name}"));
+    fn start_committer(&mut self) -> Result<(), StartError> {
         let timers = self.timers.clone();
         let committer = named("committer").spawn(move || commit::run(timers.shared()));
         self.committer = Some(committer.map_err(StartError::Thread)?);
-        if self.timers.shared().kinds.is_empty() {
-            return Ok(());
-        }
+        Ok(())
+    }
+
+    fn start_claimer(
+        &mut self,
+        store: SharedStore,
+        wheel: Service,
+        (sender, inbox): (Sender<Message>, Receiver<Message>),
+        renewal: Duration,
+    ) -> Result<(), StartError> {
+        let Some(workers) = self.workers.as_ref().map(Service::handle) else { return Ok(()) };
+        let asks = wheel.handle();
         // Refused only by a service that was stopped.
-        drop(service.every(renewal).fixed_delay().send(&sender, Message::Renew));
-        drop(service.every(LOOK_FOR_KINDS).fixed_delay().send(&sender, Message::LookForKinds));
-        let claimer = Claimer::new(self.timers.clone(), claims, service, (sender.clone(), inbox));
-        let claimer = named("claimer").spawn(move || claimer.run());
-        self.claimer = Some((sender, claimer.map_err(StartError::Thread)?));
+        drop(asks.every(renewal).fixed_delay().send(&sender, Message::Renew));
+        drop(asks.every(LOOK_FOR_KINDS).fixed_delay().send(&sender, Message::LookForKinds));
+        let (tell, stopped) = bounded(1);
+        let channels = (sender.clone(), inbox, tell);
+        let claimer = Claimer::new(self.timers.clone(), store, (asks, workers), channels);
+        let thread = named("claimer").spawn(move || claimer.run()).map_err(StartError::Thread)?;
+        self.claimer = Some(Claims { wheel, sender, stopped, thread });
         Ok(())
     }
 
     fn end(&mut self, how: Stop) -> usize {
         let shared = self.timers.shared();
         shared.stopping.store(true, Ordering::SeqCst);
-        if let Some((sender, claimer)) = self.claimer.take() {
-            sender.send(Message::Stop).unwrap_or_default();
-            claimer.join().unwrap_or_default();
+        if let Some(claims) = &self.claimer {
+            claims.sender.send(Message::Stop).unwrap_or_default();
+            // Or it has ended, by a panic.
+            claims.stopped.recv().unwrap_or_default();
         }
-        let running = self.service.take().map_or(0, |service| service.stop(how).running);
+        let running = self.workers.take().map_or(0, |workers| workers.stop(how).running);
         shared.queue_of_changes.close();
         self.committer.take().into_iter().for_each(|thread| thread.join().unwrap_or_default());
+        if let Some(Claims { wheel, sender, thread, .. }) = self.claimer.take() {
+            sender.send(Message::Over).unwrap_or_default();
+            thread.join().unwrap_or_default();
+            drop(wheel);
+        }
         running
     }
+}
+
+fn named(name: &str) -> thread::Builder {
+    thread::Builder::new().name(format!("wheelhouse-{name}"))
 }
 
 impl Deref for Durable {

@@ -62,11 +62,12 @@ impl Timers {
     ///
     /// # Errors
     ///
-    /// A period of less than a millisecond.
+    /// A period that is no whole number of milliseconds, or zero.
     pub fn every(&self, period: Duration) -> Result<Plan<'_>, Error> {
         let millis = u64::try_from(period.as_millis()).unwrap_or(u64::MAX);
-        if millis == 0 {
-            return Err(Error::Rule("a period of less than a millisecond".to_owned()));
+        if millis == 0 || !period.subsec_nanos().is_multiple_of(1_000_000) {
+            let why = format!("a period of {period:?}: one of whole milliseconds is wanted");
+            return Err(Error::Rule(why));
         }
         Ok(self.after(Duration::from_millis(millis)).repeat(Repeat::Every(millis)))
     }

@@ -65,7 +65,8 @@ pub enum EventKind {
     Superseded,
     /// The lease has run out and somebody else has the job, while the run goes on or waits.
     LeaseLost,
-    /// The job says something that a newer version has written: it is left to that.
+    /// The job's policy has something that this program does not know, which a newer version has
+    /// written, or a time zone that this machine does not have: it waits for who knows it.
     NotUnderstood,
     /// The store refused the end of the run for good, with this message: when the lease has run
     /// out, there is another attempt.
@@ -94,7 +95,8 @@ impl fmt::Display for Event {
             ),
             EventKind::LeaseLost => f.write_str("has lost its lease; somebody else has the job"),
             EventKind::NotUnderstood => f.write_str(
-                "was scheduled by a newer version with a policy that is not known here: it waits",
+                "has a policy that is not known here, of a newer version or with a time zone that \
+                 this machine does not have: it waits",
             ),
             EventKind::UnknownKind(kind) => {
                 write!(f, "jobs of the kind '{kind}' are due, and there is no handler: they wait")

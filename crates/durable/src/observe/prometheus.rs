@@ -7,7 +7,7 @@ use wheelhouse_service::Exposition;
 type Counter = (&'static str, &'static str, fn(&Counts) -> u64);
 
 /// Those of each kind.
-const OF_KINDS: [Counter; 13] = [
+const OF_KINDS: [Counter; 14] = [
     ("jobs_scheduled", "Jobs scheduled.", |counts| counts.scheduled),
     ("jobs_leased", "Jobs leased by this program.", |counts| counts.leased),
     ("jobs_dead", "Jobs that became dead letters.", |counts| counts.dead),
@@ -19,6 +19,9 @@ const OF_KINDS: [Counter; 13] = [
     ("runs_skipped", "Runs left out because they came too late.", |counts| counts.skipped),
     ("runs_missed", "Occurrences that a late run stood for.", |counts| counts.missed),
     ("acks_superseded", "Acks refused: somebody else had the job.", |counts| counts.superseded),
+    ("runs_closed", "Runs of jobs that were cancelled or replaced meanwhile.", |counts| {
+        counts.closed
+    }),
     ("leases_lost", "Leases that ran out in this program's hands.", |counts| counts.leases_lost),
     ("leases_released", "Leases given back.", |counts| counts.released),
 ];

@@ -45,23 +45,26 @@ impl<'t> Plan<'t> {
 
     /// Gives the job a key, by which it can be cancelled and moved; without one it gets 128 random
     /// bits. If a job has the key, this one is refused: [`Error::Duplicate`].
-    pub fn key(mut self, key: impl AsRef<[u8]>) -> Self {
-        self.key = Key::new(key).map(Some);
-        self
+    pub fn key(self, key: impl AsRef<[u8]>) -> Self {
+        self.named(key, IfTaken::Refuse)
+    }
+
+    fn named(self, key: impl AsRef<[u8]>, if_taken: IfTaken) -> Self {
+        Self { key: Key::new(key).map(Some), if_taken, ..self }
     }
 
     /// Gives the job a key; if a job has it, this one takes its place. If that one is running, its
     /// run goes on and is not repeated, and this one begins after it. A periodic job starts anew:
     /// occurrences that were due and had not begun are dropped with the old one.
     pub fn replacing(self, key: impl AsRef<[u8]>) -> Self {
-        Self { if_taken: IfTaken::Replace, ..self.key(key) }
+        self.named(key, IfTaken::Replace)
     }
 
     /// Gives the job a key; if a job has it, that one stays as it is, and this plan is dropped. For
     /// what a program schedules at each start: it is scheduled by the first, and what was missed
     /// while no program ran is not forgotten.
     pub fn keeping(self, key: impl AsRef<[u8]>) -> Self {
-        Self { if_taken: IfTaken::Keep, ..self.key(key) }
+        self.named(key, IfTaken::Keep)
     }
 
     /// What becomes of it if it is late: [`Late::Run`] by default.
