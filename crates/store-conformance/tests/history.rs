@@ -72,7 +72,14 @@ fn sound_histories_pass() {
     check(&[scheduled(&again)], false).unwrap();
     let mut killed = scheduled(&[begin(1, 10)]);
     killed.pop();
-    check(&[killed, vec![begin(2, 15), Event::Over]], false).unwrap();
+    let other = [&[begin(2, 15)], &acked(2, 16_000)[..], &[Event::Over]].concat();
+    check(&[killed, other], false).unwrap();
+    // An ack that was accepted without an answer, and whose repetition finds nothing.
+    let unanswered = [begin(1, 10), call("ack", 1, 11_000)];
+    check(&[scheduled(&unanswered)], false).unwrap();
+    let repeated = [&unanswered[..], &[answer("ack", 1, 12_000, "Absent")]].concat();
+    check(&[scheduled(&repeated)], true).unwrap();
+    refused(&[scheduled(&repeated)], "was not acked");
 }
 
 #[test]
@@ -80,8 +87,9 @@ fn each_rule_is_checked() {
     let absent = [call("cancel", 0, 3_000), answer("cancel", 0, 4_000, "Absent")];
     refused(&[scheduled(&absent)], "neither run nor been cancelled");
     refused(&[scheduled(&[])], "neither run nor been cancelled");
-    let absent = [call("cancel", 0, 3_000), answer("cancel", 0, 4_000, "Absent")];
-    refused(&[scheduled(&absent)], "neither run nor been cancelled");
+    refused(&[scheduled(&[begin(1, 10)])], "was not acked");
+    let retry = [begin(1, 10), call("retry", 1, 11_000), answer("retry", 1, 12_000, "Done")];
+    refused(&[scheduled(&retry)], "was not acked");
     refused(&[vec![begin(1, 10), Event::Over]], "nobody scheduled it");
     refused(&[scheduled(&[begin(1, 9)])], "began at 9, due at 10");
     let cancelled = [call("cancel", 0, 3_000), answer("cancel", 0, 4_000, "Cancelled")];
@@ -108,6 +116,8 @@ enum Fault {
     AckComparesNoTokens,
     ClaimMovesNoVisibility,
     LosesJobs,
+    LosesTries,
+    LosesOccurrences,
     Early,
 }
 
@@ -128,6 +138,13 @@ impl Store for Faulty {
             {
                 let row = self.store.find(key)?;
                 row.and_then(|row| row.state.lease()).iter().for_each(|its| *token = its.token);
+            }
+            match (self.fault, &mut *change) {
+                (Fault::LosesTries, Change::Retry { key, token, .. }) => {
+                    *change = Change::Ack { key: key.clone(), token: *token, again: None };
+                }
+                (Fault::LosesOccurrences, Change::Ack { again, .. }) => *again = None,
+                _ => {}
             }
         }
         if self.fault == Fault::LosesJobs
@@ -235,6 +252,16 @@ fn a_claim_that_moves_no_visibility_is_found() {
 #[test]
 fn jobs_that_are_lost_are_found() {
     is_found(Fault::LosesJobs, "neither run nor been cancelled");
+}
+
+#[test]
+fn tries_that_are_lost_are_found() {
+    is_found(Fault::LosesTries, "was not acked");
+}
+
+#[test]
+fn occurrences_that_are_lost_are_found() {
+    is_found(Fault::LosesOccurrences, "ended at occurrence 0 of 2");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! The checker.
 
 use super::log::{Begin, Event};
-use std::collections::BTreeMap;
+use super::play::occurrences;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a checker has seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,6 +39,8 @@ struct Facts {
     begins: Vec<(usize, Begin)>,
     /// When the end of a run was called, by its token.
     ends: BTreeMap<u64, u64>,
+    /// Tokens of acks that may have been accepted.
+    may_be_acked: BTreeSet<u64>,
     /// Tokens of acks that were accepted.
     acked: Vec<u64>,
 }
@@ -65,7 +68,8 @@ pub fn check(logs: &[Vec<Event>], repeats: bool) -> Result<Checked, String> {
     checked.killed = killed.len() as u64;
     for (key, facts) in &mut keys {
         facts.begins.sort_by_key(|(_, begin)| (begin.idempotency(), begin.token));
-        judge(facts, &killed).map_err(|why| format!("{key}: {why}"))?;
+        let judged = judge(facts, &killed).and_then(|()| came_to_its_end(key, facts));
+        judged.map_err(|why| format!("{key}: {why}"))?;
     }
     Ok(checked)
 }
@@ -92,7 +96,12 @@ fn take<'e>(
             match what.as_str() {
                 "schedule" => facts.called = true,
                 "cancel" => facts.may_be_cancelled += 1,
-                _ => drop(facts.ends.insert(*token, *at)),
+                what => {
+                    facts.ends.insert(*token, *at);
+                    if what == "ack" {
+                        facts.may_be_acked.insert(*token);
+                    }
+                }
             }
         }
         Event::Answer(what, key, token, at, outcome) => {
@@ -117,7 +126,13 @@ fn take<'e>(
                     facts.acked.push(*token);
                     checked.acked += 1;
                 }
-                (_, "Superseded" | "Absent") => checked.refused += 1,
+                (_, "Superseded" | "Absent") => {
+                    checked.refused += 1;
+                    // Or it was accepted, and its repetition found nothing.
+                    if !repeats {
+                        facts.may_be_acked.remove(token);
+                    }
+                }
                 _ => {}
             }
         }
@@ -163,6 +178,22 @@ fn judge(facts: &Facts, killed: &BTreeMap<usize, u64>) -> Result<(), String> {
         }
     }
     acks(facts)
+}
+
+/// All was drained: what has begun and was not cancelled was acked in the end, in its last
+/// occurrence.
+fn came_to_its_end(key: &str, facts: &Facts) -> Result<(), String> {
+    let Some((_, last)) = facts.begins.last() else { return Ok(()) };
+    if facts.cancelled.is_some() || facts.may_be_cancelled > 0 {
+        return Ok(());
+    }
+    if !facts.may_be_acked.contains(&last.token) {
+        return Err(format!("the run with token {} was the last, and was not acked", last.token));
+    }
+    match occurrences(key) - 1 {
+        expected if last.occurrence == expected => Ok(()),
+        expected => Err(format!("ended at occurrence {} of {expected}", last.occurrence)),
+    }
 }
 
 fn acks(facts: &Facts) -> Result<(), String> {

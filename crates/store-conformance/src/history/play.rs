@@ -17,6 +17,11 @@ const LEASE: Duration = Duration::from_millis(150);
 /// How many occurrences a job that repeats has.
 const OCCURRENCES: u64 = 3;
 
+/// How many occurrences the job of this name has.
+pub(super) fn occurrences(name: &str) -> u64 {
+    if name.ends_with("-repeats") { OCCURRENCES } else { 1 }
+}
+
 fn after(millis: u64) -> When {
     When::After(Duration::from_millis(millis))
 }
@@ -110,8 +115,7 @@ fn end(store: &mut dyn Store, log: &mut Log, leased: &Leased, fails: bool) {
     let (job, token) = (&leased.job, leased.token);
     let (name, key) = (job.key.to_string(), job.key.clone());
     let occurrence = job.occurrence + 1;
-    let repeats = name.ends_with("-repeats") && occurrence < OCCURRENCES;
-    let again = repeats.then(|| Again { when: after(5), occurrence });
+    let again = (occurrence < occurrences(&name)).then(|| Again { when: after(5), occurrence });
     let (what, change) = if fails {
         ("retry", Change::Retry { key, token, when: after(5) })
     } else {
