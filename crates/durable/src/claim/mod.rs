@@ -45,7 +45,7 @@ const MOST_IN_CLAIM: usize = 512;
 /// What is later than this counts for the rate at which a backlog is worked off.
 const LATE: Duration = Duration::from_secs(1);
 
-/// How long to wait at least where the store's clock stands still.
+/// A store's clock that shows the same for so long stands still, and is asked no more often.
 const STANDS: Duration = Duration::from_millis(50);
 
 /// What the claimer is told.
@@ -76,6 +76,8 @@ pub(crate) struct Claimer {
     rate: Option<Rate>,
     /// What the last claim said of the next, and when.
     last: Option<(Next, Moment)>,
+    /// What the store's clock shows, and since when.
+    shown: (Timestamp, Moment),
     failures: u32,
     leased: Vec<Leased>,
     unknown: BTreeSet<crate::store::Kind>,
@@ -99,6 +101,7 @@ impl Claimer {
             stopped: Some(stopped),
             rate,
             last: None,
+            shown: (Timestamp::default(), Moment::ORIGIN),
             failures: 0,
             leased: Vec::new(),
             unknown: BTreeSet::new(),
@@ -154,6 +157,9 @@ impl Claimer {
             }
         };
         self.failures = 0;
+        if self.shown.0 != next.now {
+            self.shown = (next.now, asked);
+        }
         let count = self.leased.len();
         self.hand_out(next, asked);
         if count == max {
@@ -177,7 +183,7 @@ impl Claimer {
         let poll = self.timers.shared().settings.poll;
         let wait = next.visible_at.map_or(poll, |at| at.saturating_since(next.now).min(poll));
         // A store's clock that was set back stands still until it has caught up.
-        let stands = self.last.is_some_and(|(last, then)| last.now == next.now && then < asked);
+        let stands = asked.saturating_since(self.shown.1) >= STANDS;
         asked.saturating_add(if stands { wait.max(STANDS) } else { wait })
     }
 

@@ -132,7 +132,9 @@ impl Queue {
         }
         let mut batch = std::mem::take(kept);
         batch.append(inner.first.split(MOST_IN_BATCH));
-        batch.append(inner.waiting.split(MOST_IN_BATCH - batch.changes.len().min(MOST_IN_BATCH)));
+        // One at least: callers are to hear that a store fails which has much to make up for.
+        let room = MOST_IN_BATCH.saturating_sub(batch.changes.len()).max(1);
+        batch.append(inner.waiting.split(room));
         drop(inner);
         self.room.notify_all();
         Some(batch)

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
-use wheelhouse_service::{Clock, Moment, Service, Stop};
+use wheelhouse_service::{Clock, Missed, Moment, Service, Stop};
 
 /// How often it is looked for kinds without a handler.
 const LOOK_FOR_KINDS: Duration = Duration::from_secs(60);
@@ -185,8 +185,10 @@ impl Durable {
         let Some(workers) = self.workers.as_ref().map(Service::handle) else { return Ok(()) };
         let asks = wheel.handle();
         // Refused only by a service that was stopped.
-        drop(asks.every(renewal).fixed_delay().send(&sender, Message::Renew));
-        drop(asks.every(LOOK_FOR_KINDS).fixed_delay().send(&sender, Message::LookForKinds));
+        for (each, message) in [(renewal, Message::Renew), (LOOK_FOR_KINDS, Message::LookForKinds)]
+        {
+            drop(asks.every(each).missed(Missed::Burst).send(&sender, message));
+        }
         let (tell, stopped) = bounded(1);
         let channels = (sender.clone(), inbox, tell);
         let claimer = Claimer::new(self.timers.clone(), store, (asks, workers), channels);
