@@ -77,7 +77,7 @@
 //! | another program's database, or no database | [`Foreign`](StoreError::Foreign); not touched |
 //! | written by a newer version of this crate | [`Format`](StoreError::Format); not touched |
 //! | damaged | [`Damaged`](StoreError::Damaged): at opening, or, in a large one, when it is read |
-//! | read-only | [`Refused`](StoreError::Refused) |
+//! | read-only, a folder, or with a hard link to it | [`Refused`](StoreError::Refused) |
 //!
 //! A full disk is an error of the commit ([`Io`](StoreError::Io)); nothing that was acknowledged is
 //! lost, and the store goes on when there is space.

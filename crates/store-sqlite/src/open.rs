@@ -5,6 +5,7 @@ use crate::error::store_error;
 use crate::holder::{self, Holder};
 use crate::schema::{self, Owner};
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use std::fs;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -34,7 +35,9 @@ pub(crate) fn open(path: &Path, clock: &StoreClock) -> Result<(Connection, Holde
     // Before anything is written, and so that somebody else's file is not touched.
     schema::owner(&connection)?;
     write_ahead(&connection, path)?;
-    let holder = begin(&mut connection, path, clock)?;
+    // Whichever name or folder led there: by this one programs find whose leases are whose.
+    let path = fs::canonicalize(path)?;
+    let holder = begin(&mut connection, &path, clock)?;
     check(&connection)?;
     Ok((connection, holder))
 }
@@ -46,10 +49,23 @@ pub(crate) fn open_to_read(path: &Path, clock: &StoreClock) -> Result<Connection
         return Err(StoreError::Foreign(format!("{} is empty", path.display())));
     }
     Batch::begin(&connection, clock).map_err(store_error)?;
+    check(&connection)?;
     Ok(connection)
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+    let shown = path.display();
+    let is = fs::metadata(path);
+    if is.as_ref().is_ok_and(fs::Metadata::is_dir) {
+        return Err(StoreError::Refused(format!("{shown} is a folder: name the file in it")));
+    }
+    #[cfg(unix)]
+    if is.is_ok_and(|is| std::os::unix::fs::MetadataExt::nlink(&is) > 1) {
+        return Err(StoreError::Refused(format!(
+            "{shown} has another name (a hard link), under which a program would find neither its \
+             journal nor its leases: remove one of the two, or make it a symbolic link"
+        )));
+    }
     // One thread at a time uses it: the borrow checker sees to it, and no lock is needed.
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(store_error)?;

@@ -84,6 +84,46 @@ fn a_damaged_file_is_refused_or_whole() {
     assert!(refused > pages, "{refused} of {} were refused", pages * 4);
 }
 
+/// Whoever wants to know why no program starts is not told that all is well.
+#[test]
+fn a_damaged_file_is_not_shown_as_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.timers");
+    let mut bytes = some_jobs(&path, 300);
+    bytes[2 * 4096..3 * 4096].fill(0xa5);
+    fs::write(&path, &bytes).unwrap();
+    assert!(matches!(refusal(&path), StoreError::Damaged(_)));
+    let error = SqliteStore::open_to_read(&path).expect_err("it is refused");
+    assert!(matches!(error, StoreError::Damaged(_)), "{error:?}");
+    let error = SqliteStore::open_to_read(folder.path()).expect_err("it is refused");
+    assert!(error.to_string().contains("is a folder"), "{error}");
+}
+
+/// By whichever name a program opens it: what another has leased is not freed.
+#[cfg(unix)]
+#[test]
+fn a_file_has_one_name() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data-1.timers");
+    let mut first = SqliteStore::open(&path).unwrap();
+    first.commit(&[put("a", 0)]).unwrap();
+    let leased = |store: &mut SqliteStore| {
+        let mut leased = Vec::new();
+        store.claim(&Kinds::new([KIND]), 9, LEASE, &mut leased).unwrap();
+        leased.len()
+    };
+    assert_eq!(leased(&mut first), 1);
+    let link = folder.path().join("current.timers");
+    symlink(&path, &link).unwrap();
+    assert_eq!(leased(&mut SqliteStore::open(&link).unwrap()), 0, "a live lease was freed");
+    fs::hard_link(&path, folder.path().join("other.timers")).unwrap();
+    for name in ["data-1.timers", "other.timers"] {
+        let error = refusal(&folder.path().join(name));
+        assert!(error.to_string().contains("hard link"), "{error}");
+    }
+}
+
 #[test]
 fn a_file_that_is_cut_short_is_refused() {
     let folder = tempfile::tempdir().unwrap();

@@ -38,7 +38,7 @@ pub(super) fn run(asked: &Durable) -> Result<ExitCode> {
             let jobs = opened.each_job(|_| Ok(()))?;
             let letters = opened.each_letter(|_| Ok(()))?;
             let name = &opened.name;
-            say(format_args!("{name}: {jobs} jobs and {letters} dead letters can be read"));
+            say(format_args!("{name}: can be read, jobs: {jobs}, dead letters: {letters}"));
         }
         Durable::Retry(asked) => return letters::retry(asked),
         Durable::Forget(asked) => return letters::forget(asked),

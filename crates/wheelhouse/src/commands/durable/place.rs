@@ -123,7 +123,7 @@ impl Place {
     }
 }
 
-/// The bytes of a file that is there.
+/// The bytes of a file that is there, and of its journal.
 fn bytes_of(path: &Path) -> Result<u64> {
     let shown = path.display();
     let meta = match std::fs::metadata(path) {
@@ -133,7 +133,9 @@ fn bytes_of(path: &Path) -> Result<u64> {
         meta => meta.with_context(|| format!("cannot look at {shown}"))?,
     };
     ensure!(!meta.is_dir(), "{shown} is a folder: name the file in it");
-    Ok(meta.len())
+    let mut journal = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
+    journal.push("-wal");
+    Ok(meta.len() + std::fs::metadata(journal).map_or(0, |journal| journal.len()))
 }
 
 #[cfg(test)]

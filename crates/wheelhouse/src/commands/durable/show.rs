@@ -37,7 +37,9 @@ pub(super) fn all(
             let now = date(counts.now);
             let now = now.as_str().unwrap_or_default();
             let Opened { name, kind, format, bytes, .. } = opened;
-            let size = bytes.map_or_else(String::new, |bytes| format!(", {}", units::bytes(bytes)));
+            let size = bytes.map_or_else(String::new, |bytes| {
+                format!(", {} with its journal", units::bytes(bytes))
+            });
             let mut out = format!("{name}: {kind}, format {format}{size}; {now} by its clock\n");
             out += &summary(counts);
             if !counts.kinds.is_empty() {
