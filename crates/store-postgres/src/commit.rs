@@ -26,7 +26,8 @@ pub async fn commit_in(
     changes: &[Change],
 ) -> Result<Vec<Outcome>, StoreError> {
     let mut statements = Statements::default();
-    let mut call = Call { transaction, statements: &mut statements, queue, clock: None };
+    let statements = &mut statements;
+    let mut call = Call { transaction, statements, queue, clock: None, takes_long: true };
     call.carry_out(changes).await
 }
 
@@ -57,6 +58,8 @@ pub(crate) struct Call<'c> {
     pub(crate) queue: &'c str,
     /// Milliseconds in place of the server's clock.
     pub(crate) clock: Option<i64>,
+    /// Others may claim what is seen here before what is written here is seen.
+    pub(crate) takes_long: bool,
 }
 
 type Parameters<'p> = &'p [&'p (dyn ToSql + Sync)];
@@ -143,7 +146,8 @@ impl Call<'_> {
             let kinds: Vec<&str> = first.keys().map(|kind| &**kind).collect();
             let times: Vec<i64> = first.values().copied().map(millis).collect();
             let notify = include_str!("sql/notify.sql");
-            self.query(notify, &[&queue, &kinds, &times]).await?;
+            let (now, in_any_case) = (millis(batch.now()), self.takes_long);
+            self.query(notify, &[&queue, &kinds, &times, &now, &in_any_case]).await?;
         }
         Ok(())
     }

@@ -8,12 +8,15 @@ use wheelhouse_durable::store::StoreError;
 
 pub(crate) fn store_error(error: Error) -> StoreError {
     if is_untrusted(&error) {
-        return StoreError::Refused(format!(
-            "{error}: see to the server's certificate, or its root"
-        ));
+        let why = whole(&error);
+        return StoreError::Refused(format!("{why}: see to the server's certificate, or its root"));
     }
     let Some(server) = error.as_db_error() else {
-        return StoreError::Unavailable(Box::new(error));
+        let why = whole(&error);
+        return match why.contains("does not support TLS") {
+            true => StoreError::Refused(format!("{why}: leave `sslmode` out, or set `ssl` there")),
+            false => StoreError::Unavailable(Box::new(error)),
+        };
     };
     let (code, said) = (server.code(), server.message().to_owned());
     let io = |kind, remedy| StoreError::Io(io::Error::new(kind, format!("{said}: {remedy}")));
@@ -25,6 +28,12 @@ pub(crate) fn store_error(error: Error) -> StoreError {
             "free space on the server's disk; what was acknowledged is kept",
         ),
         Some("53" | "55") => StoreError::Unavailable(Box::new(error)),
+        // Another transaction has put the same in meanwhile.
+        Some("23") if *code == SqlState::UNIQUE_VIOLATION => {
+            StoreError::Unavailable(Box::new(error))
+        }
+        // What is in the data: it will never be taken.
+        Some("0A" | "22" | "23" | "54") => StoreError::Refused(said),
         Some("28" | "3D") => StoreError::Refused(format!("{said}; look at the URL")),
         Some("42") if *code == SqlState::INSUFFICIENT_PRIVILEGE => StoreError::Refused(format!(
             "{said}: let this user create and use the schema `wheelhouse`"
@@ -36,6 +45,13 @@ pub(crate) fn store_error(error: Error) -> StoreError {
         Some("XX") => StoreError::Damaged(said),
         _ => StoreError::Io(io::Error::other(error)),
     }
+}
+
+/// An error and what it was caused by, which it does not say itself.
+pub(crate) fn whole(error: &Error) -> String {
+    let first = std::error::Error::source(error);
+    let sources = std::iter::successors(first, |error| (*error).source());
+    sources.fold(error.to_string(), |whole, source| format!("{whole}: {source}"))
 }
 
 /// A row was inserted by another transaction since it was looked for: to be tried again.

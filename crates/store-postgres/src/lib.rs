@@ -26,11 +26,11 @@
 //!   over (`SKIP LOCKED`), so that claims do not wait for each other.
 //! * **The server's clock** decides what is due and which lease has ended (`clock_timestamp()`, not
 //!   that of the beginning of the transaction). Clients send delays.
-//! * **Tokens and generations** are drawn from a sequence, which each program that connects moves
-//!   to the server's microseconds at least: they grow even if the database is restored from an old
-//!   copy.
-//! * **Who waits is told** (`NOTIFY`) when a job becomes the first of its kind, and only then,
-//!   since PostgreSQL lets transactions that notify commit one after the other.
+//! * **Tokens and generations** are drawn from a sequence, which each connection moves to the
+//!   server's microseconds at least: they grow even if the database is restored from an old copy.
+//! * **Who waits is told** (`NOTIFY`) when a job becomes the first of its kind that is not due, and
+//!   only then, since PostgreSQL lets transactions that notify commit one after the other. In a
+//!   transaction of yours, which may stay open for long, each new job is told.
 //! * **With your own tables**: [`commit_in`] schedules in a transaction of yours, [`ack_in`] ends a
 //!   job in the transaction of its effect.
 //!

@@ -82,7 +82,13 @@ impl Session {
         let begun = Instant::now();
         let mut longest = FIRST_PAUSE;
         loop {
-            let connect = connect(&self.settings);
+            let connect = async {
+                let open = connect(&self.settings).await?;
+                if !self.settings.only_reads {
+                    begin_with_the_clock(&open.client).await?;
+                }
+                Ok(open)
+            };
             let error = match block_on(&self.runtime, self.settings.timeout, connect) {
                 Ok(open) => return Ok(open),
                 Err(error) => error,
@@ -132,7 +138,8 @@ async fn connect(settings: &Builder) -> Result<Open, StoreError> {
     let open = Open { client, statements: Statements::default(), task };
     // A commit is durable when it returns, whatever the database's default is. The server gives up
     // what we no longer wait for, and the locks of a client whose network is gone.
-    let millis = settings.timeout.as_millis();
+    // Zero would be no limit, and more than this is refused.
+    let millis = settings.timeout.as_millis().clamp(1, i32::MAX as u128);
     let mut set = format!(
         "SET synchronous_commit TO on; SET statement_timeout TO {millis};
          SET idle_in_transaction_session_timeout TO {millis};"
@@ -169,13 +176,19 @@ async fn begin(client: &mut Client, settings: &Builder) -> Result<u32, StoreErro
         transaction.batch_execute(schema).await.map_err(store_error)?;
     }
     let format = format(transaction.client()).await?;
-    // So that tokens grow even if the database is restored from an old copy.
+    begin_with_the_clock(transaction.client()).await?;
+    transaction.commit().await.map_err(store_error)?;
+    Ok(format)
+}
+
+/// Lets numbers go on from the server's microseconds, so that tokens grow even if the database was
+/// restored from an old copy: also while programs run, which connect again then.
+async fn begin_with_the_clock(client: &Client) -> Result<(), StoreError> {
     let numbers = "SELECT setval('wheelhouse.number', micros) FROM wheelhouse.number,
                    (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS micros)
                    AS clock WHERE last_value < micros";
-    transaction.execute(numbers, &[]).await.map_err(store_error)?;
-    transaction.commit().await.map_err(store_error)?;
-    Ok(format)
+    client.execute(numbers, &[]).await.map_err(store_error)?;
+    Ok(())
 }
 
 /// The format of the tables, if it is known.

@@ -81,6 +81,11 @@ impl Builder {
             let why = "a queue's name has 1 to 512 bytes, none of them zero";
             return Err(StoreError::Refused(why.into()));
         }
+        #[cfg(feature = "tls")]
+        if self.roots.is_some() && self.config.get_ssl_mode() != SslMode::Require {
+            let why = "root certificates, and no encryption: add `sslmode=require` to the URL";
+            return Err(StoreError::Refused(why.into()));
+        }
         Ok(PostgresStore::new(Session::open(self)?))
     }
 

@@ -1,7 +1,7 @@
 //! The store.
 
 use crate::commit::Call;
-use crate::error::{is_conflict, store_error};
+use crate::error::{is_conflict, store_error, whole};
 use crate::listen::{Listener, listen};
 use crate::row;
 use crate::session::{Open, Session};
@@ -44,7 +44,13 @@ impl PostgresStore {
     ///
     /// [`Refused`](StoreError::Refused) if the URL cannot be read.
     pub fn builder(url: &str, queue: &str) -> Result<Builder, StoreError> {
-        let config = url.parse().map_err(|error| StoreError::Refused(format!("the URL: {error}")));
+        let config = url.parse().map_err(|error: tokio_postgres::Error| {
+            let remedy = match url.contains("sslmode=verify") {
+                true => "; write `sslmode=require`, which verifies the server here",
+                false => "",
+            };
+            StoreError::Refused(format!("the URL: {}{remedy}", whole(&error)))
+        });
         Ok(Builder::new(config?, queue))
     }
 
@@ -79,7 +85,8 @@ impl PostgresStore {
             let Open { client, statements, .. } = open;
             let transaction = client.transaction().await.map_err(store_error)?;
             let (queue, clock) = (settings.queue.as_str(), settings.now());
-            let mut call = Call { transaction: &transaction, statements, queue, clock };
+            let mut call =
+                Call { transaction: &transaction, statements, queue, clock, takes_long: false };
             if alone {
                 call.hold_off_others().await?;
             }

@@ -38,6 +38,9 @@ pub(crate) fn connector(settings: &Builder) -> Result<Tls, StoreError> {
                 let root = root.map_err(|error| refused(&error))?;
                 roots.add(root).map_err(|error| refused(&error))?;
             }
+            if roots.is_empty() {
+                return Err(StoreError::Refused("no root certificate in the PEM".into()));
+            }
         }
         None if settings.config.get_ssl_mode() == SslMode::Require => {
             roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);

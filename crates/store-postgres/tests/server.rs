@@ -5,6 +5,7 @@ mod common;
 
 use common::{queue, shared};
 use std::future::Future;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 use tokio_postgres::{Client, NoTls};
 use wheelhouse_durable::store::{
@@ -138,6 +139,73 @@ fn many_may_write_the_same_keys() {
 }
 
 /// A store waits, which a task must not: that is an error, and no panic.
+/// Whoever has claimed what the transaction took for the first does not see what it wrote.
+#[test]
+fn who_waits_is_told_of_a_job_in_a_transaction_that_stays_open() {
+    let Some(url) = shared() else { return };
+    let queue = queue();
+    let mut store = PostgresStore::connect(&url, &queue).unwrap();
+    let (sender, woken) = mpsc::channel();
+    store.wake_by(Arc::new(move || sender.send(()).unwrap_or_default()));
+    let is_told = |what| woken.recv_timeout(Duration::from_secs(10)).expect(what);
+    is_told("that it listens");
+    store.commit(&[put("first", 0)]).unwrap();
+    is_told("of the first");
+    run(async {
+        let mut client = connect(&url).await;
+        let transaction = client.transaction().await.unwrap();
+        commit_in(&transaction, &queue, &[put("second", 50)]).await.unwrap();
+        let claimed = std::thread::scope(|scope| scope.spawn(|| claim(&mut store)).join().unwrap());
+        assert_eq!(claimed.len(), 1);
+        transaction.commit().await.unwrap();
+    });
+    is_told("of the second");
+}
+
+/// As by a restore from an old copy, which programs survive that run.
+#[test]
+fn tokens_grow_also_if_the_database_is_set_back_while_programs_run() {
+    let Some(server) = Server::postgres() else { return };
+    let url = common::url(&server);
+    let mut store = PostgresStore::connect(&url, "q").unwrap();
+    store.commit(&[put("a", 0)]).unwrap();
+    let before = claim(&mut store)[0].token;
+    let back = format!("SELECT setval('wheelhouse.number', {})", before.0 - 1_000_000_000);
+    run(async { connect(&url).await.batch_execute(&back).await.unwrap() });
+    server.kill();
+    server.start();
+    // The first call may find its connection broken.
+    let _ = store.commit(&[put("b", 0)]);
+    store.commit(&[put("c", 0)]).unwrap();
+    let tokens: Vec<_> = claim(&mut store).iter().map(|leased| leased.token).collect();
+    assert!(!tokens.is_empty() && tokens.iter().all(|token| *token > before), "{tokens:?}");
+}
+
+/// One of a batch, which the others need not suffer for: it is not tried again as it is.
+#[test]
+fn what_the_server_will_never_take_is_refused_with_its_reason() {
+    let Some(url) = shared() else { return };
+    let mut store = PostgresStore::connect(&url, &queue()).unwrap();
+    let Change::Put(bad) = put("bad", 0) else { unreachable!() };
+    let bad = Change::Put(Put { policy: "a\0b".into(), ..bad });
+    let error = store.commit(&[put("good", 0), bad]).unwrap_err();
+    assert!(!error.is_transient() && error.to_string().contains("0x00"), "{error}");
+    assert_eq!(rows(&mut store), 0);
+}
+
+#[test]
+fn a_timeout_may_be_as_long_or_as_short_as_can_be() {
+    let Some(url) = shared() else { return };
+    let builder = || PostgresStore::builder(&url, &queue()).unwrap();
+    builder().timeout(Duration::from_secs(100_000_000)).connect().unwrap();
+    let none = builder().timeout(Duration::ZERO).connect().unwrap_err();
+    assert!(none.to_string().contains("no answer within"), "{none}");
+    let error = PostgresStore::connect("postgres://a@127.0.0.1:1/a", "q").unwrap_err();
+    assert!(error.to_string().contains("refused"), "{error}");
+    let error = PostgresStore::connect("postgres://a@h/a?sslmode=verify-full", "q").unwrap_err();
+    assert!(error.to_string().contains("sslmode=require"), "{error}");
+}
+
 #[test]
 fn a_call_from_an_asynchronous_task_is_refused() {
     let Some(url) = shared() else { return };

@@ -44,6 +44,26 @@ mod encrypted {
     }
 
     #[test]
+    fn roots_that_are_of_no_use_are_refused() {
+        let url = "postgres://a@127.0.0.1:1/a";
+        let refused = |url: &str, roots: &str, remedy| {
+            let builder = PostgresStore::builder(url, "q").unwrap().root_certificates(roots);
+            let error = builder.connect().unwrap_err();
+            assert!(!error.is_transient() && error.to_string().contains(remedy), "{error}");
+        };
+        refused(url, "-", "add `sslmode=require`");
+        refused(&format!("{url}?sslmode=require"), "nothing", "no root certificate");
+    }
+
+    #[test]
+    fn a_server_that_does_not_encrypt_is_refused_at_once() {
+        let Some(server) = Server::postgres() else { return };
+        let (_, encrypted) = urls(&server);
+        let error = PostgresStore::connect(&encrypted, "q").unwrap_err();
+        assert!(!error.is_transient() && error.to_string().contains("set `ssl`"), "{error}");
+    }
+
+    #[test]
     fn an_unknown_server_is_refused_at_once() {
         let Some((server, _)) = Server::postgres_with_tls() else { return };
         let (plain, encrypted) = urls(&server);
@@ -51,7 +71,7 @@ mod encrypted {
             PostgresStore::connect(&encrypted, "q")
         });
         // Who does not ask for it is not encrypted, and asks for no certificate.
-        PostgresStore::connect(&plain, "q").unwrap();
+        let _store = PostgresStore::connect(&plain, "q").unwrap();
         assert_eq!(how_many_are_encrypted(&plain), 0);
     }
 }

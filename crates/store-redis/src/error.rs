@@ -10,7 +10,12 @@ pub(crate) fn store_error(error: RedisError) -> StoreError {
             "{error}: see to the server's certificate, or its root"
         ));
     }
-    if error.is_io_error() || error.is_timeout() {
+    if error.is_timeout() {
+        let why = "no answer in time; a server that encrypts and a URL that does not say so \
+                   (rediss://), or the reverse, do not understand each other either";
+        return StoreError::Unavailable(why.into());
+    }
+    if error.is_io_error() {
         return StoreError::Unavailable(Box::new(error));
     }
     if error.code() == Some("EPOCH") {

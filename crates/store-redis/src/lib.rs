@@ -48,7 +48,8 @@
 //! # Encrypted connections
 //!
 //! With `rediss://` in the URL and the feature `tls` of this crate. The server's certificate is
-//! checked, against the machine's roots or those that `Builder::root_certificates` is given.
+//! checked, against the machine's roots or those that `Builder::root_certificates` is given. The
+//! first connection makes `ring` the default provider of rustls in this process, if there is none.
 //!
 //! # If the server is gone
 //!

@@ -6,7 +6,7 @@ use std::time::Duration;
 use wheelhouse_durable::store::{StoreError, Timestamp};
 
 /// Says how a [`RedisStore`] is to be connected: [`RedisStore::builder`].
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[must_use = "nothing is connected before `connect`"]
 pub struct Builder {
     pub(crate) url: String,
@@ -71,6 +71,11 @@ impl Builder {
             let why = "a queue's name is not empty and has no braces, which Redis reads itself";
             return Err(StoreError::Refused(why.into()));
         }
+        #[cfg(feature = "tls")]
+        if self.roots.is_some() && !crate::tls::is_asked_for(&self.url) {
+            let why = "root certificates, and no encryption: write rediss:// in the URL";
+            return Err(StoreError::Refused(why.into()));
+        }
         Ok(RedisStore::new(Connection::open(self)?))
     }
 
@@ -91,6 +96,16 @@ impl Builder {
             return Err(StoreError::Refused("connected to read: connect to write".into()));
         }
         Ok(())
+    }
+}
+
+impl std::fmt::Debug for Builder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The URL may have a password.
+        let Self { queue, timeout, unchecked, clock, .. } = self;
+        let mut all = f.debug_struct("Builder");
+        all.field("queue", queue).field("timeout", timeout).field("unchecked", unchecked);
+        all.field("clock", clock).finish_non_exhaustive()
     }
 }
 

@@ -5,9 +5,14 @@ use crate::settings::Builder;
 use redis::{Client, RedisError};
 use wheelhouse_durable::store::StoreError;
 
+/// Whether the URL says that connections are to be encrypted.
+pub(crate) fn is_asked_for(url: &str) -> bool {
+    ["rediss://", "valkeys://"].iter().any(|scheme| url.starts_with(scheme))
+}
+
 #[cfg(not(feature = "tls"))]
 pub(crate) fn client(settings: &Builder) -> Result<Client, StoreError> {
-    if ["rediss://", "valkeys://"].iter().any(|scheme| settings.url.starts_with(scheme)) {
+    if is_asked_for(&settings.url) {
         let why = "the URL asks for TLS: build with the feature `tls` of wheelhouse-store-redis \
                    (or of the command `wheelhouse`)";
         return Err(StoreError::Refused(why.into()));

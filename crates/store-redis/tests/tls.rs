@@ -36,5 +36,17 @@ mod encrypted {
         encryption::an_unknown_server_is_refused_at_once(|| RedisStore::connect(&url, "q"));
         let error = RedisStore::builder(&url, "q").root_certificates("nothing").connect();
         assert!(!error.unwrap_err().is_transient());
+        let plain = url.replace("rediss", "redis");
+        let error = RedisStore::builder(&plain, "q").root_certificates("-").connect().unwrap_err();
+        assert!(!error.is_transient() && error.to_string().contains("rediss://"), "{error}");
+    }
+
+    #[test]
+    fn a_server_that_does_not_encrypt_gives_a_hint() {
+        let Some(server) = Server::redis(&[]) else { return };
+        let url = format!("rediss://{}/", server.address());
+        let hasty = RedisStore::builder(&url, "q").timeout(Duration::from_millis(300));
+        let error = hasty.connect().unwrap_err();
+        assert!(error.to_string().contains("rediss://"), "{error}");
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! Each value that opens a file takes an *epoch*, a number that nobody had before, and locks a file
 //! beside the store whose name has the epoch: `orders.timers-holder-7`; the name of the store
-//! itself, and not that of a symbolic link to it. Its leases have the epoch
-//! in their rows. The operating system drops the lock when the process ends, in whatever way. So
-//! whoever gets the lock of another epoch's file, or finds no such file, knows that its holder is
-//! gone; no process identifier, start time or name of a machine has to be trusted.
+//! itself, and not that of a symbolic link to it. Its leases have the epoch in their rows. The
+//! operating system drops the lock when the process ends, in whatever way. So whoever gets the lock
+//! of another epoch's file, or finds no such file, knows that its holder is gone; no process
+//! identifier, start time or name of a machine has to be trusted.
 
 use crate::error::store_error;
 use crate::row::millis;

@@ -39,8 +39,14 @@ impl StoreError {
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Io(error) => write!(f, "the storage failed: {error}"),
-            Self::Unavailable(error) => write!(f, "the store cannot be reached: {error}"),
+            Self::Io(error) => {
+                write!(f, "the storage failed: {error}")?;
+                sources(f, error)
+            }
+            Self::Unavailable(error) => {
+                write!(f, "the store cannot be reached: {error}")?;
+                sources(f, &**error)
+            }
             Self::Format { found, known } => write!(
                 f,
                 "written in format {found} by a newer version, and this one knows formats up to \
@@ -51,6 +57,12 @@ impl fmt::Display for StoreError {
             Self::Refused(why) => f.write_str(why),
         }
     }
+}
+
+/// What an error was caused by: clients of databases tell it only there.
+fn sources(f: &mut fmt::Formatter<'_>, error: &dyn Error) -> fmt::Result {
+    let mut sources = std::iter::successors(error.source(), |error| (*error).source());
+    sources.try_for_each(|source| write!(f, ": {source}"))
 }
 
 impl Error for StoreError {
