@@ -27,6 +27,7 @@ mod pause;
 mod recording;
 mod retry;
 mod scheduling;
+mod scripts;
 mod stopping;
 mod stress;
 mod stress_keys;
