@@ -151,6 +151,7 @@ fn who_waits_is_told_of_a_job_in_a_transaction_that_stays_open() {
     is_told("that it listens");
     store.commit(&[put("first", 0)]).unwrap();
     is_told("of the first");
+    std::thread::sleep(Duration::from_millis(2));
     run(async {
         let mut client = connect(&url).await;
         let transaction = client.transaction().await.unwrap();
@@ -169,6 +170,8 @@ fn tokens_grow_also_if_the_database_is_set_back_while_programs_run() {
     let url = common::url(&server);
     let mut store = PostgresStore::connect(&url, "q").unwrap();
     store.commit(&[put("a", 0)]).unwrap();
+    // Delays are rounded up to a millisecond.
+    std::thread::sleep(Duration::from_millis(2));
     let before = claim(&mut store)[0].token;
     let back = format!("SELECT setval('wheelhouse.number', {})", before.0 - 1_000_000_000);
     run(async { connect(&url).await.batch_execute(&back).await.unwrap() });
@@ -177,6 +180,7 @@ fn tokens_grow_also_if_the_database_is_set_back_while_programs_run() {
     // The first call may find its connection broken.
     let _ = store.commit(&[put("b", 0)]);
     store.commit(&[put("c", 0)]).unwrap();
+    std::thread::sleep(Duration::from_millis(2));
     let tokens: Vec<_> = claim(&mut store).iter().map(|leased| leased.token).collect();
     assert!(!tokens.is_empty() && tokens.iter().all(|token| *token > before), "{tokens:?}");
 }

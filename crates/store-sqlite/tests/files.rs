@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{KIND, LEASE, manual, one, put, rows};
+use common::{KIND, LEASE, claim, manual, one, put, rows};
 use rusqlite::Connection;
 use std::fs;
 use std::path::Path;
@@ -106,17 +106,14 @@ fn a_file_has_one_name() {
     use std::os::unix::fs::symlink;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data-1.timers");
-    let mut first = SqliteStore::open(&path).unwrap();
+    let (_, clock) = manual();
+    let mut first = SqliteStore::with_clock(&path, clock.clone()).unwrap();
     first.commit(&[put("a", 0)]).unwrap();
-    let leased = |store: &mut SqliteStore| {
-        let mut leased = Vec::new();
-        store.claim(&Kinds::new([KIND]), 9, LEASE, &mut leased).unwrap();
-        leased.len()
-    };
-    assert_eq!(leased(&mut first), 1);
+    assert_eq!(claim(&mut first).len(), 1);
     let link = folder.path().join("current.timers");
     symlink(&path, &link).unwrap();
-    assert_eq!(leased(&mut SqliteStore::open(&link).unwrap()), 0, "a live lease was freed");
+    let mut second = SqliteStore::with_clock(&link, clock).unwrap();
+    assert_eq!(claim(&mut second).len(), 0, "a live lease was freed");
     fs::hard_link(&path, folder.path().join("other.timers")).unwrap();
     for name in ["data-1.timers", "other.timers"] {
         let error = refusal(&folder.path().join(name));
