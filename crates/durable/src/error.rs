@@ -92,6 +92,8 @@ pub enum StartError {
     Setting(&'static str),
     /// The store cannot be opened.
     Store(StoreError),
+    /// A store is another shard than it was started as, or none; the text says what to do.
+    Shard(String),
     /// A thread could not be started.
     Thread(std::io::Error),
     /// The service with the workers could not be built.
@@ -108,6 +110,7 @@ impl fmt::Display for StartError {
             }
             Self::Setting(what) => f.write_str(what),
             Self::Store(error) => error.fmt(f),
+            Self::Shard(why) => f.write_str(why),
             Self::Thread(error) => write!(f, "a thread could not be started: {error}"),
             Self::Service(error) => error.fmt(f),
         }

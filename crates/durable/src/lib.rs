@@ -39,6 +39,8 @@
 //! * The **claimer** is one thread. It leases what is due, no more than may be in flight, and
 //!   learns when to ask next. That moment is in the wheel of a [service](wheelhouse_service), with
 //!   the renewal of leases; the jobs are not.
+//! * With [several stores](Builder::start_shards) each has a committer and a claimer; the workers
+//!   are those of all.
 //! * The **store's clock** decides what is due. Programs send delays.
 //!
 //! # Costs
@@ -49,7 +51,7 @@
 //! | a run | its part of a claim and of a commit; one allocation for the worker |
 //! | nothing due | a question to the store each second |
 //! | memory | what is in flight and not committed; not what is pending |
-//! | threads | workers and their driver, the driver of the wheel, committer, claimer |
+//! | threads | workers and their driver, the driver of the wheel, committer and claimer of each store |
 //!
 //! What is promised and what not, and what to take instead, is in the README of the crate.
 

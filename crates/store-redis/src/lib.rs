@@ -26,7 +26,8 @@
 //!   it fails midway.
 //! * **The server's clock** decides what is due and which lease has ended. Clients send delays.
 //! * **All data of a queue are in one slot** of a cluster, since their names have it as their hash
-//!   tag. To spread work over several slots or servers, take several queues.
+//!   tag. To spread jobs over several slots or servers, start on [several
+//!   stores](wheelhouse_durable::Builder::start_shards).
 //! * **Tokens and generations** begin with the server's microseconds, so that they grow even if the
 //!   data are lost or restored from an old copy. Each call names the *epoch* of the data, a random
 //!   number that was drawn when the queue was made. If the data are no longer those, the call fails

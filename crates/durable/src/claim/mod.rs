@@ -34,6 +34,7 @@ use crate::store::{Change, Leased, Next, StoreError, Timestamp};
 use crossbeam_channel::{Receiver, Sender};
 use rate::Rate;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use wheelhouse_service::{Handle, Moment};
@@ -68,6 +69,8 @@ pub(crate) struct Claimer {
     timers: Timers,
     store: SharedStore,
     wheel: Handle,
+    /// Under which it is in the wheel when to ask.
+    asking: wheelhouse_service::Key,
     workers: Handle,
     sender: Sender<Message>,
     inbox: Receiver<Message>,
@@ -90,11 +93,13 @@ impl Claimer {
         (wheel, workers): (Handle, Handle),
         (sender, inbox, stopped): (Sender<Message>, Receiver<Message>, Sender<()>),
     ) -> Self {
+        let asking = timers.named("ask").into();
         let rate = timers.shared().settings.catch_up_rate.map(Rate::new);
         Self {
             timers,
             store,
             wheel,
+            asking,
             workers,
             sender,
             inbox,
@@ -189,7 +194,7 @@ impl Claimer {
 
     /// Puts into the wheel when to ask.
     fn ask_at(&self, moment: Moment) {
-        let plan = self.wheel.at(moment).replacing("ask");
+        let plan = self.wheel.at(moment).replacing(Arc::clone(&self.asking));
         // Refused only if the service was stopped, and with it this thread is.
         drop(plan.send(&self.sender, Message::Ask));
     }

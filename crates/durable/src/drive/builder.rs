@@ -127,7 +127,7 @@ impl Builder {
     /// What is to be called when something goes wrong that no call could tell. It is called by the
     /// threads that commit, claim and run: it should return soon, and must not wait for a commit.
     pub fn on_event(mut self, observer: impl Fn(&Event) + Send + Sync + 'static) -> Self {
-        self.observer = Some(Box::new(observer));
+        self.observer = Some(Arc::new(observer));
         self
     }
 
@@ -139,6 +139,36 @@ impl Builder {
     /// Two handlers for one kind, an alias without one, a setting of zero, a store that cannot be
     /// opened twice, a thread that cannot be started.
     pub fn start(self, store: impl Store) -> Result<Durable, StartError> {
+        self.start_shards([store])
+    }
+
+    /// Starts on several stores: a job lies in the one that its key belongs to, and each has a
+    /// committer and a claimer of its own, so that one that is away holds up its own jobs alone.
+    /// For more jobs than one server takes: several Redis, databases, or queues in them.
+    ///
+    /// All programs start with the same stores in the same order, which never changes: each store
+    /// remembers which shard it is. What is said of `workers` is of all of them together;
+    /// `max_in_flight` and `catch_up_rate` are divided among them.
+    ///
+    /// ```
+    /// use wheelhouse_durable::store::MemoryStore;
+    /// use wheelhouse_durable::{Durable, Handlers};
+    ///
+    /// let stores = [MemoryStore::new(), MemoryStore::new()]; // or RedisStore::connect(..)?, ..
+    /// let timers = Durable::builder(Handlers::new()).start_shards(stores)?;
+    /// timers.after(std::time::Duration::from_secs(9)).key("order-17").schedule_bytes("a/1", "")?;
+    /// assert!(timers.find("order-17")?.is_some()); // whichever store it is in
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`start`](Self::start); no store; [`StartError::Shard`], if a store is another
+    /// shard, or has jobs and is none.
+    pub fn start_shards(
+        self,
+        stores: impl IntoIterator<Item = impl Store>,
+    ) -> Result<Durable, StartError> {
         let Self { handlers, queue, clock, workers, max_in_flight, settings, observer } = self;
         let refuse = |wrong, why| if wrong { Err(StartError::Setting(why)) } else { Ok(()) };
         refuse(workers == 0, "no workers: handlers need one at least")?;
@@ -149,8 +179,11 @@ impl Builder {
         let short = settings.visibility < Duration::from_millis(3);
         refuse(short, "a `visibility_timeout` below 3 ms cannot be renewed")?;
         let handlers = handlers.checked()?;
+        let boxed = |store| -> Box<dyn Store> { Box::new(store) };
+        let stores: Vec<_> = stores.into_iter().map(boxed).collect();
+        refuse(stores.is_empty(), "no stores: jobs are kept in one at least")?;
         assemble(
-            Box::new(store),
+            stores,
             Parts { handlers, queue, clock, workers, max_in_flight, settings, observer },
         )
     }

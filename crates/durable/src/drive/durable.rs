@@ -1,5 +1,6 @@
 //! The owner of the threads.
 
+use super::shard::Place;
 use super::{Builder, Observer, Settings, Shared, SharedStore, Timers};
 use crate::claim::{Claimer, Flight, Message};
 use crate::error::StartError;
@@ -46,15 +47,21 @@ pub struct Durable {
     timers: Timers,
     /// Runs jobs.
     workers: Option<Service>,
-    claimer: Option<Claims>,
+    /// When to ask, and when to renew. Not the workers' service: leases are renewed while that
+    /// waits for its runs.
+    wheel: Option<Service>,
+    shards: Vec<Threads>,
+}
+
+/// The threads of a shard.
+struct Threads {
+    timers: Timers,
     committer: Option<JoinHandle<()>>,
+    claimer: Option<Claims>,
 }
 
 /// The claimer's thread, and what belongs to it.
 struct Claims {
-    /// When to ask, and when to renew. Not the workers' service: leases are renewed while that
-    /// waits for its runs.
-    wheel: Service,
     sender: Sender<Message>,
     /// It leases no more.
     stopped: Receiver<()>,
@@ -89,49 +96,80 @@ impl Clock for Its {
     }
 }
 
-pub(super) fn assemble(mut store: Box<dyn Store>, parts: Parts) -> Result<Durable, StartError> {
-    let Parts { handlers, queue, clock, workers, max_in_flight, settings, observer } = parts;
-    let service = || Service::builder().clock(Its(Arc::clone(&clock)));
-    let services = match handlers.is_empty() {
-        true => None,
-        false => {
-            let (wheel, runs) = (service().inline(), service().workers(workers));
-            Some((wheel.start(), runs.start()))
-        }
-    };
-    let (sender, inbox) = unbounded();
-
-    let mut beside = store.beside()?;
-    let waker = sender.clone();
-    let claims = beside.as_mut().unwrap_or(&mut store);
-    claims.wake_by(Arc::new(move || waker.send(Message::Ask).unwrap_or_default()));
-    let store: SharedStore = Arc::new(FairMutex::new(store));
-    let claims = beside.map_or_else(|| Arc::clone(&store), |store| Arc::new(FairMutex::new(store)));
-
-    let renewal = settings.visibility / 3;
-    let kinds = Kinds::new(handlers.keys().cloned());
-    let counters = Counters::new(&kinds);
-    let timers = Timers::new(Arc::new(Shared {
-        queue,
-        clock,
-        store,
-        queue_of_changes: Queue::default(),
-        kinds,
-        handlers,
-        settings,
-        flight: Arc::new(Flight::new(max_in_flight, workers, sender.clone())),
-        counters,
-        observer,
-        stopping: AtomicBool::new(false),
-    }));
-    let mut durable = Durable { timers, workers: None, claimer: None, committer: None };
-    durable.start_committer()?;
-    if let Some((wheel, workers)) = services {
-        let wheel = wheel.map_err(StartError::Service)?;
-        durable.workers = Some(workers.map_err(StartError::Service)?);
-        durable.start_claimer(claims, wheel, (sender, inbox), renewal)?;
+/// Starts all threads: each store is checked before the first.
+pub(super) fn assemble(
+    mut stores: Vec<Box<dyn Store>>,
+    parts: Parts,
+) -> Result<Durable, StartError> {
+    let of = stores.len();
+    for (shard, store) in stores.iter_mut().enumerate() {
+        Place { shard, of }.take(store)?;
+    }
+    let service = || Service::builder().clock(Its(Arc::clone(&parts.clock)));
+    let (mut wheel, mut workers) = (None, None);
+    if !parts.handlers.is_empty() {
+        wheel = Some(service().inline().start().map_err(StartError::Service)?);
+        workers = Some(service().workers(parts.workers).start().map_err(StartError::Service)?);
+    }
+    let counters = Arc::new(Counters::new(&Kinds::new(parts.handlers.keys().cloned())));
+    let (mut shards, mut claims) = (Vec::new(), Vec::new());
+    for store in stores {
+        let (shard, claim) = parts.shard(store, of, &counters)?;
+        shards.push(shard);
+        claims.push(claim);
+    }
+    let all = Timers::of_shards(shards);
+    let mut durable = Durable { timers: all[0].clone(), workers, wheel, shards: Vec::new() };
+    for (timers, claim) in all.into_iter().zip(claims) {
+        durable.start_shard(timers, claim)?;
     }
     Ok(durable)
+}
+
+/// What a claimer is started with.
+struct Claim {
+    store: SharedStore,
+    sender: Sender<Message>,
+    inbox: Receiver<Message>,
+}
+
+impl Parts {
+    /// What the threads of a shard share, and what its claimer has to itself.
+    fn shard(
+        &self,
+        mut store: Box<dyn Store>,
+        of: usize,
+        counters: &Arc<Counters>,
+    ) -> Result<(Shared, Claim), StartError> {
+        let (sender, inbox) = unbounded();
+        let mut beside = store.beside()?;
+        let waker = sender.clone();
+        let claims = beside.as_mut().unwrap_or(&mut store);
+        claims.wake_by(Arc::new(move || waker.send(Message::Ask).unwrap_or_default()));
+        let store: SharedStore = Arc::new(FairMutex::new(store));
+        let claims =
+            beside.map_or_else(|| Arc::clone(&store), |store| Arc::new(FairMutex::new(store)));
+        let rate = |rate: u32| rate.div_ceil(u32::try_from(of).unwrap_or(u32::MAX));
+        let most = self.max_in_flight.div_ceil(of);
+        let workers = self.workers.div_ceil(of);
+        let shared = Shared {
+            queue: self.queue.clone(),
+            clock: Arc::clone(&self.clock),
+            store,
+            queue_of_changes: Queue::default(),
+            handlers: self.handlers.clone(),
+            kinds: Kinds::new(self.handlers.keys().cloned()),
+            settings: Settings {
+                catch_up_rate: self.settings.catch_up_rate.map(rate),
+                ..self.settings
+            },
+            flight: Arc::new(Flight::new(most, workers, sender.clone())),
+            counters: Arc::clone(counters),
+            observer: self.observer.clone(),
+            stopping: AtomicBool::new(false),
+        };
+        Ok((shared, Claim { store: claims, sender, inbox }))
+    }
 }
 
 impl Durable {
@@ -168,57 +206,57 @@ impl Durable {
         self.end(Stop::WaitFor(longest))
     }
 
-    fn start_committer(&mut self) -> Result<(), StartError> {
-        let timers = self.timers.clone();
-        let committer = named("committer").spawn(move || commit::run(timers.shared()));
-        self.committer = Some(committer.map_err(StartError::Thread)?);
-        Ok(())
-    }
-
-    fn start_claimer(
-        &mut self,
-        store: SharedStore,
-        wheel: Service,
-        (sender, inbox): (Sender<Message>, Receiver<Message>),
-        renewal: Duration,
-    ) -> Result<(), StartError> {
-        let Some(workers) = self.workers.as_ref().map(Service::handle) else { return Ok(()) };
-        let asks = wheel.handle();
+    fn start_shard(&mut self, timers: Timers, claim: Claim) -> Result<(), StartError> {
+        let its = timers.clone();
+        let committer = thread::Builder::new().name(timers.named("wheelhouse-committer"));
+        let committer = committer.spawn(move || commit::run(its.shared()));
+        let committer = Some(committer.map_err(StartError::Thread)?);
+        // From here on it is ended with all others.
+        self.shards.push(Threads { timers: timers.clone(), committer, claimer: None });
+        let Some((wheel, workers)) = self.wheel.as_ref().zip(self.workers.as_ref()) else {
+            return Ok(());
+        };
+        let (wheel, workers, Claim { store, sender, inbox }) =
+            (wheel.handle(), workers.handle(), claim);
+        let renewal = timers.shared().settings.visibility / 3;
         // Refused only by a service that was stopped.
         for (each, message) in [(renewal, Message::Renew), (LOOK_FOR_KINDS, Message::LookForKinds)]
         {
-            drop(asks.every(each).missed(Missed::Burst).send(&sender, message));
+            drop(wheel.every(each).missed(Missed::Burst).send(&sender, message));
         }
         let (tell, stopped) = bounded(1);
         let channels = (sender.clone(), inbox, tell);
-        let claimer = Claimer::new(self.timers.clone(), store, (asks, workers), channels);
-        let thread = named("claimer").spawn(move || claimer.run()).map_err(StartError::Thread)?;
-        self.claimer = Some(Claims { wheel, sender, stopped, thread });
+        let thread = thread::Builder::new().name(timers.named("wheelhouse-claimer"));
+        let claimer = Claimer::new(timers, store, (wheel, workers), channels);
+        let thread = thread.spawn(move || claimer.run()).map_err(StartError::Thread)?;
+        if let Some(threads) = self.shards.last_mut() {
+            threads.claimer = Some(Claims { sender, stopped, thread });
+        }
         Ok(())
     }
 
     fn end(&mut self, how: Stop) -> usize {
-        let shared = self.timers.shared();
-        shared.stopping.store(true, Ordering::SeqCst);
-        if let Some(claims) = &self.claimer {
-            claims.sender.send(Message::Stop).unwrap_or_default();
+        for Threads { timers, claimer, .. } in &self.shards {
+            timers.shared().stopping.store(true, Ordering::SeqCst);
+            let told = claimer.as_ref().map(|claims| claims.sender.send(Message::Stop));
+            told.transpose().unwrap_or_default();
+        }
+        for claims in self.shards.iter().filter_map(|threads| threads.claimer.as_ref()) {
             // Or it has ended, by a panic.
             claims.stopped.recv().unwrap_or_default();
         }
         let running = self.workers.take().map_or(0, |workers| workers.stop(how).running);
-        shared.queue_of_changes.close();
-        self.committer.take().into_iter().for_each(|thread| thread.join().unwrap_or_default());
-        if let Some(Claims { wheel, sender, thread, .. }) = self.claimer.take() {
-            sender.send(Message::Over).unwrap_or_default();
-            thread.join().unwrap_or_default();
-            drop(wheel);
+        self.shards.iter().for_each(|its| its.timers.shared().queue_of_changes.close());
+        for Threads { committer, claimer, .. } in self.shards.drain(..) {
+            committer.into_iter().for_each(|thread| thread.join().unwrap_or_default());
+            if let Some(Claims { sender, thread, .. }) = claimer {
+                sender.send(Message::Over).unwrap_or_default();
+                thread.join().unwrap_or_default();
+            }
         }
+        self.wheel = None;
         running
     }
-}
-
-fn named(name: &str) -> thread::Builder {
-    thread::Builder::new().name(format!("wheelhouse-{name}"))
 }
 
 impl Deref for Durable {

@@ -3,6 +3,7 @@
 mod backoff;
 mod builder;
 mod durable;
+mod shard;
 mod timers;
 
 pub(crate) use backoff::Backoff;
@@ -28,6 +29,7 @@ use wheelhouse_service::Clock;
 pub(crate) type SharedStore = Arc<FairMutex<Box<dyn Store>>>;
 
 /// Checked settings.
+#[derive(Clone, Copy)]
 pub(crate) struct Settings {
     pub(crate) visibility: Duration,
     pub(crate) poll: Duration,
@@ -37,9 +39,9 @@ pub(crate) struct Settings {
 }
 
 /// What is told of what goes wrong.
-pub(crate) type Observer = Box<dyn Fn(&Event) + Send + Sync>;
+pub(crate) type Observer = Arc<dyn Fn(&Event) + Send + Sync>;
 
-/// What all threads share.
+/// What all threads of a shard share.
 pub(crate) struct Shared {
     pub(crate) queue: String,
     pub(crate) clock: Arc<dyn Clock>,
@@ -49,7 +51,8 @@ pub(crate) struct Shared {
     pub(crate) kinds: Kinds,
     pub(crate) settings: Settings,
     pub(crate) flight: Arc<Flight>,
-    pub(crate) counters: Counters,
+    /// Of all shards.
+    pub(crate) counters: Arc<Counters>,
     pub(crate) observer: Option<Observer>,
     /// What was leased and has not begun is to be given back.
     pub(crate) stopping: AtomicBool,

@@ -1,6 +1,7 @@
 //! What every thread schedules, cancels and moves jobs with.
 
 use super::Shared;
+use super::shard::shard_of;
 use crate::commit::{Commit, Then};
 use crate::error::Error;
 use crate::observe::Snapshot;
@@ -30,16 +31,40 @@ pub enum Cancel {
 /// that commits.
 #[derive(Clone)]
 pub struct Timers {
-    shared: Arc<Shared>,
+    shards: Arc<[Shared]>,
+    /// The shard whose threads have this value.
+    own: usize,
 }
 
 impl Timers {
-    pub(super) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared }
+    /// Of each shard, for its threads.
+    pub(super) fn of_shards(shards: Vec<Shared>) -> Vec<Self> {
+        let shards: Arc<[Shared]> = shards.into();
+        (0..shards.len()).map(|own| Self { shards: Arc::clone(&shards), own }).collect()
     }
 
+    /// What the threads of a shard share.
     pub(crate) fn shared(&self) -> &Shared {
-        &self.shared
+        &self.shards[self.own]
+    }
+
+    /// A name that no other shard has.
+    pub(crate) fn named(&self, what: &str) -> String {
+        if self.shards.len() == 1 { what.to_owned() } else { format!("{what}-{}", self.own + 1) }
+    }
+
+    fn shard(&self, key: &Key) -> &Shared {
+        &self.shards[shard_of(key.as_bytes(), self.shards.len())]
+    }
+
+    /// Which of the stores that it was [started](crate::Builder::start_shards) with a key belongs
+    /// to, from 0: for changes that are committed in a transaction of yours.
+    ///
+    /// # Errors
+    ///
+    /// A key that cannot be.
+    pub fn shard_of(&self, key: impl AsRef<[u8]>) -> Result<usize, Error> {
+        Ok(shard_of(Key::new(key)?.as_bytes(), self.shards.len()))
     }
 
     /// Plans a job for so long from now, by the store's clock. Longer than [`Timestamp::MAX`] is
@@ -93,13 +118,13 @@ impl Timers {
         Ok(self.at(first.ok_or_else(none)?).repeat(Repeat::Cron { line, zone }))
     }
 
-    /// The store's clock, rounded down.
+    /// The store's clock, rounded down; of several stores the first one's.
     ///
     /// # Errors
     ///
     /// [`Error::Store`].
     pub fn now(&self) -> Result<Timestamp, Error> {
-        let mut store = self.shared.store.lock();
+        let mut store = self.shards[0].store.lock();
         let next = store.claim(&Kinds::default(), 0, Duration::from_secs(1), &mut Vec::new())?;
         Ok(next.now)
     }
@@ -189,29 +214,39 @@ impl Timers {
     ///
     /// A key that cannot be; [`Error::Store`].
     pub fn find(&self, key: impl AsRef<[u8]>) -> Result<Option<Entry>, Error> {
-        Ok(self.shared.store.lock().find(&Key::new(key)?)?)
+        let key = Key::new(key)?;
+        Ok(self.shard(&key).store.lock().find(&key)?)
     }
 
-    /// Dead letters, the first `max` after that of a generation.
+    /// Dead letters, the first `max` after that of a generation. Of several stores a few more,
+    /// where letters of several have the same one.
     ///
     /// # Errors
     ///
     /// [`Error::Store`].
     pub fn dead(&self, after: Option<u64>, max: usize) -> Result<Vec<Dead>, Error> {
         let mut dead = Vec::new();
-        self.shared.store.lock().dead(after, max, &mut |its| dead.push(its.clone()))?;
+        for shard in &*self.shards {
+            shard.store.lock().dead(after, max, &mut |its| dead.push(its.clone()))?;
+        }
+        let generation = |dead: &Dead| dead.job.generation;
+        dead.sort_by_key(generation);
+        if let Some(last) = max.checked_sub(1).and_then(|last| dead.get(last)).map(generation) {
+            dead.truncate(dead.partition_point(|dead| generation(dead) <= last));
+        }
         Ok(dead)
     }
 
     /// Whether the timers are being stopped, or have been: no more runs begin, and one that takes
     /// long may end early.
     pub fn is_stopped(&self) -> bool {
-        self.shared.stopping.load(Ordering::SeqCst)
+        self.shared().stopping.load(Ordering::SeqCst)
     }
 
     /// Counters and distributions of this program.
     pub fn snapshot(&self) -> Snapshot {
-        self.shared.counters.snapshot(self.shared.flight.count())
+        let in_flight = self.shards.iter().map(|shard| shard.flight.count()).sum();
+        self.shared().counters.snapshot(in_flight)
     }
 
     pub(crate) fn submit<T>(
@@ -221,7 +256,7 @@ impl Timers {
         answer: fn(Outcome, &Key) -> Result<T, Error>,
     ) -> Commit<T> {
         let (commit, promise) = Commit::new(key.clone(), answer);
-        self.shared.queue_of_changes.put_patiently(change, Then::Tell(promise));
+        self.shard(key).queue_of_changes.put_patiently(change, Then::Tell(promise));
         commit
     }
 }

@@ -1,0 +1,174 @@
+//! Timers over several stores: a key has its store, and each store knows which it is.
+
+mod common;
+
+use common::{FaultyStore, KIND, World, millis, secs, wait_until};
+use parking_lot::Mutex;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use wheelhouse_durable::store::{Key, MemoryStore, Store, StoreClock};
+use wheelhouse_durable::{Cancel, Durable, DurableRun, Error, Handlers, Next, StartError, Stop};
+use wheelhouse_service::ManualClock;
+
+/// Three stores on one clock.
+fn three() -> (ManualClock, [MemoryStore; 3]) {
+    let clock = ManualClock::new();
+    let store = || MemoryStore::with_clock(StoreClock::new(clock.clone()));
+    let stores = [store(), store(), store()];
+    (clock, stores)
+}
+
+/// Starts on stores, and notes the keys that run.
+fn start(clock: &ManualClock, stores: &[MemoryStore]) -> (Durable, Arc<Mutex<Vec<String>>>) {
+    let ran = Arc::new(Mutex::new(Vec::new()));
+    let note = Arc::clone(&ran);
+    let handlers = Handlers::new().on_bytes(KIND, move |run: &DurableRun<'_>, _| {
+        note.lock().push(run.key().to_string());
+        Ok(Next::Done)
+    });
+    let builder = Durable::builder(handlers).clock(clock.clone());
+    (builder.start_shards(stores.iter().cloned()).unwrap(), ran)
+}
+
+fn rows(store: &MemoryStore) -> usize {
+    let mut rows = 0;
+    store.clone().scan(None, usize::MAX, &mut |_| rows += 1).unwrap();
+    rows
+}
+
+#[test]
+fn a_key_is_found_in_its_store_and_all_stores_are_worked_off() {
+    let (clock, stores) = three();
+    let (timers, ran) = start(&clock, &stores);
+    let names: BTreeSet<_> = (0..300).map(|n| format!("order-{n}")).collect();
+    let plan = |name: &String| timers.after(secs(1)).key(name).submit_bytes(KIND, "");
+    let commits: Vec<_> = names.iter().map(plan).collect();
+    commits.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
+    // One more row each: which shard it is.
+    let counts = stores.each_ref().map(|store| rows(store) - 1);
+    assert!(counts.iter().all(|count| (50..150).contains(count)), "{counts:?}");
+    assert_eq!(counts.iter().sum::<usize>(), 300);
+    for name in &names {
+        let key = Key::new(name).unwrap();
+        let store = &stores[timers.shard_of(name).unwrap()];
+        assert!(store.clone().find(&key).unwrap().is_some(), "{name} is in its store");
+        assert!(timers.find(name).unwrap().is_some());
+    }
+    let again = timers.after(secs(1)).key("order-7").schedule_bytes(KIND, "").unwrap_err();
+    assert!(matches!(again, Error::Duplicate(_)), "{again}");
+    assert_eq!(timers.cancel("order-7").unwrap(), Cancel::Cancelled);
+    timers.refresh("order-8", secs(60)).unwrap();
+    // One without a key has one that leads to it, too.
+    let made = timers.after(secs(60)).schedule_bytes(KIND, "").unwrap();
+    assert!(timers.find(made.as_bytes()).unwrap().is_some());
+
+    clock.advance(secs(2));
+    wait_until("all that are due have run", || timers.snapshot().counts.acked == 298);
+    let ran_once: BTreeSet<_> = ran.lock().iter().cloned().collect();
+    assert_eq!((ran_once.len(), ran.lock().len()), (298, 298));
+    assert!(!ran_once.contains("order-7") && !ran_once.contains("order-8"));
+    timers.stop();
+    assert_eq!(stores.iter().map(|store| rows(store) - 1).sum::<usize>(), 2);
+}
+
+/// A handler schedules what follows by the timers of its run, whichever store that belongs to.
+#[test]
+fn a_handler_reaches_every_store() {
+    let (clock, stores) = three();
+    let handlers = Handlers::new().on_bytes("first/1", |run: &DurableRun<'_>, _| {
+        for n in 0..30 {
+            let plan = run.timers().after(millis(0)).key(format!("next-{n}"));
+            plan.schedule_bytes("next/1", "")?;
+        }
+        Ok(Next::Done)
+    });
+    let timers = Durable::builder(handlers).clock(clock).start_shards(stores.clone()).unwrap();
+    timers.after(millis(0)).schedule_bytes("first/1", "").unwrap();
+    wait_until("the first has run", || timers.snapshot().counts.acked == 1);
+    assert!(stores.iter().all(|store| rows(store) > 1));
+    for n in 0..30 {
+        assert_eq!(timers.cancel(format!("next-{n}")).unwrap(), Cancel::Cancelled);
+    }
+}
+
+#[test]
+fn dead_letters_of_all_stores_are_listed_and_revived() {
+    let (clock, stores) = three();
+    let handlers = Handlers::new().on_bytes(KIND, |_, _| Err(Stop::new("no such order").into()));
+    let timers = Durable::builder(handlers).clock(clock).start_shards(stores).unwrap();
+    for n in 0..20 {
+        timers.after(millis(0)).key(format!("{n}")).schedule_bytes(KIND, "").unwrap();
+    }
+    wait_until("all are dead", || timers.snapshot().counts.dead == 20);
+    let (mut seen, mut after) = (BTreeSet::new(), None);
+    loop {
+        let page = timers.dead(after, 6).unwrap();
+        let Some(last) = page.last() else { break };
+        after = Some(last.job.generation);
+        seen.extend(page.iter().map(|dead| dead.job.key.to_string()));
+    }
+    assert_eq!(seen.len(), 20);
+    for dead in timers.dead(None, 20).unwrap() {
+        timers.revive(&dead, secs(60)).unwrap();
+        assert!(timers.find(dead.job.key.as_bytes()).unwrap().is_some());
+    }
+}
+
+#[track_caller]
+fn refused(stores: &[MemoryStore], says: &str) {
+    let started = Durable::builder(Handlers::new()).start_shards(stores.iter().cloned());
+    let error = started.expect_err("it is refused");
+    assert!(matches!(error, StartError::Shard(_)), "{error}");
+    assert!(error.to_string().contains(says), "{error}");
+}
+
+#[test]
+fn a_store_is_opened_as_the_shard_that_it_is() {
+    let (clock, [a, b, c]) = three();
+    let both = [a.clone(), b.clone()];
+    drop(start(&clock, &both));
+    drop(start(&clock, &both));
+    refused(&[b.clone(), a.clone()], "shard 2 of 2 was opened as shard 1 of 2");
+    refused(&[a.clone(), b.clone(), c.clone()], "shard 1 of 2 was opened as shard 1 of 3");
+    refused(&[a.clone(), c.clone(), b], "shard 1 of 2 was opened as shard 1 of 3");
+    refused(&[a], "shard 1 of 2 was opened as a store by itself");
+    // One that has jobs by keys that may belong elsewhere.
+    let (alone, _) = start(&clock, std::slice::from_ref(&c));
+    alone.after(secs(1)).key("order-17").schedule_bytes(KIND, "").unwrap();
+    let fresh = MemoryStore::with_clock(StoreClock::new(clock));
+    refused(&[fresh, c], "jobs cannot become shard 2 of 2");
+    let none: [MemoryStore; 0] = [];
+    let error = Durable::builder(Handlers::new()).start_shards(none).unwrap_err();
+    assert!(error.to_string().contains("no stores"), "{error}");
+}
+
+#[test]
+fn a_store_that_is_away_holds_up_its_own_jobs_alone() {
+    let world = World::new();
+    let faulty = FaultyStore::new(&world);
+    let faults = faulty.faults.clone();
+    let other = MemoryStore::with_clock(StoreClock::new(world.clock.clone()));
+    let stores: [Box<dyn Store>; 2] = [Box::new(faulty), Box::new(other)];
+    let handlers = Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
+    let timers = world.builder(handlers).start_shards(stores).unwrap();
+    faults.down(true);
+    let schedule = |n: u32| timers.after(millis(0)).key(format!("{n}")).schedule_bytes(KIND, "");
+    let (mut done, mut failed) = (0, 0);
+    for n in 0..40 {
+        match (timers.shard_of(format!("{n}")).unwrap(), schedule(n)) {
+            (1, Ok(_)) => done += 1,
+            (0, Err(Error::Store(_))) => failed += 1,
+            (shard, answer) => panic!("{n} in shard {shard}: {answer:?}"),
+        }
+    }
+    assert!(done > 5 && failed > 5, "{done} and {failed}");
+    wait_until("those of the other store have run", || timers.snapshot().counts.acked == done);
+    faults.down(false);
+    for n in (0..40).filter(|n| timers.shard_of(format!("{n}")).unwrap() == 0) {
+        schedule(n).unwrap();
+    }
+    wait_until("all have run", || {
+        world.clock.advance(millis(100));
+        timers.snapshot().counts.acked == done + failed
+    });
+}

@@ -1,0 +1,56 @@
+//! Timers over two servers: what one has goes on while the other is away.
+
+mod common;
+
+use std::time::{Duration, Instant};
+use wheelhouse_durable::store::Store;
+use wheelhouse_durable::{Durable, Error, Handlers, Next};
+use wheelhouse_store_redis::RedisStore;
+use wheelhouse_test_servers::Server;
+
+const KIND: &str = "work/1";
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < Duration::from_secs(20), "waited for 20 s: {what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn a_server_that_is_killed_holds_up_its_own_jobs_alone() {
+    let (Some(first), Some(second)) = (Server::redis(&[]), Server::redis(&[])) else { return };
+    let connect = |server| {
+        let store = RedisStore::builder(&common::url(server), "orders");
+        store.timeout(Duration::from_millis(500)).connect().unwrap()
+    };
+    let handlers = Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
+    let stores = [&first, &second].map(connect);
+    let timers = Durable::builder(handlers).start_shards(stores).unwrap();
+    let plan = |n: u32, delay| timers.after(delay).key(format!("order-{n}"));
+    let hour = Duration::from_secs(3_600);
+    let commits: Vec<_> = (0..200).map(|n| plan(n, hour).submit_bytes(KIND, "")).collect();
+    commits.into_iter().for_each(|commit| drop(commit.wait().unwrap()));
+    let shard = |n: &u32| timers.shard_of(format!("order-{n}")).unwrap();
+    let (on_first, on_second): (Vec<u32>, Vec<u32>) = (0..200).partition(|n| shard(n) == 0);
+    for (server, jobs) in [(&first, &on_first), (&second, &on_second)] {
+        let mut rows = 0;
+        connect(server).scan(None, 1_000, &mut |_| rows += 1).unwrap();
+        assert_eq!(rows, jobs.len() + 1, "one row says which shard it is");
+    }
+
+    second.kill();
+    let now = Duration::ZERO;
+    on_first.iter().for_each(|n| timers.refresh(format!("order-{n}"), now).unwrap());
+    wait_until("jobs of the first have run", || {
+        timers.snapshot().counts.acked == on_first.len() as u64
+    });
+    let error = timers.refresh(format!("order-{}", on_second[0]), now).unwrap_err();
+    assert!(matches!(error, Error::Store(_)), "{error}");
+
+    second.start();
+    on_second.iter().for_each(|n| timers.refresh(format!("order-{n}"), now).unwrap());
+    wait_until("all have run", || timers.snapshot().counts.acked == 200);
+    timers.stop();
+}
