@@ -1,6 +1,9 @@
 //! The textbook's: a binary heap under a mutex, a thread that waits on a condition variable. A
-//! cancellation frees the job at once and leaves its entry in the heap; when half of the entries
-//! are such, the heap is compacted.
+//! cancellation frees the job at once and leaves its entry in the heap, and so does moving it, which
+//! pushes another; when half of the entries are such, the heap is compacted.
+//!
+//! The lazy one only writes the new time to a job that is moved to later, and pushes it when the
+//! former time comes.
 
 use crate::facility::{Answer, Facility, wait_for_marker};
 use crate::ledger::{Beat, Job};
@@ -54,6 +57,12 @@ impl Entry {
     fn key(&self) -> (Instant, u64) {
         (self.due, self.number)
     }
+
+    /// Whether its job is to run, and has no other entry.
+    fn is_live(&self, lazy: bool) -> bool {
+        let task = lock(&self.task);
+        task.work.is_some() && (lazy || task.due == self.due)
+    }
 }
 
 impl PartialEq for Entry {
@@ -80,25 +89,30 @@ impl Ord for Entry {
 struct State {
     heap: BinaryHeap<Reverse<Entry>>,
     next: u64,
-    /// Entries whose job was cancelled.
+    /// Entries whose job was cancelled, or has another.
     dead: usize,
     stopped: bool,
+    lazy: bool,
 }
 
 /// From so many entries on the heap is compacted.
 const COMPACTED: usize = 1_024;
 
 impl State {
-    fn push(&mut self, due: Instant, task: Arc<Mutex<Task>>) {
+    /// Whether it is the first.
+    fn push(&mut self, due: Instant, task: Arc<Mutex<Task>>) -> bool {
+        let is_first = self.heap.peek().is_none_or(|Reverse(first)| due < first.due);
         self.next += 1;
         self.heap.push(Reverse(Entry { due, number: self.next, task }));
+        is_first
     }
 
     /// An entry is dead: if half of them are, they are taken out, in O(n) for n/2 cancellations.
     fn bury(&mut self) {
         self.dead += 1;
         if self.heap.len() >= COMPACTED && self.dead > self.heap.len() / 2 {
-            self.heap.retain(|Reverse(entry)| lock(&entry.task).work.is_some());
+            let lazy = self.lazy;
+            self.heap.retain(|Reverse(entry)| entry.is_live(lazy));
             self.dead = 0;
         }
     }
@@ -113,6 +127,7 @@ struct Shared {
 /// A thread, and what it looks at.
 pub struct HeapAndCondvar {
     shared: Arc<Shared>,
+    is_lazy: bool,
     thread: JoinHandle<()>,
 }
 
@@ -123,18 +138,31 @@ impl HeapAndCondvar {
     ///
     /// If it cannot be started.
     pub fn start() -> Result<Self> {
-        let shared = Arc::new(Shared::default());
+        Self::with(State::default())
+    }
+
+    /// The same, and a refresh is a write to the job.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    pub fn lazy() -> Result<Self> {
+        Self::with(State { lazy: true, ..State::default() })
+    }
+
+    fn with(state: State) -> Result<Self> {
+        let is_lazy = state.lazy;
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
         let driver = Arc::clone(&shared);
         let thread = thread::Builder::new().name("heap-and-condvar".to_owned());
         let thread = thread.spawn(move || driver.drive()).context("cannot start a thread")?;
-        Ok(Self { shared, thread })
+        Ok(Self { shared, is_lazy, thread })
     }
 
     fn push(&self, due: Instant, work: Work) -> Arc<Mutex<Task>> {
         let task = Arc::new(Mutex::new(Task { due, work: Some(work) }));
         let mut state = lock(&self.shared.state);
-        let is_first = state.heap.peek().is_none_or(|Reverse(first)| due < first.due);
-        state.push(due, Arc::clone(&task));
+        let is_first = state.push(due, Arc::clone(&task));
         drop(state);
         if is_first {
             self.shared.changed.notify_one();
@@ -167,9 +195,11 @@ impl Shared {
             }
             let Some(Reverse(entry)) = state.heap.pop() else { continue };
             let mut task = lock(&entry.task);
-            if task.due > entry.due && task.work.is_some() {
+            if state.lazy && task.due > entry.due && task.work.is_some() {
                 state.push(task.due, Arc::clone(&entry.task)); // it was refreshed
-            } else if let Some(work) = task.work.take() {
+            } else if task.due == entry.due
+                && let Some(work) = task.work.take()
+            {
                 drop((state, task));
                 let again = work.run();
                 state = lock(&self.state);
@@ -210,11 +240,21 @@ impl Facility for HeapAndCondvar {
     }
 
     fn refresh(&self, Session(task): &Session, due: Instant) -> Answer {
-        let mut task = lock(task);
-        if task.work.is_none() {
+        // In this order, as in `drive`.
+        let state = (!self.is_lazy).then(|| lock(&self.shared.state));
+        let mut its = lock(task);
+        if its.work.is_none() {
             return Answer::TooLate;
         }
-        task.due = due; // later: noticed when the former time comes
+        its.due = due;
+        drop(its);
+        let Some(mut state) = state else { return Answer::Done }; // noticed at the former time
+        let is_first = state.push(due, Arc::clone(task));
+        state.bury();
+        drop(state);
+        if is_first {
+            self.shared.changed.notify_one();
+        }
         Answer::Done
     }
 
@@ -232,9 +272,9 @@ impl Facility for HeapAndCondvar {
     }
 
     fn count(&self) -> Result<usize> {
-        // One lock within the other, as in `drive`. What was cancelled is in the heap still,
-        // without its work.
-        let is_live = |entry: &&Reverse<Entry>| lock(&entry.0.task).work.is_some();
+        // One lock within the other, as in `drive`. What was cancelled or moved is in the heap
+        // still.
+        let is_live = |entry: &&Reverse<Entry>| entry.0.is_live(self.is_lazy);
         Ok(lock(&self.shared.state).heap.iter().filter(is_live).count())
     }
 

@@ -113,5 +113,11 @@ fn others() -> Vec<Box<dyn Contender>> {
         Entry::boxed("heap-and-condvar", "a binary heap, a mutex and a condition variable", |_| {
             HeapAndCondvar::start()
         }),
+        Entry::of_some(
+            "heap-lazy",
+            "the same; a refresh only writes the new time to the job",
+            &[Refresh, RefreshOpened, Sessions],
+            |_| HeapAndCondvar::lazy(),
+        ),
     ]
 }
