@@ -6,7 +6,7 @@ use crate::brief::BriefSlab;
 use crate::guard::guarded;
 use crate::job::{Id, Info, Key};
 use crate::shard::{House, Task};
-use crate::time::{Clock, Due, Moment, Ticks};
+use crate::time::{Clock, Due, Moment, Ticks, When};
 use crate::{AsyncRun, ChangeError, Event, EventKind, Job, JobHandle, Snapshot};
 use crossbeam_utils::CachePadded;
 use std::any::Any;
@@ -237,9 +237,22 @@ impl Handle {
     /// [`ChangeError::UnknownKey`], or [`ChangeError::Stopped`] in its place once the service has
     /// been stopped; or those of [`JobHandle::refresh`].
     pub fn refresh(&self, key: &str, delay: Duration) -> Result<(), ChangeError> {
-        let deadline = self.now().checked_add(delay).map(Due::at);
+        self.move_to(key, self.now().checked_add(delay).map(Due::at))
+    }
+
+    /// Moves the next run of the job that has the key to a point in time, earlier or later. See
+    /// [`JobHandle::reschedule`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`refresh`](Self::refresh).
+    pub fn reschedule(&self, key: &str, when: impl Into<When>) -> Result<(), ChangeError> {
+        self.move_to(key, when.into().due(self.clock()))
+    }
+
+    fn move_to(&self, key: &str, due: Option<Due>) -> Result<(), ChangeError> {
         let id = self.house().job_of_key(key).ok_or_else(|| self.missing_key())?;
-        match self.house().move_to(id, deadline, true) {
+        match self.house().move_to(id, due, true) {
             // It has ended since.
             Err(ChangeError::Over) => Err(ChangeError::UnknownKey),
             moved => moved,

@@ -1,6 +1,6 @@
 //! The textbook's: a binary heap under a mutex, a thread that waits on a condition variable. A
-//! cancellation frees the job at once and leaves its entry in the heap, and so does moving it, which
-//! pushes another; when half of the entries are such, the heap is compacted.
+//! cancellation frees the job at once and leaves its entry in the heap. So does moving a job, which
+//! pushes another. When half of the entries are dead, the heap is compacted.
 //!
 //! The lazy one only writes the new time to a job that is moved to later, and pushes it when the
 //! former time comes.

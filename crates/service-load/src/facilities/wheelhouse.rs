@@ -3,12 +3,12 @@
 use crate::facility::{Answer, Facility, wait_for_marker, wait_until};
 use crate::ledger::{Beat, Job};
 use anyhow::Result;
+use smol_str::{SmolStr, format_smolstr};
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wheelhouse_binary_heap::BinaryHeap;
-use wheelhouse_service::{ChangeError, Handle, JobHandle, Key, Moment, MonotonicClock, Service};
+use wheelhouse_service::{ChangeError, Handle, JobHandle, Moment, MonotonicClock, Service};
 
 /// How sessions are kept.
 pub trait Keeping: Sync {
@@ -43,16 +43,17 @@ impl Keeping for ByHandle {
 pub struct ByKey;
 
 impl Keeping for ByKey {
-    type Session = Key;
+    /// Lies where the handles do beside it: a program has just read the key.
+    type Session = SmolStr;
 
-    fn open(timers: &Handle, due: Moment, job: Job) -> Option<Key> {
-        let key = Key::from(format!("session {}", job.number()));
-        timers.at(due).key(Arc::clone(&key)).run(move |_| job.run()).ok()?;
+    fn open(timers: &Handle, due: Moment, job: Job) -> Option<SmolStr> {
+        let key = format_smolstr!("session {}", job.number());
+        timers.at(due).key(key.as_str()).run(move |_| job.run()).ok()?;
         Some(key)
     }
 
-    fn refresh(timers: &Handle, key: &Key, due: Moment) -> Result<(), ChangeError> {
-        timers.refresh(key, due.saturating_since(timers.now()))
+    fn refresh(timers: &Handle, key: &SmolStr, due: Moment) -> Result<(), ChangeError> {
+        timers.reschedule(key, due)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Jobs under keys: unique, replaced on request, found, and listed in the order of scheduling.
 
-use crate::common::{Log, Rig, ms};
+use crate::common::{Log, Rig, at, ms};
 use std::sync::Barrier;
 use std::thread;
 use wheelhouse_service::{ChangeError, Reason, Status};
@@ -95,9 +95,12 @@ fn a_key_finds_its_job_until_the_last_run_begins() {
     rig.timers.every(ms(10)).times(2).key("periodic").run(log.named("periodic")).unwrap();
     let job = rig.timers.cancel("cancelled").unwrap();
     assert_eq!(job.handle().key().map(|key| &**key), Some("cancelled"));
+    rig.timers.reschedule("refreshed", at(5)).unwrap();
+    assert_eq!(rig.timers.job("refreshed").unwrap().deadline(), Some(at(5)));
     rig.timers.refresh("refreshed", ms(35)).unwrap();
     assert_eq!(rig.timers.cancel("cancelled").unwrap_err(), ChangeError::UnknownKey);
     assert_eq!(rig.timers.refresh("never heard of", ms(1)), Err(ChangeError::UnknownKey));
+    assert_eq!(rig.timers.reschedule("never heard of", at(1)), Err(ChangeError::UnknownKey));
     rig.play(10);
     assert_eq!(keys(&rig), ["refreshed", "periodic"]);
     rig.play(20);
