@@ -24,7 +24,7 @@ fn play() -> (World, Durable) {
     timers.cancel("c").unwrap();
     timers.refresh("b", secs(3)).unwrap();
     wait_until("two are closed, one is dead", || {
-        world.clock.advance(millis(50));
+        world.pass(millis(50));
         let counts = timers.snapshot().counts;
         (counts.acked, counts.dead) == (2, 1)
     });

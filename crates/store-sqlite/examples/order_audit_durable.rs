@@ -16,7 +16,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 use wheelhouse_durable::{Durable, DurableRun, Handlers, Next};
-use wheelhouse_store_sqlite::SqliteStore;
+use wheelhouse_store_sqlite::{DurableExt, SqliteStore};
 
 /// Half an hour, in a shop that is in more of a hurry.
 const TIME_TO_PAY: Duration = Duration::from_secs(3);
@@ -37,8 +37,8 @@ pub(crate) fn audit(folder: &Path, orders: u64) -> Result<(), Box<dyn Error>> {
         file.sync_data()?;
         Ok(Next::Done)
     };
-    let store = SqliteStore::open(folder.join("orders.timers"))?;
-    let timers = Durable::start(store, Handlers::new().on("close-order/1", close))?;
+    let handlers = Handlers::new().on("close-order/1", close);
+    let timers = Durable::open(folder.join("orders.timers"), handlers)?;
 
     // The shop's own record of what it has ordered; a job is durable before its order is placed.
     let placed = folder.join("placed.txt");

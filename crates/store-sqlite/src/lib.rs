@@ -3,6 +3,24 @@
 //!
 //! ```
 //! use std::time::Duration;
+//! use wheelhouse_durable::{Durable, Handlers, Next};
+//! use wheelhouse_store_sqlite::DurableExt;
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # std::env::set_current_dir(&folder)?;
+//! let handlers = Handlers::new().on_bytes("expire/1", |run, _| {
+//!     println!("{} expires", run.key());
+//!     Ok(Next::Done)
+//! });
+//! let timers = Durable::open("orders.timers", handlers)?; // what is due since before runs now
+//! timers.after(Duration::from_secs(1_800)).key("order-17").schedule_bytes("expire/1", "")?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The file by itself, as `Durable` uses it:
+//!
+//! ```
+//! use std::time::Duration;
 //! use wheelhouse_durable::store::{Change, Key, Kinds, Outcome, Put, Store, When};
 //! use wheelhouse_store_sqlite::SqliteStore;
 //!
@@ -67,8 +85,11 @@
 //! | opening | a few pages, however many jobs there are; files up to 16 MB are checked as a whole |
 //! | disk | about 200 bytes a job with a payload of 64 bytes |
 //!
-//! The journal is copied into the file whenever it has 16 MB, and its file is cut to at most 64
-//! MiB. It grows beyond that only while somebody else reads the file in one long transaction.
+//! The journal is copied into the file by the commit that makes it long: longer than half a
+//! megabyte where callers wait for one change or for few, up to 16 MB in large commits and in those
+//! that only claim jobs and end runs. So a caller waits some milliseconds more, and not some tens.
+//! It grows beyond that only while somebody else reads the file in one long transaction; its file is
+//! cut to at most 64 MiB.
 //!
 //! # Files that are refused
 //!
@@ -88,6 +109,7 @@
 mod claim;
 mod commit;
 mod error;
+mod ext;
 mod holder;
 mod open;
 mod row;
@@ -95,6 +117,7 @@ mod schema;
 mod store;
 
 pub use commit::{ack_in, commit_in};
+pub use ext::DurableExt;
 /// The version of rusqlite whose connections [`commit_in`] takes.
 pub use rusqlite;
 pub use store::SqliteStore;

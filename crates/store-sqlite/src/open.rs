@@ -6,6 +6,7 @@ use crate::holder::{self, Holder};
 use crate::schema::{self, Owner};
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,9 +15,14 @@ use wheelhouse_durable::store::{StoreClock, StoreError};
 /// How long a call waits for another process that writes.
 const BUSY: Duration = Duration::from_secs(10);
 
-/// The journal is copied into the file when it has so many pages of 4 KiB: at most this much is to
-/// be done at the next start, and one commit in many is the slower for it.
-const JOURNAL_PAGES: u32 = 4_000;
+/// The journal is copied into the file when it has so many pages of 4 KiB, by the commit that makes
+/// it as long. All who wait for that commit wait for the copying too: about 5 ms for the fewest
+/// pages, 40 ms for the most.
+const JOURNAL_PAGES: RangeInclusive<usize> = 128..=4_096;
+
+/// So many pages for each change of a commit: a large commit takes long by itself, and to copy the
+/// journal after each would cost a third of the speed.
+const PAGES_FOR_A_CHANGE: usize = 2;
 
 /// A file of at most so many pages is checked as a whole when it is opened, in some milliseconds.
 const CHECKED_PAGES: u32 = 4_000;
@@ -86,12 +92,20 @@ fn write_ahead(connection: &Connection, path: &Path) -> Result<(), StoreError> {
         )));
     }
     // `fullfsync` is for macOS, where a plain sync stops at the disk's cache.
-    let settings = format!(
+    let settings =
         "PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;
-         PRAGMA wal_autocheckpoint = {JOURNAL_PAGES};
-         PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -32768;"
-    );
-    connection.execute_batch(&settings).map_err(store_error)
+         PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -32768;";
+    connection.execute_batch(settings).map_err(store_error)
+}
+
+/// After how many pages the journal is to be copied, by a commit of so many changes for which
+/// somebody waits. For the ends of runs nobody does.
+pub(crate) fn journal_pages(waited_for: usize) -> usize {
+    if waited_for == 0 {
+        return *JOURNAL_PAGES.end();
+    }
+    let pages = waited_for.saturating_mul(PAGES_FOR_A_CHANGE).checked_next_power_of_two();
+    pages.unwrap_or(usize::MAX).clamp(*JOURNAL_PAGES.start(), *JOURNAL_PAGES.end())
 }
 
 /// Sets the mode of the journal. SQLite does not wait here if another process does the same.

@@ -4,7 +4,7 @@ use crate::claim::{Claim, first_visible};
 use crate::commit::Batch;
 use crate::error::store_error;
 use crate::holder::Holder;
-use crate::open::{open, open_to_read, verify};
+use crate::open::{journal_pages, open, open_to_read, verify};
 use crate::row::{self, DEAD, entry_columns, signed};
 use crate::schema;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
@@ -25,6 +25,8 @@ pub struct SqliteStore {
     waker: Option<Waker>,
     /// When a job is visible next, as the last claim said.
     said: Option<Timestamp>,
+    /// After how many pages SQLite copies the journal; 0 before the first commit.
+    journal_pages: usize,
 }
 
 impl SqliteStore {
@@ -45,7 +47,8 @@ impl SqliteStore {
     /// As [`open`](Self::open).
     pub fn with_clock(path: impl AsRef<Path>, clock: StoreClock) -> Result<Self, StoreError> {
         let (connection, holder) = open(path.as_ref(), &clock)?;
-        Ok(Self { connection, clock, holder: Some(holder), waker: None, said: None })
+        let (holder, waker, said) = (Some(holder), None, None);
+        Ok(Self { connection, clock, holder, waker, said, journal_pages: 0 })
     }
 
     /// Opens a file that is there, to look at it: no call that changes something is carried out,
@@ -58,7 +61,8 @@ impl SqliteStore {
     pub fn open_to_read(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let clock = StoreClock::default();
         let connection = open_to_read(path.as_ref(), &clock)?;
-        Ok(Self { connection, clock, holder: None, waker: None, said: None })
+        let (holder, waker, said) = (None, None, None);
+        Ok(Self { connection, clock, holder, waker, said, journal_pages: 0 })
     }
 
     /// Reads all of the file and checks that the tables, their order and their indexes agree. Takes
@@ -86,6 +90,18 @@ impl SqliteStore {
         holder.ok_or_else(|| StoreError::Refused("opened to read: open it to write".into()))
     }
 
+    /// Says when the journal is to be copied, before a commit of so many changes for which somebody
+    /// waits.
+    fn copy_journal_for(&mut self, waited_for: usize) -> Result<(), StoreError> {
+        let pages = journal_pages(waited_for);
+        if pages != self.journal_pages {
+            let set = format!("PRAGMA wal_autocheckpoint = {pages}");
+            self.connection.execute_batch(&set).map_err(store_error)?;
+            self.journal_pages = pages;
+        }
+        Ok(())
+    }
+
     /// A transaction that may write from the beginning, so that it never has to be given up because
     /// another process wrote in the meantime.
     fn transaction(connection: &mut Connection) -> Result<Transaction<'_>, StoreError> {
@@ -94,9 +110,16 @@ impl SqliteStore {
     }
 }
 
+/// Whether a caller waits for a change, and not only the end of a run.
+fn is_waited_for(change: &Change) -> bool {
+    use Change::{Cancel, Forget, Move, Put, Revive};
+    matches!(change, Put(_) | Move { .. } | Cancel { .. } | Revive { .. } | Forget { .. })
+}
+
 impl Store for SqliteStore {
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
         self.epoch()?;
+        self.copy_journal_for(changes.iter().filter(|change| is_waited_for(change)).count())?;
         let transaction = Self::transaction(&mut self.connection)?;
         let mut batch = Batch::begin(&transaction, &self.clock).map_err(store_error)?;
         let outcomes = batch.apply(changes).map_err(store_error)?;
@@ -122,6 +145,7 @@ impl Store for SqliteStore {
         let (mut now, _) = self.clock.now();
         let mut first = first_visible(&self.connection, kinds).map_err(store_error)?;
         if max > 0 && first.is_some_and(|first| first <= now) {
+            self.copy_journal_for(0)?;
             let transaction = Self::transaction(&mut self.connection)?;
             let mut batch = Batch::begin(&transaction, &self.clock).map_err(store_error)?;
             let claim = Claim { holder, visibility, max };

@@ -70,6 +70,14 @@ impl World {
         leased
     }
 
+    /// Lets time pass, unless a job is leased: a test that does so again and again would run out
+    /// its lease on a machine that is busy.
+    pub(crate) fn pass(&self, time: Duration) {
+        if self.leased() == 0 {
+            self.clock.advance(time);
+        }
+    }
+
     /// Leases as a machine does that dies with it.
     pub(crate) fn claim_and_die(&self, visibility: Duration) -> Vec<Leased> {
         let mut leased = Vec::new();
