@@ -7,7 +7,9 @@ use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use wheelhouse_durable::store::{Key, MemoryStore, Store, StoreClock};
-use wheelhouse_durable::{Cancel, Durable, DurableRun, Error, Handlers, Next, StartError, Stop};
+use wheelhouse_durable::{
+    Cancel, Durable, DurableRun, Error, EventKind, Handlers, Next, StartError, Stop,
+};
 use wheelhouse_service::ManualClock;
 
 /// Three stores on one clock.
@@ -122,6 +124,28 @@ fn refused(stores: &[MemoryStore], says: &str) {
     assert!(error.to_string().contains(says), "{error}");
 }
 
+fn dead_letter(store: &MemoryStore) {
+    let handlers = Handlers::new().on_bytes(KIND, |_, _| Err(Stop::new("never").into()));
+    let timers = Durable::start(store.clone(), handlers).unwrap();
+    let now = timers.now().unwrap();
+    timers.at(now).schedule_bytes(KIND, "").unwrap();
+    wait_until("it is dead", || timers.snapshot().counts.dead == 1);
+}
+
+/// The row that says which shard a store is can be neither cancelled nor replaced.
+#[test]
+fn the_key_of_that_row_is_not_for_jobs() {
+    let (clock, stores) = three();
+    let (timers, _) = start(&clock, &stores);
+    let key = "wheelhouse-shard";
+    let error = timers.after(secs(1)).replacing(key).schedule_bytes(KIND, "").unwrap_err();
+    assert!(matches!(error, Error::Duplicate(_)), "{error}");
+    assert!(matches!(timers.cancel(key).unwrap_err(), Error::Absent(_)));
+    assert!(matches!(timers.refresh(key, secs(1)).unwrap_err(), Error::Absent(_)));
+    timers.stop();
+    drop(start(&clock, &stores));
+}
+
 #[test]
 fn a_store_is_opened_as_the_shard_that_it_is() {
     let (clock, [a, b, c]) = three();
@@ -136,7 +160,13 @@ fn a_store_is_opened_as_the_shard_that_it_is() {
     let (alone, _) = start(&clock, std::slice::from_ref(&c));
     alone.after(secs(1)).key("order-17").schedule_bytes(KIND, "").unwrap();
     let fresh = MemoryStore::with_clock(StoreClock::new(clock));
-    refused(&[fresh, c], "jobs cannot become shard 2 of 2");
+    refused(&[fresh.clone(), c.clone()], "dead letters cannot become shard 2 of 2");
+    alone.cancel("order-17").unwrap();
+    alone.stop();
+    // One with a dead letter alone; and the other was not marked by the refusal before.
+    dead_letter(&c);
+    refused(&[fresh.clone(), c], "dead letters cannot become shard 2 of 2");
+    drop(Durable::start(fresh, Handlers::new()).unwrap());
     let none: [MemoryStore; 0] = [];
     let error = Durable::builder(Handlers::new()).start_shards(none).unwrap_err();
     assert!(error.to_string().contains("no stores"), "{error}");
@@ -162,6 +192,10 @@ fn a_store_that_is_away_holds_up_its_own_jobs_alone() {
         }
     }
     assert!(done > 5 && failed > 5, "{done} and {failed}");
+    assert!(timers.now().is_ok(), "another store tells the time");
+    assert!(world.has_event(
+        |event| matches!(event, EventKind::StoreFailed(why) if why.starts_with("shard 1 of 2: "))
+    ));
     wait_until("those of the other store have run", || timers.snapshot().counts.acked == done);
     faults.down(false);
     for n in (0..40).filter(|n| timers.shard_of(format!("{n}")).unwrap() == 0) {

@@ -177,8 +177,8 @@ impl JobHandle {
     /// Has a run begin now, also if the job is [paused](Self::pause). It is one beside those of the
     /// schedule, which stays as it is, and of the runs that [`times`](crate::Periodic::times)
     /// counts; a job that is to run once runs now instead. The run waits for a worker as any, and
-    /// while [all jobs are paused](crate::Handle::pause) for the end of that. Pausing the job
-    /// again, or moving it, takes it back.
+    /// while [all jobs are paused](crate::Handle::pause) for the end of that. Moving the job takes
+    /// the run back; pausing the job again puts it off until the job is resumed.
     ///
     /// # Errors
     ///

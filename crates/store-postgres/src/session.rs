@@ -83,9 +83,11 @@ impl Session {
         let mut longest = FIRST_PAUSE;
         loop {
             let connect = async {
-                let open = connect(&self.settings).await?;
+                let mut open = connect(&self.settings).await?;
                 if !self.settings.only_reads {
-                    begin_with_the_clock(&open.client).await?;
+                    let transaction = open.client.transaction().await.map_err(store_error)?;
+                    begin_with_the_clock(transaction.client()).await?;
+                    transaction.commit().await.map_err(store_error)?;
                 }
                 Ok(open)
             };
@@ -167,10 +169,9 @@ async fn begin(client: &mut Client, settings: &Builder) -> Result<u32, StoreErro
         return format(client).await;
     }
     let transaction = client.transaction().await.map_err(store_error)?;
-    // One after the other, if several programs start at the same time.
-    let prepare = "SELECT to_regclass('wheelhouse.meta') IS NULL
-                   FROM (SELECT pg_advisory_xact_lock(7527324912357204588)) AS locked";
-    let row = transaction.query_one(prepare, &[]).await.map_err(store_error)?;
+    transaction.batch_execute(ONE_AFTER_THE_OTHER).await.map_err(store_error)?;
+    let there = "SELECT to_regclass('wheelhouse.meta') IS NULL";
+    let row = transaction.query_one(there, &[]).await.map_err(store_error)?;
     if row.try_get(0).map_err(store_error)? {
         let schema = include_str!("sql/schema.sql");
         transaction.batch_execute(schema).await.map_err(store_error)?;
@@ -181,9 +182,16 @@ async fn begin(client: &mut Client, settings: &Builder) -> Result<u32, StoreErro
     Ok(format)
 }
 
+/// Has programs that start or connect again do so one after the other, until the end of the
+/// transaction.
+const ONE_AFTER_THE_OTHER: &str = "SELECT pg_advisory_xact_lock(7527324912357204588)";
+
 /// Lets numbers go on from the server's microseconds, so that tokens grow even if the database was
-/// restored from an old copy: also while programs run, which connect again then.
+/// restored from an old copy: also while programs run, which connect again then. Within a
+/// transaction: of two that do so at once, the one that read the clock first would else set the
+/// numbers back behind what the other has drawn.
 async fn begin_with_the_clock(client: &Client) -> Result<(), StoreError> {
+    client.batch_execute(ONE_AFTER_THE_OTHER).await.map_err(store_error)?;
     let numbers = "SELECT setval('wheelhouse.number', micros) FROM wheelhouse.number,
                    (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS micros)
                    AS clock WHERE last_value < micros";

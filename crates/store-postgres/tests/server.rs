@@ -138,7 +138,6 @@ fn many_may_write_the_same_keys() {
     assert!(rows(&mut store) <= 10);
 }
 
-/// A store waits, which a task must not: that is an error, and no panic.
 /// Whoever has claimed what the transaction took for the first does not see what it wrote.
 #[test]
 fn who_waits_is_told_of_a_job_in_a_transaction_that_stays_open() {

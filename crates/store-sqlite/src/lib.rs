@@ -88,8 +88,8 @@
 //! The journal is copied into the file by the commit that makes it long: longer than half a
 //! megabyte where callers wait for one change or for few, up to 16 MB in large commits and in those
 //! that only claim jobs and end runs. So a caller waits some milliseconds more, and not some tens.
-//! It grows beyond that only while somebody else reads the file in one long transaction; its file is
-//! cut to at most 64 MiB.
+//! It grows beyond that only while somebody else reads the file in one long transaction. Its file
+//! is cut to at most 64 MiB.
 //!
 //! # Files that are refused
 //!

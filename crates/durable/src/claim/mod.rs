@@ -156,7 +156,7 @@ impl Claimer {
         let next = match claim(shared, &self.store, max, &mut self.leased) {
             Ok(next) => next,
             Err(error) => {
-                shared.report(None, EventKind::StoreFailed(error.to_string()));
+                shared.report_failure(&error);
                 self.failures += 1;
                 return self.ask_at(asked.saturating_add(pause(self.failures)));
             }

@@ -24,7 +24,7 @@ pub(crate) use ticket::Promise;
 
 use crate::drive::Shared;
 use crate::error::Error;
-use crate::observe::{EventKind, count};
+use crate::observe::count;
 use crate::store::{Change, Outcome, StoreError};
 use queue::Batch;
 use std::sync::Arc;
@@ -91,7 +91,7 @@ fn try_commit(shared: &Shared, changes: &[Change]) -> Result<Vec<Outcome>, Store
     });
     if let Err(error) = &committed {
         count(&counters.others.counts.store_errors);
-        shared.report(None, EventKind::StoreFailed(error.to_string()));
+        shared.report_failure(error);
     }
     committed
 }

@@ -137,7 +137,8 @@ impl Builder {
     /// # Errors
     ///
     /// Two handlers for one kind, an alias without one, a setting of zero, a store that cannot be
-    /// opened twice, a thread that cannot be started.
+    /// asked or opened twice, one that is a [shard](StartError::Shard), a thread that cannot be
+    /// started.
     pub fn start(self, store: impl Store) -> Result<Durable, StartError> {
         self.start_shards([store])
     }
@@ -147,8 +148,8 @@ impl Builder {
     /// For more jobs than one server takes: several Redis, databases, or queues in them.
     ///
     /// All programs start with the same stores in the same order, which never changes: each store
-    /// remembers which shard it is. What is said of `workers` is of all of them together;
-    /// `max_in_flight` and `catch_up_rate` are divided among them.
+    /// remembers which shard it is. `workers` are those of all; `max_in_flight` and `catch_up_rate`
+    /// are divided among the stores, with one at least for each.
     ///
     /// ```
     /// use wheelhouse_durable::store::MemoryStore;

@@ -102,9 +102,10 @@ pub(super) fn assemble(
     parts: Parts,
 ) -> Result<Durable, StartError> {
     let of = stores.len();
-    for (shard, store) in stores.iter_mut().enumerate() {
-        Place { shard, of }.take(store)?;
-    }
+    let place = |shard| Place { shard, of };
+    // All of them before one is marked: a refusal leaves each as it was.
+    (0..).zip(&mut stores).try_for_each(|(shard, store)| place(shard).check(store))?;
+    (0..).zip(&mut stores).try_for_each(|(shard, store)| place(shard).mark(store))?;
     let service = || Service::builder().clock(Its(Arc::clone(&parts.clock)));
     let (mut wheel, mut workers) = (None, None);
     if !parts.handlers.is_empty() {
@@ -113,8 +114,8 @@ pub(super) fn assemble(
     }
     let counters = Arc::new(Counters::new(&Kinds::new(parts.handlers.keys().cloned())));
     let (mut shards, mut claims) = (Vec::new(), Vec::new());
-    for store in stores {
-        let (shard, claim) = parts.shard(store, of, &counters)?;
+    for (shard, store) in (0..).zip(stores) {
+        let (shard, claim) = parts.shard(store, place(shard), &counters)?;
         shards.push(shard);
         claims.push(claim);
     }
@@ -138,7 +139,7 @@ impl Parts {
     fn shard(
         &self,
         mut store: Box<dyn Store>,
-        of: usize,
+        place: Place,
         counters: &Arc<Counters>,
     ) -> Result<(Shared, Claim), StartError> {
         let (sender, inbox) = unbounded();
@@ -149,9 +150,8 @@ impl Parts {
         let store: SharedStore = Arc::new(FairMutex::new(store));
         let claims =
             beside.map_or_else(|| Arc::clone(&store), |store| Arc::new(FairMutex::new(store)));
-        let rate = |rate: u32| rate.div_ceil(u32::try_from(of).unwrap_or(u32::MAX));
-        let most = self.max_in_flight.div_ceil(of);
-        let workers = self.workers.div_ceil(of);
+        let part = |whole: u32| u32::try_from(place.part(whole as usize)).unwrap_or(whole);
+        let (most, workers) = (place.part(self.max_in_flight), place.part(self.workers));
         let shared = Shared {
             queue: self.queue.clone(),
             clock: Arc::clone(&self.clock),
@@ -160,9 +160,10 @@ impl Parts {
             handlers: self.handlers.clone(),
             kinds: Kinds::new(self.handlers.keys().cloned()),
             settings: Settings {
-                catch_up_rate: self.settings.catch_up_rate.map(rate),
+                catch_up_rate: self.settings.catch_up_rate.map(part),
                 ..self.settings
             },
+            store_name: (place.of > 1).then(|| place.text()),
             flight: Arc::new(Flight::new(most, workers, sender.clone())),
             counters: Arc::clone(counters),
             observer: self.observer.clone(),

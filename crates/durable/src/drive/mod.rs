@@ -9,13 +9,14 @@ mod timers;
 pub(crate) use backoff::Backoff;
 pub use builder::Builder;
 pub use durable::Durable;
+pub(crate) use shard::is_reserved;
 pub use timers::{Cancel, Timers};
 
 use crate::claim::Flight;
 use crate::commit::Queue;
 use crate::handlers::Handler;
 use crate::observe::{Counters, Event, EventKind, JobName};
-use crate::store::{Kind, Kinds, Store};
+use crate::store::{Kind, Kinds, Store, StoreError};
 use parking_lot::FairMutex;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -44,6 +45,8 @@ pub(crate) type Observer = Arc<dyn Fn(&Event) + Send + Sync>;
 /// What all threads of a shard share.
 pub(crate) struct Shared {
     pub(crate) queue: String,
+    /// Of several stores which one.
+    pub(crate) store_name: Option<String>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) store: SharedStore,
     pub(crate) queue_of_changes: Queue,
@@ -59,6 +62,15 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// Tells that the store has failed.
+    pub(crate) fn report_failure(&self, error: &StoreError) {
+        let error = match &self.store_name {
+            Some(name) => format!("{name}: {error}"),
+            None => error.to_string(),
+        };
+        self.report(None, EventKind::StoreFailed(error));
+    }
+
     /// Tells those who want to know.
     pub(crate) fn report(&self, job: Option<JobName>, kind: EventKind) {
         let event = Event { job, kind };

@@ -5,11 +5,15 @@
 //! keeps a row that says which shard of how many it is, and is refused where that does not fit.
 
 use crate::error::StartError;
-use crate::store::{Change, Key, Put, Store, StoreError, Timestamp, When};
+use crate::store::{Change, Key, Put, SHARD, Store, StoreError, Timestamp, When};
 
-/// The key of the row that says which shard a store is, and its kind: it is never due.
+/// The key of the row that says which shard a store is. It is never due.
 const KEY: &str = "wheelhouse-shard";
-const KIND: &str = "wheelhouse-shard/1";
+
+/// Whether a key is not for jobs.
+pub(crate) fn is_reserved(key: &Key) -> bool {
+    key.as_bytes() == KEY.as_bytes()
+}
 
 /// A shard, of how many.
 #[derive(Clone, Copy)]
@@ -20,51 +24,69 @@ pub(super) struct Place {
 
 /// The shard of a key: the same for ever and on every machine, as jobs lie where it says.
 pub(super) fn shard_of(key: &[u8], of: usize) -> usize {
-    // FNV-1a (Fowler, Noll, Vo), 64 bits.
-    let mix = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    let hash = key.iter().copied().fold(0xcbf2_9ce4_8422_2325, mix);
-    usize::try_from(hash % of as u64).unwrap_or_default()
+    // FNV-1a (Fowler, Noll, Vo), 64 bits. Its low bits know of the low bits of bytes alone, and so
+    // it is mixed once more as in MurmurHash3 (Appleby).
+    let add = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    let mix = |hash: u64, factor| (hash ^ (hash >> 33)).wrapping_mul(factor);
+    let hash = key.iter().copied().fold(0xcbf2_9ce4_8422_2325, add);
+    let hash = mix(mix(hash, 0xff51_afd7_ed55_8ccd), 0xc4ce_b9fe_1a85_ec53);
+    usize::try_from((hash ^ (hash >> 33)) % of as u64).unwrap_or_default()
 }
 
 impl Place {
-    /// Refuses a store that is another shard; an empty one becomes this shard.
-    pub(super) fn take(self, store: &mut dyn Store) -> Result<(), StartError> {
-        let mut found = said(store)?;
-        if self.of > 1 && found.is_none() {
-            let mut rows = 0;
-            store.scan(None, 1, &mut |_| rows += 1)?;
-            if rows > 0 && said(store)?.is_none() {
-                return Err(StartError::Shard(format!(
-                    "a store that has jobs cannot become {}: their keys may belong to others; \
-                     take empty stores, or queues with new names, and let these jobs run out",
-                    self.text()
-                )));
-            }
-            // Where another program is first, its row stays.
-            store.commit(&[Change::Put(self.row()?)])?;
-            found = said(store)?;
+    /// Refuses a store that is another shard, or that has jobs and is none. Changes nothing.
+    pub(super) fn check(self, store: &mut dyn Store) -> Result<(), StartError> {
+        match said(store)? {
+            None if self.of == 1 => Ok(()),
+            None if is_empty(store)? || said(store)?.is_some() => Ok(()),
+            None => Err(StartError::Shard(format!(
+                "a store that has jobs or dead letters cannot become {}: their keys may belong to \
+                 others; take empty stores, or queues with new names, and let these jobs run out",
+                self.text()
+            ))),
+            Some(found) => self.compare(&found),
         }
-        let wanted = (self.of > 1).then(|| self.text());
-        if found == wanted {
+    }
+
+    /// Has a store say which shard it is, if it does not yet.
+    pub(super) fn mark(self, store: &mut dyn Store) -> Result<(), StartError> {
+        if self.of == 1 {
             return Ok(());
         }
-        let text = |said: Option<String>| said.unwrap_or_else(|| "a store by itself".to_owned());
+        // Where another program is first, its row stays.
+        store.commit(&[Change::Put(self.row()?)])?;
+        self.compare(&said(store)?.unwrap_or_else(|| "a store with a job by that key".to_owned()))
+    }
+
+    fn compare(self, found: &str) -> Result<(), StartError> {
+        if found == self.text() {
+            return Ok(());
+        }
         Err(StartError::Shard(format!(
-            "a store that is {} was opened as {}: start with all the stores that it belongs to, in \
-             the same order in every program",
-            text(found),
-            text(wanted)
+            "a store that is {found} was opened as {}: start with all the stores that it belongs \
+             to, in the same order in every program",
+            self.text()
         )))
     }
 
-    fn text(self) -> String {
-        format!("shard {} of {}", self.shard + 1, self.of)
+    /// As it is said in messages, and in the store.
+    pub(super) fn text(self) -> String {
+        match self.of {
+            1 => "a store by itself".to_owned(),
+            of => format!("shard {} of {of}", self.shard + 1),
+        }
+    }
+
+    /// Its part of what is divided among all: one at least.
+    pub(super) fn part(self, whole: usize) -> usize {
+        let rest = usize::from(self.shard < whole % self.of);
+        (whole / self.of + rest).max(1)
     }
 
     fn row(self) -> Result<Put, StartError> {
         Ok(Put {
             key: key()?,
-            kind: KIND.into(),
+            kind: SHARD.into(),
             payload: self.text().into_bytes(),
             policy: String::new(),
             when: When::At(Timestamp::MAX),
@@ -75,8 +97,15 @@ impl Place {
 
 /// What a store says that it is.
 fn said(store: &mut dyn Store) -> Result<Option<String>, StartError> {
-    let row = store.find(&key()?)?;
-    Ok(row.map(|row| String::from_utf8_lossy(&row.payload).into_owned()))
+    Ok(store.find(&key()?)?.and_then(|row| row.shard()))
+}
+
+/// Whether there is neither a job nor a dead letter.
+fn is_empty(store: &mut dyn Store) -> Result<bool, StoreError> {
+    let (mut rows, mut dead) = (0, 0);
+    store.scan(None, 1, &mut |_| rows += 1)?;
+    store.dead(None, 1, &mut |_| dead += 1)?;
+    Ok(rows + dead == 0)
 }
 
 fn key() -> Result<Key, StoreError> {
@@ -89,11 +118,28 @@ mod tests {
 
     /// Pinned: jobs lie in stores by this.
     #[test]
-    fn keys_stay_in_their_shards_and_are_spread() {
+    fn keys_stay_in_their_shards() {
         let of_five = ["", "a", "order-17", "order-18"].map(|key| shard_of(key.as_bytes(), 5));
-        assert_eq!(of_five, [2, 1, 3, 3]);
-        let mut counts = [0; 7];
-        (0..7_000).for_each(|n| counts[shard_of(format!("order-{n}").as_bytes(), 7)] += 1);
-        assert!(counts.iter().all(|count| (850..1_150).contains(count)), "{counts:?}");
+        assert_eq!(of_five, [2, 0, 1, 0]);
+    }
+
+    #[test]
+    fn keys_are_spread() {
+        let shapes: [fn(u32) -> String; 3] =
+            [|n| format!("order-{n}"), |n| format!("{n}/{n}"), |n| format!("{:08x}", n * 256)];
+        for of in 2..10 {
+            for shape in shapes {
+                let mut counts = vec![0; of];
+                (0..1_000 * of as u32).for_each(|n| counts[shard_of(shape(n).as_bytes(), of)] += 1);
+                assert!(counts.iter().all(|its| (850..1_150).contains(its)), "{of}: {counts:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_divided_is_neither_more_nor_less() {
+        let parts = |whole, of| (0..of).map(|shard| Place { shard, of }.part(whole)).collect();
+        let three: [Vec<usize>; 3] = [parts(256, 3), parts(3, 3), parts(1, 3)];
+        assert_eq!(three, [vec![86, 85, 85], vec![1; 3], vec![1; 3]]);
     }
 }

@@ -1,7 +1,7 @@
 //! What every thread schedules, cancels and moves jobs with.
 
 use super::Shared;
-use super::shard::shard_of;
+use super::shard::{is_reserved, shard_of};
 use crate::commit::{Commit, Then};
 use crate::error::Error;
 use crate::observe::Snapshot;
@@ -118,15 +118,20 @@ impl Timers {
         Ok(self.at(first.ok_or_else(none)?).repeat(Repeat::Cron { line, zone }))
     }
 
-    /// The store's clock, rounded down; of several stores the first one's.
+    /// The store's clock, rounded down; of several stores that of the first which answers.
     ///
     /// # Errors
     ///
     /// [`Error::Store`].
     pub fn now(&self) -> Result<Timestamp, Error> {
-        let mut store = self.shards[0].store.lock();
-        let next = store.claim(&Kinds::default(), 0, Duration::from_secs(1), &mut Vec::new())?;
-        Ok(next.now)
+        let (none, second, mut failed) = (Kinds::default(), Duration::from_secs(1), None);
+        for shard in &*self.shards {
+            match shard.store.lock().claim(&none, 0, second, &mut Vec::new()) {
+                Ok(next) => return Ok(next.now),
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        Err(failed.map_or(Error::Stopped, Error::from))
     }
 
     /// Cancels a job, and waits until that is durable.
@@ -255,6 +260,9 @@ impl Timers {
         change: Change,
         answer: fn(Outcome, &Key) -> Result<T, Error>,
     ) -> Commit<T> {
+        if is_reserved(key) {
+            return Commit::refused(key.clone(), Error::Absent(key.clone()));
+        }
         let (commit, promise) = Commit::new(key.clone(), answer);
         self.shard(key).queue_of_changes.put_patiently(change, Then::Tell(promise));
         commit

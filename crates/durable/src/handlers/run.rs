@@ -100,7 +100,8 @@ impl DurableRun<'_> {
     }
 
     /// The fencing token: a resource that refuses tokens lower than the highest it has seen is
-    /// touched by the newest run alone.
+    /// touched by the newest run alone. Tokens of one store can be compared, and those of one key;
+    /// each of [several stores](crate::Builder::start_shards) has its own.
     pub fn token(&self) -> Token {
         self.leased.token
     }

@@ -6,6 +6,7 @@ pub use policy::{Late, Missed};
 pub(crate) use policy::{Policy, Repeat};
 
 use crate::commit::Commit;
+use crate::drive::is_reserved;
 use crate::error::Error;
 use crate::store::{Change, InvalidKey, Key, Kind, Outcome, Put, Timestamp, When, is_kind};
 use crate::{MAX_PAYLOAD, Timers};
@@ -113,8 +114,12 @@ impl<'t> Plan<'t> {
                 payload.len()
             )));
         }
+        let key = self.key?.unwrap_or_else(made_key);
+        if is_reserved(&key) {
+            return Err(Error::Duplicate(key));
+        }
         Ok(Put {
-            key: self.key?.unwrap_or_else(made_key),
+            key,
             kind,
             payload,
             policy: self.policy.to_text(),

@@ -27,6 +27,17 @@ pub struct Entry {
     pub state: State,
 }
 
+/// The kind of the row by which a store says that it is one of several.
+pub(crate) const SHARD: &str = "wheelhouse-shard/1";
+
+impl Entry {
+    /// If this is no job, but the row by which a store of
+    /// [several](crate::Builder::start_shards) says which one it is: `shard 1 of 2`.
+    pub fn shard(&self) -> Option<String> {
+        (&*self.kind == SHARD).then(|| String::from_utf8_lossy(&self.payload).into_owned())
+    }
+}
+
 /// A worker's hold of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lease {

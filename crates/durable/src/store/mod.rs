@@ -54,6 +54,7 @@ pub mod rules;
 
 pub use change::{Again, Change, Outcome, Put, When};
 pub use clock::StoreClock;
+pub(crate) use entry::SHARD;
 pub use entry::{Dead, Entry, Lease, Leased, Next, State};
 pub use error::StoreError;
 pub(crate) use key::is_kind;

@@ -326,6 +326,7 @@ impl<W: ?Sized> Life<W> {
         if let Some(more) = &mut self.more {
             more.aside = None;
             more.extra = false;
+            more.stale = false;
             more.late = Duration::ZERO;
         }
     }

@@ -42,7 +42,7 @@ counters! {
     panicked,
     /// Runs that returned an error.
     failed,
-    /// Times that was [given up](crate::EventKind::GaveUp) which had failed.
+    /// Jobs whose last try failed: they were [given up](crate::EventKind::GaveUp).
     gave_up,
     /// Runs that took longer than they should.
     slow,

@@ -343,6 +343,8 @@ impl<W: Task + ?Sized> Core<W> {
         self.runs.begun += 1;
         self.counts.abandoned += 1;
         let slot = self.slots.get_mut(id.index)?;
+        // The turn is over: one that is paused has no timer until it is resumed.
+        slot.place = Place::Off(0);
         let deadline = slot.deadline;
         let life = slot.life().and_then(|life| self.lives.get_mut(life));
         let life = life.filter(|life| life.repeat.is_some());
@@ -351,6 +353,7 @@ impl<W: Task + ?Sized> Core<W> {
             let work = if let Some(Held::Work(work)) = taken.held { Some(work) } else { None };
             return Some(Leftover { work, info: taken.info });
         };
+        life.take_all_the_same();
         let work = life.work.take();
         let (work, info) = self.end_of_job(id, work, (deadline, now, now), false);
         Some(Leftover { work, info })

@@ -315,6 +315,40 @@ fn of_a_job_that_is_paused_a_run_now_begins_on_a_worker() {
 }
 
 #[test]
+fn a_run_now_that_its_executor_drops_leaves_the_job_paused() {
+    let (mut rig, held) = Rig::with_held_runs();
+    let log = Log::default();
+    let job = rig.timers.every(ms(100)).run(log.times()).unwrap();
+    job.pause().unwrap();
+    job.run_now().unwrap();
+    rig.play(10);
+    drop(held.one());
+    assert_eq!(job.status(), Status::Paused);
+    rig.play(500);
+    assert!(held.take().is_empty());
+    job.resume().unwrap();
+    rig.play(650);
+    held.one().run();
+    assert_eq!(log.take(), [650]);
+}
+
+/// The time that a rule named has passed in a pause, and then the run is moved: it takes place.
+#[test]
+fn a_run_of_a_rule_that_is_moved_after_a_pause_is_not_left_out() {
+    let tenths = |after: SystemTime| Some(after + ms(100));
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let job = rig.timers.on(tenths).times(1).run(log.times()).unwrap();
+    job.pause().unwrap();
+    rig.play(500);
+    rig.timers.pause();
+    job.resume().unwrap();
+    job.refresh(ms(1_000)).unwrap();
+    rig.timers.resume();
+    rig.play(5_000);
+    assert_eq!(log.take(), [1_500]);
+}
+
+#[test]
 fn a_pause_that_ends_before_a_run_now_begins_leaves_one_timer() {
     let (mut rig, held) = Rig::with_held_runs();
     let log = Log::default();

@@ -29,14 +29,20 @@ pub(super) struct Counts {
     pub(super) now: Timestamp,
     pub(super) kinds: BTreeMap<Kind, Count>,
     pub(super) total: Count,
+    /// Which of several stores it is.
+    pub(super) shard: Option<String>,
 }
 
 impl Counts {
     pub(super) fn new(now: Timestamp) -> Self {
-        Self { now, kinds: BTreeMap::new(), total: Count::default() }
+        Self { now, kinds: BTreeMap::new(), total: Count::default(), shard: None }
     }
 
     pub(super) fn add(&mut self, job: &Entry) {
+        if let Some(shard) = job.shard() {
+            self.shard = Some(shard);
+            return;
+        }
         // The name is copied once for each kind, and not for each job.
         if !self.kinds.contains_key(&job.kind) {
             self.kinds.insert(job.kind.clone(), Count::default());

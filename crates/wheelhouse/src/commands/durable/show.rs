@@ -28,6 +28,7 @@ pub(super) fn all(
                 "format": opened.format,
                 "bytes": opened.bytes,
                 "now": date(counts.now),
+                "shard": counts.shard,
                 "jobs": jobs.json(),
                 "dead": dead.json(),
             });
@@ -56,7 +57,8 @@ pub(super) fn all(
 /// What a person wants to know first.
 fn summary(counts: &Counts) -> String {
     let Count { due, first, lost, .. } = &counts.total;
-    let mut out = match first {
+    let mut out = counts.shard.as_ref().map_or_else(String::new, |shard| format!("{shard}\n"));
+    out += &match first {
         None => "no job waits\n".to_owned(),
         Some((at, key)) if *at <= counts.now => format!(
             "{} overdue; the oldest, {key}, could have begun {}\n",

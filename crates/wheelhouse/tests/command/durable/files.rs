@@ -6,6 +6,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::process::Stdio;
 use wheelhouse_durable::store::{State, Store};
+use wheelhouse_durable::{Durable, Handlers};
 use wheelhouse_store_sqlite::{SqliteStore, rusqlite::Connection};
 
 /// The bytes of a store's files, by name.
@@ -103,6 +104,18 @@ fn an_empty_store_is_no_error() {
     assert_eq!(succeeds(&["durable", "dump", &path]), "");
     assert_eq!(succeeds(&["durable", "dump", &path, "--dead"]), "");
     succeeds(&["durable", "verify", &path]);
+}
+
+#[test]
+fn one_of_several_stores_says_which_it_is_and_counts_no_job_for_that() {
+    let scratch = Scratch::new("durable-shards");
+    let paths = ["a.timers", "b.timers"].map(|name| scratch.path(name));
+    let stores = paths.each_ref().map(|path| SqliteStore::open(path).unwrap());
+    drop(Durable::builder(Handlers::new()).start_shards(stores).unwrap());
+    for (path, shard) in paths.iter().zip(["shard 1 of 2", "shard 2 of 2"]) {
+        let told = succeeds(&["durable", "inspect", path]);
+        assert!(told.contains(shard) && told.contains("no job waits"), "{told}");
+    }
 }
 
 #[test]
