@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Why a call did not do what it was asked for.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum Error {
     /// The key is empty or too long.
@@ -30,6 +30,13 @@ pub enum Error {
     Store(Arc<StoreError>),
     /// The timers have been stopped.
     Stopped,
+}
+
+/// As it is shown: a `main` that returns the error prints this, and the remedy is in the message.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl fmt::Display for Error {
@@ -79,7 +86,6 @@ impl From<StoreError> for Error {
 }
 
 /// Why timers could not be started.
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
     /// The kind is empty, longer than 255 bytes, or has control characters.
@@ -98,6 +104,13 @@ pub enum StartError {
     Thread(std::io::Error),
     /// The service with the workers could not be built.
     Service(wheelhouse_service::BuildError),
+}
+
+/// As it is shown: a `main` that returns the error prints this, and the remedy is in the message.
+impl fmt::Debug for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl fmt::Display for StartError {

@@ -2,13 +2,13 @@
 
 mod common;
 
-use common::{FaultyStore, KIND, MINUTE, World, millis, wait_until};
+use common::{FaultyStore, KIND, MINUTE, World, millis, secs, wait_until};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
-use wheelhouse_durable::{Error, Handlers, MAX_PAYLOAD};
+use wheelhouse_durable::{Durable, Error, Handlers, MAX_PAYLOAD};
 
 /// The smallest executor there is.
 fn block_on<F: Future>(future: F) -> F::Output {
@@ -29,6 +29,19 @@ fn block_on<F: Future>(future: F) -> F::Output {
 }
 
 /// What arrives while one commit runs is the next batch.
+/// A `main` that returns an error prints it by `Debug`.
+#[test]
+fn an_error_names_its_remedy_however_it_is_printed() {
+    let world = World::new();
+    let timers = world.start(Handlers::new());
+    timers.after(secs(9)).key("a").schedule_bytes(KIND, "").unwrap();
+    let twice = timers.after(secs(9)).key("a").schedule_bytes(KIND, "").unwrap_err();
+    assert_eq!(format!("{twice:?}"), twice.to_string());
+    assert!(twice.to_string().contains("by `keeping`"), "{twice}");
+    let none = Durable::builder(Handlers::new()).workers(0).start(world.store.clone());
+    assert!(format!("{:?}", none.unwrap_err()).contains("handlers need one at least"));
+}
+
 #[test]
 fn one_commit_serves_many() {
     let world = World::new();

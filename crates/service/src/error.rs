@@ -54,13 +54,13 @@ pub struct Rejected<J> {
 
 impl<J> fmt::Debug for Rejected<J> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rejected").field("reason", &self.reason).finish_non_exhaustive()
+        fmt::Debug::fmt(&self.reason, f)
     }
 }
 
 impl<J> fmt::Display for Rejected<J> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.reason.fmt(f)
+        fmt::Display::fmt(&self.reason, f)
     }
 }
 
@@ -74,7 +74,7 @@ const STOPPED: &str =
     "the service has been stopped or dropped: keep the `Service` for as long as jobs are to run";
 
 /// Why a job was not scheduled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
     /// A period of zero: it would run without end. For a single run there is
@@ -103,6 +103,13 @@ pub enum Reason {
     LimitReached(usize),
     /// The service has been stopped, or dropped: it is kept for as long as jobs are to run.
     Stopped,
+}
+
+/// As it is shown: a `main` that returns the error prints this, and the remedy is in the message.
+impl fmt::Debug for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl fmt::Display for Reason {
@@ -150,7 +157,7 @@ impl<J> From<Rejected<J>> for Reason {
 
 /// Why a job was not cancelled or moved. What it says is decided: a job that answers `Running` has
 /// begun its run, and one that was moved does not run before its new time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ChangeError {
     /// No job has the key: none ever had it, or the last run of the one that had has begun, or it
@@ -176,10 +183,20 @@ pub enum ChangeError {
     Overflow,
 }
 
+/// As it is shown: a `main` that returns the error prints this, and the remedy is in the message.
+impl fmt::Debug for ChangeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl fmt::Display for ChangeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::UnknownKey => "no job has this key",
+            Self::UnknownKey => {
+                "no job has this key: none was scheduled under it, or its last run has begun, or \
+                 it was cancelled"
+            }
             Self::Running => "the job is running",
             Self::Over => {
                 "the job is over: it has run, or was cancelled; schedule it `tracked` to know which"
@@ -195,7 +212,6 @@ impl fmt::Display for ChangeError {
 impl Error for ChangeError {}
 
 /// A configuration that no scheduler can have.
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum BuildError {
     /// A tick of zero, or of more than 584 years.
@@ -211,6 +227,13 @@ pub enum BuildError {
     Limit(usize),
     /// A thread could not be started.
     Thread(io::Error),
+}
+
+/// As it is shown: a `main` that returns the error prints this, and the remedy is in the message.
+impl fmt::Debug for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl fmt::Display for BuildError {

@@ -234,37 +234,40 @@ fn a_sound_store_passes() {
     assert!(checked.acked > 100 && checked.cancelled > 0 && checked.refused > 0, "{checked:?}");
 }
 
-fn is_found(fault: Fault, why: &str) {
+/// By one of these rules: which consequence comes first, the threads decide.
+fn is_found(fault: Fault, by: &[&str]) {
     let error = played(fault).expect_err("it is found");
-    assert!(error.contains(why), "{error}");
+    assert!(by.iter().any(|why| error.contains(why)), "{error}");
 }
 
 #[test]
 fn an_ack_that_compares_no_tokens_is_found() {
-    is_found(Fault::AckComparesNoTokens, "a newer one was out");
+    // It is accepted beside the newer token; or it ends the lease of another, and the next
+    // occurrence begins within that.
+    is_found(Fault::AckComparesNoTokens, &["a newer one was out", "leased until"]);
 }
 
 #[test]
 fn a_claim_that_moves_no_visibility_is_found() {
-    is_found(Fault::ClaimMovesNoVisibility, "leased until");
+    is_found(Fault::ClaimMovesNoVisibility, &["leased until"]);
 }
 
 #[test]
 fn jobs_that_are_lost_are_found() {
-    is_found(Fault::LosesJobs, "neither run nor been cancelled");
+    is_found(Fault::LosesJobs, &["neither run nor been cancelled"]);
 }
 
 #[test]
 fn tries_that_are_lost_are_found() {
-    is_found(Fault::LosesTries, "was not acked");
+    is_found(Fault::LosesTries, &["was not acked"]);
 }
 
 #[test]
 fn occurrences_that_are_lost_are_found() {
-    is_found(Fault::LosesOccurrences, "ended at occurrence 0 of 2");
+    is_found(Fault::LosesOccurrences, &["ended at occurrence 0 of 2"]);
 }
 
 #[test]
 fn a_job_that_is_early_is_found() {
-    is_found(Fault::Early, "due at");
+    is_found(Fault::Early, &["due at"]);
 }

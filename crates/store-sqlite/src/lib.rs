@@ -13,7 +13,8 @@
 //!     Ok(Next::Done)
 //! });
 //! let timers = Durable::open("orders.timers", handlers)?; // what is due since before runs now
-//! timers.after(Duration::from_secs(1_800)).key("order-17").schedule_bytes("expire/1", "")?;
+//! // A job that is there, since a start before, stays as it is.
+//! timers.after(Duration::from_secs(1_800)).keeping("order-17").schedule_bytes("expire/1", "")?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -179,7 +179,8 @@ impl Durable {
         Builder::new(handlers)
     }
 
-    /// Starts with the defaults of a [`Builder`].
+    /// Starts with the defaults of a [`Builder`]. On a SQLite file there is `Durable::open`, by the
+    /// trait `DurableExt` of `wheelhouse-store-sqlite`.
     ///
     /// # Errors
     ///

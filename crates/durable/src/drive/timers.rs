@@ -58,7 +58,8 @@ impl Timers {
     }
 
     /// Which of the stores that it was [started](crate::Builder::start_shards) with a key belongs
-    /// to, from 0: for changes that are committed in a transaction of yours.
+    /// to, from 0 (messages count from 1): for changes that are committed in a transaction of
+    /// yours.
     ///
     /// # Errors
     ///

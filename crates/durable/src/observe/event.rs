@@ -99,7 +99,11 @@ impl fmt::Display for Event {
                  this machine does not have: it waits",
             ),
             EventKind::UnknownKind(kind) => {
-                write!(f, "jobs of the kind '{kind}' are due, and there is no handler: they wait")
+                write!(
+                    f,
+                    "jobs of the kind '{kind}' are due and wait, as this program has no handler \
+                     for it: add one by `Handlers::on`, or leave them to another program"
+                )
             }
             EventKind::EndRefused(why) => {
                 write!(f, "has ended, which the store refuses, and is attempted again: {why}")

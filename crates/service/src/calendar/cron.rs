@@ -81,7 +81,7 @@ struct Times {
 
 /// A cron line that cannot be used. The message names it, as such lines often come from a file with
 /// others.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CronError {
     /// It cannot be understood.
@@ -372,6 +372,13 @@ impl Times {
 const FIELDS: &str = "five fields: minute 0-59, hour 0-23, day 1-31, month 1-12 or JAN-DEC, \
                       weekday 0-7 or SUN-SAT, as in '0 9 * * MON'; six with seconds in front; \
                       seven with seconds in front and a year behind";
+
+/// As it is shown: a `main` that returns the error prints this, and the remedy is in the message.
+impl fmt::Debug for CronError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
 
 impl fmt::Display for CronError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

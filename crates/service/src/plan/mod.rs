@@ -156,7 +156,8 @@ macro_rules! common_methods {
         }
 
         /// Tries runs that fail again: those that return an [error](Self::try_run), panic, or reach
-        /// their [limit](Self::limit). What is to run once, and is no `try_run`, has no second try.
+        /// their [limit](Self::limit). A job that is to run once is tried again only if it is
+        /// scheduled by `try_run` or `try_run_async`: by `run` its closure is used up.
         ///
         /// Until a try succeeds or the last has failed, the job is not over and keeps its key. A
         /// periodic job keeps its schedule: if its next run is due before another try is, that is

@@ -72,6 +72,18 @@ fn an_empty_key_is_refused() {
     assert!(rig.timers.is_empty() && rig.timers.keys().is_empty());
 }
 
+/// A `main` that returns an error prints it by `Debug`.
+#[test]
+fn an_error_names_its_remedy_however_it_is_printed() {
+    let rig = Rig::new();
+    rig.timers.after(ms(10)).key("a").run(|_| ()).unwrap();
+    let twice = rig.timers.after(ms(10)).key("a").run(|_| ()).unwrap_err();
+    assert_eq!(format!("{twice:?}"), twice.to_string());
+    assert!(twice.to_string().contains("schedule by `replacing`"), "{twice}");
+    let missing = rig.timers.cancel("b").unwrap_err();
+    assert!(format!("{missing:?}").contains("no job has this key"), "{missing:?}");
+}
+
 #[test]
 fn a_job_replaces_another_on_request() {
     let (mut rig, log) = (Rig::new(), Log::default());

@@ -100,9 +100,18 @@ fn step(rig: &mut Rig, job: &mut Job, kept: &mut Vec<DueRun>, random: &mut Rando
         2 => handle.pause(),
         3 | 4 => handle.resume(),
         5 => handle.run_now().map(|()| job.told.moved(ANY)),
-        6 => Ok(rig.timers.pause()),
-        7 => Ok(rig.timers.resume()),
-        8 => Ok(job.told.next.store(random.below(5), Ordering::SeqCst)),
+        6 => {
+            rig.timers.pause();
+            Ok(())
+        }
+        7 => {
+            rig.timers.resume();
+            Ok(())
+        }
+        8 => {
+            job.told.next.store(random.below(5), Ordering::SeqCst);
+            Ok(())
+        }
         9 if random.below(4) == 0 => {
             job.is_gone = true;
             handle.cancel().map(drop)
