@@ -10,7 +10,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::time::{Duration, Instant};
 use tokio::runtime::{self, Handle, Runtime};
 use tokio::task::JoinHandle;
-use tokio_postgres::Client;
+use tokio_postgres::{Client, Transaction};
 use wheelhouse_durable::store::StoreError;
 
 /// The format that this version writes.
@@ -85,7 +85,7 @@ impl Session {
             let connect = async {
                 let mut open = connect(&self.settings).await?;
                 if !self.settings.only_reads {
-                    let transaction = open.client.transaction().await.map_err(store_error)?;
+                    let transaction = one_after_the_other(&mut open.client).await?;
                     begin_with_the_clock(transaction.client()).await?;
                     transaction.commit().await.map_err(store_error)?;
                 }
@@ -168,8 +168,7 @@ async fn begin(client: &mut Client, settings: &Builder) -> Result<u32, StoreErro
         }
         return format(client).await;
     }
-    let transaction = client.transaction().await.map_err(store_error)?;
-    transaction.batch_execute(ONE_AFTER_THE_OTHER).await.map_err(store_error)?;
+    let transaction = one_after_the_other(client).await?;
     let there = "SELECT to_regclass('wheelhouse.meta') IS NULL";
     let row = transaction.query_one(there, &[]).await.map_err(store_error)?;
     if row.try_get(0).map_err(store_error)? {
@@ -182,16 +181,19 @@ async fn begin(client: &mut Client, settings: &Builder) -> Result<u32, StoreErro
     Ok(format)
 }
 
-/// Has programs that start or connect again do so one after the other, until the end of the
-/// transaction.
-const ONE_AFTER_THE_OTHER: &str = "SELECT pg_advisory_xact_lock(7527324912357204588)";
+/// A transaction that programs which start or connect again have one after the other.
+async fn one_after_the_other(client: &mut Client) -> Result<Transaction<'_>, StoreError> {
+    let transaction = client.transaction().await.map_err(store_error)?;
+    let lock = "SELECT pg_advisory_xact_lock(7527324912357204588)";
+    transaction.batch_execute(lock).await.map_err(store_error)?;
+    Ok(transaction)
+}
 
 /// Lets numbers go on from the server's microseconds, so that tokens grow even if the database was
-/// restored from an old copy: also while programs run, which connect again then. Within a
-/// transaction: of two that do so at once, the one that read the clock first would else set the
-/// numbers back behind what the other has drawn.
+/// restored from an old copy: also while programs run, which connect again then. [One after the
+/// other](one_after_the_other): of two at once, the one that read the clock first would else set
+/// the numbers back behind what the other has drawn.
 async fn begin_with_the_clock(client: &Client) -> Result<(), StoreError> {
-    client.batch_execute(ONE_AFTER_THE_OTHER).await.map_err(store_error)?;
     let numbers = "SELECT setval('wheelhouse.number', micros) FROM wheelhouse.number,
                    (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS micros)
                    AS clock WHERE last_value < micros";
