@@ -73,6 +73,20 @@ const TOO_FAR: &str = "a time too far away to be named: at most 584 years from t
 const STOPPED: &str =
     "the service has been stopped or dropped: keep the `Service` for as long as jobs are to run";
 
+/// `Debug` that is `Display`: a `main` that returns the error prints it by `Debug`, and the message
+/// has the remedy.
+macro_rules! debug_as_shown {
+    ($error:ty) => {
+        impl std::fmt::Debug for $error {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(self, f)
+            }
+        }
+    };
+}
+#[cfg(feature = "cron")]
+pub(crate) use debug_as_shown;
+
 /// Why a job was not scheduled.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -105,12 +119,7 @@ pub enum Reason {
     Stopped,
 }
 
-/// As it is shown: a `main` that returns the error prints this, and the remedy is in the message.
-impl fmt::Debug for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+debug_as_shown!(Reason);
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -183,12 +192,7 @@ pub enum ChangeError {
     Overflow,
 }
 
-/// As it is shown: a `main` that returns the error prints this, and the remedy is in the message.
-impl fmt::Debug for ChangeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+debug_as_shown!(ChangeError);
 
 impl fmt::Display for ChangeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -229,12 +233,7 @@ pub enum BuildError {
     Thread(io::Error),
 }
 
-/// As it is shown: a `main` that returns the error prints this, and the remedy is in the message.
-impl fmt::Debug for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+debug_as_shown!(BuildError);
 
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -373,12 +373,7 @@ const FIELDS: &str = "five fields: minute 0-59, hour 0-23, day 1-31, month 1-12 
                       weekday 0-7 or SUN-SAT, as in '0 9 * * MON'; six with seconds in front; \
                       seven with seconds in front and a year behind";
 
-/// As it is shown: a `main` that returns the error prints this, and the remedy is in the message.
-impl fmt::Debug for CronError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+crate::error::debug_as_shown!(CronError);
 
 impl fmt::Display for CronError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
