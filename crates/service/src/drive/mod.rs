@@ -147,7 +147,7 @@ impl Driver {
         }));
     }
 
-    /// See [`Scheduler::next_wakeup`].
+    /// When there may be something to do again; from here on it is woken for what is due before.
     fn next_wakeup(&self) -> Option<Moment> {
         let house = self.timers.house();
         let watch = self.watch_runs();

@@ -115,6 +115,7 @@ impl Scheduler {
     /// a wheel may only have to move timers closer, a job may have been moved to a later time, or
     /// it is looked whether a run takes too long.
     pub fn next_wakeup(&self) -> Option<Moment> {
+        self.driver.timers.house().find_next();
         self.driver.next_wakeup()
     }
 

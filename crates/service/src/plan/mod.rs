@@ -37,6 +37,13 @@ struct Options<'h> {
     handle: &'h Handle,
     /// `None` if it is too far away to be named.
     first: Option<Due>,
+    /// In a box, so that a plan which has none is small and is seen at a glance.
+    extras: Option<Box<Extras>>,
+}
+
+/// What few plans have.
+#[derive(Default)]
+struct Extras {
     name: Option<Arc<str>>,
     key: Option<Key>,
     replace: bool,
@@ -47,46 +54,40 @@ struct Options<'h> {
     more: Option<Box<More>>,
 }
 
-impl<'h> Options<'h> {
-    fn new(handle: &'h Handle, first: Option<Due>) -> Self {
-        Self {
-            handle,
-            first,
-            name: None,
-            key: None,
-            replace: false,
-            tracked: false,
-            slack: None,
-            limit: None,
-            more: None,
-        }
-    }
-
-    fn key(&mut self, key: Key, replace: bool) {
-        self.key = Some(key);
-        self.replace = replace;
-    }
-
-    /// Whether it has nothing but a deadline.
-    #[inline]
-    fn is_plain(&self) -> bool {
+impl Extras {
+    /// Whether there is nothing that the job is to keep.
+    fn are_none(&self) -> bool {
         let unnamed = self.name.is_none() && self.key.is_none();
         unnamed && self.slack.is_none() && !self.tracked && self.more.is_none()
     }
+}
+
+impl<'h> Options<'h> {
+    #[inline]
+    fn new(handle: &'h Handle, first: Option<Due>) -> Self {
+        Self { handle, first, extras: None }
+    }
+
+    fn extras(&mut self) -> &mut Extras {
+        self.extras.get_or_insert_default()
+    }
 
     fn more(&mut self) -> &mut More {
-        self.more.get_or_insert_default()
+        self.extras().more.get_or_insert_default()
     }
 
     fn ticks(&self) -> Ticks {
         let ticks = self.handle.ticks();
-        self.slack.map_or(ticks, |slack| ticks.with_slack(slack))
+        let slack = self.extras.as_ref().and_then(|extras| extras.slack);
+        slack.map_or(ticks, |slack| ticks.with_slack(slack))
     }
 
     fn check(self, repeat: Option<Repeat>) -> Result<Plan, Reason> {
         let ticks = self.ticks();
-        let plain = self.is_plain();
-        let Self { mut first, name, key, replace, mut more, .. } = self;
+        let Self { handle, mut first, extras } = self;
+        let extras = extras.map_or_else(Extras::default, |extras| *extras);
+        let plain = extras.are_none();
+        let Extras { name, key, replace, mut more, .. } = extras;
         if let Some(more) = &mut more {
             more.late = more.draw();
             first = first.map(|first| first.later(more.late));
@@ -95,7 +96,7 @@ impl<'h> Options<'h> {
             return Err(Reason::EmptyKey);
         }
         let is_async = more.as_ref().is_some_and(|more| more.is_async);
-        if is_async && matches!(self.handle.shared().futures, Futures::Refused) {
+        if is_async && matches!(handle.shared().futures, Futures::Refused) {
             return Err(Reason::NoExecutor);
         }
         let due = first.filter(|first| ticks.reaches(first.deadline)).ok_or(Reason::Overflow)?;
@@ -123,7 +124,7 @@ macro_rules! common_methods {
     () => {
         /// Gives the job a name, for messages and for those who get it back.
         pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
-            self.options.name = Some(name.into());
+            self.options.extras().name = Some(name.into());
             self
         }
 
@@ -135,7 +136,8 @@ macro_rules! common_methods {
         /// what is stored elsewhere under the same key compares [`JobHandle::number`] first, or he
         /// removes what belongs to the next job; the example `session_store` does.
         pub fn key(mut self, key: impl Into<Key>) -> Self {
-            self.options.key(key.into(), false);
+            let extras = self.options.extras();
+            (extras.key, extras.replace) = (Some(key.into()), false);
             self
         }
 
@@ -143,7 +145,8 @@ macro_rules! common_methods {
         /// running, its run goes on. While both exist, which is for an instant, both count for
         /// [`max_jobs`](crate::Builder::max_jobs).
         pub fn replacing(mut self, key: impl Into<Key>) -> Self {
-            self.options.key(key.into(), true);
+            let extras = self.options.extras();
+            (extras.key, extras.replace) = (Some(key.into()), true);
             self
         }
 
@@ -151,7 +154,7 @@ macro_rules! common_methods {
         /// close together: deadlines are rounded up to whole multiples of this. In place of that of
         /// the [service](crate::Builder::slack).
         pub fn slack(mut self, slack: Duration) -> Self {
-            self.options.slack = Some(slack);
+            self.options.extras().slack = Some(slack);
             self
         }
 
@@ -171,7 +174,7 @@ macro_rules! common_methods {
         /// The runs are futures; how long each may take.
         pub(crate) fn be_async(&mut self) -> Option<Duration> {
             self.options.more().is_async = true;
-            self.options.limit
+            self.options.extras().limit
         }
 
         /// Has runs begin only when the group has a place for them, see [`Group`].
@@ -184,7 +187,7 @@ macro_rules! common_methods {
         /// and that is [reported](crate::EventKind::TimedOut). A closure cannot be interrupted, and
         /// takes no notice. While the service is being stopped the limit does not hold.
         pub fn limit(mut self, limit: Duration) -> Self {
-            self.options.limit = Some(limit);
+            self.options.extras().limit = Some(limit);
             self
         }
     };

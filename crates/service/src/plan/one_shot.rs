@@ -27,7 +27,7 @@ impl<'h> OneShot<'h> {
     /// Has its handles know how it ended, as those of a job with a name, a key or several runs do
     /// anyhow. See [`JobHandle`]. Costs some 200 bytes and an allocation.
     pub fn tracked(mut self) -> Self {
-        self.options.tracked = true;
+        self.options.extras().tracked = true;
         self
     }
 
@@ -92,21 +92,29 @@ impl<'h> OneShot<'h> {
         self.tracked().schedule(work)
     }
 
+    #[inline]
     pub(crate) fn schedule<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
         let shard = self.options.handle.house().here();
         self.schedule_in(shard, work)
     }
 
+    #[inline]
     pub(crate) fn schedule_in<W: Work>(
         self,
         shard: u32,
         work: W,
     ) -> Result<JobHandle, (Reason, W)> {
-        let handle = self.options.handle;
         match self.plain_deadline() {
-            Some(deadline) => handle.schedule_plain(shard, deadline, work),
-            None => handle.schedule_in(shard, self.options.check(None), work),
+            Some(deadline) => self.options.handle.schedule_plain(shard, deadline, work),
+            None => self.schedule_any(shard, work),
         }
+    }
+
+    /// Not with the others, so that those stay short where they are inlined.
+    #[inline(never)]
+    fn schedule_any<W: Work>(self, shard: u32, work: W) -> Result<JobHandle, (Reason, W)> {
+        let handle = self.options.handle;
+        handle.schedule_in(shard, self.options.check(None), work)
     }
 
     /// If it has nothing but a deadline, and that has a tick.
@@ -114,6 +122,6 @@ impl<'h> OneShot<'h> {
     fn plain_deadline(&self) -> Option<Moment> {
         let Some(Due { deadline, wall: None }) = self.options.first else { return None };
         let reaches = self.options.handle.ticks().reaches(deadline);
-        (reaches && self.options.is_plain()).then_some(deadline)
+        (reaches && self.options.extras.is_none()).then_some(deadline)
     }
 }

@@ -48,7 +48,7 @@ pub struct Periodic<'h> {
 impl<'h> Periodic<'h> {
     pub(crate) fn new(handle: &'h Handle, period: Duration, first: Option<Moment>) -> Self {
         let mut options = Options::new(handle, first.map(Due::at));
-        options.slack = handle.ticks().has_no_slack().then(|| slack_of(period));
+        options.extras().slack = handle.ticks().has_no_slack().then(|| slack_of(period));
         Self { options, period, times: None, pace: Pace::Rate(Missed::default()) }
     }
 
@@ -81,12 +81,13 @@ impl<'h> Periodic<'h> {
     pub(crate) fn by_rule(mut self) -> Self {
         self.options.more().by_rule = true;
         // Its period is that at which the wall clock is looked at.
-        self.options.slack = None;
+        self.options.extras().slack = None;
         self
     }
 
     pub(crate) fn jitter_of(&self) -> Duration {
-        self.options.more.as_ref().map_or(Duration::ZERO, |more| more.jitter)
+        let more = self.options.extras.as_ref().and_then(|extras| extras.more.as_ref());
+        more.map_or(Duration::ZERO, |more| more.jitter)
     }
 
     /// Ends the job after so many runs.
@@ -219,7 +220,7 @@ impl<'h> Periodic<'h> {
     /// The first deadline and what follows it, for those who count the periods themselves.
     pub(crate) fn checked(mut self) -> Result<(Moment, Repeat, Ticks), Reason> {
         let repeat = self.repeat(false)?;
-        self.options.more = None;
+        self.options.extras().more = None;
         let ticks = self.options.ticks();
         Ok((self.options.check(None)?.due.deadline, repeat, ticks))
     }

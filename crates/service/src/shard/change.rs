@@ -7,7 +7,6 @@ use crate::ChangeError;
 use crate::job::{Ending, Id, Life};
 use crate::time::{Due, Moment};
 use std::sync::atomic::Ordering;
-use wheelhouse_core::Tick;
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
 impl<W: Task + ?Sized> Core<W> {
@@ -27,9 +26,7 @@ impl<W: Task + ?Sized> Core<W> {
             }
             return Err(ChangeError::Running);
         }
-        let taken = self.take(id.index, ending);
-        self.raise_next();
-        taken.ok_or(ChangeError::Over)
+        self.take(id.index, ending).ok_or(ChangeError::Over)
     }
 
     /// Takes a job out that is over, with its timer.
@@ -61,12 +58,6 @@ impl<W: Task + ?Sized> Core<W> {
             }
         };
         Some(Taken { id: Id { number, index, shard: self.shard() }, deadline, info, held })
-    }
-
-    /// What was due first may be gone.
-    #[inline]
-    pub(super) fn raise_next(&mut self) {
-        self.next = self.next.max(self.wheel.next_wakeup().unwrap_or(Tick::MAX));
     }
 
     /// Moves the next run. To a later time that writes the deadline and no more: a timer that fires
@@ -142,7 +133,6 @@ impl<W: Task + ?Sized> Core<W> {
         let waiting: Vec<_> = waiting.map(|(index, _)| index).collect();
         let taken =
             waiting.into_iter().filter_map(|index| self.take(index, Ending::Stopped)).collect();
-        self.raise_next();
         let empty = || -> Box<dyn Wheel> { Box::new(HierarchicalWheel::new()) };
         (taken, (stage == Stage::Over).then(|| std::mem::replace(&mut self.wheel, empty())))
     }

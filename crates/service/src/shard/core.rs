@@ -137,7 +137,7 @@ pub(crate) struct Core<W: Task + ?Sized> {
     pub(super) lives: Arena<Life<W>>,
     pub(super) wakers: Arena<Waker>,
     pub(super) slabs: Slabs<W>,
-    /// Nothing is due before this tick.
+    /// Nothing is due before this tick. What was due then may be cancelled.
     pub(super) next: Tick,
     pub(super) stage: Stage,
     /// Of how many shards which one this is: their numbers alternate, so that they need not agree

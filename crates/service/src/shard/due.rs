@@ -38,8 +38,15 @@ impl<W: Task + ?Sized> Core<W> {
                 return None;
             }
         }
-        self.next = self.wheel.next_wakeup().unwrap_or(Tick::MAX);
+        self.find_next();
         None
+    }
+
+    /// Finds out what is due first. A cancellation leaves `next` as it is, so that of timeouts that
+    /// are set and cancelled in turn not each is the first, for which the driver is woken: instead
+    /// it wakes up once, when the first of them would have been due, and comes here.
+    pub(super) fn find_next(&mut self) {
+        self.next = self.wheel.next_wakeup().unwrap_or(Tick::MAX);
     }
 
     /// Begins the run of a job whose timer has fired, if it is plain, due, for the driving thread,

@@ -55,7 +55,6 @@ impl<W: Task + ?Sized> Core<W> {
             // A run that waits for a worker has lost its turn by that.
             if let Place::Wheel(timer) = std::mem::replace(&mut slot.place, Place::Off(0)) {
                 self.wheel.cancel(timer);
-                self.raise_next();
             }
         }
         Ok(())

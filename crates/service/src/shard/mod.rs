@@ -321,7 +321,12 @@ impl<W: Task + ?Sized> House<W> {
         (first.0 <= by && first.0 != Tick::MAX).then_some((first.1, second.min(by)))
     }
 
-    /// When something is due first, if anything is.
+    /// Has each shard find out what is due first there.
+    pub(crate) fn find_next(&self) {
+        self.with_all(Core::find_next);
+    }
+
+    /// When something is due first, if anything is: see [`find_next`](Self::find_next).
     pub(crate) fn next_due(&self) -> Option<Moment> {
         let next = self.shards.iter().map(|shard| shard.next.load(Ordering::SeqCst)).min();
         next.filter(|next| *next != Tick::MAX).map(|next| self.ticks.instant(next))

@@ -27,10 +27,7 @@ impl<W: Task + ?Sized> Core<W> {
                 }
             }
         }
-        let taken = endless.into_iter().filter_map(|index| self.take(index, Ending::Stopped));
-        let taken = taken.collect();
-        self.raise_next();
-        taken
+        endless.into_iter().filter_map(|index| self.take(index, Ending::Stopped)).collect()
     }
 
     /// How many jobs are not over; what tasks wait for is none.
