@@ -116,7 +116,16 @@ impl JobHandle {
     /// [`Stopped`](ChangeError::Stopped): it was over.
     #[inline]
     pub fn cancel(&self) -> Result<Job, ChangeError> {
-        self.end_as(Ending::Cancelled)
+        let plain = self.info.is_none().then(|| self.cancel_plain()).flatten();
+        plain.map_or_else(|| self.end_as(Ending::Cancelled), Ok)
+    }
+
+    /// Cancels a job that is no more than a closure, if it waits for its time.
+    #[inline]
+    fn cancel_plain(&self) -> Option<Job> {
+        let cancelled = self.house().with(self.id.shard, |core| core.cancel_plain(self.id));
+        let (deadline, work) = cancelled?;
+        Some(Job { handle: self.clone(), deadline, held: Some(Held::Work(work)) })
     }
 
     /// Moves the next run to `delay` from now, earlier or later. Those that follow it follow from
@@ -223,7 +232,6 @@ impl JobHandle {
     }
 
     /// Ends the job, cancelled or finished.
-    #[inline]
     pub(crate) fn end_as(&self, ending: Ending) -> Result<Job, ChangeError> {
         match self.house().end_as(self.id, ending) {
             Ok(taken) => Ok(Job::new(Arc::clone(&self.anchor), taken)),

@@ -2,7 +2,7 @@
 
 use super::Options;
 use crate::future_work::{Async, Each, Once};
-use crate::handle::{Run, Work};
+use crate::handle::{Handle, Run, Work};
 use crate::job::{Backoff, Group, Key};
 use crate::job_handle::JobHandle;
 use crate::time::{Due, Moment};
@@ -36,6 +36,7 @@ impl<'h> OneShot<'h> {
     /// # Errors
     ///
     /// [`Rejected`], with the closure in it: see [`Reason`].
+    #[inline]
     pub fn run<F>(self, function: F) -> Result<JobHandle, Rejected<F>>
     where
         F: FnOnce(&Run<'_>) + Send + 'static,
@@ -79,10 +80,12 @@ impl<'h> OneShot<'h> {
         sender: &Sender<T>,
         value: T,
     ) -> Result<JobHandle, Rejected<T>> {
-        let (work, handle) = (SendOnce { sender: sender.clone(), value }, self.options.handle);
-        let scheduled = match self.plain_deadline() {
-            Some(deadline) => handle.schedule_brief(handle.house().here(), deadline, work),
-            None => self.schedule(work),
+        let work = SendOnce { sender: sender.clone(), value };
+        let scheduled = match self.plain() {
+            Ok((handle, deadline)) => {
+                handle.schedule_brief(handle.house().here(), deadline, work)
+            }
+            Err(plan) => plan.schedule(work),
         };
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value })
     }
@@ -104,9 +107,9 @@ impl<'h> OneShot<'h> {
         shard: u32,
         work: W,
     ) -> Result<JobHandle, (Reason, W)> {
-        match self.plain_deadline() {
-            Some(deadline) => self.options.handle.schedule_plain(shard, deadline, work),
-            None => self.schedule_any(shard, work),
+        match self.plain() {
+            Ok((handle, deadline)) => handle.schedule_plain(shard, deadline, work),
+            Err(plan) => plan.schedule_any(shard, work),
         }
     }
 
@@ -117,11 +120,16 @@ impl<'h> OneShot<'h> {
         handle.schedule_in(shard, self.options.check(None), work)
     }
 
-    /// If it has nothing but a deadline, and that has a tick.
+    /// Its deadline, if it has nothing else, and that has a tick.
     #[inline]
-    fn plain_deadline(&self) -> Option<Moment> {
-        let Some(Due { deadline, wall: None }) = self.options.first else { return None };
-        let reaches = self.options.handle.ticks().reaches(deadline);
-        (reaches && self.options.extras.is_none()).then_some(deadline)
+    fn plain(self) -> Result<(&'h Handle, Moment), Self> {
+        match self.options {
+            Options { handle, first: Some(Due { deadline, wall: None }), extras: None }
+                if handle.ticks().reaches(deadline) =>
+            {
+                Ok((handle, deadline))
+            }
+            options => Err(Self { options }),
+        }
     }
 }

@@ -59,17 +59,20 @@ impl Handle {
     }
 
     /// The same for what most jobs are, by the shortest way. The deadline is one that has a tick.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn schedule_plain<W: Work>(
         &self,
         shard: u32,
         deadline: Moment,
         work: W,
     ) -> Result<JobHandle, (Reason, W)> {
-        let scheduled = self.house().schedule_plain(shard, deadline, Box::new(work));
-        match scheduled {
-            Ok(id) => Ok(self.job_handle(id, None)),
-            Err((reason, work)) => Err(self.rejected(shard, reason, unboxed(work))),
+        let anchor = self.anchor(shard);
+        match anchor.house.schedule_plain(shard, deadline, Box::new(work)) {
+            Ok(id) => Ok(JobHandle::new(Arc::clone(anchor), id, None)),
+            Err(refused) => {
+                let (reason, work) = *refused;
+                Err(self.rejected(shard, reason, unboxed(work)))
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use std::mem::replace;
 /// A power of two, so that a place is a shift and a mask.
 const SEGMENT: usize = 1024;
 
-/// The end of the list.
+/// The end of the list: no place has this index.
 const NONE: u32 = u32::MAX;
 
 /// An array of values under indices that are used again: the last that was freed first, as it is in
@@ -43,32 +43,31 @@ impl<T> Arena<T> {
         (full + self.segments.last().map_or(0, Vec::len)) as u32
     }
 
-    /// Where the next value will be put.
-    #[inline]
-    pub(crate) fn next_index(&self) -> u32 {
-        if self.free != NONE {
-            return self.free;
-        }
-        // No more than 2^31 jobs are admitted.
-        self.places()
-    }
-
-    /// Puts a value there.
+    /// Puts a value at a free place.
     #[inline]
     pub(crate) fn insert(&mut self, value: T) -> u32 {
-        let index = self.next_index();
-        self.len += 1;
-        if self.free == NONE {
-            self.push(value);
-        } else if let Some(place) = self.place(index)
+        self.insert_with(|_| value)
+    }
+
+    /// The same for a value that knows its index.
+    #[inline]
+    pub(crate) fn insert_with(&mut self, value: impl FnOnce(u32) -> T) -> u32 {
+        let mut index = self.free;
+        if let Some(place) = self.place(index)
             && let Place::Free(next) = *place
         {
-            *place = Place::Used(value);
+            *place = Place::Used(value(index));
             self.free = next;
+        } else {
+            // No more than 2^31 jobs are admitted.
+            index = self.places();
+            self.push(value(index));
         }
+        self.len += 1;
         index
     }
 
+    #[cold]
     fn push(&mut self, value: T) {
         match self.segments.last_mut() {
             Some(last) if last.len() < SEGMENT => last.push(Place::Used(value)),
@@ -135,12 +134,13 @@ mod tests {
     fn places_are_used_again_and_values_stay_where_they_are() {
         let mut arena = Arena::default();
         for n in 0..3 * SEGMENT as u32 {
-            assert_eq!((arena.next_index(), arena.insert(n)), (n, n));
+            assert_eq!((arena.places(), arena.insert(n)), (n, n));
         }
         let first: *const u32 = arena.get(0).unwrap();
         assert_eq!((arena.remove(5), arena.remove(5), arena.get(5)), (Some(5), None, None));
         assert_eq!(arena.remove(2000), Some(2000));
-        assert_eq!((arena.insert(7), arena.insert(8), arena.len()), (2000, 5, 3 * SEGMENT));
+        assert_eq!((arena.insert(7), arena.insert_with(|at| at + 3)), (2000, 5));
+        assert_eq!(arena.len(), 3 * SEGMENT);
         assert_eq!((arena.get(5).copied(), arena.get_mut(2000)), (Some(8), Some(&mut 7)));
         assert_eq!((arena.insert(9), arena.get(1 << 20)), (3 * SEGMENT as u32, None));
         assert!(std::ptr::eq(first, arena.get(0).unwrap()));

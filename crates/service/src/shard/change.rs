@@ -10,6 +10,21 @@ use std::sync::atomic::Ordering;
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
 impl<W: Task + ?Sized> Core<W> {
+    /// Cancels a job that is no more than work in a box and waits for its time, as most do that are
+    /// cancelled: what [`end_as`](Self::end_as) does, by the shortest way. Its deadline, and the
+    /// work.
+    #[inline]
+    pub(crate) fn cancel_plain(&mut self, id: Id) -> Option<(Moment, Box<W>)> {
+        let slot = self.slots.get(id.index).filter(|slot| slot.number == id.number)?;
+        let (Place::Wheel(timer), Body::Plain(_)) = (slot.place, &slot.body) else { return None };
+        self.wheel.cancel(timer);
+        let Slot { deadline, body: Body::Plain(work), .. } = self.slots.remove(id.index)? else {
+            return None;
+        };
+        self.count_end(Ending::Cancelled);
+        Some((deadline, work))
+    }
+
     /// Ends a job: it was cancelled, or is finished as one of its runs says. The answer of a
     /// running job is `Running`, and no run follows.
     #[inline]
@@ -36,14 +51,7 @@ impl<W: Task + ?Sized> Core<W> {
         if let Place::Wheel(timer) = place {
             self.wheel.cancel(timer);
         }
-        match ending {
-            Ending::Finished => self.counts.finished += 1,
-            Ending::Cancelled => self.counts.cancelled += 1,
-            Ending::Stopped => self.counts.stopped += 1,
-        }
-        if let Some(room) = &self.room {
-            room.fetch_sub(1, Ordering::Relaxed);
-        }
+        self.count_end(ending);
         let (info, held) = match body {
             Body::Plain(work) => (None, Some(Held::Work(work))),
             Body::Other(Other::InSlab(slab, place)) => {
@@ -58,6 +66,18 @@ impl<W: Task + ?Sized> Core<W> {
             }
         };
         Some(Taken { id: Id { number, index, shard: self.shard() }, deadline, info, held })
+    }
+
+    #[inline]
+    fn count_end(&mut self, ending: Ending) {
+        match ending {
+            Ending::Finished => self.counts.finished += 1,
+            Ending::Cancelled => self.counts.cancelled += 1,
+            Ending::Stopped => self.counts.stopped += 1,
+        }
+        if let Some(room) = &self.room {
+            room.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 
     /// Moves the next run. To a later time that writes the deadline and no more: a timer that fires

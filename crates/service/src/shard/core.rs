@@ -220,10 +220,7 @@ impl<W: Task + ?Sized> Core<W> {
         if self.stage != Stage::Open {
             return Err(work);
         }
-        let place = self.start_timer(self.slots.next_index(), self.ticks.not_before(deadline));
-        let number = self.next_number();
-        let index = self.slots.insert(Slot { number, deadline, place, body: Body::Plain(work) });
-        Ok(Id { number, index, shard: self.shard })
+        Ok(self.put(deadline, self.ticks.not_before(deadline), Body::Plain(work)))
     }
 
     /// The same for work that `put` puts into a slab.
@@ -239,17 +236,22 @@ impl<W: Task + ?Sized> Core<W> {
         }
         let (slab, its_place) = put(&mut self.slabs, work).map_err(|work| (None, work))?;
         let body = Body::Other(Other::InSlab(slab, its_place));
-        let place = self.start_timer(self.slots.next_index(), self.ticks.not_before(deadline));
-        let number = self.next_number();
-        let index = self.slots.insert(Slot { number, deadline, place, body });
-        Ok(Id { number, index, shard: self.shard })
+        Ok(self.put(deadline, self.ticks.not_before(deadline), body))
     }
 
+    /// Puts a job in, with a timer for this tick.
     #[inline]
-    fn next_number(&mut self) -> NonZeroU64 {
+    fn put(&mut self, deadline: Moment, tick: Tick, body: Body<W>) -> Id {
         let number = self.counts.scheduled * self.shards + u64::from(self.shard);
+        let number = NonZeroU64::MIN.saturating_add(number);
         self.counts.scheduled += 1;
-        NonZeroU64::MIN.saturating_add(number)
+        self.next = self.next.min(tick);
+        let wheel = &mut self.wheel;
+        let index = self.slots.insert_with(|index| {
+            let place = Place::Wheel(wheel.insert(tick, JobIndex(index)));
+            Slot { number, deadline, place, body }
+        });
+        Id { number, index, shard: self.shard }
     }
 
     /// Schedules a job, unless the service was stopped. `look_by` is when the driver is to look at
@@ -264,7 +266,6 @@ impl<W: Task + ?Sized> Core<W> {
         if self.stage != Stage::Open && !waits {
             return Err(new);
         }
-        let number = self.next_number();
         let ticks = if let New::Full(life) = &new { life.ticks } else { self.ticks };
         let body = match new {
             New::Full(life) => {
@@ -273,9 +274,7 @@ impl<W: Task + ?Sized> Core<W> {
             }
             New::Wake(waker) => Body::Other(Other::Wake(self.wakers.insert(waker))),
         };
-        let place = self.start_timer(self.slots.next_index(), ticks.not_before(look_by));
-        let index = self.slots.insert(Slot { number, deadline: due.deadline, place, body });
-        Ok(Id { number, index, shard: self.shard })
+        Ok(self.put(due.deadline, ticks.not_before(look_by), body))
     }
 
     /// Starts a timer for a job.

@@ -154,21 +154,22 @@ impl<W: Task + ?Sized> House<W> {
         (0..self.shards.len() as u32).for_each(|shard| self.with(shard, &mut act));
     }
 
-    /// Schedules a one-shot job that is nothing but work.
-    #[inline]
+    /// Schedules a one-shot job that is nothing but work. What is refused comes back in a box, so
+    /// that the answer is two words, which need no memory on their way.
+    #[inline(never)]
     pub(crate) fn schedule_plain(
         &self,
         shard: u32,
         deadline: Moment,
         work: Box<W>,
-    ) -> Result<Id, (Reason, Box<W>)> {
+    ) -> Result<Id, Box<(Reason, Box<W>)>> {
         if let Err(reason) = self.admit(false) {
-            return Err((reason, work));
+            return Err(Box::new((reason, work)));
         }
         let scheduled = self.with(shard, |core| core.schedule_plain(deadline, work));
         scheduled.map_err(|work| {
             self.give_up();
-            (Reason::Stopped, work)
+            Box::new((Reason::Stopped, work))
         })
     }
 
