@@ -114,7 +114,7 @@ pub(crate) type Anchor = Arc<CachePadded<Arc<Shared>>>;
 impl Shared {
     /// Counts what happened, and tells those who want to know.
     pub(crate) fn report(&self, job: JobHandle, kind: EventKind) {
-        let shard = job.id().shard;
+        let shard = job.id().shard();
         self.house.with(shard, |core| match kind {
             EventKind::Panicked(_) => core.counts.panicked += 1,
             EventKind::ChannelFull | EventKind::ChannelClosed => core.counts.undelivered += 1,
@@ -210,7 +210,7 @@ impl Handle {
     pub fn job(&self, key: &str) -> Option<JobHandle> {
         let house = self.house();
         let id = house.job_of_key(key)?;
-        let info = house.with(id.shard, |core| core.info(id))?;
+        let info = house.with(id.shard(), |core| core.info(id))?;
         Some(self.job_handle(id, Some(info)))
     }
 
@@ -336,7 +336,7 @@ impl Handle {
 
     #[inline]
     pub(crate) fn job_handle(&self, id: Id, info: Option<Arc<Info>>) -> JobHandle {
-        JobHandle::new(Arc::clone(self.anchor(id.shard)), id, info)
+        JobHandle::new(Arc::clone(self.anchor(id.shard())), id, info)
     }
 }
 

@@ -51,7 +51,7 @@ impl JobHandle {
 
     /// Where it is in its life.
     pub fn status(&self) -> Status {
-        let status = self.house().with(self.id.shard, |core| core.status(self.id));
+        let status = self.house().with(self.id.shard(), |core| core.status(self.id));
         status.or_else(|| self.ending().map(Status::from)).unwrap_or(Status::Over)
     }
 
@@ -65,7 +65,7 @@ impl JobHandle {
     pub fn runs(&self) -> u64 {
         match &self.info {
             Some(info) => {
-                let runs = self.house().with(self.id.shard, |core| core.runs_of(self.id));
+                let runs = self.house().with(self.id.shard(), |core| core.runs_of(self.id));
                 runs.unwrap_or_else(|| info.runs())
             }
             None => u64::from(self.status() == Status::Running),
@@ -82,7 +82,7 @@ impl JobHandle {
     /// When the next run is due; `None` if it is running, paused or over. For a job that waits for
     /// a time of the wall clock: where that lies as things are now.
     pub fn deadline(&self) -> Option<Moment> {
-        let due = self.house().with(self.id.shard, |core| core.due(self.id))?;
+        let due = self.house().with(self.id.shard(), |core| core.due(self.id))?;
         // Without the lock, as the clock may be the user's.
         Some(due.wall.as_ref().map_or(due.deadline, |wall| wall.reckoned(&*self.house().clock)))
     }
@@ -95,7 +95,7 @@ impl JobHandle {
 
     /// What the wall clock shows when the next run is due; `None` if it is running, paused or over.
     pub fn next_time(&self) -> Option<SystemTime> {
-        let due = self.house().with(self.id.shard, |core| core.due(self.id))?;
+        let due = self.house().with(self.id.shard(), |core| core.due(self.id))?;
         let clock = &*self.house().clock;
         Some(match due.wall {
             Some(wall) => wall.time,
@@ -123,7 +123,7 @@ impl JobHandle {
     /// Cancels a job that is no more than a closure, if it waits for its time.
     #[inline]
     fn cancel_plain(&self) -> Option<Job> {
-        let cancelled = self.house().with(self.id.shard, |core| core.cancel_plain(self.id));
+        let cancelled = self.house().with(self.id.shard(), |core| core.cancel_plain(self.id));
         let (deadline, work) = cancelled?;
         Some(Job { handle: self.clone(), deadline, held: Some(Held::Work(work)) })
     }
@@ -201,7 +201,7 @@ impl JobHandle {
         &self,
         change: impl FnOnce(&mut Core<dyn Work>) -> Result<(), ChangeError>,
     ) -> Result<(), ChangeError> {
-        self.house().with(self.id.shard, change).map_err(|error| self.known(error))
+        self.house().with(self.id.shard(), change).map_err(|error| self.known(error))
     }
 
     pub(crate) fn id(&self) -> Id {

@@ -35,7 +35,7 @@ impl<'a> Run<'a> {
 impl Run<'_> {
     /// The job itself.
     pub fn job(&self) -> JobHandle {
-        let known = || self.anchor.house.with(self.id.shard, |core| core.info(self.id));
+        let known = || self.anchor.house.with(self.id.shard(), |core| core.info(self.id));
         JobHandle::new(Arc::clone(self.anchor), self.id, self.info.cloned().or_else(known))
     }
 

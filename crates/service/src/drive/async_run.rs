@@ -69,7 +69,7 @@ fn begin(mut due: DueRun) -> Option<Box<Going>> {
     due_run::free_key(timers.shared(), &begun);
     let (work, mut back, mut run) = (begun.work.take(), Back::default(), None);
     let (outcome, span) = {
-        let its = due_run::run_of(timers.anchor(begun.id.shard), &begun, started);
+        let its = due_run::run_of(timers.anchor(begun.id.shard()), &begun, started);
         let span = RunSpan::of(&its);
         let entered = span.enter();
         let outcome = guarded(|| run = work.and_then(|work| work.call_async(&its, &mut back)));
@@ -173,7 +173,7 @@ impl Drop for AsyncRun {
         if let State::Going(going) = std::mem::replace(&mut self.state, State::Over) {
             let timers = going.timers.clone();
             let _inside = timers.house().enter();
-            timers.house().with(going.begun.id.shard, |core| core.counts.abandoned += 1);
+            timers.house().with(going.begun.id.shard(), |core| core.counts.abandoned += 1);
             going.end(Err(EventKind::Abandoned));
         }
     }

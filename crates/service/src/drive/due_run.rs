@@ -81,7 +81,7 @@ impl DueRun {
         let turn = self.turn.take()?;
         let shared = self.timers.shared();
         let now = shared.house.now();
-        let begun = shared.house.with(self.id.shard, |core| {
+        let begun = shared.house.with(self.id.shard(), |core| {
             let begun = core.begin_turn(self.id, turn, now);
             if begun.is_none() {
                 core.hand_in(false);
@@ -95,7 +95,7 @@ impl DueRun {
 impl Drop for DueRun {
     fn drop(&mut self) {
         let Some(turn) = self.turn.take() else { return };
-        let (shared, shard) = (self.timers.shared(), self.id.shard);
+        let (shared, shard) = (self.timers.shared(), self.id.shard());
         let _inside = shared.house.enter();
         let now = shared.house.now();
         match shared.house.with(shard, |core| core.abandon(self.id, turn, now)) {
@@ -123,7 +123,7 @@ fn carry_out(timers: &Handle, begun: Begun<dyn Work>) {
 /// Ends a run that was handed out.
 pub(super) fn end(timers: &Handle, done: Done<dyn Work>) {
     let (id, shared) = (done.id, timers.shared());
-    match shared.house.with(id.shard, |core| core.end(done).ok_or(core.stage())) {
+    match shared.house.with(id.shard(), |core| core.end(done).ok_or(core.stage())) {
         Ok(leftover) => clear(shared, id, leftover),
         Err(stage) => shared.house.handed_in(stage),
     }
@@ -151,7 +151,7 @@ pub(super) fn call(
     free_key(timers.shared(), &begun);
     let mut back = Back::default();
     let outcome = {
-        let run = run_of(timers.anchor(begun.id.shard), &begun, started);
+        let run = run_of(timers.anchor(begun.id.shard()), &begun, started);
         let span = RunSpan::of(&run);
         let _entered = span.enter();
         guarded(|| work.into_iter().for_each(|work| work.call(&run, &mut back)))
@@ -172,7 +172,7 @@ pub(super) fn call_plain(
     let shared = timers.shared();
     let mut back = Back::default();
     let outcome = {
-        let run = Run::plain(timers.anchor(id.shard), id, deadline, started);
+        let run = Run::plain(timers.anchor(id.shard()), id, deadline, started);
         let span = RunSpan::of(&run);
         let _entered = span.enter();
         guarded(|| work.call(&run, &mut back))
@@ -218,7 +218,7 @@ pub(super) fn finish(
     let Begun { id, info, deadline, beside, stale, watch, tries, .. } = begun;
     let shared = timers.shared();
     let told_before =
-        watch.is_some_and(|key| shared.house.with(id.shard, |core| core.runs.unwatch(key)));
+        watch.is_some_and(|key| shared.house.with(id.shard(), |core| core.runs.unwatch(key)));
     if told_before {
         // The driver, which had no need to watch what waits for this worker, now has.
         shared.house.signal.wake();
@@ -228,7 +228,7 @@ pub(super) fn finish(
     let told = outcome.is_err() || took > shared.slow_after;
     let failed = outcome.is_err();
     if told {
-        let info = info.or_else(|| shared.house.with(id.shard, |core| core.info(id)));
+        let info = info.or_else(|| shared.house.with(id.shard(), |core| core.info(id)));
         let job = || timers.job_handle(id, info.clone());
         if let Err(kind) = outcome {
             if let Some(info) = &info {
@@ -237,13 +237,13 @@ pub(super) fn finish(
             // An error says by itself whether it was the last.
             let says_so = matches!(kind, EventKind::Failed(_) | EventKind::GaveUp(_));
             let gave_up = (tries.0 > 1 && !tries.1 && !says_so).then(|| kind.reason());
-            shared.house.with(id.shard, |core| core.counts.failed += u64::from(says_so));
+            shared.house.with(id.shard(), |core| core.counts.failed += u64::from(says_so));
             shared.report(job(), kind);
             gave_up.into_iter().for_each(|why| shared.report(job(), EventKind::GaveUp(why)));
         }
         if took > shared.slow_after {
             if !told_before {
-                shared.house.with(id.shard, |core| core.counts.slow += 1);
+                shared.house.with(id.shard(), |core| core.counts.slow += 1);
             }
             shared.report(job(), EventKind::Slow(took));
         }
@@ -255,5 +255,5 @@ pub(super) fn finish(
 pub(super) fn clear(shared: &Shared, id: Id, leftover: Leftover<dyn Work>) {
     shared.house.free_key(leftover.info.as_deref(), id);
     discard(leftover.work);
-    shared.house.hand_in(id.shard, true);
+    shared.house.hand_in(id.shard(), true);
 }

@@ -209,7 +209,7 @@ fn give_back(timers: &Handle, due: bool, stage: Stage) -> Vec<Job> {
 }
 
 fn given_back(timers: &Handle, taken: Taken<dyn Work>) -> Job {
-    Job::new(Arc::clone(timers.anchor(taken.id.shard)), taken)
+    Job::new(Arc::clone(timers.anchor(taken.id.shard())), taken)
 }
 
 /// In the order of deadlines, and of scheduling.

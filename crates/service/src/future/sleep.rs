@@ -109,7 +109,7 @@ impl Future for Sleep {
             State::Idle => self.state = self.begin_wait(context),
             State::Waiting(id) => {
                 let waker = context.waker().clone();
-                let before = self.anchor.house.with(id.shard, |core| core.listen(id, waker));
+                let before = self.anchor.house.with(id.shard(), |core| core.listen(id, waker));
                 if before.is_none() {
                     self.state = State::Ready(self.answer());
                 }

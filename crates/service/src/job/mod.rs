@@ -37,12 +37,29 @@ use std::sync::Arc;
 pub type Key = Arc<str>;
 
 /// Which job: where it lies, and its number, which no other job ever has. So a stale one reaches no
-/// other job.
+/// other job. It is two words, which pass from hand to hand in registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Id {
     pub(crate) number: NonZeroU64,
-    pub(crate) index: u32,
-    pub(crate) shard: u32,
+    /// The shard, and in the lower half the index there.
+    place: u64,
+}
+
+impl Id {
+    #[inline]
+    pub(crate) fn new(number: NonZeroU64, index: u32, shard: u32) -> Self {
+        Self { number, place: u64::from(shard) << 32 | u64::from(index) }
+    }
+
+    #[inline]
+    pub(crate) fn index(self) -> u32 {
+        self.place as u32
+    }
+
+    #[inline]
+    pub(crate) fn shard(self) -> u32 {
+        (self.place >> 32) as u32
+    }
 }
 
 /// Where a job is in its life.

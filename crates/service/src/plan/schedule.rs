@@ -66,14 +66,13 @@ impl Handle {
         deadline: Moment,
         work: W,
     ) -> Result<JobHandle, (Reason, W)> {
-        let anchor = self.anchor(shard);
-        match anchor.house.schedule_plain(shard, deadline, Box::new(work)) {
-            Ok(id) => Ok(JobHandle::new(Arc::clone(anchor), id, None)),
-            Err(refused) => {
-                let (reason, work) = *refused;
-                Err(self.rejected(shard, reason, unboxed(work)))
-            }
-        }
+        let (anchor, mut refused) = (self.anchor(shard), None);
+        let id = anchor.house.schedule_plain(shard, deadline, Box::new(work), &mut refused);
+        let job = id.map(|id| JobHandle::new(Arc::clone(anchor), id, None));
+        job.ok_or_else(|| {
+            let (reason, work) = refused.expect("it is told what was refused");
+            self.rejected(shard, reason, unboxed(work))
+        })
     }
 
     /// The same for work that needs no more than an instant, without a box for it.

@@ -15,10 +15,10 @@ impl<W: Task + ?Sized> Core<W> {
     /// work.
     #[inline]
     pub(crate) fn cancel_plain(&mut self, id: Id) -> Option<(Moment, Box<W>)> {
-        let slot = self.slots.get(id.index).filter(|slot| slot.number == id.number)?;
+        let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number)?;
         let (Place::Wheel(timer), Body::Plain(_)) = (slot.place, &slot.body) else { return None };
         self.wheel.cancel(timer);
-        let Slot { deadline, body: Body::Plain(work), .. } = self.slots.remove(id.index)? else {
+        let Slot { deadline, body: Body::Plain(work), .. } = self.slots.remove(id.index())? else {
             return None;
         };
         self.count_end(Ending::Cancelled);
@@ -29,7 +29,7 @@ impl<W: Task + ?Sized> Core<W> {
     /// running job is `Running`, and no run follows.
     #[inline]
     pub(crate) fn end_as(&mut self, id: Id, ending: Ending) -> Result<Taken<W>, ChangeError> {
-        let slot = self.slots.get(id.index).filter(|slot| slot.number == id.number);
+        let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number);
         let slot = slot.ok_or_else(|| self.missing())?;
         if self.is_running(slot) {
             if let Some(life) = slot.life()
@@ -41,7 +41,7 @@ impl<W: Task + ?Sized> Core<W> {
             }
             return Err(ChangeError::Running);
         }
-        self.take(id.index, ending).ok_or(ChangeError::Over)
+        self.take(id.index(), ending).ok_or(ChangeError::Over)
     }
 
     /// Takes a job out that is over, with its timer.
@@ -65,7 +65,7 @@ impl<W: Task + ?Sized> Core<W> {
                 (Some(info), work.map(Held::Work))
             }
         };
-        Some(Taken { id: Id { number, index, shard: self.shard() }, deadline, info, held })
+        Some(Taken { id: Id::new(number, index, self.shard()), deadline, info, held })
     }
 
     #[inline]
@@ -94,7 +94,7 @@ impl<W: Task + ?Sized> Core<W> {
         }
         let missing = self.missing();
         let (stage, ticks) = (self.stage, self.ticks);
-        let slot = self.slots.get_mut(id.index).filter(|slot| slot.number == id.number);
+        let slot = self.slots.get_mut(id.index()).filter(|slot| slot.number == id.number);
         let slot = slot.ok_or(missing)?;
         if stage.runs() && slot.is_put_off_by(due.deadline) {
             slot.deadline = due.deadline;
@@ -124,7 +124,7 @@ impl<W: Task + ?Sized> Core<W> {
                 }
                 Some(life) if life.work.is_none() || life.is_paused() => {}
                 _ => {
-                    slot.place = Place::Wheel(self.wheel.insert(tick, JobIndex(id.index)));
+                    slot.place = Place::Wheel(self.wheel.insert(tick, JobIndex(id.index())));
                     self.next = self.next.min(tick);
                 }
             },

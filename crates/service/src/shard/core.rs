@@ -251,7 +251,7 @@ impl<W: Task + ?Sized> Core<W> {
             let place = Place::Wheel(wheel.insert(tick, JobIndex(index)));
             Slot { number, deadline, place, body }
         });
-        Id { number, index, shard: self.shard }
+        Id::new(number, index, self.shard)
     }
 
     /// Schedules a job, unless the service was stopped. `look_by` is when the driver is to look at
@@ -286,12 +286,12 @@ impl<W: Task + ?Sized> Core<W> {
 
     /// The job, if it is not over.
     pub(super) fn slot(&mut self, id: Id) -> Option<&mut Slot<W>> {
-        self.slots.get_mut(id.index).filter(|slot| slot.number == id.number)
+        self.slots.get_mut(id.index()).filter(|slot| slot.number == id.number)
     }
 
     /// Where a job is in its life; `None` if it is over.
     pub(crate) fn status(&mut self, id: Id) -> Option<Status> {
-        let slot = self.slots.get(id.index).filter(|slot| slot.number == id.number)?;
+        let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number)?;
         Some(match () {
             () if self.is_running(slot) => Status::Running,
             () if self.is_paused(slot) => Status::Paused,
@@ -318,7 +318,7 @@ impl<W: Task + ?Sized> Core<W> {
     /// The next deadline of a job that is pending, and the time of the wall clock that it waits
     /// for.
     pub(crate) fn due(&self, id: Id) -> Option<Due> {
-        let slot = self.slots.get(id.index).filter(|slot| slot.number == id.number)?;
+        let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number)?;
         let pending = !self.is_running(slot) && !self.is_paused(slot);
         let life = slot.life().and_then(|life| self.lives.get(life));
         let wall = life.and_then(|life| life.wall().cloned().map(Box::new));

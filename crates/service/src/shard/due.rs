@@ -79,7 +79,7 @@ impl<W: Task + ?Sized> Core<W> {
         self.counts.runs += 1;
         self.runs.in_flight += 1;
         self.runs.begun += 1;
-        let id = Id { number: slot.number, index, shard };
+        let id = Id::new(slot.number, index, shard);
         Some(Plain { id, deadline: slot.deadline, work })
     }
 
@@ -88,7 +88,7 @@ impl<W: Task + ?Sized> Core<W> {
     pub(crate) fn end_plain(&mut self, id: Id, deadline: Moment, started: Moment, ended: Moment) {
         self.measure(deadline, started, ended);
         if self.slot(id).is_some() {
-            self.take(id.index, Ending::Finished);
+            self.take(id.index(), Ending::Finished);
         }
         self.hand_in(true);
     }
@@ -104,7 +104,7 @@ impl<W: Task + ?Sized> Core<W> {
         here: bool,
     ) -> Option<Came<W>> {
         let slot = self.slots.get_mut(index)?;
-        let id = Id { number: slot.number, index, shard: self.shard() };
+        let id = Id::new(slot.number, index, self.shard());
         let slot = self.slots.get_mut(index)?;
         if self.fence.is_some_and(|(last, _)| slot.number.get() > last) {
             slot.place = Place::Off(0);
@@ -193,7 +193,7 @@ impl<W: Task + ?Sized> Core<W> {
         if !self.is_turn(id, turn) {
             return None;
         }
-        let (mut begun, again) = self.begin(id.index, now, false)?;
+        let (mut begun, again) = self.begin(id.index(), now, false)?;
         begun.watch = Some(self.runs.watch(id, begun.info.clone(), now));
         Some((begun, again))
     }
@@ -209,7 +209,7 @@ impl<W: Task + ?Sized> Core<W> {
     fn begin(&mut self, index: u32, now: Moment, here: bool) -> Option<(Begun<W>, bool)> {
         let shard = self.shard();
         let slot = self.slots.get_mut(index)?;
-        let (id, deadline) = (Id { number: slot.number, index, shard }, slot.deadline);
+        let (id, deadline) = (Id::new(slot.number, index, shard), slot.deadline);
         slot.place = Place::Off(0);
         self.counts.runs += 1;
         let Some(life) = slot.life() else {
@@ -290,12 +290,12 @@ impl<W: Task + ?Sized> Core<W> {
         failed: bool,
     ) -> (Option<Box<W>>, Option<Arc<Info>>) {
         let stage = self.stage;
-        let Some(slot) = self.slots.get_mut(id.index).filter(|slot| slot.number == id.number)
+        let Some(slot) = self.slots.get_mut(id.index()).filter(|slot| slot.number == id.number)
         else {
             return (work, None);
         };
         let Some(life) = slot.life() else {
-            self.take(id.index, Ending::Finished);
+            self.take(id.index(), Ending::Finished);
             return (work, None);
         };
         let Some(life) = self.lives.get_mut(life) else { return (work, None) };
@@ -329,13 +329,13 @@ impl<W: Task + ?Sized> Core<W> {
                 } else if moved && self.fence.is_some_and(|(_, upto)| tick <= upto) {
                     self.aside.push(id);
                 } else {
-                    let place = self.start_timer(id.index, tick);
-                    self.slots.get_mut(id.index).into_iter().for_each(|slot| slot.place = place);
+                    let place = self.start_timer(id.index(), tick);
+                    self.slots.get_mut(id.index()).into_iter().for_each(|slot| slot.place = place);
                 }
                 (None, None)
             }
             (ending, work) => {
-                let taken = self.take(id.index, ending.err().unwrap_or(Ending::Finished));
+                let taken = self.take(id.index(), ending.err().unwrap_or(Ending::Finished));
                 (work, taken.and_then(|taken| taken.info))
             }
         }
@@ -349,14 +349,14 @@ impl<W: Task + ?Sized> Core<W> {
         }
         self.runs.begun += 1;
         self.counts.abandoned += 1;
-        let slot = self.slots.get_mut(id.index)?;
+        let slot = self.slots.get_mut(id.index())?;
         // The turn is over: one that is paused has no timer until it is resumed.
         slot.place = Place::Off(0);
         let deadline = slot.deadline;
         let life = slot.life().and_then(|life| self.lives.get_mut(life));
         let life = life.filter(|life| life.repeat.is_some());
         let Some(life) = life else {
-            let taken = self.take(id.index, Ending::Cancelled)?;
+            let taken = self.take(id.index(), Ending::Cancelled)?;
             let work = if let Some(Held::Work(work)) = taken.held { Some(work) } else { None };
             return Some(Leftover { work, info: taken.info });
         };

@@ -19,7 +19,7 @@ impl<W: Task + ?Sized> Core<W> {
     pub(super) fn life(&mut self, id: Id) -> Result<(&mut Life<W>, bool), ChangeError> {
         let missing = self.missing();
         let ticks = self.ticks;
-        let slot = self.slots.get_mut(id.index).filter(|slot| slot.number == id.number);
+        let slot = self.slots.get_mut(id.index()).filter(|slot| slot.number == id.number);
         let slot = slot.ok_or(missing)?;
         let life = match std::mem::replace(&mut slot.body, Body::Other(Other::Gone)) {
             Body::Plain(work) => self.lives.insert(Life::plain(work, ticks)),
@@ -51,7 +51,7 @@ impl<W: Task + ?Sized> Core<W> {
         }
         let more = life.more.get_or_insert_default();
         (more.paused, more.all_the_same) = (true, false);
-        if !running && let Some(slot) = self.slots.get_mut(id.index) {
+        if !running && let Some(slot) = self.slots.get_mut(id.index()) {
             // A run that waits for a worker has lost its turn by that.
             if let Place::Wheel(timer) = std::mem::replace(&mut slot.place, Place::Off(0)) {
                 self.wheel.cancel(timer);
@@ -65,11 +65,11 @@ impl<W: Task + ?Sized> Core<W> {
         let (life, running) = self.life(id)?;
         let paused = life.more.as_mut().is_some_and(|more| std::mem::take(&mut more.paused));
         life.take_all_the_same();
-        let slot = self.slots.get(id.index);
+        let slot = self.slots.get(id.index());
         // Unless a run that was to be now all the same has a timer, or waits for a worker.
         let is_off = slot.is_some_and(|slot| matches!(slot.place, Place::Off(0)));
         if paused && !running && is_off {
-            self.wait_again(id.index, now);
+            self.wait_again(id.index(), now);
         }
         Ok(())
     }
@@ -116,7 +116,7 @@ impl<W: Task + ?Sized> Core<W> {
             let Some(id) = self.put_aside.pop() else { return false };
             // Unless it was moved, cancelled, taken back or paused meanwhile.
             if self.is_off(id) {
-                self.wait_again(id.index, now);
+                self.wait_again(id.index(), now);
             }
         }
         true
@@ -124,7 +124,7 @@ impl<W: Task + ?Sized> Core<W> {
 
     /// Whether a job is to have a timer, and has none.
     pub(super) fn is_off(&self, id: Id) -> bool {
-        let slot = self.slots.get(id.index).filter(|slot| slot.number == id.number);
+        let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number);
         slot.is_some_and(|slot| {
             matches!(slot.place, Place::Off(0)) && !self.is_running(slot) && !self.is_paused(slot)
         })
@@ -133,7 +133,7 @@ impl<W: Task + ?Sized> Core<W> {
     /// Has a run begin now, beside those of the schedule.
     pub(crate) fn run_now(&mut self, id: Id, now: Moment) -> Result<(), ChangeError> {
         let stage = self.stage;
-        let planned = self.slots.get(id.index).map_or(now, |slot| slot.deadline);
+        let planned = self.slots.get(id.index()).map_or(now, |slot| slot.deadline);
         let (life, running) = self.life(id)?;
         if running {
             return Err(ChangeError::Running);
@@ -153,13 +153,13 @@ impl<W: Task + ?Sized> Core<W> {
         let tick = self.ticks.reached(now);
         // Not before it, or the timer would be started again.
         let deadline = self.ticks.instant(tick);
-        let Some(slot) = self.slots.get_mut(id.index) else { return Ok(()) };
+        let Some(slot) = self.slots.get_mut(id.index()) else { return Ok(()) };
         slot.deadline = deadline;
         if let Place::Wheel(timer) = slot.place {
             self.wheel.cancel(timer);
         }
-        let place = self.start_timer(id.index, tick);
-        self.slots.get_mut(id.index).into_iter().for_each(|slot| slot.place = place);
+        let place = self.start_timer(id.index(), tick);
+        self.slots.get_mut(id.index()).into_iter().for_each(|slot| slot.place = place);
         Ok(())
     }
 }

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     fn id(number: u64) -> Id {
-        Id { number: NonZeroU64::new(number).unwrap(), index: 0, shard: 0 }
+        Id::new(NonZeroU64::new(number).unwrap(), 0, 0)
     }
 
     fn insert(keys: &Keys, key: &str, number: u64) -> Option<Id> {

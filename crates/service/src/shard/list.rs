@@ -18,7 +18,7 @@ impl<W: Task + ?Sized> Core<W> {
         let mut found = Vec::new();
         for index in from..upto.min(self.slots.places()) {
             let Some(slot) = self.slots.get(index) else { continue };
-            let id = Id { number: slot.number, index, shard: self.shard() };
+            let id = Id::new(slot.number, index, self.shard());
             match &slot.body {
                 Body::Plain(work) if !work.is_awaited() => found.push((id, None)),
                 Body::Other(Other::Gone | Other::InSlab(..)) => found.push((id, None)),

@@ -154,23 +154,29 @@ impl<W: Task + ?Sized> House<W> {
         (0..self.shards.len() as u32).for_each(|shard| self.with(shard, &mut act));
     }
 
-    /// Schedules a one-shot job that is nothing but work. What is refused comes back in a box, so
-    /// that the answer is two words, which need no memory on their way.
+    /// Schedules a one-shot job that is nothing but work. The answer is two words, which come in
+    /// registers: `None` if it was refused, which is seldom and told apart.
     #[inline(never)]
     pub(crate) fn schedule_plain(
         &self,
         shard: u32,
         deadline: Moment,
         work: Box<W>,
-    ) -> Result<Id, Box<(Reason, Box<W>)>> {
+        refused: &mut Option<(Reason, Box<W>)>,
+    ) -> Option<Id> {
         if let Err(reason) = self.admit(false) {
-            return Err(Box::new((reason, work)));
+            *refused = Some((reason, work));
+            return None;
         }
         let scheduled = self.with(shard, |core| core.schedule_plain(deadline, work));
-        scheduled.map_err(|work| {
-            self.give_up();
-            Box::new((Reason::Stopped, work))
-        })
+        match scheduled {
+            Ok(id) => Some(id),
+            Err(work) => {
+                self.give_up();
+                *refused = Some((Reason::Stopped, work));
+                None
+            }
+        }
     }
 
     /// The same for work that is put into a slab by `put`, which returns it if there is none for
@@ -247,7 +253,7 @@ impl<W: Task + ?Sized> House<W> {
     /// Ends a job, cancelled or finished; see [`Core::end_as`].
     #[inline]
     pub(crate) fn end_as(&self, id: Id, ending: Ending) -> Result<Taken<W>, ChangeError> {
-        let taken = self.with(id.shard, |core| core.end_as(id, ending))?;
+        let taken = self.with(id.shard(), |core| core.end_as(id, ending))?;
         self.free_key(taken.info.as_deref(), id);
         Ok(taken)
     }
@@ -257,7 +263,7 @@ impl<W: Task + ?Sized> House<W> {
         let due =
             due.filter(|due| self.ticks.reaches(due.deadline)).ok_or(ChangeError::Overflow)?;
         let look_by = due.look_by(|| self.now());
-        self.with(id.shard, |core| {
+        self.with(id.shard(), |core| {
             core.reschedule(id, due, look_by)?;
             core.counts.rescheduled += u64::from(count);
             Ok(())
