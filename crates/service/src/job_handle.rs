@@ -116,8 +116,12 @@ impl JobHandle {
     /// [`Stopped`](ChangeError::Stopped): it was over.
     #[inline]
     pub fn cancel(&self) -> Result<Job, ChangeError> {
-        let plain = self.info.is_none().then(|| self.cancel_plain()).flatten();
-        plain.map_or_else(|| self.end_as(Ending::Cancelled), Ok)
+        if self.info.is_none()
+            && let Some(job) = self.cancel_plain()
+        {
+            return Ok(job);
+        }
+        self.end_as(Ending::Cancelled)
     }
 
     /// Cancels a job that is no more than a closure, if it waits for its time.

@@ -41,8 +41,13 @@ impl<'h> OneShot<'h> {
     where
         F: FnOnce(&Run<'_>) + Send + 'static,
     {
-        let scheduled = self.schedule(CallOnce(function));
-        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
+        let shard = self.options.handle.house().here();
+        let work = CallOnce(function);
+        // Each way has a return of its own: the results of both as one would go through memory.
+        match self.plain() {
+            Ok((handle, deadline)) => Ok(handle.schedule_plain(shard, deadline, work)?),
+            Err(plan) => Ok(plan.schedule_any(shard, work)?),
+        }
     }
 
     /// Schedules an async job: the closure is called when the run begins, and the future that it
@@ -82,9 +87,7 @@ impl<'h> OneShot<'h> {
     ) -> Result<JobHandle, Rejected<T>> {
         let work = SendOnce { sender: sender.clone(), value };
         let scheduled = match self.plain() {
-            Ok((handle, deadline)) => {
-                handle.schedule_brief(handle.house().here(), deadline, work)
-            }
+            Ok((handle, deadline)) => handle.schedule_brief(handle.house().here(), deadline, work),
             Err(plan) => plan.schedule(work),
         };
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value })
@@ -131,5 +134,11 @@ impl<'h> OneShot<'h> {
             }
             options => Err(Self { options }),
         }
+    }
+}
+
+impl<F> From<(Reason, CallOnce<F>)> for Rejected<F> {
+    fn from((reason, work): (Reason, CallOnce<F>)) -> Self {
+        Self { reason, job: work.0 }
     }
 }
