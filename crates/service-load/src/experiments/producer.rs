@@ -67,15 +67,15 @@ impl<F: Facility> Producer<F> {
 
     pub(super) fn fill(&mut self, facility: &F) {
         for number in 0..self.window {
-            self.schedule(facility, Instant::now() + self.delays[number % DELAYS]);
+            let handle = self.schedule(facility, Instant::now() + self.delays[number % DELAYS]);
+            self.outstanding.extend(handle);
         }
     }
 
-    fn schedule(&mut self, facility: &F, due: Instant) {
-        match facility.schedule(due, self.ledger.job(0)) {
-            None => self.refused += 1,
-            Some(handle) => self.outstanding.push_back(handle),
-        }
+    fn schedule(&mut self, facility: &F, due: Instant) -> Option<F::Handle> {
+        let handle = facility.schedule(due, self.ledger.job(0));
+        self.refused += u64::from(handle.is_none());
+        handle
     }
 
     fn cancel(&mut self, facility: &F, handle: F::Handle) {
@@ -126,7 +126,13 @@ impl<F: Facility> Producer<F> {
     }
 
     fn pair(&mut self, facility: &F, now: Instant, number: usize) {
-        self.schedule(facility, now + self.delays[number % DELAYS]);
+        let Some(handle) = self.schedule(facility, now + self.delays[number % DELAYS]) else {
+            return;
+        };
+        if self.window == 0 {
+            return self.cancel(facility, handle);
+        }
+        self.outstanding.push_back(handle);
         self.cancel_beyond(facility, self.window);
     }
 
@@ -144,7 +150,8 @@ impl<F: Facility> Producer<F> {
             scheduled.clear();
             for number in 0..size {
                 let start = (number % TIMED_EACH == 0).then(Instant::now);
-                self.schedule(facility, now + self.delays[number % DELAYS]);
+                let handle = self.schedule(facility, now + self.delays[number % DELAYS]);
+                self.outstanding.extend(handle);
                 scheduled.extend(start.map(|start| start.elapsed()));
             }
             // Not sent is what nobody receives any more; then it is left to who empties.
