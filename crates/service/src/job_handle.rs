@@ -114,22 +114,15 @@ impl JobHandle {
     /// [`ChangeError::Running`]: it is running; no other run follows.
     /// [`Finished`](ChangeError::Finished), [`Cancelled`](ChangeError::Cancelled),
     /// [`Stopped`](ChangeError::Stopped): it was over.
-    #[inline]
     pub fn cancel(&self) -> Result<Job, ChangeError> {
-        if self.info.is_none()
-            && let Some(job) = self.cancel_plain()
-        {
-            return Ok(job);
+        if self.info.is_none() {
+            let plain = self.house().with(self.id.shard(), |core| core.cancel_plain(self.id));
+            if let Some((deadline, work)) = plain {
+                let handle = JobHandle::new(Arc::clone(&self.anchor), self.id, None);
+                return Ok(Job { handle, deadline, held: Some(Held::Work(work)) });
+            }
         }
         self.end_as(Ending::Cancelled)
-    }
-
-    /// Cancels a job that is no more than a closure, if it waits for its time.
-    #[inline]
-    fn cancel_plain(&self) -> Option<Job> {
-        let cancelled = self.house().with(self.id.shard(), |core| core.cancel_plain(self.id));
-        let (deadline, work) = cancelled?;
-        Some(Job { handle: self.clone(), deadline, held: Some(Held::Work(work)) })
     }
 
     /// Moves the next run to `delay` from now, earlier or later. Those that follow it follow from
