@@ -121,7 +121,8 @@ impl<M: Meter> Wheel<M> {
             let armed = nodes.get(id)?;
             let is_listed = armed.place == Place::Listed;
             // What would be settled at once, and alone, takes the short way.
-            let alone = !self.arrears.is_any() && self.levels.concerns_next(armed.deadline, Tick::MAX);
+            let alone =
+                !self.arrears.is_any() && self.levels.concerns_next(armed.deadline, Tick::MAX);
             if is_listed && !alone {
                 return self.cancel_later(nodes, id);
             }

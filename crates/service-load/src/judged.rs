@@ -132,7 +132,7 @@ fn judge(run: &Run, target: &'static Target) -> Option<Judged> {
 
 /// Whether this is a row of somebody else's facility.
 fn is_other(name: &str) -> bool {
-    !name.starts_with(OURS) && name != Machine::NAME
+    !name.starts_with(OURS) && ![Machine::NAME, Machine::SLEEPER].contains(&name)
 }
 
 /// What came of all that is asked, as far as it was played.

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 /// The shortest sleep: events that lie closer together are done in one go. Far below the least
 /// delay of any plan, and long enough that a producer leaves the processor to those who are
-/// measured.
-const NAP: Duration = Duration::from_micros(200);
+/// measured: to wake up five times as often took 0.6 us of each fire's processor time.
+const NAP: Duration = Duration::from_millis(1);
 
 /// How long after it is made a plan begins, so that everybody is ready.
 pub(crate) const LEAD: Duration = Duration::from_millis(20);

@@ -14,7 +14,7 @@ use rand_pcg::Pcg64Mcg;
 use std::hint::spin_loop;
 use std::sync::Arc;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub(super) const NOTES: &[&str] = &[
     "lateness: from the moment that was planned for the run until it began. One job in ten more is \
@@ -89,9 +89,16 @@ struct Produced<H> {
     refused: u64,
 }
 
-/// The plan without a facility: a thread that only reads the clock sees when each job is due, and a
-/// producer wakes up for each call and makes none.
-pub(crate) fn play_machine(load: &Load) -> Result<Played> {
+/// How a thread waits that does nothing else.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Watch {
+    Read,
+    Sleep,
+}
+
+/// The plan without a facility: a thread that only watches the clock sees when each job is due, and
+/// a producer wakes up for each call and makes none.
+pub(crate) fn play_machine(load: &Load, watch: Watch) -> Result<Played> {
     let plan = Plan::new(load);
     let mut due = plan.due[..plan.run].to_vec();
     due.sort_unstable();
@@ -100,7 +107,7 @@ pub(crate) fn play_machine(load: &Load) -> Result<Played> {
     let mut pace = Pace::new(ledger.moment(0));
     let lateness = thread::scope(|scope| {
         let ledger = &ledger;
-        let reader = scope.spawn(move || read_the_clock(ledger, &due));
+        let reader = scope.spawn(move || watch_the_clock(ledger, &due, watch));
         plan.events.iter().for_each(|event| pace.wait_for(event.at));
         reader.join()
     });
@@ -109,12 +116,15 @@ pub(crate) fn play_machine(load: &Load) -> Result<Played> {
     Ok(Ok(figures(&lateness, 0, pace.latest(), Figure::cpu("CPU/job", begin, end, load.fires()))))
 }
 
-fn read_the_clock(ledger: &Ledger, due: &[u64]) -> Distribution {
+fn watch_the_clock(ledger: &Ledger, due: &[u64], watch: Watch) -> Distribution {
     let mut lateness = Distribution::fine();
     for due in due {
         let mut now = ledger.now();
         while now < *due {
-            spin_loop();
+            match watch {
+                Watch::Read => spin_loop(),
+                Watch::Sleep => thread::sleep(Duration::from_nanos(due - now)),
+            }
             now = ledger.now();
         }
         lateness.record(now - due);
@@ -190,7 +200,6 @@ fn produce<F: Facility>(facility: &F, plan: &Plan, ledger: &Arc<Ledger>) -> Prod
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn the_plan_spreads_the_fires_evenly_and_never_depends_on_when_calls_happen() {

@@ -1,28 +1,44 @@
 //! No facility, but what it runs on: how long the machine keeps a thread from running.
 
 use crate::contender::Contender;
-use crate::experiments::{Experiment, play_machine};
+use crate::experiments::{Experiment, Watch, play_machine};
 use crate::figures::Played;
 use crate::load::Load;
 use anyhow::Result;
 
-/// A thread that only reads the clock, beside a producer that makes no calls. What is late in its
-/// row is late because the machine did something else, and no facility can be better.
+/// A thread that does no more than to see when each job would be due, beside a producer that makes
+/// no calls. What is late in its row is late because the machine did something else, and no
+/// facility can be better.
 #[derive(Clone, Copy, Debug)]
-pub struct Machine;
+pub enum Machine {
+    /// It reads the clock all the time: stalls of a thread that runs.
+    Reads,
+    /// It sleeps until each moment, as a facility does: how late the system wakes a thread, too.
+    Sleeps,
+}
 
 impl Machine {
-    /// Its name in the tables.
+    /// The name in the tables of what reads the clock.
     pub const NAME: &'static str = "the-machine";
+    /// And of what sleeps.
+    pub const SLEEPER: &'static str = "a-sleeper";
 }
 
 impl Contender for Machine {
     fn name(&self) -> &'static str {
-        Self::NAME
+        match self {
+            Self::Reads => Self::NAME,
+            Self::Sleeps => Self::SLEEPER,
+        }
     }
 
     fn about(&self) -> &'static str {
-        "no facility: a thread that only reads the clock sees when each job would be due"
+        match self {
+            Self::Reads => {
+                "no facility: a thread that only reads the clock sees when each job is due"
+            }
+            Self::Sleeps => "no facility: a thread that only sleeps until each job is due",
+        }
     }
 
     fn plays(&self) -> &'static [Experiment] {
@@ -30,6 +46,10 @@ impl Contender for Machine {
     }
 
     fn play(&self, experiment: Experiment, load: &Load) -> Result<Played> {
-        if experiment == Experiment::Fires { play_machine(load) } else { Ok(Ok(Vec::new())) }
+        let watch = match self {
+            Self::Reads => Watch::Read,
+            Self::Sleeps => Watch::Sleep,
+        };
+        if experiment == Experiment::Fires { play_machine(load, watch) } else { Ok(Ok(Vec::new())) }
     }
 }

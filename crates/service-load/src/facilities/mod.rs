@@ -34,7 +34,8 @@ const NO_SESSIONS: &[Experiment] = &[PairsBeside, PairsWindow, Schedule, Fires, 
 pub fn all() -> Vec<Box<dyn Contender>> {
     let mut all = ours();
     all.extend(others());
-    all.push(Box::new(Machine));
+    all.push(Box::new(Machine::Reads));
+    all.push(Box::new(Machine::Sleeps));
     all
 }
 
