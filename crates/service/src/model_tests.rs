@@ -70,7 +70,7 @@ fn no_wake_up_is_lost() {
                 break;
             }
             // If it sleeps over the job, nobody is left to wake it, and loom says so.
-            if scheduler.next_wakeup().is_none_or(|wakeup| wakeup > clock.now()) {
+            if asleep(&scheduler, &clock) {
                 parker.park();
             }
         }
@@ -104,12 +104,18 @@ fn no_wake_up_is_lost_whichever_shard_it_is_for() {
             if first_ran() + second_ran() == 2 {
                 break;
             }
-            if scheduler.next_wakeup().is_none_or(|wakeup| wakeup > clock.now()) {
+            if asleep(&scheduler, &clock) {
                 parker.park();
             }
         }
         producers.into_iter().for_each(|producer| producer.join().unwrap());
     });
+}
+
+/// Whether the thread of a service would sleep now, until the scheduler's clock is moved or it is
+/// woken.
+fn asleep(scheduler: &Scheduler, clock: &ManualClock) -> bool {
+    scheduler.driver().next_wakeup().is_none_or(|wakeup| wakeup > clock.now())
 }
 
 type Boxed = Box<dyn FnOnce(&Run<'_>) + Send>;
@@ -132,7 +138,7 @@ fn no_wake_up_is_lost_to_who_moves_a_job() {
             if ran() == 1 {
                 break;
             }
-            if scheduler.next_wakeup().is_none_or(|wakeup| wakeup > clock.now()) {
+            if asleep(&scheduler, &clock) {
                 parker.park();
             }
         }

@@ -32,7 +32,7 @@ use std::sync::Arc;
 /// nothing waiting that is due before it.
 const RUNS: usize = 64;
 
-struct Driver {
+pub(crate) struct Driver {
     timers: Handle,
     runner: Arc<Runner>,
     /// The latest moment that was polled.
@@ -148,7 +148,7 @@ impl Driver {
     }
 
     /// When there may be something to do again; from here on it is woken for what is due before.
-    fn next_wakeup(&self) -> Option<Moment> {
+    pub(crate) fn next_wakeup(&self) -> Option<Moment> {
         let house = self.timers.house();
         let watch = self.watch_runs();
         let next = || house.next_due().into_iter().chain(watch).min();

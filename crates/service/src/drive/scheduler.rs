@@ -64,7 +64,7 @@ impl Scheduler {
         Self { driver, timer_slack, left: false }
     }
 
-    pub(super) fn driver(&self) -> &Driver {
+    pub(crate) fn driver(&self) -> &Driver {
         &self.driver
     }
 
