@@ -254,8 +254,8 @@ mod tests {
                     reached.";
         assert_eq!(said(Experiment::PairsBeside, &plays).as_deref(), Some(each));
         let tail = |nanos| Figure::time("p99.9", nanos);
-        let of = |ours| said(Experiment::Fires, &[(OURS, tail(ours)), ("the-machine", tail(5e5))]);
-        let beyond = "Asked of wheelhouse: p99.9 at most 1.00 ms beyond the-machine: ";
+        let of = |ours| said(Experiment::Fires, &[(OURS, tail(ours)), ("a-sleeper", tail(5e5))]);
+        let beyond = "Asked of wheelhouse: p99.9 at most 1.00 ms beyond a-sleeper: ";
         assert_eq!(of(1.5e6), Some(format!("{beyond}1.50 ms beside 500 µs, reached.")));
         assert_eq!(of(1.6e6), Some(format!("{beyond}1.60 ms beside 500 µs, MISSED.")));
         let bytes = |n| Figure::bytes("bytes/job", n, 1);

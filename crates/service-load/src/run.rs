@@ -195,7 +195,7 @@ mod tests {
         let named = Settings { on_all: true, ..settings };
         assert_eq!(who(&named, Experiment::Idle).len(), named.contenders.len());
         let settings = Settings { on_all: false, ..named };
-        assert!(who(&settings, Experiment::Fires).contains(&"the-machine"));
+        assert!(who(&settings, Experiment::Fires).contains(&"a-sleeper"));
         for it in Experiment::ALL {
             assert!(who(&settings, it).contains(&"wheelhouse"), "{}", it.name());
             assert!(who(&settings, it).contains(&"heap-and-condvar"), "{}", it.name());

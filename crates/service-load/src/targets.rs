@@ -2,8 +2,8 @@
 //!
 //! A bound is absolute, or it is a share of what another has reached in the same minutes: how fast
 //! a machine is says nothing then. What the machine itself keeps from running is no fault of a
-//! service, so a tail is judged by what it is longer than that of a thread that only reads the
-//! clock.
+//! service, so a tail is judged by what it is longer than that of a thread that does nothing but
+//! sleep.
 
 use crate::experiments::Experiment::{
     self, Audit, Fires, Idle, PairsBeside, PairsWindow, Periodic, Refresh, Schedule, Sessions,
@@ -44,7 +44,7 @@ pub const OURS: &str = "wheelhouse";
 
 const HEAP: &str = "heap-and-condvar";
 const TOKIO: &str = "tokio-sleep";
-const MACHINE: &str = crate::facilities::Machine::NAME;
+const MACHINE: &str = crate::facilities::Machine::SLEEPER;
 
 const fn target(
     experiment: Experiment,

@@ -60,6 +60,12 @@ fn ours() -> Vec<Box<dyn Contender>> {
             |_| Wheelhouse::<ByHandle>::start(Duration::from_millis(1), None),
         ),
         Entry::of_some(
+            "wheelhouse-1us",
+            "the same with a tick of a microsecond, and no timer slack",
+            &[Fires],
+            |_| Wheelhouse::<ByHandle>::finest(),
+        ),
+        Entry::of_some(
             "wheelhouse-workers",
             "the same, jobs on two workers, the default here",
             RUNS,

@@ -8,7 +8,9 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 use wheelhouse_binary_heap::BinaryHeap;
-use wheelhouse_service::{ChangeError, Handle, JobHandle, Moment, MonotonicClock, Service};
+use wheelhouse_service::{
+    Builder, ChangeError, Handle, JobHandle, Moment, MonotonicClock, Service,
+};
 
 /// How sessions are kept.
 pub trait Keeping: Sync {
@@ -72,13 +74,20 @@ impl<K> Wheelhouse<K> {
     ///
     /// If the tick cannot be, or threads cannot be started.
     pub fn start(tick: Duration, workers: Option<usize>) -> Result<Self> {
-        let clock = MonotonicClock::new();
-        let builder = Service::builder().tick(tick).clock(clock);
-        let builder = match workers {
+        Self::of(tick, |builder| match workers {
             Some(workers) => builder.workers(workers),
             None => builder.inline(),
-        };
-        Ok(Self::of(builder.start()?, clock))
+        })
+    }
+
+    /// As soon as it can be: Linux is to put no wake-ups together either.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    pub fn finest() -> Result<Self> {
+        let tick = Duration::from_micros(1);
+        Self::of(tick, |builder| builder.inline().timer_slack(Duration::ZERO))
     }
 
     /// On the binary heap.
@@ -87,18 +96,13 @@ impl<K> Wheelhouse<K> {
     ///
     /// As [`start`](Self::start).
     pub fn on_heap(tick: Duration) -> Result<Self> {
-        let clock = MonotonicClock::new();
-        let service = Service::builder()
-            .inline()
-            .tick(tick)
-            .clock(clock)
-            .backend(BinaryHeap::new())
-            .start()?;
-        Ok(Self::of(service, clock))
+        Self::of(tick, |builder| builder.inline().backend(BinaryHeap::new()))
     }
 
-    fn of(service: Service, clock: MonotonicClock) -> Self {
-        Self { timers: service.handle(), service, clock, keeping: PhantomData }
+    fn of(tick: Duration, build: impl FnOnce(Builder) -> Builder) -> Result<Self> {
+        let clock = MonotonicClock::new();
+        let service = build(Service::builder().tick(tick).clock(clock)).start()?;
+        Ok(Self { timers: service.handle(), service, clock, keeping: PhantomData })
     }
 }
 
