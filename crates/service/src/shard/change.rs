@@ -69,7 +69,7 @@ impl<W: Task + ?Sized> Core<W> {
     }
 
     #[inline]
-    fn count_end(&mut self, ending: Ending) {
+    pub(super) fn count_end(&mut self, ending: Ending) {
         match ending {
             Ending::Finished => self.counts.finished += 1,
             Ending::Cancelled => self.counts.cancelled += 1,

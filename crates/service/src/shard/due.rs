@@ -88,7 +88,9 @@ impl<W: Task + ?Sized> Core<W> {
     pub(crate) fn end_plain(&mut self, id: Id, deadline: Moment, started: Moment, ended: Moment) {
         self.measure(deadline, started, ended);
         if self.slot(id).is_some() {
-            self.take(id.index(), Ending::Finished);
+            // Its work is gone, and so is its timer.
+            self.slots.remove(id.index());
+            self.count_end(Ending::Finished);
         }
         self.hand_in(true);
     }
