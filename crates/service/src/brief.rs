@@ -2,7 +2,7 @@
 //! scheduling it allocates nothing once the slab has grown.
 
 use crate::handle::{Back, Run, Work};
-use crate::shard::{Arena, Held, Slab, Slabs};
+use crate::shard::{Arena, Held, Lying, Slab, Slabs};
 use parking_lot::Mutex;
 use std::any::Any;
 use std::sync::Arc;
@@ -68,10 +68,15 @@ impl Held<dyn Work> {
     pub(crate) fn call(self, run: &Run<'_>, back: &mut Back) {
         match self {
             Self::Work(work) => work.call(run, back),
-            Self::InSlab(lying) => {
-                lying.leave().into_iter().for_each(|(slab, place)| slab.carry_out(place, run));
-            }
+            Self::InSlab(lying) => lying.carry_out(run),
             Self::Wake(waker) => waker.wake(),
         }
+    }
+}
+
+impl Lying<dyn Work> {
+    /// Does what is to be done.
+    pub(crate) fn carry_out(self, run: &Run<'_>) {
+        self.leave().into_iter().for_each(|(slab, place)| slab.carry_out(place, run));
     }
 }

@@ -7,7 +7,7 @@ use crate::handle::{Anchor, Back, Handle, Run, Shared, Work};
 use crate::job::{Group, Id, Info, Seat};
 use crate::job_handle::JobHandle;
 use crate::observe::RunSpan;
-use crate::shard::{Begun, Done, Leftover, Plain, Way};
+use crate::shard::{Begun, Done, Leftover, Way};
 use crate::time::Moment;
 use std::fmt;
 use std::sync::Arc;
@@ -165,17 +165,17 @@ pub(super) fn call(
 #[inline]
 pub(super) fn call_plain(
     timers: &Handle,
-    plain: Plain<dyn Work>,
+    (id, deadline): (Id, Moment),
     started: Moment,
+    work: impl FnOnce(&Run<'_>, &mut Back),
 ) -> (Moment, bool) {
-    let Plain { id, deadline, work } = plain;
     let shared = timers.shared();
     let mut back = Back::default();
     let outcome = {
         let run = Run::plain(timers.anchor(id.shard()), id, deadline, started);
         let span = RunSpan::of(&run);
         let _entered = span.enter();
-        guarded(|| work.call(&run, &mut back))
+        guarded(|| work(&run, &mut back))
     };
     let ended = shared.house.now();
     let is_slow = ended.saturating_since(started) > shared.slow_after;

@@ -19,9 +19,9 @@ pub use service::{Service, Stop, Stopped};
 pub use stopping::Stopping;
 
 use crate::guard::guarded;
-use crate::handle::{Futures, Handle, Work};
+use crate::handle::{Back, Futures, Handle, Run, Work};
 use crate::job::Id;
-use crate::shard::{Came, Done, Stage, Taken, Watch};
+use crate::shard::{Came, Done, Plain, Stage, Taken, Watch};
 use crate::time::Moment;
 use crate::{EventKind, Job};
 use executor::Runner;
@@ -106,15 +106,22 @@ impl Driver {
             // between: to read the clock takes as long as half of the rest.
             let at_once = id.is_some() && !waited && !reported;
             let begin = || if at_once { now } else { house.now() };
-            if let Some(plain) = plain {
-                let _inside = house.enter();
-                let (id, deadline, started) = (plain.id, plain.deadline, begin());
-                (now, reported) = due_run::call_plain(&self.timers, plain, started);
+            if let Some(Plain { id, deadline, work }) = plain {
+                let (_inside, started) = (house.enter(), begin());
+                let call = |run: &Run<'_>, back: &mut Back| work.call(run, back);
+                (now, reported) = due_run::call_plain(&self.timers, (id, deadline), started, call);
                 plain_ended = Some((id, deadline, started));
                 runs += 1;
                 continue;
             }
             match came {
+                Some(Came::InSlab(id, deadline, lying)) => {
+                    let (_inside, started) = (house.enter(), begin());
+                    let call = |run: &Run<'_>, _: &mut Back| lying.carry_out(run);
+                    (now, reported) =
+                        due_run::call_plain(&self.timers, (id, deadline), started, call);
+                    plain_ended = Some((id, deadline, started));
+                }
                 None => break,
                 Some(Came::Wake(waker)) => guarded(|| waker.wake()).unwrap_or_default(),
                 Some(Came::There(id, turn, info, way)) => {

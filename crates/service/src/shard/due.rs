@@ -30,10 +30,16 @@ impl<W: Task + ?Sized> Core<W> {
             let Some(Expired { value, deadline: fired, .. }) = self.wheel.pop_expired(upto) else {
                 break;
             };
-            if let Some(plain) = self.begin_plain(value.0, fired, here) {
-                return Some(plain);
+            match self.begin_plain(value.0, fired, here) {
+                Some((id, deadline, Body::Plain(work))) => {
+                    return Some(Plain { id, deadline, work });
+                }
+                Some((id, deadline, Body::Other(Other::InSlab(slab, place)))) => {
+                    let lying = Lying::new(&self.slabs, slab, place);
+                    *other = Some(Came::InSlab(id, deadline, lying));
+                }
+                _ => *other = self.fire(value.0, fired, now, clock, here),
             }
-            *other = self.fire(value.0, fired, now, clock, here);
             if other.is_some() {
                 return None;
             }
@@ -52,7 +58,12 @@ impl<W: Task + ?Sized> Core<W> {
     /// Begins the run of a job whose timer has fired, if it is plain, due, for the driving thread,
     /// and nothing is special: what [`fire`](Self::fire) and `begin` would do, by the shortest way.
     #[inline]
-    fn begin_plain(&mut self, index: u32, fired: Tick, here: bool) -> Option<Plain<W>> {
+    fn begin_plain(
+        &mut self,
+        index: u32,
+        fired: Tick,
+        here: bool,
+    ) -> Option<(Id, Moment, Body<W>)> {
         let shard = self.shard();
         let due_by = self.ticks.instant(fired);
         if self.is_held(index) {
@@ -69,18 +80,11 @@ impl<W: Task + ?Sized> Core<W> {
             return None;
         }
         slot.place = Place::Off(0);
-        let work = match std::mem::replace(&mut slot.body, Body::Other(Other::Gone)) {
-            Body::Plain(work) => Held::Work(work),
-            Body::Other(Other::InSlab(slab, place)) => {
-                Held::InSlab(Lying::new(&self.slabs, slab, place))
-            }
-            Body::Other(_) => return None,
-        };
+        let body = std::mem::replace(&mut slot.body, Body::Other(Other::Gone));
         self.counts.runs += 1;
         self.runs.in_flight += 1;
         self.runs.begun += 1;
-        let id = Id::new(slot.number, index, shard);
-        Some(Plain { id, deadline: slot.deadline, work })
+        Some((Id::new(slot.number, index, shard), slot.deadline, body))
     }
 
     /// Ends the run of a plain job, and with it the job, and hands it in.

@@ -1,7 +1,8 @@
 //! What passes between the shards and who drives them: runs that come, begin and end.
 
-use super::core::{Held, Task};
+use super::core::Task;
 use super::runs::WatchKey;
+use super::slab::Lying;
 use crate::job::{Group, Id, Info};
 use crate::time::Moment;
 use std::sync::Arc;
@@ -9,7 +10,10 @@ use std::task::Waker;
 use std::time::SystemTime;
 
 /// What has come due.
-pub(crate) enum Came<W: ?Sized> {
+pub(crate) enum Came<W: Task + ?Sized> {
+    /// A run of work that lies in a slab, which has begun on the driving thread, and when it was
+    /// due.
+    InSlab(Id, Moment, Lying<W>),
     /// A run that has begun, for the driving thread.
     Here(Begun<W>),
     /// A run that was handed out, for somebody else.
@@ -27,12 +31,12 @@ pub(crate) struct Way {
     pub(crate) group: Option<Group>,
 }
 
-/// A run of a job that is nothing but work, which has begun on the driving thread: what most runs
+/// A run of a job that is nothing but work in a box, which has begun on the driving thread: what most runs
 /// are there. It goes from hand to hand several times within a microsecond, so it is small.
-pub(crate) struct Plain<W: Task + ?Sized> {
+pub(crate) struct Plain<W: ?Sized> {
     pub(crate) id: Id,
     pub(crate) deadline: Moment,
-    pub(crate) work: Held<W>,
+    pub(crate) work: Box<W>,
 }
 
 /// A run that has begun.
