@@ -115,14 +115,20 @@ impl JobHandle {
     /// [`Finished`](ChangeError::Finished), [`Cancelled`](ChangeError::Cancelled),
     /// [`Stopped`](ChangeError::Stopped): it was over.
     pub fn cancel(&self) -> Result<Job, ChangeError> {
-        if self.info.is_none() {
-            let plain = self.house().with(self.id.shard(), |core| core.cancel_plain(self.id));
-            if let Some((deadline, work)) = plain {
-                let handle = JobHandle::new(Arc::clone(&self.anchor), self.id, None);
-                return Ok(Job { handle, deadline, held: Some(Held::Work(work)) });
+        // Aside, as few do: what most do passes in registers.
+        let mut other = None;
+        let plain = self.house().with(self.id.shard(), |core| {
+            let plain = core.cancel_plain(self.id);
+            if plain.is_none() {
+                other = Some(core.end_as(self.id, Ending::Cancelled));
             }
+            plain
+        });
+        if let Some((deadline, work)) = plain {
+            let handle = JobHandle::new(Arc::clone(&self.anchor), self.id, None);
+            return Ok(Job { handle, deadline, held: Some(Held::Work(work)) });
         }
-        self.end_as(Ending::Cancelled)
+        self.ended(other.unwrap_or(Err(ChangeError::Over)))
     }
 
     /// Moves the next run to `delay` from now, earlier or later. Those that follow it follow from
@@ -230,8 +236,17 @@ impl JobHandle {
 
     /// Ends the job, cancelled or finished.
     pub(crate) fn end_as(&self, ending: Ending) -> Result<Job, ChangeError> {
-        match self.house().end_as(self.id, ending) {
-            Ok(taken) => Ok(Job::new(Arc::clone(&self.anchor), taken)),
+        self.ended(self.house().with(self.id.shard(), |core| core.end_as(self.id, ending)))
+    }
+
+    /// What came of ending it.
+    #[inline(never)]
+    fn ended(&self, taken: Result<Taken<dyn Work>, ChangeError>) -> Result<Job, ChangeError> {
+        match taken {
+            Ok(taken) => {
+                self.house().free_key(taken.info.as_deref(), self.id);
+                Ok(Job::new(Arc::clone(&self.anchor), taken))
+            }
             Err(error) => {
                 if error == ChangeError::Running {
                     // A periodic job that is running has its last run.

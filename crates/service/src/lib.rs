@@ -84,7 +84,7 @@
 //! | cancel | the lock of the shard, a cancellation in the backend |
 //! | refresh to a later time | the lock of the shard |
 //! | a run | an expiry in the backend, one lock, two readings of the clock; on a worker a hand-over and two locks more |
-//! | nothing due | nothing: no tick is visited, no thread wakes up but once where what was due first has been cancelled |
+//! | nothing due | nothing: no tick is visited, no thread wakes up; where what was due first was cancelled, once for each shard |
 //! | a future that sleeps | no allocation: the job is the waker |
 //! | memory of a pending one-shot job | 90 bytes with a closure of 16 bytes, among 100,000 and more; up to 120 among fewer |
 //! | of one that sends 8 bytes | 100 bytes, up to 130 among fewer |

@@ -107,9 +107,9 @@ pub(crate) fn play_machine(load: &Load, watch: Watch) -> Result<Played> {
     let mut pace = Pace::new(ledger.moment(0));
     let lateness = thread::scope(|scope| {
         let ledger = &ledger;
-        let reader = scope.spawn(move || watch_the_clock(ledger, &due, watch));
+        let watcher = scope.spawn(move || watch_the_clock(ledger, &due, watch));
         plan.events.iter().for_each(|event| pace.wait_for(event.at));
-        reader.join()
+        watcher.join()
     });
     let end = cpu::used();
     let Ok(lateness) = lateness else { return Ok(Err("the thread panicked".to_owned())) };

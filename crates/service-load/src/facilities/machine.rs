@@ -7,13 +7,13 @@ use crate::load::Load;
 use anyhow::Result;
 
 /// A thread that does no more than to see when each job would be due, beside a producer that makes
-/// no calls. What is late in its row is late because the machine did something else, and no
-/// facility can be better.
+/// no calls. What is late in its row is late because the machine did something else.
 #[derive(Clone, Copy, Debug)]
 pub enum Machine {
-    /// It reads the clock all the time: stalls of a thread that runs.
+    /// It reads the clock all the time: stalls of a thread that runs. No facility can be better.
     Reads,
-    /// It sleeps until each moment, as a facility does: how late the system wakes a thread, too.
+    /// It sleeps until each moment, as a facility does: how late the system wakes a thread, too,
+    /// with the timer slack that Linux gives to each.
     Sleeps,
 }
 

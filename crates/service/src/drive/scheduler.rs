@@ -109,7 +109,8 @@ impl Scheduler {
 
     /// When to call [`poll`](Self::poll) again, if nothing happens before; `None` if no job waits
     /// for a time and no run is in flight. To be called just before sleeping: from then on, handles
-    /// call the [waker](Self::set_waker) for what cannot wait. O(1) for each shard.
+    /// call the [waker](Self::set_waker) for what cannot wait. A lock and a look at the backend for
+    /// each shard.
     ///
     /// The moment may be past, if something is to be taken in. At it, there may be nothing to run:
     /// a wheel may only have to move timers closer, a job may have been moved to a later time, or

@@ -48,7 +48,9 @@ pub struct Periodic<'h> {
 impl<'h> Periodic<'h> {
     pub(crate) fn new(handle: &'h Handle, period: Duration, first: Option<Moment>) -> Self {
         let mut options = Options::new(handle, first.map(Due::at));
-        options.extras().slack = handle.ticks().has_no_slack().then(|| slack_of(period));
+        if handle.ticks().has_no_slack() {
+            options.extras().slack = Some(slack_of(period));
+        }
         Self { options, period, times: None, pace: Pace::Rate(Missed::default()) }
     }
 

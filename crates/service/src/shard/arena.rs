@@ -67,6 +67,7 @@ impl<T> Arena<T> {
         index
     }
 
+    /// Out of the way of who finds a free place, as most do once there are as many as ever.
     #[cold]
     fn push(&mut self, value: T) {
         match self.segments.last_mut() {

@@ -50,9 +50,10 @@ impl<W: Task + ?Sized> Core<W> {
 
     /// Finds out what is due first. A cancellation leaves `next` as it is, so that of timeouts that
     /// are set and cancelled in turn not each is the first, for which the driver is woken: instead
-    /// it wakes up once, when the first of them would have been due, and comes here.
+    /// it wakes up once, when the first of them would have been due, and comes here. A wheel may
+    /// say an earlier tick than it is, at which it moves timers closer: what is known better stays.
     pub(super) fn find_next(&mut self) {
-        self.next = self.wheel.next_wakeup().unwrap_or(Tick::MAX);
+        self.next = self.next.max(self.wheel.next_wakeup().unwrap_or(Tick::MAX));
     }
 
     /// Begins the run of a job whose timer has fired, if it is plain, due, for the driving thread,

@@ -31,8 +31,8 @@ pub(crate) struct Way {
     pub(crate) group: Option<Group>,
 }
 
-/// A run of a job that is nothing but work in a box, which has begun on the driving thread: what most runs
-/// are there. It goes from hand to hand several times within a microsecond, so it is small.
+/// A run of a job that is nothing but work in a box, which has begun on the driving thread, as most
+/// do there. It goes from hand to hand several times within a microsecond, so it is small.
 pub(crate) struct Plain<W: ?Sized> {
     pub(crate) id: Id,
     pub(crate) deadline: Moment,

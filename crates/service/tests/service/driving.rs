@@ -25,6 +25,15 @@ fn the_next_wakeup_is_that_of_the_earliest_job_rounded_up_to_the_tick() {
     assert_eq!(rig.scheduler.next_wakeup(), None);
 }
 
+/// A wheel would have it looked at before, to move its timer closer.
+#[test]
+fn the_next_wakeup_of_a_far_job_is_its_own_however_often_it_is_asked() {
+    let (rig, woken) = with_waker();
+    rig.timers.after(ms(30_000)).run(|_| ()).unwrap();
+    let asked = [(); 3].map(|()| rig.scheduler.next_wakeup());
+    assert_eq!((asked, woken.take().len()), ([Some(at(30_000)); 3], 0));
+}
+
 /// Where nobody says otherwise.
 #[test]
 fn a_periodic_job_may_be_late_by_a_thousandth_of_its_period_and_a_millisecond_at_most() {
