@@ -98,7 +98,7 @@
 //!
 //! **Resolution and slack.** A [tick](Builder::tick) is 50 microseconds by default. A finer one
 //! wakes the driver more often when much is due: at 100,000 runs a second a tick of 50 us takes
-//! half as much processor time again as one of a millisecond. Where lateness does not matter, a
+//! twice as much processor time as one of a millisecond. Where lateness does not matter, a
 //! [`slack`](Builder::slack), of the service or of a [job](OneShot::slack), puts wake-ups together.
 //! A [periodic](Periodic) job has one of a thousandth of its period by default, and of a
 //! millisecond at most: 100,000 of them with a period of a second take 0.55 us of processor time a
