@@ -306,7 +306,7 @@ impl fmt::Debug for JobHandle {
 /// ```
 ///
 /// What is run so is told of the job that it was: [`Run::job`] has the former key.
-#[must_use = "the job was not run: drop it knowingly"]
+#[must_use = "the job comes back and was not run: `drop` it where nobody wants it"]
 pub struct Job {
     handle: JobHandle,
     deadline: Moment,

@@ -42,11 +42,12 @@
 //! there (`*/10 * * * *`) follows elapsed time: it runs at each instant at which the clock shows
 //! what it says.
 
+use super::cron_line::{check, reason, times_have_wildcard};
 use crate::Rule;
-use std::error::Error;
 use std::fmt;
-use std::str::FromStr;
 use std::time::SystemTime;
+
+pub use super::cron_line::CronError;
 
 pub use jiff;
 use jiff::civil::{Date, DateTime, Time};
@@ -79,25 +80,6 @@ struct Times {
     seconds: Box<[u16]>,
 }
 
-/// A cron line that cannot be used. The message names it, as such lines often come from a file with
-/// others.
-#[derive(Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CronError {
-    /// It cannot be understood.
-    Invalid {
-        /// The line.
-        line: String,
-        /// What is wrong with it, in the words of `croner`.
-        reason: String,
-    },
-    /// It can be understood, and names no time since 1970, like a 30th of February.
-    NeverMatches {
-        /// The line.
-        line: String,
-    },
-}
-
 impl Cron {
     /// Reads a line.
     ///
@@ -107,8 +89,8 @@ impl Cron {
     pub fn new(line: &str, zone: TimeZone) -> Result<Self, CronError> {
         let invalid = |reason| CronError::Invalid { line: line.to_owned(), reason };
         check(line).map_err(invalid)?;
-        let pattern =
-            croner::Cron::from_str(line).map_err(|error| invalid(reason(line, error)))?.pattern;
+        let pattern = line.parse::<croner::Cron>();
+        let pattern = pattern.map_err(|error| invalid(reason(line, error)))?.pattern;
         let parts = [&pattern.hours, &pattern.minutes, &pattern.seconds];
         let [hours, minutes, seconds] = parts.map(|part| part.values().into_boxed_slice());
         let cron = Self {
@@ -138,55 +120,6 @@ impl fmt::Debug for Cron {
             .field("zone", &self.zone)
             .finish_non_exhaustive()
     }
-}
-
-/// Whether there is a `*` among hours, minutes and seconds.
-fn times_have_wildcard(line: &str) -> bool {
-    let fields: Vec<_> = line.split_whitespace().collect();
-    let times = if fields.len() == 5 { 2 } else { 3 };
-    line.trim().eq_ignore_ascii_case("@hourly")
-        || fields.iter().take(times).any(|field| field.contains(['*', '?']))
-}
-
-/// The longest line that is read: each minute, named one by one, takes 170 bytes.
-const LONGEST: usize = 1_000;
-
-/// What `croner` takes and nobody can have meant.
-fn check(line: &str) -> Result<(), String> {
-    if line.len() > LONGEST {
-        return Err(format!("it is longer than {LONGEST} bytes"));
-    }
-    let fields: Vec<_> = line.split_whitespace().collect();
-    if fields.iter().any(|field| field.split(',').any(str::is_empty)) {
-        return Err("a list has an empty element".to_owned());
-    }
-    let weekdays = if fields.len() == 5 { fields.get(4) } else { fields.get(5) };
-    if weekdays.is_some_and(|days| days.split(',').any(|day| day.eq_ignore_ascii_case("L"))) {
-        return Err(
-            "L alone is no day of the week, the last Friday of a month is 'FRI#L', and the \
-             last day of a month 'L' as its day"
-                .to_owned(),
-        );
-    }
-    Ok(())
-}
-
-/// What `croner` says of a line, without the heads that it puts before some of it, which say the
-/// same in other words.
-fn reason(line: &str, error: croner::errors::CronError) -> String {
-    use croner::errors::CronError as Fault;
-    let fields = line.split_whitespace().count();
-    let reason = match error {
-        Fault::EmptyPattern => "it is empty".to_owned(),
-        Fault::InvalidPattern(_) if !(5..=7).contains(&fields) => {
-            format!("it has {fields}, not between 5 and 7 fields")
-        }
-        Fault::InvalidPattern(reason)
-        | Fault::IllegalCharacters(reason)
-        | Fault::ComponentError(reason) => reason,
-        other => other.to_string(),
-    };
-    reason.trim_end_matches('.').to_owned()
 }
 
 impl Rule for Cron {
@@ -366,30 +299,3 @@ impl Times {
         Time::new(part(hour)?, part(minute)?, part(second)?, 0).ok()
     }
 }
-
-/// What a line consists of: `croner` says that a number is out of bounds, but neither in which
-/// field nor what they are.
-const FIELDS: &str = "five fields: minute 0-59, hour 0-23, day 1-31, month 1-12 or JAN-DEC, \
-                      weekday 0-7 or SUN-SAT, as in '0 9 * * MON'; six with seconds in front; \
-                      seven with seconds in front and a year behind";
-
-crate::error::debug_as_shown!(CronError);
-
-impl fmt::Display for CronError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Invalid { line, reason } => {
-                write!(f, "the cron line '{line}' cannot be read: {reason}; expected are {FIELDS}")
-            }
-            Self::NeverMatches { line } => {
-                write!(
-                    f,
-                    "the cron line '{line}' never matches: does a month of it have such a day, and \
-                     is its year after 1969?"
-                )
-            }
-        }
-    }
-}
-
-impl Error for CronError {}

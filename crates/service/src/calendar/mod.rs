@@ -2,6 +2,8 @@
 
 #[cfg(feature = "cron")]
 pub mod cron;
+#[cfg(feature = "cron")]
+mod cron_line;
 
 use crate::future_work::{Async, Each};
 use crate::handle::{Back, Handle, Run, RunFuture, Work};

@@ -83,6 +83,21 @@ fn a_line_of_another_length_is_told_how_many_fields_it_has() {
 }
 
 #[test]
+fn a_line_is_told_which_of_its_fields_cannot_be_read() {
+    for (line, field) in [
+        ("0 25 * * *", "hour '25'"),
+        ("61 * * * * *", "second '61'"),
+        ("0 0 9 * * MON 20x7", "year '20x7'"),
+        ("0 9 * FOO MON", "month 'FOO'"),
+        ("0 9 32,40 * 9", "day of the month '32,40'"),
+    ] {
+        let error = Cron::new(line, TimeZone::UTC).unwrap_err();
+        let CronError::Invalid { reason, .. } = &error else { panic!("{error}") };
+        assert!(reason.ends_with(&format!(", in the {field}")), "{error}");
+    }
+}
+
+#[test]
 fn what_is_shown_of_a_line_is_the_line_and_the_zone() {
     let berlin = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
     let cron = Cron::new("0 9 * * mon", berlin).unwrap();
