@@ -15,6 +15,8 @@ pub enum Error {
     Kind(Kind),
     /// A job has the key, and was not to be replaced.
     Duplicate(Key),
+    /// The key is that of a row of the timers themselves.
+    Reserved(Key),
     /// No job has the key.
     Absent(Key),
     /// The job is running, and so it cannot be moved.
@@ -49,6 +51,9 @@ impl fmt::Display for Error {
                 "a job with the key '{key}' is scheduled already: refresh or cancel that one, or \
                  schedule by `replacing`; at each start of a program, by `keeping`"
             ),
+            Self::Reserved(key) => {
+                write!(f, "the key '{key}' is kept by the timers for themselves: take another")
+            }
             Self::Absent(key) => write!(f, "no job has the key '{key}'"),
             Self::Running(key) => write!(f, "the job '{key}' is running"),
             Self::Payload(why) | Self::Rule(why) => f.write_str(why),

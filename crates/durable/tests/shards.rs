@@ -139,7 +139,7 @@ fn the_key_of_that_row_is_not_for_jobs() {
     let (timers, _) = start(&clock, &stores);
     let key = "wheelhouse-shard";
     let error = timers.after(secs(1)).replacing(key).schedule_bytes(KIND, "").unwrap_err();
-    assert!(matches!(error, Error::Duplicate(_)), "{error}");
+    assert!(matches!(error, Error::Reserved(_)), "{error}");
     assert!(matches!(timers.cancel(key).unwrap_err(), Error::Absent(_)));
     assert!(matches!(timers.refresh(key, secs(1)).unwrap_err(), Error::Absent(_)));
     timers.stop();

@@ -116,7 +116,7 @@ impl<'t> Plan<'t> {
         }
         let key = self.key?.unwrap_or_else(made_key);
         if is_reserved(&key) {
-            return Err(Error::Duplicate(key));
+            return Err(Error::Reserved(key));
         }
         Ok(Put {
             key,
