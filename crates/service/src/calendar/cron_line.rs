@@ -1,5 +1,5 @@
-//! How a cron line is read: what `croner` takes and nobody can have meant, and how the one who wrote
-//! it hears what is wrong.
+//! How a cron line is read: what `croner` takes and nobody can have meant, and how who wrote it
+//! hears what is wrong.
 
 use std::error::Error;
 use std::fmt;
