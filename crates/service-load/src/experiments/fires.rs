@@ -11,7 +11,6 @@ use crate::pace::{LEAD, Pace};
 use anyhow::Result;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use std::hint::spin_loop;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -89,16 +88,10 @@ struct Produced<H> {
     refused: u64,
 }
 
-/// How a thread waits that does nothing else.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Watch {
-    Read,
-    Sleep,
-}
-
 /// The plan without a facility: a thread that only watches the clock sees when each job is due, and
-/// a producer wakes up for each call and makes none.
-pub(crate) fn play_machine(load: &Load, watch: Watch) -> Result<Played> {
+/// a producer wakes up for each call and makes none. `wait` is what the thread does between two
+/// looks, with how long it still is.
+pub(crate) fn play_machine(load: &Load, wait: fn(Duration)) -> Result<Played> {
     let plan = Plan::new(load);
     let mut due = plan.due[..plan.run].to_vec();
     due.sort_unstable();
@@ -107,7 +100,7 @@ pub(crate) fn play_machine(load: &Load, watch: Watch) -> Result<Played> {
     let mut pace = Pace::new(ledger.moment(0));
     let lateness = thread::scope(|scope| {
         let ledger = &ledger;
-        let watcher = scope.spawn(move || watch_the_clock(ledger, &due, watch));
+        let watcher = scope.spawn(move || watch_the_clock(ledger, &due, wait));
         plan.events.iter().for_each(|event| pace.wait_for(event.at));
         watcher.join()
     });
@@ -116,15 +109,12 @@ pub(crate) fn play_machine(load: &Load, watch: Watch) -> Result<Played> {
     Ok(Ok(figures(&lateness, 0, pace.latest(), Figure::cpu("CPU/job", begin, end, load.fires()))))
 }
 
-fn watch_the_clock(ledger: &Ledger, due: &[u64], watch: Watch) -> Distribution {
+fn watch_the_clock(ledger: &Ledger, due: &[u64], wait: fn(Duration)) -> Distribution {
     let mut lateness = Distribution::fine();
     for due in due {
         let mut now = ledger.now();
         while now < *due {
-            match watch {
-                Watch::Read => spin_loop(),
-                Watch::Sleep => thread::sleep(Duration::from_nanos(due - now)),
-            }
+            wait(Duration::from_nanos(due - now));
             now = ledger.now();
         }
         lateness.record(now - due);

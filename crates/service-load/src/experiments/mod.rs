@@ -12,7 +12,7 @@ mod refresh;
 mod schedule;
 mod sessions;
 
-pub(crate) use fires::{Watch, play_machine};
+pub(crate) use fires::play_machine;
 
 use crate::facility::Facility;
 use crate::figures::Played;

@@ -1,10 +1,13 @@
 //! No facility, but what it runs on: how long the machine keeps a thread from running.
 
 use crate::contender::Contender;
-use crate::experiments::{Experiment, Watch, play_machine};
+use crate::experiments::{Experiment, play_machine};
 use crate::figures::Played;
 use crate::load::Load;
 use anyhow::Result;
+use std::hint::spin_loop;
+use std::thread;
+use std::time::Duration;
 
 /// A thread that does no more than to see when each job would be due, beside a producer that makes
 /// no calls. What is late in its row is late because the machine did something else.
@@ -46,10 +49,10 @@ impl Contender for Machine {
     }
 
     fn play(&self, experiment: Experiment, load: &Load) -> Result<Played> {
-        let watch = match self {
-            Self::Reads => Watch::Read,
-            Self::Sleeps => Watch::Sleep,
+        let wait: fn(Duration) = match self {
+            Self::Reads => |_| spin_loop(),
+            Self::Sleeps => thread::sleep,
         };
-        if experiment == Experiment::Fires { play_machine(load, watch) } else { Ok(Ok(Vec::new())) }
+        if experiment == Experiment::Fires { play_machine(load, wait) } else { Ok(Ok(Vec::new())) }
     }
 }

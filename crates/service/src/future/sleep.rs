@@ -78,7 +78,8 @@ impl Sleep {
         if let State::Waiting(id) = std::mem::replace(&mut self.state, State::Idle) {
             // If it is too late for that, a task is woken for nothing. Without the lock: what a
             // waker does is up to the executor.
-            discard(self.anchor.house.end_as(id, Ending::Cancelled));
+            let house = &self.anchor.house;
+            discard(house.with(id.shard(), |core| core.end_as(id, Ending::Cancelled)));
         }
     }
 

@@ -32,7 +32,7 @@ pub(crate) use slab::{Lying, Slab, Slabs};
 pub use wheel::JobIndex;
 pub(crate) use wheel::Wheel;
 
-use crate::job::{Ending, Id, Info, Key};
+use crate::job::{Id, Info, Key};
 use crate::observe::{Distributions, Snapshot};
 use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex};
 use crate::time::{Clock, Due, Moment, Ticks};
@@ -248,14 +248,6 @@ impl<W: Task + ?Sized> House<W> {
         let more = |jobs| (exempt || jobs < *limit).then_some(jobs + 1);
         let made = room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
         made.map(drop).map_err(|_| Reason::LimitReached(*limit))
-    }
-
-    /// Ends a job, cancelled or finished; see [`Core::end_as`].
-    #[inline]
-    pub(crate) fn end_as(&self, id: Id, ending: Ending) -> Result<Taken<W>, ChangeError> {
-        let taken = self.with(id.shard(), |core| core.end_as(id, ending))?;
-        self.free_key(taken.info.as_deref(), id);
-        Ok(taken)
     }
 
     /// Moves a job: because somebody asked for that, if it is to be counted.
