@@ -27,7 +27,7 @@ use wheelhouse_harness::model::FLOOR;
 pub(crate) fn all() -> Vec<Box<dyn Contender>> {
     let mut all: Vec<Box<dyn Contender>> = vec![
         Competitor::<ours::Ours<wheelhouse_hierarchical_wheel::Definition>>::boxed(),
-        Competitor::<ours::Ours<wheelhouse_list_wheel::Definition>>::boxed(),
+        Competitor::<ours::Ours<wheelhouse_hierarchical_wheel::list::Definition>>::boxed(),
         Competitor::<ours::Ours<wheelhouse_round_wheel::Definition>>::boxed(),
         Competitor::<ours::Ours<wheelhouse_binary_heap::Definition>>::boxed(),
         Competitor::<ours::Ours<wheelhouse_skip_list::Definition>>::boxed(),

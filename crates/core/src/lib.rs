@@ -102,9 +102,7 @@ extern crate alloc;
 
 pub mod arena;
 pub mod backend;
-pub mod bitmap;
 mod builder;
-pub mod geometry;
 mod id;
 pub mod linked;
 pub mod lists;

@@ -55,6 +55,11 @@ impl<M: Meter> Overdue<M> {
         self.waiting.is_empty()
     }
 
+    /// How many timers are overdue. O(1).
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// The earliest deadline. O(1) if there is none.
     #[inline]
     pub fn earliest(&self) -> Option<Tick> {

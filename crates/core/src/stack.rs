@@ -40,6 +40,11 @@ impl<X: Copy> Stack<X> {
         Self { top: Vec::new(), full: Vec::new(), spare: Vec::new() }
     }
 
+    /// An empty stack with room for this many elements, up to one piece.
+    pub fn with_capacity(elements: usize) -> Self {
+        Self { top: Vec::with_capacity(elements.min(PIECE)), ..Self::new() }
+    }
+
     /// What is on top.
     #[inline]
     pub fn peek(&self) -> Option<X> {
@@ -71,7 +76,10 @@ impl<X: Copy> Stack<X> {
     /// Takes the top off.
     #[inline]
     pub fn pop(&mut self) -> Option<X> {
-        self.top.pop().or_else(|| self.pop_full_piece())
+        match self.top.pop() {
+            None if !self.full.is_empty() => self.pop_full_piece(),
+            top => top,
+        }
     }
 
     #[cold]

@@ -1,10 +1,8 @@
 //! Configuration.
 
 use crate::HierarchicalWheel;
+use crate::wheel::DEFAULT_SLOTS;
 use wheelhouse_core::{SlotCount, wheel_builder};
-
-/// Two levels of 256 slots reach 65 seconds of milliseconds, three reach four and a half hours.
-pub(crate) const DEFAULT_SLOTS: usize = 256;
 
 wheel_builder! {
     /// Configures a [`HierarchicalWheel`].
@@ -22,16 +20,15 @@ wheel_builder! {
     /// # Ok::<(), WheelError>(())
     /// ```
     Builder of HierarchicalWheel,
-    /// The number of slots of each level, a power of two from 2 to 65,536; 256 by default. There
-    /// are as many levels as it takes to cover all of `u64`. More slots mean fewer cascades, but
-    /// more memory (a node of 32 bytes or more for each slot of each level) and a longer longest
-    /// tick: a slot is split when 32 timers came to it for each slot of a level.
+    /// The number of slots of each level while the wheel is small, a power of two from 2 to 65,536;
+    /// 256 by default. A level takes 32 bytes for each slot. With 16 slots all levels together take
+    /// 8 KB: a good choice for a few hundred timers on a microcontroller.
     slots_per_level: DEFAULT_SLOTS,
     /// Builds the wheel.
     ///
     /// # Errors
     ///
-    /// If the number of slots is zero, one, above 65,536 or no power of two, or if there is to be
-    /// room for more timers than a wheel can hold.
+    /// If the number of slots is zero, one, above 65,536 or no power of two, or if the capacity is
+    /// 2^32 or more.
     build: SlotCount::new,
 }

@@ -1,153 +1,208 @@
 //! Reading a list ahead from several places at once.
 //!
-//! A list is a chain: where its next timer is stands in the one before, and at a million timers
-//! each step waits for memory. But nothing waits when sixteen chains are followed side by side. So
-//! a slot remembers up to sixteen of the timers that were appended to it, evenly spread. When its
-//! turn comes, walkers run from all of them through the list in step, and leave its timers in the
-//! caches for the one that does the work.
+//! A list is a chain of cache misses: each node holds the address of the next. Sixteen chains can
+//! be followed at once, because no read of one waits for another. So a slot of a large wheel
+//! remembers some of its timers. Before its timers move, *walkers* run from sixteen of these *hints*
+//! through the list in step, each up to the next hint. The timers are in the cache then.
 //!
 //! ```text
-//! sentinel → a b c d e f g h i j k l m n o p → sentinel
-//!            ▲       ▲       ▲       ▲           four walkers, four steps each
+//! sentinel ⇄ a b c d e f g h i j k l m n o p ⇄ sentinel
+//!                  ◀─────▲  ◀────▲  ◀──────▲      three walkers
 //! ```
 //!
-//! At first every 16th timer is remembered. When there are sixteen of them, every second one is
-//! dropped, and every 32nd is remembered from then on. But when the oldest ones have left the slot,
-//! because timers leave as others come, those are dropped instead: the timers that are left are
-//! mostly those that came last.
-//!
-//! A hint whose timer was cancelled or has moved to another slot is passed over. A walker may all
-//! the same get into another list. That costs a few reads in vain and harms nothing: walkers only
-//! read.
+//! Which timers are remembered follows from their places alone, so that an insertion need not count
+//! and a timer that moves is known to be a hint. A hint is never trusted: its timer may have left
+//! the slot, or its place may have another timer. A walker that starts in the wrong list costs a
+//! few reads and changes nothing.
 
-use crate::nodes::{Nodes, Slot};
-use crate::store::Store;
+use crate::Tick;
+use crate::nodes::Nodes;
+use alloc::collections::VecDeque;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::hint::black_box;
 
-/// The most hints of a slot.
-const HINTS: usize = 16;
+/// Timers at places that are multiples of this are remembered.
+pub(crate) const EVERY: u32 = 16;
 
-/// Timers from a hint to the next, at first. A power of two.
-pub(crate) const STRIDE: u8 = 16;
+/// Walkers that run in step: about as many as a processor has misses under way.
+const WALKERS: usize = 16;
 
-/// The longest way from a hint to the next. So reading ahead, also of a slot to which millions
-/// came, takes some thousand reads at most.
-const LONGEST_STRIDE: u32 = 512;
+/// Hints that are followed in one call.
+const PORTION: usize = 32;
 
-/// So many are dropped when the oldest have left.
-const OLDEST: usize = 4;
+/// The longest way of a walker, as a multiple of the way to the next hint on average.
+const LONGEST: u32 = 4;
 
-/// Some timers of a slot, evenly spread.
-#[derive(Clone, Copy, Debug)]
-struct Hints {
-    at: [u32; HINTS],
-    len: u32,
-    /// Timers appended from one of them to the next.
-    stride: u32,
-    /// Timers appended since the last.
-    since: u32,
+/// A slot with fewer hints than this never looks whether they are still right.
+const FEW: usize = 64;
+
+/// Whether the timer at a place is remembered.
+#[inline(always)]
+pub(crate) fn is_hint(at: u32) -> bool {
+    at.is_multiple_of(EVERY)
+}
+
+/// The hints of all slots, by the numbers of the slots.
+#[derive(Clone, Debug)]
+pub(crate) struct AllHints {
+    /// By block. Empty until a timer of the block is remembered.
+    blocks: Vec<Vec<Hints>>,
+    /// Bits of the number of a slot within its block.
+    bits: u32,
+    /// Hints of all slots together.
+    total: usize,
+}
+
+impl AllHints {
+    /// No hints for this many blocks of `1 << bits` slots.
+    pub(crate) fn new(blocks: usize, bits: u32) -> Self {
+        Self { blocks: vec![Vec::new(); blocks], bits, total: 0 }
+    }
+
+    /// How many hints a slot has.
+    pub(crate) fn count(&self, number: u32) -> usize {
+        self.of(number).map_or(0, |hints| hints.places.len())
+    }
+
+    fn of(&self, number: u32) -> Option<&Hints> {
+        self.blocks[(number >> self.bits) as usize].get(number as usize & ((1 << self.bits) - 1))
+    }
+
+    /// Changes the hints of a slot.
+    fn change<R>(&mut self, number: u32, change: impl FnOnce(&mut Hints) -> R) -> R {
+        let block = &mut self.blocks[(number >> self.bits) as usize];
+        if block.is_empty() {
+            block.resize_with(1 << self.bits, Hints::default);
+        }
+        let hints = &mut block[number as usize & ((1 << self.bits) - 1)];
+        let before = hints.places.len();
+        let result = change(hints);
+        self.total = self.total + hints.places.len() - before;
+        result
+    }
+
+    /// A timer came to a slot, behind all others. `most` hints may be kept in all.
+    pub(crate) fn push_back(
+        &mut self,
+        number: u32,
+        at: u32,
+        most: usize,
+        is_here: impl Fn(u32) -> bool,
+    ) {
+        if self.total >= most {
+            // Hints of timers that have left are dropped where more come. Where none come they
+            // could pile up, so all are dropped when there are too many: that only costs time.
+            *self = Self::new(self.blocks.len(), self.bits);
+        }
+        self.change(number, |hints| hints.push_back(at, is_here));
+    }
+
+    /// A timer came to a slot, before all others.
+    pub(crate) fn push_front(&mut self, number: u32, at: u32) {
+        self.change(number, |hints| hints.places.push_front(at));
+    }
+
+    /// A timer that is remembered leaves the end of the list of a slot.
+    pub(crate) fn pop_back(&mut self, number: u32, at: u32) {
+        self.change(number, |hints| hints.pop_back(at));
+    }
+
+    /// A slot is empty.
+    #[inline]
+    pub(crate) fn clear(&mut self, number: u32) {
+        if self.count(number) > 0 {
+            self.change(number, |hints| *hints = Hints::default());
+        }
+    }
+
+    /// Reads the next timers of the list of a slot, whose last one is given, unless they are read
+    /// already. The deadlines of its timers are the same from bit `shift` on.
+    #[inline]
+    pub(crate) fn read_ahead<T>(&mut self, nodes: &Nodes<T>, number: u32, last: u32, shift: u32) {
+        if self.of(number).is_some_and(Hints::has_more) {
+            self.change(number, |hints| hints.follow(nodes, last, shift));
+        }
+    }
+}
+
+/// Some timers of a slot, in the order of its list.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hints {
+    places: VecDeque<u32>,
+    /// How many, from the last on, were followed already.
+    read: usize,
+    /// With this many, those of timers that have left are dropped.
+    limit: usize,
 }
 
 impl Hints {
-    const NONE: Self = Self { at: [0; HINTS], len: 0, stride: STRIDE as u32, since: 0 };
-
-    /// To the slot some more timers were appended, the last of them at this place.
-    fn record(&mut self, at: u32, is_here: impl Fn(u32) -> bool) {
-        self.since += u32::from(STRIDE);
-        if self.since < self.stride {
-            return;
+    /// A timer came, behind all others.
+    fn push_back(&mut self, at: u32, is_here: impl Fn(u32) -> bool) {
+        if self.places.len() >= self.limit.max(FEW) {
+            // Half of the hints came since the last look, so each is looked at about twice.
+            self.places.retain(|at| is_here(*at));
+            self.limit = 2 * self.places.len();
         }
-        self.since = 0;
-        if self.len as usize == HINTS {
-            self.forget_some(is_here);
-        }
-        self.at[self.len as usize] = at;
-        self.len += 1;
+        self.places.push_back(at);
     }
 
-    /// Makes room for hints.
-    fn forget_some(&mut self, is_here: impl Fn(u32) -> bool) {
-        let are_oldest_here = is_here(self.at[0]) & is_here(self.at[2]);
-        if are_oldest_here && self.stride < LONGEST_STRIDE {
-            (0..HINTS / 2).for_each(|kept| self.at[kept] = self.at[2 * kept + 1]);
-            self.len /= 2;
-            self.stride *= 2;
-        } else {
-            self.at.copy_within(OLDEST.., 0);
-            self.len -= OLDEST as u32;
+    /// A timer that is remembered leaves the end of the list.
+    fn pop_back(&mut self, at: u32) {
+        // Hints of timers that were cancelled may be behind it.
+        let found = self.places.iter().rev().take(4 * PORTION).position(|place| *place == at);
+        if let Some(behind) = found {
+            self.places.truncate(self.places.len() - 1 - behind);
+            self.read = self.read.saturating_sub(1 + behind);
         }
     }
-}
 
-/// The hints of the slots of a ring. There are none in a wheel of few timers.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct RingHints {
-    slots: Vec<Hints>,
-    /// Steps of all walkers: nothing else can be seen of them.
-    #[cfg(test)]
-    pub(crate) steps: core::cell::Cell<usize>,
-}
-
-impl RingHints {
-    /// To a slot, of so many in the ring, some more timers were appended, the last of them at this
-    /// place. Whether others are still there, the caller can say.
-    pub(crate) fn record(
-        &mut self,
-        slots: u32,
-        digit: u32,
-        known: Slot,
-        at: u32,
-        is_here: impl Fn(u32) -> bool,
-    ) {
-        if self.slots.is_empty() {
-            self.slots.resize(slots as usize, Hints::NONE);
-        }
-        let hints = &mut self.slots[digit as usize];
-        if known.looked_after == 1 {
-            // The slot was empty: all hints are of timers that are gone.
-            *hints = Hints::NONE;
-        }
-        hints.record(at, is_here);
+    /// Whether few of the timers that were read are left, and there are others.
+    #[inline]
+    fn has_more(&self) -> bool {
+        self.read <= PORTION / 2 && self.read < self.places.len()
     }
 
-    /// Reads the list of a slot, whose timers have the same deadlines but for the lowest `shift`
-    /// bits, from the first and from all hints: each up to the next, or nearly.
+    /// Reads the timers from the next hints on.
     #[inline(never)]
-    pub(crate) fn read<S: Store>(&self, digit: u32, first: u32, shift: u32, nodes: &Nodes<S>) {
-        let Some(hints) = self.slots.get(digit as usize) else { return };
-        let slot_of = |at| nodes.deadline_at(at) >> shift;
-        let (here, sentinel) = (slot_of(first), nodes.links(first).prev);
-        let (mut walkers, mut count) = ([first; HINTS + 2], 1);
-        for &at in &hints.at[..hints.len as usize] {
-            walkers[count] = at;
-            count += usize::from(slot_of(at) == here);
+    fn follow<T>(&mut self, nodes: &Nodes<T>, last: u32, shift: u32) {
+        let slot_of = |at: u32| nodes.deadline_at(at) >> shift;
+        let here: Tick = slot_of(last);
+        let start = if self.read == 0 { Some(last) } else { None };
+        let more = self.places.iter().rev().skip(self.read).take(PORTION).copied();
+        let mut hints = start.into_iter().chain(more).filter(|at| slot_of(*at) == here);
+        let (mut walkers, mut count) = ([0; WALKERS], 0);
+        while count < WALKERS
+            && let Some(at) = hints.next()
+        {
+            walkers[count] = nodes.prev(at);
+            count += 1;
         }
-        walkers[count] = sentinel;
-        let ends = walkers;
-        for _ in 0..hints.stride {
-            for (at, end) in walkers.iter_mut().zip(&ends[1..=count]) {
-                if at != end {
-                    *at = nodes.links(*at).next;
-                    #[cfg(test)]
-                    self.steps.set(self.steps.get() + 1);
+        let mut steps = LONGEST * EVERY;
+        while count > 0 && steps > 0 {
+            steps -= 1;
+            let mut n = 0;
+            while n < count {
+                let at = walkers[n];
+                walkers[n] = nodes.prev(at);
+                if is_hint(at) {
+                    // At the next hint, or at a sentinel: on to a hint that nobody follows yet.
+                    match hints.next() {
+                        Some(hint) => {
+                            walkers[n] = nodes.prev(hint);
+                            steps += LONGEST * EVERY / WALKERS as u32;
+                        }
+                        None => {
+                            count -= 1;
+                            walkers[n] = walkers[count];
+                        }
+                    }
                 }
+                n += 1;
             }
         }
-        // Nothing comes of it but what is in the caches now, which the compiler must not know.
+        // The compiler must not know that nothing comes of it.
         black_box(walkers);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_hints_of_a_slot_to_which_a_million_came_are_near_its_end() {
-        let mut hints = Hints::NONE;
-        (0..1_000_000).for_each(|at| hints.record(at, |_| true));
-        assert!(hints.stride <= LONGEST_STRIDE && hints.len > 8);
-        assert!(hints.at[0] > 950_000, "{hints:?}");
+        self.read = (self.read + PORTION).min(self.places.len());
     }
 }

@@ -114,21 +114,42 @@
 
 extern crate alloc;
 
-mod arrears;
+mod bitmap;
 mod builder;
 mod definition;
-mod hierarchical_wheel;
 mod hints;
-mod levels;
+mod large;
+pub mod list;
 mod nodes;
-mod rings;
-mod store;
 mod wheel;
 
 pub use builder::Builder;
 pub use definition::Definition;
-pub use hierarchical_wheel::HierarchicalWheel;
+pub use list::ListWheel;
+pub use wheel::Wheel;
+use wheelhouse_core::meter::NoMeter;
 pub use wheelhouse_core::{Expired, SlotCountError, Tick, Timer, TimerId, WheelError};
+
+/// A hierarchical timing wheel that is fast and bounded at any number of timers.
+pub type HierarchicalWheel<T, M = NoMeter> = Wheel<T, M, true>;
+
+impl<T> HierarchicalWheel<T> {
+    /// An empty wheel with 256 slots a level, its clock at 0.
+    pub fn new() -> Self {
+        Self::with_meter(NoMeter)
+    }
+
+    /// Chooses the number of slots, the first tick, the capacity or a meter.
+    pub fn builder() -> Builder<T> {
+        Builder::new()
+    }
+}
+
+impl<T> Default for HierarchicalWheel<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 /// Compiles the program of the README.
 #[cfg(doctest)]

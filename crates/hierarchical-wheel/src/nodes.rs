@@ -1,54 +1,55 @@
-//! Timers and slots in one array, linked into lists.
+//! Timers and slots in one array, linked into rings.
 //!
 //! Each slot has a *sentinel*: a node without a timer, at which the list of the slot begins and
-//! ends. Sentinel and timers form a ring, so that every timer has a neighbour on both sides. To
-//! take a timer out is two stores, whoever the neighbours are.
+//! ends. Sentinel and timers form a ring, so that every timer has a neighbour on both sides.
 //!
 //! ```text
 //!        ╭───────────────────────────────────────────╮
 //!        ╰▶ sentinel ⇄ timer 7 ⇄ timer 2 ⇄ timer 9 ◀─╯      an empty slot is its own neighbour
 //! ```
 //!
-//! Links are four bytes, so that a timer with a value of eight bytes takes 32 in all.
-//!
-//! A timer does not know its slot, and a slot not how many timers it has: to say so at each
-//! cancellation would cost more than the cancellation. It knows how many came, and that is the most
-//! there can be. Who needs to know better walks the list.
+//! To take a timer out is two stores, whichever its neighbours are: no branch asks for ends. Links
+//! are four bytes instead of eight, so that a timer with a value of eight bytes takes 32: half a
+//! cache line.
 
-use crate::hints::STRIDE;
-use crate::store::{Flat, Segmented, Store};
+use crate::{Tick, TimerId};
+use alloc::vec::Vec;
 use core::mem;
 use core::num::NonZeroU32;
 use wheelhouse_core::arena::Link;
 use wheelhouse_core::overdue::Arrivals;
 use wheelhouse_core::stack::Stack;
-use wheelhouse_core::{Tick, TimerId};
 
-/// The `prev` of a sentinel whose slot is split: its `next` is the first sentinel of its ring.
-pub(crate) const SPLIT: u32 = u32::MAX;
+/// No node has this place or a higher one, so a link to it leads nowhere: the bounds check finds
+/// it. What such a link stands for is said where it is made.
+pub(crate) const OUTSIDE: u32 = u32::MAX - (1 << 16);
 
 /// A timer, a sentinel, or a free place.
 #[derive(Clone, Debug)]
 #[repr(align(32))]
-pub(crate) struct Node<T> {
-    links: Links,
+struct Node<T> {
+    prev: u32,
+    next: u32,
     body: Body<T>,
 }
 
 const _: () = assert!(size_of::<Node<u64>>() == 32 && size_of::<Node<u32>>() == 32);
 
-/// The neighbours of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Links {
-    pub(crate) prev: u32,
-    pub(crate) next: u32,
-}
-
 #[derive(Clone, Debug)]
 enum Body<T> {
     Timer(Armed<T>),
-    /// A free place is a slot of which nobody knows.
-    Slot(Slot),
+    /// A sentinel with the number of its slot, or a free place with any number.
+    Slot(u32),
+}
+
+impl<T> Body<T> {
+    const FREE: Self = Self::Slot(0);
+}
+
+impl<T> Node<T> {
+    fn sentinel(at: u32, number: u32) -> Self {
+        Self { prev: at, next: at, body: Body::Slot(number) }
+    }
 }
 
 /// A live timer.
@@ -56,343 +57,356 @@ enum Body<T> {
 pub(crate) struct Armed<T> {
     /// Of its handle. Never zero, which tells a timer from a slot.
     generation: NonZeroU32,
-    pub(crate) place: Place,
+    /// Its place among the timers that were overdue when they came; `None` if it is in a slot.
+    pub(crate) arrival: Option<Link>,
     pub(crate) deadline: Tick,
     pub(crate) value: T,
 }
 
-/// Where a live timer is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// In a list.
-    Listed,
-    /// In the list of its former deadline, and owed to that of the new one.
-    Moving,
-    /// In no list, because it was overdue when it came: its `prev` is its arrival.
-    Overdue,
-}
-
-/// What a slot knows of its timers.
+/// The neighbours of a timer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Slot {
-    /// How many there are at most once the room is used up.
-    when_full: u32,
-    /// Its ring.
-    pub(crate) ring: u32,
-    /// How many timers had been cancelled or moved, in the whole wheel, when that was known.
-    pub(crate) departures: u32,
-    /// How many may be appended before somebody looks after the slot.
-    room: u8,
-    /// How often it was looked after since it was last empty, up to 255.
-    pub(crate) looked_after: u8,
+pub(crate) struct Links {
+    pub(crate) prev: u32,
+    pub(crate) next: u32,
 }
 
-const VACANT: Slot = Slot { when_full: 0, ring: 0, departures: 0, room: 0, looked_after: 0 };
+impl Links {
+    /// Of a timer that is in no list.
+    pub(crate) const NONE: Self = Self { prev: 0, next: 0 };
 
-impl Slot {
-    /// How many timers there are at most: as many as came.
+    /// Whether the timer is the only one of its slot: the sentinel is on both sides.
     #[inline(always)]
-    pub(crate) fn most(&self) -> u32 {
-        self.when_full - u32::from(self.room)
-    }
-}
-
-impl<T> Node<T> {
-    /// A free place.
-    pub(crate) fn vacant() -> Self {
-        Self { links: Links { prev: 0, next: 0 }, body: Body::Slot(VACANT) }
+    pub(crate) fn is_alone(self) -> bool {
+        self.prev == self.next
     }
 }
 
 /// All nodes.
 #[derive(Clone, Debug)]
-pub(crate) struct Nodes<S> {
-    nodes: S,
+pub(crate) struct Nodes<T> {
+    nodes: Vec<Node<T>>,
     sentinels: usize,
-    /// The handles that come next for the places that are free. Because the generation is here, an
-    /// insertion writes its place without having to read it first.
+    /// The next handle of each free place. Because the generation is here, an insertion writes its
+    /// place without reading it first.
     free: Stack<TimerId>,
     /// Places whose generations are used up.
     retired: usize,
 }
 
-impl<T> From<Nodes<Flat<T>>> for Nodes<Segmented<T>> {
-    fn from(small: Nodes<Flat<T>>) -> Self {
-        let Nodes { nodes, sentinels, free, retired } = small;
-        Self { nodes: nodes.into(), sentinels, free, retired }
-    }
-}
-
-impl<S: Store> Nodes<S> {
-    /// No nodes.
-    pub(crate) fn new(nodes: S) -> Self {
-        Self { nodes, sentinels: 0, free: Stack::new(), retired: 0 }
+impl<T> Nodes<T> {
+    /// No nodes, and room for this many.
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
+        let nodes = Vec::with_capacity(capacity);
+        Self { nodes, sentinels: 0, free: Stack::with_capacity(capacity), retired: 0 }
     }
 
     /// The number of live timers.
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.used() - self.sentinels - self.free.len() - self.retired
+        self.nodes.len() - self.sentinels - self.free.len() - self.retired
     }
 
-    /// How many nodes were ever used.
-    #[inline(always)]
-    pub(crate) fn used(&self) -> usize {
-        self.nodes.len()
+    /// The number of places that timers have or had.
+    #[inline]
+    pub(crate) fn places(&self) -> usize {
+        self.nodes.len() - self.sentinels
     }
 
-    /// Whether so many slots more can be numbered.
-    pub(crate) fn has_room_for(&self, slots: u32) -> bool {
-        self.used() + slots as usize <= u32::MAX as usize
-    }
-
-    /// Makes sentinels of empty slots, one behind the other: the first.
-    pub(crate) fn add_slots(&mut self, count: u32, ring: u32) -> u32 {
-        let first = self.used() as u32;
-        for at in first..first + count {
-            let (links, body) = (Links { prev: at, next: at }, Body::Slot(Slot { ring, ..VACANT }));
-            self.nodes.push(Node { links, body });
-            self.reset_slot(at, 0, 0);
+    /// Adds the sentinels of empty slots with consecutive numbers. Returns the first sentinel.
+    pub(crate) fn add_slots(&mut self, count: u32, first_number: u32) -> u32 {
+        let first = self.nodes.len() as u32;
+        assert!(first < OUTSIDE - count, "a wheel holds fewer than 2^32 timers");
+        for n in 0..count {
+            let sentinel = Node::sentinel(first + n, first_number + n);
+            self.nodes.push(sentinel);
         }
         self.sentinels += count as usize;
         first
     }
 
-    /// The neighbours of a node.
-    #[inline(always)]
-    pub(crate) fn links(&self, at: u32) -> Links {
-        self.nodes.at(at).links
+    /// Makes places for timers of the sentinels of empty slots.
+    pub(crate) fn recycle_slots(&mut self, first: u32, count: u32) {
+        for at in (first..first + count).rev() {
+            debug_assert_eq!(self.node(at).next, at, "the slot is empty");
+            self.free.push(TimerId::from_parts(at, NonZeroU32::MIN));
+        }
+        self.sentinels -= count as usize;
     }
 
-    #[inline(always)]
-    pub(crate) fn set_links(&mut self, at: u32, links: Links) {
-        self.nodes.at_mut(at).links = links;
-    }
-
-    /// What a slot knows.
-    #[inline(always)]
-    pub(crate) fn slot(&self, at: u32) -> Slot {
-        match &self.nodes.at(at).body {
-            Body::Slot(slot) => *slot,
-            Body::Timer(_) => VACANT,
+    /// Gives a slot another number.
+    pub(crate) fn set_number(&mut self, slot: u32, number: u32) {
+        match &mut self.node_mut(slot).body {
+            Body::Slot(it) => *it = number,
+            Body::Timer(_) => unreachable!("a sentinel is no timer"),
         }
     }
 
-    /// The deadline of the timer at a place.
     #[inline(always)]
-    pub(crate) fn deadline_at(&self, at: u32) -> Tick {
-        match &self.nodes.at(at).body {
-            Body::Timer(armed) => armed.deadline,
-            Body::Slot(_) => 0,
-        }
+    fn node(&self, at: u32) -> &Node<T> {
+        &self.nodes[at as usize]
+    }
+
+    #[inline(always)]
+    fn node_mut(&mut self, at: u32) -> &mut Node<T> {
+        &mut self.nodes[at as usize]
+    }
+
+    /// A handle for a place that is free, if there is one.
+    #[inline(always)]
+    pub(crate) fn free_place(&mut self) -> Option<TimerId> {
+        self.free.pop()
+    }
+
+    /// A handle for a new place.
+    #[inline]
+    pub(crate) fn new_place(&mut self) -> TimerId {
+        let at = self.nodes.len() as u32;
+        assert!(at < OUTSIDE, "a wheel holds fewer than 2^32 timers");
+        self.nodes.push(Node::sentinel(at, 0));
+        TimerId::from_parts(at, NonZeroU32::MIN)
+    }
+
+    /// Puts a timer into the free place of a handle, between these neighbours.
+    #[inline(always)]
+    pub(crate) fn put(
+        &mut self,
+        id: TimerId,
+        Links { prev, next }: Links,
+        deadline: Tick,
+        value: T,
+    ) {
+        let armed = Armed { generation: id.generation(), arrival: None, deadline, value };
+        let node = Node { prev, next, body: Body::Timer(armed) };
+        // The place is free. Dropping its content would have to read it, and the read could miss
+        // the cache.
+        mem::forget(mem::replace(self.node_mut(id.index()), node));
+    }
+
+    /// Gives a timer these neighbours.
+    #[inline(always)]
+    pub(crate) fn set_links(&mut self, at: u32, Links { prev, next }: Links) {
+        let node = self.node_mut(at);
+        (node.prev, node.next) = (prev, next);
     }
 
     /// The timer of a handle, unless it is gone.
     #[inline(always)]
-    pub(crate) fn get(&self, id: TimerId) -> Option<&Armed<S::Value>> {
-        match &self.nodes.get(id.index())?.body {
+    pub(crate) fn get(&self, id: TimerId) -> Option<&Armed<T>> {
+        match &self.nodes.get(id.index() as usize)?.body {
             Body::Timer(armed) if armed.generation == id.generation() => Some(armed),
             _ => None,
         }
     }
 
-    /// The same with its links, to be changed.
+    /// Takes a timer out of its list and its place, unless it is gone already.
     #[inline(always)]
-    pub(crate) fn get_mut(&mut self, id: TimerId) -> Option<(Links, &mut Armed<S::Value>)> {
-        let Node { links, body } = self.nodes.get_mut(id.index())?;
-        match body {
-            Body::Timer(armed) if armed.generation == id.generation() => Some((*links, armed)),
-            _ => None,
-        }
-    }
-
-    /// The handle of a free place, or of a new one as long as there are no more than `limit`.
-    #[inline(always)]
-    pub(crate) fn reserve(&mut self, limit: usize) -> Option<TimerId> {
-        self.free.pop().or_else(|| self.grow(limit))
-    }
-
-    #[inline]
-    fn grow(&mut self, limit: usize) -> Option<TimerId> {
-        let at = self.used();
-        (at < limit).then(|| {
-            self.nodes.push(Node::vacant());
-            TimerId::from_parts(at as u32, NonZeroU32::MIN)
-        })
-    }
-
-    /// Puts a timer into the place that was reserved for it.
-    #[inline(always)]
-    pub(crate) fn put(&mut self, id: TimerId, links: Links, deadline: Tick, value: S::Value) {
-        let (generation, place) = (id.generation(), Place::Listed);
-        let body = Body::Timer(Armed { generation, place, deadline, value });
-        let node = Node { links, body };
-        // The place is free, and to drop what is in it would be to look at it.
-        mem::forget(mem::replace(self.nodes.at_mut(id.index()), node));
-    }
-
-    /// Says where a timer is.
-    #[inline(always)]
-    pub(crate) fn set_place(&mut self, at: u32, place: Place) {
-        if let Body::Timer(armed) = &mut self.nodes.at_mut(at).body {
-            armed.place = place;
-        }
-    }
-
-    /// Takes a timer out of its place, unless it is gone already: it, and the links it had.
-    #[inline(always)]
-    pub(crate) fn remove(&mut self, id: TimerId) -> Option<(Links, Armed<S::Value>)> {
-        let node = self.nodes.get_mut(id.index())?;
+    pub(crate) fn remove(&mut self, id: TimerId) -> Option<(Armed<T>, Option<u32>)> {
+        let node = self.nodes.get_mut(id.index() as usize)?;
         match &node.body {
             Body::Timer(armed) if armed.generation == id.generation() => {}
             _ => return None,
         }
-        let links = node.links;
-        let armed = Self::vacate(node)?;
+        let Node { prev, next, .. } = *node;
+        let Body::Timer(armed) = mem::replace(&mut node.body, Body::FREE) else { return None };
         self.release(id);
-        Some((links, armed))
+        Some((armed, self.close(prev, next)))
     }
 
-    /// Takes a timer, which is there, out of its place but not out of its list. The place is not
-    /// free before it is [released](Self::release).
+    /// The same for the first timer of the list of a slot, which has one.
     #[inline(always)]
-    pub(crate) fn take(&mut self, id: TimerId) -> Option<Armed<S::Value>> {
-        Self::vacate(self.nodes.at_mut(id.index()))
-    }
-
-    /// The same for the timer at a place, whichever it is, with the handle it had.
-    #[inline(always)]
-    pub(crate) fn remove_at(&mut self, at: u32) -> Option<(TimerId, Links, Armed<S::Value>)> {
-        let node = self.nodes.at_mut(at);
-        let links = node.links;
-        let armed = Self::vacate(node)?;
+    pub(crate) fn pop(&mut self, slot: u32) -> Option<(TimerId, Armed<T>, bool)> {
+        let at = self.node(slot).next;
+        let node = self.node_mut(at);
+        let next = node.next;
+        let Body::Timer(armed) = mem::replace(&mut node.body, Body::FREE) else {
+            unreachable!("a slot that is due has a timer")
+        };
         let id = TimerId::from_parts(at, armed.generation);
         self.release(id);
-        Some((id, links, armed))
+        self.node_mut(slot).next = next;
+        self.node_mut(next).prev = slot;
+        Some((id, armed, next == slot))
     }
 
-    #[inline(always)]
-    fn vacate(node: &mut Node<S::Value>) -> Option<Armed<S::Value>> {
-        match mem::replace(&mut node.body, Body::Slot(VACANT)) {
-            Body::Timer(armed) => Some(armed),
-            Body::Slot(_) => None,
+    /// Takes the timer at a place, which is in no list, out of it.
+    pub(crate) fn remove_overdue(&mut self, at: u32) -> (TimerId, Armed<T>) {
+        match mem::replace(&mut self.node_mut(at).body, Body::FREE) {
+            Body::Timer(armed) => {
+                let id = TimerId::from_parts(at, armed.generation);
+                self.release(id);
+                (id, armed)
+            }
+            Body::Slot(_) => unreachable!("a timer that is overdue is in its place"),
         }
     }
 
     /// Makes the place of a handle free, unless it was its last.
     #[inline(always)]
-    pub(crate) fn release(&mut self, id: TimerId) {
+    fn release(&mut self, id: TimerId) {
         match id.next_of_place() {
             Some(next) => self.free.push(next),
             None => self.retired += 1,
         }
     }
 
-    /// Puts a timer behind all others of a slot: its links, which have to be written to it. `None`
-    /// if there is no room, as in a slot that is split.
+    /// Makes room for a timer behind all others of a slot. Returns its neighbours, which the caller
+    /// writes to it. `None` if there is no such slot, or if it is [open](Self::open).
     #[inline(always)]
     pub(crate) fn append(&mut self, slot: u32, at: u32) -> Option<Links> {
-        let sentinel = self.nodes.at_mut(slot);
-        let Body::Slot(known) = &mut sentinel.body else { return None };
-        known.room = known.room.checked_sub(1)?;
-        let prev = mem::replace(&mut sentinel.links.prev, at);
-        self.nodes.at_mut(prev).links.next = at;
+        // The bounds checks that Rust makes anyway tell both cases.
+        let prev = self.nodes.get(slot as usize)?.prev;
+        self.nodes.get_mut(prev as usize)?.next = at;
+        self.node_mut(slot).prev = at;
         Some(Links { prev, next: slot })
     }
 
-    /// A slot was looked after: makes room for so many timers more. Returns what it knows now.
-    pub(crate) fn make_room(&mut self, slot: u32) -> Slot {
-        let Body::Slot(known) = &mut self.nodes.at_mut(slot).body else { return VACANT };
-        known.room = STRIDE;
-        known.when_full = known.when_full.saturating_add(STRIDE.into());
-        known.looked_after = known.looked_after.saturating_add(1);
-        *known
+    /// Opens a slot: its timers move to the empty list of another sentinel, and none can be
+    /// appended.
+    pub(crate) fn open(&mut self, slot: u32, older: u32) {
+        let Node { prev: last, next: first, .. } = *self.node(slot);
+        if first != slot {
+            debug_assert!(self.is_empty(older), "the slot that was open before is closed");
+            self.set_links(older, Links { prev: last, next: first });
+            self.node_mut(first).prev = older;
+            self.node_mut(last).next = older;
+        }
+        self.set_links(slot, Links { prev: OUTSIDE, next: slot });
     }
 
-    /// A slot has so many timers, and nobody has looked after it yet.
+    /// Whether a slot has no timers.
+    pub(crate) fn is_empty(&self, slot: u32) -> bool {
+        self.node(slot).next == slot
+    }
+
+    /// Makes an open slot an empty one.
+    pub(crate) fn close_slot(&mut self, slot: u32) {
+        self.set_links(slot, Links { prev: slot, next: slot });
+    }
+
+    /// Gives a timer another deadline and takes it out of its list, unless it is gone. Returns its
+    /// former deadline, where it was, and the slot if that is empty now.
     #[inline(always)]
-    pub(crate) fn reset_slot(&mut self, slot: u32, timers: u32, departures: u32) {
-        if let Body::Slot(known) = &mut self.nodes.at_mut(slot).body {
-            let room = STRIDE - 1;
-            let when_full = timers.saturating_add(room.into());
-            *known = Slot { room, when_full, looked_after: 0, departures, ..*known };
+    pub(crate) fn detach(
+        &mut self,
+        id: TimerId,
+        deadline: Tick,
+    ) -> Option<(Tick, Option<Link>, Option<u32>)> {
+        let node = self.nodes.get_mut(id.index() as usize)?;
+        let armed = match &mut node.body {
+            Body::Timer(armed) if armed.generation == id.generation() => armed,
+            _ => return None,
+        };
+        let from = mem::replace(&mut armed.deadline, deadline);
+        let arrival = armed.arrival.take();
+        let Node { prev, next, .. } = *node;
+        Some((from, arrival, self.close(prev, next)))
+    }
+
+    /// Links the neighbours of a timer that leaves. Only a slot can be on both sides.
+    #[inline(always)]
+    fn close(&mut self, prev: u32, next: u32) -> Option<u32> {
+        self.node_mut(prev).next = next;
+        self.node_mut(next).prev = prev;
+        (prev == next).then_some(prev)
+    }
+
+    /// The number of a slot.
+    #[inline(always)]
+    pub(crate) fn number(&self, slot: u32) -> u32 {
+        match self.node(slot).body {
+            Body::Slot(number) => number,
+            Body::Timer(_) => unreachable!("a sentinel is no timer"),
         }
     }
 
-    /// Counts the timers of a list, up to one more than `limit`.
-    pub(crate) fn count(&self, sentinel: u32, limit: u32) -> u32 {
-        let (mut at, mut timers) = (self.links(sentinel).next, 0);
-        while at != sentinel && timers <= limit {
-            (at, timers) = (self.links(at).next, timers + 1);
-        }
-        timers
+    /// Takes all timers out of a slot. Returns the first, from which [`next`](Self::next) leads to
+    /// the others and to the slot itself.
+    #[inline]
+    pub(crate) fn take_list(&mut self, slot: u32) -> u32 {
+        let sentinel = self.node_mut(slot);
+        sentinel.prev = slot;
+        mem::replace(&mut sentinel.next, slot)
     }
 
-    /// Links a timer before all others of a slot, or before all of its elders, which stand so far
-    /// behind the first sentinel of its ring. Whether it is the first there.
-    pub(crate) fn prepend(&mut self, slot: u32, at: u32, elders: u32) -> bool {
-        let sentinel = self.nodes.at_mut(slot);
-        if let Body::Slot(known) = &mut sentinel.body {
-            known.when_full = known.when_full.saturating_add(1);
-        }
-        let Links { prev: last, next: base } = sentinel.links;
-        let head = if last == SPLIT { base + elders } else { slot };
-        let first = mem::replace(&mut self.nodes.at_mut(head).links.next, at);
-        self.nodes.at_mut(first).links.prev = at;
-        self.set_links(at, Links { prev: head, next: first });
-        last == slot
+    /// What follows a timer, and its deadline.
+    #[inline]
+    pub(crate) fn next(&self, at: u32) -> (u32, Tick) {
+        (self.node(at).next, self.deadline_at(at))
     }
 
-    /// Takes the first timer out of the list of a slot and out of its place: it, with the handle it
-    /// had, and whether the slot is empty now.
+    /// The deadline of the timer at a place; 0 if there is none.
     #[inline(always)]
-    pub(crate) fn pop(&mut self, slot: u32) -> Option<(TimerId, Armed<S::Value>, bool)> {
-        let at = self.links(slot).next;
-        let node = self.nodes.at_mut(at);
-        let next = node.links.next;
-        let armed = Self::vacate(node)?;
-        let id = TimerId::from_parts(at, armed.generation);
-        self.release(id);
-        self.nodes.at_mut(next).links.prev = slot;
-        self.nodes.at_mut(slot).links.next = next;
-        Some((id, armed, next == slot))
-    }
-
-    /// Links the neighbours of a timer that goes. Whether they are one: the sentinel of a list that
-    /// is empty now.
-    #[inline(always)]
-    pub(crate) fn unlink(&mut self, links: Links) -> bool {
-        let Links { prev, next } = links;
-        self.nodes.at_mut(prev).links.next = next;
-        self.nodes.at_mut(next).links.prev = prev;
-        prev == next
-    }
-
-    /// Takes all timers out of the list of a sentinel: the links that it had.
-    #[inline(always)]
-    pub(crate) fn take_list(&mut self, sentinel: u32) -> Links {
-        let empty = Links { prev: sentinel, next: sentinel };
-        mem::replace(&mut self.nodes.at_mut(sentinel).links, empty)
-    }
-
-    /// Puts the list of a sentinel behind that of another.
-    pub(crate) fn append_list(&mut self, from: u32, to: u32) {
-        let Links { prev: last, next: first } = self.take_list(from);
-        if first != from {
-            let before = mem::replace(&mut self.nodes.at_mut(to).links.prev, last);
-            self.nodes.at_mut(before).links.next = first;
-            self.nodes.at_mut(first).links.prev = before;
-            self.nodes.at_mut(last).links.next = to;
+    pub(crate) fn deadline_at(&self, at: u32) -> Tick {
+        match &self.node(at).body {
+            Body::Timer(armed) => armed.deadline,
+            Body::Slot(_) => 0,
         }
+    }
+
+    /// The neighbour behind a node.
+    #[cfg(test)]
+    pub(crate) fn following(&self, at: u32) -> u32 {
+        self.node(at).next
+    }
+
+    /// The neighbour in front of a node.
+    #[inline(always)]
+    pub(crate) fn prev(&self, at: u32) -> u32 {
+        self.node(at).prev
+    }
+
+    /// Links a timer before all others of a slot: whether it is the only one there.
+    #[inline(always)]
+    pub(crate) fn prepend(&mut self, slot: u32, at: u32) -> bool {
+        let next = mem::replace(&mut self.node_mut(slot).next, at);
+        self.node_mut(next).prev = at;
+        self.set_links(at, Links { prev: slot, next });
+        next == slot
+    }
+
+    /// Ends the list of a slot with this timer, or leaves it empty if this is the slot.
+    #[inline]
+    pub(crate) fn cut_after(&mut self, slot: u32, at: u32) {
+        self.node_mut(slot).prev = at;
+        self.node_mut(at).next = slot;
     }
 }
 
-impl<S: Store> Arrivals for Nodes<S> {
+impl<T> Arrivals for Nodes<T> {
+    /// The timer is overdue, and in no list: it is its own neighbour.
     fn set_arrival(&mut self, at: u32, arrival: Link) {
-        self.nodes.at_mut(at).links.prev = arrival.get();
-        self.set_place(at, Place::Overdue);
+        let node = self.node_mut(at);
+        (node.prev, node.next) = (at, at);
+        match &mut node.body {
+            Body::Timer(armed) => armed.arrival = Some(arrival),
+            Body::Slot(_) => unreachable!("a timer that is overdue is in its place"),
+        }
     }
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn a_place_is_retired_before_its_generations_repeat() {
+        let mut nodes = Nodes::with_capacity(0);
+        let slot = nodes.add_slots(2, 0);
+        let insert = |nodes: &mut Nodes<char>| {
+            let id = nodes.free_place().unwrap_or_else(|| nodes.new_place());
+            let links = nodes.append(slot, id.index()).expect("the slot is there");
+            nodes.put(id, links, 1, 'a');
+            assert!(nodes.remove(id).is_some());
+            id
+        };
+        let first = insert(&mut nodes);
+        let last_but_one = NonZeroU32::new(u32::MAX - 1).expect("it is not zero");
+        assert!(nodes.free_place().is_some());
+        nodes.free.push(TimerId::from_parts(first.index(), last_but_one));
+        let places: Vec<u32> = (0..4).map(|_| insert(&mut nodes).index()).collect();
+        assert_eq!(places, [2, 2, 3, 3]);
+        assert!(nodes.get(first).is_none());
+        assert_eq!((nodes.len(), nodes.retired), (0, 1));
+    }
+}

@@ -1,255 +1,459 @@
-//! The wheel itself: where timers go and how they fire, over either kind of storage.
+//! The wheel: where timers go, how they cascade, how they fire.
+//!
+//! This file has all of a small wheel. What a large wheel does in addition is in
+//! [`large`](crate::large).
 
-use crate::arrears::{Arrears, Owed};
-use crate::levels::Levels;
-use crate::nodes::{Armed, Links, Nodes, Place};
-use crate::store::Store;
+use crate::bitmap::Bitmap;
+use crate::hints;
+use crate::large::Large;
+use crate::nodes::{Armed, Links, Nodes, OUTSIDE};
 use wheelhouse_core::arena::Link;
-use wheelhouse_core::geometry::Geometry;
-use wheelhouse_core::meter::{Meter, Work};
+use wheelhouse_core::lists::{LINKS_IN, LINKS_OUT};
+use wheelhouse_core::meter::{Meter, NoMeter, Work};
 use wheelhouse_core::overdue::{Arrivals, Overdue};
-use wheelhouse_core::{Expired, Tick, TimerId};
+use wheelhouse_core::{Expired, SlotCount, Tick, Timer, TimerId};
 
-/// All of a wheel but its nodes, of which there are two kinds.
+/// Slots of each level.
+pub(crate) const DEFAULT_SLOTS: usize = 256;
+
+/// A wheel with more timers than this is large: up to here a wheel fits the second-level cache.
+/// (Few in the unit tests, so that they see both kinds.)
+const SMALL: usize = if cfg!(test) { 1 << 6 } else { 1 << 15 };
+
+/// A hierarchical timing wheel. See the [crate's page](crate) for what it is and what it costs.
+///
+/// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see
+/// [`TimerId`].
+///
+/// `OPENS` is `false` in a [`ListWheel`](crate::ListWheel), which never becomes large.
 #[derive(Clone, Debug)]
-pub(crate) struct Wheel<M> {
-    /// The slots. The hand is never after `now`, and behind it only while timers are due.
-    levels: Levels,
-    /// Timers that are still to be taken out of their lists. None in a wheel of few.
-    arrears: Arrears,
+pub struct Wheel<T, M = NoMeter, const OPENS: bool = true> {
+    /// How a deadline is read, by the highest bit in which it differs from the hand.
+    pub(crate) ways: [Way; 64],
+    /// Bits of a digit.
+    pub(crate) bits: u32,
+    /// The highest digit.
+    pub(crate) mask: u32,
+    pub(crate) nodes: Nodes<T>,
+    pub(crate) large: Large,
+    pub(crate) occupied: Bitmap,
+    /// The tick that slots are chosen from. No occupied slot starts before it, and it is behind
+    /// `now` only while timers are due.
+    pub(crate) hand: Tick,
+    pub(crate) now: Tick,
+    /// The earliest occupied slot.
+    pub(crate) next: Next,
     /// Timers whose deadline was before the hand when they came.
     overdue: Overdue<M>,
-    pub(crate) now: Tick,
+    /// Before this tick there is nothing to do.
+    due: Tick,
     pub(crate) meter: M,
 }
 
-impl<M: Meter> Wheel<M> {
-    pub(crate) fn new<S: Store>(
-        geometry: Geometry,
-        start: Tick,
-        nodes: &mut Nodes<S>,
-        meter: M,
-    ) -> Self {
-        let levels = Levels::new(geometry, start, nodes);
-        Self { levels, arrears: Arrears::NONE, overdue: Overdue::new(), now: start, meter }
-    }
+/// From a deadline to its slot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    /// Bits to the right of the digit.
+    shift: u32,
+    /// The sentinel of the slot with digit 0, or [`OUTSIDE`] if the level has no slots yet.
+    pub(crate) first: u32,
+}
 
-    /// Links a timer where its deadline belongs, and has it written there.
-    #[inline(always)]
-    fn link<S: Store>(
-        &mut self,
-        nodes: &mut Nodes<S>,
-        at: u32,
-        deadline: Tick,
-        write: impl FnOnce(&mut Nodes<S>, Links),
-    ) {
-        if deadline < self.levels.hand() {
-            write(nodes, Links { prev: 0, next: 0 });
-            return self.link_overdue(nodes, at, deadline);
+/// An occupied slot and its first tick.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Next {
+    pub(crate) start: Tick,
+    pub(crate) number: u32,
+}
+
+/// There is none.
+pub(crate) const NONE: Next = Next { start: Tick::MAX, number: u32::MAX };
+
+impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
+    pub(crate) fn with_parts(slots: SlotCount, start: Tick, capacity: usize, meter: M) -> Self {
+        let bits = slots.bits();
+        let levels = u64::BITS.div_ceil(bits);
+        let mut room = 0;
+        if capacity > 0 {
+            room = capacity + (levels << bits) as usize;
+            room += if OPENS && capacity > SMALL { Large::sentinels() } else { 0 };
         }
-        self.levels.link(nodes, at, deadline, &self.meter, write);
+        let mut wheel = Self {
+            ways: [Way { shift: 0, first: OUTSIDE }; 64],
+            bits,
+            mask: (1 << bits) - 1,
+            nodes: Nodes::with_capacity(room),
+            large: Large::new(),
+            occupied: Bitmap::new(levels << bits),
+            hand: start,
+            now: start,
+            next: NONE,
+            overdue: Overdue::new(),
+            due: Tick::MAX,
+            meter,
+        };
+        wheel.reset_ways();
+        // Within the capacity that was asked for nothing is allocated later.
+        let levels = if capacity > 0 { levels } else { 1 };
+        (0..levels).for_each(|level| wheel.add_level(level));
+        wheel
     }
 
+    pub(crate) fn with_meter(meter: M) -> Self {
+        const DEFAULT: SlotCount = match SlotCount::new(DEFAULT_SLOTS) {
+            Ok(slots) => slots,
+            Err(_) => panic!("the default is valid"),
+        };
+        Self::with_parts(DEFAULT, 0, 0, meter)
+    }
+
+    /// What counts the work.
+    pub fn meter(&self) -> &M {
+        &self.meter
+    }
+
+    /// Whether slots open before their turn.
+    #[inline(always)]
+    pub(crate) fn is_large(&self) -> bool {
+        OPENS && self.large.is_on()
+    }
+
+    /// Gives a level of a small wheel its slots.
     #[cold]
-    fn link_overdue<S: Store>(&mut self, nodes: &mut Nodes<S>, at: u32, deadline: Tick) {
-        let arrival = self.overdue.insert(nodes, deadline, at, &self.meter);
-        nodes.set_arrival(at, arrival);
+    fn add_level(&mut self, level: u32) {
+        let first = self.nodes.add_slots(self.mask + 1, level << self.bits);
+        self.set_ways(level, first);
     }
 
-    /// Takes a timer out of where it is linked.
-    #[inline(always)]
-    fn unlink<S: Store>(
-        &mut self,
-        nodes: &mut Nodes<S>,
-        links: Links,
-        place: Place,
-        deadline: Tick,
-    ) {
-        if place == Place::Overdue {
-            return self.unlink_overdue(links.prev, deadline);
-        }
-        self.levels.unlink(nodes, links, &self.meter);
+    /// Sets the ways to levels that have no slots yet.
+    pub(crate) fn reset_ways(&mut self) {
+        let bits = self.bits;
+        self.ways =
+            core::array::from_fn(|bit| Way { shift: bit as u32 / bits * bits, first: OUTSIDE });
     }
 
-    #[cold]
-    fn unlink_overdue(&mut self, arrival: u32, deadline: Tick) {
-        if let Some(arrival) = Link::new(arrival) {
-            self.overdue.remove(deadline, arrival, &self.meter);
-        }
+    /// Deadlines that differ from the hand in this level's digit at most go to these slots.
+    pub(crate) fn set_ways(&mut self, level: u32, first: u32) {
+        let bits = self.bits as usize;
+        let ways = self.ways.iter_mut().skip(level as usize * bits).take(bits);
+        ways.for_each(|way| way.first = first);
     }
 
-    /// Unlinks and moves what is owed.
-    #[inline(always)]
-    pub(crate) fn settle<S: Store>(&mut self, nodes: &mut Nodes<S>) {
-        if S::IS_LARGE && self.arrears.is_any() {
-            self.levels.settle(nodes, &mut self.arrears, &self.meter);
-        }
+    /// The sentinels of a level of a small wheel.
+    pub(crate) fn first_of(&self, level: u32) -> u32 {
+        self.ways[(level * self.bits) as usize].first
     }
 
-    /// How many of the timers that are still linked were cancelled.
+    /// Levels that cover all of `u64`.
     #[inline]
-    pub(crate) fn owed(&self) -> usize {
-        self.arrears.cancelled()
+    pub(crate) fn levels(&self) -> u32 {
+        u64::BITS.div_ceil(self.bits)
     }
 
-    /// Starts a timer at the place that was reserved for it.
+    /// Makes room for a timer in the slot of its deadline, and has it written there.
     #[inline(always)]
-    pub(crate) fn insert<S: Store>(
-        &mut self,
-        nodes: &mut Nodes<S>,
-        id: TimerId,
-        deadline: Tick,
-        value: S::Value,
-    ) -> TimerId {
-        if S::IS_LARGE && self.arrears.is_any_moving() {
-            self.settle(nodes);
+    fn link(&mut self, at: u32, deadline: Tick, write: impl FnOnce(&mut Nodes<T>, Links)) {
+        if deadline < self.hand {
+            write(&mut self.nodes, Links::NONE);
+            return self.link_overdue(at, deadline);
         }
-        self.link(nodes, id.index(), deadline, |nodes, links| {
-            nodes.put(id, links, deadline, value)
-        });
+        let Way { shift, first, .. } = self.ways[highest_difference(deadline, self.hand)];
+        let sentinel = first + ((deadline >> shift) as u32 & self.mask);
+        let (links, shift) = match self.nodes.append(sentinel, at) {
+            Some(links) => (links, shift),
+            None => self.append_elsewhere(at, deadline),
+        };
+        write(&mut self.nodes, links);
+        self.meter.tally(Work::SlotVisit, 1);
+        self.meter.tally(Work::Link, LINKS_IN);
+        if OPENS && hints::is_hint(at) {
+            self.remember(at, deadline, links.next);
+        }
+        if links.is_alone() {
+            self.occupy(self.nodes.number(links.next), deadline >> shift << shift);
+        }
+    }
+
+    /// Makes room in a slot that is not there yet, or whose new timers go elsewhere. Returns the
+    /// shift of its level too.
+    #[inline(never)]
+    fn append_elsewhere(&mut self, at: u32, deadline: Tick) -> (Links, u32) {
+        let (sentinel, shift) = if self.is_large() {
+            self.slot_of(deadline)
+        } else {
+            let bit = highest_difference(deadline, self.hand);
+            let shift = self.ways[bit].shift;
+            self.add_level(shift / self.bits);
+            (self.ways[bit].first + ((deadline >> shift) as u32 & self.mask), shift)
+        };
+        (self.nodes.append(sentinel, at).expect("the slot is there"), shift)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn link_overdue(&mut self, at: u32, deadline: Tick) {
+        let arrival = self.overdue.insert(&mut self.nodes, deadline, at, &self.meter);
+        self.nodes.set_arrival(at, arrival);
+        self.due = self.due.min(deadline);
+    }
+
+    /// A timer has left its list.
+    #[inline(always)]
+    fn unlinked(&mut self, emptied: Option<u32>, deadline: Tick, arrival: Option<Link>) {
+        if let Some(arrival) = arrival {
+            return self.unlinked_overdue(deadline, arrival);
+        }
+        self.meter.tally(Work::Link, LINKS_OUT);
+        if let Some(sentinel) = emptied {
+            self.vacate(sentinel);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn unlinked_overdue(&mut self, deadline: Tick, arrival: Link) {
+        self.overdue.remove(deadline, arrival, &self.meter);
+        self.set_due();
+    }
+
+    /// A slot that starts at a tick has its first timer.
+    #[inline]
+    pub(crate) fn occupy(&mut self, number: u32, start: Tick) {
+        self.occupied.insert(number);
+        if start < self.next.start || self.next.number == NONE.number {
+            self.next = Next { start, number };
+            self.due = self.due.min(start);
+        }
+    }
+
+    /// A slot has lost its last timer.
+    #[inline]
+    pub(crate) fn vacate(&mut self, sentinel: u32) {
+        let number = self.nodes.number(sentinel);
+        self.occupied.remove(number);
+        if OPENS {
+            self.large.forget(number);
+        }
+        if self.next.number == number {
+            self.find_next();
+        }
+    }
+
+    #[inline]
+    pub(crate) fn find_next(&mut self) {
+        self.next = if self.is_large() {
+            self.find_next_large()
+        } else {
+            match self.occupied.first(&self.meter) {
+                Some(number) => Next { start: self.start_of(number), number },
+                None => NONE,
+            }
+        };
+        self.set_due();
+    }
+
+    #[inline]
+    pub(crate) fn set_due(&mut self) {
+        self.due = self.overdue.earliest().unwrap_or(self.next.start);
+        if self.is_large() {
+            self.due = self.due.min(self.next_work());
+        }
+    }
+
+    /// The first tick of an occupied slot of a small wheel.
+    #[inline(always)]
+    fn start_of(&self, number: u32) -> Tick {
+        let (level, digit) = (number >> self.bits, number & self.mask);
+        let shift = level * self.bits;
+        // The digits above, in two shifts: the highest level has none, and a shift by all bits at
+        // once does not exist.
+        (self.hand >> shift >> self.bits << self.bits | Tick::from(digit)) << shift
+    }
+
+    /// The sentinel of the earliest timer that is due and not overdue.
+    #[inline]
+    fn first_due(&mut self) -> Option<u32> {
+        while self.next.start <= self.now && self.next.number != NONE.number {
+            self.hand = self.next.start;
+            if self.next.number <= self.mask {
+                return Some(self.ways[0].first + self.next.number);
+            }
+            self.cascade();
+        }
+        self.hand = self.now;
+        None
+    }
+
+    /// Moves the timers of the next slot down, in order. The hand is at the first tick of the slot,
+    /// so all of them go to lower levels, which are empty: the order of insertion is kept.
+    fn cascade(&mut self) {
+        let number = self.next.number;
+        self.meter.tally(Work::SlotVisit, 1);
+        self.occupied.remove(number);
+        let slot = self.first_of(number >> self.bits) + (number & self.mask);
+        let mut at = self.nodes.take_list(slot);
+        while at != slot {
+            let (next, deadline) = self.nodes.next(at);
+            self.meter.tally(Work::CascadeMove, 1);
+            self.relink(at, deadline);
+            at = next;
+        }
+        self.find_next();
+    }
+
+    /// Links a timer that cascades. Its links and its slot are part of the move.
+    #[inline(always)]
+    pub(crate) fn relink(&mut self, at: u32, deadline: Tick) {
+        debug_assert!(deadline >= self.hand, "a timer that cascades is not past");
+        let Way { shift, first, .. } = self.ways[highest_difference(deadline, self.hand)];
+        let sentinel = first + ((deadline >> shift) as u32 & self.mask);
+        let links = match self.nodes.append(sentinel, at) {
+            Some(links) => links,
+            None => self.append_elsewhere(at, deadline).0,
+        };
+        self.nodes.set_links(at, links);
+        if links.is_alone() {
+            self.occupied.insert(self.nodes.number(links.next));
+        }
+    }
+
+    /// A handle for a new place.
+    #[inline]
+    fn new_place(&mut self) -> TimerId {
+        if OPENS && self.nodes.places() >= SMALL && !self.large.is_on() {
+            self.become_large();
+        }
+        self.nodes.new_place()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn pop_overdue(&mut self, at: u32) -> Expired<T> {
+        let (id, Armed { deadline, arrival, value, .. }) = self.nodes.remove_overdue(at);
+        let arrival = arrival.expect("a timer that is overdue has an arrival");
+        self.unlinked_overdue(deadline, arrival);
+        Expired { id, deadline, value }
+    }
+
+    /// Takes out the earliest timer that is due at `now`.
+    #[inline]
+    fn pop_due(&mut self) -> Option<Expired<T>> {
+        if let Some(at) = self.overdue.first() {
+            return Some(self.pop_overdue(at));
+        }
+        let slot = if self.is_large() { self.first_due_large() } else { self.first_due() }?;
+        self.meter.tally(Work::Link, LINKS_OUT);
+        let (id, armed, is_empty) = self.nodes.pop(slot)?;
+        if is_empty {
+            self.occupied.remove(self.next.number);
+            self.find_next();
+        }
+        Some(Expired { id, deadline: armed.deadline, value: armed.value })
+    }
+}
+
+/// The highest bit in which a deadline differs from the hand; the lowest if it does not.
+#[inline(always)]
+pub(crate) fn highest_difference(deadline: Tick, hand: Tick) -> usize {
+    ((deadline ^ hand) | 1).ilog2() as usize
+}
+
+// What starts, stops and moves timers is always inlined: at a million timers a call waits for
+// memory, and the fewer instructions there are from one call to the next, the more calls wait at
+// the same time. For the same reason a node is written once, when its neighbours are known: the
+// processor has room for some fifty stores that wait for memory.
+/// [`advance`](Timer::advance): O(1) for each timer that fires and O(1) amortised for each call; at
+/// worst as the [costs](crate#cost) say.
+impl<T, M: Meter, const OPENS: bool> Timer<T> for Wheel<T, M, OPENS> {
+    #[inline]
+    fn now(&self) -> Tick {
+        self.now
+    }
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// O(1), and a move to come for each level between the hand and the deadline. At worst O(n):
+    /// when the array of n timers is full and no [capacity](crate::Builder::capacity) was asked
+    /// for, and once when the wheel becomes large.
+    #[inline(always)]
+    fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
+        let id = match self.nodes.free_place() {
+            Some(id) => id,
+            None => self.new_place(),
+        };
+        self.link(id.index(), deadline, |nodes, links| nodes.put(id, links, deadline, value));
         id
     }
 
-    /// See [`Timer::cancel`](wheelhouse_core::Timer::cancel).
+    /// O(1); O(log j) if it is one of j that were overdue when they came. If it was the only one of
+    /// the next slot, a word is read for each 4,096 slots.
     #[inline(always)]
-    pub(crate) fn cancel<S: Store>(
-        &mut self,
-        nodes: &mut Nodes<S>,
-        id: TimerId,
-    ) -> Option<S::Value> {
-        if S::IS_LARGE {
-            let armed = nodes.get(id)?;
-            let is_listed = armed.place == Place::Listed;
-            // What would be settled at once, and alone, takes the short way.
-            let alone =
-                !self.arrears.is_any() && self.levels.concerns_next(armed.deadline, Tick::MAX);
-            if is_listed && !alone {
-                return self.cancel_later(nodes, id);
-            }
-            self.settle(nodes);
-        }
-        let (links, armed) = nodes.remove(id)?;
-        self.unlink(nodes, links, armed.place, armed.deadline);
+    fn cancel(&mut self, id: TimerId) -> Option<T> {
+        let (armed, emptied) = self.nodes.remove(id)?;
+        self.unlinked(emptied, armed.deadline, armed.arrival);
         Some(armed.value)
     }
 
-    /// Cancels a timer, and owes it to its slot.
+    /// As [`cancel`](Timer::cancel) and [`insert`](Timer::insert) together, in the same place.
     #[inline(always)]
-    fn cancel_later<S: Store>(&mut self, nodes: &mut Nodes<S>, id: TimerId) -> Option<S::Value> {
-        let armed = nodes.take(id)?;
-        let is_full = self.arrears.owe(Owed { at: id.index(), cancelled: Some(id) });
-        if is_full || self.levels.concerns_next(armed.deadline, Tick::MAX) {
-            self.settle(nodes);
-        }
-        Some(armed.value)
-    }
-
-    /// See [`Timer::reschedule`](wheelhouse_core::Timer::reschedule).
-    #[inline(always)]
-    pub(crate) fn reschedule<S: Store>(
-        &mut self,
-        nodes: &mut Nodes<S>,
-        id: TimerId,
-        deadline: Tick,
-    ) -> bool {
-        let hand = self.levels.hand();
-        let Some((links, armed)) = nodes.get_mut(id) else { return false };
-        let (place, from) = (armed.place, armed.deadline);
-        let may_wait = place == Place::Listed && deadline >= hand;
-        if S::IS_LARGE && !may_wait && self.arrears.is_any() {
-            self.settle(nodes);
-            return self.reschedule(nodes, id, deadline);
-        }
-        armed.deadline = deadline;
-        if S::IS_LARGE && may_wait {
-            armed.place = Place::Moving;
-            let is_full = self.arrears.owe(Owed { at: id.index(), cancelled: None });
-            if is_full || self.levels.concerns_next(from, deadline) {
-                self.settle(nodes);
-            }
-            return true;
-        }
-        armed.place = Place::Listed;
-        self.unlink(nodes, links, place, from);
-        self.link(nodes, id.index(), deadline, |nodes, links| nodes.set_links(id.index(), links));
+    fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
+        let Some((from, arrival, emptied)) = self.nodes.detach(id, deadline) else { return false };
+        self.unlinked(emptied, from, arrival);
+        self.link(id.index(), deadline, |nodes, links| nodes.set_links(id.index(), links));
         true
     }
 
+    /// O(1).
     #[inline]
-    pub(crate) fn next_wakeup(&self) -> Option<Tick> {
-        let next = self.levels.is_any_occupied().then(|| self.levels.next_start());
-        self.overdue.earliest().or(next)
+    fn deadline(&self, id: TimerId) -> Option<Tick> {
+        self.nodes.get(id).map(|armed| armed.deadline)
     }
 
-    /// Whether nothing is due at a tick; the clock is moved there in any case.
-    #[inline(always)]
-    pub(crate) fn is_nothing_due(&mut self, now: Tick) -> bool {
-        self.now = self.now.max(now);
-        let is_nothing = self.now < self.levels.next_start() && self.overdue.is_empty();
-        if is_nothing {
-            // No occupied slot starts at or before `now`: the hand may follow.
-            self.levels.set_hand(self.now);
-        }
-        is_nothing
-    }
-
+    /// O(1). Exact for timers of level 0, else the first tick of the slot of the earliest.
     #[inline]
-    pub(crate) fn pop_expired<S: Store>(
-        &mut self,
-        nodes: &mut Nodes<S>,
-        now: Tick,
-    ) -> Option<Expired<S::Value>> {
-        self.meter.tally(Work::Comparison, 1);
-        if self.is_nothing_due(now) {
+    fn next_wakeup(&self) -> Option<Tick> {
+        if self.nodes.len() == 0 {
             return None;
         }
-        self.settle(nodes);
-        let (id, armed) = match self.overdue.first() {
-            Some(at) => self.pop_overdue(nodes, at)?,
-            None => self.pop_due(nodes)?,
-        };
-        Some(Expired { id, deadline: armed.deadline, value: armed.value })
+        Some(self.overdue.earliest().unwrap_or(self.next.start))
     }
 
-    #[cold]
-    fn pop_overdue<S: Store>(
-        &mut self,
-        nodes: &mut Nodes<S>,
-        at: u32,
-    ) -> Option<(TimerId, Armed<S::Value>)> {
-        let (id, links, armed) = nodes.remove_at(at)?;
-        self.unlink_overdue(links.prev, armed.deadline);
-        Some((id, armed))
-    }
-
-    #[inline(always)]
-    fn pop_due<S: Store>(&mut self, nodes: &mut Nodes<S>) -> Option<(TimerId, Armed<S::Value>)> {
-        while self.levels.next_start() <= self.now && self.levels.is_any_occupied() {
-            let popped = self.levels.pop(nodes, self.now, &self.meter);
-            if popped.is_some() {
-                return popped;
-            }
-            self.levels.cascade(nodes, &self.meter);
+    /// O(1) amortised; at worst as [`advance`](Timer::advance).
+    #[inline]
+    fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
+        self.now = self.now.max(now);
+        self.meter.tally(Work::Comparison, 1);
+        if self.now < self.due {
+            // No occupied slot starts at or before `now`: the hand may follow.
+            self.hand = self.now;
+            return None;
         }
-        self.levels.set_hand(self.now);
-        None
+        self.pop_due()
+    }
+
+    #[inline]
+    fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
+        self.now = self.now.max(now);
+        self.meter.tally(Work::Comparison, 1);
+        if self.now < self.due {
+            self.hand = self.now;
+            return 0;
+        }
+        let mut fired = 0;
+        while let Some(expired) = self.pop_due() {
+            self.meter.tally(Work::Comparison, 1);
+            fired += 1;
+            on_expiry(expired);
+        }
+        fired
     }
 }
 
 #[cfg(test)]
-impl<M: Meter> Wheel<M> {
-    /// Checks all slots, and that every timer is in one or overdue.
-    pub(crate) fn check<S: Store>(&mut self, nodes: &mut Nodes<S>) {
-        self.settle(nodes);
-        let timers = self.levels.check(nodes);
-        assert!(timers == nodes.len() || !self.overdue.is_empty() && timers < nodes.len());
-    }
+mod check;
 
-    pub(crate) fn rings_in_use(&self) -> usize {
-        self.levels.rings_in_use()
-    }
-
-    pub(crate) fn read_ahead(&self) -> usize {
-        self.levels.read_ahead_so_far()
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -8,26 +8,14 @@ use wheelhouse_workload::{Op, Player, Workload};
 
 type Wheel = HierarchicalWheel<u64, CountingMeter>;
 
-/// Slots above level 0 are split when this many timers came.
-const LIMIT: u64 = 8_192;
+/// The most timers that one call moves closer.
+const MOVES: u64 = 500;
 
-/// By this many a slot may be larger: it is looked after once in sixteen timers.
-const MORE: u64 = 16;
+/// With this many timers the wheel becomes large, which moves each of them once.
+const SMALL: u64 = 1 << 15;
 
-/// Levels that can cascade in one call.
-const LEVELS: u64 = 7;
-
-/// The most timers that one call moves where few share a deadline: those of a slot, and what came
-/// to two slots above it before these were split.
-const MOVES: u64 = 3 * (LIMIT + MORE);
-
-/// The most that it moves of a crowd of one deadline: a slot that splits on every level keeps as
-/// many elders on each, and those of upper levels join those below.
-const MOVES_OF_A_CROWD: u64 = LEVELS * (LIMIT + MORE);
-
-/// Steps beside the moves: 32 timers are unlinked or moved, each may be the last of a ring, and one
-/// or two slots are split, which looks at the timers there and at two rings.
-const SETTLED: u64 = 32 * (2 + 4 + 4 + LEVELS) + 2 * (LIMIT / 8 + 2 * LEVELS * (4 + LIMIT / 8));
+/// Steps in addition to the moves: a search for the next slot at each level that is entered.
+const BESIDE: u64 = 64;
 
 /// Timers in each workload.
 const N: u32 = if cfg!(debug_assertions) { 200_000 } else { 1_000_000 };
@@ -39,8 +27,8 @@ fn counting() -> Wheel {
         .expect("the default number of slots")
 }
 
-/// Plays one call, and says how many timers it moved. What it does besides is bounded by those, and
-/// by those that fire: two links and a search for the next slot each.
+/// Plays one call, and says how many timers it moved. Its other steps are bounded by those, and by
+/// the timers that fire: two links and a search for the next slot each.
 fn moved_by(player: &mut Player<Wheel>, op: Op, name: &str) -> u64 {
     let fired = player.fired();
     player.timer().meter().reset();
@@ -48,7 +36,7 @@ fn moved_by(player: &mut Player<Wheel>, op: Op, name: &str) -> u64 {
     let fired = player.fired() - fired;
     let meter = player.timer().meter();
     let (moved, all) = (meter.count(Work::CascadeMove), meter.total());
-    let most = 8 * (fired + moved) + SETTLED;
+    let most = 8 * (fired + moved) + if moved == SMALL { 4 * SMALL } else { BESIDE };
     assert!(all <= most, "{name}: {op:?} takes {all} steps, while {fired} fire and {moved} move");
     moved
 }
@@ -57,7 +45,7 @@ fn moved_by(player: &mut Player<Wheel>, op: Op, name: &str) -> u64 {
 /// most timers that a call moved.
 fn most_moved(workload: &Workload, n: u32) -> u64 {
     let mut player = Player::new(counting(), workload.labels(n));
-    let mut most = 0;
+    let (mut most, mut was_small) = (0, true);
     for op in workload.phases(n, 1).flat_map(|phase| phase.ops) {
         match op {
             Op::Ticks { count, to } => {
@@ -73,7 +61,12 @@ fn most_moved(workload: &Workload, n: u32) -> u64 {
             Op::Advance { to } if to > player.timer().now() + 1 => {
                 _ = moved_by(&mut player, op, workload.name)
             }
-            _ => most = most.max(moved_by(&mut player, op, workload.name)),
+            _ => {
+                let moved = moved_by(&mut player, op, workload.name);
+                if !(moved == SMALL && core::mem::take(&mut was_small)) {
+                    most = most.max(moved);
+                }
+            }
         }
     }
     most
@@ -83,22 +76,42 @@ fn no_call_moves_more<'a>(workloads: impl IntoIterator<Item = &'a Workload>, n: 
     for workload in workloads {
         let most = most_moved(workload, n);
         println!("{}, n = {n}: at most {most} timers moved by a call", workload.name);
-        // Thousands of it are due at one tick.
-        let is_crowd = workload.name == "cascade-storm";
-        let allowed = if is_crowd { MOVES_OF_A_CROWD } else { MOVES };
-        assert!(most <= allowed, "{}: {most} timers moved by a call", workload.name);
+        assert!(most <= MOVES, "{}: {most} timers moved by a call", workload.name);
     }
 }
 
 #[test]
-fn no_call_moves_more_than_some_thousand_timers() {
-    no_call_moves_more(wheelhouse_workload::workloads(), N);
+fn no_call_moves_more_than_some_hundred_timers() {
+    // It jumps to the tick before a slot of a million timers: nothing bounds that but the slot.
+    let jumps = |workload: &&Workload| workload.name == "cascade-storm";
+    no_call_moves_more(wheelhouse_workload::workloads().iter().filter(|it| !jumps(it)), N);
 }
 
 #[test]
 #[ignore = "ten million timers: a minute in a release build, in which .ci/run plays it"]
 fn no_call_moves_more_at_ten_million() {
     no_call_moves_more(wheelhouse_workload::find_workload("uniform"), 10_000_000);
+}
+
+/// Timers that all have one far deadline, seen from tick to tick on the way there.
+#[test]
+fn a_crowd_of_one_deadline_moves_a_few_at_a_time() {
+    for far in [70_000, 1 << 20, (1 << 20) + 1, 3_333_333] {
+        let mut wheel = counting();
+        (0..u64::from(N)).for_each(|n| _ = wheel.insert(far, n));
+        let (mut most, mut next) = (0, 0);
+        for tick in 1..=far {
+            wheel.meter().reset();
+            wheel.advance(tick, |expired| {
+                assert_eq!(expired.value, next);
+                next += 1;
+            });
+            most = most.max(wheel.meter().count(Work::CascadeMove));
+        }
+        println!("deadline {far}: at most {most} timers moved by a call");
+        assert_eq!(next, N.into());
+        assert!(most <= 3 * u64::from(N) / 1_024 + MOVES, "{most} timers moved by a call");
+    }
 }
 
 /// However many timers are in a slot of level 0, all due at one tick, a call touches a few of them.
@@ -111,29 +124,8 @@ fn a_slot_of_any_size_costs_a_call_no_more() {
         wheel.meter().reset();
         assert!(if n % 2 == 0 { wheel.cancel(*id).is_some() } else { wheel.reschedule(*id, 255) });
         assert!(wheel.reschedule(other, 251 + n as Tick % 4));
-        assert!(wheel.meter().total() <= SETTLED);
+        assert!(wheel.meter().total() <= BESIDE);
     }
-}
-
-/// The worst there is: all timers of one far deadline. On each level as many stay elders as a slot
-/// has when it is split, and each cascade moves those of all levels above.
-#[test]
-fn a_crowd_of_one_far_deadline_moves_as_elders() {
-    let mut wheel = counting();
-    let far = (1 << 40) + 0x77_7777;
-    (0..u64::from(N)).for_each(|n| _ = wheel.insert(far, n));
-    let (mut most, mut next) = (0, 0);
-    while let Some(tick) = wheel.next_wakeup() {
-        wheel.meter().reset();
-        wheel.advance(tick, |expired| {
-            assert_eq!(expired.value, next);
-            next += 1;
-        });
-        most = most.max(wheel.meter().count(Work::CascadeMove));
-    }
-    println!("at most {most} timers moved by a call");
-    assert_eq!(next, N.into());
-    assert!((LIMIT..=MOVES_OF_A_CROWD).contains(&most), "{most} timers moved by a call");
 }
 
 /// Starts `rate` timers a tick for five minutes, a tick being a millisecond: each is due in 30
@@ -176,9 +168,9 @@ fn network_timeouts_leave_little_behind(rate: u64) {
     let mut most = 0;
     let seen = allocation_counter::measure(|| most = network_timeouts(rate));
     // The queue of this test takes 16 bytes for each of the timers of five ticks, twice while it
-    // grows; a wheel of a few levels 64 KiB. An array that doubles has three times the room for a
-    // moment, as long as it is one array.
-    let bytes = if most < 1 << 17 { 3 * 32 } else { 60 };
+    // grows. The array of the wheel has three times the room for a moment when it doubles, and the
+    // places of timers that were cancelled take eight bytes.
+    let bytes = 3 * 32 + 8;
     let allowed = bytes * most as u64 + 32 * 2 * 8 * rate + (1 << 20);
     println!(
         "at most {} bytes, {:.1} for each live timer",
@@ -216,7 +208,7 @@ fn a_storm_of_cancellations_leaves_nothing_behind() {
             }
         });
         assert!(
-            full.bytes_max <= 60 * u64::from(N) + (2 << 20),
+            full.bytes_max <= 120 * u64::from(N) + (2 << 20),
             "{} bytes, of which 8 a timer are of the test",
             full.bytes_max
         );
@@ -226,68 +218,26 @@ fn a_storm_of_cancellations_leaves_nothing_behind() {
     assert_eq!(seen.bytes_current, 0);
 }
 
-/// Inserts a timer, and says what that took.
-fn insert(wheel: &mut Wheel, deadline: Tick) -> (TimerId, u64) {
-    wheel.meter().reset();
-    let id = wheel.insert(deadline, 0);
-    (id, wheel.meter().total())
-}
-
-/// A slot that is split is counted, and so are two rings: each up to an eighth of the limit,
-/// however many timers there are.
-#[test]
-fn an_insertion_counts_an_eighth_of_what_is_there() {
-    let mut most = 0;
-    let mut wheel = counting();
-    // Half of those that came to each slot have left, so that it is counted when it is full.
-    for slot in 1..=8 {
-        for n in 0..LIMIT + MORE {
-            let (id, steps) = insert(&mut wheel, (slot << 16) + n);
-            most = most.max(steps);
-            (n % 2 == 0).then(|| wheel.cancel(id));
-        }
-    }
-    // Crowds of one deadline: their rings have few lists, and in these thousands of timers.
-    for crowd in 1..=8 {
-        for _ in 0..2 * LIMIT {
-            most = most.max(insert(&mut wheel, (crowd << 24) + 5 * 65_536).1);
-        }
-    }
-    println!("at most {most} steps for an insertion");
-    assert!((LIMIT / 8..=3 * LIMIT / 8 + 64).contains(&most), "{most} steps for an insertion");
-}
-
-/// Inserts so many timers all over a million ticks, which splits no slot.
+/// Starts this many timers all over four million ticks, and moves each of them once.
 fn spread(wheel: &mut Wheel, count: u64) {
-    (0..count).for_each(|n| _ = wheel.insert(1 + n * 7_919 % (1 << 22), n));
+    let ids: Vec<_> = (0..count).map(|n| wheel.insert(1 + n * 7_919 % (1 << 22), n)).collect();
+    ids.iter().for_each(|id| assert!(wheel.reschedule(*id, 5_000_000)));
+    ids.iter().for_each(|id| assert!(wheel.cancel(*id).is_some()));
 }
 
-/// Beside nodes: hints of the rings of a few levels, and tables.
-const BESIDE: u64 = 1 << 18;
-
+/// Within the capacity that was asked for, timers are never copied, and no call allocates much.
 #[test]
-fn what_has_room_allocates_nothing() {
-    for capacity in [20_000, 150_000] {
+fn within_its_capacity_a_wheel_never_moves_its_timers() {
+    for (capacity, allowed) in [(20_000, 0), (100_000, 100_000), (500_000, 500_000)] {
         let mut wheel = HierarchicalWheel::builder()
             .meter(CountingMeter::default())
             .capacity(capacity as usize)
             .build()
             .expect("there is as much memory");
+        // What the test itself keeps, and the places that are free: eight bytes for each timer.
+        let own = 16 * capacity + (1 << 15);
         let seen = allocation_counter::measure(|| spread(&mut wheel, capacity));
-        // A wheel of few has no hints.
-        let allowed = if capacity == 20_000 { 0 } else { BESIDE };
-        assert!(seen.bytes_total <= allowed, "{capacity} timers: {} bytes", seen.bytes_total);
+        println!("{capacity} timers: {} bytes at most", seen.bytes_max);
+        assert!(seen.bytes_max <= own + allowed, "{capacity} timers: {} bytes", seen.bytes_max);
     }
-}
-
-/// From the first segment on, timers take what they need, and neither they nor others are copied.
-#[test]
-fn a_wheel_of_many_grows_by_what_it_needs() {
-    const STEP: u64 = 130_000;
-    let mut wheel = counting();
-    let first = allocation_counter::measure(|| spread(&mut wheel, STEP));
-    let then = allocation_counter::measure(|| spread(&mut wheel, STEP));
-    let allowed = 32 * STEP + 2 * BESIDE;
-    assert!(first.bytes_current as u64 <= allowed, "{} bytes", first.bytes_current);
-    assert!(then.bytes_max <= allowed, "{} bytes", then.bytes_max);
 }

@@ -4,7 +4,7 @@ use std::io::{Empty, empty};
 use wheelhouse_conformance::suite;
 use wheelhouse_core::backend::{Backend, Info};
 use wheelhouse_core::meter::Meter;
-use wheelhouse_list_wheel::{Definition, ListWheel};
+use wheelhouse_hierarchical_wheel::{ListWheel, list::Definition};
 use wheelhouse_record::Recorder;
 
 /// The list wheel, recorded.

@@ -22,7 +22,7 @@ macro_rules! for_each_backend {
     ($each:path) => {
         $each!(
             wheelhouse_hierarchical_wheel::Definition,
-            wheelhouse_list_wheel::Definition,
+            wheelhouse_hierarchical_wheel::list::Definition,
             wheelhouse_round_wheel::Definition,
             wheelhouse_binary_heap::Definition,
             wheelhouse_skip_list::Definition,

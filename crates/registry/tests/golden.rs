@@ -165,5 +165,5 @@ macro_rules! examples {
     };
 }
 
-examples!(list_wheel, ListWheel, wheelhouse_list_wheel);
+examples!(list_wheel, ListWheel, wheelhouse_hierarchical_wheel);
 examples!(hierarchical_wheel, HierarchicalWheel, wheelhouse_hierarchical_wheel);

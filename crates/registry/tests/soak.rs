@@ -15,7 +15,7 @@ use wheelhouse_core::meter::NoMeter;
 use wheelhouse_core::{Tick, Timer, TimerId};
 
 type Wheel = <wheelhouse_hierarchical_wheel::Definition as Backend>::Timer<u64, NoMeter>;
-type Lists = <wheelhouse_list_wheel::Definition as Backend>::Timer<u64, NoMeter>;
+type Lists = <wheelhouse_hierarchical_wheel::list::Definition as Backend>::Timer<u64, NoMeter>;
 type Heap = <wheelhouse_binary_heap::Definition as Backend>::Timer<u64, NoMeter>;
 
 /// The three, which get the same operations.

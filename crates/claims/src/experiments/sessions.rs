@@ -17,7 +17,7 @@ use crate::{By, Evidence, Experiment, Lab, Sweep, Test};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use wheelhouse_core::{Expired, Tick, Timer, TimerId};
-use wheelhouse_list_wheel::ListWheel;
+use wheelhouse_hierarchical_wheel::ListWheel;
 
 pub(super) const SESSIONS: Experiment = Experiment {
     name: "session-ttl",

@@ -28,7 +28,7 @@ impl Contestant {
 /// The structures that the articles name: the wheel of the textbooks first, for it is what they
 /// mean by a wheel, then ours in its default geometry.
 pub const CONTESTANTS: [Contestant; 10] = [
-    Contestant::of::<wheelhouse_list_wheel::Definition>(false),
+    Contestant::of::<wheelhouse_hierarchical_wheel::list::Definition>(false),
     Contestant::of::<wheelhouse_hierarchical_wheel::Definition>(false),
     Contestant::of::<wheelhouse_round_wheel::Definition>(false),
     Contestant::of::<wheelhouse_kafka_wheel::Definition>(false),

@@ -13,15 +13,12 @@ pub(crate) struct Levels {
     overdue: BTreeSet<Key>,
     hand: Tick,
     now: Tick,
-    /// The wheel of chunks: a lone timer fires from where it stands, and one that is overdue has no
-    /// links.
-    of_chunks: bool,
 }
 
 impl Levels {
-    pub(crate) fn new(of_chunks: bool) -> Self {
+    pub(crate) fn new() -> Self {
         let (timers, overdue) = Default::default();
-        Self { timers, overdue, hand: 0, now: 0, of_chunks }
+        Self { timers, overdue, hand: 0, now: 0 }
     }
 
     /// The slot of a deadline: its level, and the ticks that it is from and to.
@@ -72,9 +69,6 @@ impl Model for Levels {
             return;
         }
         self.overdue.remove(&key);
-        if !self.of_chunks {
-            steps(Link, 2);
-        }
     }
 
     fn pop(&mut self, now: Tick) -> Option<u64> {
@@ -87,11 +81,9 @@ impl Model for Levels {
         while let Some(first) = self.timers.first().copied() {
             let (level, start, _) = self.slot(first.0);
             let slot = self.together(first.0);
-            let fires_alone = self.of_chunks && slot.len() == 1 && first.0 <= self.now;
             if start > self.now {
                 break;
-            } else if level == 0 || fires_alone {
-                // Whether it is alone in its slot is seen from where the hand was.
+            } else if level == 0 {
                 let number = self.take(first);
                 self.hand = first.0;
                 return Some(number);

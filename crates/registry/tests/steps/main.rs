@@ -214,9 +214,9 @@ held! {
         [Comparison, Link, SlotVisit, CascadeMove];
     hashed_wheel: wheelhouse_hashed_wheel::Definition, wheels::Hashed::new(16_384),
         [Comparison, Link, SlotVisit];
-    list_wheel: wheelhouse_list_wheel::Definition, levels::Levels::new(false),
+    list_wheel: wheelhouse_hierarchical_wheel::list::Definition, levels::Levels::new(),
         [Comparison, Link, SlotVisit, CascadeMove];
-    hierarchical_wheel: wheelhouse_hierarchical_wheel::Definition, levels::Levels::new(true),
+    hierarchical_wheel: wheelhouse_hierarchical_wheel::Definition, levels::Levels::new(),
         [Comparison, Link, SlotVisit, CascadeMove];
     kafka_wheel: wheelhouse_kafka_wheel::Definition, levels::Kafka::new(20),
         [Comparison, Link, SlotVisit, CascadeMove];

@@ -1,8 +1,44 @@
-//! How this backend introduces itself to the suite and the comparison.
+//! The timing wheel of the textbooks: the same wheel with lists at any size.
 
-use crate::ListWheel;
+use crate::wheel::{DEFAULT_SLOTS, Wheel};
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
-use wheelhouse_core::meter::Meter;
+use wheelhouse_core::meter::{Meter, NoMeter};
+use wheelhouse_core::{SlotCount, wheel_builder};
+
+/// The wheel of the textbooks, with lists at any size.
+pub type ListWheel<T, M = NoMeter> = Wheel<T, M, false>;
+
+impl<T> ListWheel<T> {
+    /// An empty wheel with 256 slots a level, its clock at 0.
+    pub fn new() -> Self {
+        Self::with_meter(NoMeter)
+    }
+
+    /// Chooses the number of slots, the first tick, the capacity or a meter.
+    pub fn builder() -> Builder<T> {
+        Builder::new()
+    }
+}
+
+impl<T> Default for ListWheel<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+wheel_builder! {
+    /// Configures a [`ListWheel`].
+    Builder of ListWheel,
+    /// The number of slots of each level, a power of two from 2 to 65,536; 256 by default.
+    slots_per_level: DEFAULT_SLOTS,
+    /// Builds the wheel.
+    ///
+    /// # Errors
+    ///
+    /// If the number of slots is zero, one, above 65,536 or no power of two, or if the capacity is
+    /// 2^32 or more.
+    build: SlotCount::new,
+}
 
 /// The list wheel with 256 slots a level.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +53,7 @@ impl Backend for Definition {
         vain_wakeups: 7,
         most: u32::MAX,
         costs: Costs {
-            insert: "O(1), worst O(n)",
+            insert: "O(1)",
             cancel: "O(1)",
             reschedule: "O(1)",
             fire: "O(m), worst O(k)",

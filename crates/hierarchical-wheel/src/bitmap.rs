@@ -13,27 +13,16 @@
 //! Linux keeps such a map of its timer wheel; a word of words above it is how its bitmaps of
 //! priorities are searched, and van Emde Boas trees carry the idea to any depth.
 
-use crate::meter::{Meter, Work};
 use alloc::vec;
 use alloc::vec::Vec;
+use wheelhouse_core::meter::{Meter, Work};
 
 /// Bits of a word.
 const WORD: u32 = u64::BITS;
 
 /// A set of slots, by their numbers.
-///
-/// ```
-/// use wheelhouse_core::{bitmap::Bitmap, meter::NoMeter};
-///
-/// let mut occupied = Bitmap::new(2_048);
-/// occupied.insert(700);
-/// occupied.insert(65);
-/// assert_eq!(occupied.first(&NoMeter), Some(65));
-/// occupied.remove(65);
-/// assert_eq!(occupied.first(&NoMeter), Some(700));
-/// ```
 #[derive(Clone, Debug)]
-pub struct Bitmap {
+pub(crate) struct Bitmap {
     words: Vec<u64>,
     /// Bit i: word i is not zero.
     summary: Vec<u64>,
@@ -41,14 +30,14 @@ pub struct Bitmap {
 
 impl Bitmap {
     /// An empty set of numbers below `slots`.
-    pub fn new(slots: u32) -> Self {
+    pub(crate) fn new(slots: u32) -> Self {
         let words = slots.div_ceil(WORD);
         Self { words: vec![0; words as usize], summary: vec![0; words.div_ceil(WORD) as usize] }
     }
 
     /// Adds a slot. O(1).
     #[inline(always)]
-    pub fn insert(&mut self, slot: u32) {
+    pub(crate) fn insert(&mut self, slot: u32) {
         let word = slot / WORD;
         self.words[word as usize] |= 1 << (slot % WORD);
         self.summary[(word / WORD) as usize] |= 1 << (word % WORD);
@@ -56,7 +45,7 @@ impl Bitmap {
 
     /// Takes a slot out. O(1).
     #[inline(always)]
-    pub fn remove(&mut self, slot: u32) {
+    pub(crate) fn remove(&mut self, slot: u32) {
         let at = slot / WORD;
         let word = &mut self.words[at as usize];
         *word &= !(1 << (slot % WORD));
@@ -67,13 +56,13 @@ impl Bitmap {
 
     /// Whether a slot is in it. O(1).
     #[inline]
-    pub fn contains(&self, slot: u32) -> bool {
+    pub(crate) fn contains(&self, slot: u32) -> bool {
         self.words[(slot / WORD) as usize] >> (slot % WORD) & 1 == 1
     }
 
     /// The lowest number. O(s / 4,096) for s slots: two words, up to 4,096 slots.
     #[inline(always)]
-    pub fn first(&self, meter: &impl Meter) -> Option<u32> {
+    pub(crate) fn first(&self, meter: &impl Meter) -> Option<u32> {
         for (at, summary) in self.summary.iter().enumerate() {
             meter.tally(Work::SlotVisit, 1);
             if *summary != 0 {
@@ -84,13 +73,36 @@ impl Bitmap {
         }
         None
     }
+
+    /// The lowest number from `from` on. As [`first`](Self::first).
+    #[inline]
+    pub(crate) fn first_from(&self, from: u32, meter: &impl Meter) -> Option<u32> {
+        let at = from / WORD;
+        let rest = self.words[at as usize] & (u64::MAX << (from % WORD));
+        meter.tally(Work::SlotVisit, 1);
+        if rest != 0 {
+            return Some(at * WORD + rest.trailing_zeros());
+        }
+        let (word, mut mask) = ((at + 1) / WORD, u64::MAX << ((at + 1) % WORD));
+        for summary in word..self.summary.len() as u32 {
+            let rest = self.summary[summary as usize] & mask;
+            meter.tally(Work::SlotVisit, 1);
+            if rest != 0 {
+                let word = summary * WORD + rest.trailing_zeros();
+                meter.tally(Work::SlotVisit, 1);
+                return Some(word * WORD + self.words[word as usize].trailing_zeros());
+            }
+            mask = u64::MAX;
+        }
+        None
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::meter::NoMeter;
     use alloc::collections::BTreeSet;
+    use wheelhouse_core::meter::NoMeter;
 
     #[test]
     fn knows_its_least_whatever_comes_and_goes() {

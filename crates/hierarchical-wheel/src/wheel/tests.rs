@@ -1,0 +1,252 @@
+use super::*;
+use crate::{HierarchicalWheel, ListWheel};
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use wheelhouse_core::WheelError;
+
+/// A small generator, so that the unit tests need no crate.
+fn random(state: &mut u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    *state >> 33
+}
+
+/// Random operations beside an ordered map, in which one in some is a step of the clock.
+fn play<const OPENS: bool>(mut wheel: Wheel<u64, NoMeter, OPENS>, steps: u64, span: u32) {
+    let mut expected = BTreeMap::new();
+    let (mut keys, mut ids, mut state) = (Vec::new(), Vec::new(), steps);
+    for step in 0..steps {
+        let deadline = wheel.now() + random(&mut state) % (1 << (random(&mut state) as u32 % span));
+        match random(&mut state) % 9 {
+            0..5 => {
+                ids.push(wheel.insert(deadline, ids.len() as u64));
+                keys.push((deadline, step));
+                expected.insert((deadline, step), keys.len() - 1);
+            }
+            kind @ 5..8 if !ids.is_empty() => {
+                let at = random(&mut state) as usize % ids.len();
+                let was_live = expected.remove(&keys[at]).is_some();
+                if kind == 5 {
+                    assert_eq!(wheel.cancel(ids[at]), was_live.then_some(at as u64));
+                } else if wheel.reschedule(ids[at], deadline) {
+                    assert!(was_live);
+                    keys[at] = (deadline, step);
+                    expected.insert(keys[at], at);
+                }
+            }
+            _ => {
+                let now = wheel.now() + random(&mut state) % 40;
+                wheel.advance(now, |expired| {
+                    let ((deadline, _), at) = expected.pop_first().expect("a timer is live");
+                    assert_eq!((expired.deadline, expired.value), (deadline, at as u64));
+                });
+                assert!(expected.keys().next().is_none_or(|(deadline, _)| *deadline > now));
+            }
+        }
+        assert_eq!(wheel.len(), expected.len());
+        if step % 97 == 0 {
+            wheel = wheel.clone();
+            wheel.check();
+        }
+    }
+}
+
+#[test]
+fn stays_whole_and_in_order_under_random_operations() -> Result<(), WheelError> {
+    for (slots, steps, span) in
+        [(2, 6_000, 14), (8, 20_000, 10), (64, 20_000, 20), (256, 6_000, 60)]
+    {
+        play(HierarchicalWheel::builder().slots_per_level(slots).build()?, steps, span);
+        play(ListWheel::builder().slots_per_level(slots).build()?, steps, span);
+    }
+    Ok(())
+}
+
+#[test]
+fn cancelling_or_moving_the_last_timer_of_a_slot_empties_it() {
+    let mut wheel = HierarchicalWheel::new();
+    let keep = wheel.insert(1 << 40, ());
+    for round in 0..1_000 {
+        let id = wheel.insert(300 + round, ());
+        wheel.cancel(id);
+        assert_eq!(wheel.next_wakeup(), Some(1 << 40), "no wake-up for a cancelled timer");
+        let id = wheel.insert(300 + round, ());
+        wheel.reschedule(id, (1 << 40) + 1);
+        assert_eq!(wheel.next_wakeup(), Some(1 << 40), "nor for one that has moved");
+        wheel.cancel(id);
+    }
+    assert_eq!(wheel.deadline(keep), Some(1 << 40));
+    wheel.check();
+}
+
+#[test]
+fn after_idling_a_short_timer_starts_at_the_lowest_level() {
+    // A clock that moves only with expiries would put such a timer far up, and cascade it all the
+    // way down.
+    let mut wheel = HierarchicalWheel::new();
+    wheel.advance(3_600_000, |_| ());
+    wheel.insert(3_600_005, ());
+    assert_eq!(wheel.next_wakeup(), Some(3_600_005));
+    // The same after a call that moved timers closer, and fired none.
+    let mut wheel = HierarchicalWheel::new();
+    [70_000, 70_001].into_iter().for_each(|deadline| _ = wheel.insert(deadline, ()));
+    assert_eq!(wheel.advance(65_836, |_| ()), 0);
+    wheel.insert(65_839, ());
+    assert_eq!(wheel.next_wakeup(), Some(65_839));
+}
+
+#[test]
+fn an_overdue_timer_that_was_moved_is_one_like_others() -> Result<(), WheelError> {
+    for slots in [8, 256] {
+        let mut wheel = HierarchicalWheel::builder().slots_per_level(slots).start(100).build()?;
+        let (id, other) = (wheel.insert(5, 'a'), wheel.insert(7, 'b'));
+        assert!(wheel.reschedule(id, 500) && wheel.reschedule(other, 500));
+        assert_eq!(wheel.cancel(id), Some('a'));
+        wheel.check();
+        assert!(wheel.reschedule(other, 6) && wheel.reschedule(other, 900));
+        assert_eq!((wheel.cancel(other), wheel.next_wakeup()), (Some('b'), None));
+        wheel.check();
+    }
+    Ok(())
+}
+
+/// Timers of one deadline that came before its slot opened, while it was open, and when the hand
+/// was there.
+#[test]
+fn timers_of_one_deadline_keep_their_order_while_slots_open() {
+    for ahead in [1, 7, 8, 9, 63, 64, 65, 511, 512, 513, 5_000] {
+        let mut wheel = HierarchicalWheel::new();
+        (0..200).for_each(|n| _ = wheel.insert(1 << 40 | n, u64::MAX));
+        assert!(wheel.large.is_on());
+        let deadline = 10_000;
+        let mut number = 0;
+        for tick in deadline - ahead..=deadline {
+            for _ in 0..3 {
+                wheel.insert(deadline, number);
+                number += 1;
+            }
+            let mut next = 0;
+            let fired = wheel.advance(tick, |expired| {
+                assert_eq!(expired.value, next);
+                next += 1;
+            });
+            assert_eq!(fired as u64, if tick == deadline { number } else { 0 }, "at {tick}");
+            wheel.check();
+        }
+    }
+}
+
+/// The slot behind the last one of a level, and behind the last one of all.
+#[test]
+fn slots_open_up_to_the_end_of_time() {
+    for start in [0, 1 << 40, u64::MAX - 700] {
+        let mut wheel = HierarchicalWheel::builder().start(start).build().expect("the default");
+        let ids: Vec<_> = (0..700).map(|n| wheel.insert(start + n, n)).collect();
+        assert!(wheel.large.is_on());
+        wheel.insert(u64::MAX, 700);
+        let mut next = 0;
+        while let Some(tick) = wheel.next_wakeup() {
+            wheel.advance(tick, |expired| {
+                assert_eq!((expired.deadline, expired.value), (start + next, next));
+                next += 1;
+                if next == 700 {
+                    next = u64::MAX - start;
+                }
+            });
+            wheel.check();
+            if next >= 700 {
+                break;
+            }
+        }
+        assert_eq!((wheel.now(), wheel.cancel(ids[0])), (start + 699, None));
+        assert_eq!(wheel.advance(u64::MAX, |expired| assert_eq!(expired.value, 700)), 1);
+    }
+}
+
+/// Slots of a level are added when its first timer comes: a new wheel is small.
+#[test]
+fn a_new_wheel_takes_less_than_20_kilobytes() {
+    let seen = allocation_counter::measure(|| {
+        let mut wheel = HierarchicalWheel::new();
+        (0..200).for_each(|n| _ = wheel.insert(n * 300, n));
+    });
+    let own = size_of::<HierarchicalWheel<u64>>() as u64;
+    // A second level, 200 timers, and the array twice while it grows.
+    assert!(seen.bytes_max + own <= 50 << 10, "{} bytes with 200 timers", seen.bytes_max);
+    let new = allocation_counter::measure(|| _ = HierarchicalWheel::<u64>::new());
+    assert!(new.bytes_max + own <= 20 << 10, "{} bytes at the start", new.bytes_max);
+}
+
+/// With a capacity all is there: a microcontroller need not allocate after the start.
+#[test]
+fn within_its_capacity_a_small_wheel_allocates_nothing() -> Result<(), WheelError> {
+    let mut wheel = HierarchicalWheel::builder().slots_per_level(16).capacity(50).build()?;
+    let seen = allocation_counter::measure(|| {
+        for round in 0..100 {
+            let ids: Vec<TimerId> = Vec::new();
+            drop(ids);
+            (0..50).for_each(|n| _ = wheel.insert(wheel.now() + (1 << (n + 3)), round));
+            while let Some(tick) = wheel.next_wakeup() {
+                wheel.advance(tick, |_| ());
+            }
+        }
+    });
+    assert_eq!(seen.bytes_total, 0);
+    Ok(())
+}
+
+#[test]
+fn the_default_meter_takes_no_room() {
+    assert_eq!(size_of::<NoMeter>(), 0);
+}
+
+/// The checks of the contract once more, with so few timers to a large wheel that they see both
+/// kinds.
+mod large {
+    use crate::Definition;
+    use wheelhouse_conformance as suite;
+
+    macro_rules! checks {
+        ($($name:ident,)+) => {
+            $(
+                #[test]
+                fn $name() {
+                    suite::$name::<Definition>();
+                }
+            )+
+        };
+    }
+
+    checks! {
+        contract_01_exactly_once,
+        contract_02_never_early_never_late,
+        contract_03_order_by_deadline_then_insertion,
+        contract_05_stale_handles_are_harmless,
+        contract_09_a_panic_loses_nothing_else,
+        property_any_sequence,
+        property_many_ties,
+        differential_long_run,
+    }
+}
+
+/// Places of a slot of many timers of one tick that are cancelled in any order serve the next.
+#[test]
+fn a_crowd_that_was_cancelled_in_any_order_leaves_room_for_the_next() {
+    const CROWD: u64 = 1 << 12;
+    const TICK: Tick = 1 << 20;
+    for seed in 1..=3 {
+        let (mut wheel, mut state) = (HierarchicalWheel::new(), seed);
+        let mut ids: Vec<_> = (0..CROWD).map(|n| wheel.insert(TICK, n)).collect();
+        while !ids.is_empty() {
+            let any = random(&mut state) as usize % ids.len();
+            assert!(wheel.cancel(ids.swap_remove(any)).is_some());
+        }
+        wheel.check();
+        (0..CROWD).for_each(|n| _ = wheel.insert(TICK, n));
+        let mut next = 0;
+        wheel.advance(TICK, |expired| {
+            assert_eq!(expired.value, next);
+            next += 1;
+        });
+        assert_eq!((next, wheel.len()), (CROWD, 0));
+    }
+}
