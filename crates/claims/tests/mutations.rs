@@ -34,7 +34,7 @@ fn all_notice(fault: Fault, claims: &[&str]) -> anyhow::Result<()> {
 }
 
 const LISTS: &str = "list-wheel";
-const CHUNKS: &str = "hierarchical-wheel";
+const OURS: &str = "hierarchical-wheel";
 
 fn dearer(of: &'static str, on: Operation, by: fn(u64) -> u64) -> Fault {
     Fault::Dearer { of, on, by }
@@ -61,8 +61,8 @@ fn a_sorted_list_in_the_place_of_the_wheel() -> anyhow::Result<()> {
 }
 
 #[test]
-fn a_skip_list_in_the_place_of_our_wheel_of_chunks() -> anyhow::Result<()> {
-    all_notice(Fault::Instead { of: CHUNKS, comes: "skip-list" }, &["C32", "C43", "C50"])
+fn a_skip_list_in_the_place_of_our_wheel() -> anyhow::Result<()> {
+    all_notice(Fault::Instead { of: OURS, comes: "skip-list" }, &["C32", "C43", "C50"])
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn a_heap_in_the_place_of_the_wheel() -> anyhow::Result<()> {
 
 #[test]
 fn a_cancel_that_passes_all_timers_in_either_wheel() -> anyhow::Result<()> {
-    for of in [LISTS, CHUNKS] {
+    for of in [LISTS, OURS] {
         all_notice(dearer(of, Operation::Cancel, |n| n), &["C50", "V7"])?;
     }
     Ok(())

@@ -11,21 +11,20 @@ pub struct Definition;
 impl Backend for Definition {
     const INFO: Info = Info {
         name: "hierarchical-wheel",
-        structure: "levels of wheels, lists that split, bounded cascades",
+        structure: "levels of wheels, lists whose slots open ahead",
         source: "Varghese & Lauck scheme 7; Kafka, tokio, Linux before 4.8",
         precision: Precision::Exact,
         // One for each level above the lowest. In the unit tests a large wheel has more of them.
         vain_wakeups: if cfg!(test) { 21 } else { 7 },
         most: u32::MAX,
         costs: Costs {
-            insert: "O(m)",
-            cancel: "O(1), worst 32 moves",
-            reschedule: "O(m), worst 32 moves",
-            fire: "O(1), worst O(8192 m)",
+            insert: "O(1)",
+            cancel: "O(1)",
+            reschedule: "O(1)",
+            fire: "O(1), worst 500 moves",
         },
-        // A list takes four links in and two out, and each level of split slots is a visit. Delays
-        // below 2^24 cascade at most twice; a slot that has fired is followed by a search over two
-        // words.
+        // A list takes four links in and two out, and a slot that has fired is followed by a search
+        // over a few words of a map.
         bounds: |_| Bounds {
             insert: 6.5,
             cancel: 3.5,

@@ -1,11 +1,24 @@
-//! The timing wheel of the textbooks: the same wheel with lists at any size.
+//! The timing wheel of the textbooks, at any size.
+//!
+//! It is the small wheel of this crate, and stays that with a million timers: the row to compare
+//! others with. A tick at which a slot of k timers cascades is O(k) then, a stall of milliseconds.
 
 use crate::wheel::{DEFAULT_SLOTS, Wheel};
 use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
 use wheelhouse_core::meter::{Meter, NoMeter};
 use wheelhouse_core::{SlotCount, wheel_builder};
 
-/// The wheel of the textbooks, with lists at any size.
+/// A wheel that never becomes large. For comparisons: [`HierarchicalWheel`](crate::HierarchicalWheel)
+/// is the same wheel up to 32,768 timers, and has shorter ticks with more.
+///
+/// ```
+/// use wheelhouse_hierarchical_wheel::{ListWheel, Timer};
+///
+/// let mut wheel = ListWheel::new();
+/// let id = wheel.insert(300, "a");
+/// assert_eq!(wheel.next_wakeup(), Some(256)); // it moves to its exact slot then
+/// assert_eq!(wheel.cancel(id), Some("a"));
+/// ```
 pub type ListWheel<T, M = NoMeter> = Wheel<T, M, false>;
 
 impl<T> ListWheel<T> {
@@ -28,6 +41,14 @@ impl<T> Default for ListWheel<T> {
 
 wheel_builder! {
     /// Configures a [`ListWheel`].
+    ///
+    /// ```
+    /// use wheelhouse_hierarchical_wheel::{ListWheel, Timer, WheelError};
+    ///
+    /// let wheel: ListWheel<&str> = ListWheel::builder().slots_per_level(64).start(1_000).build()?;
+    /// assert_eq!(wheel.now(), 1_000);
+    /// # Ok::<(), WheelError>(())
+    /// ```
     Builder of ListWheel,
     /// The number of slots of each level, a power of two from 2 to 65,536; 256 by default.
     slots_per_level: DEFAULT_SLOTS,

@@ -20,12 +20,8 @@ pub(crate) const DEFAULT_SLOTS: usize = 256;
 /// (Few in the unit tests, so that they see both kinds.)
 const SMALL: usize = if cfg!(test) { 1 << 6 } else { 1 << 15 };
 
-/// A hierarchical timing wheel. See the [crate's page](crate) for what it is and what it costs.
-///
-/// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see
-/// [`TimerId`].
-///
-/// `OPENS` is `false` in a [`ListWheel`](crate::ListWheel), which never becomes large.
+/// What a [`HierarchicalWheel`](crate::HierarchicalWheel) and a [`ListWheel`](crate::ListWheel)
+/// share. `OPENS` says whether slots open before their turn when the wheel is large.
 #[derive(Clone, Debug)]
 pub struct Wheel<T, M = NoMeter, const OPENS: bool = true> {
     /// How a deadline is read, by the highest bit in which it differs from the hand.

@@ -66,7 +66,7 @@ fn the_example_is_recorded_and_replayed() {
     fs::remove_dir_all(&folder).expect("it is ours");
 
     assert_eq!((header.name.as_str(), header.tick_ns), ("sessions", 1_000_000));
-    assert!(header.provenance.contains("HierarchicalWheel"), "{}", header.provenance);
+    assert!(header.provenance.contains("hierarchical_wheel"), "{}", header.provenance);
     assert_eq!(summary.totals.inserts, CONNECTIONS);
     assert!(summary.totals.cancels > 2_000 && summary.totals.reschedules > 30_000, "{summary}");
 

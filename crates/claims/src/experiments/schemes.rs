@@ -63,7 +63,7 @@ static SCHEMES: [Scheme; 9] = [
     scheme("6 hash, unsorted, 256 slots", "round-wheel", |_| 256),
     Scheme { grows: true, ..scheme("6 hash, unsorted, n/16 slots", "round-wheel", |n| n / 16) },
     scheme("7 levels of lists", "list-wheel", |_| 256),
-    scheme("7 levels of chunks", "hierarchical-wheel", |_| 256),
+    scheme("our 7 levels", "hierarchical-wheel", |_| 256),
 ];
 
 fn run(lab: &Lab, e: &mut Evidence) {
@@ -225,11 +225,11 @@ fn decide(e: &mut Evidence, sweep: &Sweep) {
         ),
         (
             "V7.4",
-            "START is O(1) in our levels of chunks, too.",
-            "7 levels of chunks, START",
+            "START is O(1) in our levels, too.",
+            "our 7 levels, START",
             AtMost(Constant),
         ),
-        ("V7.5", "So is STOP.", "7 levels of chunks, STOP", AtMost(Constant)),
+        ("V7.5", "So is STOP.", "our 7 levels, STOP", AtMost(Constant)),
     ] {
         match bound {
             AtMost(class) => e.at_most(id, quote, [&sweep[line]], class),

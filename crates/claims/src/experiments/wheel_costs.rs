@@ -26,9 +26,6 @@ pub(super) const OPERATIONS: Experiment = Experiment {
 const NEAR: Tick = 1 << 15;
 /// Slots of the wheels that are searched: few, so that the least n fills them.
 pub(super) const FEW: u64 = 16;
-/// A slot of hierarchical-wheel is crowded from 4,096 places on; so a burst of this size is.
-const CROWDED: u32 = 13;
-
 fn run(lab: &Lab, e: &mut Evidence) {
     let sizes = lab.scale.sizes();
     let mut sweep = Sweep::new("Insertion and cancel by handle", "steps of one, among n timers");
@@ -53,7 +50,7 @@ fn run(lab: &Lab, e: &mut Evidence) {
         ("C50.1", "single-wheel", "Insertion is O(1) in a wheel with a slot for each tick."),
         ("C50.2", "round-wheel", "It is O(1) in a wheel with rounds."),
         ("C50.3", "list-wheel", "It is O(1) in levels of lists, which are the articles' wheel."),
-        ("C50.4", "hierarchical-wheel", "It is O(1) in our levels of chunks, as they come."),
+        ("C50.4", "hierarchical-wheel", "It is O(1) in our wheel."),
         ("C50.5", "kafka-wheel", "It is O(1) in Kafka's levels, made on demand."),
         (
             "C50.6",
@@ -78,17 +75,14 @@ fn crowds(lab: &Lab, e: &mut Evidence) {
     for order in [Order::Equal, Order::SameSlot(1 << 14), Order::Random] {
         for name in ["round-wheel", "list-wheel", "hierarchical-wheel", "kafka-wheel"] {
             let slots = if name == "round-wheel" { 1 << 14 } else { 256 };
-            let crowded = powers(CROWDED, lab.scale.to.max(CROWDED + 3));
-            let is_split = name == "hierarchical-wheel";
-            let sizes = if is_split { crowded } else { lab.scale.sizes() };
             let curve = lab
-                .curve(&sizes, |n, seed| start_and_stop(lab.slots(name, slots), order, n, seed)[1]);
+                .curve(&lab.scale.sizes(), |n, seed| start_and_stop(lab.slots(name, slots), order, n, seed)[1]);
             sweep.add(format!("{name}, {}", order.name()), curve);
         }
     }
     let quote = "Deletion is O(1) in levels of lists however crowded a slot is.";
     e.at_most("C50.8", quote, sweep.all(&["list-wheel"]), Constant);
-    let quote = "It is O(1) in our levels of chunks, too.";
+    let quote = "It is O(1) in our wheel, too.";
     e.at_most("C50.9", quote, sweep.all(&["hierarchical-wheel"]), Constant);
     e.sweep(&sweep);
 }
@@ -137,7 +131,7 @@ fn by_key(lab: &Lab, e: &mut Evidence) {
     e.sweep(&sweep);
 }
 
-/// Operations that are counted together: as many as hierarchical-wheel accounts for together.
+/// Operations that are counted together.
 const BATCH: usize = 32;
 /// Such batches of a sample.
 const BATCHES: usize = 128;
