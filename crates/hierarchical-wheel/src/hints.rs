@@ -2,18 +2,17 @@
 //!
 //! A list is a chain of cache misses: each node holds the address of the next. Sixteen chains can
 //! be followed at once, because no read of one waits for another. So a slot of a large wheel
-//! remembers some of its timers. Before its timers move, *walkers* run from sixteen of these *hints*
-//! through the list in step, each up to the next hint. The timers are in the cache then.
+//! remembers some of its timers. Before its timers move, *walkers* run from sixteen of these
+//! *hints* through the list in step, each up to the next hint. The timers are in the cache then.
 //!
 //! ```text
 //! sentinel ⇄ a b c d e f g h i j k l m n o p ⇄ sentinel
 //!                  ◀─────▲  ◀────▲  ◀──────▲      three walkers
 //! ```
 //!
-//! Which timers are remembered follows from their places alone, so that an insertion need not count
-//! and a timer that moves is known to be a hint. A hint is never trusted: its timer may have left
-//! the slot, or its place may have another timer. A walker that starts in the wrong list costs a
-//! few reads and changes nothing.
+//! The place of a timer alone decides whether it is remembered, so that an insertion need not
+//! count. A hint is never trusted: its timer may have left the slot, or its place may have another
+//! timer. A walker that starts in the wrong list costs a few reads and changes nothing.
 
 use crate::Tick;
 use crate::nodes::Nodes;
@@ -22,7 +21,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::hint::black_box;
 
-/// Timers at places that are multiples of this are remembered.
+/// Timers at places that are multiples of this, a power of two, are remembered.
 pub(crate) const EVERY: u32 = 16;
 
 /// Walkers that run in step: about as many as a processor has misses under way.
@@ -37,10 +36,10 @@ const LONGEST: u32 = 4;
 /// A slot with fewer hints than this never looks whether they are still right.
 const FEW: usize = 64;
 
-/// Whether the timer at a place is remembered.
+/// Returns `true` if slots remember the timer at a place.
 #[inline(always)]
 pub(crate) fn is_hint(at: u32) -> bool {
-    at.is_multiple_of(EVERY)
+    at & (EVERY - 1) == 0
 }
 
 /// The hints of all slots, by the numbers of the slots.
@@ -157,7 +156,7 @@ impl Hints {
         }
     }
 
-    /// Whether few of the timers that were read are left, and there are others.
+    /// Returns `true` if few of the timers that were read are left, and there are others.
     #[inline]
     fn has_more(&self) -> bool {
         self.read <= PORTION / 2 && self.read < self.places.len()
@@ -172,9 +171,7 @@ impl Hints {
         let more = self.places.iter().rev().skip(self.read).take(PORTION).copied();
         let mut hints = start.into_iter().chain(more).filter(|at| slot_of(*at) == here);
         let (mut walkers, mut count) = ([0; WALKERS], 0);
-        while count < WALKERS
-            && let Some(at) = hints.next()
-        {
+        for at in hints.by_ref().take(WALKERS) {
             walkers[count] = nodes.prev(at);
             count += 1;
         }
@@ -186,7 +183,7 @@ impl Hints {
                 let at = walkers[n];
                 walkers[n] = nodes.prev(at);
                 if is_hint(at) {
-                    // At the next hint, or at a sentinel: on to a hint that nobody follows yet.
+                    // At the next hint, or at a sentinel: on to a hint that has no walker yet.
                     match hints.next() {
                         Some(hint) => {
                             walkers[n] = nodes.prev(hint);

@@ -1,5 +1,4 @@
-//! What a large wheel does besides: slots open before their turn, so that no tick moves many
-//! timers.
+//! Large wheels: slots open before their turn, so that no tick moves many timers.
 //!
 //! # Open slots
 //!
@@ -7,8 +6,8 @@
 //! is a stall of milliseconds. In a large wheel the next slot of each level is *open*: new timers
 //! that belong to it go straight to the level below, which therefore has two blocks of slots: the
 //! *current* block, which the hand is in, and the *next* one. The timers that were in the slot
-//! before it opened are its *older* timers. Each call moves a few of them down, so that none is left
-//! when the hand gets there.
+//! before it opened are its *older* timers. Each call moves a few of them down, so that none is
+//! left when the hand gets there.
 //!
 //! ```text
 //! level 1       [hand][open][ ][ ] ...
@@ -37,12 +36,12 @@ use alloc::vec::Vec;
 use wheelhouse_core::meter::{Meter, Work};
 
 /// Bits of a digit of a large wheel. With 1,024 slots a level, timers that are due within half an
-/// hour of milliseconds move once in their life; with 256 they move twice, and with 4,096 the timers
-/// that wait in level 0 no longer fit the second-level cache.
+/// hour of milliseconds move once in their life; with 256 they move twice, and with 4,096 the
+/// timers that wait in level 0 no longer fit the second-level cache.
 const BITS: u32 = if cfg!(test) { 3 } else { 10 };
 
-/// With more timers than this, slots remember some of theirs. Below, the third-level cache is fast
-/// enough to follow a list without help.
+/// With more timers than this, slots remember some of their timers. With fewer, the third-level
+/// cache is fast enough to follow a list without help.
 const HINTS_FROM: usize = if cfg!(test) { 1 << 8 } else { 1 << 17 };
 
 /// A call moves this many older timers of each level, more only where the hand would get to the
@@ -60,7 +59,7 @@ struct Level {
     open_at: Tick,
 }
 
-/// What a large wheel has besides.
+/// The additional state of a large wheel.
 #[derive(Clone, Debug)]
 pub(crate) struct Large {
     /// None while the wheel is small.
@@ -114,7 +113,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         self.bits = BITS;
         self.mask = (1 << BITS) - 1;
         let levels = self.levels();
-        let numbers = 2 * levels << BITS;
+        let numbers = (2 * levels) << BITS;
         let mut occupied = core::mem::replace(&mut self.occupied, Bitmap::new(numbers));
         self.reset_ways();
         self.large.hints = AllHints::new(2 * levels as usize, BITS);
@@ -146,7 +145,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         tick >> (level * self.bits) >> self.bits
     }
 
-    /// Which of the two blocks of a level has a number.
+    /// The index of a block among the two of its level, by its number.
     #[inline(always)]
     fn side_of(block: Tick) -> u32 {
         block as u32 & 1
@@ -296,8 +295,8 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         }
     }
 
-    /// The hand is in another block of level 0. What is left of the slots that it is in now moves
-    /// down, from the highest level on, and the slots behind them open.
+    /// The hand is in another block of level 0. The remaining timers of the slots that it is in now
+    /// move down, from the highest level on, and the slots behind them open.
     #[inline(never)]
     fn enter_block(&mut self, before: Tick) {
         for level in 1..self.levels() {

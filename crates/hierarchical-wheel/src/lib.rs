@@ -18,13 +18,13 @@
 //! * The level of a timer is that of the highest digit in which its deadline differs from the hand.
 //!   So a slot never holds timers of different turns, and a timer cascades at most seven times.
 //! * A list is a ring through a sentinel (`nodes`): to take a timer out is two stores.
-//! * A bit for each slot says where timers are (`bitmap`), and the next occupied slot is remembered.
-//!   A tick with nothing due is one comparison, and a jump visits no empty slot.
+//! * A bit for each slot says where timers are (`bitmap`), and the next occupied slot is
+//!   remembered. A tick with nothing due is one comparison, and a jump visits no empty slot.
 //! * Lists keep the order of insertion, and a cascade empties a list in order into slots that are
 //!   empty. So timers fire in the order of (deadline, insertion) without any sorting.
 //!
-//! This is the wheel of the textbooks. It is all there is to a wheel of up to 32,768 timers (`wheel`
-//! has it in one file), and [`ListWheel`] is the same at any size.
+//! This is the wheel of the textbooks. It is all there is to a wheel of up to 32,768 timers
+//! (`wheel` has it in one file), and [`ListWheel`] is the same at any size.
 //!
 //! # Large wheels
 //!
@@ -54,11 +54,11 @@
 //! | [`advance`](Timer::advance) by one tick, large wheel | O(1) | some hundred moves; k / 300 for a slot of k timers |
 //! | [`next_wakeup`](Timer::next_wakeup), [`deadline`](Timer::deadline) | O(1) | O(1) |
 //!
-//! * An insertion copies the array of timers when it is full, which a
-//!   [capacity](Builder::capacity) avoids. The one that makes a wheel large moves its 32,768 timers.
+//! * An insertion copies the array of timers when it is full, which a [capacity](Builder::capacity)
+//!   avoids. The one that makes a wheel large moves its 32,768 timers.
 //! * A call that skips many ticks moves the timers that the skipped calls would have moved. A slot
-//!   whose timers all came while the hand was far away, and that the hand reaches in one step, moves
-//!   at once, as in a small wheel.
+//!   whose timers all came while the hand was far away, and that the hand reaches in one step,
+//!   moves at once, as in a small wheel.
 //! * A timer that is inserted with a deadline already past goes to an ordered map: O(log j) for j
 //!   such timers.
 //!
@@ -119,8 +119,8 @@ pub use wheel::Wheel;
 use wheelhouse_core::meter::NoMeter;
 pub use wheelhouse_core::{Expired, SlotCountError, Tick, Timer, TimerId, WheelError};
 
-/// The wheel to take: the wheel of the textbooks as long as it is small, with short ticks when it is
-/// large. See the [crate's page](crate) for what it costs.
+/// The wheel to take: the wheel of the textbooks as long as it is small, with short ticks when it
+/// is large. See the [crate's page](crate) for what it costs.
 ///
 /// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see
 /// [`TimerId`].

@@ -8,8 +8,9 @@ use wheelhouse_core::backend::{Backend, Bounds, Costs, Info, Precision};
 use wheelhouse_core::meter::{Meter, NoMeter};
 use wheelhouse_core::{SlotCount, wheel_builder};
 
-/// A wheel that never becomes large. For comparisons: [`HierarchicalWheel`](crate::HierarchicalWheel)
-/// is the same wheel up to 32,768 timers, and has shorter ticks with more.
+/// A wheel that never becomes large. For comparisons:
+/// [`HierarchicalWheel`](crate::HierarchicalWheel) is the same wheel up to 32,768 timers, and has
+/// shorter ticks with more.
 ///
 /// ```
 /// use wheelhouse_hierarchical_wheel::{ListWheel, Timer};

@@ -21,7 +21,7 @@ use wheelhouse_core::overdue::Arrivals;
 use wheelhouse_core::stack::Stack;
 
 /// No node has this place or a higher one, so a link to it leads nowhere: the bounds check finds
-/// it. What such a link stands for is said where it is made.
+/// it. It stands for a level without slots, or for an open slot.
 pub(crate) const OUTSIDE: u32 = u32::MAX - (1 << 16);
 
 /// A timer, a sentinel, or a free place.
@@ -55,7 +55,7 @@ impl<T> Node<T> {
 /// A live timer.
 #[derive(Clone, Debug)]
 pub(crate) struct Armed<T> {
-    /// Of its handle. Never zero, which tells a timer from a slot.
+    /// The generation of its handle. It is never zero, which distinguishes a timer from a slot.
     generation: NonZeroU32,
     /// Its place among the timers that were overdue when they came; `None` if it is in a slot.
     pub(crate) arrival: Option<Link>,
@@ -71,10 +71,10 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// Of a timer that is in no list.
+    /// The neighbours of a timer that is in no list.
     pub(crate) const NONE: Self = Self { prev: 0, next: 0 };
 
-    /// Whether the timer is the only one of its slot: the sentinel is on both sides.
+    /// Returns `true` if the timer is the only one of its slot: the sentinel is on both sides.
     #[inline(always)]
     pub(crate) fn is_alone(self) -> bool {
         self.prev == self.next
@@ -273,7 +273,7 @@ impl<T> Nodes<T> {
         self.set_links(slot, Links { prev: OUTSIDE, next: slot });
     }
 
-    /// Whether a slot has no timers.
+    /// Returns `true` if a slot has no timers.
     pub(crate) fn is_empty(&self, slot: u32) -> bool {
         self.node(slot).next == slot
     }
@@ -328,7 +328,7 @@ impl<T> Nodes<T> {
         mem::replace(&mut sentinel.next, slot)
     }
 
-    /// What follows a timer, and its deadline.
+    /// The neighbour behind a timer, and its deadline.
     #[inline]
     pub(crate) fn next(&self, at: u32) -> (u32, Tick) {
         (self.node(at).next, self.deadline_at(at))

@@ -1,6 +1,6 @@
 //! The wheel: where timers go, how they cascade, how they fire.
 //!
-//! This file has all of a small wheel. What a large wheel does in addition is in
+//! This file has all of a small wheel. The rest of a large wheel is in
 //! [`large`](crate::large).
 
 use crate::bitmap::Bitmap;
@@ -103,12 +103,12 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         Self::with_parts(DEFAULT, 0, 0, meter)
     }
 
-    /// What counts the work.
+    /// The meter that counts the work.
     pub fn meter(&self) -> &M {
         &self.meter
     }
 
-    /// Whether slots open before their turn.
+    /// Returns `true` if slots open before their turn.
     #[inline(always)]
     pub(crate) fn is_large(&self) -> bool {
         OPENS && self.large.is_on()

@@ -234,7 +234,7 @@ fn within_its_capacity_a_wheel_never_moves_its_timers() {
             .capacity(capacity as usize)
             .build()
             .expect("there is as much memory");
-        // What the test itself keeps, and the places that are free: eight bytes for each timer.
+        // The handles of the test itself, and the places that are free: eight bytes for each timer.
         let own = 16 * capacity + (1 << 15);
         let seen = allocation_counter::measure(|| spread(&mut wheel, capacity));
         println!("{capacity} timers: {} bytes at most", seen.bytes_max);

@@ -1,5 +1,5 @@
-//! More timers than the conformance suite has, each answer beside an ordered map: enough for a
-//! large wheel whose slots remember timers.
+//! More timers than the conformance suite has, each answer compared with an ordered map:
+//! enough for a large wheel whose slots remember timers.
 
 use std::collections::BTreeMap;
 use wheelhouse_hierarchical_wheel::{HierarchicalWheel, Tick, Timer, TimerId};

@@ -1,10 +1,10 @@
 //! A long comparison of the wheel that is made for many timers with two structures that have
 //! nothing in common with it but the contract: the list wheel and the binary heap.
 //!
-//! The conformance suite plays millions of operations on few timers. What the hierarchical wheel
-//! does only with many (slots that open ahead on several levels, lists that are read ahead) is
-//! played here, with up to 200,000 live timers, in epochs that differ in what they are about.
-//! `WHEELHOUSE_SOAK=1000000000` plays a billion operations instead of some millions.
+//! The conformance suite plays millions of operations on few timers. Here up to 200,000 timers are
+//! live, so that the hierarchical wheel is large: slots open ahead on several levels, and lists are
+//! read ahead. Epochs differ in their subject. `WHEELHOUSE_SOAK=1000000000` plays a billion
+//! operations instead of some millions.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg as Random;

@@ -214,7 +214,7 @@ fn suits(e: &mut Evidence, lives: &Sweep) {
     e.grows("C43.1", quote, lives.of(&HEAPS, &[", 0 %"]));
     let quote = "In a wheel of lists it does not grow, however many are cancelled.";
     e.at_most("C43.2", quote, lives.all(&["list-wheel"]), Constant);
-    let quote = "Nor does it in our wheel when that is large.";
+    let quote = "It does not grow in our wheel either, when that is large.";
     e.at_most("C43.3", quote, lives.all(&["when large"]), Constant);
     let quote = "A priority queue has to grow: even a calendar queue does.";
     e.grows("C43.4", quote, lives.all(&["calendar-queue, 0 %"]));

@@ -223,12 +223,7 @@ fn decide(e: &mut Evidence, sweep: &Sweep) {
             "7 levels of lists, tick, one due",
             AtMost(Constant),
         ),
-        (
-            "V7.4",
-            "START is O(1) in our levels, too.",
-            "our 7 levels, START",
-            AtMost(Constant),
-        ),
+        ("V7.4", "START is O(1) in our levels, too.", "our 7 levels, START", AtMost(Constant)),
         ("V7.5", "So is STOP.", "our 7 levels, STOP", AtMost(Constant)),
     ] {
         match bound {

@@ -75,8 +75,9 @@ fn crowds(lab: &Lab, e: &mut Evidence) {
     for order in [Order::Equal, Order::SameSlot(1 << 14), Order::Random] {
         for name in ["round-wheel", "list-wheel", "hierarchical-wheel", "kafka-wheel"] {
             let slots = if name == "round-wheel" { 1 << 14 } else { 256 };
-            let curve = lab
-                .curve(&lab.scale.sizes(), |n, seed| start_and_stop(lab.slots(name, slots), order, n, seed)[1]);
+            let curve = lab.curve(&lab.scale.sizes(), |n, seed| {
+                start_and_stop(lab.slots(name, slots), order, n, seed)[1]
+            });
             sweep.add(format!("{name}, {}", order.name()), curve);
         }
     }

@@ -1,11 +1,11 @@
-//! What the headers of `wheel` and `large` promise, checked by walking everything.
+//! The invariants of `wheel` and `large`, checked by walking all slots.
 
 use super::*;
 use alloc::vec::Vec;
 
 impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
-    /// Checks that each timer is in the slot of its deadline, and that exactly the slots with timers
-    /// are marked.
+    /// Checks that each timer is in the slot of its deadline, and that exactly the slots with
+    /// timers are marked.
     pub(crate) fn check(&self) {
         let slots = if self.is_large() { self.slots_large() } else { self.slots() };
         let (mut timers, mut first) = (0, NONE);

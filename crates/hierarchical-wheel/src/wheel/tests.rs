@@ -10,7 +10,7 @@ fn random(state: &mut u64) -> u64 {
     *state >> 33
 }
 
-/// Random operations beside an ordered map, in which one in some is a step of the clock.
+/// Random operations compared with an ordered map. One in nine is a step of the clock.
 fn play<const OPENS: bool>(mut wheel: Wheel<u64, NoMeter, OPENS>, steps: u64, span: u32) {
     let mut expected = BTreeMap::new();
     let (mut keys, mut ids, mut state) = (Vec::new(), Vec::new(), steps);
