@@ -1,6 +1,7 @@
 //! One file for each competitor: how it is used, as its documentation says it is best used.
 
 mod btree_map;
+mod cleaning_heap;
 mod delay_queue;
 mod grommet;
 mod hash_wheel;
@@ -10,6 +11,10 @@ mod nexus;
 mod ora;
 pub(crate) mod ours;
 mod priority_queue;
+mod queue_per_delay;
+#[cfg(target_feature = "avx2")]
+mod quick_heap;
+mod radix_heap;
 mod skipmap;
 mod tokio_clock;
 mod tokio_sleep;
@@ -47,7 +52,12 @@ pub(crate) fn all() -> Vec<Box<dyn Contender>> {
         Competitor::<priority_queue::Queue>::boxed(),
         Competitor::<btree_map::Map>::boxed(),
         Competitor::<skipmap::Skip>::boxed(),
+        Competitor::<radix_heap::Queue>::boxed(),
+        Competitor::<cleaning_heap::Heap>::boxed(),
+        Competitor::<queue_per_delay::Queues>::boxed(),
     ];
+    #[cfg(target_feature = "avx2")]
+    all.push(Competitor::<quick_heap::Queue>::boxed());
     all.extend(contender::all().into_iter().filter(|contender| contender.name() == FLOOR));
     all
 }

@@ -1,0 +1,220 @@
+//! A heap with four children a node that drops cancelled timers while it sifts, after the
+//! `DelayScheduler` of JDK 25, which schedules the delayed tasks of `ForkJoinPool`. It is written
+//! here, since no crate offers it.
+//!
+//! A timer does not know the place of its node, so a cancelled timer leaves a dead node. A node
+//! that sinks checks the nodes that it passes. The first dead one is removed in a second pass, as
+//! in the JDK. A removal fills the gap with the last live node, and dead nodes behind that are
+//! dropped for free. Unlike in the JDK, an insertion checks too: a new node takes the place of a
+//! dead one that it would pass, and the heap does not grow.
+//!
+//! The check is a random access to the timer, where the JDK reads a field of the task that it
+//! compares anyway. So a node checks only the child that takes its place, not all four, and checks
+//! none if no node is dead. Most nodes are leaves, which nothing passes. For that reason the dead
+//! are dropped at once when they outnumber the live.
+//!
+//! Timers with equal deadlines fire in any order.
+
+use crate::peer::Peer;
+use wheelhouse_core::arena::Arena;
+use wheelhouse_core::{Tick, TimerId};
+
+const ARITY: usize = 4;
+
+#[derive(Clone, Copy)]
+struct Node {
+    deadline: Tick,
+    id: TimerId,
+}
+
+/// The heap.
+#[derive(Default)]
+pub(crate) struct Heap {
+    nodes: Vec<Node>,
+    /// Deadlines and values. A timer that was moved has a dead node at its old deadline.
+    timers: Arena<(Tick, u64)>,
+}
+
+impl Heap {
+    #[inline]
+    fn is_live(&self, node: Node) -> bool {
+        self.timers.get(node.id).is_some_and(|timer| timer.0 == node.deadline)
+    }
+
+    #[inline]
+    fn push(&mut self, node: Node) {
+        // The timer of the new node is counted already.
+        let has_dead = self.nodes.len() >= self.timers.len();
+        let mut at = if has_dead { self.nodes.len() } else { 0 };
+        while at > 0 && self.nodes[(at - 1) / ARITY].deadline > node.deadline {
+            at = (at - 1) / ARITY;
+            if !self.is_live(self.nodes[at]) {
+                // Its children are due after the dead node, and the new one is due before it.
+                self.rise(at, node);
+                return;
+            }
+        }
+        self.nodes.push(node);
+        self.rise(self.nodes.len() - 1, node);
+    }
+
+    /// Puts a node at a place, or above it if the nodes there are due later.
+    #[inline]
+    fn rise(&mut self, mut at: usize, node: Node) {
+        while at > 0 && self.nodes[(at - 1) / ARITY].deadline > node.deadline {
+            self.nodes[at] = self.nodes[(at - 1) / ARITY];
+            at = (at - 1) / ARITY;
+        }
+        self.nodes[at] = node;
+    }
+
+    /// Puts a node at a place, or below it if the nodes there are due earlier. Returns the place of
+    /// a dead node that was met, if `check` is set.
+    #[inline]
+    fn sink(&mut self, mut at: usize, node: Node, check: bool) -> Option<usize> {
+        let mut dead = None;
+        while let Some(least) = self.least_child(at) {
+            let child = self.nodes[least];
+            if child.deadline >= node.deadline {
+                break;
+            }
+            if check && dead.is_none() && !self.is_live(child) {
+                dead = Some(at);
+            }
+            self.nodes[at] = child;
+            at = least;
+        }
+        self.nodes[at] = node;
+        dead
+    }
+
+    #[inline]
+    fn least_child(&self, at: usize) -> Option<usize> {
+        let first = ARITY * at + 1;
+        let end = self.nodes.len().min(first + ARITY);
+        (first..end).min_by_key(|child| self.nodes[*child].deadline)
+    }
+
+    /// Removes a dead node, and others that are met on the way. Each pass removes one at least.
+    #[inline]
+    fn remove(&mut self, mut at: usize) {
+        loop {
+            debug_assert!(!self.is_live(self.nodes[at]), "only dead nodes are removed");
+            let Some(last) = self.pop_last_live(at) else { return };
+            // The last node may be due before the parent of the gap, if it is of another branch.
+            if at > 0 && self.nodes[(at - 1) / ARITY].deadline > last.deadline {
+                self.rise(at, last);
+                return;
+            }
+            let check = self.nodes.len() > self.timers.len();
+            let Some(dead) = self.sink(at, last, check) else { return };
+            at = dead;
+        }
+    }
+
+    /// Takes off the last nodes down to one that is live and fills the gap at a place. `None` if
+    /// there is none behind the gap, which is then gone.
+    #[inline]
+    fn pop_last_live(&mut self, gap: usize) -> Option<Node> {
+        while self.nodes.len() > gap + 1 {
+            // The gap is one dead node. If there is no other, this one is live.
+            let has_dead = self.nodes.len() > self.timers.len() + 1;
+            let last = self.nodes.pop()?;
+            if !has_dead || self.is_live(last) {
+                return Some(last);
+            }
+        }
+        self.nodes.pop();
+        None
+    }
+
+    #[inline]
+    fn limit_dead(&mut self) {
+        if self.nodes.len() > 2 * self.timers.len() + 64 {
+            self.drop_dead();
+        }
+    }
+
+    /// Keeps the nodes of live timers only, and restores the order: O(n).
+    #[inline(never)]
+    fn drop_dead(&mut self) {
+        if self.timers.peak() <= 2 * self.nodes.len() {
+            // Reading the arena in order is faster than one random access for each node.
+            self.nodes.clear();
+            let timers = self.timers.iter_ids();
+            self.nodes.extend(timers.map(|(id, (deadline, _))| Node { deadline: *deadline, id }));
+        } else {
+            let nodes = std::mem::take(&mut self.nodes);
+            self.nodes = nodes.into_iter().filter(|node| self.is_live(*node)).collect();
+        }
+        for at in (0..self.nodes.len().div_ceil(ARITY)).rev() {
+            self.sink(at, self.nodes[at], false);
+        }
+    }
+}
+
+impl Peer for Heap {
+    const NAME: &'static str = "cleaning-heap";
+    const PACKAGE: Option<&'static str> = None;
+    type Handle = TimerId;
+
+    fn new(_: usize) -> Self {
+        Self::default()
+    }
+
+    #[inline]
+    fn insert(&mut self, deadline: Tick, value: u64) -> TimerId {
+        let id = self.timers.insert((deadline, value));
+        self.push(Node { deadline, id });
+        id
+    }
+
+    #[inline]
+    fn cancel(&mut self, kept: &mut Option<TimerId>) -> Option<u64> {
+        let ((), (_, value)) = self.timers.remove((*kept)?)?;
+        self.limit_dead();
+        Some(value)
+    }
+
+    #[inline]
+    fn reschedule(&mut self, kept: &mut Option<TimerId>, deadline: Tick) -> bool {
+        let Some(id) = *kept else { return false };
+        let Some((_, timer)) = self.timers.get_mut(id) else { return false };
+        if timer.0 != deadline {
+            timer.0 = deadline;
+            self.push(Node { deadline, id });
+            self.limit_dead();
+        }
+        true
+    }
+
+    #[inline]
+    fn advance(&mut self, now: Tick, mut fire: impl FnMut(u64)) {
+        while let Some(&first) = self.nodes.first()
+            && first.deadline <= now
+        {
+            if self.is_live(first)
+                && let Some(((), (_, value))) = self.timers.remove(first.id)
+            {
+                fire(value);
+            }
+            self.remove(0);
+        }
+    }
+
+    #[inline]
+    fn next_wakeup(&mut self) -> Option<Tick> {
+        while let Some(&first) = self.nodes.first()
+            && !self.is_live(first)
+        {
+            self.remove(0);
+        }
+        self.nodes.first().map(|first| first.deadline)
+    }
+
+    fn clean_up(&mut self) {
+        if self.nodes.len() > self.timers.len() {
+            self.drop_dead();
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! quickheap, its `SimdQuickHeap<u64>`: buckets divided by pivots, as in a quicksort that is half
+//! done. The smallest keys are in the last bucket, which is split when the minimum is popped.
+//!
+//! A key is a single word, which its README calls faster than a key with a value: the deadline
+//! above, the timer's place in our arena below. The heap has no `peek`, so the minimum is popped
+//! and kept next to the heap. It cannot remove from its middle, so deletion is lazy. A key is stale
+//! if its place is free or holds a timer with another deadline. Stale keys are dropped when they
+//! are popped, or all at once when they outnumber the live ones. The heap has neither `retain` nor
+//! an iterator, so that pass fills a new heap.
+//!
+//! The crate selects its vector instructions at compile time: AVX-512 if the target has it, else
+//! AVX2, or NEON on aarch64. It does not compile for x86-64 without AVX2. Therefore this row exists
+//! only in a build with AVX2, such as `RUSTFLAGS="-C target-cpu=native"`. There is no row on
+//! aarch64: NEON is always on, and every build of these benches would need Rust 1.89.
+
+use crate::peer::Peer;
+use quickheap::SimdQuickHeap;
+use wheelhouse_core::arena::Arena;
+use wheelhouse_core::{Tick, TimerId};
+
+/// The heap with lazy deletion.
+pub(crate) struct Queue {
+    heap: SimdQuickHeap<u64>,
+    /// The smallest key, if it was popped to look at it.
+    first: Option<u64>,
+    /// Deadlines and values.
+    timers: Arena<(Tick, u64)>,
+    /// The number of bits of a key that hold the place.
+    place_bits: u32,
+}
+
+impl Queue {
+    #[inline]
+    fn key(place_bits: u32, deadline: Tick, place: u32) -> u64 {
+        let fits = deadline.leading_zeros() >= place_bits && u64::from(place) >> place_bits == 0;
+        assert!(fits, "deadline {deadline} and place {place} do not fit in one word");
+        (deadline << place_bits) | u64::from(place)
+    }
+
+    #[inline]
+    fn deadline(&self, key: u64) -> Tick {
+        key >> self.place_bits
+    }
+
+    #[inline]
+    fn place(&self, key: u64) -> u32 {
+        (key & ((1 << self.place_bits) - 1)) as u32
+    }
+
+    #[inline]
+    fn is_live(&self, key: u64) -> bool {
+        self.timers.at(self.place(key)).is_some_and(|timer| timer.0 == self.deadline(key))
+    }
+
+    /// The number of keys, stale ones included.
+    #[inline]
+    fn len(&self) -> usize {
+        self.heap.len() + usize::from(self.first.is_some())
+    }
+
+    #[inline]
+    fn push(&mut self, deadline: Tick, place: u32) {
+        let key = Self::key(self.place_bits, deadline, place);
+        // `first` stays the smallest key of all.
+        let later = self.first.as_mut().map_or(key, |first| {
+            let later = key.max(*first);
+            *first = key.min(*first);
+            later
+        });
+        self.heap.push(later);
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<u64> {
+        self.first.take().or_else(|| self.heap.pop())
+    }
+
+    #[inline]
+    fn limit_stale(&mut self) {
+        if self.len() > 2 * self.timers.len() + 64 {
+            self.drop_stale();
+        }
+    }
+
+    /// Fills a new heap with one key for each live timer.
+    #[inline(never)]
+    fn drop_stale(&mut self) {
+        if self.timers.peak() <= 2 * self.len() {
+            // Reading the arena in order is faster than one random access for each key.
+            (self.heap, self.first) = (SimdQuickHeap::default(), None);
+            for (place, (), (deadline, _)) in self.timers.iter() {
+                self.heap.push(Self::key(self.place_bits, *deadline, place));
+            }
+            return;
+        }
+        let mut live = SimdQuickHeap::default();
+        let mut last = None;
+        while let Some(key) = self.pop() {
+            // A timer that was moved away and back has two equal keys.
+            if last.replace(key) != Some(key) && self.is_live(key) {
+                live.push(key);
+            }
+        }
+        self.heap = live;
+    }
+}
+
+impl Peer for Queue {
+    const NAME: &'static str = "quickheap";
+    const PACKAGE: Option<&'static str> = Some("quickheap");
+    type Handle = TimerId;
+
+    /// The place takes as few bits as `timers` allows. The others are for the deadline.
+    fn new(timers: usize) -> Self {
+        let place_bits = timers.next_power_of_two().trailing_zeros();
+        Self { heap: SimdQuickHeap::default(), first: None, timers: Arena::new(), place_bits }
+    }
+
+    #[inline]
+    fn insert(&mut self, deadline: Tick, value: u64) -> TimerId {
+        let id = self.timers.insert((deadline, value));
+        self.push(deadline, id.index());
+        id
+    }
+
+    #[inline]
+    fn cancel(&mut self, kept: &mut Option<TimerId>) -> Option<u64> {
+        let ((), (_, value)) = self.timers.remove((*kept)?)?;
+        self.limit_stale();
+        Some(value)
+    }
+
+    #[inline]
+    fn reschedule(&mut self, kept: &mut Option<TimerId>, deadline: Tick) -> bool {
+        let Some(handle) = *kept else { return false };
+        let Some((_, timer)) = self.timers.get_mut(handle) else { return false };
+        if timer.0 != deadline {
+            timer.0 = deadline;
+            self.push(deadline, handle.index());
+            self.limit_stale();
+        }
+        true
+    }
+
+    #[inline]
+    fn advance(&mut self, now: Tick, mut fire: impl FnMut(u64)) {
+        while let Some(key) = self.pop() {
+            if self.deadline(key) > now {
+                self.first = Some(key);
+                return;
+            }
+            if self.is_live(key)
+                && let Some((_, (_, value))) = self.timers.remove_at(self.place(key))
+            {
+                fire(value);
+            }
+        }
+    }
+
+    #[inline]
+    fn next_wakeup(&mut self) -> Option<Tick> {
+        while let Some(key) = self.pop() {
+            if self.is_live(key) {
+                self.first = Some(key);
+                return Some(self.deadline(key));
+            }
+        }
+        None
+    }
+
+    fn clean_up(&mut self) {
+        if self.len() > self.timers.len() {
+            self.drop_stale();
+        }
+    }
+}
