@@ -6,6 +6,9 @@
 //! the oracle ([`differential_long_run`]), and the worked examples of the articles that this
 //! project examines (`golden_..`).
 //!
+//! [`exhaustive`] plays every sequence of a few calls on a structure that can be cloned. It is not
+//! part of the suite, because it is of most use on a wheel with two or four slots.
+//!
 //! # Use
 //!
 //! A backend's `tests/conformance.rs` is one line; each check becomes a `#[test]`:
@@ -60,6 +63,7 @@
 
 mod contract;
 mod differential;
+mod exhaustive;
 mod golden;
 mod guard;
 mod property;
@@ -70,6 +74,7 @@ mod whole;
 
 pub use contract::*;
 pub use differential::{LONG_RUN, differential_long_run, differential_run};
+pub use exhaustive::exhaustive;
 pub use golden::*;
 pub use guard::{Check, TIME_LIMIT};
 pub use property::{property_any_sequence, property_end_of_time, property_many_ties, steps};

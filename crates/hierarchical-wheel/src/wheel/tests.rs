@@ -228,6 +228,21 @@ mod large {
     }
 }
 
+/// All sequences of a few calls, on a wheel whose slots open ahead.
+#[test]
+fn every_short_sequence_is_right_in_a_large_wheel() {
+    for start in [0, (1 << 9) - 3, Tick::MAX - 21] {
+        let make = || {
+            let builder = HierarchicalWheel::<u8>::builder().start(start);
+            let mut wheel = builder.build().expect("the default is valid");
+            wheel.become_large();
+            wheel
+        };
+        let played = wheelhouse_conformance::exhaustive(make, 4);
+        assert!(played > 100_000, "{played} sequences");
+    }
+}
+
 /// Places of a slot of many timers of one tick that are cancelled in any order serve the next.
 #[test]
 fn a_crowd_that_was_cancelled_in_any_order_leaves_room_for_the_next() {

@@ -1,0 +1,114 @@
+//! Every short sequence of calls on every backend, compared with the oracle.
+//!
+//! The wheels are played with 2 and 4 slots as well, so that a few calls reach several levels.
+//! `--nocapture` shows how many sequences were played. `--include-ignored` plays sequences of one
+//! more call.
+
+use std::time::Instant;
+use wheelhouse_conformance::exhaustive;
+use wheelhouse_core::backend::Backend;
+use wheelhouse_core::meter::NoMeter;
+use wheelhouse_core::{Tick, Timer};
+
+/// The length of sequences in each run of the tests, and in the runs that are ignored.
+const SHORT: usize = if cfg!(debug_assertions) { 3 } else { 4 };
+const LONG: usize = 5;
+
+/// Clocks to start at: the first tick, close before a tick at which 16 levels of a wheel with two
+/// slots turn, and close before the last tick.
+const FIRST: Tick = 0;
+const BORDER: Tick = (1 << 16) - 3;
+const LAST: Tick = Tick::MAX - 21;
+
+fn play<T: Timer<u8> + Clone>(what: &str, make: impl Fn() -> T, calls: usize) {
+    let start = Instant::now();
+    let played = exhaustive(make, calls);
+    println!("{what}: {played} sequences of up to {calls} calls in {:.1?}", start.elapsed());
+}
+
+/// A backend with its default configuration. One with thousands of slots takes long to clone, so
+/// its sequences are one call shorter.
+macro_rules! defaults {
+    ($calls:expr, $($backend:ty,)+) => {
+        $({
+            let name = <$backend as Backend>::INFO.name;
+            let is_wide = ["round-wheel", "single-wheel", "hashed-wheel"].contains(&name);
+            let calls = if is_wide { $calls - 1 } else { $calls };
+            play(name, <$backend as Backend>::build::<u8, NoMeter>, calls);
+        })+
+    };
+}
+
+macro_rules! short_defaults {
+    ($($backends:tt)+) => { defaults!(SHORT, $($backends)+) };
+}
+
+macro_rules! long_defaults {
+    ($($backends:tt)+) => { defaults!(LONG, $($backends)+) };
+}
+
+/// Each wheel with 2 and with 4 slots.
+fn play_wheels(start: Tick, calls: usize) {
+    macro_rules! wheels {
+        ($($wheel:ty: $set_slots:ident,)+) => {
+            $(for slots in [2, 4] {
+                let builder = || <$wheel>::builder().$set_slots(slots).start(start);
+                let make = || builder().build().expect("a wheel has 2 slots or more");
+                let name = stringify!($wheel).rsplit("::").next().unwrap_or_default();
+                play(&format!("{name} with {slots} slots from {start}"), make, calls);
+            })+
+        };
+    }
+    wheels! {
+        wheelhouse_hierarchical_wheel::HierarchicalWheel<u8>: slots_per_level,
+        wheelhouse_hierarchical_wheel::ListWheel<u8>: slots_per_level,
+        wheelhouse_kafka_wheel::KafkaWheel<u8>: slots,
+        wheelhouse_round_wheel::RoundWheel<u8>: slots,
+        wheelhouse_single_wheel::SingleWheel<u8>: slots,
+        wheelhouse_hashed_wheel::HashedWheel<u8>: slots,
+    }
+}
+
+#[test]
+fn every_backend() {
+    wheelhouse_registry::for_each_backend!(short_defaults);
+}
+
+#[test]
+fn wheels_from_the_first_tick() {
+    play_wheels(FIRST, SHORT);
+}
+
+#[test]
+fn wheels_from_before_a_border() {
+    play_wheels(BORDER, SHORT);
+}
+
+#[test]
+fn wheels_from_before_the_last_tick() {
+    play_wheels(LAST, SHORT);
+}
+
+#[test]
+#[ignore = "seven minutes in a release build for all four: by hand"]
+fn every_backend_with_one_more_call() {
+    wheelhouse_registry::for_each_backend!(long_defaults);
+}
+
+#[test]
+#[ignore = "seven minutes in a release build for all four: by hand"]
+fn wheels_from_the_first_tick_with_one_more_call() {
+    play_wheels(FIRST, LONG);
+}
+
+#[test]
+#[ignore = "seven minutes in a release build for all four: by hand"]
+fn wheels_from_before_a_border_with_one_more_call() {
+    play_wheels(BORDER, LONG);
+}
+
+#[test]
+#[ignore = "seven minutes in a release build for all four: by hand"]
+fn wheels_from_before_the_last_tick_with_one_more_call() {
+    play_wheels(LAST, LONG);
+}
