@@ -166,11 +166,11 @@ fn burst_and_lives(lab: &Lab, e: &mut Evidence) {
             lives.add(format!("{name}, {stopped} % stopped"), curve);
         }
     }
-    // Our wheel is as it is for more timers once it is large.
-    let sizes = powers(16, lab.scale.to.clamp(17, 18));
+    // Our wheel becomes large on the way.
+    let sizes = powers(13, lab.scale.to.clamp(17, 18));
     for stopped in STOPPED {
         let curve = lab.curve(&sizes, |n, seed| life(lab, "hierarchical-wheel", stopped, n, seed));
-        lives.beside(format!("hierarchical-wheel when large, {stopped} % stopped"), curve);
+        lives.beside(format!("hierarchical-wheel up to large, {stopped} % stopped"), curve);
     }
     burst(e, &apart);
     suits(e, &lives);
@@ -214,8 +214,8 @@ fn suits(e: &mut Evidence, lives: &Sweep) {
     e.grows("C43.1", quote, lives.of(&HEAPS, &[", 0 %"]));
     let quote = "In a wheel of lists it does not grow, however many are cancelled.";
     e.at_most("C43.2", quote, lives.all(&["list-wheel"]), Constant);
-    let quote = "It does not grow in our wheel either, when that is large.";
-    e.at_most("C43.3", quote, lives.all(&["when large"]), Constant);
+    let quote = "It does not grow in our wheel either.";
+    e.at_most("C43.3", quote, lives.all(&["up to large"]), Constant);
     let quote = "A priority queue has to grow: even a calendar queue does.";
     e.grows("C43.4", quote, lives.all(&["calendar-queue, 0 %"]));
     e.by(By::Instructions);

@@ -4,7 +4,6 @@ use super::drive::{start_and_stop, wakeups};
 use crate::count::{AnyTimer, LONGEST, Order, Probe, random};
 use crate::growth::Curve;
 use crate::growth::Growth::{Constant, Linear};
-use crate::scale::powers;
 use crate::{Evidence, Experiment, Lab, Sweep};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
