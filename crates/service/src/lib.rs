@@ -86,8 +86,8 @@
 //! | a run | an expiry in the backend, one lock, two readings of the clock; on a worker a hand-over and two locks more |
 //! | nothing due | nothing: no tick is visited, no thread wakes up; where what was due first was cancelled, once for each shard |
 //! | a future that sleeps | no allocation: the job is the waker |
-//! | memory of a pending one-shot job | 90 bytes with a closure of 16 bytes, among 100,000 and more; up to 120 among fewer |
-//! | of one that sends 8 bytes | 100 bytes, up to 130 among fewer |
+//! | memory of a pending one-shot job | 90 to 120 bytes with a closure of 16 bytes: the array of the wheel doubles when it is full |
+//! | of one that sends 8 bytes | 100 to 130 bytes |
 //! | of a periodic one | 205 to 275 bytes and the closure |
 //! | of one that is async, retried, grouped, paused, with jitter or for a wall-clock time | 170 bytes more |
 //! | with a key of 16 bytes | 325 to 390 bytes and the closure |
