@@ -124,13 +124,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             occupied.remove(number);
             let shift = (number >> bits) * bits;
             let slot = small[shift as usize % 64].first + (number & mask);
-            let mut at = self.nodes.take_list(slot);
-            while at != slot {
-                let (next, deadline) = self.nodes.next(at);
-                self.meter.tally(Work::CascadeMove, 1);
-                self.relink(at, deadline);
-                at = next;
-            }
+            self.relink_list(slot);
         }
         for way in small.iter().step_by(bits as usize).filter(|way| way.first != OUTSIDE) {
             self.nodes.recycle_slots(way.first, mask + 1);
@@ -386,7 +380,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     /// How many older timers of a slot are to move in this call, so that all have moved when the
     /// hand has gone this many ticks. There may be as many as the hints tell, roughly, and those
     /// that came before slots had hints.
-    fn share(&mut self, number: u32, ticks: Tick) -> usize {
+    fn share(&self, number: u32, ticks: Tick) -> usize {
         let hinted = self.large.hints.count(number) * hints::EVERY as usize;
         let timers = self.nodes.len().min(hinted + HINTS_FROM);
         (timers as u128 * u128::from(self.now - self.hand) / u128::from(ticks)) as usize

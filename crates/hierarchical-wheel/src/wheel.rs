@@ -287,6 +287,13 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         self.meter.tally(Work::SlotVisit, 1);
         self.occupied.remove(number);
         let slot = self.first_of(number >> self.bits) + (number & self.mask);
+        self.relink_list(slot);
+        self.find_next();
+    }
+
+    /// Moves all timers of a list to the slots of their deadlines, in order.
+    #[inline(always)]
+    pub(crate) fn relink_list(&mut self, slot: u32) {
         let mut at = self.nodes.take_list(slot);
         while at != slot {
             let (next, deadline) = self.nodes.next(at);
@@ -294,12 +301,11 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             self.relink(at, deadline);
             at = next;
         }
-        self.find_next();
     }
 
     /// Links a timer that cascades. Its links and its slot are part of the move.
     #[inline(always)]
-    pub(crate) fn relink(&mut self, at: u32, deadline: Tick) {
+    fn relink(&mut self, at: u32, deadline: Tick) {
         debug_assert!(deadline >= self.hand, "a timer that cascades is not past");
         let Way { shift, first, .. } = self.ways[highest_difference(deadline, self.hand)];
         let sentinel = first + ((deadline >> shift) as u32 & self.mask);
