@@ -45,8 +45,8 @@
 //!    `now`: it fires what is due at `now` and leaves `now` where it was.
 //! 7. **Wake-up.** [`next_wakeup`](Timer::next_wakeup) is `None` if and only if no timer is live,
 //!    else a tick that is never after the earliest deadline. Advancing from wake-up to wake-up
-//!    reaches every deadline with at most one call in vain per level of the structure. Empty ticks
-//!    cost nothing: no structure walks them.
+//!    reaches every deadline with at most one call in vain per level of the structure, and one for
+//!    each hundred timers that move. Empty ticks cost nothing: no structure walks them.
 //! 8. **Memory follows the live timers.** After any number of insertions and cancellations, memory
 //!    stays within a constant factor of what the peak number of live timers needs. What is freed
 //!    lazily is bounded, and each backend states its bound.

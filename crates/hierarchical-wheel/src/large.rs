@@ -44,9 +44,17 @@ const BITS: u32 = if cfg!(test) { 3 } else { 10 };
 /// cache is fast enough to follow a list without help.
 const HINTS_FROM: usize = if cfg!(test) { 1 << 8 } else { 1 << 17 };
 
-/// A call moves this many older timers of each level, more only where the hand would get to the
-/// slot before the last of them.
-const PORTION: usize = 32;
+/// At least this many older timers of a level move in a tick.
+const PACE: u64 = 128;
+
+/// In the last quarter of the time in which a slot is open, its older timers are to have moved.
+const RESERVE: u64 = 4;
+
+/// Timers of a list that are looked at before any of them moves.
+const BATCH: usize = 32;
+
+/// The lists of this many slots of level 0, as a power of two, are read ahead at once.
+const GROUP: u32 = if cfg!(test) { 1 } else { 4 };
 
 /// The slots of a level of a large wheel.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +65,8 @@ struct Level {
     open: u32,
     /// The number of that slot, from tick 0 on.
     open_at: Tick,
+    /// How many of its older timers move in a tick.
+    pace: u64,
 }
 
 /// The additional state of a large wheel.
@@ -68,12 +78,17 @@ pub(crate) struct Large {
     older: u32,
     /// Bit L: the open slot of level L has older timers.
     pending: u64,
+    /// The last tick at which some of them moved, or the one before the first of them was.
+    moved: Tick,
+    /// No slot with timers opens before this tick.
+    opens: Tick,
     hints: AllHints,
 }
 
 impl Large {
     pub(crate) fn new() -> Self {
-        Self { levels: Vec::new(), older: OUTSIDE, pending: 0, hints: AllHints::new(0, 0) }
+        let (moved, opens, hints) = (0, Tick::MAX, AllHints::new(0, 0));
+        Self { levels: Vec::new(), older: OUTSIDE, pending: 0, moved, opens, hints }
     }
 
     /// The most sentinels that a large wheel takes.
@@ -118,7 +133,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         self.reset_ways();
         self.large.hints = AllHints::new(2 * levels as usize, BITS);
         self.large.older = self.nodes.add_slots(levels, 0);
-        let level = Level { blocks: [OUTSIDE; 2], open: OUTSIDE, open_at: 0 };
+        let level = Level { blocks: [OUTSIDE; 2], open: OUTSIDE, open_at: 0, pace: 0 };
         self.large.levels = vec![level; levels as usize];
         while let Some(number) = occupied.first(&self.meter) {
             occupied.remove(number);
@@ -129,6 +144,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         for way in small.iter().step_by(bits as usize).filter(|way| way.first != OUTSIDE) {
             self.nodes.recycle_slots(way.first, mask + 1);
         }
+        self.find_opens();
         self.find_next();
     }
 
@@ -220,37 +236,74 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         self.large.hints.push_back(number, at, self.nodes.places(), is_here);
     }
 
+    /// The first occupied slot of a level, from one in the block of the hand on.
+    #[inline(always)]
+    fn first_of_level(&self, from: Slot) -> Option<Slot> {
+        let block = self.block_of(from.level, self.hand);
+        let next_block = Slot { at: from.at.max((block + 1) << self.bits), ..from };
+        [from, next_block].into_iter().find_map(|from| {
+            let side = Self::side_of(from.at >> self.bits);
+            if self.large.levels[from.level as usize].blocks[side as usize] == OUTSIDE {
+                return None;
+            }
+            let number = self.number_of(from);
+            let found = self.occupied.first_from(number, &self.meter)?;
+            let is_in_block = found | self.mask == number | self.mask;
+            is_in_block.then(|| Slot { at: from.at + Tick::from(found - number), ..from })
+        })
+    }
+
     /// The earliest occupied slot.
     #[inline(never)]
     pub(crate) fn find_next_large(&mut self) -> Next {
-        let Some(number) = self.occupied.first_from(0, &self.meter) else { return NONE };
+        for level in 0..self.levels() {
+            let here = self.slot_at(level, self.hand);
+            let Some(slot) = self.first_of_level(here) else { continue };
+            let mut next = slot;
+            if slot.at >> self.bits != here.at >> self.bits {
+                // The next block starts with the open slot of the level above, or of one further
+                // up, which comes first if it has older timers.
+                let start =
+                    self.start_of_slot(Slot { level, at: slot.at >> self.bits << self.bits });
+                let above = (level + 1..self.levels()).map(|level| self.slot_at(level, start));
+                let mut above = above.take_while(|slot| self.start_of_slot(*slot) == start);
+                next = above.find(|it| self.occupied.contains(self.number_of(*it))).unwrap_or(slot);
+            }
+            return Next { start: self.start_of_slot(next), number: self.number_of(next) };
+        }
+        NONE
+    }
+
+    /// The tick at which a slot opens: the first of the slot before.
+    fn opening(&self, slot: Slot) -> Tick {
+        self.start_of_slot(Slot { at: slot.at - 1, ..slot })
+    }
+
+    /// When the next occupied slot opens.
+    fn find_opens(&mut self) {
+        let levels = 1..self.levels();
+        let behind_open = levels.map(|level| self.slot_at(level, self.hand)).filter_map(|slot| {
+            let last = self.slot_at(slot.level, Tick::MAX).at;
+            (last - slot.at >= 2).then_some(Slot { at: slot.at + 2, ..slot })
+        });
+        let slots = behind_open.filter_map(|from| self.first_of_level(from));
+        self.large.opens = slots.map(|slot| self.opening(slot)).min().unwrap_or(Tick::MAX);
+    }
+
+    /// A slot that starts at a tick has its first timer.
+    #[inline(always)]
+    pub(crate) fn occupied_large(&mut self, number: u32, start: Tick) {
         let level = number >> (self.bits + 1);
-        let block = self.block_of(level, self.hand);
-        let side = Self::side_of(block);
-        let first_in = |side: u32, block: Tick| {
-            let from = (2 * level + side) << self.bits;
-            let number = self.occupied.first_from(from, &self.meter)?;
-            let at = block << self.bits | Tick::from(number & self.mask);
-            let start = self.start_of_slot(Slot { level, at });
-            (number <= from + self.mask).then_some(Next { start, number })
-        };
-        if let Some(next) = first_in(side, block) {
-            return next;
+        if level > 0 {
+            let opening = self.opening(self.slot_at(level, start));
+            self.large.opens = self.large.opens.min(opening);
         }
-        // The next block starts with the open slot of the level above, or of one further up, which
-        // comes first if it has older timers.
-        let start = self.start_of_slot(Slot { level: level + 1, at: block + 1 });
-        for above in level + 1..self.levels() {
-            let slot = self.slot_at(above, start);
-            if self.start_of_slot(slot) != start {
-                break;
-            }
-            let number = self.number_of(slot);
-            if self.occupied.contains(number) {
-                return Next { start, number };
-            }
-        }
-        first_in(1 - side, block + 1).expect("the level has an occupied slot")
+    }
+
+    /// The tick at which a program that sleeps has to call, so that no slot moves at once.
+    #[inline]
+    pub(crate) fn next_move(&self) -> Tick {
+        if self.large.pending != 0 { self.now.saturating_add(1) } else { self.large.opens }
     }
 
     /// The tick at which the wheel has work other than firing: the next one while older timers
@@ -264,9 +317,6 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     /// The sentinel of the earliest timer that is due and not overdue.
     #[inline]
     pub(crate) fn first_due_large(&mut self) -> Option<u32> {
-        if self.large.pending != 0 && self.now > self.hand {
-            self.move_older();
-        }
         while self.next.start <= self.now && self.next.number != NONE.number {
             self.enter(self.next.start);
             let side = self.next.number >> self.bits;
@@ -276,6 +326,9 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             }
         }
         self.enter(self.now);
+        if self.large.pending != 0 && self.now > self.large.moved {
+            self.move_older();
+        }
         self.set_due();
         None
     }
@@ -286,6 +339,19 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         let before = core::mem::replace(&mut self.hand, tick);
         if (before ^ tick) >> self.bits != 0 {
             self.enter_block(before);
+        }
+        if (before ^ tick) >> GROUP != 0 && self.nodes.places() > HINTS_FROM {
+            self.read_group();
+        }
+    }
+
+    /// Reads the timers of the next slots of level 0, so that they are in the cache when they fire.
+    #[inline(never)]
+    fn read_group(&self) {
+        let next = ((self.hand >> GROUP) + 1) << GROUP;
+        let first = self.large.levels[0].blocks[Self::side_of(next >> self.bits) as usize];
+        if first != OUTSIDE {
+            self.nodes.read_lists::<{ 1 << GROUP }>(first + (next as u32 & self.mask));
         }
     }
 
@@ -318,6 +384,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             }
             self.open_next(level);
         }
+        self.find_opens();
         self.find_next();
     }
 
@@ -334,12 +401,11 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     fn open_next(&mut self, level: u32) {
         let Some(slot) = self.behind_hand(level) else { return };
         let number = self.number_of(slot);
-        let Level { blocks, open, .. } = self.large.levels[level as usize];
-        let first = blocks[Self::side_of(slot.at >> self.bits) as usize];
-        if first != OUTSIDE && open == OUTSIDE {
-            let open = first + (number & self.mask);
-            let level_mut = &mut self.large.levels[level as usize];
-            (level_mut.open, level_mut.open_at) = (open, slot.at);
+        let state = self.large.levels[level as usize];
+        let first = state.blocks[Self::side_of(slot.at >> self.bits) as usize];
+        if first != OUTSIDE && state.open == OUTSIDE {
+            let (open, pace) = (first + (number & self.mask), self.pace(slot));
+            self.large.levels[level as usize] = Level { open, open_at: slot.at, pace, ..state };
             self.nodes.set_number(self.large.older + level, number);
             self.nodes.open(open, self.large.older + level);
             self.note_pending(slot);
@@ -354,6 +420,9 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
 
     fn note_pending(&mut self, open: Slot) {
         let is_pending = self.occupied.contains(self.number_of(open));
+        if self.large.pending == 0 {
+            self.large.moved = self.hand.saturating_sub(1);
+        }
         self.large.pending &= !(1 << open.level);
         self.large.pending |= u64::from(is_pending) << open.level;
     }
@@ -367,23 +436,35 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             pending &= pending - 1;
             let Some(open) = self.behind_hand(level) else { continue };
             let number = self.number_of(open);
-            let start = self.start_of_slot(open);
-            // If the hand is about to reach the slot, all of it moves then.
-            if self.now < start && self.occupied.contains(number) {
-                let share = self.share(number, start - self.hand);
-                self.move_down(open, PORTION.max(share));
+            if self.occupied.contains(number) {
+                self.move_down(open, self.portion(open));
             }
             self.note_pending(open);
         }
+        self.large.moved = self.now;
     }
 
-    /// How many older timers of a slot are to move in this call, so that all have moved when the
-    /// hand has gone this many ticks. There may be as many as the hints tell, roughly, and those
-    /// that came before slots had hints.
-    fn share(&self, number: u32, ticks: Tick) -> usize {
-        let hinted = self.large.hints.count(number) * hints::EVERY as usize;
-        let timers = self.nodes.len().min(hinted + HINTS_FROM);
-        (timers as u128 * u128::from(self.now - self.hand) / u128::from(ticks)) as usize
+    /// How many older timers of a slot that opens have to move in a tick, so that none is left in
+    /// the reserve. There are about as many as its hints tell, and those that came before slots had
+    /// hints.
+    fn pace(&self, slot: Slot) -> u64 {
+        let hinted = self.large.hints.count(self.number_of(slot)) * hints::EVERY as usize;
+        let timers = self.nodes.len().min(hinted + HINTS_FROM) as u64;
+        let width = 1 << (slot.level * self.bits);
+        timers.div_ceil(width - width / RESERVE).max(PACE)
+    }
+
+    /// How many older timers of a slot are to move in this call. If some are left in the reserve, a
+    /// program has cancelled just those that were remembered: then all timers may be there.
+    fn portion(&self, open: Slot) -> usize {
+        let ticks = self.now - self.large.moved;
+        let left = self.start_of_slot(open) - self.large.moved;
+        let most = if left > (1 << (open.level * self.bits)) / RESERVE {
+            ticks.saturating_mul(self.large.levels[open.level as usize].pace)
+        } else {
+            (u128::from(ticks) * self.nodes.len() as u128).div_ceil(u128::from(left)) as u64
+        };
+        usize::try_from(most).unwrap_or(usize::MAX)
     }
 
     /// Moves up to `most` timers of a slot to the level below, the last first, each to the front of
@@ -396,15 +477,16 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             from = self.large.older + slot.level;
         }
         let below = self.slot_at(slot.level - 1, self.start_of_slot(slot));
+        debug_assert!(below.at as u32 & self.mask == 0, "it is the first of a block");
         let (first, first_number) = (self.sentinel_of(below), self.number_of(below));
         let open_below = self.large.levels[below.level as usize].open;
         let (shift, bits, mask) = (below.level * self.bits, self.bits, self.mask);
         loop {
             let last = self.nodes.prev(from);
             self.large.hints.read_ahead(&self.nodes, number, last, slot.level * bits);
-            let (mut batch, mut count) = ([(0, 0); PORTION], 0);
+            let (mut batch, mut count) = ([(0, 0); BATCH], 0);
             let mut at = last;
-            while at != from && count < PORTION.min(most) {
+            while at != from && count < BATCH.min(most) {
                 if hints::is_hint(at) {
                     self.large.hints.pop_back(number, at);
                 }
@@ -416,18 +498,20 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             most -= count;
             for &(at, digit) in &batch[..count] {
                 self.meter.tally(Work::CascadeMove, 1);
-                let mut to = first + digit;
-                if below.level > 0 {
-                    if hints::is_hint(at) {
-                        self.large.hints.push_front(first_number + digit, at);
-                    }
-                    if to == open_below {
-                        to = self.large.older + below.level;
-                        self.large.pending |= 1 << below.level;
-                    }
+                let (mut to, number) = (first + digit, first_number + digit);
+                if below.level > 0 && hints::is_hint(at) {
+                    self.large.hints.push_front(number, at);
+                }
+                if to == open_below {
+                    to = self.large.older + below.level;
+                    self.large.pending |= 1 << below.level;
                 }
                 if self.nodes.prepend(to, at) {
-                    self.occupied.insert(first_number + digit);
+                    self.occupied.insert(number);
+                    if to != self.large.older + below.level {
+                        let slot = Slot { at: below.at + Tick::from(digit), ..below };
+                        self.occupied_large(number, self.start_of_slot(slot));
+                    }
                 }
             }
             if at == from {

@@ -14,6 +14,8 @@
 
 use crate::{Tick, TimerId};
 use alloc::vec::Vec;
+use core::array;
+use core::hint::black_box;
 use core::mem;
 use core::num::NonZeroU32;
 use wheelhouse_core::arena::Link;
@@ -23,6 +25,9 @@ use wheelhouse_core::stack::Stack;
 /// No node has this place or a higher one, so a link to it leads nowhere: the bounds check finds
 /// it. It stands for a level without slots, or for an open slot.
 pub(crate) const OUTSIDE: u32 = u32::MAX - (1 << 16);
+
+/// Timers of a list that are read ahead.
+const LONGEST: usize = 32;
 
 /// A timer, a sentinel, or a free place.
 #[derive(Clone, Debug)]
@@ -341,6 +346,28 @@ impl<T> Nodes<T> {
             Body::Timer(armed) => armed.deadline,
             Body::Slot(_) => 0,
         }
+    }
+
+    /// Reads the first timers of the lists of slots with consecutive sentinels, a timer of each in
+    /// turn: no read waits for one of another list.
+    pub(crate) fn read_lists<const LISTS: usize>(&self, first: u32) {
+        let mut at: [u32; LISTS] = array::from_fn(|n| first + n as u32);
+        for _ in 0..LONGEST {
+            let mut ended = 0;
+            for (slot, at) in (first..).zip(&mut at) {
+                let next = self.node(*at).next;
+                if next == slot {
+                    ended += 1;
+                } else {
+                    *at = next;
+                }
+            }
+            if ended == LISTS {
+                break;
+            }
+        }
+        // The compiler must not know that nothing comes of it.
+        black_box(at);
     }
 
     /// The neighbour behind a node.

@@ -220,6 +220,9 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             self.next = Next { start, number };
             self.due = self.due.min(start);
         }
+        if self.is_large() {
+            self.occupied_large(number, start);
+        }
     }
 
     /// A slot has lost its last timer.
@@ -414,13 +417,15 @@ impl<T, M: Meter, const OPENS: bool> Timer<T> for Wheel<T, M, OPENS> {
         self.nodes.get(id).map(|armed| armed.deadline)
     }
 
-    /// O(1). Exact for timers of level 0, else the first tick of the slot of the earliest.
+    /// O(1). Exact for timers of level 0. Else the first tick of the slot of the earliest, or in a
+    /// large wheel the tick at which older timers are to move.
     #[inline]
     fn next_wakeup(&self) -> Option<Tick> {
         if self.nodes.len() == 0 {
             return None;
         }
-        Some(self.overdue.earliest().unwrap_or(self.next.start))
+        let next = self.overdue.earliest().unwrap_or(self.next.start);
+        Some(if self.is_large() { next.min(self.next_move()) } else { next })
     }
 
     /// O(1) amortised; at worst as [`advance`](Timer::advance).

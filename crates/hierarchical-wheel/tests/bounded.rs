@@ -8,8 +8,11 @@ use wheelhouse_workload::{Op, Player, Workload};
 
 type Wheel = HierarchicalWheel<u64, CountingMeter>;
 
-/// The most timers that one call moves closer.
+/// The most timers that one call moves closer, unless a slot is crowded.
 const MOVES: u64 = 500;
+
+/// A slot of level 1 moves within this many ticks, so that a crowd of k moves k / 768 a call.
+const TICKS: u64 = 768;
 
 /// With this many timers the wheel becomes large, which moves each of them once.
 const SMALL: u64 = 1 << 15;
@@ -41,32 +44,40 @@ fn moved_by(player: &mut Player<Wheel>, op: Op, name: &str) -> u64 {
     moved
 }
 
-/// Plays a workload call by call, the clock tick by tick where the workload has it so. Returns the
-/// most timers that a call moved.
+/// Plays a workload call by call, the clock tick by tick where the workload has it so, else from
+/// wake-up to wake-up. Returns the most timers that a call moved.
 fn most_moved(workload: &Workload, n: u32) -> u64 {
     let mut player = Player::new(counting(), workload.labels(n));
     let (mut most, mut was_small) = (0, true);
+    let mut play = |player: &mut Player<Wheel>, op: Op| {
+        let moved = moved_by(player, op, workload.name);
+        if !(moved == SMALL && core::mem::take(&mut was_small)) {
+            most = most.max(moved);
+        }
+    };
     for op in workload.phases(n, 1).flat_map(|phase| phase.ops) {
         match op {
             Op::Ticks { count, to } => {
                 for left in (0..Tick::from(count)).rev() {
-                    most = most.max(moved_by(
-                        &mut player,
-                        Op::Advance { to: to - left },
-                        workload.name,
-                    ));
+                    play(&mut player, Op::Advance { to: to - left });
                 }
             }
-            // A jump passes many slots, and moves what is in them.
-            Op::Advance { to } if to > player.timer().now() + 1 => {
-                _ = moved_by(&mut player, op, workload.name)
+            Op::Advance { to } => {
+                while let Some(wakeup) = player.timer().next_wakeup().filter(|it| *it < to) {
+                    play(&mut player, Op::Advance { to: wakeup });
+                }
+                play(&mut player, op);
             }
-            _ => {
-                let moved = moved_by(&mut player, op, workload.name);
-                if !(moved == SMALL && core::mem::take(&mut was_small)) {
-                    most = most.max(moved);
+            Op::Wake => {
+                let fired = player.fired();
+                while let Some(to) = player.timer().next_wakeup() {
+                    play(&mut player, Op::Advance { to });
+                    if player.fired() > fired {
+                        break;
+                    }
                 }
             }
+            _ => play(&mut player, op),
         }
     }
     most
@@ -76,15 +87,15 @@ fn no_call_moves_more<'a>(workloads: impl IntoIterator<Item = &'a Workload>, n: 
     for workload in workloads {
         let most = most_moved(workload, n);
         println!("{}, n = {n}: at most {most} timers moved by a call", workload.name);
-        assert!(most <= MOVES, "{}: {most} timers moved by a call", workload.name);
+        // In a burst all timers may be due within a few slots.
+        let crowd = if workload.name == "delay-queue-burst" { u64::from(n) / TICKS } else { 0 };
+        assert!(most <= MOVES + crowd, "{}: {most} timers moved by a call", workload.name);
     }
 }
 
 #[test]
 fn no_call_moves_more_than_some_hundred_timers() {
-    // It jumps to the tick before a slot of a million timers: nothing bounds that but the slot.
-    let jumps = |workload: &&Workload| workload.name == "cascade-storm";
-    no_call_moves_more(wheelhouse_workload::workloads().iter().filter(|it| !jumps(it)), N);
+    no_call_moves_more(wheelhouse_workload::workloads(), N);
 }
 
 #[test]
@@ -110,8 +121,46 @@ fn a_crowd_of_one_deadline_moves_a_few_at_a_time() {
         }
         println!("deadline {far}: at most {most} timers moved by a call");
         assert_eq!(next, N.into());
-        assert!(most <= 3 * u64::from(N) / 1_024 + MOVES, "{most} timers moved by a call");
+        assert!(most <= u64::from(N) / TICKS + MOVES, "{most} timers moved by a call");
     }
+}
+
+/// A program that sleeps from wake-up to wake-up is woken in time to move a slot bit by bit.
+#[test]
+fn a_program_that_sleeps_moves_a_few_at_a_time() {
+    for (far, width) in [(70_000, 60_000), (1 << 21, 1 << 20), (1 << 30, 1 << 19), (1 << 40, 1)] {
+        let mut wheel = counting();
+        (0..u64::from(N)).for_each(|n| _ = wheel.insert(far + n * 7_919 % width, n));
+        let (mut most, mut moved, mut vain) = (0, 0, 0);
+        while let Some(wakeup) = wheel.next_wakeup() {
+            wheel.meter().reset();
+            vain += u64::from(wheel.advance(wakeup, |_| ()) == 0);
+            let moves = wheel.meter().count(Work::CascadeMove);
+            (most, moved) = (most.max(moves), moved + moves);
+        }
+        println!("from {far} on: at most {most} timers moved by a call, {vain} calls in vain");
+        let crowded = u64::from(N) / width.div_ceil(1_024);
+        assert!(most <= crowded / TICKS + MOVES, "{most} timers moved by a call");
+        assert!(vain <= 7 * (2 + width / 1_024) + moved / 100, "{vain} wake-ups in vain");
+    }
+}
+
+/// A program that cancels just the timers that slots remember.
+#[test]
+fn a_crowd_that_no_slot_remembers_is_spread_too() {
+    const FAR: Tick = 3 << 20;
+    let mut wheel = counting();
+    let ids: Vec<_> = (0..u64::from(N)).map(|n| wheel.insert(FAR, n)).collect();
+    let remembered = ids.iter().filter(|id| id.index() % 16 == 0);
+    assert!(remembered.map(|id| wheel.cancel(*id)).all(|value| value.is_some()));
+    let mut most = 0;
+    for tick in 0..=FAR {
+        wheel.meter().reset();
+        wheel.advance(tick, |_| ());
+        most = most.max(wheel.meter().count(Work::CascadeMove));
+    }
+    println!("not remembered: at most {most} timers moved by a call");
+    assert!(most <= u64::from(N) / 100 + MOVES, "{most} timers moved by a call");
 }
 
 /// However many timers are in a slot of level 0, all due at one tick, a call touches a few of them.
