@@ -56,6 +56,7 @@ macro_rules! __each_check {
             Some(1) contract_01_exactly_once,
             Some(2) contract_02_never_early_never_late,
             Some(3) contract_03_order_by_deadline_then_insertion,
+            Some(3) contract_03_postponed_timers_fire_on_time,
             Some(4) contract_04_overdue_is_due_at_once,
             Some(5) contract_05_stale_handles_are_harmless,
             Some(6) contract_06_time_does_not_run_back,

@@ -34,7 +34,8 @@
 //!    reported with its own deadline, whatever the distance that call jumped.
 //! 3. **Order.** Expiries come in order of (deadline, insertion), within one call and between
 //!    calls. A reschedule counts as a new insertion, even to the same deadline. So all backends
-//!    yield the same sequence.
+//!    yield the same sequence. Only a timer that was [postponed](Timer::postpone) may fire at any
+//!    place among those of its deadline.
 //! 4. **Overdue.** A deadline at or before `now` is accepted and due at once: it fires in the next
 //!    [`advance`](Timer::advance) or [`pop_expired`](Timer::pop_expired), even one to the same
 //!    `now`, and takes its place by deadline: before all that was due later.

@@ -68,6 +68,24 @@ pub trait Timer<T> {
     #[doc(alias = "refresh")]
     fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool;
 
+    /// Moves a live timer to a later deadline, for timers that are moved many times before they
+    /// fire, such as the time-to-live of a session. As [`reschedule`](Self::reschedule), except for
+    /// two things: among timers of its deadline it may fire at any place, and its former deadline
+    /// may cost a [wake-up](Self::next_wakeup) in vain. A structure that has nothing cheaper calls
+    /// `reschedule`, as it does for an earlier deadline.
+    ///
+    /// ```
+    /// # use wheelhouse_core::{Timer, TimerId};
+    /// /// A request came in: the session lives on for half an hour of milliseconds.
+    /// fn touch<B: Timer<u64>>(sessions: &mut B, session: TimerId) -> bool {
+    ///     sessions.postpone(session, sessions.now() + 30 * 60_000)
+    /// }
+    /// ```
+    #[inline]
+    fn postpone(&mut self, id: TimerId, deadline: Tick) -> bool {
+        self.reschedule(id, deadline)
+    }
+
     /// The deadline of a live timer; `None` if it has fired or was cancelled.
     fn deadline(&self, id: TimerId) -> Option<Tick>;
 

@@ -490,14 +490,19 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
                 if hints::is_hint(at) {
                     self.large.hints.pop_back(number, at);
                 }
-                batch[count] = (at, (self.nodes.deadline_at(at) >> shift) as u32 & mask);
+                batch[count] = (at, self.nodes.deadline_at(at));
                 count += 1;
                 at = self.nodes.prev(at);
             }
             self.nodes.cut_after(from, at);
             most -= count;
-            for &(at, digit) in &batch[..count] {
+            for &(at, deadline) in &batch[..count] {
+                if deadline >> shift >> bits != slot.at {
+                    self.relink_postponed(at, deadline);
+                    continue;
+                }
                 self.meter.tally(Work::CascadeMove, 1);
+                let digit = (deadline >> shift) as u32 & mask;
                 let (mut to, number) = (first + digit, first_number + digit);
                 if below.level > 0 && hints::is_hint(at) {
                     self.large.hints.push_front(number, at);

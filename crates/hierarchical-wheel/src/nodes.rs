@@ -203,6 +203,23 @@ impl<T> Nodes<T> {
         }
     }
 
+    /// Gives a timer in a slot a deadline that is not earlier than its own, and leaves it where it
+    /// is. `false` if that is not possible.
+    #[inline(always)]
+    pub(crate) fn postpone(&mut self, id: TimerId, deadline: Tick) -> bool {
+        match self.nodes.get_mut(id.index() as usize) {
+            Some(Node { body: Body::Timer(armed), .. })
+                if armed.generation == id.generation()
+                    && armed.arrival.is_none()
+                    && armed.deadline <= deadline =>
+            {
+                armed.deadline = deadline;
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// Takes a timer out of its list and its place, unless it is gone already.
     #[inline(always)]
     pub(crate) fn remove(&mut self, id: TimerId) -> Option<(Armed<T>, Option<u32>)> {
@@ -217,12 +234,17 @@ impl<T> Nodes<T> {
         Some((armed, self.close(prev, next)))
     }
 
-    /// The same for the first timer of the list of a slot, which has one.
+    /// The same for the first timer of the list of a slot, which has one, unless its deadline is
+    /// after the tick.
     #[inline(always)]
-    pub(crate) fn pop(&mut self, slot: u32) -> Option<(TimerId, Armed<T>, bool)> {
+    pub(crate) fn pop(&mut self, slot: u32, tick: Tick) -> Option<(TimerId, Armed<T>, bool)> {
         let at = self.node(slot).next;
         let node = self.node_mut(at);
         let next = node.next;
+        match &node.body {
+            Body::Timer(armed) if armed.deadline <= tick => {}
+            _ => return None,
+        }
         let Body::Timer(armed) = mem::replace(&mut node.body, Body::FREE) else {
             unreachable!("a slot that is due has a timer")
         };
@@ -305,6 +327,14 @@ impl<T> Nodes<T> {
         let arrival = armed.arrival.take();
         let Node { prev, next, .. } = *node;
         Some((from, arrival, self.close(prev, next)))
+    }
+
+    /// Takes the first timer of a slot out of its list. Returns its place, its deadline and whether
+    /// the slot is empty now.
+    pub(crate) fn take_first(&mut self, slot: u32) -> (u32, Tick, bool) {
+        let at = self.node(slot).next;
+        let (next, deadline) = self.next(at);
+        (at, deadline, self.close(slot, next).is_some())
     }
 
     /// Links the neighbours of a timer that leaves. Only a slot can be on both sides.

@@ -322,6 +322,23 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         }
     }
 
+    /// Moves the first timer of a slot, which was postponed, to the slot of its deadline.
+    #[inline(never)]
+    fn move_first(&mut self, slot: u32) {
+        let (at, deadline, is_empty) = self.nodes.take_first(slot);
+        self.relink_postponed(at, deadline);
+        if is_empty {
+            self.vacate(slot);
+        }
+    }
+
+    /// Links a timer whose deadline is after its former slot.
+    #[inline(never)]
+    pub(crate) fn relink_postponed(&mut self, at: u32, deadline: Tick) {
+        self.meter.tally(Work::CascadeMove, 1);
+        self.link(at, deadline, |nodes, links| nodes.set_links(at, links));
+    }
+
     /// A handle for a new place.
     #[inline]
     fn new_place(&mut self) -> TimerId {
@@ -346,9 +363,14 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         if let Some(at) = self.overdue.first() {
             return Some(self.pop_overdue(at));
         }
-        let slot = if self.is_large() { self.first_due_large() } else { self.first_due() }?;
+        let (id, armed, is_empty) = loop {
+            let slot = if self.is_large() { self.first_due_large() } else { self.first_due() }?;
+            match self.nodes.pop(slot, self.hand) {
+                Some(popped) => break popped,
+                None => self.move_first(slot),
+            }
+        };
         self.meter.tally(Work::Link, LINKS_OUT);
-        let (id, armed, is_empty) = self.nodes.pop(slot)?;
         if is_empty {
             self.occupied.remove(self.next.number);
             self.find_next();
@@ -409,6 +431,13 @@ impl<T, M: Meter, const OPENS: bool> Timer<T> for Wheel<T, M, OPENS> {
         self.unlinked(emptied, from, arrival);
         self.link(id.index(), deadline, |nodes, links| nodes.set_links(id.index(), links));
         true
+    }
+
+    /// O(1): it writes the deadline alone. The timer moves when its former slot is due, and at most
+    /// once for each time that it was inserted or moved there.
+    #[inline(always)]
+    fn postpone(&mut self, id: TimerId, deadline: Tick) -> bool {
+        self.nodes.postpone(id, deadline) || self.reschedule(id, deadline)
     }
 
     /// O(1).

@@ -163,6 +163,31 @@ fn a_crowd_that_no_slot_remembers_is_spread_too() {
     assert!(most <= u64::from(N) / 100 + MOVES, "{most} timers moved by a call");
 }
 
+/// Sessions that are postponed ten times while they wait move as often as if they were not.
+#[test]
+fn a_postponed_timer_costs_nothing_until_its_slot_is_due() {
+    const TTL: Tick = 30_000;
+    for sessions in [10_000, u64::from(N)] {
+        let mut wheel = counting();
+        let ids: Vec<_> = (0..sessions).map(|n| wheel.insert(TTL + n % 100, n)).collect();
+        wheel.meter().reset();
+        for tick in 1..=10 {
+            wheel.advance(1_000 * tick, |_| panic!("it is not due"));
+            ids.iter().for_each(|id| assert!(wheel.postpone(*id, wheel.now() + TTL)));
+        }
+        let before = wheel.meter().total();
+        assert!(before <= 10 * BESIDE, "{before} steps for {} calls", 10 * sessions);
+        let mut fired = 0;
+        for tick in 10_000..=10_000 + TTL {
+            fired += wheel.advance(tick, |_| ()) as u64;
+        }
+        let moved = wheel.meter().count(Work::CascadeMove);
+        println!("{sessions} sessions: {moved} timers moved");
+        assert_eq!((fired, wheel.now()), (sessions, 10_000 + TTL));
+        assert!(moved <= 4 * sessions, "{moved} timers moved");
+    }
+}
+
 /// However many timers are in a slot of level 0, all due at one tick, a call touches a few of them.
 #[test]
 fn a_slot_of_any_size_costs_a_call_no_more() {

@@ -2,11 +2,21 @@
 
 use super::*;
 use alloc::vec::Vec;
+use core::ops::RangeInclusive;
 
 impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     /// Checks that each timer is in the slot of its deadline, and that exactly the slots with
     /// timers are marked.
     pub(crate) fn check(&self) {
+        self.check_deadlines(|slot, deadline| slot.contains(&deadline));
+    }
+
+    /// The same if timers were postponed, which may be in slots before those of their deadlines.
+    pub(crate) fn check_postponed(&self) {
+        self.check_deadlines(|slot, deadline| *slot.start() <= deadline);
+    }
+
+    fn check_deadlines(&self, is_right: impl Fn(RangeInclusive<Tick>, Tick) -> bool) {
         let slots = if self.is_large() { self.slots_large() } else { self.slots() };
         let (mut timers, mut first) = (0, NONE);
         for (slot, start, number, last) in slots {
@@ -18,7 +28,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
                 }
                 assert_eq!(self.nodes.prev(next), at);
                 let deadline = self.nodes.deadline_at(next);
-                assert!((start..=last).contains(&deadline) && deadline >= self.hand);
+                assert!(is_right(start..=last, deadline) && deadline >= self.hand);
                 (at, found) = (next, found + 1);
             }
             assert_eq!(self.nodes.prev(slot), at);

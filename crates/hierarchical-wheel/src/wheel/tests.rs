@@ -220,11 +220,33 @@ mod large {
         contract_01_exactly_once,
         contract_02_never_early_never_late,
         contract_03_order_by_deadline_then_insertion,
+        contract_03_postponed_timers_fire_on_time,
         contract_05_stale_handles_are_harmless,
         contract_09_a_panic_loses_nothing_else,
         property_any_sequence,
         property_many_ties,
         differential_long_run,
+    }
+}
+
+/// Timers that were postponed are in lists, and move to the slots of their deadlines.
+#[test]
+fn postponed_timers_stay_in_lists() {
+    for (many, seed) in [(40, 1), (400, 2), (400, 3)] {
+        let (mut wheel, mut state) = (HierarchicalWheel::new(), seed);
+        let mut ids: Vec<_> = (0..many).map(|n| wheel.insert(n % 97, n)).collect();
+        assert_eq!(wheel.large.is_on(), many > 64);
+        for _ in 0..5_000 {
+            let (n, far) = (random(&mut state) as usize % ids.len(), random(&mut state) % 3_000);
+            if wheel.postpone(ids[n], wheel.now() + far) {
+                wheel.check_postponed();
+            } else {
+                ids[n] = wheel.insert(wheel.now() + far, n as u64);
+            }
+            let now = wheel.now() + random(&mut state) % 64 / 60 * (1 + far / 8);
+            wheel.advance(now, |expired| assert!(expired.deadline <= now));
+            wheel.check_postponed();
+        }
     }
 }
 
