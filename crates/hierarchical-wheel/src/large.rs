@@ -5,9 +5,8 @@
 //! In a small wheel all timers of a slot move when the hand reaches it. With a million timers that
 //! is a stall of milliseconds. In a large wheel the next slot of each level is *open*: new timers
 //! that belong to it go straight to the level below, which therefore has two blocks of slots: the
-//! *current* block, which the hand is in, and the *next* one. The timers that were in the slot
-//! before it opened are its *older* timers. Each call moves a few of them down, so that none is
-//! left when the hand gets there.
+//! *current* block, which the hand is in, and the *next* one. The *older* timers, which were there
+//! before the slot opened, move down a few a call (`open`). None is left when the hand gets there.
 //!
 //! ```text
 //! level 1       [hand][open][ ][ ] ...
@@ -16,9 +15,6 @@
 //!              current   next block: new timers of the open slot go here
 //! ```
 //!
-//! The order of insertion holds: older timers move from the last to the first, each to the front of
-//! its slot, and all timers that are there already came later.
-//!
 //! # Invariants
 //!
 //! * A timer is in the slot of the lowest level whose current or next block has its deadline, or an
@@ -26,14 +22,18 @@
 //! * Blocks that are past are empty.
 //! * An open slot is occupied if and only if it has older timers.
 
+#[cfg(test)]
+mod check;
+mod open;
+
 use crate::Tick;
 use crate::bitmap::Bitmap;
-use crate::hints::{self, AllHints};
+use crate::hints::AllHints;
 use crate::nodes::OUTSIDE;
 use crate::wheel::{NONE, Next, Wheel, highest_difference};
 use alloc::vec;
 use alloc::vec::Vec;
-use wheelhouse_core::meter::{Meter, Work};
+use wheelhouse_core::meter::Meter;
 
 /// Bits of a digit of a large wheel. With 1,024 slots a level, timers that are due within half an
 /// hour of milliseconds move once in their life; with 256 they move twice, and with 4,096 the
@@ -43,18 +43,6 @@ const BITS: u32 = if cfg!(test) { 3 } else { 10 };
 /// With more timers than this, slots remember some of their timers. With fewer, the third-level
 /// cache is fast enough to follow a list without help.
 const HINTS_FROM: usize = if cfg!(test) { 1 << 8 } else { 1 << 17 };
-
-/// At least this many older timers of a level move in a tick.
-const PACE: u64 = 128;
-
-/// In the last quarter of the time in which a slot is open, its older timers are to have moved.
-const RESERVE: u64 = 4;
-
-/// Timers of a list that are looked at before any of them moves.
-const BATCH: usize = 32;
-
-/// The lists of this many slots of level 0, as a power of two, are read ahead at once.
-const GROUP: u32 = if cfg!(test) { 1 } else { 4 };
 
 /// The slots of a level of a large wheel.
 #[derive(Clone, Copy, Debug)]
@@ -272,294 +260,5 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             return Next { start: self.start_of_slot(next), number: self.number_of(next) };
         }
         NONE
-    }
-
-    /// The tick at which a slot opens: the first of the slot before.
-    fn opening(&self, slot: Slot) -> Tick {
-        self.start_of_slot(Slot { at: slot.at - 1, ..slot })
-    }
-
-    /// When the next occupied slot opens.
-    fn find_opens(&mut self) {
-        let levels = 1..self.levels();
-        let behind_open = levels.map(|level| self.slot_at(level, self.hand)).filter_map(|slot| {
-            let last = self.slot_at(slot.level, Tick::MAX).at;
-            (last - slot.at >= 2).then_some(Slot { at: slot.at + 2, ..slot })
-        });
-        let slots = behind_open.filter_map(|from| self.first_of_level(from));
-        self.large.opens = slots.map(|slot| self.opening(slot)).min().unwrap_or(Tick::MAX);
-    }
-
-    /// A slot that starts at a tick has its first timer.
-    #[inline(always)]
-    pub(crate) fn occupied_large(&mut self, number: u32, start: Tick) {
-        let level = number >> (self.bits + 1);
-        if level > 0 {
-            let opening = self.opening(self.slot_at(level, start));
-            self.large.opens = self.large.opens.min(opening);
-        }
-    }
-
-    /// The tick at which a program that sleeps has to call, so that no slot moves at once.
-    #[inline]
-    pub(crate) fn next_move(&self) -> Tick {
-        if self.large.pending != 0 { self.now.saturating_add(1) } else { self.large.opens }
-    }
-
-    /// The tick at which the wheel has work other than firing: the next one while older timers
-    /// wait, else the first of the next block.
-    #[inline(always)]
-    pub(crate) fn next_work(&self) -> Tick {
-        let last = if self.large.pending != 0 { 0 } else { self.mask };
-        (self.hand | Tick::from(last)).saturating_add(1)
-    }
-
-    /// The sentinel of the earliest timer that is due and not overdue.
-    #[inline]
-    pub(crate) fn first_due_large(&mut self) -> Option<u32> {
-        while self.next.start <= self.now && self.next.number != NONE.number {
-            self.enter(self.next.start);
-            let side = self.next.number >> self.bits;
-            if side <= 1 && self.next.start == self.hand {
-                let first = self.large.levels[0].blocks[side as usize];
-                return Some(first + (self.next.number & self.mask));
-            }
-        }
-        self.enter(self.now);
-        if self.large.pending != 0 && self.now > self.large.moved {
-            self.move_older();
-        }
-        self.set_due();
-        None
-    }
-
-    /// Moves the hand to a tick. No slot that starts before it is occupied.
-    #[inline(always)]
-    fn enter(&mut self, tick: Tick) {
-        let before = core::mem::replace(&mut self.hand, tick);
-        if (before ^ tick) >> self.bits != 0 {
-            self.enter_block(before);
-        }
-        if (before ^ tick) >> GROUP != 0 && self.nodes.places() > HINTS_FROM {
-            self.read_group();
-        }
-    }
-
-    /// Reads the timers of the next slots of level 0, so that they are in the cache when they fire.
-    #[inline(never)]
-    fn read_group(&self) {
-        let next = ((self.hand >> GROUP) + 1) << GROUP;
-        let first = self.large.levels[0].blocks[Self::side_of(next >> self.bits) as usize];
-        if first != OUTSIDE {
-            self.nodes.read_lists::<{ 1 << GROUP }>(first + (next as u32 & self.mask));
-        }
-    }
-
-    /// The hand is in another block of level 0. The remaining timers of the slots that it is in now
-    /// move down, from the highest level on, and the slots behind them open.
-    #[inline(never)]
-    fn enter_block(&mut self, before: Tick) {
-        for level in 1..self.levels() {
-            // An open slot that was passed has no older timers. Its sentinel may be that of a slot
-            // to come, so it is closed before any timer moves.
-            if self.large.levels[level as usize].open_at < self.slot_at(level, self.hand).at {
-                self.close_open(level);
-            }
-        }
-        for level in (0..self.levels()).rev() {
-            let block = self.block_of(level, self.hand);
-            if block != self.block_of(level, before) {
-                let side = Self::side_of(block);
-                self.set_ways(level, self.large.levels[level as usize].blocks[side as usize]);
-            }
-            let slot = self.slot_at(level, self.hand);
-            if level == 0 || slot == self.slot_at(level, before) {
-                continue;
-            }
-            if self.occupied.contains(self.number_of(slot)) {
-                self.move_down(slot, usize::MAX);
-            }
-            if self.large.levels[level as usize].open_at == slot.at {
-                self.close_open(level);
-            }
-            self.open_next(level);
-        }
-        self.find_opens();
-        self.find_next();
-    }
-
-    /// Makes the open slot of a level an empty one. It has no older timers.
-    fn close_open(&mut self, level: u32) {
-        let open = core::mem::replace(&mut self.large.levels[level as usize].open, OUTSIDE);
-        if open != OUTSIDE {
-            debug_assert!(self.nodes.is_empty(self.large.older + level), "they have moved");
-            self.nodes.close_slot(open);
-        }
-    }
-
-    /// Opens the slot behind the one that the hand is in, unless it is open or has no sentinel yet.
-    fn open_next(&mut self, level: u32) {
-        let Some(slot) = self.behind_hand(level) else { return };
-        let number = self.number_of(slot);
-        let state = self.large.levels[level as usize];
-        let first = state.blocks[Self::side_of(slot.at >> self.bits) as usize];
-        if first != OUTSIDE && state.open == OUTSIDE {
-            let (open, pace) = (first + (number & self.mask), self.pace(slot));
-            self.large.levels[level as usize] = Level { open, open_at: slot.at, pace, ..state };
-            self.nodes.set_number(self.large.older + level, number);
-            self.nodes.open(open, self.large.older + level);
-            self.note_pending(slot);
-        }
-    }
-
-    /// The slot behind the one that the hand is in, unless that is the last of all.
-    fn behind_hand(&self, level: u32) -> Option<Slot> {
-        let slot = self.slot_at(level, self.hand);
-        (slot != self.slot_at(level, Tick::MAX)).then_some(Slot { at: slot.at + 1, ..slot })
-    }
-
-    fn note_pending(&mut self, open: Slot) {
-        let is_pending = self.occupied.contains(self.number_of(open));
-        if self.large.pending == 0 {
-            self.large.moved = self.hand.saturating_sub(1);
-        }
-        self.large.pending &= !(1 << open.level);
-        self.large.pending |= u64::from(is_pending) << open.level;
-    }
-
-    /// Moves some older timers of each open slot down.
-    #[inline(never)]
-    fn move_older(&mut self) {
-        let mut pending = self.large.pending;
-        while pending != 0 {
-            let level = pending.trailing_zeros();
-            pending &= pending - 1;
-            let Some(open) = self.behind_hand(level) else { continue };
-            let number = self.number_of(open);
-            if self.occupied.contains(number) {
-                self.move_down(open, self.portion(open));
-            }
-            self.note_pending(open);
-        }
-        self.large.moved = self.now;
-    }
-
-    /// How many older timers of a slot that opens have to move in a tick, so that none is left in
-    /// the reserve. There are about as many as its hints tell, and those that came before slots had
-    /// hints.
-    fn pace(&self, slot: Slot) -> u64 {
-        let hinted = self.large.hints.count(self.number_of(slot)) * hints::EVERY as usize;
-        let timers = self.nodes.len().min(hinted + HINTS_FROM) as u64;
-        let width = 1 << (slot.level * self.bits);
-        timers.div_ceil(width - width / RESERVE).max(PACE)
-    }
-
-    /// How many older timers of a slot are to move in this call. If some are left in the reserve, a
-    /// program has cancelled just those that were remembered: then all timers may be there.
-    fn portion(&self, open: Slot) -> usize {
-        let ticks = self.now - self.large.moved;
-        let left = self.start_of_slot(open) - self.large.moved;
-        let most = if left > (1 << (open.level * self.bits)) / RESERVE {
-            ticks.saturating_mul(self.large.levels[open.level as usize].pace)
-        } else {
-            (u128::from(ticks) * self.nodes.len() as u128).div_ceil(u128::from(left)) as u64
-        };
-        usize::try_from(most).unwrap_or(usize::MAX)
-    }
-
-    /// Moves up to `most` timers of a slot to the level below, the last first, each to the front of
-    /// its slot there.
-    #[inline(never)]
-    fn move_down(&mut self, slot: Slot, mut most: usize) {
-        let number = self.number_of(slot);
-        let mut from = self.sentinel_of(slot);
-        if from == self.large.levels[slot.level as usize].open {
-            from = self.large.older + slot.level;
-        }
-        let below = self.slot_at(slot.level - 1, self.start_of_slot(slot));
-        debug_assert!(below.at as u32 & self.mask == 0, "it is the first of a block");
-        let (first, first_number) = (self.sentinel_of(below), self.number_of(below));
-        let open_below = self.large.levels[below.level as usize].open;
-        let (shift, bits, mask) = (below.level * self.bits, self.bits, self.mask);
-        loop {
-            let last = self.nodes.prev(from);
-            self.large.hints.read_ahead(&self.nodes, number, last, slot.level * bits);
-            let (mut batch, mut count) = ([(0, 0); BATCH], 0);
-            let mut at = last;
-            while at != from && count < BATCH.min(most) {
-                if hints::is_hint(at) {
-                    self.large.hints.pop_back(number, at);
-                }
-                batch[count] = (at, self.nodes.deadline_at(at));
-                count += 1;
-                at = self.nodes.prev(at);
-            }
-            self.nodes.cut_after(from, at);
-            most -= count;
-            for &(at, deadline) in &batch[..count] {
-                if deadline >> shift >> bits != slot.at {
-                    self.relink_postponed(at, deadline);
-                    continue;
-                }
-                self.meter.tally(Work::CascadeMove, 1);
-                let digit = (deadline >> shift) as u32 & mask;
-                let (mut to, number) = (first + digit, first_number + digit);
-                if below.level > 0 && hints::is_hint(at) {
-                    self.large.hints.push_front(number, at);
-                }
-                if to == open_below {
-                    to = self.large.older + below.level;
-                    self.large.pending |= 1 << below.level;
-                }
-                if self.nodes.prepend(to, at) {
-                    self.occupied.insert(number);
-                    if to != self.large.older + below.level {
-                        let slot = Slot { at: below.at + Tick::from(digit), ..below };
-                        self.occupied_large(number, self.start_of_slot(slot));
-                    }
-                }
-            }
-            if at == from {
-                self.vacate(from);
-                return;
-            }
-            if most == 0 {
-                return;
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
-    /// The slots that may have timers: sentinel, first tick, number, last tick.
-    pub(crate) fn slots_large(&self) -> Vec<(u32, Tick, u32, Tick)> {
-        let mut slots = Vec::new();
-        for level in 0..self.levels() {
-            let hand = self.slot_at(level, self.hand);
-            let Level { blocks, open, .. } = self.large.levels[level as usize];
-            let end = self.slot_at(level, Tick::MAX).at;
-            let block = hand.at >> self.bits;
-            let last = (u128::from(block + 2) << self.bits).min(u128::from(end) + 1) as Tick;
-            let last = last.wrapping_sub(1).min(end);
-            // Above level 0, nothing is left of the slot that the hand is in.
-            for at in hand.at + Tick::from(level > 0)..=last {
-                let slot = Slot { level, at };
-                let (number, start) = (self.number_of(slot), self.start_of_slot(slot));
-                let first = blocks[Self::side_of(at >> self.bits) as usize];
-                if first == OUTSIDE {
-                    assert!(!self.occupied.contains(number), "it has no slots");
-                    continue;
-                }
-                let mut sentinel = first + (at as u32 & self.mask);
-                if level > 0 && at == hand.at + 1 {
-                    assert_eq!(sentinel, open);
-                    sentinel = self.large.older + level;
-                }
-                let width = 1 << (level * self.bits);
-                slots.push((sentinel, start, number, start + (width - 1)));
-            }
-        }
-        slots
     }
 }

@@ -114,6 +114,7 @@ mod hints;
 mod large;
 pub mod list;
 mod nodes;
+mod timer;
 mod wheel;
 
 pub use builder::Builder;

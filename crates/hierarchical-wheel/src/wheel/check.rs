@@ -3,6 +3,7 @@
 use super::*;
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
+use wheelhouse_core::Timer;
 
 impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     /// Checks that each timer is in the slot of its deadline, and that exactly the slots with

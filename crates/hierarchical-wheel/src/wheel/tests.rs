@@ -2,6 +2,7 @@ use super::*;
 use crate::{HierarchicalWheel, ListWheel};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use wheelhouse_core::Timer;
 use wheelhouse_core::WheelError;
 
 /// A small generator, so that the unit tests need no crate.

@@ -1,0 +1,41 @@
+//! The slots of a large wheel, for the check of invariants.
+
+use super::{Level, Slot};
+use crate::Tick;
+use crate::nodes::OUTSIDE;
+use crate::wheel::Wheel;
+use alloc::vec::Vec;
+use wheelhouse_core::meter::Meter;
+
+impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
+    /// The slots that may have timers: sentinel, first tick, number, last tick.
+    pub(crate) fn slots_large(&self) -> Vec<(u32, Tick, u32, Tick)> {
+        let mut slots = Vec::new();
+        for level in 0..self.levels() {
+            let hand = self.slot_at(level, self.hand);
+            let Level { blocks, open, .. } = self.large.levels[level as usize];
+            let end = self.slot_at(level, Tick::MAX).at;
+            let block = hand.at >> self.bits;
+            let last = (u128::from(block + 2) << self.bits).min(u128::from(end) + 1) as Tick;
+            let last = last.wrapping_sub(1).min(end);
+            // Above level 0, nothing is left of the slot that the hand is in.
+            for at in hand.at + Tick::from(level > 0)..=last {
+                let slot = Slot { level, at };
+                let (number, start) = (self.number_of(slot), self.start_of_slot(slot));
+                let first = blocks[Self::side_of(at >> self.bits) as usize];
+                if first == OUTSIDE {
+                    assert!(!self.occupied.contains(number), "it has no slots");
+                    continue;
+                }
+                let mut sentinel = first + (at as u32 & self.mask);
+                if level > 0 && at == hand.at + 1 {
+                    assert_eq!(sentinel, open);
+                    sentinel = self.large.older + level;
+                }
+                let width = 1 << (level * self.bits);
+                slots.push((sentinel, start, number, start + (width - 1)));
+            }
+        }
+        slots
+    }
+}

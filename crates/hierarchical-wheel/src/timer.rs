@@ -1,0 +1,108 @@
+//! The wheel as a [`Timer`].
+
+use crate::wheel::Wheel;
+use wheelhouse_core::meter::{Meter, Work};
+use wheelhouse_core::{Expired, Tick, Timer, TimerId};
+
+// What starts, stops and moves timers is always inlined: at a million timers a call waits for
+// memory, and the fewer instructions there are from one call to the next, the more calls wait at
+// the same time. For the same reason a node is written once, when its neighbours are known: the
+// processor has room for some fifty stores that wait for memory.
+/// [`advance`](Timer::advance): O(1) for each timer that fires and O(1) amortised for each call; at
+/// worst as the [costs](crate#cost) say.
+impl<T, M: Meter, const OPENS: bool> Timer<T> for Wheel<T, M, OPENS> {
+    #[inline]
+    fn now(&self) -> Tick {
+        self.now
+    }
+
+    #[inline]
+    fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// O(1), and a move to come for each level between the hand and the deadline. At worst O(n):
+    /// when the array of n timers is full and no [capacity](crate::Builder::capacity) was asked
+    /// for, and once when the wheel becomes large.
+    #[inline(always)]
+    fn insert(&mut self, deadline: Tick, value: T) -> TimerId {
+        let id = match self.nodes.free_place() {
+            Some(id) => id,
+            None => self.new_place(),
+        };
+        self.link(id.index(), deadline, |nodes, links| nodes.put(id, links, deadline, value));
+        id
+    }
+
+    /// O(1); O(log j) if it is one of j that were overdue when they came. If it was the only one of
+    /// the next slot, a word is read for each 4,096 slots.
+    #[inline(always)]
+    fn cancel(&mut self, id: TimerId) -> Option<T> {
+        let (armed, emptied) = self.nodes.remove(id)?;
+        self.unlinked(emptied, armed.deadline, armed.arrival);
+        Some(armed.value)
+    }
+
+    /// As [`cancel`](Timer::cancel) and [`insert`](Timer::insert) together, in the same place.
+    #[inline(always)]
+    fn reschedule(&mut self, id: TimerId, deadline: Tick) -> bool {
+        let Some((from, arrival, emptied)) = self.nodes.detach(id, deadline) else { return false };
+        self.unlinked(emptied, from, arrival);
+        self.link(id.index(), deadline, |nodes, links| nodes.set_links(id.index(), links));
+        true
+    }
+
+    /// O(1): it writes the deadline alone. The timer moves when its former slot is due, and at most
+    /// once for each time that it was inserted or moved there.
+    #[inline(always)]
+    fn postpone(&mut self, id: TimerId, deadline: Tick) -> bool {
+        self.nodes.postpone(id, deadline) || self.reschedule(id, deadline)
+    }
+
+    /// O(1).
+    #[inline]
+    fn deadline(&self, id: TimerId) -> Option<Tick> {
+        self.nodes.get(id).map(|armed| armed.deadline)
+    }
+
+    /// O(1). Exact for timers of level 0. Else the first tick of the slot of the earliest, or in a
+    /// large wheel the tick at which older timers are to move.
+    #[inline]
+    fn next_wakeup(&self) -> Option<Tick> {
+        if self.nodes.len() == 0 {
+            return None;
+        }
+        let next = self.overdue.earliest().unwrap_or(self.next.start);
+        Some(if self.is_large() { next.min(self.next_move()) } else { next })
+    }
+
+    /// O(1) amortised; at worst as [`advance`](Timer::advance).
+    #[inline]
+    fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
+        self.now = self.now.max(now);
+        self.meter.tally(Work::Comparison, 1);
+        if self.now < self.due {
+            // No occupied slot starts at or before `now`: the hand may follow.
+            self.hand = self.now;
+            return None;
+        }
+        self.pop_due()
+    }
+
+    #[inline]
+    fn advance(&mut self, now: Tick, mut on_expiry: impl FnMut(Expired<T>)) -> usize {
+        self.now = self.now.max(now);
+        self.meter.tally(Work::Comparison, 1);
+        if self.now < self.due {
+            self.hand = self.now;
+            return 0;
+        }
+        let mut fired = 0;
+        while let Some(expired) = self.pop_due() {
+            self.meter.tally(Work::Comparison, 1);
+            fired += 1;
+            on_expiry(expired);
+        }
+        fired
+    }
+}
