@@ -48,7 +48,7 @@ impl<T, M: Meter> Builder<T, M> {
         self
     }
 
-    /// What counts the work; nothing does by default.
+    /// The meter that counts the work; by default nothing is counted.
     pub fn meter<N: Meter>(self, meter: N) -> Builder<T, N> {
         let Self { start, capacity, value, .. } = self;
         Builder { start, capacity, meter, value }

@@ -7,7 +7,7 @@ use wheelhouse_core::Tick;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Delay {
     ticks: Tick,
-    /// Whether the deadline is before the tick of the insertion.
+    /// `true` if the deadline is before the tick of the insertion.
     is_overdue: bool,
 }
 

@@ -50,8 +50,8 @@
 //! | [`deadline`](Timer::deadline) | O(1) | O(1) |
 //!
 //! The O(log d) of `next_wakeup` and of an `advance` with nothing due is the way to the first leaf
-//! of the B-tree. It compares nothing, and up to 11 queues are in one leaf. Of several timers with
-//! one delay and one deadline, only the last to fire takes O(log d), the others O(1).
+//! of the B-tree. It compares nothing, and up to 11 queues are in one leaf. If several timers have
+//! the same delay and deadline, the order of the heads changes only with the last of them.
 //!
 //! Memory: 24 bytes and the value for each timer at the peak, and 8 for each free place; 100 to 150
 //! bytes for each queue at the peak. Nothing is freed lazily.

@@ -38,8 +38,8 @@ struct Queue {
     timers: Ends,
 }
 
-/// What queues are ordered by: the first timer of each. No two are equal, because two timers with
-/// the same deadline and tick of insertion have the same delay.
+/// The first timer of a queue, by which queues are ordered. No two are equal, because two timers
+/// with the same deadline and tick of insertion have the same delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Head {
     deadline: Tick,
@@ -83,7 +83,7 @@ impl<T, M: Meter> QueuePerDelay<T, M> {
         }
     }
 
-    /// What counts the work.
+    /// The meter that counts the work.
     pub fn meter(&self) -> &M {
         &self.meter
     }
