@@ -53,7 +53,7 @@
 //! of the B-tree. It compares nothing, and up to 11 queues are in one leaf. If several timers have
 //! the same delay and deadline, the order of the heads changes only with the last of them.
 //!
-//! Memory: 24 bytes and the value for each timer at the peak, and 8 for each free place; 100 to 150
+//! Memory: 24 bytes and the value for each timer at the peak, and 8 for each free place; 110 to 150
 //! bytes for each queue at the peak. Nothing is freed lazily.
 //!
 //! # Source and deviations
@@ -62,9 +62,9 @@
 //!   256, and these queues stay. The first timer of each is in a binary heap, next to all timers
 //!   of other delays. Here each delay has a queue, and no delay is registered.
 //! * Node.js: the timer lists in `lib/internal/timers.js`. A map finds the list of a duration in
-//!   milliseconds, and a binary heap orders the lists. A list whose first timer was cleared keeps
-//!   its old place in the heap until then, so the process may wake up and fire nothing. Here the
-//!   place changes at once, and `next_wakeup` is exact.
+//!   milliseconds, and a binary heap orders the lists. If the first timer of a list is cleared,
+//!   the list keeps its place in the heap until the old deadline, and the process may wake up and
+//!   fire nothing. Here the place changes at once, and `next_wakeup` is exact.
 //! * Envoy: `ScaledRangeTimerManagerImpl` has a queue for each difference of a timer's longest and
 //!   shortest duration, and one timer of the event loop for the first of each queue.
 //!
