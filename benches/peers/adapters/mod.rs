@@ -11,7 +11,6 @@ mod nexus;
 mod ora;
 pub(crate) mod ours;
 mod priority_queue;
-mod queue_per_delay;
 #[cfg(target_feature = "avx2")]
 mod quick_heap;
 mod radix_heap;
@@ -39,6 +38,7 @@ pub(crate) fn all() -> Vec<Box<dyn Contender>> {
         Competitor::<ours::Ours<wheelhouse_binary_heap::Definition<4>>>::boxed(),
         Competitor::<ours::Ours<wheelhouse_binary_heap::Definition<8>>>::boxed(),
         Competitor::<ours::Ours<wheelhouse_binary_heap::LazyDefinition>>::boxed(),
+        Competitor::<ours::Ours<wheelhouse_queue_per_delay::Definition>>::boxed(),
         Competitor::<grommet::Grommet>::boxed(),
         Competitor::<nexus::Nexus<{ nexus::WHOLE }>>::boxed(),
         Competitor::<nexus::Nexus<{ nexus::CAPPED }>>::boxed(),
@@ -54,7 +54,6 @@ pub(crate) fn all() -> Vec<Box<dyn Contender>> {
         Competitor::<skipmap::Skip>::boxed(),
         Competitor::<radix_heap::Queue>::boxed(),
         Competitor::<cleaning_heap::Heap>::boxed(),
-        Competitor::<queue_per_delay::Queues>::boxed(),
     ];
     #[cfg(target_feature = "avx2")]
     all.push(Competitor::<quick_heap::Queue>::boxed());

@@ -39,6 +39,7 @@ macro_rules! for_each_backend {
             wheelhouse_baselines::SortedListFromRearDefinition,
             wheelhouse_baselines::UnorderedListDefinition,
             wheelhouse_baselines::HashedMapDefinition,
+            wheelhouse_queue_per_delay::Definition,
         );
     };
 }

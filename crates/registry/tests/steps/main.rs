@@ -14,6 +14,7 @@ mod calendar;
 mod count;
 mod levels;
 mod ordered;
+mod queues;
 mod wheels;
 
 use count::{Key, Steps, taken};
@@ -222,6 +223,8 @@ held! {
         [Comparison, Link, SlotVisit, CascadeMove];
     calendar_queue: wheelhouse_calendar_queue::Definition, calendar::Calendar::new(),
         [Comparison, Link, SlotVisit, EntryScan, ElementMove];
+    queue_per_delay: wheelhouse_queue_per_delay::Definition, queues::Queues::default(),
+        [Comparison, Link];
     linux_wheel: wheelhouse_linux_wheel::Definition, wheels::Linux::default(),
         [Comparison, Link, SlotVisit];
 }

@@ -70,7 +70,7 @@ fn trace_file(scratch: &Scratch, change: impl FnOnce(&mut Vec<u8>)) -> String {
     path
 }
 
-const BACKENDS: [&str; 18] = [
+const BACKENDS: [&str; 19] = [
     "hierarchical-wheel",
     "list-wheel",
     "round-wheel",
@@ -89,6 +89,7 @@ const BACKENDS: [&str; 18] = [
     "sorted-list-rear",
     "unordered-list",
     "hash-map",
+    "queue-per-delay",
 ];
 
 /// Those that pass all timers in some operation: the traces have too many for them.

@@ -1,0 +1,95 @@
+//! The delay of a timer, and the hash that finds its queue.
+
+use core::hash::{BuildHasherDefault, Hash, Hasher};
+use wheelhouse_core::Tick;
+
+/// The distance from the tick of the insertion to the deadline, which may be before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Delay {
+    ticks: Tick,
+    /// `true` if the deadline is before the tick of the insertion.
+    is_overdue: bool,
+}
+
+impl Delay {
+    #[inline]
+    pub(crate) fn between(inserted: Tick, deadline: Tick) -> Self {
+        Self { ticks: inserted.abs_diff(deadline), is_overdue: deadline < inserted }
+    }
+
+    /// The tick at which a timer of this delay and deadline was inserted.
+    #[inline]
+    pub(crate) fn inserted(self, deadline: Tick) -> Tick {
+        if self.is_overdue { deadline + self.ticks } else { deadline - self.ticks }
+    }
+}
+
+/// Equal delays have equal hashes. An overdue delay has the hash of the same distance ahead, which
+/// is a collision of two at most.
+impl Hash for Delay {
+    #[inline]
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        hasher.write_u64(self.ticks);
+    }
+}
+
+/// Hashes a delay by one multiplication. Both halves of the product are mixed, because the low bits
+/// of round delays, such as 4,096 or 30,000, are all zero.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DelayHasher(u64);
+
+pub(crate) type HashDelay = BuildHasherDefault<DelayHasher>;
+
+/// 2^64 divided by the golden ratio, and odd.
+const FACTOR: u128 = 0x9E37_79B9_7F4A_7C15;
+
+impl Hasher for DelayHasher {
+    #[inline]
+    fn write_u64(&mut self, ticks: u64) {
+        let product = u128::from(ticks) * FACTOR;
+        self.0 = (product >> 64) as u64 ^ product as u64;
+    }
+
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("a delay is hashed as one number");
+    }
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::BTreeSet;
+    use core::hash::BuildHasher;
+
+    #[test]
+    fn a_delay_gives_the_tick_of_the_insertion_back() {
+        let ticks = [0, 1, 7, 1 << 40, Tick::MAX - 1, Tick::MAX];
+        for (inserted, deadline) in ticks.iter().flat_map(|a| ticks.map(|b| (*a, b))) {
+            let delay = Delay::between(inserted, deadline);
+            assert_eq!(delay.inserted(deadline), inserted, "from {inserted} to {deadline}");
+        }
+    }
+
+    #[test]
+    fn the_same_distance_ahead_and_behind_are_two_delays() {
+        assert_ne!(Delay::between(10, 3), Delay::between(3, 10));
+        assert_eq!(Delay::between(10, 3), Delay::between(107, 100));
+        assert_eq!(Delay::between(5, 5), Delay::between(9, 9));
+    }
+
+    /// A table of 2^k buckets uses the low bits of a hash, and a tag of the highest seven.
+    #[test]
+    fn round_delays_have_different_low_bits() {
+        for unit in [1, 10, 1_000, 1 << 12, 60_000, 1 << 32] {
+            let hash = |n: u64| HashDelay::default().hash_one(Delay::between(0, n * unit));
+            let buckets: BTreeSet<u64> = (0..512).map(|n| hash(n) % 1_024).collect();
+            // By chance 403 of 512 have a bucket.
+            assert!(buckets.len() > 350, "multiples of {unit}: {} buckets", buckets.len());
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! The queues, the map that finds them by delay, and the order of their heads.
+
+use crate::builder::Builder;
+use crate::delay::{Delay, HashDelay};
+use alloc::collections::BTreeMap;
+use indexmap::IndexMap;
+use indexmap::map::Entry as Slot;
+use wheelhouse_core::arena::{Arena, Link};
+use wheelhouse_core::linked::Entry;
+use wheelhouse_core::lists::{Ends, LINKS_IN, LINKS_OUT, Lists};
+use wheelhouse_core::meter::{Meter, Metered, NoMeter, Work};
+use wheelhouse_core::{Expired, Tick, Timer, fire_due};
+
+/// A queue of timers for each delay. See the [crate's page](crate) for what it is and what it
+/// costs.
+///
+/// The order of expiries is (deadline, insertion). Handles are safe to keep for ever: see
+/// [`TimerId`](crate::TimerId).
+#[derive(Clone, Debug)]
+pub struct QueuePerDelay<T, M = NoMeter> {
+    /// The link of a timer names its queue.
+    timers: Arena<Entry<T>, Link>,
+    lists: Lists,
+    /// No queue is empty between two calls.
+    queues: Arena<Queue>,
+    by_delay: IndexMap<Delay, u32, HashDelay>,
+    /// The queues in the order of their first timers.
+    heads: BTreeMap<Metered<Head, M>, u32>,
+    now: Tick,
+    meter: M,
+}
+
+/// The timers of one delay in the order of insertion. The clock does not run back, so this is the
+/// order of their deadlines, too.
+#[derive(Clone, Debug)]
+struct Queue {
+    delay: Delay,
+    timers: Ends,
+}
+
+/// The first timer of a queue, by which queues are ordered. No two are equal, because two timers
+/// with the same deadline and tick of insertion have the same delay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Head {
+    deadline: Tick,
+    inserted: Tick,
+}
+
+impl<T> QueuePerDelay<T> {
+    /// No timers, the clock at 0. Allocates nothing.
+    pub fn new() -> Self {
+        Self::with_parts(0, 0, NoMeter)
+    }
+
+    /// Chooses the first tick, the capacity or a meter.
+    pub const fn builder() -> Builder<T> {
+        Builder::new()
+    }
+}
+
+impl<T> Default for QueuePerDelay<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The link of the timers of a queue.
+#[inline]
+fn link_to(queue: u32) -> Link {
+    Link::MIN.saturating_add(queue)
+}
+
+impl<T, M: Meter> QueuePerDelay<T, M> {
+    pub(crate) fn with_parts(start: Tick, capacity: usize, meter: M) -> Self {
+        Self {
+            timers: Arena::with_capacity(capacity),
+            lists: Lists::new(),
+            queues: Arena::new(),
+            by_delay: IndexMap::with_hasher(HashDelay::default()),
+            heads: BTreeMap::new(),
+            now: start,
+            meter,
+        }
+    }
+
+    /// The meter that counts the work.
+    pub fn meter(&self) -> &M {
+        &self.meter
+    }
+
+    /// How many queues there are: the number of distinct delays of the live timers. O(1). If it is
+    /// close to [`len`](Timer::len), another structure is faster.
+    ///
+    /// ```
+    /// use wheelhouse_queue_per_delay::{QueuePerDelay, Timer};
+    ///
+    /// let mut timeouts = QueuePerDelay::new();
+    /// (0..100).for_each(|connection| _ = timeouts.insert(30_000, connection));
+    /// timeouts.insert(5_000, 100);
+    /// assert_eq!((timeouts.queues(), timeouts.len()), (2, 101));
+    /// ```
+    pub fn queues(&self) -> usize {
+        self.queues.len()
+    }
+
+    /// The queue of a delay. A new queue gets its place among the heads by its first deadline.
+    #[inline]
+    fn queue_of(&mut self, deadline: Tick) -> u32 {
+        let delay = Delay::between(self.now, deadline);
+        match self.by_delay.entry(delay) {
+            Slot::Occupied(queue) => *queue.get(),
+            Slot::Vacant(slot) => {
+                let queue = self.queues.insert(Queue { delay, timers: Ends::EMPTY }).index();
+                slot.insert(queue);
+                self.add_head(queue, delay, deadline);
+                queue
+            }
+        }
+    }
+
+    /// Appends the timer at a place to the queue of its delay. Returns its link.
+    #[inline]
+    fn link(&mut self, place: u32, deadline: Tick) -> Link {
+        self.meter.tally(Work::Link, LINKS_IN);
+        let queue = self.queue_of(deadline);
+        let timers = &mut queue_mut(&mut self.queues, queue).timers;
+        let last = timers.last().and_then(|last| self.timers.at(last));
+        debug_assert!(last.is_none_or(|last| last.deadline <= deadline), "a queue is sorted");
+        self.lists.push_back(timers, place);
+        link_to(queue)
+    }
+
+    /// Takes a timer out of the queue that its link names.
+    #[inline]
+    fn unlink(&mut self, place: u32, link: Link, deadline: Tick) {
+        let queue = link.get() - 1;
+        if self.take(queue, place, deadline) {
+            let delay = queue_mut(&mut self.queues, queue).delay;
+            let removed = self.heads.remove(&self.head(delay, deadline));
+            debug_assert_eq!(removed, Some(queue), "each queue is among the heads");
+            self.renew_head(queue);
+        }
+    }
+
+    /// Takes a timer out of a queue. Returns `true` if the queue now begins with another deadline
+    /// or not at all, so that its place among the heads is out of date.
+    ///
+    /// If the next timer has the same deadline, it was inserted at the same tick, and the place
+    /// among the heads stays the same.
+    #[inline]
+    fn take(&mut self, queue: u32, place: u32, deadline: Tick) -> bool {
+        self.meter.tally(Work::Link, LINKS_OUT);
+        let timers = &mut queue_mut(&mut self.queues, queue).timers;
+        let was_first = timers.first() == Some(place);
+        self.lists.remove(timers, place);
+        was_first && self.first_deadline(queue) != Some(deadline)
+    }
+
+    /// The deadline of the first timer of a queue; `None` if the queue is empty.
+    #[inline]
+    fn first_deadline(&self, queue: u32) -> Option<Tick> {
+        let first = self.queues.at(queue)?.timers.first()?;
+        self.timers.at(first).map(|timer| timer.deadline)
+    }
+
+    #[inline]
+    fn head(&self, delay: Delay, deadline: Tick) -> Metered<Head, M> {
+        Metered::new(Head { deadline, inserted: delay.inserted(deadline) }, &self.meter)
+    }
+
+    /// Puts a queue among the heads, which does not contain it.
+    fn add_head(&mut self, queue: u32, delay: Delay, deadline: Tick) {
+        let other = self.heads.insert(self.head(delay, deadline), queue);
+        debug_assert_eq!(other, None, "no two queues have equal heads");
+    }
+
+    /// Puts a queue that was taken out of the heads back by its first timer. Drops it if it is
+    /// empty.
+    fn renew_head(&mut self, queue: u32) {
+        let delay = queue_mut(&mut self.queues, queue).delay;
+        match self.first_deadline(queue) {
+            Some(deadline) => self.add_head(queue, delay, deadline),
+            None => {
+                self.queues.remove_at(queue);
+                self.by_delay.swap_remove(&delay);
+            }
+        }
+        debug_assert_eq!(self.queues.len(), self.heads.len());
+        debug_assert_eq!(self.queues.len(), self.by_delay.len());
+    }
+
+    /// The earliest deadline.
+    #[inline]
+    fn earliest(&self) -> Option<Tick> {
+        self.heads.first_key_value().map(|(head, _)| head.key.deadline)
+    }
+}
+
+/// A queue that has timers, or has just been emptied.
+#[inline]
+fn queue_mut(queues: &mut Arena<Queue>, queue: u32) -> &mut Queue {
+    queues.at_mut(queue).expect("links and heads name queues that exist").1
+}
+
+impl<T, M: Meter> Timer<T> for QueuePerDelay<T, M> {
+    wheelhouse_core::linked_timers! {
+        /// O(1) expected if a live timer has the same delay, else O(log d) for d queues.
+        #[inline]
+        insert;
+        /// O(1). O(log d) if it was the first of its queue and the next has a later deadline.
+        #[inline]
+        cancel;
+        /// As [`cancel`](Timer::cancel) and [`insert`](Timer::insert).
+        #[inline]
+        reschedule;
+    }
+
+    /// O(log d). Exact.
+    #[inline]
+    fn next_wakeup(&self) -> Option<Tick> {
+        self.earliest()
+    }
+
+    /// O(log d) for d queues.
+    #[inline]
+    fn pop_expired(&mut self, now: Tick) -> Option<Expired<T>> {
+        self.now = self.now.max(now);
+        self.meter.tally(Work::Comparison, 1);
+        let (head, queue) = self.heads.first_key_value()?;
+        let (deadline, queue) = (head.key.deadline, *queue);
+        if deadline > self.now {
+            return None;
+        }
+        let place = queue_mut(&mut self.queues, queue).timers.first();
+        let place = place.expect("a queue among the heads has a timer");
+        if self.take(queue, place, deadline) {
+            self.heads.pop_first();
+            self.renew_head(queue);
+        }
+        self.timers.expire(place)
+    }
+
+    /// As [`pop_expired`](Self::pop_expired) for each timer that fires; O(log d) if nothing is due.
+    #[inline]
+    fn advance(&mut self, now: Tick, on_expiry: impl FnMut(Expired<T>)) -> usize {
+        self.now = self.now.max(now);
+        if self.earliest().is_some_and(|earliest| earliest <= self.now) {
+            return fire_due(self, on_expiry);
+        }
+        self.meter.tally(Work::Comparison, 1);
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,3 @@
+//! The contract, on this backend.
+
+wheelhouse_conformance::suite!(wheelhouse_queue_per_delay::Definition);
