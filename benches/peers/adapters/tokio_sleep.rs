@@ -52,7 +52,7 @@ impl Peer for Driver {
     const PACKAGE: Option<&'static str> = Some("tokio");
     const LACKS: &'static [(Ability, &'static str)] = &[(
         Ability::Wake,
-        "the driver tells nobody when its next timer is due, so that hold cannot be played",
+        "the driver does not return when its next timer is due, so hold cannot be played",
     )];
     type Handle = Timer;
 

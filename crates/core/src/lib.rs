@@ -49,10 +49,10 @@
 //!    reaches every deadline with at most one call in vain per level of the structure, and one for
 //!    each hundred timers that move. Empty ticks cost nothing: no structure walks them.
 //! 8. **Memory follows the live timers.** After any number of insertions and cancellations, memory
-//!    stays within a constant factor of what the peak number of live timers needs. What is freed
-//!    lazily is bounded, and each backend states its bound.
+//!    stays within a constant factor of what the peak number of live timers needs. Lazy
+//!    freeing is bounded, and each backend states its bound.
 //! 9. **A panicking callback loses nothing else.** If the callback of `advance` panics, the timer
-//!    it was given is gone; all others stay, in order, and the structure goes on with the next
+//!    it was given is gone; all others stay, in order, and the structure continues with the next
 //!    call.
 //! 10. **The whole range of `u64`.** Any tick is a valid deadline, `u64::MAX` included. Nothing
 //!     overflows, and no loop runs over a distance in ticks.

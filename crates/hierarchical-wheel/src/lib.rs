@@ -49,6 +49,7 @@
 //! |---|---|---|
 //! | [`insert`](Timer::insert) | O(1), and O(m) for the moves to come | O(n): see below |
 //! | [`cancel`](Timer::cancel), [`reschedule`](Timer::reschedule) | O(1) | O(1) |
+//! | [`postpone`](Timer::postpone) | O(1), and O(m) for the moves to come | O(1) |
 //! | [`advance`](Timer::advance), per timer that fires | O(1) | O(1) |
 //! | [`advance`](Timer::advance) by one tick, small wheel | O(1) | O(k): a slot cascades at once |
 //! | [`advance`](Timer::advance) by one tick, large wheel | O(1) | at most 500 moves, or k / 768 if a slot has more timers |

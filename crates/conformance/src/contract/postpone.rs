@@ -37,7 +37,9 @@ pub fn contract_03_postponed_timers_fire_on_time<B: Backend>() {
             let any = live.iter().nth(random.index(live.len().max(1))).map(|(n, it)| (*n, *it));
             match (random.below(16), any) {
                 (0..4, _) | (_, None) => {
-                    let deadline = later(&mut random, now);
+                    // Now and then one that is overdue.
+                    let from = if random.one_in(8) { start } else { now };
+                    let deadline = later(&mut random, from);
                     let id = timer.insert(deadline, calls);
                     live.insert(calls, Live { id, deadline, order: Some(calls) });
                 }
