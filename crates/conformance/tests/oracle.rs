@@ -14,6 +14,8 @@ fn every_promise_has_a_check_for_structures_that_are_late_by_design() {
     let checks = approximate_checks::<OracleDefinition>();
     let mut promises: Vec<_> = checks.iter().filter_map(|check| check.contract).collect();
     promises.sort_unstable();
+    // A promise may have several checks.
+    promises.dedup();
     let expected: Vec<_> =
         (1..=11).filter(|number| *number != 8 || cfg!(feature = "memory")).collect();
     assert_eq!(promises, expected);
@@ -41,6 +43,8 @@ fn every_promise_has_a_check_named_after_it() {
         }
     }
     promises.sort_unstable();
+    // A promise may have several checks.
+    promises.dedup();
     let expected: Vec<_> =
         (1..=11).filter(|number| *number != 8 || cfg!(feature = "memory")).collect();
     assert_eq!(promises, expected);
