@@ -262,10 +262,9 @@ fn five_minutes_of_network_timeouts() {
 }
 
 #[test]
-#[ignore = "three hundred million timers: half a minute in a release build, in which .ci/run plays \
-            it, and far more in a debug build"]
-fn five_minutes_of_a_million_network_timeouts_a_second() {
-    network_timeouts_leave_little_behind(1_000);
+#[ignore = "ninety million timers: ten seconds in a release build, in which .ci/run plays it"]
+fn five_minutes_of_300_000_network_timeouts_a_second() {
+    network_timeouts_leave_little_behind(300);
 }
 
 #[test]
