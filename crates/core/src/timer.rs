@@ -92,9 +92,9 @@ pub trait Timer<T> {
     /// A tick to call [`advance`](Self::advance) at: never after the earliest deadline, `None` if
     /// and only if no timer is live. A wheel may name a tick at which it only moves timers closer:
     /// at most one such call per level on the way to a deadline, and one for each hundred timers
-    /// that move. It may be at or before
-    /// [`now`](Self::now): where a timer is overdue, or where the last call was a
-    /// [`pop_expired`](Self::pop_expired) and another is to follow until it returns `None`.
+    /// that move. It may be at or before [`now`](Self::now): where a timer is overdue, or where the
+    /// last call was a [`pop_expired`](Self::pop_expired) and another is to follow until it returns
+    /// `None`.
     fn next_wakeup(&self) -> Option<Tick>;
 
     /// Moves the clock to `now` and fires the earliest timer that is due, if any. To be called

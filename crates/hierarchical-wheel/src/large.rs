@@ -161,6 +161,12 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         slot.at << (slot.level * self.bits)
     }
 
+    /// How many ticks a slot has.
+    #[inline(always)]
+    fn width_of(&self, slot: Slot) -> Tick {
+        1 << (slot.level * self.bits)
+    }
+
     /// The number of a slot in the map of those that are occupied.
     #[inline(always)]
     fn number_of(&self, slot: Slot) -> u32 {

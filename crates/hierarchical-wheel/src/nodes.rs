@@ -241,9 +241,8 @@ impl<T> Nodes<T> {
         let at = self.node(slot).next;
         let node = self.node_mut(at);
         let next = node.next;
-        match &node.body {
-            Body::Timer(armed) if armed.deadline <= tick => {}
-            _ => return None,
+        if matches!(&node.body, Body::Timer(armed) if armed.deadline > tick) {
+            return None;
         }
         let Body::Timer(armed) = mem::replace(&mut node.body, Body::FREE) else {
             unreachable!("a slot that is due has a timer")

@@ -72,7 +72,7 @@ impl<T, M: Meter, const OPENS: bool> Timer<T> for Wheel<T, M, OPENS> {
         if self.nodes.len() == 0 {
             return None;
         }
-        let next = self.overdue.earliest().unwrap_or(self.next.start);
+        let next = self.earliest();
         Some(if self.is_large() { next.min(self.next_move()) } else { next })
     }
 

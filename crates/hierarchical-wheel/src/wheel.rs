@@ -40,7 +40,7 @@ pub struct Wheel<T, M = NoMeter, const OPENS: bool = true> {
     /// The earliest occupied slot.
     pub(crate) next: Next,
     /// Timers whose deadline was before the hand when they came.
-    pub(crate) overdue: Overdue<M>,
+    overdue: Overdue<M>,
     /// Before this tick there is nothing to do.
     pub(crate) due: Tick,
     pub(crate) meter: M,
@@ -256,9 +256,15 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         self.set_due();
     }
 
+    /// A tick at or before the earliest deadline; the end of time if there is none.
+    #[inline]
+    pub(crate) fn earliest(&self) -> Tick {
+        self.overdue.earliest().unwrap_or(self.next.start)
+    }
+
     #[inline]
     pub(crate) fn set_due(&mut self) {
-        self.due = self.overdue.earliest().unwrap_or(self.next.start);
+        self.due = self.earliest();
         if self.is_large() {
             self.due = self.due.min(self.next_work());
         }

@@ -26,46 +26,9 @@ pub fn contract_03_postponed_timers_fire_on_time<B: Backend>() {
     for (seed, start) in (0..).zip(STARTS) {
         let mut random = Random::new(seed);
         let mut timer = fresh_at::<B, u64>(start);
-        let mut live = BTreeMap::<u64, Live>::new();
-        let mut calls = 0;
-        while calls < 4_000 {
-            calls += 1;
-            let now = timer.now();
-            let later = |random: &mut Random, from: Tick| {
-                from.saturating_add(random.of_any_scale(14)).max(from)
-            };
-            let any = live.iter().nth(random.index(live.len().max(1))).map(|(n, it)| (*n, *it));
-            match (random.below(16), any) {
-                (0..4, _) | (_, None) => {
-                    // Now and then one that is overdue.
-                    let from = if random.one_in(8) { start } else { now };
-                    let deadline = later(&mut random, from);
-                    let id = timer.insert(deadline, calls);
-                    live.insert(calls, Live { id, deadline, order: Some(calls) });
-                }
-                (4, Some((value, it))) => {
-                    assert_eq!(timer.cancel(it.id), Some(value), "contract 1: it is live");
-                    live.remove(&value);
-                }
-                (5, Some((value, it))) => {
-                    let deadline = later(&mut random, now);
-                    assert!(timer.reschedule(it.id, deadline), "contract 1: it is live");
-                    live.insert(value, Live { deadline, order: Some(calls), ..it });
-                }
-                (6..14, Some((value, it))) => {
-                    // Now and then to an earlier deadline.
-                    let from = if random.one_in(8) { now } else { it.deadline };
-                    let deadline = later(&mut random, from);
-                    assert!(timer.postpone(it.id, deadline), "contract 1: it is live");
-                    assert_eq!(timer.deadline(it.id), Some(deadline));
-                    live.insert(value, Live { deadline, order: None, ..it });
-                }
-                _ => {
-                    let far = random.of_any_scale(12);
-                    let to = if random.one_in(3) { now.saturating_add(far) } else { now + 1 };
-                    advance(&mut timer, to, &mut live);
-                }
-            }
+        let mut live = BTreeMap::new();
+        for number in 1..=4_000 {
+            call(&mut timer, number, start, &mut live, &mut random);
             let earliest = live.values().map(|it| it.deadline).min();
             let wakeup = timer.next_wakeup();
             assert!(wakeup <= earliest && wakeup.is_some() == earliest.is_some(), "contract 7");
@@ -74,6 +37,50 @@ pub fn contract_03_postponed_timers_fire_on_time<B: Backend>() {
             advance(&mut timer, wakeup, &mut live);
         }
         assert!(live.is_empty(), "contract 7: no wake-up, no timer");
+    }
+}
+
+/// A call of any kind. The clock began at `start`.
+fn call(
+    timer: &mut impl Timer<u64>,
+    number: u64,
+    start: Tick,
+    live: &mut BTreeMap<u64, Live>,
+    random: &mut Random,
+) {
+    let now = timer.now();
+    let later = |random: &mut Random, from: Tick| from.saturating_add(random.of_any_scale(14));
+    let any = live.iter().nth(random.index(live.len().max(1))).map(|(n, it)| (*n, *it));
+    match (random.below(16), any) {
+        (0..4, _) | (_, None) => {
+            // Now and then one that is overdue.
+            let from = if random.one_in(8) { start } else { now };
+            let deadline = later(random, from);
+            let id = timer.insert(deadline, number);
+            live.insert(number, Live { id, deadline, order: Some(number) });
+        }
+        (4, Some((value, it))) => {
+            assert_eq!(timer.cancel(it.id), Some(value), "contract 1: it is live");
+            live.remove(&value);
+        }
+        (5, Some((value, it))) => {
+            let deadline = later(random, now);
+            assert!(timer.reschedule(it.id, deadline), "contract 1: it is live");
+            live.insert(value, Live { deadline, order: Some(number), ..it });
+        }
+        (6..14, Some((value, it))) => {
+            // Now and then to an earlier deadline.
+            let from = if random.one_in(8) { now } else { it.deadline };
+            let deadline = later(random, from);
+            assert!(timer.postpone(it.id, deadline), "contract 1: it is live");
+            assert_eq!(timer.deadline(it.id), Some(deadline));
+            live.insert(value, Live { deadline, order: None, ..it });
+        }
+        _ => {
+            let far = random.of_any_scale(12);
+            let to = if random.one_in(3) { now.saturating_add(far) } else { now + 1 };
+            advance(timer, to, live);
+        }
     }
 }
 

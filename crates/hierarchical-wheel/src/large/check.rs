@@ -32,8 +32,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
                     assert_eq!(sentinel, open);
                     sentinel = self.large.older + level;
                 }
-                let width = 1 << (level * self.bits);
-                slots.push((sentinel, start, number, start + (width - 1)));
+                slots.push((sentinel, start, number, start + (self.width_of(slot) - 1)));
             }
         }
         slots

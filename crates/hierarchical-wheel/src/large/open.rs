@@ -48,9 +48,14 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     pub(crate) fn occupied_large(&mut self, number: u32, start: Tick) {
         let level = number >> (self.bits + 1);
         if level > 0 {
-            let opening = self.opening(self.slot_at(level, start));
-            self.large.opens = self.large.opens.min(opening);
+            self.note_opening(self.slot_at(level, start));
         }
+    }
+
+    /// A slot above level 0 that is not open has its first timer.
+    #[inline(always)]
+    fn note_opening(&mut self, slot: Slot) {
+        self.large.opens = self.large.opens.min(self.opening(slot));
     }
 
     /// The tick at which a program that sleeps has to call, so that no slot moves at once.
@@ -203,7 +208,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     fn pace(&self, slot: Slot) -> u64 {
         let hinted = self.large.hints.count(self.number_of(slot)) * hints::EVERY as usize;
         let timers = self.nodes.len().min(hinted + HINTS_FROM) as u64;
-        let width = 1 << (slot.level * self.bits);
+        let width = self.width_of(slot);
         timers.div_ceil(width - width / RESERVE).max(PACE)
     }
 
@@ -212,7 +217,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     fn portion(&self, open: Slot) -> usize {
         let ticks = self.now - self.large.moved;
         let left = self.start_of_slot(open) - self.large.moved;
-        let most = if left > (1 << (open.level * self.bits)) / RESERVE {
+        let most = if left > self.width_of(open) / RESERVE {
             ticks.saturating_mul(self.large.levels[open.level as usize].pace)
         } else {
             (u128::from(ticks) * self.nodes.len() as u128).div_ceil(u128::from(left)) as u64
@@ -266,9 +271,8 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
                 }
                 if self.nodes.prepend(to, at) {
                     self.occupied.insert(number);
-                    if to != self.large.older + below.level {
-                        let slot = Slot { at: below.at + Tick::from(digit), ..below };
-                        self.occupied_large(number, self.start_of_slot(slot));
+                    if below.level > 0 && to != self.large.older + below.level {
+                        self.note_opening(Slot { at: below.at + Tick::from(digit), ..below });
                     }
                 }
             }
