@@ -88,9 +88,7 @@ impl Large {
     /// A slot is empty.
     #[inline]
     pub(crate) fn forget(&mut self, number: u32) {
-        if self.is_on() {
-            self.hints.clear(number);
-        }
+        self.hints.clear(number);
     }
 
     #[inline(always)]
@@ -113,6 +111,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     #[inline(never)]
     pub(crate) fn become_large(&mut self) {
         let (small, bits, mask) = (self.ways, self.bits, self.mask);
+        self.nodes.lift_limit();
         self.bits = BITS;
         self.mask = (1 << BITS) - 1;
         let levels = self.levels();
@@ -133,7 +132,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             self.nodes.recycle_slots(way.first, mask + 1);
         }
         self.find_opens();
-        self.find_next();
+        self.find_next::<true>();
     }
 
     /// The number of the block of a level that a tick is in.

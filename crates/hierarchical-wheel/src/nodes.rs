@@ -90,6 +90,8 @@ impl Links {
 #[derive(Clone, Debug)]
 pub(crate) struct Nodes<T> {
     nodes: Vec<Node<T>>,
+    /// No timer comes to this place or a higher one: first that of a small wheel, then [`OUTSIDE`].
+    limit: u32,
     sentinels: usize,
     /// The next handle of each free place. Because the generation is here, an insertion writes its
     /// place without reading it first.
@@ -99,10 +101,15 @@ pub(crate) struct Nodes<T> {
 }
 
 impl<T> Nodes<T> {
-    /// No nodes, and room for this many.
-    pub(crate) fn with_capacity(capacity: usize) -> Self {
-        let nodes = Vec::with_capacity(capacity);
-        Self { nodes, sentinels: 0, free: Stack::with_capacity(capacity), retired: 0 }
+    /// No nodes, room for this many, and at most `limit` places for timers.
+    pub(crate) fn with_capacity(capacity: usize, limit: u32) -> Self {
+        let (nodes, free) = (Vec::with_capacity(capacity), Stack::with_capacity(capacity));
+        Self { nodes, limit, sentinels: 0, free, retired: 0 }
+    }
+
+    /// There may be as many places as a link can name.
+    pub(crate) fn lift_limit(&mut self) {
+        self.limit = OUTSIDE;
     }
 
     /// The number of live timers.
@@ -126,6 +133,7 @@ impl<T> Nodes<T> {
             self.nodes.push(sentinel);
         }
         self.sentinels += count as usize;
+        self.limit = (self.limit + count).min(OUTSIDE);
         first
     }
 
@@ -162,11 +170,17 @@ impl<T> Nodes<T> {
         self.free.pop()
     }
 
+    /// Returns `true` if there can be no new place.
+    #[inline(always)]
+    pub(crate) fn is_at_limit(&self) -> bool {
+        self.nodes.len() as u32 >= self.limit
+    }
+
     /// A handle for a new place.
     #[inline]
     pub(crate) fn new_place(&mut self) -> TimerId {
+        debug_assert!(!self.is_at_limit());
         let at = self.nodes.len() as u32;
-        assert!(at < OUTSIDE, "a wheel holds fewer than 2^32 timers");
         self.nodes.push(Node::sentinel(at, 0));
         TimerId::from_parts(at, NonZeroU32::MIN)
     }
@@ -447,7 +461,7 @@ mod tests {
 
     #[test]
     fn a_place_is_retired_before_its_generations_repeat() {
-        let mut nodes = Nodes::with_capacity(0);
+        let mut nodes = Nodes::with_capacity(0, OUTSIDE);
         let slot = nodes.add_slots(2, 0);
         let insert = |nodes: &mut Nodes<char>| {
             let id = nodes.free_place().unwrap_or_else(|| nodes.new_place());

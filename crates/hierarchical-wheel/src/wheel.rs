@@ -18,7 +18,7 @@ pub(crate) const DEFAULT_SLOTS: usize = 256;
 
 /// A wheel with more timers than this is large: up to here a wheel fits the second-level cache.
 /// (Few in the unit tests, so that they see both kinds.)
-const SMALL: usize = if cfg!(test) { 1 << 6 } else { 1 << 15 };
+const SMALL: u32 = if cfg!(test) { 1 << 6 } else { 1 << 15 };
 
 /// What a [`HierarchicalWheel`](crate::HierarchicalWheel) and a [`ListWheel`](crate::ListWheel)
 /// share. `OPENS` says whether slots open before their turn when the wheel is large.
@@ -72,13 +72,13 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         let mut room = 0;
         if capacity > 0 {
             room = capacity + (levels << bits) as usize;
-            room += if OPENS && capacity > SMALL { Large::sentinels() } else { 0 };
+            room += if OPENS && capacity > SMALL as usize { Large::sentinels() } else { 0 };
         }
         let mut wheel = Self {
             ways: [Way { shift: 0, first: OUTSIDE }; 64],
             bits,
             mask: (1 << bits) - 1,
-            nodes: Nodes::with_capacity(room),
+            nodes: Nodes::with_capacity(room, if OPENS { SMALL } else { OUTSIDE }),
             large: Large::new(),
             occupied: Bitmap::new(levels << bits),
             hand: start,
@@ -214,7 +214,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     #[inline(never)]
     fn unlinked_overdue(&mut self, deadline: Tick, arrival: Link) {
         self.overdue.remove(deadline, arrival, &self.meter);
-        self.set_due();
+        if self.is_large() { self.set_due::<true>() } else { self.set_due::<false>() }
     }
 
     /// A slot that starts at a tick has its first timer.
@@ -235,17 +235,23 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     pub(crate) fn vacate(&mut self, sentinel: u32) {
         let number = self.nodes.number(sentinel);
         self.occupied.remove(number);
-        if OPENS {
+        if self.is_large() {
             self.large.forget(number);
-        }
-        if self.next.number == number {
-            self.find_next();
+            if self.next.number == number {
+                self.find_next::<true>();
+            }
+        } else if self.next.number == number {
+            self.find_next::<false>();
         }
     }
 
+    // The methods with a parameter LARGE are compiled once for each kind of wheel, so that a small
+    // wheel does not ask again and again which kind it is.
+
+    /// Finds the earliest occupied slot.
     #[inline]
-    pub(crate) fn find_next(&mut self) {
-        self.next = if self.is_large() {
+    pub(crate) fn find_next<const LARGE: bool>(&mut self) {
+        self.next = if LARGE {
             self.find_next_large()
         } else {
             match self.occupied.first(&self.meter) {
@@ -253,7 +259,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
                 None => NONE,
             }
         };
-        self.set_due();
+        self.set_due::<LARGE>();
     }
 
     /// A tick at or before the earliest deadline; the end of time if there is none.
@@ -263,9 +269,9 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     }
 
     #[inline]
-    pub(crate) fn set_due(&mut self) {
+    pub(crate) fn set_due<const LARGE: bool>(&mut self) {
         self.due = self.earliest();
-        if self.is_large() {
+        if LARGE {
             self.due = self.due.min(self.next_work());
         }
     }
@@ -302,7 +308,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         self.occupied.remove(number);
         let slot = self.first_of(number >> self.bits) + (number & self.mask);
         self.relink_list(slot);
-        self.find_next();
+        self.find_next::<false>();
     }
 
     /// Moves all timers of a list to the slots of their deadlines, in order.
@@ -353,7 +359,8 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     /// A handle for a new place.
     #[inline]
     pub(crate) fn new_place(&mut self) -> TimerId {
-        if OPENS && self.nodes.places() >= SMALL && !self.large.is_on() {
+        if self.nodes.is_at_limit() {
+            assert!(OPENS && !self.large.is_on(), "a wheel holds fewer than 2^32 timers");
             self.become_large();
         }
         self.nodes.new_place()
@@ -374,8 +381,14 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         if let Some(at) = self.overdue.first() {
             return Some(self.pop_overdue(at));
         }
+        if self.is_large() { self.pop_listed::<true>() } else { self.pop_listed::<false>() }
+    }
+
+    /// The same for a timer that is not overdue.
+    #[inline]
+    fn pop_listed<const LARGE: bool>(&mut self) -> Option<Expired<T>> {
         let (id, armed, is_empty) = loop {
-            let slot = if self.is_large() { self.first_due_large() } else { self.first_due() }?;
+            let slot = if LARGE { self.first_due_large() } else { self.first_due() }?;
             match self.nodes.pop(slot, self.hand) {
                 Some(popped) => break popped,
                 None => self.move_first(slot),
@@ -384,7 +397,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         self.meter.tally(Work::Link, LINKS_OUT);
         if is_empty {
             self.occupied.remove(self.next.number);
-            self.find_next();
+            self.find_next::<LARGE>();
         }
         Some(Expired { id, deadline: armed.deadline, value: armed.value })
     }

@@ -87,7 +87,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         if self.large.pending != 0 && self.now > self.large.moved {
             self.move_older();
         }
-        self.set_due();
+        self.set_due::<true>();
         None
     }
 
@@ -143,7 +143,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             self.open_next(level);
         }
         self.find_opens();
-        self.find_next();
+        self.find_next::<true>();
     }
 
     /// Makes the open slot of a level an empty one. It has no older timers.
