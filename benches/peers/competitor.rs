@@ -8,12 +8,12 @@ use crate::player::{Player, State};
 use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::rc::Rc;
-use std::time::Instant;
 use wheelhouse_core::backend::Info;
 use wheelhouse_harness::contender::{Contender, Played};
-use wheelhouse_harness::latency::Histograms;
+use wheelhouse_harness::latency::Times;
 use wheelhouse_harness::model::{Guest, Memory};
 use wheelhouse_harness::stream::{Solution, Stream};
+use wheelhouse_machine::clock::Taken;
 use wheelhouse_oracle::OracleDefinition;
 use wheelhouse_workload::{Checksum, Phase};
 
@@ -83,13 +83,14 @@ fn right_answers(stream: &Stream) -> Rc<[Checksum]> {
     })
 }
 
-fn time<P: Peer>(player: &mut Player<P>, phase: &Phase, ends: bool) -> std::time::Duration {
-    let start = Instant::now();
-    phase.ops.iter().for_each(|&op| player.apply(op));
-    if ends {
-        player.clean_up();
-    }
-    start.elapsed()
+fn time<P: Peer>(player: &mut Player<P>, phase: &Phase, ends: bool) -> Taken {
+    let play = || {
+        phase.ops.iter().for_each(|&op| player.apply(op));
+        if ends {
+            player.clean_up();
+        }
+    };
+    Taken::by(play).0
 }
 
 impl<P: Peer + 'static> Contender for Competitor<P> {
@@ -121,7 +122,7 @@ impl<P: Peer + 'static> Contender for Competitor<P> {
         Played { times, checksums: checksums.collect() }
     }
 
-    fn time_each(&self, stream: &Stream, solution: &Solution, into: &mut Histograms) -> Checksum {
+    fn time_each(&self, stream: &Stream, solution: &Solution, into: &mut Times) -> Checksum {
         let right = right_answers(stream);
         let record = |player: &mut Player<P>, phase: &Phase, _| {
             into.record_phase(phase, |op| player.apply(op))

@@ -8,8 +8,8 @@
 mod samples;
 
 use crate::contender::{Contender, Played};
-use crate::latency::Histograms;
-use crate::model::{Failure, Run, SCHEMA};
+use crate::latency::{PASSES, Times};
+use crate::model::{Failure, Run, SCHEMA, Sampling};
 use crate::source::Source;
 use crate::stream::{Solution, Stream};
 use crate::{capacity, store, verify};
@@ -100,6 +100,8 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<(Run, Result<()>)> {
         guests: settings.contenders.iter().filter_map(|contender| contender.guest()).collect(),
         throughput: Vec::new(),
         latency: Vec::new(),
+        steps: Vec::new(),
+        sampling: Sampling::default(),
         memory: Vec::new(),
         footprints: Vec::new(),
         census: Vec::new(),
@@ -200,6 +202,11 @@ fn measure_stream(
     say("oracle");
     let mut stream = job.source.load(job.n, settings.seed)?;
     let mut solution = stream.solve();
+    if !job.source.is_scalable() {
+        // A trace gives each timer of hours a new number. A structure holds only the live ones.
+        stream.n = solution.census.most_live;
+        solution.census.n = stream.n;
+    }
     say("verify");
     run.census.push(solution.census.clone());
     let verified = verify_all(settings, &stream, &solution, &mut run.failures);
@@ -207,7 +214,8 @@ fn measure_stream(
         return Ok(());
     }
     let (right, first): (Vec<&dyn Contender>, Vec<Played>) = verified.into_iter().unzip();
-    let once: Duration = first.iter().flat_map(|played| played.times.iter().flatten()).sum();
+    let once = first.iter().flat_map(|it| it.times.iter().flatten()).map(|it| it.elapsed);
+    let once: Duration = once.sum();
     let insertions = stream.insertions();
     let plays = match settings.details {
         true => (TIMERS_PER_SAMPLE / (insertions as u64).max(1)).max(1) as u32,
@@ -219,7 +227,8 @@ fn measure_stream(
     let mut samples = Samples::new(&right, &stream);
     if plays == 1 {
         // The play that was verified is one like any other.
-        first.iter().enumerate().for_each(|(at, played)| samples.add(at, &stream, [played]));
+        let first = first.chunks(1).enumerate();
+        first.for_each(|(at, played)| samples.add(at, 0, &stream, played));
     }
     for round in usize::from(plays == 1)..rounds {
         say(&format!("round {} of {rounds}", round + 1));
@@ -238,10 +247,13 @@ fn measure_stream(
                 let wrong = verify::check(right[at], &stream, &solution, played).err();
                 note(&mut run.failures, wrong);
             }
-            samples.add(at, &stream, &played);
+            samples.add(at, round, &stream, &played);
         }
     }
-    run.throughput.extend(samples.rows.into_iter().filter(|row| !row.ns_per_op.is_empty()));
+    let (rows, sampling) = samples.into_rows();
+    run.throughput.extend(rows);
+    run.sampling.taken += sampling.taken;
+    run.sampling.disturbed += sampling.disturbed;
     if settings.details && matches!(job.source, Source::File(_)) {
         say("memory and wake-ups");
         run.footprints.extend(right.iter().filter_map(|it| it.footprint(&stream, &solution)));
@@ -251,8 +263,7 @@ fn measure_stream(
         progress.within_part(whole, 0.75);
         // Of millions of operations of a kind, four million tell as much.
         stream.cut(&mut solution);
-        let passes = if insertions < ONE_PASS { 2 } else { 1 };
-        time_single_operations(&right, &stream, &solution, passes, run);
+        time_single_operations(&right, &stream, &solution, run);
     }
     Ok(())
 }
@@ -300,37 +311,36 @@ fn has_single_operations(stream: &Stream) -> bool {
     stream.measures().iter().any(|(measure, _)| *measure != Measure::Hold)
 }
 
-/// Two passes over a stream of fewer insertions, so that a stall of the machine in one of them
-/// shows up as what it is; one over a longer stream, in which it is one operation of millions.
-const ONE_PASS: usize = 1_000_000;
-
+/// Plays each operation by itself: in [`PASSES`] for its time, each of which begins with another
+/// contender, and in one for its steps.
 fn time_single_operations(
     contenders: &[&dyn Contender],
     stream: &Stream,
     solution: &Solution,
-    passes: usize,
     run: &mut Run,
 ) {
-    let mut histograms: Vec<Histograms> =
-        contenders.iter().map(|_| Histograms::default()).collect();
-    for _ in 0..passes {
-        for (contender, histograms) in contenders.iter().zip(&mut histograms) {
-            if interrupt::requested() {
-                return;
-            }
-            if contender.time_each(stream, solution, histograms) != solution.checksum() {
-                let failure = Failure {
-                    backend: contender.name().to_owned(),
-                    workload: stream.name.clone(),
-                    n: stream.n,
-                    message: "a wrong checksum while single operations were timed".to_owned(),
-                };
-                note(&mut run.failures, Some(failure));
-            }
+    let mut times: Vec<Times> = contenders.iter().map(|_| Times::default()).collect();
+    for turn in 0..PASSES * contenders.len() {
+        if interrupt::requested() {
+            return;
+        }
+        let at = (turn + turn / contenders.len()) % contenders.len();
+        let contender = contenders[at];
+        if contender.time_each(stream, solution, &mut times[at]) != solution.checksum() {
+            let failure = Failure {
+                backend: contender.name().to_owned(),
+                workload: stream.name.clone(),
+                n: stream.n,
+                message: "a wrong checksum while single operations were timed".to_owned(),
+            };
+            note(&mut run.failures, Some(failure));
         }
     }
-    for (contender, histograms) in contenders.iter().zip(&histograms) {
-        run.latency.extend(histograms.rows(contender.name(), &stream.name, stream.n));
+    for (contender, times) in contenders.iter().zip(&times) {
+        run.latency.extend(times.rows(contender.name(), &stream.name, stream.n));
+        let longest = contender.count_each(stream);
+        let rows = longest.map(|it| it.rows(contender.name(), &stream.name, stream.n));
+        run.steps.extend(rows.into_iter().flatten());
     }
 }
 

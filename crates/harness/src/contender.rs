@@ -4,16 +4,16 @@
 //! "play this whole stream".
 
 use crate::floor::{Floor, NOTHING};
-use crate::latency::Histograms;
+use crate::latency::{Longest, Times, single_operations};
 use crate::memory;
 use crate::model::{FLOOR, Footprint, Guest, Memory};
 use crate::stream::{Solution, Stream};
 use anyhow::Result;
 use std::marker::PhantomData;
-use std::time::{Duration, Instant};
 use wheelhouse_core::Timer;
 use wheelhouse_core::backend::{Backend, Info};
-use wheelhouse_core::meter::NoMeter;
+use wheelhouse_core::meter::{CountingMeter, NoMeter};
+use wheelhouse_machine::clock::Taken;
 use wheelhouse_present::unknown;
 use wheelhouse_registry::Visitor;
 use wheelhouse_workload::{Checksum, Op, Player};
@@ -39,7 +39,13 @@ pub trait Contender {
 
     /// Plays a stream on a new structure and times each operation of the phases that measure
     /// something, as far as it can play them.
-    fn time_each(&self, stream: &Stream, solution: &Solution, into: &mut Histograms) -> Checksum;
+    fn time_each(&self, stream: &Stream, solution: &Solution, into: &mut Times) -> Checksum;
+
+    /// Plays a stream on a new structure and counts the steps of each operation of the phases that
+    /// measure something; `None` if it has no meter.
+    fn count_each(&self, _: &Stream) -> Option<Longest> {
+        None
+    }
 
     /// Measures the memory of n timers; `None` for the floor, whose arrays say nothing, and for
     /// whom that would take too long.
@@ -55,7 +61,7 @@ pub trait Contender {
 #[derive(Debug)]
 pub struct Played {
     /// The time of each phase; `None` if it cannot play that one.
-    pub times: Vec<Option<Duration>>,
+    pub times: Vec<Option<Taken>>,
     /// The checksum after each phase; the right one after a phase that it cannot play.
     pub checksums: Vec<Checksum>,
 }
@@ -64,9 +70,8 @@ pub struct Played {
 fn play_timed(stream: &Stream, mut play: impl FnMut(&[Op], bool) -> Checksum) -> Played {
     let mut played = Played { times: Vec::new(), checksums: Vec::new() };
     for (at, phase) in stream.phases.iter().enumerate() {
-        let start = Instant::now();
-        let checksum = play(&phase.ops, stream.ends_measure(at));
-        played.times.push(Some(start.elapsed()));
+        let (taken, checksum) = Taken::by(|| play(&phase.ops, stream.ends_measure(at)));
+        played.times.push(Some(taken));
         played.checksums.push(checksum);
     }
     played
@@ -110,10 +115,27 @@ impl<B: Backend> Contender for Structure<B> {
         })
     }
 
-    fn time_each(&self, stream: &Stream, _: &Solution, into: &mut Histograms) -> Checksum {
+    fn time_each(&self, stream: &Stream, _: &Solution, into: &mut Times) -> Checksum {
         let mut player = Player::new(B::build::<u64, NoMeter>(), stream.labels);
         into.record(stream, |op| player.apply(op));
         player.checksum()
+    }
+
+    fn count_each(&self, stream: &Stream) -> Option<Longest> {
+        let timer = B::build::<u64, CountingMeter>();
+        B::meter(&timer)?;
+        let (mut player, mut longest) = (Player::new(timer, stream.labels), Longest::default());
+        for phase in &stream.phases {
+            single_operations(phase, |kind, op| {
+                B::meter(player.timer()).into_iter().for_each(CountingMeter::reset);
+                player.apply(op);
+                let steps = B::meter(player.timer()).map(CountingMeter::total);
+                if let Some((kind, steps)) = kind.zip(steps) {
+                    longest.note(kind, steps);
+                }
+            });
+        }
+        Some(longest)
     }
 
     fn memory(&self, n: u32, seed: u64) -> Option<Memory> {
@@ -149,7 +171,7 @@ impl Contender for FloorRow {
         })
     }
 
-    fn time_each(&self, stream: &Stream, solution: &Solution, into: &mut Histograms) -> Checksum {
+    fn time_each(&self, stream: &Stream, solution: &Solution, into: &mut Times) -> Checksum {
         let script = solution.script.as_ref().unwrap_or(&NOTHING);
         let mut floor = Floor::new(script, stream.labels);
         into.record(stream, |op| floor.apply(op));
@@ -183,6 +205,11 @@ pub fn all() -> Vec<Box<dyn Contender>> {
     wheelhouse_registry::visit(&mut collect);
     collect.0.push(Box::new(FloorRow));
     collect.0
+}
+
+/// Returns `true` for a structure of the registry that is too slow with many timers.
+pub fn is_unusual(name: &str) -> bool {
+    !is_usual(name) && wheelhouse_registry::all().iter().any(|info| info.name == name)
 }
 
 /// Whether it is one of the structures that one would take, or the floor.

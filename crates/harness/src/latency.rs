@@ -1,41 +1,55 @@
-//! The time of single operations.
+//! The time and the steps of single operations.
 //!
 //! Each operation is timed on its own with two reads of the clock, which cost tens of nanoseconds
 //! themselves. That cost is measured ([`overhead`](wheelhouse_machine::clock::overhead)), stated in
 //! the results, and not subtracted: the figures are what was seen, and below about twice the
 //! overhead they say little. The tail is what they are for: a slow operation cannot hide in an
 //! average.
+//!
+//! A scheduler takes the processor away for milliseconds, and then one operation looks that slow.
+//! But the stream is the same in each pass, and so is what the structure does. So the time of an
+//! operation is the *least* of several passes: a stall would have to hit it in all of them.
 
-use crate::model::Latency;
+use crate::model::{Latency, Steps};
 use crate::stream::{Stream, single_ticks};
 use hdrhistogram::Histogram;
 use std::time::Instant;
 use wheelhouse_workload::{Measure, Op, Phase};
 
-/// Up to ten minutes in nanoseconds.
-const HIGHEST: u64 = 600_000_000_000;
+/// The kinds of operation.
+pub const KINDS: [&str; 4] = ["insert", "cancel", "tick", "advance"];
 
-/// The distributions of all kinds of operation.
-#[derive(Debug)]
-pub struct Histograms {
-    insert: Times,
-    cancel: Times,
-    tick: Times,
-    advance: Times,
-}
+/// How often a stream is played: two stalls of the machine may meet, three do not.
+pub const PASSES: usize = 3;
 
-impl Default for Histograms {
-    fn default() -> Self {
-        Self {
-            insert: Times::new(),
-            cancel: Times::new(),
-            tick: Times::new(),
-            advance: Times::new(),
+/// Plays a phase one operation at a time. `play` receives its place in [`KINDS`], or `None` if it
+/// is not to be measured.
+pub fn single_operations(phase: &Phase, mut play: impl FnMut(Option<usize>, Op)) {
+    for &op in &phase.ops {
+        match op {
+            _ if phase.measure.is_none() => play(None, op),
+            Op::Insert { .. } => play(Some(0), op),
+            Op::Cancel { .. } => play(Some(1), op),
+            Op::Ticks { .. } => single_ticks(op).for_each(|tick| play(Some(2), tick)),
+            // A jump in which everything fires is one operation; its time is in the other
+            // tables.
+            Op::Advance { .. } | Op::Wake | Op::Pop { .. }
+                if phase.measure != Some(Measure::FireJump) =>
+            {
+                play(Some(3), op);
+            }
+            Op::Advance { .. } | Op::Wake | Op::Pop { .. } | Op::Reschedule { .. } => {
+                play(None, op);
+            }
         }
     }
 }
 
-impl Histograms {
+/// The least time of each operation, by kind, over some passes.
+#[derive(Debug, Default)]
+pub struct Times([Least; 4]);
+
+impl Times {
     /// Plays a stream through `apply`, one operation at a time, and times inserts, cancels and
     /// movements of the clock in the phases that measure something. To be called once for each pass
     /// over the same stream.
@@ -46,98 +60,94 @@ impl Histograms {
 
     /// The same for one phase. [`end_pass`](Self::end_pass) is to follow the last.
     pub fn record_phase(&mut self, phase: &Phase, mut apply: impl FnMut(Op)) {
-        for &op in &phase.ops {
-            match op {
-                _ if phase.measure.is_none() => apply(op),
-                Op::Insert { .. } => self.insert.time(|| apply(op)),
-                Op::Cancel { .. } => self.cancel.time(|| apply(op)),
-                Op::Ticks { .. } => {
-                    single_ticks(op).for_each(|tick| self.tick.time(|| apply(tick)))
-                }
-                // A jump in which everything fires is one operation; its time stands in the other
-                // tables.
-                Op::Advance { .. } | Op::Wake | Op::Pop { .. }
-                    if phase.measure != Some(Measure::FireJump) =>
-                {
-                    self.advance.time(|| apply(op));
-                }
-                Op::Advance { .. } | Op::Wake | Op::Pop { .. } | Op::Reschedule { .. } => apply(op),
-            }
-        }
+        single_operations(phase, |kind, op| match kind {
+            Some(kind) => self.0[kind].time(|| apply(op)),
+            None => apply(op),
+        });
     }
 
     /// All phases were recorded.
     pub fn end_pass(&mut self) {
-        [&mut self.insert, &mut self.cancel, &mut self.tick, &mut self.advance]
-            .into_iter()
-            .for_each(Times::end_pass);
+        self.0.iter_mut().for_each(|it| it.next = 0);
     }
 
     /// The rows of the results.
     pub fn rows(&self, backend: &str, workload: &str, n: u64) -> Vec<Latency> {
-        let kinds = [
-            ("insert", &self.insert),
-            ("cancel", &self.cancel),
-            ("tick", &self.tick),
-            ("advance", &self.advance),
-        ];
-        let timed = kinds.into_iter().filter(|(_, times)| !times.all.is_empty());
-        timed.map(|(operation, times)| times.row(backend, workload, n, operation)).collect()
+        let kinds = KINDS.into_iter().zip(&self.0).filter(|(_, it)| !it.times.is_empty());
+        kinds.map(|(operation, times)| times.row(backend, workload, n, operation)).collect()
     }
 }
 
-/// The times of one kind of operation, over some passes.
-#[derive(Debug)]
-struct Times {
-    all: Histogram<u64>,
-    /// Of the pass under way.
-    longest: u64,
-    /// Of the passes before, the least of the longest.
-    worst: Option<u64>,
+/// The least time of each operation of one kind, ns.
+#[derive(Debug, Default)]
+struct Least {
+    times: Vec<u32>,
+    /// The operation that comes next in this pass.
+    next: usize,
 }
 
-impl Times {
-    fn new() -> Self {
-        // Three significant digits; the bounds are constants that the library accepts.
-        let all = Histogram::new_with_bounds(1, HIGHEST, 3).expect("valid bounds");
-        Self { all, longest: 0, worst: None }
-    }
-
+impl Least {
     #[inline]
     fn time(&mut self, operation: impl FnOnce()) {
         let start = Instant::now();
         operation();
-        let time = (start.elapsed().as_nanos() as u64).max(1);
-        self.all.saturating_record(time);
-        self.longest = self.longest.max(time);
+        self.note(start.elapsed().as_nanos().clamp(1, u32::MAX.into()) as u32);
     }
 
-    fn end_pass(&mut self) {
-        let longest = std::mem::take(&mut self.longest);
-        self.worst = Some(self.worst.map_or(longest, |worst| worst.min(longest)));
+    #[inline]
+    fn note(&mut self, time: u32) {
+        match self.times.get_mut(self.next) {
+            Some(least) => *least = time.min(*least),
+            None => self.times.push(time),
+        }
+        self.next += 1;
     }
 
     fn row(&self, backend: &str, workload: &str, n: u64, operation: &str) -> Latency {
-        let at = |percentile| self.all.value_at_percentile(percentile);
+        // Three significant digits; the bounds are constants that the library accepts.
+        let mut all = Histogram::<u64>::new_with_bounds(1, u32::MAX.into(), 3).expect("valid");
+        self.times.iter().for_each(|ns| all.saturating_record((*ns).into()));
+        let at = |percentile| all.value_at_percentile(percentile);
         Latency {
             backend: backend.to_owned(),
             workload: workload.to_owned(),
             n,
             operation: operation.to_owned(),
-            count: self.all.len(),
+            count: all.len(),
             p50: at(50.0),
             p90: at(90.0),
             p99: at(99.0),
             p999: at(99.9),
             p9999: at(99.99),
-            max: self.all.max(),
-            worst: self.worst.unwrap_or(self.longest),
-            curve: self
-                .all
+            max: all.max(),
+            curve: all
                 .iter_quantiles(4)
                 .map(|step| (100.0 * step.quantile_iterated_to(), step.value_iterated_to()))
                 .collect(),
         }
+    }
+}
+
+/// The longest operation of each kind, in steps.
+#[derive(Debug, Default)]
+pub struct Longest([Option<u64>; 4]);
+
+impl Longest {
+    /// Notes the steps of an operation of a kind.
+    #[inline]
+    pub fn note(&mut self, kind: usize, steps: u64) {
+        self.0[kind] = self.0[kind].max(Some(steps));
+    }
+
+    /// The rows of the results.
+    pub fn rows(&self, backend: &str, workload: &str, n: u64) -> Vec<Steps> {
+        let (backend, workload) = (backend.to_owned(), workload.to_owned());
+        let row = |(operation, longest): (&str, &Option<u64>)| {
+            let (backend, workload) = (backend.clone(), workload.clone());
+            let operation = operation.to_owned();
+            longest.map(|longest| Steps { backend, workload, n, operation, longest })
+        };
+        KINDS.into_iter().zip(&self.0).filter_map(row).collect()
     }
 }
 
@@ -147,9 +157,9 @@ mod tests {
 
     #[test]
     fn the_rows_hold_the_percentiles_of_what_was_recorded() {
-        let mut histograms = Histograms::default();
-        (1..=10_000).for_each(|ns| histograms.insert.all.saturating_record(ns));
-        let rows = histograms.rows("x", "uniform", 10);
+        let mut times = Times::default();
+        (1..=10_000).for_each(|ns| times.0[0].note(ns));
+        let rows = times.rows("x", "uniform", 10);
         assert_eq!(rows.len(), 1, "only what was timed gets a row");
         let row = &rows[0];
         assert_eq!((row.operation.as_str(), row.count), ("insert", 10_000));
@@ -161,13 +171,29 @@ mod tests {
         assert!(row.curve.windows(2).all(|pair| pair[0].0 <= pair[1].0 && pair[0].1 <= pair[1].1));
     }
 
+    /// The machine stalls in each pass, at another operation; the structure at the last, always.
     #[test]
-    fn a_stall_in_one_pass_is_not_the_worst() {
-        let mut times = Times::new();
-        for longest in [900, 70, 80] {
-            times.longest = longest;
+    fn a_stall_of_the_machine_is_not_in_the_times_and_one_of_the_structure_is() {
+        let mut times = Times::default();
+        for pass in 0..PASSES {
+            (0..1_000).for_each(|at| times.0[2].note(if at == pass { 4_000_000 } else { 50 }));
+            times.0[2].note(9_000);
             times.end_pass();
         }
-        assert_eq!(times.row("x", "uniform", 1, "tick").worst, 70);
+        let row = times.rows("x", "uniform", 1).remove(0);
+        assert_eq!((row.count, row.p999), (1_001, 50));
+        assert!(row.max.abs_diff(9_000) < 20, "{}", row.max);
+    }
+
+    #[test]
+    fn the_longest_operation_of_each_kind_is_kept() {
+        let mut longest = Longest::default();
+        [(0, 3), (0, 9), (0, 4), (2, 0)].into_iter().for_each(|(kind, steps)| {
+            longest.note(kind, steps);
+        });
+        let rows = longest.rows("x", "uniform", 7);
+        let of = |row: &Steps| (row.operation.clone(), row.longest);
+        let expected = [("insert".to_owned(), 9), ("tick".to_owned(), 0)];
+        assert_eq!(rows.iter().map(of).collect::<Vec<_>>(), expected);
     }
 }

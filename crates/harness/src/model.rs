@@ -32,11 +32,18 @@ pub struct Run {
     pub throughput: Vec<Throughput>,
     /// Time of single operations.
     pub latency: Vec<Latency>,
+    /// Steps of the longest operations.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<Steps>,
     /// Bytes per timer.
     pub memory: Vec<Memory>,
     /// What traces of somebody's own cost besides time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub footprints: Vec<Footprint>,
+    /// How many samples were taken, and how many of these were left out because other processes
+    /// had the processor meanwhile.
+    #[serde(default)]
+    pub sampling: Sampling,
     /// Rows that could not be measured because the backend's answers were wrong.
     pub failures: Vec<Failure>,
     /// Whether the run was ended before it was complete, or is still under way.
@@ -73,6 +80,15 @@ impl Run {
     }
 }
 
+/// How many samples there were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sampling {
+    /// All that were taken.
+    pub taken: u64,
+    /// Those during which the thread waited for the processor.
+    pub disturbed: u64,
+}
+
 /// Somebody else's timer facility.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Guest {
@@ -91,16 +107,27 @@ pub struct Throughput {
     pub backend: String,
     /// Name of the workload or trace.
     pub workload: String,
-    /// Timers; for a trace, how many different ones are in it.
+    /// Timers; for a trace, the most that are live at a time.
     pub n: u64,
     /// Name of the measure: `insert-cold`, `insert-warm`, `cancel`, `reschedule`, `fire-jump`,
     /// `fire-ticks`, `steady`, `hold`, `mix`.
     pub measure: String,
     /// Operations per sample.
     pub operations: u64,
-    /// Nanoseconds per operation, in order of repetition. Repetition k of all backends ran in the
-    /// same round.
+    /// Nanoseconds per operation, in order of repetition.
     pub ns_per_op: Vec<f64>,
+    /// The round of each sample, from 0 on: those of one round were taken one after the other, so
+    /// that a ratio compares these. Empty in older runs, where sample k is of round k.
+    #[serde(default)]
+    pub rounds: Vec<u32>,
+}
+
+impl Throughput {
+    /// Each sample with its round.
+    pub fn by_round(&self) -> impl Iterator<Item = (u32, f64)> {
+        let round = |at: usize| self.rounds.get(at).copied().unwrap_or(at as u32);
+        self.ns_per_op.iter().enumerate().map(move |(at, ns)| (round(at), *ns))
+    }
 }
 
 /// What was found in a stream when the oracle played it. Preparation is left out but for the live
@@ -142,7 +169,9 @@ impl fmt::Display for Census {
     }
 }
 
-/// The distribution of the time of single operations.
+/// The distribution of the time of single operations. The stream is played several times, and the
+/// time of an operation is its least: a stall of the machine is in one pass, one of the structure
+/// in all, since each pass does the same operations.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Latency {
     /// Name of the backend, or [`FLOOR`].
@@ -168,12 +197,36 @@ pub struct Latency {
     pub p9999: u64,
     /// The longest, ns.
     pub max: u64,
-    /// The longest of each pass, the shortest of these, ns: what the structure is to blame for. A
-    /// stall of the machine is long in one pass; one of the structure is long in all, since each
-    /// pass does the same operations.
-    pub worst: u64,
     /// The curve to plot: (percentile, ns), rising in both, from 0 to 100.
     pub curve: Vec<(f64, u64)>,
+}
+
+/// With fewer operations beyond it, a percentile decides nothing.
+const BEYOND: u64 = 30;
+
+impl Latency {
+    /// The 99.9th percentile for 1,000, the 99.99th for 10,000; `None` if fewer than thirty
+    /// operations are beyond it.
+    pub fn one_in(&self, many: u64) -> Option<u64> {
+        let value = if many >= 10_000 { self.p9999 } else { self.p999 };
+        (self.count >= BEYOND * many).then_some(value)
+    }
+}
+
+/// The longest operations of a kind, in steps of the structure: nodes visited, links written,
+/// timers moved, as its meter counts them. No machine has a part in that.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Steps {
+    /// Name of the backend.
+    pub backend: String,
+    /// Name of the workload or trace.
+    pub workload: String,
+    /// Timers.
+    pub n: u64,
+    /// As in [`Latency`].
+    pub operation: String,
+    /// Steps of the longest.
+    pub longest: u64,
 }
 
 /// Bytes that a structure holds, divided by the live timers; the payload of eight bytes is

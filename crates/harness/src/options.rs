@@ -13,19 +13,21 @@ use crate::summary;
 use anyhow::{Result, bail, ensure};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
+use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use wheelhouse_present::console::{print, say};
-use wheelhouse_present::table::{Format, WIDTH, wrap};
+use wheelhouse_present::console::{print, say, width};
+use wheelhouse_present::files;
+use wheelhouse_present::table::{Format, wrap};
 use wheelhouse_present::unknown;
 use wheelhouse_workload::Mix;
 
 /// The variable of the environment by which a build without optimisation is told to measure.
 const DEBUG_BUILD: &str = "WHEELHOUSE_DEBUG_BUILD";
 
-/// What is compared, on what, and what becomes of it.
-#[derive(Debug, Default, Args)]
+/// The structures, the streams, and the place and form of the results.
+#[derive(Clone, Debug, Default, Args)]
 pub struct Options {
     /// Only the structures with this in their names; if there are none, only the workload, trace or
     /// column of the table of this name.
@@ -34,7 +36,8 @@ pub struct Options {
     /// How many timers, as in 200000 or 1e6 [default: several sizes].
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = timers)]
     pub n: Vec<u32>,
-    /// Your own shares of operations, as in start:45,stop:40,move:10,fire:5.
+    /// Your own shares of operations, as in start:45,stop:40,move:10,fire:5; delay:30000 or
+    /// delay:1-60000 among them says how many ticks ahead deadlines are.
     #[arg(long, value_name = "SHARES")]
     pub mix: Option<Mix>,
     /// Your own recorded timers: a trace file.
@@ -55,7 +58,7 @@ pub struct Options {
     #[arg(long)]
     pub quick: bool,
     /// How long the timed rounds may take, in seconds; what is not timed takes about as long again.
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(..=86_400))]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub time: Option<u64>,
     /// Seed of the workloads.
     #[arg(long, default_value_t = 1)]
@@ -76,7 +79,7 @@ pub struct Options {
 pub struct BenchOptions {
     /// What is asked.
     #[command(flatten)]
-    pub asked: Options,
+    asked: Options,
     /// Run everything once, measure nothing.
     #[arg(long)]
     test: bool,
@@ -86,6 +89,14 @@ pub struct BenchOptions {
 }
 
 impl BenchOptions {
+    /// The options, with relative paths resolved from the user's working directory.
+    pub fn asked(&self) -> Options {
+        let here = |path: &PathBuf| files::where_cargo_was_called().join(path);
+        let Options { trace, out, .. } = &self.asked;
+        let (trace, out) = (trace.iter().map(here).collect(), out.as_ref().map(here));
+        Options { trace, out, ..self.asked.clone() }
+    }
+
     /// Whether it is only to be seen that everything runs; without cargo bench's `--bench`, this is
     /// `cargo test --benches`.
     pub fn is_test(&self) -> bool {
@@ -232,7 +243,8 @@ fn chosen(options: &Options, roster: Roster, test: bool) -> Result<(Contenders, 
     Ok((usually(all), sources))
 }
 
-/// Prints what was found. For programs that is one table and nothing else.
+/// Prints what was found: for people tables and, last, the answer; for programs one table, in JSON
+/// with the answer.
 fn show(options: &Options, run: &Run) -> Result<()> {
     for failure in &run.failures {
         say(format_args!("WRONG: {failure}"));
@@ -243,6 +255,10 @@ fn show(options: &Options, run: &Run) -> Result<()> {
     let several = options.n.len() > 1;
     if options.format != Format::Table {
         let table = if several { summary::by_size(run) } else { summary::at_a_glance(run, None) };
+        if options.format == Format::Json {
+            let both = json!({ "answer": picks::answer(run), "rows": table.json() });
+            return print(serde_json::to_string_pretty(&both)?);
+        }
         return print(table.render(options.format)?);
     }
     let all = || summary::sizes(run).into_iter().map(Some).collect();
@@ -254,10 +270,17 @@ fn show(options: &Options, run: &Run) -> Result<()> {
     print(answer(run))
 }
 
-/// What a run has to say to whoever asks what to take: what the streams of somebody's own were made
-/// of, and a line for each use.
+/// The operations that the user's streams were made of, and under a heading the answer.
 pub fn answer(run: &Run) -> String {
     let own = run.census.iter().filter(|census| !Source::is_known(&census.workload));
-    let lines = own.map(Census::to_string).chain(picks::answer(run));
-    lines.map(|line| wrap(&line, WIDTH) + "\n").collect()
+    let answer = picks::answer(run);
+    let heading = (!answer.is_empty()).then(|| "\nWhat to take".to_owned());
+    let lines = own.map(Census::to_string).chain(heading).chain(answer);
+    lines.map(|line| format!("{}\n", wrapped(&line))).collect()
+}
+
+/// Wrapped at words, with the line break that it begins with.
+fn wrapped(line: &str) -> String {
+    let text = line.trim_start_matches('\n');
+    format!("{}{}", &line[..line.len() - text.len()], wrap(text, width()))
 }

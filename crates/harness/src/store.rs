@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use flate2::read::GzDecoder;
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 use wheelhouse_present::files::write_whole;
 
 use crate::model::{Run, SCHEMA};
@@ -137,6 +138,19 @@ pub fn load(path: &Path) -> Result<Run> {
     }
 }
 
+/// The SHA-256 of the `run.json` in a folder, as it is before it is packed; `None` if there is
+/// none.
+///
+/// # Errors
+///
+/// If it cannot be read.
+pub fn digest(dir: &Path) -> Result<Option<String>> {
+    let Some(file) = run_file(dir) else { return Ok(None) };
+    let text = read(&file).with_context(|| format!("cannot read {}", file.display()))?;
+    let bytes = Sha256::digest(text.as_bytes());
+    Ok(Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+}
+
 /// The text of a file, unpacked if it is packed.
 fn read(file: &Path) -> std::io::Result<String> {
     if file.extension().is_some_and(|extension| extension == "gz") {
@@ -234,13 +248,11 @@ fn latency_csv(run: &Run) -> Result<Vec<u8>> {
         "p999_ns",
         "p9999_ns",
         "max_ns",
-        "worst_ns",
     ];
     let rows = run.latency.iter().map(|row| {
         let names =
             [row.backend.clone(), row.workload.clone(), row.n.to_string(), row.operation.clone()];
-        let figures =
-            [row.count, row.p50, row.p90, row.p99, row.p999, row.p9999, row.max, row.worst];
+        let figures = [row.count, row.p50, row.p90, row.p99, row.p999, row.p9999, row.max];
         names.into_iter().chain(figures.iter().map(u64::to_string)).collect()
     });
     csv_of(&head, rows)

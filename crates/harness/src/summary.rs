@@ -6,7 +6,7 @@ mod columns;
 use serde_json::json;
 
 use self::columns::{Kind, Source, sources};
-use crate::model::{FLOOR, Run};
+use crate::model::{FLOOR, Run, Sampling};
 use wheelhouse_present::stats;
 use wheelhouse_present::table::{Cell, Column, Mark, Table};
 use wheelhouse_present::units;
@@ -270,6 +270,7 @@ fn notes(run: &Run, n: u64, sources: &[Source]) -> Vec<String> {
         );
     }
     notes.extend(guest_notes(run));
+    notes.extend(disturbance_note(run));
     if !run.failures.is_empty() {
         let count = run.failures.len();
         notes.push(format!(
@@ -344,6 +345,21 @@ fn spread_note(run: &Run, n: u64, sources: &[Source]) -> Option<String> {
         "{about}. Spread (median absolute deviation over median): typically {typical:.1} %, at \
          most {worst:.1} %; ratios closer than that are ties."
     ))
+}
+
+/// In more of the samples than this the machine was busy.
+const BUSY: f64 = 0.02;
+
+/// How often other processes had the processor.
+fn disturbance_note(run: &Run) -> Option<String> {
+    let Sampling { taken, disturbed } = run.sampling;
+    (disturbed as f64 > BUSY * taken as f64).then(|| {
+        format!(
+            "The machine was busy: in {disturbed} of {taken} samples other programs had the \
+             processor, and these were left out where others remained. Stop what runs beside, and \
+             measure again."
+        )
+    })
 }
 
 fn nothing(run: &Run) -> Table {

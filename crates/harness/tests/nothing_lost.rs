@@ -5,7 +5,7 @@ use std::time::Duration;
 use wheelhouse_core::backend::Info;
 use wheelhouse_harness::bench::{self, Settings};
 use wheelhouse_harness::contender::{self, Contender, Played};
-use wheelhouse_harness::latency::Histograms;
+use wheelhouse_harness::latency::Times;
 use wheelhouse_harness::model::Memory;
 use wheelhouse_harness::source::Source;
 use wheelhouse_harness::stream::{Solution, Stream};
@@ -35,7 +35,7 @@ impl Contender for Wrecker {
         self.structure.play(stream, solution)
     }
 
-    fn time_each(&self, stream: &Stream, solution: &Solution, into: &mut Histograms) -> Checksum {
+    fn time_each(&self, stream: &Stream, solution: &Solution, into: &mut Times) -> Checksum {
         self.structure.time_each(stream, solution, into)
     }
 

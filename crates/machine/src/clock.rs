@@ -1,7 +1,50 @@
-//! What reading the clock costs.
+//! The time of a piece of work, and what reading the clock costs.
 
 use hdrhistogram::Histogram;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// A piece of work at least this long is judged by the time in which its thread had a processor.
+/// To ask for that is a system call, which would count in shorter ones.
+const LONG: Duration = Duration::from_millis(1);
+
+/// The time of a piece of work of one thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// From its start to its end.
+    pub elapsed: Duration,
+    /// How long the thread had a processor meanwhile; the whole time where no system tells.
+    pub running: Duration,
+}
+
+impl Taken {
+    /// Does some work.
+    pub fn by<R>(work: impl FnOnce() -> R) -> (Self, R) {
+        // The inner pair of reads is around the work alone.
+        let ran = running();
+        let start = Instant::now();
+        let result = work();
+        let elapsed = start.elapsed();
+        let running = running().zip(ran).map_or(elapsed, |(after, before)| after - before);
+        (Self { elapsed, running: running.min(elapsed) }, result)
+    }
+
+    /// The time of the work, without that of other processes if the work is long enough to know it.
+    pub fn time(&self) -> Duration {
+        if self.elapsed >= LONG { self.running } else { self.elapsed }
+    }
+}
+
+/// How long this thread had a processor until now; `None` where no system tells.
+#[cfg(unix)]
+fn running() -> Option<Duration> {
+    use rustix::time::{ClockId, clock_gettime};
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).ok()
+}
+
+#[cfg(not(unix))]
+fn running() -> Option<Duration> {
+    None
+}
 
 /// Up to ten minutes in nanoseconds.
 const HIGHEST: u64 = 600_000_000_000;
@@ -17,4 +60,27 @@ pub fn overhead() -> f64 {
         times.saturating_record(time);
     }
     times.value_at_percentile(50.0) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_waits_does_not_run() {
+        let (taken, answer) = Taken::by(|| {
+            std::thread::sleep(Duration::from_millis(20));
+            7
+        });
+        assert_eq!(answer, 7);
+        assert!(taken.elapsed >= Duration::from_millis(20));
+        assert!(!cfg!(unix) || taken.time() < Duration::from_millis(10), "{taken:?}");
+    }
+
+    #[test]
+    fn a_short_piece_of_work_is_judged_by_the_time_that_passed() {
+        let [elapsed, running] = [500, 300].map(Duration::from_micros);
+        assert_eq!(Taken { elapsed, running }.time(), elapsed);
+        assert_eq!(Taken { elapsed: elapsed * 2, running }.time(), running);
+    }
 }

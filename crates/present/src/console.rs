@@ -9,6 +9,9 @@ use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
+/// As wide as a line is that people read.
+pub const WIDTH: usize = 100;
+
 /// Prints a line, or a text that ends with one, to standard output.
 ///
 /// # Errors
@@ -40,6 +43,12 @@ fn with_colours(text: &str) -> String {
     SIGNS.iter().fold(text.to_owned(), |text, (sign, code)| {
         text.replace(*sign, &format!("\x1b[{code}m{sign}\x1b[0m"))
     })
+}
+
+/// How wide a line of text may be: as wide as the terminal, and at most [`WIDTH`].
+pub fn width() -> usize {
+    let terminal = ::console::Term::stdout().size_checked();
+    terminal.map_or(WIDTH, |(_, columns)| usize::from(columns).clamp(40, WIDTH))
 }
 
 /// Says something to the person at the terminal.

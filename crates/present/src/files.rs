@@ -28,6 +28,16 @@ pub fn write_whole(path: &Path, contents: &[u8]) -> Result<()> {
     })
 }
 
+/// The working directory of the user, for a bench: cargo runs a bench in the folder of its package.
+/// It is the working directory of cargo itself, or that of the shell.
+pub fn where_cargo_was_called() -> PathBuf {
+    #[cfg(target_os = "linux")]
+    if let Ok(here) = fs::read_link(format!("/proc/{}/cwd", std::os::unix::process::parent_id())) {
+        return here;
+    }
+    std::env::var_os("PWD").map(PathBuf::from).unwrap_or_default()
+}
+
 /// Makes the folder that the caller named, or takes it if it is there and empty.
 ///
 /// # Errors

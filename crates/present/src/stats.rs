@@ -105,6 +105,45 @@ pub fn ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<Ratio> {
     Some(Ratio { ratio: median(a)? / median(b)?, low: at(0.025), high: at(0.975) })
 }
 
+/// The ratio of the first to the second sample of pairs that were taken side by side: what slows
+/// one pair slows both of its samples. The median of the ratios, and the two of them between which
+/// the true median lies 95 times in 100 (the interval of the sign test). Of five pairs or fewer
+/// that is the whole range, which holds it less often.
+///
+/// `None` with fewer than [`FEWEST`] pairs, or if a sample is not a positive number.
+///
+/// ```
+/// use wheelhouse_present::stats::paired_ratio;
+/// // The second round was slow for both.
+/// let ratio = paired_ratio(&[(20.0, 10.0), (63.0, 30.0), (19.0, 10.0)]).unwrap();
+/// assert_eq!((ratio.low, ratio.ratio, ratio.high), (1.9, 2.0, 2.1));
+/// ```
+pub fn paired_ratio(pairs: &[(f64, f64)]) -> Option<Ratio> {
+    let is_usable = |it: &f64| it.is_finite() && *it > 0.0;
+    if pairs.len() < FEWEST || !pairs.iter().all(|(a, b)| is_usable(a) && is_usable(b)) {
+        return None;
+    }
+    let mut ratios: Vec<f64> = pairs.iter().map(|(a, b)| a / b).collect();
+    let ratio = median_in_place(&mut ratios)?;
+    let skipped = outside_of_interval(ratios.len());
+    Some(Ratio { ratio, low: ratios[skipped], high: ratios[ratios.len() - 1 - skipped] })
+}
+
+/// How many of `count` sorted samples may be left out at either end, so that those between hold the
+/// true median 95 times in 100. Each sample is below it with a chance of one half.
+fn outside_of_interval(count: usize) -> usize {
+    // The chance that at most k samples are below, and the term of k + 1.
+    let mut term = 0.5_f64.powi(count as i32);
+    let mut chance = term;
+    let mut k = 0;
+    while 2.0 * (chance + term * (count - k) as f64 / (k + 1) as f64) <= 0.05 {
+        term *= (count - k) as f64 / (k + 1) as f64;
+        chance += term;
+        k += 1;
+    }
+    k
+}
+
 fn resampled_median(samples: &[f64], drawn: &mut Vec<f64>, rng: &mut Pcg64Mcg) -> Option<f64> {
     drawn.clear();
     drawn.extend((0..samples.len()).map(|_| samples[rng.random_range(0..samples.len())]));
@@ -164,6 +203,32 @@ mod tests {
         assert!(ratio.low <= ratio.ratio && ratio.ratio <= ratio.high, "{ratio:?}");
         assert!(ratio.low > 1.5 && ratio.high < 2.5, "{ratio:?}");
         assert!((ratio.ratio - 20.5 / 10.1).abs() < 1e-12);
+    }
+
+    /// Tables of the sign test: with 6, 9, 12 and 15 samples none, one, two and three are left out.
+    #[test]
+    fn the_interval_of_pairs_is_that_of_the_sign_test() {
+        for (count, outside) in [(3, 0), (5, 0), (6, 0), (8, 0), (9, 1), (12, 2), (15, 3)] {
+            assert_eq!(outside_of_interval(count), outside, "{count} samples");
+        }
+    }
+
+    #[test]
+    fn a_stall_in_one_of_nine_rounds_moves_no_end_of_the_interval() {
+        let steady = |stall: f64| {
+            let rounds = (0..9).map(|k| (if k == 4 { stall } else { 20.0 }, 10.0));
+            paired_ratio(&rounds.collect::<Vec<_>>()).unwrap()
+        };
+        assert_eq!(steady(4_000_000.0), steady(20.0));
+    }
+
+    #[test]
+    fn a_drift_that_both_share_leaves_the_ratio_alone() {
+        let rounds: Vec<_> = (1..=5).map(|k| (11.0 * f64::from(k), 10.0 * f64::from(k))).collect();
+        let ratio = paired_ratio(&rounds).unwrap();
+        assert!((ratio.low - 1.1).abs() < 1e-9 && (ratio.high - 1.1).abs() < 1e-9, "{ratio:?}");
+        assert_eq!(paired_ratio(&rounds[..2]), None);
+        assert_eq!(paired_ratio(&[(1.0, 1.0), (1.0, 0.0), (1.0, 1.0)]), None);
     }
 
     /// Seven samples a side, from one skewed distribution: the interval must not exclude 1 much

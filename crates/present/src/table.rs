@@ -8,6 +8,8 @@ use anyhow::{Context, Result};
 use clap::ValueEnum;
 use serde_json::{Map, Value};
 
+use crate::console::width;
+
 /// In which form a command prints its data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -202,7 +204,7 @@ impl Table {
         }
         let mut out = format!("{}\n{drawn}\n", self.title);
         for note in &self.notes {
-            out += &format!("{}\n", wrap(note, WIDTH));
+            out += &format!("{}\n", wrap(note, width()));
         }
         out
     }
@@ -334,9 +336,6 @@ fn markdown_cell(cell: &Cell) -> String {
         _ => text,
     }
 }
-
-/// As wide as a line is that people read.
-pub const WIDTH: usize = 100;
 
 /// A text broken between words into lines of at most so many characters, unless a word is longer.
 pub fn wrap(text: &str, width: usize) -> String {

@@ -16,6 +16,39 @@ const fn hold(increment: Delay) -> Pattern {
     Pattern::Hold { increment, laps: HOLD_LAPS }
 }
 
+/// Eight delays with a share of 99 %, and 32 others.
+const FEW_DELAYS: &[(u32, Delay)] = &{
+    const USUAL: [(u32, u64); 8] = [
+        (300, 30_000),
+        (200, 60_000),
+        (150, 5_000),
+        (120, 10_000),
+        (80, 75_000),
+        (60, 1_000),
+        (50, 300_000),
+        (30, 15_000),
+    ];
+    let mut parts = [(0, Delay::Constant(0)); 40];
+    let mut at = 0;
+    while at < USUAL.len() {
+        // Shares of 32,000, so that the others have ten each.
+        parts[at] = (USUAL[at].0 * 32, Delay::Constant(USUAL[at].1));
+        at += 1;
+    }
+    while at < parts.len() {
+        // From 2 s on, each a third longer than the one before.
+        let seconds = (at - USUAL.len()) as u64;
+        let (mut delay, mut left) = (2_000, seconds);
+        while left > 0 {
+            delay += delay / 3;
+            left -= 1;
+        }
+        parts[at] = (10, Delay::Constant(delay));
+        at += 1;
+    }
+    parts
+};
+
 const WORKLOADS: &[Workload] = &[
     Workload {
         name: "uniform",
@@ -184,6 +217,46 @@ const WORKLOADS: &[Workload] = &[
                 (800, Delay::Constant(7_200_000)),
                 (100, Delay::Uniform { least: 86_400_000, most: 2_419_200_000 }),
             ]),
+            gap: Delay::Exponential { mean: 333.0 },
+            silent: 0,
+            laps: 4,
+        },
+    },
+    Workload {
+        name: "often-moved",
+        source: "nginx and redis, recorded: 97 to 99 % of their moves are to a later deadline",
+        story: "Connections that time out after 30 s of silence and are used twenty times in that \
+                span, at random moments. A tick is 1 ms. Nearly all there is are moves to a later \
+                deadline, most of them of timers that are far from due.",
+        pattern: Pattern::Refresh {
+            ttl: Delay::Constant(30_000),
+            gap: Delay::Exponential { mean: 50.0 },
+            silent: 1,
+            laps: 4,
+        },
+    },
+    Workload {
+        name: "mostly-answered",
+        source: "clients of servers: an answer within a second, a time-out of half a minute",
+        story: "Requests with a timeout of 30 s each, answered after half a second on average. A \
+                tick is 1 ms. Every timer has the same delay and is cancelled soon: the case for a \
+                queue of equal delays.",
+        pattern: Pattern::Requests {
+            timeout: 30_000,
+            completion: Delay::Exponential { mean: 500.0 },
+            mean_wait: 500.0,
+            laps: 4,
+        },
+    },
+    Workload {
+        name: "few-delays",
+        source: "the timers of a Linux kernel under nginx and redis, recorded: some 40 different \
+                 delays, of which eight make up nearly all",
+        story: "Timeouts of 40 different lengths, from a second to hours; eight of them make up 99 \
+                %. Each is moved three times in its span on average. A tick is 1 ms. It shows what \
+                structures gain that keep equal delays together.",
+        pattern: Pattern::Refresh {
+            ttl: Delay::Mixture(FEW_DELAYS),
             gap: Delay::Exponential { mean: 333.0 },
             silent: 0,
             laps: 4,

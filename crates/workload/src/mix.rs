@@ -15,8 +15,8 @@ use std::fmt;
 use std::str::FromStr;
 use wheelhouse_core::Tick;
 
-/// Every timer is started, and moved, to anywhere within so many ticks: a minute of milliseconds.
-const LONGEST: Tick = 60_000;
+/// The default range of delays, in ticks: a minute of milliseconds.
+const DELAYS: (u32, u32) = (1, 60_000);
 
 /// Steps for each timer.
 const LAPS: u64 = 4;
@@ -30,6 +30,8 @@ const LAPS: u64 = 4;
 /// let mix: Mix = "start:45,stop:40,move:10,fire:5".parse()?;
 /// assert_eq!(mix.to_string(), "start:45,stop:40,move:10,fire:5");
 /// assert!("start:45,stop:40,move:10,fire:15".parse::<Mix>().is_err()); // 45 do not replace 55
+/// assert!("stop:9,fire:1,delay:30000".parse::<Mix>().is_ok()); // all are due in 30,000 ticks
+/// assert!("stop:9,fire:1,delay:100-5000".parse::<Mix>().is_ok()); // anywhere between
 /// # Ok::<(), String>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +42,8 @@ pub struct Mix {
     moves: u32,
     /// Timers that fire.
     fire: u32,
+    /// The least and the greatest delay.
+    delays: (u32, u32),
 }
 
 impl Mix {
@@ -63,36 +67,49 @@ impl Mix {
 
 impl fmt::Display for Mix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { stop, moves, fire } = self;
-        write!(f, "start:{},stop:{stop},move:{moves},fire:{fire}", self.start())
+        let Self { stop, moves, fire, delays } = self;
+        write!(f, "start:{},stop:{stop},move:{moves},fire:{fire}", self.start())?;
+        match delays {
+            it if *it == DELAYS => Ok(()),
+            (from, to) if from == to => write!(f, ",delay:{from}"),
+            (from, to) => write!(f, ",delay:{from}-{to}"),
+        }
     }
 }
 
 impl FromStr for Mix {
     type Err = String;
 
-    /// Reads shares as in `start:45,stop:40,move:10,fire:5`, in any order. What is left out is 0,
-    /// but `start`, which follows from the others.
+    /// Reads shares as in `start:45,stop:40,move:10,fire:5`, in any order. A share that is left out
+    /// is 0, except `start`, which follows from the others. `delay:30000` makes all timers due in
+    /// that many ticks, `delay:1-60000` anywhere in that range, which is the default.
     ///
     /// # Errors
     ///
-    /// If a name is unknown or stands twice, a share is no number below 10,000, all are 0, or as
-    /// many timers do not start as end; the message says what to write.
+    /// If a name is unknown or stands twice, a share is no number below 10,000, all are 0, as many
+    /// timers do not start as end, or a delay is 0 or no range; the message says what to write.
     fn from_str(text: &str) -> Result<Self, String> {
         const NAMES: [&str; 4] = ["start", "stop", "move", "fire"];
-        let mut shares = [None; 4];
+        let (mut shares, mut delays) = ([None; 4], None);
+        let twice = |name: &str| Err(format!("{} stands there twice; keep one", name.trim()));
         for part in text.split(',') {
             let (name, share) = part.split_once(':').ok_or_else(|| wrong(part))?;
+            if name.trim() == "delay" {
+                if delays.replace(range(share)?).is_some() {
+                    return twice(name);
+                }
+                continue;
+            }
             let at = NAMES.iter().position(|known| *known == name.trim());
             let place = &mut shares[at.ok_or_else(|| wrong(part))?];
             let share = share.trim().parse().ok().filter(|share| *share < 10_000);
             if place.replace(share.ok_or_else(|| wrong(part))?).is_some() {
-                return Err(format!("{} stands there twice; keep one", name.trim()));
+                return twice(name);
             }
         }
         let [start, stop, moves, fire] = shares;
         let [stop, moves, fire] = [stop, moves, fire].map(Option::unwrap_or_default);
-        let mix = Self { stop, moves, fire };
+        let mix = Self { stop, moves, fire, delays: delays.unwrap_or(DELAYS) };
         if stop + moves + fire == 0 {
             return Err("nothing happens in this mix; write start:45,stop:40,move:10,fire:5".into());
         }
@@ -109,6 +126,15 @@ impl FromStr for Mix {
 
 fn wrong(part: &str) -> String {
     format!("`{part}` is no share of a mix; write start:45,stop:40,move:10,fire:5")
+}
+
+/// Reads a delay, or the least and the greatest of them.
+fn range(text: &str) -> Result<(u32, u32), String> {
+    let (from, to) = text.split_once('-').unwrap_or((text, text));
+    let [from, to] = [from, to].map(|ticks| ticks.trim().parse().unwrap_or(0));
+    let is_range = 0 < from && from <= to;
+    let wrong = || format!("`{text}` is no delay; write delay:30000 or delay:1-60000, in ticks");
+    is_range.then_some((from, to)).ok_or_else(wrong)
 }
 
 struct State {
@@ -132,7 +158,7 @@ fn insert(state: &mut State, step: u64, sink: &mut Sink) {
 
 /// Stops a timer or moves one, and lets fire what is owed.
 fn step(state: &mut State, _: u64, sink: &mut Sink) {
-    let Mix { stop, moves, fire } = state.mix;
+    let Mix { stop, moves, fire, .. } = state.mix;
     let all = stop + moves + fire;
     state.owed += i64::from(fire);
     let drawn = state.random.below(u64::from(all)) as u32;
@@ -152,7 +178,8 @@ fn step(state: &mut State, _: u64, sink: &mut Sink) {
 
 impl State {
     fn draw_deadline(&mut self, label: u32, now: Tick) -> Tick {
-        let deadline = now + self.random.between(1, LONGEST);
+        let (from, to) = self.mix.delays;
+        let deadline = now + self.random.between(from.into(), to.into());
         self.due[label as usize] = deadline;
         self.events.push(deadline, label);
         deadline
@@ -183,11 +210,12 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Op;
 
     #[test]
     fn shares_are_read_in_any_order_and_held_against_each_other() {
         let mix = |text: &str| text.parse::<Mix>();
-        let asked = Mix { stop: 40, moves: 10, fire: 5 };
+        let asked = Mix { stop: 40, moves: 10, fire: 5, delays: DELAYS };
         for text in ["start:45,stop:40,move:10,fire:5", "fire:5, move:10, stop:40"] {
             assert_eq!(mix(text), Ok(asked), "{text}");
         }
@@ -195,5 +223,35 @@ mod tests {
             assert!(mix(text).is_err(), "{text}");
         }
         assert!(mix("start:1,stop:40").unwrap_err().contains("start:40"));
+    }
+
+    #[test]
+    fn delays_are_read_and_are_part_of_the_name() {
+        for text in
+            ["start:10,stop:9,move:0,fire:1,delay:7", "start:10,stop:9,move:0,fire:1,delay:7-9"]
+        {
+            assert_eq!(text.parse::<Mix>().unwrap().to_string(), text);
+        }
+        let usual: Mix = "stop:9,fire:1,delay:1-60000".parse().unwrap();
+        assert_eq!(usual.to_string(), "start:10,stop:9,move:0,fire:1");
+        for text in ["delay:0", "delay:", "delay:9-7", "delay:1-x", "delay:1,delay:1"] {
+            assert!(format!("stop:9,fire:1,{text}").parse::<Mix>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_deadline_is_within_the_delays() {
+        let mix: Mix = "stop:4,move:2,fire:1,delay:30-40".parse().unwrap();
+        let mut now = 0;
+        for op in mix.phases(100, 1).flat_map(|phase| phase.ops) {
+            match op {
+                Op::Insert { deadline, .. } | Op::Reschedule { deadline, .. } => {
+                    assert!((now + 30..=now + 40).contains(&deadline), "{deadline} at {now}");
+                }
+                Op::Advance { to } => now = to,
+                _ => {}
+            }
+        }
+        assert!(now > 0);
     }
 }

@@ -1,9 +1,10 @@
-//! The samples of one stream, and when there are enough of them.
+//! The samples of one stream, when there are enough of them, and which of them count.
 
 use crate::contender::{Contender, Played};
-use crate::model::{FLOOR, Throughput};
+use crate::model::{FLOOR, Sampling, Throughput};
 use crate::stream::Stream;
 use std::time::Duration;
+use wheelhouse_machine::clock::Taken;
 use wheelhouse_present::stats;
 use wheelhouse_workload::Measure;
 
@@ -13,10 +14,17 @@ use wheelhouse_workload::Measure;
 const FAR: f64 = 2.0;
 const AGREE: f64 = 1.1;
 
+/// A sample is disturbed if the thread waited for the processor for a larger share of its time: who
+/// had it meanwhile has used the caches, too.
+const WAITED: f64 = 0.05;
+
 /// The rows of one stream, as they fill with samples: for each contender, one row for each measure.
 pub(super) struct Samples {
     measures: Vec<(Measure, u64)>,
-    pub(super) rows: Vec<Throughput>,
+    rows: Vec<Throughput>,
+    /// The disturbed rounds of each contender.
+    disturbed: Vec<Vec<u32>>,
+    taken: u64,
 }
 
 impl Samples {
@@ -29,11 +37,25 @@ impl Samples {
             measure: measure.name().to_owned(),
             operations,
             ns_per_op: Vec::new(),
+            rounds: Vec::new(),
         };
         let rows = contenders
             .iter()
             .flat_map(|contender| measures.iter().map(|&measure| row(*contender, measure)));
-        Self { rows: rows.collect(), measures }
+        let disturbed = vec![Vec::new(); contenders.len()];
+        Self { rows: rows.collect(), measures, disturbed, taken: 0 }
+    }
+
+    /// The rows without disturbed samples, where there are enough others.
+    pub(super) fn into_rows(mut self) -> (Vec<Throughput>, Sampling) {
+        let disturbed = self.disturbed.iter().map(Vec::len).sum::<usize>() as u64;
+        for (rows, disturbed) in
+            self.rows.chunks_mut(self.measures.len().max(1)).zip(&self.disturbed)
+        {
+            rows.iter_mut().for_each(|row| leave_out(row, disturbed));
+        }
+        self.rows.retain(|row| !row.ns_per_op.is_empty());
+        (self.rows, Sampling { taken: self.taken, disturbed })
     }
 
     /// Whether two samples are enough of the contender at `at`: see [`FAR`].
@@ -51,30 +73,45 @@ impl Samples {
         })
     }
 
-    /// Adds one sample, the average over some plays, to each row of the contender at `at` whose
-    /// phases it can play.
-    pub(super) fn add<'a>(
-        &mut self,
-        at: usize,
-        stream: &Stream,
-        plays: impl IntoIterator<Item = &'a Played>,
-    ) {
-        let mut sums = vec![(Some(Duration::ZERO), 0_u64); self.measures.len()];
-        for played in plays {
-            for (phase, time) in stream.phases.iter().zip(&played.times) {
-                let measure =
-                    self.measures.iter().position(|(measure, _)| Some(*measure) == phase.measure);
-                if let Some((sum, operations)) = measure.map(|measure| &mut sums[measure]) {
-                    *sum = sum.zip(*time).map(|(sum, time)| sum + time);
-                    *operations += phase.operations;
-                }
+    /// Adds one sample, the median of some plays, to each row of the contender at `at` whose phases
+    /// it can play.
+    pub(super) fn add(&mut self, at: usize, round: usize, stream: &Stream, plays: &[Played]) {
+        let of_phases = |times: fn(&Taken) -> Duration| {
+            let all = plays.iter().flat_map(|played| played.times.iter().flatten());
+            all.map(times).sum::<Duration>().as_secs_f64()
+        };
+        let [elapsed, running] = [of_phases(|it| it.elapsed), of_phases(|it| it.running)];
+        self.taken += 1;
+        if elapsed - running > WAITED * elapsed {
+            self.disturbed[at].push(round as u32);
+        }
+        let measures = self.measures.len();
+        let rows = &mut self.rows[at * measures..][..measures];
+        for ((measure, operations), row) in self.measures.iter().zip(rows) {
+            let times = plays.iter().filter_map(|played| time_of(*measure, stream, played));
+            let times: Vec<f64> = times.map(|time| time.as_nanos() as f64).collect();
+            if let Some(time) = stats::median(&times) {
+                row.ns_per_op.push(time / (*operations).max(1) as f64);
+                row.rounds.push(round as u32);
             }
         }
-        let rows = self.rows[at * sums.len()..].iter_mut();
-        for (row, (time, operations)) in rows.zip(sums) {
-            row.ns_per_op
-                .extend(time.map(|time| time.as_nanos() as f64 / operations.max(1) as f64));
-        }
+    }
+}
+
+/// The time of the phases of a measure; `None` if one of them was not played.
+fn time_of(measure: Measure, stream: &Stream, played: &Played) -> Option<Duration> {
+    let phases = stream.phases.iter().zip(&played.times);
+    let of_measure = phases.filter(|(phase, _)| phase.measure == Some(measure));
+    of_measure.map(|(_, taken)| Some(taken.as_ref()?.time())).sum()
+}
+
+/// Leaves out the samples of disturbed rounds, if enough others are left to tell their spread.
+fn leave_out(row: &mut Throughput, disturbed: &[u32]) {
+    let is_kept: Vec<bool> = row.rounds.iter().map(|round| !disturbed.contains(round)).collect();
+    if is_kept.iter().filter(|it| **it).count() >= stats::FEWEST {
+        let mut kept = is_kept.iter();
+        row.ns_per_op.retain(|_| kept.next() == Some(&true));
+        row.rounds.retain(|round| !disturbed.contains(round));
     }
 }
 
@@ -91,6 +128,7 @@ mod tests {
             measure: measure.to_owned(),
             operations: 1,
             ns_per_op: samples.to_vec(),
+            rounds: (0..samples.len() as u32).collect(),
         };
         [("a", samples[0]), ("b", samples[1])].map(row)
     }
@@ -108,9 +146,23 @@ mod tests {
             (FLOOR, [&[1.0, 1.0], &[1.0, 1.0]], false),
         ];
         let rows = of.iter().flat_map(|(name, samples, _)| rows(name, *samples)).collect();
-        let samples = Samples { measures: vec![(Measure::Mix, 1), (Measure::Hold, 1)], rows };
+        let samples = Samples {
+            measures: vec![(Measure::Mix, 1), (Measure::Hold, 1)],
+            rows,
+            disturbed: vec![Vec::new(); of.len()],
+            taken: 0,
+        };
         for (at, (name, _, far)) in of.iter().enumerate() {
             assert_eq!(samples.is_far(at), *far, "{name}");
         }
+    }
+
+    #[test]
+    fn disturbed_samples_are_left_out_where_enough_others_are_left() {
+        let [mut row, _] = rows("a", [&[10.0, 90.0, 11.0, 12.0], &[]]);
+        leave_out(&mut row, &[1]);
+        assert_eq!((&*row.ns_per_op, &*row.rounds), (&[10.0, 11.0, 12.0][..], &[0, 2, 3][..]));
+        leave_out(&mut row, &[0]);
+        assert_eq!(row.ns_per_op.len(), 3, "two tell nothing of a spread");
     }
 }

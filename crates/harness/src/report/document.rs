@@ -16,8 +16,8 @@ impl From<Plot> for Picture {
     }
 }
 
-/// The report of a run; an empty run gives one that says so.
-pub fn of(run: &Run, pictures: Vec<Plot>) -> Document {
+/// The report of a run; that of an empty run has a warning. `digest` is that of its `run.json`.
+pub fn of(run: &Run, pictures: Vec<Plot>, digest: Option<String>) -> Document {
     let mut blocks = warnings(run);
     blocks.extend(Explorer::new(run).map(|it| Block::Interactive(explore::render(&it))));
     let answer = picks::answer(run);
@@ -40,7 +40,10 @@ pub fn of(run: &Run, pictures: Vec<Plot>) -> Document {
     blocks.push(Block::Heading("How to read this, and how to distrust it".to_owned()));
     blocks.push(Block::Points(prose::doubts(run)));
     blocks.push(Block::Heading("Where these figures come from".to_owned()));
-    blocks.push(Block::Facts(provenance::lines(&run.provenance)));
+    let mut facts = provenance::lines(&run.provenance);
+    facts.extend(digest.map(|digest| ("SHA-256 of run.json", digest)));
+    blocks.push(Block::Facts(facts));
+    blocks.push(Block::Text(prose::SOURCE.to_owned()));
     let date: String = run.provenance.started.chars().take(10).collect();
     Document {
         title: format!("Timers compared: {} on {date}", run.provenance.host),

@@ -9,6 +9,7 @@ pub mod index;
 pub mod picks;
 pub mod prose;
 pub mod tables;
+pub mod uses;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::model::{FLOOR, Run};
 use crate::report::picks::Pick;
-use crate::{plot, summary};
+use crate::{plot, store, summary};
 use wheelhouse_machine::provenance;
 use wheelhouse_present::files::{link_from, write_whole};
 use wheelhouse_present::html;
@@ -58,7 +59,7 @@ pub fn write(run: &Run, dir: &Path) -> Result<PathBuf> {
     for picture in &pictures {
         write_whole(&folder.join(&picture.file), picture.svg.as_bytes())?;
     }
-    let document = document::of(run, pictures);
+    let document = document::of(run, pictures, store::digest(dir)?);
     write_whole(&dir.join(MARKDOWN), markdown::render(&document).as_bytes())?;
     let page = dir.join(PAGE);
     write_whole(&page, html::render(&document).as_bytes())?;
@@ -115,8 +116,8 @@ pub fn readme_section(run: &Run, folder: &str) -> String {
         format!("\n{image}\n")
     });
     let answers = picks::answers(run);
-    let lines = answers.iter().map(|pick| format!("- {}\n", markdown_escape(&pick.sentence())));
-    let lines: String = lines.collect();
+    let lines = picks::answer(run).into_iter();
+    let lines: String = lines.map(|line| format!("- {}\n", markdown_escape(&line))).collect();
     let mut table = summary::in_short(run, None);
     let is_named =
         |row: &Vec<Cell>| answers.iter().flat_map(Pick::named).any(|name| name == row[0].shown);

@@ -1,121 +1,235 @@
-//! Which structure to pick for which use, and how sure that is.
+//! The structure to take for each use, and how sure that is.
 //!
-//! A pick is honest if it says what speaks against it. So only those are compared who were measured
-//! at that number of timers; who is within the spread of the best, or within x1.1, is a tie and
-//! named; and who has a tail ten times that of another is no pick over a tie without it, and
-//! otherwise the tail is said in the same breath.
+//! A pick must be the same tomorrow, whatever else the machine does. So structures are compared
+//! within rounds, in which the machine was the same for all, and a structure is behind only if the
+//! interval of its ratio to the best excludes a tie. All others are *ties*. The pick is the tie
+//! that comes first in the order of the tables, which is the recommended one: another structure has
+//! to be better by more than chance.
 
-use crate::model::{FLOOR, Latency, Run};
+use super::uses::Use;
+use crate::model::{FLOOR, Run};
 use crate::source::Source;
 use crate::stream::{MIX, TRACE};
-use crate::summary;
+use crate::{contender, summary};
+use wheelhouse_present::stats::{self, FEWEST, Ratio};
 use wheelhouse_present::table::{Cell, Column, Table};
-use wheelhouse_present::{stats, units};
+use wheelhouse_present::units;
 
 /// Nearer than this to the best is a tie, however small the spread.
 pub(super) const TIE: f64 = 1.1;
 
-/// Percentiles of single calls are as far apart between two runs.
-const TIE_OF_TAILS: f64 = 2.0;
+/// The longest calls are a tie up to this ratio of their steps: not all steps cost the same.
+const TIE_OF_STEPS: f64 = 2.0;
 
-/// A tail so many times the least, or that of the floor, is one to be warned of.
-pub(super) const LONG_TAIL: f64 = 10.0;
-
-/// Of fewer calls the 99.99th percentile is the longest one, which is the machine's as often as
-/// not: then the 99.9th is taken, and of less than a tenth as many none.
-const ENOUGH: u64 = 10_000;
-
-/// A use, and what decides it.
-struct Use {
-    what: String,
-    by: By,
-    n: u64,
-    /// Whether it is part of the answer, and not only of the table.
-    is_answer: bool,
-}
-
-enum By {
-    /// The time of measures of workloads, geometric mean: (workload, measure).
-    Time(Vec<(String, &'static str)>),
-    /// What one call in ten thousand exceeds, whichever is longest, of insert, cancel and tick. The
-    /// longest call of all is the tail of that.
-    Tail,
-    /// Bytes per timer after churn.
-    Memory,
-}
-
-/// Workloads with a measure of each.
-type Parts<'a> = &'a [(&'a str, &'static str)];
-
-/// Somebody who was measured for a use.
+/// A structure that was measured for a use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// Its name.
     pub name: String,
-    /// What decides: nanoseconds, or bytes.
+    /// The figure that decides: see [`Unit`].
     pub figure: f64,
-    /// Median absolute deviation over median.
-    pub spread: f64,
-    /// What one call in thousands exceeded in the same workloads, ns; `None` if too few were timed.
-    /// Where that is what decides, the longest call.
-    pub tail: Option<f64>,
+    /// Its ratio to the best within the rounds; `None` without enough of them.
+    pub ratio: Option<Ratio>,
+    /// The figure of each round.
+    rounds: Vec<(u32, f64)>,
 }
 
-/// What to take for a use.
+/// The unit of the figures of a pick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Nanoseconds of a start, stop, move or expiry.
+    Time,
+    /// Steps of the longest call.
+    Steps,
+    /// Bytes for each timer after churn.
+    Bytes,
+}
+
+/// The structure to take for a use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pick {
-    /// The use, with the number of timers.
+    /// The use.
     pub what: String,
-    /// Whether it belongs to the answer, which is short, and not only to the table.
+    /// `true` if it belongs to the answer, which is short, and not only to the table.
     pub is_answer: bool,
-    /// Whether the figures are bytes, and not nanoseconds.
-    pub is_bytes: bool,
-    /// What the tails are, as part of a sentence.
-    pub tail: &'static str,
-    /// The tail that others are held against.
-    pub least: Option<f64>,
-    /// Whom to take.
+    /// The unit of the figures.
+    pub unit: Unit,
+    /// The structure to take.
     pub pick: Candidate,
-    /// Who is as good, as far as the figures can tell.
+    /// Those that are as good, as far as the figures can tell.
     pub ties: Vec<Candidate>,
-    /// The first who is not.
-    pub next: Option<Candidate>,
-    /// The cheapest whose tail is a tenth of the pick's, if that of the pick is ten times the
-    /// least.
-    pub calmer: Option<Candidate>,
+    /// The others, the best first.
+    pub others: Vec<Candidate>,
 }
 
-/// What a run says to whoever asks which structure to take: a pick for each use it has figures for,
-/// the use that was asked about first.
+/// A pick for each use that the run has figures for, the user's streams first.
 pub fn picks(run: &Run) -> Vec<Pick> {
-    uses(run).iter().filter_map(|it| decide(run, it)).collect()
+    let Some(n) = summary::usual_n(run) else { return Vec::new() };
+    let own = own(run).into_iter().filter_map(|(it, n)| of_use(run, &it, n, true));
+    let own: Vec<Pick> = own.collect();
+    // If the user brought streams, the answer is about these.
+    let is_answer = own.is_empty();
+    let known = known(run, n).into_iter();
+    let known = known.filter_map(|(it, n, asked)| of_use(run, &it, n, asked && is_answer));
+    let timed = own.into_iter().chain(known);
+    timed.chain(shortest_calls(run, n)).chain(least_memory(run, n)).collect()
+}
+
+/// The user's streams as uses, with their numbers of timers.
+fn own(run: &Run) -> Vec<(Use, u64)> {
+    let largest = |workload: &str| {
+        let rows = run.throughput.iter().filter(|row| row.workload == workload);
+        rows.map(|row| row.n).max()
+    };
+    let is_own = |it: &String| it.starts_with(MIX) || it.starts_with(TRACE);
+    let own = summary::workloads(run).into_iter().filter(is_own);
+    let own = own.filter(|it| !Source::is_known(it));
+    let name = |it: &String| if it.starts_with(MIX) { "your mix".to_owned() } else { it.clone() };
+    own.filter_map(|it| Some((Use::of(run, &name(&it), &[&it])?, largest(&it)?))).collect()
+}
+
+/// The uses of the catalogue, with their numbers of timers; `true` for those of the answer.
+fn known(run: &Run, n: u64) -> Vec<(Use, u64, bool)> {
+    const USES: [(&str, bool, &[&str]); 4] = [
+        ("connections", true, &["tcp", "keepalive"]),
+        ("steady churn", true, &["steady"]),
+        ("all fire, tick by tick", true, &["uniform"]),
+        ("a simulation", false, &["hold-exponential"]),
+    ];
+    let uses = USES.into_iter();
+    uses.filter_map(|(name, asked, of)| Some((Use::of(run, name, of)?, n, asked))).collect()
+}
+
+/// The pick for a use with `n` timers.
+pub fn of_use(run: &Run, it: &Use, n: u64, is_answer: bool) -> Option<Pick> {
+    let spared = it.fires.filter(|fires| *fires < 1.0).map(|fires| 100.0 * (1.0 - fires));
+    let spared = spared.map(|share| format!(", {share:.0} % cancelled or moved"));
+    let what = format!("{}{}", it.name, spared.unwrap_or_default());
+    let found = candidates(run, |name| it.costs(run, name, n));
+    decide(what, is_answer, Unit::Time, TIE, found)
+}
+
+/// The pick by the longest call.
+fn shortest_calls(run: &Run, n: u64) -> Option<Pick> {
+    let found = candidates(run, |name| {
+        let rows = run.steps.iter().filter(|row| row.backend == name && row.n == n);
+        let longest = rows.filter(|row| row.workload == "uniform").map(|row| row.longest).max()?;
+        Some(vec![(0, longest as f64)])
+    });
+    decide("shortest longest call".to_owned(), true, Unit::Steps, TIE_OF_STEPS, found)
+}
+
+/// The pick by memory.
+fn least_memory(run: &Run, n: u64) -> Option<Pick> {
+    let found = candidates(run, |name| Some(vec![(0, run.memory_of(name, n)?.churned)]));
+    decide("least memory".to_owned(), true, Unit::Bytes, TIE, found)
+}
+
+/// Those with figures, in the order of the tables. A structure that is too slow with many timers is
+/// in the tables, and is no candidate.
+fn candidates(run: &Run, figures: impl Fn(&str) -> Option<Vec<(u32, f64)>>) -> Vec<Candidate> {
+    let names = summary::backends(run).into_iter();
+    let names = names.filter(|name| name != FLOOR && !contender::is_unusual(name));
+    let candidate = |name: String| {
+        let rounds = figures(&name)?;
+        let all: Vec<f64> = rounds.iter().map(|it| it.1).collect();
+        Some(Candidate { name, figure: stats::median(&all)?, ratio: None, rounds })
+    };
+    names.filter_map(candidate).collect()
+}
+
+/// Picks among candidates, which come in the order of the tables.
+fn decide(
+    what: String,
+    is_answer: bool,
+    unit: Unit,
+    tie: f64,
+    mut candidates: Vec<Candidate>,
+) -> Option<Pick> {
+    let best = candidates.iter().min_by(|a, b| a.figure.total_cmp(&b.figure))?.clone();
+    for candidate in &mut candidates {
+        candidate.ratio = stats::paired_ratio(&pairs(candidate, &best));
+    }
+    let is_tie = |it: &Candidate| match it.ratio {
+        Some(ratio) => ratio.low <= tie,
+        None => it.figure <= tie * best.figure,
+    };
+    let (mut ties, mut others): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_tie);
+    let pick = ties.remove(0);
+    others.sort_by(|a, b| a.figure.total_cmp(&b.figure));
+    Some(Pick { what, is_answer, unit, pick, ties, others })
+}
+
+/// The figures of the rounds that both took part in.
+fn pairs(of: &Candidate, with: &Candidate) -> Vec<(f64, f64)> {
+    let other = |round: u32| with.rounds.iter().find(|it| it.0 == round).map(|it| it.1);
+    of.rounds.iter().filter_map(|(round, figure)| Some((*figure, other(*round)?))).collect()
+}
+
+impl Pick {
+    /// A figure of it, with its unit.
+    fn shown(&self, candidate: &Candidate) -> String {
+        match self.unit {
+            Unit::Time => units::time(candidate.figure),
+            Unit::Steps => format!("{} steps", units::count(candidate.figure as u64)),
+            Unit::Bytes => format!("{:.1} bytes", candidate.figure),
+        }
+    }
+
+    /// All that were measured.
+    fn all(&self) -> impl Iterator<Item = &Candidate> {
+        std::iter::once(&self.pick).chain(&self.ties).chain(&self.others)
+    }
+
+    fn find(&self, name: &str) -> Option<&Candidate> {
+        self.all().find(|it| it.name == name)
+    }
+
+    /// The names of the pick and the ties.
+    pub fn named(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.pick).chain(&self.ties).map(|it| it.name.as_str())
+    }
+
+    /// The pick and the ties, as a sentence.
+    pub fn taken(&self) -> String {
+        format!("take {} ({}).{}", self.pick.name, self.shown(&self.pick), self.ties_said())
+    }
+
+    fn ties_said(&self) -> String {
+        let names: Vec<&str> = self.ties.iter().map(|it| it.name.as_str()).collect();
+        match names.as_slice() {
+            [] => String::new(),
+            [one] => format!(" {one} is a tie."),
+            _ => format!(" {} are ties.", names.join(", ")),
+        }
+    }
 }
 
 /// The picks as a table.
 pub fn table(run: &Run) -> Table {
-    let columns = ["use", "pick", "figure", "ties", "next", "tail p99.99"];
+    let columns = ["use", "pick", "figure", "ties", "next"];
     let mut columns = columns.map(Column::left);
     columns[2] = Column::right("figure");
-    let mut table = Table::new("Which to pick, by this run", columns.into());
+    let mut table = Table::new("The structures to take, by this run", columns.into());
     for pick in picks(run) {
         let ties: Vec<&str> = pick.ties.iter().map(|it| it.name.as_str()).collect();
-        let next = pick.next.as_ref().map_or_else(
-            || "-".to_owned(),
-            |next| format!("{}, ×{:.2}", next.name, next.figure / pick.pick.figure),
-        );
+        let next = pick
+            .others
+            .first()
+            .map(|next| format!("{}, ×{:.2}", next.name, next.figure / pick.pick.figure));
         table.rows.push(vec![
             Cell::text(&pick.what),
             Cell::text(&pick.pick.name),
             Cell::figure(pick.pick.figure, pick.shown(&pick.pick)),
             Cell::text(ties.join(", ")),
-            Cell::text(next),
-            Cell::text(pick.pick.tail.map_or_else(String::new, units::time)),
+            Cell::text(next.unwrap_or_else(|| "-".to_owned())),
         ]);
     }
     table.notes.push(format!(
-        "Medians, lower is better. Nearer than ×{TIE} to the best, or within the spread, is a tie; \
-         of ties the first whose tail is not {LONG_TAIL} times another's is picked, or the one \
-         with the least."
+        "Times are of a start, a stop, a move or an expiry. Lower is better. A structure is a tie \
+         if it is nearer than ×{TIE} to the best (×{TIE_OF_STEPS} in steps), or if its ratios in \
+         {FEWEST} or more rounds do not exclude that. The pick is the tie that comes first in the \
+         table."
     ));
     table
 }
@@ -125,193 +239,51 @@ pub fn answers(run: &Run) -> Vec<Pick> {
     picks(run).into_iter().filter(|pick| pick.is_answer).collect()
 }
 
-/// The answer as sentences, a line each; none of a run that was cut short, in which whoever comes
-/// later was not measured.
+/// The answer as sentences: the structure to take for most uses, then a line for each use in which
+/// another is better, and its price. Empty for a run that was interrupted, in which structures are
+/// missing.
 pub fn answer(run: &Run) -> Vec<String> {
-    if run.interrupted {
-        return Vec::new();
-    }
-    answers(run).iter().map(Pick::sentence).collect()
+    let all = answers(run);
+    let Some(usual) = usual(&all).filter(|_| !run.interrupted) else { return Vec::new() };
+    let (its, others): (Vec<&Pick>, Vec<&Pick>) =
+        all.iter().partition(|pick| pick.pick.name == usual);
+    let said = |pick: &&Pick| format!("{} ({})", pick.what, pick.shown(&pick.pick));
+    let uses: Vec<String> = its.iter().map(said).collect();
+    let n = units::count(summary::usual_n(run).unwrap_or_default());
+    let first = format!(
+        "{n} timers: take {usual}. It is the best, or as good as the best, for {} of {} uses: {}.",
+        its.len(),
+        all.len(),
+        uses.join("; ")
+    );
+    let exceptions = others.iter().map(|pick| exception(pick, usual, &all));
+    std::iter::once(first).chain(exceptions).collect()
 }
 
-impl Pick {
-    fn shown(&self, candidate: &Candidate) -> String {
-        match self.is_bytes {
-            true => format!("{:.1} bytes", candidate.figure),
-            false => units::time(candidate.figure),
-        }
-    }
-
-    /// Whom it names: the pick, the ties, and who has no such tail.
-    pub fn named(&self) -> impl Iterator<Item = &str> {
-        let all = std::iter::once(&self.pick).chain(&self.ties).chain(&self.calmer);
-        all.map(|candidate| candidate.name.as_str())
-    }
-
-    /// Whom to take, who is as good, and what speaks against them.
-    pub fn sentence(&self) -> String {
-        let Self { what, pick, .. } = self;
-        let mut out = format!("{what}: take {} ({}).", pick.name, self.shown(pick));
-        let is_long = |tie: &&Candidate| exceeds(tie.tail, self.least) && tie.tail > pick.tail;
-        let (long, level): (Vec<_>, Vec<_>) = self.ties.iter().partition(is_long);
-        if !level.is_empty() {
-            let are = if level.len() == 1 { "is a tie" } else { "are ties" };
-            let names: Vec<&str> = level.iter().map(|it| it.name.as_str()).collect();
-            out += &format!(" {} {are}.", names.join(", "));
-        }
-        for Candidate { name, tail, .. } in long {
-            let tail = units::time(tail.unwrap_or_default());
-            out += &format!(" {name} is a tie but for its tail: {} {tail}.", self.tail);
-        }
-        if let (Some(calmer), Some(tail)) = (&self.calmer, pick.tail) {
-            let (name, shown) = (&calmer.name, self.shown(calmer));
-            let theirs = units::time(calmer.tail.unwrap_or_default());
-            let (what, tail) = (self.tail, units::time(tail));
-            out += &format!(" But {what} {tail}, with {name} ({shown}) {theirs}.");
-        }
-        out
-    }
+/// The structure that most picks name; the first of several.
+fn usual(all: &[Pick]) -> Option<&str> {
+    let count = |name: &str| all.iter().filter(|pick| pick.pick.name == name).count();
+    let names = all.iter().map(|pick| pick.pick.name.as_str());
+    // `max_by_key` gives the last of equals.
+    names.rev().max_by_key(|name| count(name))
 }
 
-fn exceeds(tail: Option<f64>, least: Option<f64>) -> bool {
-    tail.zip(least).is_some_and(|(tail, least)| tail >= LONG_TAIL * least)
-}
-
-/// The uses to be decided, at the number of timers that the run is about. Where somebody asked
-/// about streams of their own, the answer is about these.
-fn uses(run: &Run) -> Vec<Use> {
-    let Some(n) = summary::usual_n(run) else { return Vec::new() };
-    let timers = format!("{} timers", units::count(n));
-    let workloads = summary::workloads(run);
-    let mut uses: Vec<Use> = Vec::new();
-    for workload in workloads.iter().filter(|it| it.starts_with(MIX)) {
-        uses.push(timed(run, &timers, n, &[(workload, "mix")]));
-    }
-    for workload in workloads.iter().filter(|it| it.starts_with(TRACE)) {
-        let rows = run.throughput.iter().filter(|row| row.workload == *workload);
-        let Some(n) = rows.map(|row| row.n).max() else { continue };
-        let what = format!("{workload}, {} timers", units::count(n));
-        let is_answer = !Source::is_known(workload);
-        uses.push(Use { is_answer, ..timed(run, &what, n, &[(workload, "mix")]) });
-    }
-    let is_own = uses.iter().any(|it| it.is_answer);
-    let others: [(&str, bool, Parts<'_>); 4] = [
-        ("connections", true, &[("tcp", "mix"), ("keepalive", "mix")]),
-        ("steady churn", true, &[("steady", "steady")]),
-        ("all fire, tick by tick", true, &[("uniform", "fire-ticks")]),
-        ("a simulation", false, &[("hold-exponential", "hold")]),
-    ];
-    for (what, is_answer, by) in others {
-        // Of a use that two workloads stand for, the one that was measured.
-        let has = |it: &&(&str, &str)| workloads.iter().any(|name| name == it.0);
-        let by: Vec<_> = by.iter().filter(has).copied().collect();
-        if by.is_empty() {
-            continue;
-        }
-        let asked = timed(run, &format!("{timers}, {what}"), n, &by);
-        uses.push(Use { is_answer: is_answer && !is_own, ..asked });
-    }
-    let what = format!("{timers}, 99.99th percentile of insert, cancel and tick");
-    uses.push(Use { what, by: By::Tail, n, is_answer: true });
-    let what = format!("{timers}, least memory");
-    uses.push(Use { what, by: By::Memory, n, is_answer: true });
-    uses
-}
-
-/// A use that the time of some workloads decides. How many of their timers end otherwise than by
-/// firing is part of what it is, if the run tells.
-fn timed(run: &Run, what: &str, n: u64, by: Parts<'_>) -> Use {
-    let censuses = run.census.iter().filter(|it| it.n == n);
-    let found: Vec<_> =
-        censuses.filter(|it| by.iter().any(|(name, _)| it.workload == *name)).collect();
-    let spared: u64 = found.iter().map(|it| it.cancels + it.moves).sum();
-    let all = spared + found.iter().map(|it| it.fires).sum::<u64>();
-    // In `uniform` each operation is by itself: its shares say nothing of the phase that decides.
-    let is_mix = by.iter().all(|(_, measure)| ["mix", "steady"].contains(measure));
-    let share = (is_mix && all > 0 && spared > 0)
-        .then(|| format!(", {:.0} % cancelled or moved", 100.0 * spared as f64 / all as f64));
-    let by = by.iter().map(|(workload, measure)| ((*workload).to_owned(), *measure)).collect();
-    let what = format!("{what}{}", share.unwrap_or_default());
-    Use { what, by: By::Time(by), n, is_answer: true }
-}
-
-fn decide(run: &Run, asked: &Use) -> Option<Pick> {
-    let names = summary::backends(run).into_iter().filter(|name| name != FLOOR);
-    let mut found: Vec<Candidate> =
-        names.filter_map(|name| candidate(run, name, &asked.by, asked.n)).collect();
-    found.sort_by(|a, b| a.figure.total_cmp(&b.figure));
-    let best = found.first()?.clone();
-    let (tie, tail) = match asked.by {
-        By::Tail => (TIE_OF_TAILS, "the longest call took"),
-        _ => (TIE, "one call in thousands takes"),
-    };
-    let is_tie = |it: &Candidate| it.figure <= best.figure * tie.max(1.0 + it.spread + best.spread);
-    let calmest = calmest(&found);
-    // Where the floor has such calls too, the machine decides.
-    let floor = candidate(run, FLOOR.to_owned(), &asked.by, asked.n).and_then(|floor| floor.tail);
-    let least = calmest.map(|(_, tail)| tail.max(floor.unwrap_or(0.0)));
-    let mut all = found.clone().into_iter();
-    let (mut ties, others): (Vec<Candidate>, Vec<Candidate>) = found.into_iter().partition(is_tie);
-    let next = others.into_iter().next();
-    let calm = ties.iter().position(|it| !exceeds(it.tail, least));
-    let chosen = calm.or_else(|| Some(self::calmest(&ties)?.0)).unwrap_or(0);
-    let pick = ties.remove(chosen);
-    let calmer = all.find(|it| exceeds(pick.tail, least) && exceeds(pick.tail, it.tail));
-    let is_bytes = matches!(asked.by, By::Memory);
-    let (what, is_answer) = (asked.what.clone(), asked.is_answer);
-    Some(Pick { what, is_answer, is_bytes, tail, least, pick, ties, next, calmer })
-}
-
-/// Who has the least tail, and how long it is.
-fn calmest(candidates: &[Candidate]) -> Option<(usize, f64)> {
-    let tails = candidates.iter().enumerate().filter_map(|(at, it)| Some((at, it.tail?)));
-    tails.min_by(|a, b| a.1.total_cmp(&b.1))
-}
-
-/// Somebody with a figure for it; `None` for who lacks one of those that make it up.
-fn candidate(run: &Run, name: String, by: &By, n: u64) -> Option<Candidate> {
-    let one = |figure: f64| Candidate { name: name.clone(), figure, spread: 0.0, tail: None };
-    match by {
-        By::Time(parts) => {
-            let samples: Vec<&[f64]> = parts
-                .iter()
-                .map(|(workload, measure)| {
-                    Some(run.throughput_of(&name, workload, n, measure)?.ns_per_op.as_slice())
-                })
-                .collect::<Option<_>>()?;
-            let medians: Option<Vec<f64>> = samples.iter().map(|it| stats::median(it)).collect();
-            let figure = stats::geometric_mean(&medians?)?;
-            let spreads = samples.iter().filter_map(|it| stats::relative_deviation(it));
-            let spread = spreads.fold(0.0, f64::max);
-            let tails = parts.iter().filter_map(|(workload, _)| tail(run, &name, workload, n));
-            let tail = tails.max_by(f64::total_cmp);
-            Some(Candidate { spread, tail, ..one(figure) })
-        }
-        By::Tail => {
-            let figure = tail(run, &name, "uniform", n)?;
-            let longest = latencies(run, &name, "uniform", n).map(|row| row.worst).max();
-            Some(Candidate { tail: longest.map(|ns| ns as f64), ..one(figure) })
-        }
-        By::Memory => Some(one(run.memory_of(&name, n)?.churned)),
-    }
-}
-
-/// What one call in ten thousand (in a thousand, of a kind with few calls) exceeds in a workload,
-/// whichever kind of call that is longest in.
-pub(super) fn tail(run: &Run, name: &str, workload: &str, n: u64) -> Option<f64> {
-    let told = latencies(run, name, workload, n).filter(|row| row.count >= ENOUGH / 10);
-    let tails =
-        told.map(|row| if row.count >= ENOUGH { row.p9999 as f64 } else { row.p999 as f64 });
-    tails.max_by(f64::total_cmp)
-}
-
-/// The times of single operations of somebody in a workload.
-fn latencies<'a>(
-    run: &'a Run,
-    name: &'a str,
-    workload: &'a str,
-    n: u64,
-) -> impl Iterator<Item = &'a Latency> {
-    let rows = run.latency.iter().filter(move |row| row.backend == name && row.n == n);
-    rows.filter(move |row| row.workload == workload)
+/// A use for which another structure is better, and what that one costs elsewhere.
+fn exception(pick: &Pick, usual: &str, all: &[Pick]) -> String {
+    let other = &pick.pick.name;
+    let instead = pick.find(usual).map(|it| format!(" in place of {}", pick.shown(it)));
+    let timed = all.iter().filter(|it| it.unit == Unit::Time && it.pick.name == usual);
+    let prices = timed.filter_map(|it| Some((it.find(other)?.figure / it.pick.figure, it)));
+    let price = prices.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(ratio, it)| {
+        let what = it.what.split(',').next().unwrap_or_default();
+        format!(" For {what} it takes {ratio:.1} times as long.")
+    });
+    format!(
+        "{}: {other}, {}{}.{}{}",
+        pick.what,
+        pick.shown(&pick.pick),
+        instead.unwrap_or_default(),
+        pick.ties_said(),
+        price.unwrap_or_default()
+    )
 }

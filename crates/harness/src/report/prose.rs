@@ -6,8 +6,12 @@ use wheelhouse_present::stats;
 use wheelhouse_present::units;
 
 /// Introduces the sentences of the answer.
-pub const ANSWER: &str = "Per operation of the workload, as in the tables; one of steady churn \
-    ends a timer and starts another.";
+pub const ANSWER: &str = "Times are of a start, a stop, a move or an expiry. A use is judged by \
+    all that happens to its timers, from start to end.";
+
+/// After the facts.
+pub const SOURCE: &str = "All tables, plots and answers of this page are made from run.json, and \
+    from nothing else: `wheelhouse report` with its folder makes them again.";
 
 /// Before the times.
 pub const TIME: &str = "One line per structure. Both axes are logarithmic: a level line costs the \
@@ -18,8 +22,9 @@ pub const TIME: &str = "One line per structure. Both axes are logarithmic: a lev
 /// Before the latencies.
 pub const LATENCY: &str = "An average hides the operation that made a caller wait. These curves \
     show every one that was timed: at 99.99 stands the time that one operation in ten thousand \
-    exceeded, at the right end the longest of all. A tick is one advance of the clock with all \
-    that it fires.";
+    exceeded, at the right end the longest of all. Each stream is played three times, and the time \
+    of an operation is its least: a stall of the machine is in one of them. A tick is one advance \
+    of the clock with all that it fires.";
 
 /// Before the memory.
 pub const MEMORY: &str = "Bytes that a structure has asked the allocator for, divided by the live \
@@ -101,14 +106,13 @@ pub fn doubts(run: &Run) -> Vec<String> {
             .to_owned(),
         "The median is shown because a disturbed repetition is only ever slower. Whiskers and the \
          spread beneath the table show how far repetitions lie apart; a difference smaller than \
-         that is none."
+         that is none. Repetitions in which the thread waited for the processor are left out."
             .to_owned(),
     ];
     points.extend(spread(run));
     points.push(format!(
         "Times of single operations include the overhead of the clock, {} here: below a few times \
-         that, they measure the clock. The longest ones may be the operating system's and not the \
-         structure's, all the more on a shared machine.",
+         that, they measure the clock.",
         units::time(p.clock_overhead_ns)
     ));
     if p.pinned_to.is_none() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{FLOOR, Run};
+use crate::model::{FLOOR, Run, Steps};
 use crate::summary::{self, Found};
 use wheelhouse_present::table::{Cell, Column, Mark, Table};
 use wheelhouse_present::units;
@@ -67,7 +67,7 @@ pub fn latencies(run: &Run) -> Vec<Table> {
 
 fn latencies_of(run: &Run, workload: &str, operation: &str) -> Table {
     let figures =
-        ["timed", "p50", "p90", "p99", "p99.9", "p99.99", "max", "worst"].map(Column::right);
+        ["timed", "p50", "p90", "p99", "p99.9", "p99.99", "max", "most steps"].map(Column::right);
     let heads = [Column::right("n"), Column::left("structure")];
     let title = format!("{operation} ({workload}), time of one operation");
     let mut table = Table::new(title, heads.into_iter().chain(figures).collect());
@@ -80,8 +80,14 @@ fn latencies_of(run: &Run, workload: &str, operation: &str) -> Table {
             Cell::text(&row.backend).marked(summary::row_mark(&row.backend)),
         ];
         cells.push(Cell::count(row.count));
-        let times = [row.p50, row.p90, row.p99, row.p999, row.p9999, row.max, row.worst];
+        let times = [row.p50, row.p90, row.p99, row.p999, row.p9999, row.max];
         cells.extend(times.map(|ns| Cell::figure(ns as f64, units::time(ns as f64))));
+        let is_it = |it: &&Steps| {
+            (&it.backend, &it.workload, it.n, &it.operation)
+                == (&row.backend, &row.workload, row.n, &row.operation)
+        };
+        let steps = run.steps.iter().find(is_it);
+        cells.push(steps.map_or_else(Cell::missing, |it| Cell::count(it.longest)));
         table.rows.push(cells);
     }
     table.notes.push("Each time includes the overhead of reading the clock.".to_owned());

@@ -12,8 +12,8 @@ const FLOOR_DECIDES: f64 = 3.0;
 /// As many columns beside the names fit a terminal of a hundred characters.
 const ESSENTIAL: usize = 6;
 
-/// What is read from a distribution.
-type Percentile = fn(&Latency) -> u64;
+/// A percentile of a distribution.
+type Percentile = fn(&Latency) -> Option<u64>;
 
 /// What is read from what a trace costs besides time.
 type Cost = fn(&Footprint) -> f64;
@@ -30,8 +30,7 @@ pub(super) enum Kind {
     /// Median time per operation of a measure.
     Time(String),
     /// A percentile of the time of single operations of a kind.
-    /// It takes so many operations to tell.
-    Tail(&'static str, Percentile, u64),
+    Tail(&'static str, Percentile),
     /// Bytes per live timer, after churn.
     Bytes,
     /// What a trace costs besides time.
@@ -43,13 +42,13 @@ impl Source {
         match &self.kind {
             Kind::Time(measure) => find_throughput(run, backend, &self.workload, self.n, measure),
             Kind::Tail(..) if is_wrong(run, backend, &self.workload, self.n) => Found::Wrong,
-            Kind::Tail(operation, percentile, enough) => {
+            Kind::Tail(operation, percentile) => {
                 let is_it = |r: &&Latency| {
                     (r.backend.as_str(), r.workload.as_str(), r.n, r.operation.as_str())
                         == (backend, self.workload.as_str(), self.n, *operation)
                 };
-                let told = run.latency.iter().find(is_it).filter(|row| row.count >= *enough);
-                let found = told.map(|row| percentile(row) as f64);
+                let found = run.latency.iter().find(is_it).and_then(percentile);
+                let found = found.map(|ns| ns as f64);
                 found.map_or(Found::Missing, |ns| Found::Figure(ns, vec![ns]))
             }
             Kind::Bytes => {
@@ -143,17 +142,17 @@ pub(super) fn sources(run: &Run, n: u64) -> Vec<Source> {
 /// What one tick in a thousand and one in ten thousand exceeds; where the clock never goes tick by
 /// tick, the same of its other movements.
 fn tails(run: &Run, n: u64) -> Vec<Source> {
-    const PERCENTILES: [(&str, Percentile, u64); 2] =
-        [("p99.9", |row| row.p999, 1_000), ("p99.99", |row| row.p9999, 10_000)];
+    const PERCENTILES: [(&str, Percentile); 2] =
+        [("p99.9", |row| row.one_in(1_000)), ("p99.99", |row| row.one_in(10_000))];
     for operation in ["tick", "advance"] {
         let rows = run.latency.iter().filter(|r| r.n == n && r.operation == operation);
         let workloads = rows.map(|r| r.workload.as_str());
         if let Some(workload) = choose(workloads, &["uniform", "steady"]) {
-            let source = |(name, percentile, enough)| Source {
+            let source = |(name, percentile)| Source {
                 heading: format!("{operation}\n{name}"),
                 workload: workload.clone(),
                 n,
-                kind: Kind::Tail(operation, percentile, enough),
+                kind: Kind::Tail(operation, percentile),
             };
             return PERCENTILES.map(source).into();
         }

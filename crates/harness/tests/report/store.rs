@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::Path;
 
-use wheelhouse_harness::store;
+use wheelhouse_harness::{report, store};
 
 use crate::{scratch, synthetic};
 
@@ -178,4 +178,17 @@ fn a_packed_run_is_read_like_one_that_is_not() {
     assert_eq!(store::load(&dir).unwrap().throughput.len(), run.throughput.len());
     fs::write(dir.join("run.json.gz"), b"no archive").unwrap();
     assert!(format!("{:#}", store::load(&dir).unwrap_err()).contains("cannot read"));
+}
+
+#[test]
+fn a_report_names_the_run_that_it_was_made_from() {
+    let (dir, mut run) = (scratch("digest"), synthetic::run());
+    store::save(&dir, &run).unwrap();
+    let digest = store::digest(&dir).unwrap().expect("the run was saved");
+    report::write(&run, &dir).unwrap();
+    let text = fs::read_to_string(dir.join(report::MARKDOWN)).unwrap();
+    assert!(text.contains(&digest) && digest.len() == 64, "{digest}");
+    run.throughput[0].ns_per_op[0] += 1.0;
+    store::save(&dir, &run).unwrap();
+    assert_ne!(store::digest(&dir).unwrap(), Some(digest));
 }

@@ -1,6 +1,8 @@
-//! Runs that nobody measured, shaped like those that are.
+//! Made-up runs, shaped like real ones.
 
-use wheelhouse_harness::model::{FLOOR, Failure, Latency, Memory, Run, SCHEMA, Throughput};
+use wheelhouse_harness::model::{
+    Census, FLOOR, Failure, Latency, Memory, Run, SCHEMA, Sampling, Throughput,
+};
 
 use wheelhouse_machine::provenance::Provenance;
 
@@ -60,6 +62,12 @@ pub(crate) fn run() -> Run {
             run.throughput.push(throughput(backend, trace, n, "mix", base * 2.0, n));
         }
     }
+    for workload in ["steady", "hold-exponential"] {
+        // As many calls as operations; the share that fires is unknown.
+        let census =
+            |n| Census { workload: workload.to_owned(), n, starts: n, ..Census::default() };
+        run.census.extend(SIZES.map(census));
+    }
     spoil(&mut run);
     run
 }
@@ -73,6 +81,8 @@ pub(crate) fn empty() -> Run {
         provenance: provenance(),
         throughput: Vec::new(),
         latency: Vec::new(),
+        steps: Vec::new(),
+        sampling: Sampling::default(),
         memory: Vec::new(),
         footprints: Vec::new(),
         failures: Vec::new(),
@@ -117,6 +127,7 @@ pub(crate) fn throughput(
         measure: measure.to_owned(),
         operations: n,
         ns_per_op: samples,
+        rounds: Vec::new(),
     }
 }
 
@@ -138,14 +149,13 @@ pub(crate) fn latency(backend: &str, workload: &str, n: u64, operation: &str, ns
         workload,
         n,
         operation,
-        count: 200_000,
+        count: 400_000,
         p50,
         p90,
         p99,
         p999,
         p9999,
         max,
-        worst: max,
         curve,
     }
 }

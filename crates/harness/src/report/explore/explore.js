@@ -7,7 +7,7 @@
   const find = (what) => root.querySelector(what);
   const data = JSON.parse(find("script[type='application/json']").textContent);
   const { sizes, mixes, structures } = data.points;
-  const { TIE, LONG_TAIL, COLOURED } = data;
+  const { TIE, COLOURED } = data;
   const form = find("form"), body = find("tbody"), filter = find(".filter"), plot = find("svg");
   let sorted = { column: 1, rising: true };
 
@@ -75,27 +75,14 @@
     return distance(nearest) < 6 ? nearest.fires : (root / 1000) ** 2;
   }
 
-  function verdict(ranked) {
-    const measured = ranked.filter((it) => it.ns !== null);
-    if (measured.length === 0) return "nobody was measured there.";
-    const tails = measured.map((it) => it.tail).filter((tail) => tail !== null);
-    const least = Math.min(...tails);
-    const exceeds = (tail, other) => tail !== null && other !== null && tail >= LONG_TAIL * other;
-    const isLong = (it) => exceeds(it.tail, least);
-    const ties = measured.filter((it) => it.ns <= TIE * measured[0].ns);
-    const pick = ties.find((it) => !isLong(it)) ?? ties[0];
-    const others = ties.filter((it) => it !== pick);
-    const but = (it) => isLong(it) ? ` (but for its tail: ${time(it.tail)})` : "";
-    const named = (it) => it.structure.name + but(it);
-    let text = `take ${pick.structure.name} (${time(pick.ns)}).`;
-    if (others.length > 0)
-      text += ` ${others.map(named).join(", ")} ${others.length > 1 ? "are ties" : "is a tie"}.`;
-    if (isLong(pick)) {
-      const calm = measured.find((it) => exceeds(pick.tail, it.tail));
-      text += ` But one call in thousands takes ${time(pick.tail)}${pick.at},`
-        + ` with ${calm.structure.name} (${time(calm.ns)}) ${time(calm.tail)}.`;
-    }
-    return text;
+  // Whom to take is known where it was measured. Between is only a guess at who is cheapest.
+  function verdict(ranked, n, mix) {
+    const taken = mix && data.points.takes[mixes.indexOf(mix)][sizes.indexOf(n)];
+    if (taken) return taken;
+    const [best] = ranked.filter((it) => it.ns !== null);
+    if (!best) return "nobody was measured there.";
+    return `not measured; by the points next to it, ${best.structure.name} is the cheapest`
+      + ` (${time(best.ns)}).`;
   }
 
   function missing(it, last) {
@@ -161,7 +148,7 @@
     const all = structures.map((structure) => at(structure, n, fires));
     const ranked = [...all].sort((a, b) => (a.ns ?? Infinity) - (b.ns ?? Infinity) || 0);
     const where = `${form.count.value} timers, ${form.share.value} fire`;
-    find(".verdict").textContent = `${where}: ${verdict(ranked)}`;
+    find(".verdict").textContent = `${where}: ${verdict(ranked, n, mix)}`;
     const rows = new Map(ranked.map((it, rank) => [it, write(it, ranked[0].ns, rank)]));
     body.append(...[...ranked].sort(compare).map((it) => rows.get(it)));
     draw(ranked, n);

@@ -37,12 +37,12 @@ pub fn render(it: &Explorer) -> Markup {
     }
 }
 
-/// What the ranking is of, until the script says whom to take.
+/// Whom to take, until the sliders move.
 fn start(it: &Explorer) -> String {
     let (size, mix) = it.start;
+    let take = it.takes[mix][size].as_deref().unwrap_or("the cheapest call first:");
     let (n, mix) = (units::count(it.sizes[size]), &it.mixes[mix]);
-    let share = percent(mix.fires);
-    format!("At {n} timers of which {share} fire ({}), the cheapest call first:", mix.name)
+    format!("{n} timers, {} ({}) fire: {take}", percent(mix.fires), mix.name)
 }
 
 /// Hidden until the script shows them.
@@ -223,8 +223,8 @@ fn notes(it: &Explorer) -> Vec<String> {
         it.mixes.iter().map(|mix| format!("{} ({})", mix.name, percent(mix.fires))).collect();
     let sizes: Vec<String> = it.sizes.iter().map(|n| units::short_count(*n)).collect();
     vec![
-        "A call is a start, stop, move or expiry; lower is better. Within ×1.1 of the best is a \
-         tie, whatever the spread."
+        "A call is a start, stop, move or expiry; lower is better. Marked are those within ×1.1 of \
+         the best. Whom to take is decided where it was measured, by ratios within each round."
             .to_owned(),
         format!(
             "Measured at {} timers, and with {} that fire. What is between is interpolated: the \
@@ -234,16 +234,16 @@ fn notes(it: &Explorer) -> Vec<String> {
             mixes.join(", ")
         ),
         "Tail: of the kind of call (start, stop, tick) where it is longest, what one in ten \
-         thousand exceeded (of fewer calls than that, one in a thousand), at the nearest measured \
-         point. Moves are not timed one by one. Bytes: per timer, after churn."
+         thousand exceeded (of few calls, one in a thousand), at the nearest measured point. Moves \
+         are not timed one by one. Bytes: per timer, after churn."
             .to_owned(),
     ]
 }
 
-/// The points as JSON, with what the script ranks by, which must not end the element it stands in.
+/// The points as JSON, with what the script ranks by, which must not end the element around it.
 fn data(it: &Explorer) -> String {
     let data = json!({
-        "points": it, "TIE": picks::TIE, "LONG_TAIL": picks::LONG_TAIL, "COLOURED": COLOURED,
+        "points": it, "TIE": picks::TIE, "COLOURED": COLOURED,
     });
     data.to_string().replace('<', "\\u003c")
 }

@@ -10,11 +10,10 @@ mod markup;
 
 use serde::Serialize;
 use wheelhouse_present::plot::palette::Style;
-use wheelhouse_present::stats;
 
 use super::picks;
-use crate::model::{Census, FLOOR, Run};
-use crate::stream::{MIX, TRACE};
+use super::uses::{self, Use};
+use crate::model::{FLOOR, Run};
 use crate::{plot, summary};
 
 pub use markup::render;
@@ -26,6 +25,8 @@ pub struct Explorer {
     pub sizes: Vec<u64>,
     /// Mixes, by the share that fires, rising.
     pub mixes: Vec<Mix>,
+    /// The picks, by mix, then by size.
+    pub takes: Vec<Vec<Option<String>>>,
     /// All who were measured in one of them.
     pub structures: Vec<Structure>,
     /// Which size and which mix the page begins with.
@@ -41,9 +42,7 @@ pub struct Mix {
     /// or moved. From 0 to 1.
     pub fires: f64,
     #[serde(skip)]
-    workload: String,
-    #[serde(skip)]
-    measures: &'static [&'static str],
+    of: Use,
 }
 
 /// What a structure was measured to cost.
@@ -67,7 +66,8 @@ impl Explorer {
     /// Those points of a run; `None` if there are none: no workload whose share of timers that fire
     /// is known.
     pub fn new(run: &Run) -> Option<Self> {
-        let mixes = mixes(run);
+        let mix = |of: Use| Some(Mix { name: of.name.clone(), fires: of.fires?, of });
+        let mixes: Vec<Mix> = uses::by_share(run).into_iter().filter_map(mix).collect();
         let measured = |n: &u64| run.throughput.iter().any(|row| row.n == *n);
         let sizes: Vec<u64> = summary::sizes(run).into_iter().filter(measured).collect();
         let names = summary::backends(run).into_iter().filter(|name| name != FLOOR);
@@ -75,12 +75,14 @@ impl Explorer {
             .map(|name| Structure::new(run, name, &mixes, &sizes))
             .filter(|it| it.ns.iter().flatten().any(Option::is_some))
             .collect();
-        let first = mixes.iter().position(|mix| mix.workload.starts_with(MIX));
+        let first = mixes.iter().position(|mix| mix.of.is_own_mix());
         let mix = first.or_else(|| mixes.iter().position(|mix| mix.name == "tcp"));
         let usual = sizes.iter().position(|n| Some(*n) == summary::usual_n(run));
         let size = usual.or_else(|| sizes.len().checked_sub(1))?;
         let start = (size, mix.unwrap_or(0));
-        (!structures.is_empty()).then_some(Self { sizes, mixes, structures, start })
+        let take = |mix: &Mix, n| Some(picks::of_use(run, &mix.of, n, false)?.taken());
+        let takes = mixes.iter().map(|mix| sizes.iter().map(|n| take(mix, *n)).collect()).collect();
+        (!structures.is_empty()).then_some(Self { sizes, mixes, takes, structures, start })
     }
 }
 
@@ -92,83 +94,21 @@ impl Structure {
         };
         let memory = |n: &u64| Some(run.memory_of(&name, *n)?.churned);
         Self {
-            ns: by_size(&|mix, n| mix.cost(run, &name, n)),
-            tail: by_size(&|mix, n| picks::tail(run, &name, &mix.workload, n)),
+            ns: by_size(&|mix, n| mix.of.cost(run, &name, n)),
+            tail: by_size(&|mix, n| tail(run, &name, &mix.of, n)),
             bytes: sizes.iter().map(memory).collect(),
-            wrong: mixes
-                .iter()
-                .any(|mix| sizes.iter().any(|n| summary::is_wrong(run, &name, &mix.workload, *n))),
+            wrong: mixes.iter().any(|mix| sizes.iter().any(|n| mix.of.is_wrong(run, &name, *n))),
             style: plot::style_of(&name),
             name,
         }
     }
 }
 
-/// The mixes of a run, by the share that fires. All that fire are those of `uniform`: started, then
-/// fired tick by tick.
-fn mixes(run: &Run) -> Vec<Mix> {
-    let has = |workload: &str, measure: &str| {
-        run.throughput.iter().any(|row| row.workload == workload && row.measure == measure)
-    };
-    let mut mixes = Vec::new();
-    for workload in summary::workloads(run) {
-        let measures: &[&str] = match workload.as_str() {
-            "uniform" => &["insert-warm", "fire-ticks"],
-            _ if has(&workload, "mix") => &["mix"],
-            _ => &["steady"],
-        };
-        if workload.starts_with(TRACE) || !measures.iter().all(|it| has(&workload, it)) {
-            continue;
-        }
-        let fires = if workload == "uniform" { Some(1.0) } else { share(run, &workload) };
-        let name = match workload.as_str() {
-            "uniform" => "all fire",
-            own if own.starts_with(MIX) => "your mix",
-            other => other,
-        };
-        let name = name.to_owned();
-        mixes.extend(fires.map(|fires| Mix { name, fires, workload, measures }));
-    }
-    mixes.sort_by(|a, b| a.fires.total_cmp(&b.fires));
-    // Two mixes of one share are one point of the scale: the first of the run stands for it.
-    mixes.dedup_by(|later, first| later.fires == first.fires);
-    mixes
-}
-
-/// The share of timers that fire, at the largest n, where chance has the least part.
-fn share(run: &Run, workload: &str) -> Option<f64> {
-    let censuses = run.census.iter().filter(|it| it.workload == workload);
-    let Census { cancels, moves, fires, .. } = censuses.max_by_key(|it| it.n)?;
-    let all = cancels + moves + fires;
-    (all > 0).then(|| *fires as f64 / all as f64)
-}
-
-impl Mix {
-    /// Nanoseconds of a start, stop, move or expiry. An operation of a workload may be several of
-    /// these (one of `steady` ends one timer and starts another); so its time is shared among what
-    /// the census counted.
-    fn cost(&self, run: &Run, name: &str, n: u64) -> Option<f64> {
-        let mut all = Vec::new();
-        for measure in self.measures {
-            if summary::is_wrong(run, name, &self.workload, n) {
-                return None;
-            }
-            let row = run.throughput_of(name, &self.workload, n, measure)?;
-            let calls = match self.measures {
-                [_] => self.calls(run, n)?,
-                _ => row.operations,
-            };
-            let median = stats::median(&row.ns_per_op)?;
-            all.push(median * row.operations as f64 / calls.max(1) as f64);
-        }
-        // As many fire as are started.
-        Some(all.iter().sum::<f64>() / all.len() as f64)
-    }
-
-    /// Starts, stops, moves and expiries that were timed.
-    fn calls(&self, run: &Run, n: u64) -> Option<u64> {
-        let census = run.census.iter().find(|it| it.workload == self.workload && it.n == n)?;
-        let Census { starts, cancels, moves, fires, .. } = census;
-        Some(starts + cancels + moves + fires)
-    }
+/// The 99.99th percentile of a call in a use (the 99.9th, if there are few calls): the longest of
+/// the kinds of call.
+fn tail(run: &Run, name: &str, of: &Use, n: u64) -> Option<f64> {
+    let rows = run.latency.iter().filter(|row| row.backend == name && row.n == n);
+    let rows = rows.filter(|row| of.workloads().any(|workload| workload == row.workload));
+    let tails = rows.filter_map(|row| row.one_in(10_000).or_else(|| row.one_in(1_000)));
+    tails.max().map(|ns| ns as f64)
 }

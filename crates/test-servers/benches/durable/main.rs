@@ -27,7 +27,7 @@ use std::process::ExitCode;
 use wheelhouse_machine::provenance::{self, Provenance};
 use wheelhouse_present::console::{end, print, say};
 use wheelhouse_present::document::{Block, Document};
-use wheelhouse_present::files::{create_at, write_whole};
+use wheelhouse_present::files::{self, create_at, write_whole};
 use wheelhouse_present::stats::median;
 use wheelhouse_present::table::{Cell, Column, Format, Table};
 use wheelhouse_present::{markdown, units};
@@ -84,9 +84,8 @@ impl Bench {
         if self.test || !self.bench {
             (self.jobs, self.seconds, self.rounds, self.batch) = (200, 0.01, 1, 16);
         }
-        // cargo bench runs this in the package's folder.
-        let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let out = self.out.as_ref().map(|out| create_at(&project.join(out))).transpose()?;
+        let here = files::where_cargo_was_called();
+        let out = self.out.as_ref().map(|out| create_at(&here.join(out))).transpose()?;
         let all = contenders(&self.store, &self.appendfsync)?;
         let provenance = provenance::gather(0);
         let play = Play { jobs: self.jobs, seconds: self.seconds, batch: self.batch };
