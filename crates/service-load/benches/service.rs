@@ -6,6 +6,7 @@
 use clap::Parser;
 use std::process::ExitCode;
 use wheelhouse_present::console::end;
+use wheelhouse_present::files;
 use wheelhouse_service_load::options::Options;
 
 /// The timer service under load, beside others.
@@ -30,7 +31,9 @@ struct Bench {
 }
 
 fn main() -> ExitCode {
-    let bench = Bench::parse();
+    let mut bench = Bench::parse();
+    let here = files::where_cargo_was_called();
+    bench.options.out = bench.options.out.map(|out| here.join(out));
     // Without cargo bench's `--bench`, this is `cargo test --benches`.
     end(bench.options.play(bench.test || !bench.bench))
 }

@@ -225,26 +225,29 @@ const WORKLOADS: &[Workload] = &[
     Workload {
         name: "often-moved",
         source: "nginx and redis, recorded: 97 to 99 % of their moves are to a later deadline",
-        story: "Connections that time out after 30 s of silence and are used twenty times in that \
+        story: "Connections that time out after 30 s of silence and are used ten times in that \
                 span, at random moments. A tick is 1 ms. Nearly all there is are moves to a later \
                 deadline, most of them of timers that are far from due.",
         pattern: Pattern::Refresh {
             ttl: Delay::Constant(30_000),
-            gap: Delay::Exponential { mean: 50.0 },
-            silent: 1,
+            gap: Delay::Exponential { mean: 100.0 },
+            silent: 10,
             laps: 4,
         },
     },
     Workload {
         name: "mostly-answered",
         source: "clients of servers: an answer within a second, a time-out of half a minute",
-        story: "Requests with a timeout of 30 s each, answered after half a second on average. A \
-                tick is 1 ms. Every timer has the same delay and is cancelled soon: the case for a \
-                queue of equal delays.",
+        story: "Requests with a timeout of 30 s each, answered after half a second on average, but \
+                one in a hundred never. A tick is 1 ms. Every timer has the same delay and nearly \
+                all are cancelled soon: the case for a queue of equal delays.",
         pattern: Pattern::Requests {
             timeout: 30_000,
-            completion: Delay::Exponential { mean: 500.0 },
-            mean_wait: 500.0,
+            completion: Delay::Mixture(&[
+                (990, Delay::Exponential { mean: 500.0 }),
+                (10, Delay::Constant(60_000)),
+            ]),
+            mean_wait: 795.0,
             laps: 4,
         },
     },
