@@ -44,6 +44,7 @@ fn run(options: &BenchOptions) -> Result<ExitCode> {
         seconds: (300, 45),
     };
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("results");
-    let settings = options::settings(&options.asked(), roster, options.is_test())?;
-    options::compare(&options.asked(), &settings, &results, options.is_test())
+    let asked = options.asked();
+    let settings = options::settings(&asked, roster, options.is_test())?;
+    options::compare(&asked, &settings, &results, options.is_test())
 }

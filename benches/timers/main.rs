@@ -36,10 +36,11 @@ fn main() -> ExitCode {
 
 fn run(options: &BenchOptions) -> Result<ExitCode> {
     // An unknown name is refused before minutes are spent.
-    let settings = options::settings(&options.asked(), options::structures(), options.is_test())?;
+    let asked = options.asked();
+    let settings = options::settings(&asked, options::structures(), options.is_test())?;
     verify_first()?;
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("results");
-    options::compare(&options.asked(), &settings, &results, options.is_test())
+    options::compare(&asked, &settings, &results, options.is_test())
 }
 
 /// No figure without a right answer.

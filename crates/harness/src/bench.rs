@@ -176,11 +176,12 @@ fn jobs(settings: &Settings) -> Vec<Job<'_>> {
 const PLAY: Duration = Duration::from_nanos(1_500);
 const SOLVE: Duration = Duration::from_nanos(6_000);
 
-/// How long a job is expected to take: with the oracle, the verification and the single operations.
+/// How long a job is expected to take: with the oracle, the verification, and the passes over
+/// single operations, of which one counts steps.
 fn expected(settings: &Settings, job: &Job<'_>) -> Duration {
     let timers = if job.source.is_scalable() { job.n } else { TIMERS_PER_SAMPLE as u32 };
     let play = PLAY * timers * settings.contenders.len() as u32;
-    let single = if settings.details { play * 2 } else { Duration::ZERO };
+    let single = if settings.details { play * (PASSES as u32 + 1) } else { Duration::ZERO };
     SOLVE * timers + single + job.time.max(play * *ROUNDS.start() as u32)
 }
 
@@ -338,6 +339,11 @@ fn time_single_operations(
     }
     for (contender, times) in contenders.iter().zip(&times) {
         run.latency.extend(times.rows(contender.name(), &stream.name, stream.n));
+    }
+    for contender in contenders {
+        if interrupt::requested() {
+            return;
+        }
         let longest = contender.count_each(stream);
         let rows = longest.map(|it| it.rows(contender.name(), &stream.name, stream.n));
         run.steps.extend(rows.into_iter().flatten());

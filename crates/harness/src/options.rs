@@ -272,15 +272,10 @@ fn show(options: &Options, run: &Run) -> Result<()> {
 
 /// The operations that the user's streams were made of, and under a heading the answer.
 pub fn answer(run: &Run) -> String {
+    let wrapped = |line: String| wrap(&line, width()) + "\n";
     let own = run.census.iter().filter(|census| !Source::is_known(&census.workload));
-    let answer = picks::answer(run);
-    let heading = (!answer.is_empty()).then(|| "\nWhat to take".to_owned());
-    let lines = own.map(Census::to_string).chain(heading).chain(answer);
-    lines.map(|line| format!("{}\n", wrapped(&line))).collect()
-}
-
-/// Wrapped at words, with the line break that it begins with.
-fn wrapped(line: &str) -> String {
-    let text = line.trim_start_matches('\n');
-    format!("{}{}", &line[..line.len() - text.len()], wrap(text, width()))
+    let own: String = own.map(Census::to_string).map(wrapped).collect();
+    let answer: String = picks::answer(run).into_iter().map(wrapped).collect();
+    let heading = if answer.is_empty() { "" } else { "\nWhat to take\n" };
+    format!("{own}{heading}{answer}")
 }

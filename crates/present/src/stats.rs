@@ -84,9 +84,7 @@ pub struct Ratio {
 /// from the same machine are fully apart once in ten times, two sets of five once in 126. Nor does
 /// it know of what changed between the runs as a whole.
 pub fn ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<Ratio> {
-    let usable = |samples: &[f64]| {
-        samples.len() >= FEWEST && samples.iter().all(|s| s.is_finite() && *s > 0.0)
-    };
+    let usable = |samples: &[f64]| samples.len() >= FEWEST && samples.iter().all(is_usable);
     if !usable(a) || !usable(b) {
         return None;
     }
@@ -119,7 +117,6 @@ pub fn ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<Ratio> {
 /// assert_eq!((ratio.low, ratio.ratio, ratio.high), (1.9, 2.0, 2.1));
 /// ```
 pub fn paired_ratio(pairs: &[(f64, f64)]) -> Option<Ratio> {
-    let is_usable = |it: &f64| it.is_finite() && *it > 0.0;
     if pairs.len() < FEWEST || !pairs.iter().all(|(a, b)| is_usable(a) && is_usable(b)) {
         return None;
     }
@@ -129,19 +126,25 @@ pub fn paired_ratio(pairs: &[(f64, f64)]) -> Option<Ratio> {
     Some(Ratio { ratio, low: ratios[skipped], high: ratios[ratios.len() - 1 - skipped] })
 }
 
+/// A ratio needs positive numbers.
+fn is_usable(sample: &f64) -> bool {
+    sample.is_finite() && *sample > 0.0
+}
+
 /// How many of `count` sorted samples may be left out at either end, so that those between hold the
 /// true median 95 times in 100. Each sample is below it with a chance of one half.
 fn outside_of_interval(count: usize) -> usize {
-    // The chance that at most k samples are below, and the term of k + 1.
-    let mut term = 0.5_f64.powi(count as i32);
-    let mut chance = term;
-    let mut k = 0;
-    while 2.0 * (chance + term * (count - k) as f64 / (k + 1) as f64) <= 0.05 {
-        term *= (count - k) as f64 / (k + 1) as f64;
-        chance += term;
-        k += 1;
+    // The chances that k samples are below the median, and that at most k are.
+    let mut exactly = 0.5_f64.powi(count as i32);
+    let mut at_most = exactly;
+    for k in 0..count {
+        exactly *= (count - k) as f64 / (k + 1) as f64;
+        at_most += exactly;
+        if 2.0 * at_most > 0.05 {
+            return k;
+        }
     }
-    k
+    unreachable!("at most all samples are below with a chance of 1")
 }
 
 fn resampled_median(samples: &[f64], drawn: &mut Vec<f64>, rng: &mut Pcg64Mcg) -> Option<f64> {

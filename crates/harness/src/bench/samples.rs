@@ -107,11 +107,10 @@ fn time_of(measure: Measure, stream: &Stream, played: &Played) -> Option<Duratio
 
 /// Leaves out the samples of disturbed rounds, if enough others are left to tell their spread.
 fn leave_out(row: &mut Throughput, disturbed: &[u32]) {
-    let is_kept: Vec<bool> = row.rounds.iter().map(|round| !disturbed.contains(round)).collect();
-    if is_kept.iter().filter(|it| **it).count() >= stats::FEWEST {
-        let mut kept = is_kept.iter();
-        row.ns_per_op.retain(|_| kept.next() == Some(&true));
-        row.rounds.retain(|round| !disturbed.contains(round));
+    let kept = row.by_round().filter(|(round, _)| !disturbed.contains(round));
+    let kept: Vec<(u32, f64)> = kept.collect();
+    if kept.len() >= stats::FEWEST {
+        (row.rounds, row.ns_per_op) = kept.into_iter().unzip();
     }
 }
 

@@ -176,13 +176,9 @@ impl Pick {
         }
     }
 
-    /// All that were measured.
-    fn all(&self) -> impl Iterator<Item = &Candidate> {
-        std::iter::once(&self.pick).chain(&self.ties).chain(&self.others)
-    }
-
     fn find(&self, name: &str) -> Option<&Candidate> {
-        self.all().find(|it| it.name == name)
+        let mut all = std::iter::once(&self.pick).chain(&self.ties).chain(&self.others);
+        all.find(|it| it.name == name)
     }
 
     /// The names of the pick and the ties.

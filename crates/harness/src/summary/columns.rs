@@ -139,8 +139,8 @@ pub(super) fn sources(run: &Run, n: u64) -> Vec<Source> {
     sources
 }
 
-/// What one tick in a thousand and one in ten thousand exceeds; where the clock never goes tick by
-/// tick, the same of its other movements.
+/// The 99.9th and 99.99th percentile of a tick; where the clock never goes tick by tick, the same
+/// of its other movements.
 fn tails(run: &Run, n: u64) -> Vec<Source> {
     const PERCENTILES: [(&str, Percentile); 2] =
         [("p99.9", |row| row.one_in(1_000)), ("p99.99", |row| row.one_in(10_000))];
