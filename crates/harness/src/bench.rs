@@ -17,6 +17,7 @@ use anyhow::Result;
 use samples::Samples;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use wheelhouse_frame::folder;
 use wheelhouse_machine::{interrupt, provenance};
 use wheelhouse_present::files;
 use wheelhouse_present::progress::Progress;
@@ -142,7 +143,7 @@ pub fn folder(settings: &Settings, out: Option<&Path>, results: &Path) -> Result
     capacity::check(&settings.sources, &settings.sizes)?;
     match out {
         Some(out) => files::create_at(out),
-        None => store::create(results, &provenance::gather(settings.seed)),
+        None => folder::create(results, &provenance::gather(settings.seed)),
     }
 }
 

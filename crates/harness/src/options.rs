@@ -17,6 +17,7 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use wheelhouse_frame::options::{Called, Common};
 use wheelhouse_present::console::{print, say, width};
 use wheelhouse_present::files;
 use wheelhouse_present::table::{Format, wrap};
@@ -54,21 +55,15 @@ pub struct Options {
     /// Every structure, also those that nobody would take for many timers.
     #[arg(long, conflicts_with = "backend")]
     pub all: bool,
-    /// Fewer sizes and repetitions.
-    #[arg(long)]
-    pub quick: bool,
     /// How long the timed rounds may take, in seconds; what is not timed takes about as long again.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub time: Option<u64>,
     /// Seed of the workloads.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Where to put the results: a folder that is new or empty [default: a new one in results].
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// In which form to print.
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    /// How much is measured, and where results go.
+    #[command(flatten)]
+    pub common: Common,
     /// Print all columns of the table, and not only those that fit a hundred characters.
     #[arg(long)]
     pub wide: bool,
@@ -80,27 +75,22 @@ pub struct BenchOptions {
     /// What is asked.
     #[command(flatten)]
     asked: Options,
-    /// Run everything once, measure nothing.
-    #[arg(long)]
-    test: bool,
-    /// What `cargo bench` says.
-    #[arg(long, hide = true)]
-    bench: bool,
+    #[command(flatten)]
+    called: Called,
 }
 
 impl BenchOptions {
     /// The options, with relative paths resolved from the user's working directory.
     pub fn asked(&self) -> Options {
         let here = |path: &PathBuf| files::where_cargo_was_called().join(path);
-        let Options { trace, out, .. } = &self.asked;
-        let (trace, out) = (trace.iter().map(here).collect(), out.as_ref().map(here));
-        Options { trace, out, ..self.asked.clone() }
+        let Options { trace, common, .. } = &self.asked;
+        let common = Common { out: common.out.as_ref().map(here), ..common.clone() };
+        Options { trace: trace.iter().map(here).collect(), common, ..self.asked.clone() }
     }
 
-    /// Whether it is only to be seen that everything runs; without cargo bench's `--bench`, this is
-    /// `cargo test --benches`.
+    /// Whether it is only to be seen that everything runs.
     pub fn is_test(&self) -> bool {
-        self.test || !self.bench
+        self.called.is_test()
     }
 }
 
@@ -144,11 +134,11 @@ pub fn compare(
 ) -> Result<ExitCode> {
     let start = Instant::now();
     let scratch = std::env::temp_dir().join(format!("wheelhouse-test-{}", std::process::id()));
-    let out = if test { Some(scratch.as_path()) } else { options.out.as_deref() };
+    let out = if test { Some(scratch.as_path()) } else { options.common.out.as_deref() };
     let dir = bench::folder(settings, out, results)?;
     let (run, kept) = bench::run(settings, &dir)?;
     let is_empty = run.interrupted && run.throughput.is_empty();
-    if test || (is_empty && options.out.is_none()) {
+    if test || (is_empty && options.common.out.is_none()) {
         std::fs::remove_dir_all(&dir)?;
         say(match (run.interrupted, run.failures.is_empty()) {
             (true, _) => "interrupted before anything was measured; nothing is kept",
@@ -178,7 +168,7 @@ pub fn settings(options: &Options, roster: Roster, test: bool) -> Result<Setting
         "this is a build without optimisation, whose times say nothing; build with --release, or \
          set {DEBUG_BUILD}=1 to measure it all the same"
     );
-    let mut sizes = match (options.n.as_slice(), test, options.quick) {
+    let mut sizes = match (options.n.as_slice(), test, options.common.quick) {
         ([], true, _) => vec![100],
         ([], _, true) => roster.quick.to_vec(),
         ([], _, false) => roster.sizes.to_vec(),
@@ -187,7 +177,7 @@ pub fn settings(options: &Options, roster: Roster, test: bool) -> Result<Setting
     sizes.sort_unstable();
     sizes.dedup();
     let (whole, quick) = roster.seconds;
-    let usual = if options.quick { quick } else { whole };
+    let usual = if options.common.quick { quick } else { whole };
     let seconds = if test { 0 } else { options.time.unwrap_or(usual) };
     let (contenders, sources) = chosen(options, roster, test)?;
     let mut names: Vec<String> = sources.iter().map(Source::name).collect();
@@ -253,13 +243,13 @@ fn show(options: &Options, run: &Run) -> Result<()> {
         say("interrupted: the rows that are there are complete, others are missing");
     }
     let several = options.n.len() > 1;
-    if options.format != Format::Table {
+    if options.common.format != Format::Table {
         let table = if several { summary::by_size(run) } else { summary::at_a_glance(run, None) };
-        if options.format == Format::Json {
+        if options.common.format == Format::Json {
             let both = json!({ "answer": picks::answer(run), "rows": table.json() });
             return print(serde_json::to_string_pretty(&both)?);
         }
-        return print(table.render(options.format)?);
+        return print(table.render(options.common.format)?);
     }
     let all = || summary::sizes(run).into_iter().map(Some).collect();
     let sizes = if several { all() } else { vec![None] };

@@ -1,20 +1,9 @@
-//! Where results lie on disk: one folder per run, never written over.
+//! The run on disk: one file, from which every table and plot can be made again.
 //!
-//! ```text
-//! results/2026-11-21-xeon-2c-02ff5b6a/
-//!   run.json         the whole run, from which every table and plot can be made again;
-//!                    run.json.gz where it is kept
-//!   throughput.csv   one line per sample
-//!   latency.csv      one line per distribution (the curves are in run.json)
-//!   memory.csv       one line per (backend, n)
-//!   footprint.csv    one line per (backend, trace of somebody's own)
-//!   failures.csv     one line per wrong answer
-//!   provenance.txt   machine, compiler, commit, command
-//! ```
-//!
-//! A run that goes on for minutes is saved again after each step. Each file is written beside its
-//! old version and then renamed over it, so that an interruption or a full disk leaves the last
-//! whole one.
+//! `run.json` has the samples, the distributions, what was wrong, and where the figures come from;
+//! `run.json.gz` is the same, packed, where it is kept. A run that goes on for minutes is saved
+//! again after each step. The file is written beside its old version and then renamed over it, so
+//! that an interruption or a full disk leaves the last whole one.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
@@ -27,7 +16,6 @@ use sha2::{Digest, Sha256};
 use wheelhouse_present::files::write_whole;
 
 use crate::model::{Run, SCHEMA};
-use wheelhouse_machine::provenance::{self, Provenance};
 
 /// The name of the file from which [`load`] reads a run.
 pub const RUN_FILE: &str = "run.json";
@@ -40,39 +28,6 @@ pub fn run_file(dir: &Path) -> Option<PathBuf> {
     [RUN_FILE, PACKED].map(|name| dir.join(name)).into_iter().find(|file| file.is_file())
 }
 
-/// Makes a new folder for a run in `parent`: `<date>-<host>-<commit>`, with `-2`, `-3`, ... behind
-/// it if it was there.
-///
-/// # Errors
-///
-/// If the folder cannot be made.
-pub fn create(parent: &Path, provenance: &Provenance) -> Result<PathBuf> {
-    fs::create_dir_all(parent).with_context(|| {
-        format!("cannot make the folder {}; name a writable one with --out", parent.display())
-    })?;
-    let name = folder_name(provenance);
-    for attempt in 1..=9999 {
-        let suffix = if attempt == 1 { String::new() } else { format!("-{attempt}") };
-        let dir = parent.join(format!("{name}{suffix}"));
-        // `create_dir` fails on what exists, so that two runs started at once get two folders.
-        match fs::create_dir(&dir) {
-            Ok(()) => return Ok(dir),
-            Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
-            Err(e) => {
-                let message = format!(
-                    "cannot make the folder {}; name a writable one with --out",
-                    dir.display()
-                );
-                return Err(anyhow::Error::new(e).context(message));
-            }
-        }
-    }
-    bail!(
-        "{} holds 9999 folders {name}-..; remove some, or name another with --out",
-        parent.display()
-    )
-}
-
 /// Writes the run into its folder. May be called again and again while the run goes on.
 ///
 /// # Errors
@@ -82,13 +37,7 @@ pub fn create(parent: &Path, provenance: &Provenance) -> Result<PathBuf> {
 pub fn save(dir: &Path, run: &Run) -> Result<()> {
     check_figures(run)?;
     let json = serde_json::to_vec_pretty(run).context("cannot write the run as JSON")?;
-    write_whole(&dir.join(RUN_FILE), &json)?;
-    write_whole(&dir.join("throughput.csv"), &throughput_csv(run)?)?;
-    write_whole(&dir.join("latency.csv"), &latency_csv(run)?)?;
-    write_whole(&dir.join("memory.csv"), &memory_csv(run)?)?;
-    write_whole(&dir.join("footprint.csv"), &footprint_csv(run)?)?;
-    write_whole(&dir.join("failures.csv"), &failures_csv(run)?)?;
-    write_whole(&dir.join("provenance.txt"), provenance_text(run).as_bytes())
+    write_whole(&dir.join(RUN_FILE), &json)
 }
 
 /// Reads a run from its folder, or from its `run.json` or `run.json.gz`.
@@ -167,23 +116,6 @@ struct Version {
     schema: Option<u32>,
 }
 
-fn folder_name(provenance: &Provenance) -> String {
-    let date: String = provenance.started.chars().take(10).collect();
-    let commit: String = provenance.commit.chars().take(8).collect();
-    let parts = [date, provenance.host.clone(), commit].map(|part| plain(&part));
-    parts.join("-")
-}
-
-/// What is safe in a file name everywhere; empty becomes `unknown`.
-fn plain(text: &str) -> String {
-    let kept: String = text
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' })
-        .collect();
-    let kept = kept.trim_matches(['-', '.']);
-    if kept.is_empty() { "unknown".to_owned() } else { kept.to_owned() }
-}
-
 /// Figures are numbers, and no time or room is negative.
 fn check_figures(run: &Run) -> Result<()> {
     let possible = |figure: &f64| figure.is_finite() && *figure >= 0.0;
@@ -212,92 +144,4 @@ fn check_figures(run: &Run) -> Result<()> {
     }
     ensure!(possible(&run.provenance.clock_overhead_ns), "the overhead of the clock is no time");
     Ok(())
-}
-
-fn csv_of(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Result<Vec<u8>> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(head)?;
-    for row in rows {
-        writer.write_record(row)?;
-    }
-    writer.into_inner().context("cannot write the rows as CSV")
-}
-
-fn throughput_csv(run: &Run) -> Result<Vec<u8>> {
-    let rows = run.throughput.iter().flat_map(|row| {
-        row.ns_per_op.iter().enumerate().map(|(k, ns)| {
-            let names =
-                [row.backend.clone(), row.workload.clone(), row.n.to_string(), row.measure.clone()];
-            let figures = [row.operations.to_string(), (k + 1).to_string(), ns.to_string()];
-            names.into_iter().chain(figures).collect()
-        })
-    });
-    csv_of(&["backend", "workload", "n", "measure", "operations", "repetition", "ns_per_op"], rows)
-}
-
-fn latency_csv(run: &Run) -> Result<Vec<u8>> {
-    let head = [
-        "backend",
-        "workload",
-        "n",
-        "operation",
-        "count",
-        "p50_ns",
-        "p90_ns",
-        "p99_ns",
-        "p999_ns",
-        "p9999_ns",
-        "max_ns",
-    ];
-    let rows = run.latency.iter().map(|row| {
-        let names =
-            [row.backend.clone(), row.workload.clone(), row.n.to_string(), row.operation.clone()];
-        let figures = [row.count, row.p50, row.p90, row.p99, row.p999, row.p9999, row.max];
-        names.into_iter().chain(figures.iter().map(u64::to_string)).collect()
-    });
-    csv_of(&head, rows)
-}
-
-fn memory_csv(run: &Run) -> Result<Vec<u8>> {
-    let rows = run.memory.iter().map(|row| {
-        let figures = [row.live, row.peak, row.churned].map(|b| b.to_string());
-        [row.backend.clone(), row.n.to_string()].into_iter().chain(figures).collect()
-    });
-    csv_of(
-        &[
-            "backend",
-            "n",
-            "live_bytes_per_timer",
-            "peak_bytes_per_timer",
-            "churned_bytes_per_timer",
-        ],
-        rows,
-    )
-}
-
-fn footprint_csv(run: &Run) -> Result<Vec<u8>> {
-    let rows = run.footprints.iter();
-    let rows = rows.map(|row| {
-        let figures = [row.peak.to_string(), row.wakeups.to_string()];
-        [row.backend.clone(), row.workload.clone()].into_iter().chain(figures).collect()
-    });
-    csv_of(&["backend", "workload", "peak_bytes_per_timer", "wakeups"], rows)
-}
-
-fn failures_csv(run: &Run) -> Result<Vec<u8>> {
-    let rows = run.failures.iter();
-    let rows = rows
-        .map(|f| vec![f.backend.clone(), f.workload.clone(), f.n.to_string(), f.message.clone()]);
-    csv_of(&["backend", "workload", "n", "message"], rows)
-}
-
-fn provenance_text(run: &Run) -> String {
-    let mut lines: Vec<String> = provenance::lines(&run.provenance)
-        .into_iter()
-        .map(|(name, value)| format!("{name}: {value}\n"))
-        .collect();
-    if run.interrupted {
-        lines.push("interrupted: yes, rows are missing\n".to_owned());
-    }
-    lines.concat()
 }

@@ -2,29 +2,10 @@
 
 use crate::experiments::Experiment;
 use crate::facility::Facility;
-use crate::figures::Played;
 use crate::load::Load;
 use anyhow::Result;
 use std::time::Duration;
-
-/// Who takes part.
-pub trait Contender: Send + Sync {
-    /// Its name in the tables.
-    fn name(&self) -> &'static str;
-
-    /// What it is, in a line.
-    fn about(&self) -> &'static str;
-
-    /// What it plays unless it is asked for by its name: that in which it differs from another.
-    fn plays(&self) -> &'static [Experiment];
-
-    /// Plays an experiment on a new facility.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be started or hangs. Wrong answers are no error here, but what was [`Played`].
-    fn play(&self, experiment: Experiment, load: &Load) -> Result<Played>;
-}
+use wheelhouse_frame::{Contender, Experiment as _, Played};
 
 /// A facility that can be started.
 #[derive(Debug)]
@@ -41,8 +22,8 @@ impl<F: Facility + 'static> Entry<F> {
         name: &'static str,
         about: &'static str,
         start: fn(Duration) -> Result<F>,
-    ) -> Box<dyn Contender> {
-        Self::of_some(name, about, &Experiment::ALL, start)
+    ) -> Box<dyn Contender<Experiment>> {
+        Self::of_some(name, about, Experiment::ALL, start)
     }
 
     /// The same, where some experiments show all that is special about it.
@@ -51,12 +32,12 @@ impl<F: Facility + 'static> Entry<F> {
         about: &'static str,
         plays: &'static [Experiment],
         start: fn(Duration) -> Result<F>,
-    ) -> Box<dyn Contender> {
+    ) -> Box<dyn Contender<Experiment>> {
         Box::new(Self { name, about, plays, start })
     }
 }
 
-impl<F: Facility> Contender for Entry<F> {
+impl<F: Facility> Contender<Experiment> for Entry<F> {
     fn name(&self) -> &'static str {
         self.name
     }

@@ -4,6 +4,7 @@
 //! what a job costs.
 
 use std::fs::read_to_string;
+use wheelhouse_frame::Figure;
 
 /// What the kernel counts in: a hundredth of a second, on every Linux.
 const NANOS_PER_TICK: u64 = 10_000_000;
@@ -12,6 +13,17 @@ const NANOS_PER_TICK: u64 = 10_000_000;
 /// `None` where the system does not tell.
 pub(crate) fn used() -> Option<u64> {
     parse(&read_to_string("/proc/self/stat").ok()?)
+}
+
+/// Processor time for each of so many, if the system tells: what was used between two looks at it.
+pub(crate) fn figure(
+    name: &'static str,
+    begin: Option<u64>,
+    end: Option<u64>,
+    each: u64,
+) -> Option<Figure> {
+    let used = end?.checked_sub(begin?)?;
+    Some(Figure::time(name, used as f64 / each.max(1) as f64))
 }
 
 /// The sum of the 14th and 15th field. The second is the name, in parentheses, and may hold

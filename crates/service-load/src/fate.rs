@@ -3,7 +3,7 @@
 //! Every figure stands behind this: each job must have run exactly as often as it should, and none
 //! before its time. Moments are nanoseconds since the origin of the ledger.
 
-use crate::figures::Distribution;
+use crate::distribution::Distribution;
 use crate::ledger::Ledger;
 
 /// What should have become of a job.

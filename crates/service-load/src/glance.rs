@@ -2,9 +2,8 @@
 //! facility.
 
 use crate::experiments::Experiment;
-use crate::judged::{Sample, samples, table};
-use crate::run::{Row, Run};
-use wheelhouse_machine::provenance;
+use wheelhouse_frame::run::Run;
+use wheelhouse_frame::{Experiment as _, Sample};
 use wheelhouse_present::table::{Cell, Column, Table};
 
 /// What is shown: the head of the column, and the figure.
@@ -23,67 +22,55 @@ const SHOWN: [(&str, Experiment, &str); 11] = [
 ];
 
 /// The table, if enough was played to fill it.
-pub(crate) fn at_a_glance(run: &Run) -> Option<Table> {
-    let was_played = |it: &Experiment| run.rows.iter().any(|row| row.experiment == *it);
-    if !SHOWN.iter().all(|(_, experiment, _)| was_played(experiment)) {
+pub(crate) fn at_a_glance(run: &Run<Experiment>) -> Option<Table> {
+    if !SHOWN.iter().all(|(_, experiment, _)| run.has(*experiment)) {
         return None;
     }
     let heads = SHOWN.iter().map(|(head, ..)| Column::right(*head));
-    let mut table =
-        Table::new("At a glance", [Column::left("facility")].into_iter().chain(heads).collect());
-    for (facility, _) in &run.facilities {
+    let columns = [Column::left("backend")].into_iter().chain(heads).collect();
+    let mut table = Table::new("At a glance", columns);
+    for (name, _) in &run.contenders {
         let cells =
-            SHOWN.iter().map(|(_, experiment, figure)| cell(run, facility, *experiment, figure));
-        table.rows.push([Cell::text(*facility)].into_iter().chain(cells).collect());
+            SHOWN.iter().map(|(_, experiment, figure)| cell(run, name, *experiment, figure));
+        table.rows.push([Cell::text(*name)].into_iter().chain(cells).collect());
     }
-    for experiment in
-        Experiment::ALL.into_iter().filter(|it| SHOWN.iter().any(|(_, shown, _)| shown == it))
-    {
-        table.notes.push(format!("{}.", experiment.title(&run.load)));
+    for it in Experiment::ALL.iter().filter(|it| SHOWN.iter().any(|(_, shown, _)| shown == *it)) {
+        table.notes.push(format!("{}: {}.", it.name(), it.title(&run.load)));
     }
     Some(table)
 }
 
 /// A figure of a facility: a dash if it has not played, and no figure if it was wrong.
-fn cell(run: &Run, facility: &str, experiment: Experiment, figure: &str) -> Cell {
-    let rows: Vec<&Row> = run
-        .rows
-        .iter()
-        .filter(|row| row.experiment == experiment && row.facility == facility)
-        .collect();
-    if rows.iter().any(|row| row.played.is_err()) {
-        return Cell::wrong();
+fn cell(run: &Run<Experiment>, facility: &str, experiment: Experiment, figure: &str) -> Cell {
+    match run.of(experiment, facility) {
+        None => Cell::missing(),
+        Some(Err(_)) => Cell::wrong(),
+        Some(Ok(samples)) => {
+            let found = samples.iter().find(|sample| sample.figure.name == figure);
+            found.map_or_else(Cell::missing, Sample::cell)
+        }
     }
-    let samples = samples(&rows);
-    let found = samples.iter().find(|sample| sample.figure.name == figure);
-    found.map_or_else(Cell::missing, Sample::cell)
-}
-
-/// The table as it stands in a README, with what is asked: what was played, where, and when.
-pub(crate) fn section(run: &Run) -> Option<String> {
-    let mut glance = at_a_glance(run)?;
-    glance.notes.push(format!("Measured on {}.", provenance::line(&run.provenance)));
-    let asked = table(run).map_or(String::new(), |table| table.markdown() + "\n");
-    Some(asked + &glance.markdown())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figures::Figure;
     use crate::load::Load;
+    use wheelhouse_frame::Figure;
+    use wheelhouse_frame::run::Row;
+    use wheelhouse_machine::provenance;
 
-    fn run(experiments: &[Experiment]) -> Run {
+    fn run(experiments: &[Experiment]) -> Run<Experiment> {
         let row = |&experiment| {
             let figures = SHOWN.iter().filter(|(_, shown, _)| *shown == experiment);
             let figures = figures.map(|(_, _, name)| Figure::time(name, 5_000.0)).collect();
-            let row = |facility, played| Row { experiment, facility, repetition: 1, played };
+            let row = |contender, played| Row { experiment, contender, round: 1, played };
             [row("wheelhouse", Ok(figures)), row("other", Err("1 did not run".to_owned()))]
         };
         Run {
             provenance: provenance::gather(1),
             load: Load::whole(),
-            facilities: vec![("wheelhouse", "ours"), ("other", "another")],
+            contenders: vec![("wheelhouse", "ours"), ("other", "another")],
             rows: experiments.iter().flat_map(row).collect(),
             interrupted: false,
         }
@@ -91,23 +78,14 @@ mod tests {
 
     #[test]
     fn every_figure_that_is_shown_is_there_and_who_is_wrong_has_none() {
-        let text = section(&run(&Experiment::ALL)).unwrap();
+        let text = at_a_glance(&run(Experiment::ALL)).unwrap().markdown();
         let line = |name: &str| {
-            text.lines().find(|line| line.starts_with(&format!("| {name} |"))).unwrap().to_owned()
+            let mut lines = text.lines();
+            lines.find(|line| line.starts_with(&format!("| {name} |"))).unwrap().to_owned()
         };
-        assert_eq!(
-            (
-                line("wheelhouse").matches("5.00 µs").count(),
-                line("wheelhouse").matches('-').count()
-            ),
-            (SHOWN.len(), 0)
-        );
+        let ours = line("wheelhouse");
+        assert_eq!((ours.matches("5.00 µs").count(), ours.matches('-').count()), (SHOWN.len(), 0));
         assert_eq!(line("other").matches("WRONG").count(), SHOWN.len());
-        assert!(
-            text.contains("| fires | wheelhouse | p50 | at most 100 µs | 5.00 µs | reached |")
-                && text.contains("Measured on"),
-            "{text}"
-        );
     }
 
     #[test]

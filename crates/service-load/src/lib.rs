@@ -17,39 +17,40 @@
 //!
 //! The way of a figure: an [experiment](experiments) gives a facility jobs that write into a
 //! [`ledger`] when they run; then it is [checked](fate) that each has run as often as it should and
-//! none early; only then are there [`figures`]. [`run`] plays all in turn, [`report`] shows the
-//! medians, [`targets`] says what is asked of our service, [`options`] is the command line.
+//! none early; only then are there figures. The frame plays all in turn, shows the medians, and
+//! holds them to what is asked of our service; [`options`] is the command line.
 //!
 //! ```
+//! use wheelhouse_frame::{named, run};
 //! use wheelhouse_service_load::experiments::Experiment;
-//! use wheelhouse_service_load::{facilities, load::Load, run};
+//! use wheelhouse_service_load::{facilities, load::Load};
 //!
-//! let chosen = run::select(facilities::all(), &["wheelhouse".to_owned()])?;
-//! let experiments = vec![Experiment::Audit];
-//! let load = Load::tiny();
-//! let settings =
-//!     run::Settings { contenders: chosen, experiments, on_all: true, load, repetitions: 1 };
-//! let run = run::play_all(&settings)?;
+//! let plan = run::Plan {
+//!     contenders: named(facilities::all(), &["wheelhouse".to_owned()])?,
+//!     experiments: vec![Experiment::Audit],
+//!     on_all: true,
+//!     load: Load::tiny(),
+//!     rounds: 1,
+//!     seed: 1,
+//! };
+//! let run = run::play_all(&plan)?;
 //! assert_eq!(run.wrong().count(), 0);
 //! # Ok::<(), anyhow::Error>(())
 //! ```
 
 pub mod contender;
 mod cpu;
+pub mod distribution;
 pub mod experiments;
 pub mod facilities;
 pub mod facility;
 pub mod fate;
-pub mod figures;
 mod glance;
-mod judged;
 pub mod ledger;
 pub mod load;
 pub mod options;
 mod pace;
-pub mod report;
-pub mod run;
-pub mod targets;
+mod targets;
 
 /// Compiles the program of the README.
 #[cfg(doctest)]

@@ -2,40 +2,22 @@
 
 use crate::experiments::Experiment;
 use crate::facilities;
-use crate::judged::missed;
 use crate::load::Load;
-use crate::report::{self, Form};
-use crate::run::{Run, Settings, play_all, select};
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use clap::Args;
-use clap::builder::NonEmptyStringValueParser;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
-use wheelhouse_present::console::{print, say};
-use wheelhouse_present::files::create_at;
+use wheelhouse_frame::options::{Shared, names};
+use wheelhouse_frame::run::Plan;
+use wheelhouse_frame::{Experiment as _, named};
+use wheelhouse_present::console::say;
 
 /// What to play, how much of it, and where to put what comes out.
 #[derive(Clone, Debug, Args)]
 pub struct Options {
-    /// Only these experiments.
-    #[arg(
-        long,
-        value_name = "NAME",
-        value_delimiter = ',',
-        value_parser = NonEmptyStringValueParser::new(),
-        help = experiments()
-    )]
-    pub experiment: Vec<String>,
-    /// Only these facilities, by their names in the tables.
-    #[arg(
-        long,
-        value_name = "NAME",
-        value_delimiter = ',',
-        value_parser = NonEmptyStringValueParser::new(),
-        help = facilities()
-    )]
-    pub facility: Vec<String>,
+    #[command(flatten)]
+    shared: Shared,
     /// Threads that schedule or refresh, but in the open loops: from 1 to 64 [default: 2].
     #[arg(long, value_name = "P")]
     pub producers: Option<usize>,
@@ -56,19 +38,6 @@ pub struct Options {
     /// The tick of wheelhouse, in milliseconds: from 0.001 to 1000; tokio's is one [default: 0.05].
     #[arg(long, value_name = "MS", value_parser = milliseconds)]
     pub tick: Option<Duration>,
-    /// How often everything is played, once or more; the median is shown [default: 3; with --quick:
-    /// 1].
-    #[arg(long, value_name = "N")]
-    pub repetitions: Option<usize>,
-    /// A tenth of everything, once: less than a minute.
-    #[arg(long)]
-    pub quick: bool,
-    /// In which form to print.
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Form,
-    /// Write report.md and rows.json into this folder, which must be new or empty.
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
 }
 
 impl Options {
@@ -77,8 +46,8 @@ impl Options {
     /// # Errors
     ///
     /// If a name is unknown, or a size cannot be played.
-    pub fn settings(&self, tiny: bool) -> Result<Settings> {
-        let usual = match (tiny, self.quick) {
+    pub fn plan(&self, tiny: bool) -> Result<Plan<Experiment>> {
+        let usual = match (tiny, self.shared.common.quick) {
             (true, _) => Load::tiny(),
             (false, true) => Load::quick(),
             (false, false) => Load::whole(),
@@ -96,20 +65,13 @@ impl Options {
             ..usual
         };
         load.check()?;
-        ensure!(self.repetitions != Some(0), "--repetitions is 1 or more");
-        let repetitions = self.repetitions.unwrap_or(if tiny || self.quick { 1 } else { 3 });
-        let contenders = select(facilities::all(), &self.facility)?;
-        Ok(Settings {
-            contenders,
-            experiments: Experiment::select(&self.experiment)?,
-            on_all: !self.facility.is_empty(),
-            load,
-            repetitions,
-        })
+        let seed = load.seed;
+        let contenders = named(facilities::all(), &self.shared.backend)?;
+        self.shared.plan(contenders, load, seed, tiny)
     }
 
     /// A line for each option that was given and that nothing of what is to be played uses.
-    fn unused(&self, settings: &Settings) -> Vec<String> {
+    fn unused(&self, plan: &Plan<Experiment>) -> Vec<String> {
         let given = [
             ("producers", self.producers.is_some()),
             ("rate", self.rate.is_some()),
@@ -119,7 +81,7 @@ impl Options {
         ];
         let uses =
             |experiment: &Experiment, option: &'static str| experiment.options().contains(&option);
-        let unused = |option| !settings.experiments.iter().any(|it| uses(it, option));
+        let unused = |option| !plan.experiments.iter().any(|it| uses(it, option));
         let line = |option: &'static str| {
             let users: Vec<_> =
                 Experiment::ALL.iter().filter(|it| uses(it, option)).map(|it| it.name()).collect();
@@ -131,7 +93,7 @@ impl Options {
             .map(|(option, _)| line(option))
             .collect();
         if self.tick.is_some()
-            && !settings.contenders.iter().any(|it| it.name().starts_with("wheelhouse"))
+            && !plan.contenders.iter().any(|it| it.name().starts_with("wheelhouse"))
         {
             lines.push(
                 "--tick changes nothing: it is used by the facilities of wheelhouse only"
@@ -141,50 +103,24 @@ impl Options {
         lines
     }
 
-    /// Plays what is asked for, keeps it, and prints it.
+    /// Plays what is asked for, keeps it, and prints it. Results go to a new folder in `results` if
+    /// the options name none.
     ///
     /// # Errors
     ///
     /// If a name is unknown, a size cannot be played, or results cannot be written.
-    pub fn play(&self, tiny: bool) -> Result<ExitCode> {
-        let settings = self.settings(tiny)?;
-        self.unused(&settings).into_iter().for_each(say);
-        let dir = self.out.as_deref().map(create_at).transpose()?;
-        let run = play_all(&settings)?;
-        // All that is to be kept is kept before anything is printed that may fail.
-        if let Some(dir) = dir {
-            let page = report::write(&run, &dir)?;
-            say(format_args!("report: {}", page.display()));
-        }
-        tell(&run);
-        print(report::render(&run, self.format)?)?;
-        Ok(run.exit_code().into())
+    pub fn play(&self, results: &Path, tiny: bool) -> Result<ExitCode> {
+        let plan = self.plan(tiny)?;
+        self.unused(&plan).into_iter().for_each(say);
+        self.shared.play(&plan, results, tiny)
     }
 }
 
-/// The help of `--experiment`, from the list of them.
-fn experiments() -> String {
-    let names = Experiment::ALL.map(Experiment::name).join(", ");
-    format!("Only these experiments: {names}; pairs is the four that begin so [default: all]")
-}
-
-/// The help of `--facility`, from the list of them.
-fn facilities() -> String {
-    let names: Vec<_> = facilities::all().iter().map(|it| it.name()).collect();
-    format!("Only these facilities: {} [default: all]", names.join(", "))
-}
-
-/// Says what is wrong or missing.
-fn tell(run: &Run) {
-    for (row, wrong) in run.wrong() {
-        say(format_args!("WRONG: {} on {}: {wrong}", row.experiment.name(), row.facility));
-    }
-    for missed in missed(run) {
-        say(missed);
-    }
-    if run.interrupted {
-        say("interrupted: the plays that are there are complete, others are missing");
-    }
+/// What can be named, for the end of a help text.
+pub fn known() -> String {
+    let all = facilities::all();
+    let backends: Vec<_> = all.iter().map(|it| it.name()).collect();
+    names::<Experiment>(&backends)
 }
 
 /// Reads a number, with or without separators. What can be played is for [`Load::check`] to say, of
@@ -224,15 +160,15 @@ mod tests {
         options: Options,
     }
 
-    fn settings(arguments: &[&str]) -> Result<Settings> {
+    fn plan(arguments: &[&str]) -> Result<Plan<Experiment>> {
         let program = Program::try_parse_from(["test"].iter().chain(arguments))?;
-        program.options.settings(false)
+        program.options.plan(false)
     }
 
     #[test]
     fn options_change_the_load() {
         let load =
-            settings(&["--jobs", "10_000", "--rate", "50", "--seconds", "0.5", "--tick", "0.25"])
+            plan(&["--jobs", "10_000", "--rate", "50", "--seconds", "0.5", "--tick", "0.25"])
                 .unwrap()
                 .load;
         assert_eq!(
@@ -244,27 +180,27 @@ mod tests {
             (Duration::from_millis(500), Duration::from_millis(500))
         );
         assert_eq!((load.tick, load.producers), (Duration::from_micros(250), 2));
-        let quick = settings(&["--quick", "--experiment", "pairs,audit"]).unwrap();
-        assert_eq!((quick.repetitions, quick.load.burst, quick.experiments.len()), (1, 100_000, 5));
+        let quick = plan(&["--quick", "--experiment", "pairs,audit"]).unwrap();
+        assert_eq!((quick.rounds, quick.load.burst, quick.experiments.len()), (1, 100_000, 5));
     }
 
     /// The help, without the breaks of its lines.
     fn help() -> String {
-        let help = Program::command().render_help().to_string();
+        let help = Program::command().render_help().to_string() + &known();
         help.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     #[test]
     fn the_help_names_everything_that_can_be_named_and_the_ranges() {
         let help = help();
-        for name in Experiment::ALL.map(Experiment::name) {
+        for name in Experiment::ALL.iter().map(|it| it.name()) {
             assert!(help.contains(name), "{name}: {help}");
         }
         for contender in facilities::all() {
             assert!(help.contains(contender.name()), "{}: {help}", contender.name());
         }
         for option in ["--producers", "--rate", "--jobs", "--seconds", "--ttl", "--tick"] {
-            let refusal = format!("{:#}", settings(&[option, "0"]).err().unwrap());
+            let refusal = format!("{:#}", plan(&[option, "0"]).err().unwrap());
             let range: String = refusal
                 .split(" is ")
                 .nth(1)
@@ -282,7 +218,7 @@ mod tests {
     /// What is said of these options.
     fn unused(arguments: &[&str]) -> Vec<String> {
         let program = Program::try_parse_from(["test"].iter().chain(arguments)).unwrap();
-        program.options.unused(&program.options.settings(false).unwrap())
+        program.options.unused(&program.options.plan(false).unwrap())
     }
 
     #[test]
@@ -296,7 +232,7 @@ mod tests {
             [jobs]
         );
         let tick = "--tick changes nothing: it is used by the facilities of wheelhouse only";
-        assert_eq!(unused(&["--facility", "tokio-sleep", "--tick", "2"]), [tick]);
+        assert_eq!(unused(&["--backend", "tokio-sleep", "--tick", "2"]), [tick]);
         let all = [
             "--producers",
             "1",
@@ -321,8 +257,8 @@ mod tests {
         for (option, value) in
             [("producers", "7"), ("rate", "7"), ("jobs", "7"), ("seconds", "7"), ("ttl", "7")]
         {
-            let changed = settings(&[&format!("--{option}"), value]).unwrap().load;
-            for it in Experiment::ALL {
+            let changed = plan(&[&format!("--{option}"), value]).unwrap().load;
+            for &it in Experiment::ALL {
                 assert_eq!(
                     it.title(&whole) != it.title(&changed),
                     it.options().contains(&option),
@@ -339,15 +275,15 @@ mod tests {
             &["--quick"][..],
             &["--producers", "1", "--rate", "9", "--jobs", "9", "--seconds", "0.5", "--ttl", "60"],
         ] {
-            for it in Experiment::ALL {
-                let load = settings(usual).unwrap().load;
+            for &it in Experiment::ALL {
+                let load = plan(usual).unwrap().load;
                 let lacks = it.lacks(&load).join(" ");
                 let wanted: Vec<_> = lacks.split_whitespace().collect();
                 let kept = usual.chunks(2).filter(|option| !wanted.contains(&option[0])).flatten();
                 let arguments: Vec<_> = kept.chain(&wanted).copied().collect();
                 // No option makes longer what nothing is due for.
                 if it != Experiment::Idle {
-                    let left = it.lacks(&settings(&arguments).unwrap().load);
+                    let left = it.lacks(&plan(&arguments).unwrap().load);
                     assert_eq!(left, Vec::<String>::new(), "{}: {arguments:?}", it.name());
                 }
             }
@@ -371,19 +307,19 @@ mod tests {
             (["--jobs", "20_000_001"], "--jobs is from 1 to 20000000"),
             (["--jobs", "1e6"], "a whole number, as in"),
             (["--producers", "0"], "--producers is from 1 to 64 threads"),
-            (["--repetitions", "0"], "--repetitions is 1 or more"),
+            (["--rounds", "0"], "--rounds is 1 or more"),
             (["--seconds", "0"], "--seconds is from 0.001 to 60"),
             (["--seconds", "nan"], "a number of seconds, as in"),
             (["--tick", "0"], "--tick is from 0.001 to 1000 ms"),
             (["--tick", "soon"], "a number of milliseconds, as in"),
             (["--ttl", "0"], "--ttl is from 0.01 to 60 seconds"),
             (["--ttl", "1e9"], "--ttl is from 0.01 to 60 seconds"),
-            (["--facility", "netty"], "heap-and-condvar"),
+            (["--backend", "netty"], "heap-and-condvar"),
             (["--experiment", "hold"], "sessions"),
-            (["--facility", ","], "a value is required"),
+            (["--backend", ","], "a value is required"),
         ];
         for (arguments, part) in refused {
-            let message = format!("{:#}", settings(&arguments).err().unwrap());
+            let message = format!("{:#}", plan(&arguments).err().unwrap());
             assert!(message.contains(part), "{arguments:?}: {message}");
         }
     }

@@ -5,7 +5,8 @@
 use anyhow::Result;
 use std::thread;
 use std::time::{Duration, Instant};
-use wheelhouse_service_load::contender::{Contender, Entry};
+use wheelhouse_frame::{Contender, Experiment as _};
+use wheelhouse_service_load::contender::Entry;
 use wheelhouse_service_load::experiments::Experiment;
 use wheelhouse_service_load::facilities::{self, HeapAndCondvar};
 use wheelhouse_service_load::facility::{Answer, Facility};
@@ -13,7 +14,7 @@ use wheelhouse_service_load::ledger::{Beat, Job};
 use wheelhouse_service_load::load::Load;
 
 /// All at the same time: they wait most of theirs.
-fn with_every_facility(play: impl Fn(&dyn Contender) + Sync) {
+fn with_every_facility(play: impl Fn(&dyn Contender<Experiment>) + Sync) {
     thread::scope(|scope| {
         for contender in facilities::all() {
             let play = &play;
@@ -25,7 +26,7 @@ fn with_every_facility(play: impl Fn(&dyn Contender) + Sync) {
 #[test]
 fn every_facility_passes_every_experiment() {
     with_every_facility(|contender| {
-        for experiment in Experiment::ALL {
+        for &experiment in Experiment::ALL {
             let played = contender.play(experiment, &Load::tiny()).unwrap();
             let figures = played.unwrap_or_else(|wrong| {
                 panic!("{} on {}: {wrong}", experiment.name(), contender.name())
@@ -77,7 +78,10 @@ struct Faulty {
 const VICTIM: u32 = 7;
 
 impl Faulty {
-    fn boxed(name: &'static str, start: fn(Duration) -> Result<Self>) -> Box<dyn Contender> {
+    fn boxed(
+        name: &'static str,
+        start: fn(Duration) -> Result<Self>,
+    ) -> Box<dyn Contender<Experiment>> {
         Entry::boxed(name, "wrong on purpose", start)
     }
 
@@ -146,7 +150,7 @@ fn load() -> Load {
 }
 
 /// What is said to be wrong.
-fn wrong(contender: &dyn Contender, experiment: Experiment) -> String {
+fn wrong(contender: &dyn Contender<Experiment>, experiment: Experiment) -> String {
     contender.play(experiment, &load()).unwrap().expect_err(experiment.name())
 }
 

@@ -43,23 +43,9 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:\n  wheelhouse bench --quick\n  \
             wheelhouse bench --n 200000 --mix start:45,stop:40,move:10,fire:5\n  \
             wheelhouse bench --n 1e6,1e7 --backend hierarchical-wheel,binary-heap \
-            --workload uniform")]
+            --workload uniform\n  \
+            wheelhouse bench --trace recorded.trace")]
     Bench(Box<Options>),
-    /// Replays a recorded trace: verified, then timed, with what it is made of.
-    #[command(after_help = "Example:\n  \
-            wheelhouse replay recorded.trace --backend hierarchical-wheel,binary-heap")]
-    Replay {
-        /// A trace file, as scripts/record-kernel-timers writes it.
-        file: PathBuf,
-        /// Only these structures.
-        #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
-        backend: Vec<String>,
-        /// Folder for the results; it must be new or empty [default: results/DATE-MACHINE-COMMIT].
-        #[arg(long, value_name = "DIR")]
-        out: Option<PathBuf>,
-        #[command(flatten)]
-        output: Output,
-    },
     /// Compares two runs: the ratio B / A of each row with its interval, and a verdict.
     #[command(after_help = "Example:\n  wheelhouse compare results/before results/after")]
     Compare {
@@ -99,10 +85,13 @@ pub(crate) enum Command {
     PrintedCode(PrintedCode),
     /// Puts the timer service under load, beside tokio's time driver and others: pairs of schedule
     /// and cancel, refreshes, fires at a rate, periodic jobs, sessions, a burst, nothing to do.
-    #[command(after_help = "Examples:\n  wheelhouse service --quick\n  \
-            wheelhouse service --experiment pairs,fires --facility wheelhouse,tokio-sleep\n  \
-            wheelhouse service --experiment fires --rate 200000 --seconds 10 \
-            --out results/service")]
+    #[command(after_help = format!(
+        "{}\n\nExamples:\n  wheelhouse service --quick\n  \
+         wheelhouse service --experiment pairs,fires --backend wheelhouse,tokio-sleep\n  \
+         wheelhouse service --experiment fires --rate 200000 --seconds 10 \
+         --out results/service",
+        wheelhouse_service_load::options::known()
+    ))]
     Service {
         #[command(flatten)]
         options: wheelhouse_service_load::options::Options,

@@ -14,28 +14,16 @@ mod service;
 mod summary;
 mod verify;
 
-use crate::cli::{Cli, Command, Output};
+use crate::cli::{Cli, Command};
 use anyhow::Result;
 use std::process::ExitCode;
 use wheelhouse_claims::instructions::Play;
-use wheelhouse_harness::options::Options;
 
 pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
         Command::List { output } => list::run(output.format),
         Command::Verify { n, what, output } => verify::run(n, &what, output.format),
         Command::Bench(asked) => bench::run(&asked),
-        Command::Replay { file, backend, out, output } => {
-            let Output { format } = output;
-            bench::run(&Options {
-                trace: vec![file],
-                backend,
-                out,
-                format,
-                seed: 1,
-                ..Options::default()
-            })
-        }
         Command::Compare { run_a, run_b, output } => compare::run(&run_a, &run_b, output.format),
         Command::Claims(options) => claims::run(&options),
         Command::PrintedCode(options) => claims::compare_printed(&options),

@@ -3,15 +3,16 @@
 
 use super::over::{check_fates, wait_for_runs};
 use super::schedule::shares;
+use crate::distribution::Distribution;
 use crate::facility::Facility;
 use crate::fate::{Checked, Fate};
-use crate::figures::{Distribution, Figure, Played};
 use crate::ledger::Ledger;
 use crate::load::Load;
 use anyhow::Result;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
+use wheelhouse_frame::{Figure, Played};
 use wheelhouse_machine::allocator::allocated;
 
 pub(super) const NOTES: &[&str] = &[

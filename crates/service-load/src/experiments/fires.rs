@@ -2,9 +2,9 @@
 
 use super::over::{check_fates, wait_for_runs};
 use crate::cpu;
+use crate::distribution::Distribution;
 use crate::facility::{Answer, Facility};
 use crate::fate::Fate;
-use crate::figures::{Distribution, Figure, Played};
 use crate::ledger::Ledger;
 use crate::load::Load;
 use crate::pace::{LEAD, Pace};
@@ -14,6 +14,7 @@ use rand_pcg::Pcg64Mcg;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
+use wheelhouse_frame::{Figure, Played};
 
 pub(super) const NOTES: &[&str] = &[
     "lateness: from the moment that was planned for the run until it began. One job in ten more is \
@@ -106,7 +107,7 @@ pub(crate) fn play_machine(load: &Load, wait: fn(Duration)) -> Result<Played> {
     });
     let end = cpu::used();
     let Ok(lateness) = lateness else { return Ok(Err("the thread panicked".to_owned())) };
-    Ok(Ok(figures(&lateness, 0, pace.latest(), Figure::cpu("CPU/job", begin, end, load.fires()))))
+    Ok(Ok(figures(&lateness, 0, pace.latest(), cpu::figure("CPU/job", begin, end, load.fires()))))
 }
 
 fn watch_the_clock(ledger: &Ledger, due: &[u64], wait: fn(Duration)) -> Distribution {
@@ -155,7 +156,7 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
         Ok(checked) => checked,
         Err(wrong) => return Ok(Err(wrong)),
     };
-    let cpu = Figure::cpu("CPU/job", begin, end, checked.lateness.len());
+    let cpu = cpu::figure("CPU/job", begin, end, checked.lateness.len());
     Ok(Ok(figures(&checked.lateness, checked.in_spite, produced.late, cpu)))
 }
 

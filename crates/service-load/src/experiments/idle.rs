@@ -3,7 +3,6 @@
 use super::faults::Faults;
 use super::schedule::stand;
 use crate::facility::Facility;
-use crate::figures::{Figure, Played};
 use crate::ledger::Ledger;
 use crate::load::Load;
 use anyhow::Result;
@@ -11,6 +10,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
+use wheelhouse_frame::{Figure, Played};
 
 pub(super) const NOTES: &[&str] = &[
     "wake-ups: how often a thread that the facility has started gave up the processor by itself, \

@@ -15,14 +15,17 @@ mod sessions;
 pub(crate) use fires::play_machine;
 
 use crate::facility::Facility;
-use crate::figures::Played;
+use crate::glance;
 use crate::load::Load;
+use crate::targets::TARGETS;
 use anyhow::Result;
 use pairs::Cancels;
 use refresh::Opens;
 use std::time::Duration;
+use wheelhouse_frame::run::Run;
+use wheelhouse_frame::{Played, Target};
+use wheelhouse_present::table::Table;
 use wheelhouse_present::units;
-use wheelhouse_present::unknown;
 
 /// What is played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,9 +56,10 @@ pub enum Experiment {
     Idle,
 }
 
-impl Experiment {
-    /// All of them, in the order of the report.
-    pub const ALL: [Self; 12] = [
+impl wheelhouse_frame::Experiment for Experiment {
+    type Load = Load;
+
+    const ALL: &'static [Self] = &[
         Self::PairsAlone,
         Self::PairsBeside,
         Self::PairsWindow,
@@ -70,8 +74,11 @@ impl Experiment {
         Self::Idle,
     ];
 
-    /// What it is called on the command line.
-    pub fn name(self) -> &'static str {
+    const TITLE: &'static str = "The service under load, beside others";
+    const METHOD: Option<&'static str> = Some("benches/SERVICE.md");
+    const TARGETS: &'static [Target<Self>] = TARGETS;
+
+    fn name(self) -> &'static str {
         match self {
             Self::PairsAlone => "pairs-alone",
             Self::PairsBeside => "pairs-beside",
@@ -88,13 +95,7 @@ impl Experiment {
         }
     }
 
-    /// What was played, for the head of a table.
-    pub fn title(self, load: &Load) -> String {
-        let what = self.what(load);
-        format!("{}: {what}", self.name())
-    }
-
-    fn what(self, load: &Load) -> String {
+    fn title(self, load: &Load) -> String {
         let count = |n: u32| units::count(n.into());
         let producers = format!("{} producers", load.producers);
         let beside = format!("{} jobs pending", count(load.pending));
@@ -140,8 +141,7 @@ impl Experiment {
         }
     }
 
-    /// What the columns say.
-    pub fn notes(self) -> &'static [&'static str] {
+    fn notes(self) -> &'static [&'static str] {
         match self {
             Self::PairsAlone | Self::PairsBeside | Self::PairsWindow | Self::PairsAcross => {
                 pairs::NOTES
@@ -156,8 +156,7 @@ impl Experiment {
         }
     }
 
-    /// About how long a play takes.
-    pub(crate) fn expected(self, load: &Load) -> Duration {
+    fn expected(self, load: &Load) -> Duration {
         let each = |n: u32| Duration::from_micros(2) * n;
         match self {
             Self::PairsAlone => load.pairs_time,
@@ -174,25 +173,7 @@ impl Experiment {
         }
     }
 
-    /// The options, of those that change the load, that change what is played.
-    pub(crate) fn options(self) -> &'static [&'static str] {
-        match self {
-            Self::PairsAlone => &["producers", "seconds"],
-            Self::PairsBeside
-            | Self::PairsWindow
-            | Self::PairsAcross
-            | Self::Refresh
-            | Self::RefreshOpened => &["producers", "jobs", "seconds"],
-            Self::Fires | Self::Periodic => &["rate", "seconds"],
-            Self::Sessions => &["jobs", "ttl"],
-            Self::Schedule | Self::Audit => &["producers", "jobs"],
-            Self::Idle => &[],
-        }
-    }
-
-    /// The options that make a load as large as the project asks something of: a service that keeps
-    /// its bounds with a tenth of it may not with all.
-    pub(crate) fn lacks(self, load: &Load) -> Vec<String> {
+    fn lacks(self, load: &Load) -> Vec<String> {
         let whole = Load::whole();
         let option =
             |lacks: bool, name: &str, value: f64| lacks.then(|| format!("--{name} {value}"));
@@ -239,6 +220,28 @@ impl Experiment {
         lacks.into_iter().flatten().collect()
     }
 
+    fn at_a_glance(run: &Run<Self>) -> Option<Table> {
+        glance::at_a_glance(run)
+    }
+}
+
+impl Experiment {
+    /// The options, of those that change the load, that change what is played.
+    pub(crate) fn options(self) -> &'static [&'static str] {
+        match self {
+            Self::PairsAlone => &["producers", "seconds"],
+            Self::PairsBeside
+            | Self::PairsWindow
+            | Self::PairsAcross
+            | Self::Refresh
+            | Self::RefreshOpened => &["producers", "jobs", "seconds"],
+            Self::Fires | Self::Periodic => &["rate", "seconds"],
+            Self::Sessions => &["jobs", "ttl"],
+            Self::Schedule | Self::Audit => &["producers", "jobs"],
+            Self::Idle => &[],
+        }
+    }
+
     /// Plays it.
     ///
     /// # Errors
@@ -262,30 +265,12 @@ impl Experiment {
             Self::Idle => idle::play(start, load),
         }
     }
-
-    /// Those of these names, in the order of the report; all if none is named. `pairs` names four,
-    /// `refresh` two.
-    ///
-    /// # Errors
-    ///
-    /// If a name is unknown; the message has those that are known.
-    pub fn select(names: &[String]) -> Result<Vec<Self>> {
-        let is =
-            |it: &Self, name: &str| it.name() == name || it.name().split('-').next() == Some(name);
-        if let Some(name) = names.iter().find(|name| !Self::ALL.iter().any(|it| is(it, name))) {
-            let known: Vec<_> = ["pairs"].into_iter().chain(Self::ALL.map(Self::name)).collect();
-            return Err(unknown::error("experiment", name, &known));
-        }
-        Ok(Self::ALL
-            .into_iter()
-            .filter(|it| names.is_empty() || names.iter().any(|name| is(it, name)))
-            .collect())
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wheelhouse_frame::Experiment as _;
 
     /// Where nothing is judged, a reader compares the head of the table with that of another: what
     /// makes the difference is in it.
@@ -325,8 +310,8 @@ mod tests {
             (Load::quick(), Experiment::ALL.to_vec()),
         ];
         for (load, lacking) in less {
-            let lacks = Experiment::ALL.into_iter().filter(|it| !it.lacks(&load).is_empty());
-            assert_eq!(lacks.collect::<Vec<_>>(), lacking, "{load:?}");
+            let lacks = Experiment::ALL.iter().filter(|it| !it.lacks(&load).is_empty());
+            assert_eq!(lacks.copied().collect::<Vec<_>>(), lacking, "{load:?}");
         }
     }
 }

@@ -13,14 +13,15 @@
 use super::faults::Faults;
 use super::producer::{Form, Producer};
 use super::schedule::stand;
+use crate::distribution::Distribution;
 use crate::facility::Facility;
-use crate::figures::{Distribution, Figure, Played};
 use crate::ledger::Ledger;
 use crate::load::Load;
 use anyhow::Result;
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
+use wheelhouse_frame::{Figure, Played};
 use wheelhouse_machine::allocator::allocated;
 
 pub(super) const NOTES: &[&str] = &[

@@ -4,11 +4,11 @@ use super::over::{check_fates, wait_for_runs};
 use crate::cpu;
 use crate::facility::Facility;
 use crate::fate::Fate;
-use crate::figures::{Figure, Played};
 use crate::ledger::{Beat, Ledger};
 use crate::load::Load;
 use anyhow::Result;
 use std::time::{Duration, Instant};
+use wheelhouse_frame::{Figure, Played};
 
 pub(super) const NOTES: &[&str] = &[
     "CPU/run: processor time of all threads, from when all jobs were taken in until the last run; \
@@ -73,7 +73,7 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
         Figure::time("p99.9", lateness.quantile(0.999)),
         Figure::time("max", lateness.longest()).worst(),
     ];
-    figures.extend(Figure::cpu("CPU/run", begin, end, lateness.len()));
+    figures.extend(cpu::figure("CPU/run", begin, end, lateness.len()));
     Ok(Ok(figures))
 }
 

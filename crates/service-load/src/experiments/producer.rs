@@ -1,7 +1,7 @@
 //! A thread that schedules and cancels as often as it can.
 
+use crate::distribution::Distribution;
 use crate::facility::{Answer, Facility};
-use crate::figures::Distribution;
 use crate::ledger::Ledger;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;

@@ -12,7 +12,6 @@ use super::faults::Faults;
 use super::schedule::shares;
 use crate::cpu;
 use crate::facility::{Answer, Facility};
-use crate::figures::{Figure, Played};
 use crate::ledger::Ledger;
 use crate::load::Load;
 use anyhow::Result;
@@ -22,6 +21,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
+use wheelhouse_frame::{Figure, Played};
 
 pub(super) const NOTES: &[&str] =
     &["refreshes/s: in random order, until the facility had dealt with all of them; CPU/refresh: \
@@ -146,7 +146,7 @@ fn attempt<F: Facility>(
     }
     let refreshes = sum(|producer| producer.refreshes);
     let mut figures = vec![Figure::rate("refreshes/s", refreshes, settled.as_nanos() as f64)];
-    figures.extend(Figure::cpu("CPU/refresh", used, used_then, refreshes));
+    figures.extend(cpu::figure("CPU/refresh", used, used_then, refreshes));
     Ok(Some(Ok(figures)))
 }
 

@@ -3,7 +3,6 @@
 use super::faults::Faults;
 use crate::cpu;
 use crate::facility::Facility;
-use crate::figures::{Figure, Played};
 use crate::ledger::Ledger;
 use crate::load::Load;
 use anyhow::Result;
@@ -12,6 +11,7 @@ use rand_pcg::Pcg64Mcg;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
+use wheelhouse_frame::{Figure, Played};
 use wheelhouse_machine::allocator::allocated;
 
 pub(super) const NOTES: &[&str] = &[
@@ -67,7 +67,7 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
         Figure::rate("jobs/s", load.pending.into(), taken.as_nanos() as f64),
         Figure::bytes("bytes/job", bytes, load.pending as usize),
     ];
-    figures.extend(Figure::cpu("CPU/job", used, used_then, load.pending.into()));
+    figures.extend(cpu::figure("CPU/job", used, used_then, load.pending.into()));
     Ok(Ok(figures))
 }
 

@@ -9,13 +9,13 @@ use super::over::{check_fates, wait_for_runs};
 use crate::cpu;
 use crate::facility::{Answer, Facility};
 use crate::fate::{Checked, Fate};
-use crate::figures::{Figure, Played};
 use crate::ledger::Ledger;
 use crate::load::Load;
 use crate::pace::{LEAD, Pace};
 use anyhow::Result;
 use std::sync::Arc;
 use std::time::Instant;
+use wheelhouse_frame::{Figure, Played};
 
 pub(super) const NOTES: &[&str] = &[
     "lateness: from a time to live after the last refresh was planned until the session expired. \
@@ -91,7 +91,7 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
         Figure::count("overtaken", checked.in_spite).worst(),
         Figure::time("producer", produced.late as f64).worst(),
     ];
-    figures.extend(Figure::cpu("CPU/job", begin, end, lateness.len()));
+    figures.extend(cpu::figure("CPU/job", begin, end, lateness.len()));
     Ok(Ok(figures))
 }
 

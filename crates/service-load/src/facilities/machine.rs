@@ -1,13 +1,13 @@
 //! No facility, but what it runs on: how long the machine keeps a thread from running.
 
-use crate::contender::Contender;
 use crate::experiments::{Experiment, play_machine};
-use crate::figures::Played;
+
 use crate::load::Load;
 use anyhow::Result;
 use std::hint::spin_loop;
 use std::thread;
 use std::time::Duration;
+use wheelhouse_frame::{Contender, Played};
 
 /// A thread that does no more than to see when each job would be due, beside a producer that makes
 /// no calls. What is late in its row is late because the machine did something else.
@@ -27,7 +27,7 @@ impl Machine {
     pub const SLEEPER: &'static str = "a-sleeper";
 }
 
-impl Contender for Machine {
+impl Contender<Experiment> for Machine {
     fn name(&self) -> &'static str {
         match self {
             Self::Reads => Self::NAME,

@@ -17,12 +17,13 @@ pub use tasks::{OurTime, Sleeper, Tasks, TokioTime};
 pub use timer_crate::TimerCrate;
 pub use wheelhouse::{ByHandle, ByKey, Wheelhouse};
 
-use crate::contender::{Contender, Entry};
+use crate::contender::Entry;
 use crate::experiments::Experiment::{
     self, Audit, Fires, Idle, PairsBeside, PairsWindow, Periodic, Refresh, RefreshOpened, Schedule,
     Sessions,
 };
 use std::time::Duration;
+use wheelhouse_frame::Contender;
 
 /// What differs by where jobs run, and by what holds the timers.
 const RUNS: &[Experiment] = &[PairsWindow, Fires, Audit];
@@ -31,7 +32,7 @@ const RUNS: &[Experiment] = &[PairsWindow, Fires, Audit];
 const NO_SESSIONS: &[Experiment] = &[PairsBeside, PairsWindow, Schedule, Fires, Audit, Idle];
 
 /// All facilities, the one under test first.
-pub fn all() -> Vec<Box<dyn Contender>> {
+pub fn all() -> Vec<Box<dyn Contender<Experiment>>> {
     let mut all = ours();
     all.extend(others());
     all.push(Box::new(Machine::Reads));
@@ -40,7 +41,7 @@ pub fn all() -> Vec<Box<dyn Contender>> {
 }
 
 /// Our service, in the ways in which it can be used.
-fn ours() -> Vec<Box<dyn Contender>> {
+fn ours() -> Vec<Box<dyn Contender<Experiment>>> {
     vec![
         Entry::boxed(
             "wheelhouse",
@@ -87,7 +88,7 @@ fn ours() -> Vec<Box<dyn Contender>> {
 }
 
 /// Those beside it.
-fn others() -> Vec<Box<dyn Contender>> {
+fn others() -> Vec<Box<dyn Contender<Experiment>>> {
     vec![
         Entry::boxed(
             "tokio-sleep",

@@ -1,10 +1,14 @@
 //! Who takes part, and where their data lie.
 
+use crate::experiment::{Kind, Load};
 use crate::floor::{BareRedis, BareSqlite};
-use crate::play::{Figures, Play};
 use crate::subject::Subject;
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 use wheelhouse_durable::store::{MemoryStore, Store, StoreError};
+use wheelhouse_frame::{Contender, Played};
+use wheelhouse_present::console::say;
+use wheelhouse_present::units::count;
+use wheelhouse_present::unknown;
 use wheelhouse_store_postgres::PostgresStore;
 use wheelhouse_store_redis::RedisStore;
 use wheelhouse_store_sqlite::SqliteStore;
@@ -19,7 +23,7 @@ pub(crate) enum Opened {
 }
 
 /// Opens the same data each time.
-type Open = Box<dyn Fn() -> Result<Opened>>;
+type Open = Box<dyn Fn() -> Result<Opened> + Send + Sync>;
 
 fn stored(store: Result<impl Store, StoreError>) -> Result<Opened> {
     Ok(Opened::Store(Box::new(store?)))
@@ -29,35 +33,56 @@ fn bare(subject: Result<impl Subject + 'static>) -> Result<Opened> {
     Ok(Opened::Bare(Box::new(subject?)))
 }
 
-/// Names, in the order of the table.
-const NAMES: [&str; 6] = ["memory", "sqlite", "bare-sqlite", "redis", "bare-redis", "postgres"];
+/// Names, in the order of the tables.
+pub(crate) const NAMES: [&str; 6] =
+    ["memory", "sqlite", "bare-sqlite", "redis", "bare-redis", "postgres"];
 
 /// One row of the table.
-pub(crate) struct Contender {
-    pub(crate) name: &'static str,
+pub(crate) struct Entry {
+    name: &'static str,
     open: Open,
 }
 
-impl Contender {
-    pub(crate) fn load(&self, play: &Play) -> Result<()> {
-        let load = || play.load(&mut *(self.open)()?.into_subject());
-        load().with_context(|| format!("loading {}", self.name))
+impl Contender<Kind> for Entry {
+    fn name(&self) -> &'static str {
+        self.name
     }
 
-    pub(crate) fn play(&self, play: &Play) -> Result<Figures> {
-        play.all(&self.open).with_context(|| format!("playing {}", self.name))
+    fn about(&self) -> &'static str {
+        match self.name {
+            "memory" => "the store in memory, for tests",
+            "sqlite" => "SQLite, a sync for each commit",
+            "redis" => "Redis",
+            "postgres" => "PostgreSQL, a sync for each commit",
+            _ => "the same database bare: it does not compete",
+        }
+    }
+
+    fn prepare(&self, load: &Load) -> Result<()> {
+        say(format!("{}: loading {} jobs", self.name, count(load.jobs)));
+        load.fill(&mut *(self.open)()?.into_subject())
+    }
+
+    fn play(&self, kind: Kind, load: &Load) -> Result<Played> {
+        load.play(kind, &self.open).map(Ok)
     }
 }
 
 /// Those of these names that this machine can run; all, if none is named.
-pub(crate) fn contenders(names: &[String], appendfsync: &str) -> Result<Vec<Contender>> {
-    if let Some(unknown) = names.iter().find(|name| !NAMES.contains(&name.as_str())) {
-        bail!("no store is called {unknown}: {}", NAMES.join(", "));
+pub(crate) fn contenders(
+    names: &[String],
+    appendfsync: &str,
+) -> Result<Vec<Box<dyn Contender<Kind>>>> {
+    if let Some(name) = names.iter().find(|name| !NAMES.contains(&name.as_str())) {
+        return Err(unknown::error("backend", name, &NAMES));
     }
-    let mut all = Vec::new();
+    let mut all: Vec<Box<dyn Contender<Kind>>> = Vec::new();
     for name in NAMES {
         if names.is_empty() || names.iter().any(|its| its == name) {
-            all.extend(opener(name, appendfsync)?.map(|open| Contender { name, open }));
+            let open = opener(name, appendfsync)?;
+            all.extend(
+                open.map(|open| -> Box<dyn Contender<Kind>> { Box::new(Entry { name, open }) }),
+            );
         }
     }
     Ok(all)

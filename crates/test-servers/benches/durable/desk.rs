@@ -107,10 +107,6 @@ impl Bare {
         Self { subject, gathered, committed: Condvar::new(), batch }
     }
 
-    pub(crate) fn into_subject(self) -> Box<dyn Subject> {
-        self.subject.into_inner().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn carry_out(&self, work: Work, jobs: &[u64]) -> Result<()> {
         let mut subject = held(&self.subject);
         jobs.chunks(self.batch).try_for_each(|some| carry_out(&mut **subject, work, some))

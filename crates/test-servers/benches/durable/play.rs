@@ -1,7 +1,8 @@
-//! What is asked of each contender.
+//! The experiments. After each, only those jobs are left that were there before.
 
 use crate::contender::Opened;
 use crate::desk::{Bare, Desk, Work};
+use crate::experiment::{Kind, Load};
 use crate::subject::{KIND, Stored, Subject};
 use anyhow::{Context, Result, ensure};
 use std::sync::Arc;
@@ -10,38 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_durable::store::Store;
 use wheelhouse_durable::{Durable, DurableRun, Handlers, Next};
-
-/// The columns, in the order of the figures: operations a second, and milliseconds where it is
-/// said.
-pub(crate) const COLUMNS: [&str; 13] = [
-    "schedule\none",
-    "refresh\none",
-    "cancel\none",
-    "schedule\n64",
-    "schedule 64\np99 ms",
-    "cancel\n64",
-    "cancel 64\np99 ms",
-    "schedule\nflow",
-    "cancel\nflow",
-    "fire\nrun, ack",
-    "schedule\nbatch",
-    "fire\nbatch",
-    "open\nms",
-];
-
-/// A figure for each column.
-pub(crate) type Figures = [f64; COLUMNS.len()];
-
-/// How much is asked.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Play {
-    /// Jobs that are pending.
-    pub(crate) jobs: u64,
-    /// Seconds for each figure.
-    pub(crate) seconds: f64,
-    /// Changes in a batch.
-    pub(crate) batch: usize,
-}
+use wheelhouse_frame::Figure;
 
 const DAY: u64 = 86_400;
 const PRODUCERS: usize = 64;
@@ -54,86 +24,123 @@ fn far(job: u64) -> Duration {
 /// What came of asking.
 struct Asked {
     count: u64,
-    rate: f64,
+    nanos: f64,
     p99: Duration,
 }
 
 impl Asked {
-    fn p99_ms(&self) -> f64 {
-        self.p99.as_secs_f64() * 1e3
+    fn rate(&self, name: &'static str) -> Figure {
+        Figure::rate(name, self.count, self.nanos)
     }
 }
 
-impl Play {
-    /// Loads the jobs that are pending.
-    pub(crate) fn load(&self, subject: &mut dyn Subject) -> Result<()> {
+/// What is opened, the same data each time; nobody else has it open.
+type Open<'a> = &'a dyn Fn() -> Result<Opened>;
+
+impl Load {
+    /// Schedules the jobs that are pending.
+    pub(crate) fn fill(&self, subject: &mut dyn Subject) -> Result<()> {
         (0..self.jobs).step_by(5_000).try_for_each(|from| {
             let some: Vec<u64> = (from..self.jobs.min(from + 5_000)).collect();
             subject.schedule(&some, far(from))
         })
     }
 
-    /// All figures. `open` opens the same data each time; nobody else has it open.
-    pub(crate) fn all(&self, open: &dyn Fn() -> Result<Opened>) -> Result<Figures> {
-        let (asked, fire) = match open()? {
+    /// Plays an experiment.
+    pub(crate) fn play(&self, kind: Kind, open: Open<'_>) -> Result<Vec<Figure>> {
+        match kind {
+            Kind::One => self.ask(open()?, |load, desk| load.one(desk)),
+            Kind::Many => self.ask(open()?, |load, desk| load.many(desk)),
+            Kind::Flow => self.flow_and_run(open),
+            Kind::Batch => self.batches(&mut *open()?.into_subject()),
+            Kind::Open => self.opening(open),
+        }
+    }
+
+    /// Asks durable timers as a program has them, or the floor.
+    fn ask<R>(&self, opened: Opened, ask: impl Fn(&Self, &dyn Desk) -> Result<R>) -> Result<R> {
+        match opened {
             Opened::Store(store) => {
                 let durable = Durable::start(store, Handlers::new())?;
-                let asked = self.ask(&*durable)?;
-                let due = self.due(&*durable, &asked)?;
+                let asked = ask(self, &*durable);
                 durable.stop();
-                (asked, run_all(open()?.into_store()?, due)?)
+                asked
             }
-            Opened::Bare(subject) => {
-                let bare = Bare::new(subject, self.batch);
-                let asked = self.ask(&bare)?;
-                let due = self.due(&bare, &asked)?;
-                (asked, fire_all(&mut *bare.into_subject(), due, self.batch)?)
-            }
+            Opened::Bare(subject) => ask(self, &Bare::new(subject, self.batch)),
+        }
+    }
+
+    fn one(&self, desk: &dyn Desk) -> Result<Vec<Figure>> {
+        let far = far(self.jobs);
+        let made = self.wait(desk, 1, Work::Schedule(far), None)?;
+        let moved = self.wait(desk, 1, Work::Refresh(2 * far), Some(made.count))?;
+        let gone = self.wait(desk, 1, Work::Cancel, Some(made.count))?;
+        let names = ["schedules/s", "refreshes/s", "cancels/s"];
+        Ok(names.into_iter().zip([made, moved, gone]).map(|(name, it)| it.rate(name)).collect())
+    }
+
+    fn many(&self, desk: &dyn Desk) -> Result<Vec<Figure>> {
+        let made = self.wait(desk, PRODUCERS, Work::Schedule(far(self.jobs)), None)?;
+        let gone = self.wait(desk, PRODUCERS, Work::Cancel, Some(made.count))?;
+        let p99 = |name, asked: &Asked| Figure::time(name, asked.p99.as_nanos() as f64);
+        let (made_p99, gone_p99) = (p99("schedule p99", &made), p99("cancel p99", &gone));
+        Ok(vec![made.rate("schedules/s"), made_p99, gone.rate("cancels/s"), gone_p99])
+    }
+
+    fn flow_and_run(&self, open: Open<'_>) -> Result<Vec<Figure>> {
+        let opened = open()?;
+        let is_store = matches!(opened, Opened::Store(_));
+        let (mut figures, count) = self.ask(opened, |load, desk| load.flow(desk))?;
+        let nanos = if is_store {
+            run_all(open()?.into_store()?, count)?
+        } else {
+            fire_all(&mut *open()?.into_subject(), count, self.batch)?
         };
-        let mut subject = open()?.into_subject();
-        let (schedule, scheduled) = self.schedule_batches(&mut *subject)?;
-        let fire_batch = fire_all(&mut *subject, scheduled, self.batch)?;
-        drop(subject);
+        figures.push(Figure::rate("fires/s", count, nanos));
+        Ok(figures)
+    }
+
+    /// Schedules and cancels without waiting for each; then makes as many due, and says how many.
+    fn flow(&self, desk: &dyn Desk) -> Result<(Vec<Figure>, u64)> {
+        let (begun, mut count) = (Instant::now(), 0);
+        while begun.elapsed().as_secs_f64() < self.seconds {
+            let from = self.jobs + count;
+            // Several windows at a time, so that the wait at the end of each weighs little.
+            let some: Vec<u64> = (from..from + 40 * self.batch as u64).collect();
+            desk.ask_all(Work::Schedule(far(self.jobs)), &some)?;
+            count += some.len() as u64;
+        }
+        let made = Figure::rate("schedules/s", count, nanos_since(begun));
+        let jobs: Vec<u64> = (self.jobs..self.jobs + count).collect();
+        let begun = Instant::now();
+        desk.ask_all(Work::Cancel, &jobs)?;
+        let gone = Figure::rate("cancels/s", count, nanos_since(begun));
+        desk.ask_all(Work::Schedule(Duration::ZERO), &jobs)?;
+        Ok((vec![made, gone], count))
+    }
+
+    /// Schedules batches of due jobs for the time of a figure, and takes them again.
+    fn batches(&self, subject: &mut dyn Subject) -> Result<Vec<Figure>> {
+        let (begun, mut count) = (Instant::now(), 0);
+        while begun.elapsed().as_secs_f64() < self.seconds {
+            let from = self.jobs + count;
+            let some: Vec<u64> = (from..from + self.batch as u64).collect();
+            subject.schedule(&some, Duration::ZERO)?;
+            count += some.len() as u64;
+        }
+        let made = Figure::rate("schedules/s", count, nanos_since(begun));
+        let nanos = fire_all(subject, count, self.batch)?;
+        Ok(vec![made, Figure::rate("fires/s", count, nanos)])
+    }
+
+    fn opening(&self, open: Open<'_>) -> Result<Vec<Figure>> {
         let begun = Instant::now();
         let mut subject = open()?.into_subject();
         let fired = subject.fire(1)?;
-        let opened = begun.elapsed().as_secs_f64() * 1e3;
+        let opened = Figure::time("open", nanos_since(begun));
         let left = subject.count()?;
         ensure!(fired == 0 && left == self.jobs, "{left} jobs instead of {}", self.jobs);
-        let [one, moved, gone, many, many_gone, flow, flow_gone] = &asked;
-        Ok([
-            one.rate,
-            moved.rate,
-            gone.rate,
-            many.rate,
-            many.p99_ms(),
-            many_gone.rate,
-            many_gone.p99_ms(),
-            flow.rate,
-            flow_gone.rate,
-            fire,
-            schedule,
-            fire_batch,
-            opened,
-        ])
-    }
-
-    /// What producers ask for; at the end only those jobs are left that were there before.
-    fn ask(&self, desk: &dyn Desk) -> Result<[Asked; 7]> {
-        let far = far(self.jobs);
-        let (schedule, refresh) = (Work::Schedule(far), Work::Refresh(2 * far));
-        let one = self.wait(desk, 1, schedule, None)?;
-        let moved = self.wait(desk, 1, refresh, Some(one.count))?;
-        let gone = self.wait(desk, 1, Work::Cancel, Some(one.count))?;
-        let many = self.wait(desk, PRODUCERS, schedule, None)?;
-        let many_gone = self.wait(desk, PRODUCERS, Work::Cancel, Some(many.count))?;
-        let flow = self.flow(desk, schedule)?;
-        let jobs: Vec<u64> = (self.jobs..self.jobs + flow.count).collect();
-        let begun = Instant::now();
-        desk.ask_all(Work::Cancel, &jobs)?;
-        let rate = flow.count as f64 / begun.elapsed().as_secs_f64();
-        let flow_gone = Asked { rate, ..flow };
-        Ok([one, moved, gone, many, many_gone, flow, flow_gone])
+        Ok(vec![opened])
     }
 
     /// So many producers, each of which waits for its own: for the time of a figure, or until so
@@ -169,49 +176,16 @@ impl Play {
             }
             all.into_iter().map(|its| its.join().expect("a producer does not panic")).collect()
         });
-        let took = begun.elapsed().as_secs_f64();
+        let nanos = nanos_since(begun);
         let mut waits = waits?.concat();
         waits.sort_unstable();
         let p99 = waits.get(waits.len() * 99 / 100).copied().context("nobody waited")?;
-        Ok(Asked { count: waits.len() as u64, rate: waits.len() as f64 / took, p99 })
-    }
-
-    /// One producer that does not wait for each.
-    fn flow(&self, desk: &dyn Desk, work: Work) -> Result<Asked> {
-        let (begun, mut count) = (Instant::now(), 0);
-        while begun.elapsed().as_secs_f64() < self.seconds {
-            let from = self.jobs + count;
-            // Several windows at a time, so that the wait at the end of each weighs little.
-            let some: Vec<u64> = (from..from + 40 * self.batch as u64).collect();
-            desk.ask_all(work, &some)?;
-            count += some.len() as u64;
-        }
-        let rate = count as f64 / begun.elapsed().as_secs_f64();
-        Ok(Asked { count, rate, p99: Duration::ZERO })
-    }
-
-    /// Makes as many jobs due as the flow has scheduled; how many.
-    fn due(&self, desk: &dyn Desk, [.., flow, _]: &[Asked; 7]) -> Result<u64> {
-        let jobs: Vec<u64> = (self.jobs..self.jobs + flow.count).collect();
-        desk.ask_all(Work::Schedule(Duration::ZERO), &jobs)?;
-        Ok(flow.count)
-    }
-
-    /// Schedules batches of due jobs for the time of a figure: the rate, and how many.
-    fn schedule_batches(&self, subject: &mut dyn Subject) -> Result<(f64, u64)> {
-        let (begun, mut done) = (Instant::now(), 0);
-        while begun.elapsed().as_secs_f64() < self.seconds {
-            let from = self.jobs + done;
-            let some: Vec<u64> = (from..from + self.batch as u64).collect();
-            subject.schedule(&some, Duration::ZERO)?;
-            done += some.len() as u64;
-        }
-        Ok((done as f64 / begun.elapsed().as_secs_f64(), done))
+        Ok(Asked { count: waits.len() as u64, nanos, p99 })
     }
 }
 
-/// How many a second a program runs, with a handler that has nothing to do, from its start until
-/// the last acknowledgement is durable.
+/// Runs all that is due, with a handler that has nothing to do: nanoseconds from the start of the
+/// program until the last acknowledgement is durable.
 fn run_all(store: Box<dyn Store>, due: u64) -> Result<f64> {
     let ran = Arc::new(AtomicU64::new(0));
     let counts = Arc::clone(&ran);
@@ -230,10 +204,10 @@ fn run_all(store: Box<dyn Store>, due: u64) -> Result<f64> {
     durable.stop();
     let ran = ran.load(Ordering::Relaxed);
     ensure!(ran == due, "{ran} runs of {due} jobs");
-    Ok(due as f64 / begun.elapsed().as_secs_f64())
+    Ok(nanos_since(begun))
 }
 
-/// How many a second are taken and ended in batches.
+/// Takes all that is due and ends it, in batches: nanoseconds.
 fn fire_all(subject: &mut dyn Subject, due: u64, batch: usize) -> Result<f64> {
     thread::sleep(Duration::from_millis(2));
     let (begun, mut fired) = (Instant::now(), 0);
@@ -242,7 +216,11 @@ fn fire_all(subject: &mut dyn Subject, due: u64, batch: usize) -> Result<f64> {
         ensure!(some > 0, "only {fired} of {due} are due");
         fired += some;
     }
-    Ok(fired as f64 / begun.elapsed().as_secs_f64())
+    Ok(nanos_since(begun))
+}
+
+fn nanos_since(begun: Instant) -> f64 {
+    begun.elapsed().as_nanos() as f64
 }
 
 impl Opened {

@@ -7,7 +7,7 @@ use wheelhouse_harness::cold;
 use wheelhouse_harness::options::{self, Options};
 
 /// The folder that results go to, seen from where the command is run.
-const RESULTS: &str = "results";
+pub(super) const RESULTS: &str = "results";
 
 /// Measures, keeps and prints.
 pub(super) fn run(asked: &Options) -> Result<ExitCode> {

@@ -5,9 +5,9 @@ use anyhow::{Context, Result};
 use std::path::Path;
 use std::process::ExitCode;
 use wheelhouse_claims::report as claims;
+use wheelhouse_frame::report as service;
 use wheelhouse_present::files::link_from;
 use wheelhouse_present::splice::{self, Outcome};
-use wheelhouse_service_load::report as service;
 
 /// The file that holds a summary, how a README calls what comes of it, and where the rest is.
 pub(super) struct Summary {

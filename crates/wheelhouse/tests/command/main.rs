@@ -148,8 +148,7 @@ fn bench_leaves_results_that_report_and_compare_read() {
         out
     };
     let (a, b) = (run("a"), run("b"));
-    let data = ["run.json", "throughput.csv", "latency.csv", "memory.csv"];
-    for file in data.into_iter().chain(["report.html", "report.md"]) {
+    for file in ["run.json", "report.html", "report.md"] {
         assert!(scratch.0.join("a").join(file).is_file(), "{file} is missing");
     }
     let rows: Vec<serde_json::Value> =
@@ -161,11 +160,12 @@ fn bench_leaves_results_that_report_and_compare_read() {
 }
 
 #[test]
-fn replay_plays_a_trace_file_and_refuses_a_broken_one() {
+fn bench_plays_a_trace_file_and_refuses_a_broken_one() {
     let scratch = Scratch::new("replay");
     let whole = trace_file(&scratch, |_| ());
     let out = scratch.path("out");
-    let table = succeeds(&["replay", &whole, "--backend", "hierarchical-wheel", "--out", &out]);
+    let table =
+        succeeds(&["bench", "--trace", &whole, "--backend", "hierarchical-wheel", "--out", &out]);
     assert!(table.contains("hierarchical-wheel") && table.contains("recorded"), "{table}");
     assert!(!table.contains("1,000,000"), "a trace is as large as it is: {table}");
     assert!(table.contains("peak") && table.contains("wake-ups"), "{table}");
@@ -176,11 +176,16 @@ fn replay_plays_a_trace_file_and_refuses_a_broken_one() {
     assert!(footprint["wakeups"].as_u64().unwrap() > 0, "timers fire in it: {footprint}");
 
     let cut = trace_file(&scratch, |bytes| bytes.truncate(bytes.len() / 2));
-    assert!(fails(&["replay", &cut, "--out", &scratch.path("cut")]).contains("ends within"));
+    assert!(
+        fails(&["bench", "--trace", &cut, "--out", &scratch.path("cut")]).contains("ends within")
+    );
     let flipped = trace_file(&scratch, |bytes| bytes[100_000] ^= 1);
-    assert!(fails(&["replay", &flipped, "--out", &scratch.path("flipped")]).contains("corrupt"));
+    assert!(
+        fails(&["bench", "--trace", &flipped, "--out", &scratch.path("flipped")])
+            .contains("corrupt")
+    );
     let missing = scratch.path("missing.trace");
-    let message = fails(&["replay", &missing, "--out", &scratch.path("missing")]);
+    let message = fails(&["bench", "--trace", &missing, "--out", &scratch.path("missing")]);
     assert!(message.contains("missing.trace"), "{message}");
     for name in ["cut", "flipped", "missing"] {
         let left = scratch.0.join(name).exists();
@@ -189,12 +194,12 @@ fn replay_plays_a_trace_file_and_refuses_a_broken_one() {
 }
 
 #[test]
-fn replay_takes_a_trace_from_a_pipe_which_can_be_read_once_only() {
+fn bench_takes_a_trace_from_a_pipe_which_can_be_read_once_only() {
     if !cfg!(target_os = "linux") {
         return;
     }
     let scratch = Scratch::new("pipe");
-    let piped = "cat \"$1\" | \"$2\" replay /dev/stdin --backend floor --out \"$3\"";
+    let piped = "cat \"$1\" | \"$2\" bench --trace /dev/stdin --backend floor --out \"$3\"";
     let trace = trace_file(&scratch, |_| ());
     let arguments = ["-c", piped, "sh", &trace, env!("CARGO_BIN_EXE_wheelhouse")];
     let output = Command::new("sh")

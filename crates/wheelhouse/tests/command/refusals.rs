@@ -33,12 +33,12 @@ fn a_folder_that_cannot_be_made_is_an_error() {
 fn messages_name_the_remedy_and_say_things_once() {
     let scratch = Scratch::new("messages");
     let (folder, out) = (scratch.path(""), scratch.path("out"));
-    let message = fails(&["replay", &folder, "--out", &out]);
+    let message = fails(&["bench", "--trace", &folder, "--out", &out]);
     assert!(
         message.contains("is a folder; name a trace file") && !message.contains("os error"),
         "{message}"
     );
-    let message = fails(&["replay", "nosuch.trace", "--out", &out]);
+    let message = fails(&["bench", "--trace", "nosuch.trace", "--out", &out]);
     assert!(message.contains("nosuch.trace; name a trace file"), "{message}");
     assert!(!scratch.0.join("out").exists(), "no folder is left of what could not begin");
     let binary = scratch.path("x.trace");

@@ -5,7 +5,7 @@ use crate::{Scratch, fails, succeeds, wheelhouse};
 
 /// As little as can be played.
 const SHORT: [&str; 9] =
-    ["service", "--jobs", "200", "--rate", "2000", "--seconds", "0.05", "--repetitions", "1"];
+    ["service", "--jobs", "200", "--rate", "2000", "--seconds", "0.05", "--rounds", "1"];
 
 fn short<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&SHORT[..], more].concat()
@@ -13,14 +13,14 @@ fn short<'a>(more: &[&'a str]) -> Vec<&'a str> {
 
 #[test]
 fn each_form_has_the_same_rows() {
-    let chosen = ["--experiment", "pairs,audit", "--facility", "wheelhouse,tokio-delay-queue"];
+    let chosen = ["--experiment", "pairs,audit", "--backend", "wheelhouse,tokio-delay-queue"];
     let table = succeeds(&short(&chosen));
     let markdown = succeeds(&short(&[&chosen[..], &["--format", "markdown"]].concat()));
     let json = succeeds(&short(&[&chosen[..], &["--format", "json"]].concat()));
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let rows = json["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 5 * 2, "five experiments on two facilities");
-    assert!(rows.iter().all(|row| row["wrong"].is_null() && row["repetition"] == 1));
+    assert!(rows.iter().all(|row| row["wrong"].is_null() && row["round"] == 1));
     assert!(
         rows[0]["pairs_s_per_s"].as_f64().unwrap() > 0.0
             && json["provenance"]["commit"].is_string()
@@ -48,7 +48,7 @@ fn each_form_has_the_same_rows() {
 fn a_folder_gets_the_report_and_every_play() {
     let scratch = Scratch::new("service");
     let out = scratch.path("out");
-    let arguments = short(&["--experiment", "fires", "--facility", "wheelhouse", "--out", &out]);
+    let arguments = short(&["--experiment", "fires", "--backend", "wheelhouse", "--out", &out]);
     succeeds(&arguments);
     let report = std::fs::read_to_string(scratch.0.join("out/report.md")).unwrap();
     assert!(report.contains("2,000 jobs a second") && report.contains("processor"), "{report}");
@@ -66,9 +66,9 @@ fn what_cannot_be_played_is_refused_with_the_remedy() {
         (["--jobs", "0"], "--jobs is from 1 to 20000000"),
         (["--producers", "0"], "--producers is from 1"),
         (["--tick", "0"], "--tick is from 0.001 to 1000 ms"),
-        (["--facility", "netty"], "heap-and-condvar"),
+        (["--backend", "netty"], "heap-and-condvar"),
         (["--experiment", "hold"], "pairs-alone"),
-        (["--repetitions", "0"], "--repetitions is 1 or more"),
+        (["--rounds", "0"], "--rounds is 1 or more"),
     ];
     for (arguments, part) in refused {
         let message = fails(&[&["service"], &arguments[..]].concat());

@@ -1,114 +1,6 @@
-//! What an experiment measures, and distributions.
+//! Distributions of durations.
 
 use hdrhistogram::Histogram;
-use wheelhouse_present::table::Cell;
-use wheelhouse_present::units;
-
-/// What a play gives: figures, or what was wrong, in a sentence.
-pub type Played = Result<Vec<Figure>, String>;
-
-/// What a value is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// Nanoseconds.
-    Time,
-    /// So many a second.
-    Rate,
-    /// A number of things.
-    Count,
-    /// Bytes.
-    Bytes,
-}
-
-impl Unit {
-    /// The value as people read it.
-    pub fn show(self, value: f64) -> String {
-        match self {
-            Self::Time => units::time(value),
-            Self::Rate => units::count(value.round() as u64),
-            Self::Count | Self::Bytes => units::number(value),
-        }
-    }
-
-    /// What stands behind the name where programs read it.
-    pub fn suffix(self) -> &'static str {
-        match self {
-            Self::Time => "_ns",
-            Self::Rate => "_per_s",
-            Self::Count => "",
-            Self::Bytes => "_bytes",
-        }
-    }
-}
-
-/// One figure of one play.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Figure {
-    /// Its name; the head of a column.
-    pub name: &'static str,
-    /// What it is.
-    pub unit: Unit,
-    /// How much.
-    pub value: f64,
-    /// Of several plays the highest is shown and judged, not the median: of what is never to be
-    /// exceeded.
-    pub is_worst: bool,
-}
-
-impl Figure {
-    fn new(name: &'static str, unit: Unit, value: f64) -> Self {
-        Self { name, unit, value, is_worst: false }
-    }
-
-    /// The same figure, of which the highest is shown.
-    pub fn worst(self) -> Self {
-        Self { is_worst: true, ..self }
-    }
-
-    /// A duration in nanoseconds.
-    pub fn time(name: &'static str, nanos: f64) -> Self {
-        Self::new(name, Unit::Time, nanos)
-    }
-
-    /// So many in so many nanoseconds, as a rate per second.
-    pub fn rate(name: &'static str, count: u64, nanos: f64) -> Self {
-        Self::new(name, Unit::Rate, if nanos > 0.0 { count as f64 * 1e9 / nanos } else { 0.0 })
-    }
-
-    /// A number of things.
-    pub fn count(name: &'static str, count: u64) -> Self {
-        Self::new(name, Unit::Count, count as f64)
-    }
-
-    /// Bytes for each of so many.
-    pub fn bytes(name: &'static str, bytes: usize, each: usize) -> Self {
-        Self::new(name, Unit::Bytes, bytes as f64 / each.max(1) as f64)
-    }
-
-    /// Processor time for each of so many, if the system tells: what was used between two looks at
-    /// it.
-    pub(crate) fn cpu(
-        name: &'static str,
-        begin: Option<u64>,
-        end: Option<u64>,
-        each: u64,
-    ) -> Option<Self> {
-        let used = end?.checked_sub(begin?)?;
-        Some(Self::time(name, used as f64 / each.max(1) as f64))
-    }
-
-    /// The key under which programs find it.
-    pub fn key(&self) -> String {
-        self.name.replace([' ', '/', '.'], "_") + self.unit.suffix()
-    }
-
-    /// A cell that shows another value of the same figure, with its spread as a share if there is
-    /// one.
-    pub fn cell(&self, value: f64, spread: Option<f64>) -> Cell {
-        let spread = spread.map_or(String::new(), |share| format!("\n± {:.0} %", 100.0 * share));
-        Cell::figure(value, self.unit.show(value) + &spread)
-    }
-}
 
 /// The longest duration that is told apart: ten minutes.
 const LONGEST: u64 = 600_000_000_000;
@@ -219,8 +111,5 @@ mod tests {
             (none.mean(), none.quantile(0.5), none.longest(), none.longer_than(0)),
             (0.0, 0.0, 0.0, 0)
         );
-        assert_eq!(Figure::rate("x", 5, 0.0).value, 0.0);
-        assert_eq!(Figure::rate("x", 5, 2e9).value, 2.5);
-        assert_eq!(Figure::time("p99.9", 1.0).key(), "p99_9_ns");
     }
 }

@@ -1,0 +1,221 @@
+//! What a project asks of its own rows, beside others in the same run.
+//!
+//! A bound is absolute, or it is a share of what another row has reached in the same minutes: how
+//! fast a machine is says nothing then. What the machine itself keeps from running is no fault of
+//! a contender, so a tail may be judged by how much longer it is than that of another row.
+
+use crate::experiment::Experiment;
+use crate::figure::Sample;
+use crate::run::Run;
+use wheelhouse_present::table::{Cell, Column, Mark, Table};
+
+/// Something that is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Target<E> {
+    /// Where.
+    pub experiment: E,
+    /// Of which row.
+    pub row: &'static str,
+    /// Of which figure.
+    pub figure: &'static str,
+    /// What it is to be.
+    pub bound: Bound,
+}
+
+impl<E> Target<E> {
+    /// Asks something of a figure of a row in an experiment.
+    pub const fn new(experiment: E, row: &'static str, figure: &'static str, bound: Bound) -> Self {
+        Self { experiment, row, figure, bound }
+    }
+}
+
+/// What a figure is to be, in its unit or beside that of other rows.
+#[derive(Clone, Copy, Debug)]
+pub enum Bound {
+    /// At least so much.
+    AtLeast(f64),
+    /// At most so much.
+    AtMost(f64),
+    /// At least so many times as much as this row has.
+    Times(f64, &'static str),
+    /// At least so many times as much as each of these rows that was played.
+    TimesEach(f64, &'static [&'static str]),
+    /// At most as much as this row has.
+    NoMoreThan(&'static str),
+    /// At most so much more than this row has.
+    AtMostBeyond(f64, &'static str),
+}
+
+/// What came of something that was asked.
+struct Judged<E: 'static> {
+    target: &'static Target<E>,
+    asked: String,
+    reached: String,
+    verdict: Verdict,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+enum Verdict {
+    Reached,
+    Missed,
+    /// With the options that make the load as large as the one that something is asked of.
+    NotJudged(String),
+}
+
+impl Verdict {
+    fn cell(&self) -> Cell {
+        match self {
+            Self::Reached => Cell::text("reached").marked(Mark::Good),
+            Self::Missed => Cell::text("MISSED").marked(Mark::Bad),
+            Self::NotJudged(lacks) => Cell::text(format!("needs {lacks}")),
+        }
+    }
+}
+
+/// Judges what is asked, if all that it takes was played and right.
+fn judge<E: Experiment>(run: &Run<E>, target: &'static Target<E>) -> Option<Judged<E>> {
+    let sample = |row: &str| -> Option<Sample> {
+        let samples = run.of(target.experiment, row)?.ok()?;
+        samples.into_iter().find(|sample| sample.figure.name == target.figure)
+    };
+    let value_of = |row| sample(row)?.value();
+    let (value, unit) = (value_of(target.row)?, sample(target.row)?.figure.unit);
+    let show = |value| unit.show(value);
+    let beside = |other| format!("{} beside {}", show(value), show(other));
+    let (asked, reached, is_reached) = match target.bound {
+        Bound::AtLeast(least) => (format!("at least {}", show(least)), show(value), value >= least),
+        Bound::AtMost(most) => (format!("at most {}", show(most)), show(value), value <= most),
+        Bound::Times(times, row) => {
+            let ratio = value / value_of(row)?;
+            (format!("at least {times} × {row}"), format!("{ratio:.2} ×"), ratio >= times)
+        }
+        Bound::TimesEach(times, rows) => {
+            let best = rows.iter().filter_map(|row| value_of(row)).reduce(f64::max)?;
+            let asked = format!("at least {times} × each other row");
+            (asked, format!("{:.2} × the best", value / best), value >= times * best)
+        }
+        Bound::NoMoreThan(row) => {
+            let other = value_of(row)?;
+            (format!("no more than {row}"), beside(other), value <= other)
+        }
+        Bound::AtMostBeyond(most, row) => {
+            let other = value_of(row)?;
+            let asked = format!("at most {} beyond {row}", show(most));
+            (asked, beside(other), value <= other + most)
+        }
+    };
+    let lacks = target.experiment.lacks(&run.load).join(" ");
+    let verdict = match (lacks.is_empty(), is_reached) {
+        (false, _) => Verdict::NotJudged(lacks),
+        (true, true) => Verdict::Reached,
+        (true, false) => Verdict::Missed,
+    };
+    Some(Judged { target, asked, reached, verdict })
+}
+
+/// What came of all that is asked, as far as it was played.
+fn judged<E: Experiment>(run: &Run<E>) -> Vec<Judged<E>> {
+    E::TARGETS.iter().filter_map(|target| judge(run, target)).collect()
+}
+
+/// What was asked and not reached: a line for each.
+pub fn missed<E: Experiment>(run: &Run<E>) -> Vec<String> {
+    let missed = judged(run).into_iter().filter(|judged| judged.verdict == Verdict::Missed);
+    let line = |Judged { target, asked, reached, .. }: Judged<E>| {
+        let name = target.experiment.name();
+        format!("MISSED: {name}, {} of {}: {asked}; {reached}", one_line(target.figure), target.row)
+    };
+    missed.map(line).collect()
+}
+
+/// All that is asked beside what was reached; `None` if nothing of it was played.
+pub fn table<E: Experiment>(run: &Run<E>) -> Option<Table> {
+    let columns = ["experiment", "row", "figure", "asked", "reached", "verdict"].map(Column::left);
+    let mut table = Table::new("What is asked, and what was reached", columns.to_vec());
+    for Judged { target, asked, reached, verdict } in judged(run) {
+        let figure = one_line(target.figure);
+        let texts =
+            [target.experiment.name().to_owned(), target.row.to_owned(), figure, asked, reached];
+        let cells = texts.into_iter().map(Cell::text).chain([verdict.cell()]);
+        table.rows.push(cells.collect());
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+fn one_line(name: &str) -> String {
+    name.replace('\n', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::Figure;
+    use crate::run::{Plan, Row, play_all};
+    use crate::testing::{Kind, contenders};
+
+    /// A run in which these are the figures, in the order of the plays.
+    fn run(experiment: Kind, load: u32, plays: &[(&'static str, &[Figure])]) -> Run<Kind> {
+        let experiments = Vec::new();
+        let plan =
+            Plan { contenders: contenders(), experiments, on_all: true, load, rounds: 1, seed: 1 };
+        let mut run = play_all(&plan).unwrap();
+        let row = |(contender, figures): &(&'static str, &[Figure])| Row {
+            experiment,
+            contender,
+            round: 1,
+            played: Ok(figures.to_vec()),
+        };
+        run.rows = plays.iter().map(row).collect();
+        run
+    }
+
+    fn said(run: &Run<Kind>) -> Vec<String> {
+        let Some(table) = table(run) else { return Vec::new() };
+        let line = |row: &Vec<Cell>| row[3..].iter().map(|it| it.shown.clone()).collect::<Vec<_>>();
+        table.rows.iter().map(|row| line(row).join("; ")).collect()
+    }
+
+    #[test]
+    fn a_bound_is_a_figure_or_what_another_row_has() {
+        let figures = |rate, bytes| {
+            [Figure::rate("pairs/s", rate, 1e9), Figure::bytes("bytes/job", bytes, 1)]
+        };
+        let plays = [("ours", figures(3, 80)), ("other", figures(2, 97))];
+        let plays = plays.each_ref().map(|(name, figures)| (*name, figures.as_slice()));
+        let both = run(Kind::PairsNear, 10, &plays);
+        assert_eq!(
+            said(&both),
+            ["at least 1.4 × other; 1.50 ×; reached", "at most 90.0; 80.0; reached"]
+        );
+        assert_eq!(missed(&both), Vec::<String>::new());
+        let alone = run(Kind::PairsNear, 10, &plays[..1]);
+        assert_eq!(said(&alone).len(), 1, "nobody is beside it");
+        let plays = [("ours", figures(5, 100)), ("other", figures(5, 97))];
+        let plays = plays.each_ref().map(|(name, figures)| (*name, figures.as_slice()));
+        assert_eq!(
+            missed(&run(Kind::PairsNear, 10, &plays)),
+            [
+                "MISSED: pairs-near, pairs/s of ours: at least 1.4 × other; 1.00 ×",
+                "MISSED: pairs-near, bytes/job of ours: at most 90.0; 100"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_tail_is_judged_by_what_is_beyond_that_of_another_row() {
+        let of = |ours| {
+            let [ours, other] = [ours, 5e5].map(|nanos| [Figure::time("p99", nanos)]);
+            said(&run(Kind::PairsFar, 10, &[("ours", &ours), ("other", &other)]))
+        };
+        let beyond = "at most 1.00 ms beyond other; ";
+        assert_eq!(of(1.5e6), [format!("{beyond}1.50 ms beside 500 µs; reached")]);
+        assert_eq!(of(1.6e6), [format!("{beyond}1.60 ms beside 500 µs; MISSED")]);
+    }
+
+    #[test]
+    fn with_less_than_is_asked_of_nothing_is_judged() {
+        let short = run(Kind::Burst, 9, &[("ours", &[Figure::count("jobs", 1)])]);
+        assert_eq!(said(&short), ["at least 3.00; 1.00; needs --jobs 10"]);
+        assert_eq!(missed(&short), Vec::<String>::new());
+    }
+}

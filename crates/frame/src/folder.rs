@@ -1,0 +1,83 @@
+//! Where results lie: a folder for each run, never written over.
+
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use wheelhouse_machine::provenance::Provenance;
+
+/// Makes a new folder for a run in `parent`: `<date>-<host>-<commit>`, with `-2`, `-3`, ... behind
+/// it if it was there.
+///
+/// # Errors
+///
+/// If the folder cannot be made.
+pub fn create(parent: &Path, provenance: &Provenance) -> Result<PathBuf> {
+    fs::create_dir_all(parent).with_context(|| {
+        format!("cannot make the folder {}; name a writable one with --out", parent.display())
+    })?;
+    let name = folder_name(provenance);
+    for attempt in 1..=9999 {
+        let suffix = if attempt == 1 { String::new() } else { format!("-{attempt}") };
+        let dir = parent.join(format!("{name}{suffix}"));
+        // `create_dir` fails on what exists, so that two runs started at once get two folders.
+        match fs::create_dir(&dir) {
+            Ok(()) => return Ok(dir),
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+            Err(e) => {
+                let message = format!(
+                    "cannot make the folder {}; name a writable one with --out",
+                    dir.display()
+                );
+                return Err(anyhow::Error::new(e).context(message));
+            }
+        }
+    }
+    bail!(
+        "{} holds 9999 folders {name}-..; remove some, or name another with --out",
+        parent.display()
+    )
+}
+
+fn folder_name(provenance: &Provenance) -> String {
+    let date: String = provenance.started.chars().take(10).collect();
+    let commit: String = provenance.commit.chars().take(8).collect();
+    let parts = [date, provenance.host.clone(), commit].map(|part| plain(&part));
+    parts.join("-")
+}
+
+/// What is safe in a file name everywhere; empty becomes `unknown`.
+fn plain(text: &str) -> String {
+    let kept: String = text
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' })
+        .collect();
+    let kept = kept.trim_matches(['-', '.']);
+    if kept.is_empty() { "unknown".to_owned() } else { kept.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wheelhouse_machine::provenance;
+
+    #[test]
+    fn folders_are_named_after_date_machine_and_commit_and_never_used_twice() {
+        let scratch = std::env::temp_dir().join(format!("wheelhouse-frame-{}", std::process::id()));
+        let results = scratch.join("results");
+        let mut provenance = provenance::gather(1);
+        provenance.started = "2026-11-21T12:00:00Z".to_owned();
+        provenance.host = "xeon-2c".to_owned();
+        provenance.commit = "02ff5b6a9d0c".to_owned();
+        let name = |provenance: &Provenance| {
+            let dir = create(&results, provenance).unwrap();
+            dir.file_name().unwrap().to_string_lossy().into_owned()
+        };
+        let plain = "2026-11-21-xeon-2c-02ff5b6a";
+        let names: Vec<String> = (0..3).map(|_| name(&provenance)).collect();
+        assert_eq!(names, [plain, &format!("{plain}-2"), &format!("{plain}-3")]);
+        (provenance.host, provenance.commit) = ("a b/../c".to_owned(), String::new());
+        assert_eq!(name(&provenance), "2026-11-21-a-b-..-c-unknown");
+        fs::remove_dir_all(scratch).unwrap();
+    }
+}

@@ -1,0 +1,194 @@
+//! The options that benches share, and the way from these to results that are kept.
+
+use crate::bound;
+use crate::experiment::{Contender, Experiment, experiments};
+use crate::run::{Plan, Run, play_all};
+use crate::{folder, report};
+use anyhow::{Result, ensure};
+use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use wheelhouse_present::console::{print, say};
+use wheelhouse_present::files;
+use wheelhouse_present::table::Format;
+
+/// How much is measured, and where results go.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Common {
+    /// Less of everything: about a minute.
+    #[arg(long)]
+    pub quick: bool,
+    /// In which form to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Where to put the results: a folder that is new or empty [default: a new one in results].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// What cargo says to a bench.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct Called {
+    /// Run everything once, measure nothing.
+    #[arg(long)]
+    test: bool,
+    /// What `cargo bench` says.
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+impl Called {
+    /// Whether it is only to be seen that everything runs; without cargo bench's `--bench`, this is
+    /// `cargo test --benches`.
+    pub fn is_test(self) -> bool {
+        self.test || !self.bench
+    }
+}
+
+/// What is played on whom, and how often.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Shared {
+    /// Only these experiments.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub experiment: Vec<String>,
+    /// Only these rows of the tables.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub backend: Vec<String>,
+    /// How often everything is played; medians are shown [default: 3; with --quick: 1].
+    #[arg(long, value_name = "N")]
+    pub rounds: Option<usize>,
+    /// How much, and where to.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+impl Shared {
+    /// What these options ask for. Those who take part are chosen already.
+    ///
+    /// # Errors
+    ///
+    /// If an experiment is unknown, or nothing is to be played.
+    pub fn plan<E: Experiment>(
+        &self,
+        contenders: Vec<Box<dyn Contender<E>>>,
+        load: E::Load,
+        seed: u64,
+        test: bool,
+    ) -> Result<Plan<E>> {
+        ensure!(self.rounds != Some(0), "--rounds is 1 or more");
+        let usual = if test || self.common.quick { 1 } else { 3 };
+        Ok(Plan {
+            contenders,
+            experiments: experiments(&self.experiment)?,
+            on_all: !self.backend.is_empty(),
+            load,
+            rounds: self.rounds.unwrap_or(usual),
+            seed,
+        })
+    }
+
+    /// Plays, keeps the results, and prints them. They go to a new folder in `results` if the
+    /// options name none. In a test nothing is kept, and the figures mean nothing.
+    ///
+    /// # Errors
+    ///
+    /// If a contender cannot take part, or results cannot be written.
+    pub fn play<E: Experiment>(
+        &self,
+        plan: &Plan<E>,
+        results: &Path,
+        test: bool,
+    ) -> Result<ExitCode> {
+        // First, so that nothing is played in vain.
+        let out = self.common.out.as_ref();
+        let out = out.map(|out| files::where_cargo_was_called().join(out));
+        let dir = out.as_deref().map(files::create_at).transpose()?;
+        let run = play_all(plan)?;
+        let dir = match dir {
+            None if !test && !run.rows.is_empty() => {
+                Some(folder::create(results, &run.provenance)?)
+            }
+            named => named,
+        };
+        // All that is to be kept is kept before anything is printed that may fail.
+        if let Some(dir) = dir {
+            let page = report::write(&run, &dir)?;
+            say(format_args!("report: {}", page.display()));
+        }
+        tell(&run);
+        print(report::render(&run, self.common.format)?)?;
+        Ok(run.exit_code().into())
+    }
+}
+
+/// Says what is wrong or missing.
+fn tell<E: Experiment>(run: &Run<E>) {
+    for (row, wrong) in run.wrong() {
+        say(format_args!("WRONG: {} on {}: {wrong}", row.experiment.name(), row.contender));
+    }
+    bound::missed(run).into_iter().for_each(say);
+    if run.interrupted {
+        say("interrupted: the plays that are there are complete, others are missing");
+    }
+}
+
+/// What can be named, for the end of a help text.
+pub fn names<E: Experiment>(backends: &[&str]) -> String {
+    let experiments: Vec<_> = E::ALL.iter().map(|it| it.name()).collect();
+    format!("Experiments: {}\n\nBackends: {}", experiments.join(", "), backends.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::named;
+    use crate::testing::{Kind, contenders};
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    struct Program {
+        #[command(flatten)]
+        options: Shared,
+    }
+
+    fn plan(arguments: &[&str]) -> Result<Plan<Kind>> {
+        let program = Program::try_parse_from(["test"].iter().chain(arguments))?;
+        let options = program.options;
+        options.plan(named(contenders(), &options.backend)?, 10, 1, false)
+    }
+
+    #[test]
+    fn names_choose_and_a_quick_run_has_one_round() {
+        let all = plan(&[]).unwrap();
+        assert_eq!((all.experiments.len(), all.contenders.len(), all.rounds), (3, 2, 3));
+        assert!(!all.on_all);
+        let some = plan(&["--experiment", "burst,pairs-far", "--backend", "other", "--quick"]);
+        let some = some.unwrap();
+        assert_eq!(some.experiments, [Kind::PairsFar, Kind::Burst]);
+        assert_eq!((some.contenders[0].name(), some.rounds, some.on_all), ("other", 1, true));
+        let pairs = plan(&["--experiment", "pairs"]).unwrap();
+        assert_eq!(pairs.experiments, [Kind::PairsNear, Kind::PairsFar]);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_the_remedy() {
+        for (arguments, part) in [
+            (["--experiment", "hold"], "pairs-near"),
+            (["--experiment", ""], "a value is required"),
+            (["--backend", "netty"], "ours, other"),
+            (["--rounds", "0"], "--rounds is 1 or more"),
+        ] {
+            let message = format!("{:#}", plan(&arguments).err().unwrap());
+            assert!(message.contains(part), "{arguments:?}: {message}");
+        }
+    }
+
+    #[test]
+    fn the_names_are_told() {
+        let names = names::<Kind>(&["ours", "other"]);
+        assert_eq!(names, "Experiments: pairs-near, pairs-far, burst\n\nBackends: ours, other");
+    }
+}

@@ -1,0 +1,245 @@
+//! What a person and a program read of a run.
+
+use crate::bound;
+use crate::experiment::Experiment;
+use crate::figure::Sample;
+use crate::run::{Row, Run};
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use wheelhouse_machine::provenance;
+use wheelhouse_present::document::{Block, Document};
+use wheelhouse_present::files::write_whole;
+use wheelhouse_present::markdown;
+use wheelhouse_present::table::{Cell, Column, Format, Table};
+
+/// The name of the report, in the folder of the run.
+pub const REPORT: &str = "report.md";
+
+/// The part of it that a README shows.
+pub const SUMMARY: &str = "summary.md";
+
+/// Every play, for programs.
+pub const ROWS: &str = "rows.json";
+
+/// The run in one of the forms: all tables for people, all plays for programs.
+///
+/// # Errors
+///
+/// If it cannot be written in that form.
+pub fn render<E: Experiment>(run: &Run<E>, format: Format) -> Result<String> {
+    match format {
+        Format::Table => {
+            let last = [E::at_a_glance(run), bound::table(run)];
+            let tables = tables(run).into_iter().chain(last.into_iter().flatten());
+            Ok(tables.map(|table| table.terminal() + "\n").collect())
+        }
+        Format::Json => rows(run),
+        Format::Csv => plays(run).render(Format::Csv),
+    }
+}
+
+/// Writes report and rows into a folder, and a summary if enough was played for one. Returns the
+/// path of the report.
+///
+/// # Errors
+///
+/// If a file cannot be written.
+pub fn write<E: Experiment>(run: &Run<E>, dir: &Path) -> Result<PathBuf> {
+    write_whole(&dir.join(ROWS), rows(run)?.as_bytes())?;
+    let page = dir.join(REPORT);
+    write_whole(&page, markdown::render(&document(run)).as_bytes())?;
+    if let Some(summary) = summary(run) {
+        write_whole(&dir.join(SUMMARY), summary.as_bytes())?;
+    }
+    Ok(page)
+}
+
+/// The table of the whole run as it stands in a README, with what is asked: what was played,
+/// where, and when.
+fn summary<E: Experiment>(run: &Run<E>) -> Option<String> {
+    let mut glance = E::at_a_glance(run)?;
+    glance.notes.push(format!("Measured on {}.", provenance::line(&run.provenance)));
+    let asked = bound::table(run).map_or(String::new(), |table| table.markdown() + "\n");
+    Some(asked + &glance.markdown())
+}
+
+/// Every play, with all of its figures and where they come from.
+fn rows<E: Experiment>(run: &Run<E>) -> Result<String> {
+    let row = |row: &Row<E>| {
+        let mut object = json!({
+            "experiment": row.experiment.name(),
+            "what": row.experiment.title(&run.load),
+            "backend": row.contender,
+            "round": row.round,
+            "wrong": row.played.as_ref().err(),
+        });
+        for figure in row.played.iter().flatten() {
+            object[figure.key()] = Value::from(figure.value);
+        }
+        object
+    };
+    let provenance = serde_json::to_value(&run.provenance)
+        .context("cannot write where the figures come from")?;
+    let all = json!({
+        "provenance": provenance,
+        "interrupted": run.interrupted,
+        "rows": run.rows.iter().map(row).collect::<Vec<_>>(),
+    });
+    Ok(serde_json::to_string_pretty(&all).context("cannot write the rows as JSON")? + "\n")
+}
+
+/// Every figure of every play on a line of its own.
+fn plays<E: Experiment>(run: &Run<E>) -> Table {
+    let columns = ["experiment", "backend", "round", "figure", "value"].map(Column::left);
+    let mut table = Table::new("", columns.to_vec());
+    for row in &run.rows {
+        let of = |figure, value| {
+            let (experiment, contender) = (row.experiment.name(), row.contender);
+            let names = [experiment, contender].map(Cell::text);
+            names.into_iter().chain([Cell::count(row.round as u64), figure, value]).collect()
+        };
+        match &row.played {
+            Err(wrong) => table.rows.push(of(Cell::wrong(), Cell::text(wrong))),
+            Ok(figures) => table.rows.extend(figures.iter().map(|figure| {
+                of(Cell::text(figure.key()), Cell::figure(figure.value, figure.value.to_string()))
+            })),
+        }
+    }
+    table
+}
+
+/// The report.
+fn document<E: Experiment>(run: &Run<E>) -> Document {
+    let mut blocks = Vec::new();
+    if run.interrupted {
+        blocks.push(Block::Warning("The run was interrupted: plays are missing.".to_owned()));
+    }
+    if run.provenance.dirty {
+        blocks.push(Block::Warning("The source had uncommitted changes.".to_owned()));
+    }
+    blocks.extend(bound::missed(run).into_iter().map(Block::Warning));
+    let first = [bound::table(run), E::at_a_glance(run)];
+    blocks.extend(first.into_iter().flatten().chain(tables(run)).map(Block::Table));
+    blocks.push(Block::Heading("Who took part".to_owned()));
+    let about = run.contenders.iter().map(|(name, about)| format!("{name}: {about}"));
+    blocks.push(Block::Points(about.collect()));
+    blocks.push(Block::Heading("Where these figures come from".to_owned()));
+    blocks.extend(E::METHOD.map(|page| {
+        Block::Text(format!("How they come about, and how to distrust them: {page}."))
+    }));
+    blocks.push(Block::Facts(provenance::lines(&run.provenance)));
+    let (title, subtitle) = (E::TITLE.to_owned(), provenance::line(&run.provenance));
+    Document { title, subtitle, blocks }
+}
+
+/// A table for each experiment that was played.
+fn tables<E: Experiment>(run: &Run<E>) -> Vec<Table> {
+    E::ALL.iter().filter(|it| run.has(**it)).map(|it| table(run, *it)).collect()
+}
+
+fn table<E: Experiment>(run: &Run<E>, experiment: E) -> Table {
+    let title = format!("{}: {}", experiment.name(), experiment.title(&run.load));
+    let mut table = Table::new(title, vec![Column::left("backend")]);
+    let mut worst = Vec::new();
+    for (contender, _) in &run.contenders {
+        let cells: Vec<Cell> = match run.of(experiment, contender) {
+            None => continue,
+            Some(Err(wrong)) => {
+                table.notes.push(format!("WRONG: {contender}: {wrong}"));
+                vec![Cell::wrong()]
+            }
+            Some(Ok(samples)) => {
+                if table.columns.len() == 1 {
+                    let names = samples.iter().map(|sample| Column::right(sample.figure.name));
+                    table.columns.extend(names);
+                    let is_worst = samples.iter().filter(|sample| sample.figure.is_worst);
+                    worst.extend(is_worst.map(|sample| sample.figure.name));
+                }
+                samples.iter().map(Sample::cell).collect()
+            }
+        };
+        table.rows.push([Cell::text(*contender)].into_iter().chain(cells).collect());
+    }
+    let played = run.rows.iter().filter(|row| row.experiment == experiment);
+    let rounds = played.map(|row| row.round).max().unwrap_or(0);
+    if rounds > 1 {
+        let worst = match worst.as_slice() {
+            [] => String::new(),
+            names => format!("; {}: the worst of all", names.join(", ")),
+        };
+        table.notes.push(format!(
+            "Medians of {rounds} interleaved rounds{worst}; ±: median absolute deviation, as a \
+             share."
+        ));
+    }
+    table.notes.extend(experiment.notes().iter().map(|note| (*note).to_owned()));
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::{Figure, Played};
+    use crate::run::{Plan, play_all};
+    use crate::testing::{Kind, contenders};
+
+    fn run(plays: Vec<(&'static str, Played)>) -> Run<Kind> {
+        let (experiments, load) = (Vec::new(), 10);
+        let plan =
+            Plan { contenders: contenders(), experiments, on_all: true, load, rounds: 1, seed: 1 };
+        let mut run = play_all(&plan).unwrap();
+        let row = |(at, (contender, played))| Row {
+            experiment: Kind::PairsNear,
+            contender,
+            round: at / 2 + 1,
+            played,
+        };
+        run.rows.extend(plays.into_iter().enumerate().map(row));
+        run
+    }
+
+    /// The tables, without the breaks of their lines.
+    fn shown(run: &Run<Kind>) -> String {
+        let text = render(run, Format::Table).unwrap();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    fn figures(rate: f64, longest: f64) -> Played {
+        Ok(vec![Figure::rate("pairs/s", 1, 1e9 / rate), Figure::time("max", longest).worst()])
+    }
+
+    #[test]
+    fn a_table_shows_medians_and_whether_what_is_asked_is_reached() {
+        let plays =
+            [("ours", 3e6, 1e6), ("other", 1e6, 1e6), ("ours", 1e6, 2e8), ("other", 2e6, 1e6)];
+        let run = run(plays.map(|(name, rate, longest)| (name, figures(rate, longest))).to_vec());
+        let text = shown(&run);
+        for part in ["2,000,000", "± 50 %", "200 ms", "max: the worst of all", "1.33 ×", "MISSED"]
+        {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let page = markdown::render(&document(&run));
+        for part in ["MISSED: pairs-near, pairs/s of ours", "plays nothing", "benches/NOTHING.md"] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+    }
+
+    #[test]
+    fn who_is_wrong_has_no_figures_in_any_form() {
+        let wrong = Err("1 did not run".to_owned());
+        let run = run(vec![("ours", figures(3e6, 5e2)), ("other", wrong)]);
+        let text = shown(&run);
+        assert!(
+            text.contains("WRONG: other: 1 did not run") && text.contains("3,000,000"),
+            "{text}"
+        );
+        let json: Value = serde_json::from_str(&render(&run, Format::Json).unwrap()).unwrap();
+        assert_eq!(json["rows"][1]["wrong"], "1 did not run");
+        assert_eq!(json["rows"][0]["pairs_s_per_s"], 3e6);
+        let csv = render(&run, Format::Csv).unwrap();
+        let lines: Vec<&str> = csv.lines().collect();
+        assert_eq!(lines.len(), 4, "{csv}");
+        assert!(lines[1].starts_with("pairs-near,ours,1,pairs_s_per_s,"), "{csv}");
+    }
+}

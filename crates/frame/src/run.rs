@@ -1,0 +1,212 @@
+//! Plays experiments on contenders in interleaved rounds.
+//!
+//! What else a machine does comes and goes. So no contender is measured through before the next:
+//! each round plays each experiment once on every contender, in rotating order, and what is shown
+//! is the median over the rounds.
+
+use crate::experiment::{Contender, Experiment};
+use crate::figure::{Played, Sample};
+use anyhow::{Context, Result};
+use std::io::IsTerminal;
+use std::time::Duration;
+use wheelhouse_machine::allocator;
+use wheelhouse_machine::interrupt::{self, INTERRUPTED};
+use wheelhouse_machine::provenance::{self, Provenance};
+use wheelhouse_present::console::say;
+use wheelhouse_present::progress::Progress;
+
+/// What to play.
+pub struct Plan<E: Experiment> {
+    /// On whom.
+    pub contenders: Vec<Box<dyn Contender<E>>>,
+    /// What.
+    pub experiments: Vec<E>,
+    /// Each of them on everybody, and not only where it shows something of its own.
+    pub on_all: bool,
+    /// How much.
+    pub load: E::Load,
+    /// How often.
+    pub rounds: usize,
+    /// The seed that the load has.
+    pub seed: u64,
+}
+
+/// One play.
+#[derive(Clone, Debug)]
+pub struct Row<E> {
+    /// What was played.
+    pub experiment: E,
+    /// On whom.
+    pub contender: &'static str,
+    /// The number of the round, from 1 on.
+    pub round: usize,
+    /// The figures, or what was wrong.
+    pub played: Played,
+}
+
+/// All plays.
+#[derive(Clone, Debug)]
+pub struct Run<E: Experiment> {
+    /// Where, when and of what.
+    pub provenance: Provenance,
+    /// How much of everything.
+    pub load: E::Load,
+    /// Names and what they are, in the order of the tables.
+    pub contenders: Vec<(&'static str, &'static str)>,
+    /// In the order in which they were played.
+    pub rows: Vec<Row<E>>,
+    /// Whether it was ended before it was complete.
+    pub interrupted: bool,
+}
+
+impl<E: Experiment> Run<E> {
+    /// What a program that made this run is to exit with: 0 if it is complete and all that ran was
+    /// right.
+    pub fn exit_code(&self) -> u8 {
+        // A bound that was missed is said, and is no error: a busy machine misses it too.
+        if self.interrupted { INTERRUPTED } else { u8::from(self.wrong().next().is_some()) }
+    }
+
+    /// The plays that went wrong, and how.
+    pub fn wrong(&self) -> impl Iterator<Item = (&Row<E>, &str)> {
+        self.rows.iter().filter_map(|row| Some((row, row.played.as_ref().err()?.as_str())))
+    }
+
+    /// Whether somebody has played an experiment.
+    pub fn has(&self, experiment: E) -> bool {
+        self.rows.iter().any(|row| row.experiment == experiment)
+    }
+
+    /// The figures of a contender in an experiment: `None` if it has not played that, and what was
+    /// wrong if it was.
+    pub fn of(&self, experiment: E, contender: &str) -> Option<Result<Vec<Sample>, &str>> {
+        let is_its = |row: &&Row<E>| row.experiment == experiment && row.contender == contender;
+        let mut plays = Vec::new();
+        for row in self.rows.iter().filter(is_its) {
+            match &row.played {
+                Ok(figures) => plays.push(figures.as_slice()),
+                Err(wrong) => return Some(Err(wrong)),
+            }
+        }
+        (!plays.is_empty()).then(|| Ok(Sample::all(plays.into_iter())))
+    }
+}
+
+impl<E: Experiment> Plan<E> {
+    /// Who plays an experiment.
+    fn who_plays(&self, experiment: E) -> Vec<&dyn Contender<E>> {
+        let plays = |it: &&dyn Contender<E>| self.on_all || it.plays().contains(&experiment);
+        self.contenders.iter().map(|it| &**it).filter(plays).collect()
+    }
+
+    /// What begins now, for a log.
+    fn under_way(&self, round: usize, experiment: E) -> String {
+        let contenders = self.who_plays(experiment).len();
+        let about = experiment.expected(&self.load).as_secs_f64() * contenders as f64;
+        let (rounds, name) = (self.rounds, experiment.name());
+        format!("round {round} of {rounds}: {name} on {contenders}, about {about:.1} s")
+    }
+}
+
+/// Plays everything, or until Ctrl-C.
+///
+/// # Errors
+///
+/// If a contender cannot be prepared.
+pub fn play_all<E: Experiment>(plan: &Plan<E>) -> Result<Run<E>> {
+    interrupt::watch();
+    let mut run = Run {
+        provenance: provenance::gather(plan.seed),
+        load: plan.load.clone(),
+        contenders: plan.contenders.iter().map(|it| (it.name(), it.about())).collect(),
+        rows: Vec::new(),
+        interrupted: false,
+    };
+    let one = |experiment: E| experiment.expected(&plan.load);
+    let all = |it: &E| one(*it) * plan.who_plays(*it).len() as u32;
+    let round: Duration = plan.experiments.iter().map(all).sum();
+    for contender in &plan.contenders {
+        let prepared = contender.prepare(&plan.load);
+        prepared.with_context(|| format!("{} cannot take part", contender.name()))?;
+    }
+    let mut progress = Progress::new(round * plan.rounds as u32);
+    for round in 1..=plan.rounds {
+        for &experiment in &plan.experiments {
+            // Where the bar shows nothing: a log that stays empty for minutes looks like a program
+            // that hangs.
+            if !std::io::stderr().is_terminal() {
+                say(plan.under_way(round, experiment));
+            }
+            for contender in rotated(&plan.who_plays(experiment), round - 1) {
+                if interrupt::requested() {
+                    run.interrupted = true;
+                    return Ok(run);
+                }
+                progress.say(format!("{} on {}", experiment.name(), contender.name()));
+                // What the one before has left is not what this one should wait for.
+                allocator::clear_up();
+                // One that hangs is a row that says so: the others go on.
+                let played = contender.play(experiment, &plan.load);
+                let played = played.unwrap_or_else(|error| Err(format!("{error:#}")));
+                run.rows.push(Row { experiment, contender: contender.name(), round, played });
+                progress.finish_part(one(experiment));
+            }
+        }
+    }
+    Ok(run)
+}
+
+/// All of them, another one first each time.
+fn rotated<T>(all: &[T], by: usize) -> impl Iterator<Item = &T> {
+    all.iter().cycle().skip(by % all.len().max(1)).take(all.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Kind, contenders};
+
+    #[test]
+    fn everybody_plays_once_in_each_order() {
+        let order = |by| rotated(&[1, 2, 3], by).copied().collect::<Vec<_>>();
+        assert_eq!([0, 1, 2, 3].map(order), [[1, 2, 3], [2, 3, 1], [3, 1, 2], [1, 2, 3]]);
+        assert_eq!(rotated::<u8>(&[], 5).count(), 0);
+    }
+
+    fn plan(on_all: bool) -> Plan<Kind> {
+        let experiments = Kind::ALL.to_vec();
+        Plan { contenders: contenders(), experiments, on_all, load: 10, rounds: 3, seed: 1 }
+    }
+
+    #[test]
+    fn each_round_plays_each_experiment_on_those_who_show_something_there() {
+        let run = play_all(&plan(false)).unwrap();
+        let who = |experiment| {
+            let rows = run.rows.iter().filter(|row| row.experiment == experiment);
+            rows.map(|row| (row.round, row.contender)).collect::<Vec<_>>()
+        };
+        let both =
+            [(1, "ours"), (1, "other"), (2, "other"), (2, "ours"), (3, "ours"), (3, "other")];
+        assert_eq!(who(Kind::PairsNear), both);
+        assert_eq!(who(Kind::Burst), [(1, "ours"), (2, "ours"), (3, "ours")]);
+        assert_eq!(run.exit_code(), 0);
+        assert_eq!(play_all(&plan(true)).unwrap().rows.len(), 2 * 3 * 3);
+    }
+
+    #[test]
+    fn a_log_is_told_what_begins_and_how_long_it_takes() {
+        let line = plan(false).under_way(2, Kind::PairsNear);
+        assert_eq!(line, "round 2 of 3: pairs-near on 2, about 2.0 s");
+    }
+
+    #[test]
+    fn who_is_wrong_once_has_no_figures_and_fails_the_run() {
+        let mut run = play_all(&plan(false)).unwrap();
+        assert!(matches!(run.of(Kind::Burst, "ours"), Some(Ok(_))));
+        assert!(run.of(Kind::Burst, "other").is_none());
+        run.rows[0].played = Err("1 did not run".to_owned());
+        let Row { experiment, contender, .. } = run.rows[0];
+        assert_eq!(run.of(experiment, contender).unwrap().unwrap_err(), "1 did not run");
+        assert_eq!((run.exit_code(), run.wrong().count()), (1, 1));
+    }
+}

@@ -1,0 +1,36 @@
+//! The long random runs of the conformance suite on every backend, optimised: three million
+//! operations each. Without optimisation the suite of each backend plays a tenth of that.
+
+use wheelhouse_conformance::{approximate_long_run, differential_long_run};
+use wheelhouse_core::backend::Backend;
+use wheelhouse_registry::{Visitor, visit, visit_approximate};
+
+struct Exact;
+
+impl Visitor for Exact {
+    fn visit<B: Backend + 'static>(&mut self) {
+        println!("{}", B::INFO.name);
+        differential_long_run::<B>();
+    }
+}
+
+struct Late;
+
+impl Visitor for Late {
+    fn visit<B: Backend + 'static>(&mut self) {
+        println!("{}", B::INFO.name);
+        approximate_long_run::<B>();
+    }
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "plays what the suite of each backend plays")]
+fn every_backend_agrees_with_the_oracle() {
+    visit(&mut Exact);
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "plays what the suite of each backend plays")]
+fn what_is_late_by_design_is_within_its_bound() {
+    visit_approximate(&mut Late);
+}
