@@ -27,6 +27,9 @@ use wheelhouse_workload::Measure;
 /// started.
 const TIMERS_PER_SAMPLE: u64 = 100_000;
 
+/// And at most so often: a new structure is built each time, which takes longer than few timers.
+const PLAYS: u64 = 1_000;
+
 const ROUNDS: std::ops::RangeInclusive<usize> = 3..=15;
 
 /// What to measure.
@@ -220,7 +223,7 @@ fn measure_stream(
     let once: Duration = once.sum();
     let insertions = stream.insertions();
     let plays = match settings.details {
-        true => (TIMERS_PER_SAMPLE / (insertions as u64).max(1)).max(1) as u32,
+        true => (TIMERS_PER_SAMPLE / (insertions as u64).max(1)).clamp(1, PLAYS) as u32,
         false => 1,
     };
     let affordable = (job.time.as_secs_f64() / (once * plays).as_secs_f64().max(1e-9)) as usize;

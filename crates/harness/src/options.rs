@@ -113,8 +113,8 @@ pub fn structures() -> Roster {
     Roster {
         all: contender::all(),
         usual: contender::is_usual,
-        sizes: &[1_000, 10_000, 100_000, 1_000_000],
-        quick: &[1_000, 100_000],
+        sizes: &[10, 100, 1_000, 10_000, 100_000, 1_000_000],
+        quick: &[10, 1_000, 100_000],
         seconds: (120, 15),
     }
 }

@@ -12,6 +12,10 @@ const HOLD_MEAN: u64 = 1 << 16;
 /// Increments for each timer in the hold model.
 const HOLD_LAPS: u32 = 2;
 
+const fn steady(churn: u32) -> Pattern {
+    Pattern::Steady { longest: 1 << 16, churn, laps: 4 }
+}
+
 const fn hold(increment: Delay) -> Pattern {
     Pattern::Hold { increment, laps: HOLD_LAPS }
 }
@@ -67,7 +71,28 @@ const WORKLOADS: &[Workload] = &[
                 another, delays uniform in 1..=2^16, while the clock goes on. It shows what lazy \
                 cancellation leaves for later, and how a structure ages when its memory is freed \
                 and reused in random order.",
-        pattern: Pattern::Steady { longest: 1 << 16, laps: 4 },
+        pattern: steady(400),
+    },
+    Workload {
+        name: "steady-6",
+        source: "the same, where nearly all timers are cancelled",
+        story: "The steady workload with four times the steps before a timer is due: one timer in \
+                sixteen fires.",
+        pattern: steady(1_600),
+    },
+    Workload {
+        name: "steady-50",
+        source: "the same, where half of the timers fire",
+        story: "The steady workload with so few steps before a timer is due that half of the \
+                timers fire.",
+        pattern: steady(159),
+    },
+    Workload {
+        name: "steady-90",
+        source: "the same, where few timers are cancelled",
+        story: "The steady workload with so few steps before a timer is due that nine timers in ten \
+                fire.",
+        pattern: steady(21),
     },
     Workload {
         name: "hold-exponential",

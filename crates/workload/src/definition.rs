@@ -51,14 +51,18 @@ pub enum Pattern {
         longest: Tick,
     },
     /// A constant number of timers. Each step cancels the timer of a random label and inserts it
-    /// again, with a delay uniform in 1..=`longest`; the clock ticks so that the run lasts
-    /// `longest` ticks. A label whose timer has fired is cancelled in vain and inserted again.
+    /// again, with a delay uniform in 1..=`longest`. A label whose timer has fired is cancelled in
+    /// vain and inserted again.
     ///
-    /// Where there are fewer steps than `longest`, the clock moves a tick a step and the delays are
-    /// uniform in 1..=steps, so that the same share of timers fires at every `n`.
+    /// The clock moves after a whole number of steps, and delays are about as long as is said, so
+    /// that the same share of timers fires at every `n`. Where there are fewer steps within
+    /// `longest` than it has ticks, the clock moves a tick a step and the delays are shorter.
     Steady {
         /// The longest delay.
         longest: Tick,
+        /// Steps for a hundred timers while the clock moves by `longest`: with more of them fewer
+        /// timers fire.
+        churn: u32,
         /// Steps for each timer.
         laps: u32,
     },
@@ -229,7 +233,9 @@ impl Pattern {
         };
         match self {
             Self::Uniform { longest } => uniform::phases(longest, n, random),
-            Self::Steady { longest, laps } => steady::phases(longest, laps, n, random),
+            Self::Steady { longest, churn, laps } => {
+                steady::phases(longest, churn, laps, n, random)
+            }
             Self::Hold { increment, laps } => hold::phases(increment, laps, n, random),
             Self::StartStop { background, delay, laps, ticks } => {
                 start_stop::phases(background, delay, laps, ticks, n)

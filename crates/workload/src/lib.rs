@@ -42,7 +42,7 @@
 //! | names | what they are |
 //! |---|---|
 //! | `uniform` | each operation by itself, on all timers, in random order |
-//! | `steady` | cancel and insert at a constant number of timers |
+//! | `steady`, `steady-6`, `steady-50`, `steady-90` | cancel and insert at a constant number of timers, of which so many in 100 fire |
 //! | `hold-exponential`, `-uniform`, `-constant`, `-bimodal`, `-pareto` | take the earliest, insert it again |
 //! | `kafka-low`, `kafka-high` | requests with a timeout, few or half of which fire |
 //! | `start-stop` | one timer started and stopped at once, over and over |

@@ -45,9 +45,11 @@ fn span(workload: &Workload) -> Option<String> {
              power of two",
             power(longest)
         ),
-        Pattern::Steady { longest, laps } => {
-            format!("delays up to {} ticks, or {laps} n where that is less", power(longest))
-        }
+        Pattern::Steady { longest, churn, .. } => format!(
+            "delays up to {} ticks, or {} n where that is less",
+            power(longest),
+            f64::from(churn) / 100.0
+        ),
         Pattern::Hold { increment: Delay::Exponential { mean }, .. } => {
             format!("increments of {} ticks on average", power(mean as u64))
         }

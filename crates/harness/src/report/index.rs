@@ -8,6 +8,29 @@ use std::path::Path;
 use wheelhouse_machine::provenance::short_commit;
 use wheelhouse_present::table::{Cell, Column, Mark, Table};
 
+/// What stands before the list.
+const HEAD: &str = "\
+# Results
+
+What runs of the comparison wrote, a folder each; nothing here is edited by hand. The README shows
+the run named in `REFERENCE`, the hierarchical wheel's that in `SIZES`, `benches/PEERS.md` that in
+`PEERS`. A run of your own stays here and out of version control; `scripts/keep-run` takes one into
+it. `wheelhouse compare A B` compares two.
+
+| what | is made again from this file alone | by |
+| :--- | :--- | :--- |
+| `report.md`, page and plots of a run | its `run.json.gz`, whose SHA-256 the report names | \
+`wheelhouse report RUN` |
+| tables of the README, the wheel's and `PEERS.md` | `run.json.gz` of the run named | \
+`scripts/renew-readme` |
+| tables of `SERVICE.md` | `summary.md` of the run named | `scripts/renew-readme` |
+| `report.md` of services and stores | nothing: `rows.json` has its figures | a new run |
+| claims | nothing: each is decided anew | `scripts/reproduce` |
+| instructions | nothing: they are counted anew | `wheelhouse instructions --check` |
+| `design-steps.md` | nothing | `scripts/design-steps` |
+| `scale*.md`, `counting` | nothing | the command that they name |
+";
+
 /// The page, and what is not on it.
 #[derive(Debug)]
 pub struct Index {
@@ -45,15 +68,7 @@ pub fn render(folder: &Path) -> Result<Index> {
     );
     runs.sort_by(|(_, a), (_, b)| b.provenance.started.cmp(&a.provenance.started));
     let table = table(&runs);
-    let text = format!(
-        "# Results\n\nWhat runs of the comparison wrote, a folder each; nothing here is edited by \
-         hand. `run.json.gz` holds every sample,\n`report.md` shows them; `wheelhouse report RUN` \
-         makes page and plots again, `wheelhouse compare A B` compares two.\nThe README shows the \
-         run named in `REFERENCE`, the hierarchical wheel's that in `SIZES`, `benches/PEERS.md` \
-         that in `PEERS`.\nA run of your own stays here and out of version control; \
-         `scripts/keep-run` takes one into it.\n\n{}",
-        table.markdown()
-    );
+    let text = format!("{HEAD}\n{}", table.markdown());
     Ok(Index { text, broken })
 }
 

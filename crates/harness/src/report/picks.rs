@@ -72,7 +72,21 @@ pub fn picks(run: &Run) -> Vec<Pick> {
     let known = known(run, n).into_iter();
     let known = known.filter_map(|(it, n, asked)| of_use(run, &it, n, asked && is_answer));
     let timed = own.into_iter().chain(known);
-    timed.chain(shortest_calls(run, n)).chain(least_memory(run, n)).collect()
+    let memory = least_memory(run, "least memory".to_owned(), n);
+    timed.chain(shortest_calls(run, n)).chain(memory).chain(few_timers(run, n)).collect()
+}
+
+/// Up to so many timers are few.
+const FEW: u64 = 32;
+
+/// The picks for the fewest timers of the run, if these are few.
+fn few_timers(run: &Run, usual: u64) -> Vec<Pick> {
+    let few = summary::sizes(run).first().copied().filter(|n| *n <= FEW && *n != usual);
+    let Some(n) = few else { return Vec::new() };
+    let of = |what: &str| format!("{n} timers, {what}");
+    let time = Use::of(run, &of("steady churn"), &["steady"]);
+    let time = time.and_then(|it| of_use(run, &it, n, true));
+    time.into_iter().chain(least_memory(run, of("least memory"), n)).collect()
 }
 
 /// The user's streams as uses, with their numbers of timers.
@@ -120,9 +134,9 @@ fn shortest_calls(run: &Run, n: u64) -> Option<Pick> {
 }
 
 /// The pick by memory.
-fn least_memory(run: &Run, n: u64) -> Option<Pick> {
+fn least_memory(run: &Run, what: String, n: u64) -> Option<Pick> {
     let found = candidates(run, |name| Some(vec![(0, run.memory_of(name, n)?.churned)]));
-    decide("least memory".to_owned(), true, Unit::Bytes, TIE, found)
+    decide(what, true, Unit::Bytes, TIE, found)
 }
 
 /// Those with figures, in the order of the tables. A structure that is too slow with many timers is

@@ -144,6 +144,33 @@ fn only_who_was_measured_at_that_number_is_picked() {
 }
 
 #[test]
+fn few_timers_have_a_pick_of_their_own() {
+    let mut run = synthetic::empty();
+    for (name, few, many) in [("hierarchical-wheel", 30.0, 40.0), ("binary-heap", 20.0, 90.0)] {
+        for (n, ns) in [(10, few), (1_000_000, many)] {
+            let mut row = synthetic::throughput(name, "steady", n, "steady", ns, 0);
+            row.ns_per_op.fill(ns);
+            run.throughput.push(row);
+        }
+    }
+    for n in [10, 1_000_000] {
+        let (workload, starts) = ("steady".to_owned(), row_operations(&run));
+        run.census.push(Census { workload, n, starts, ..Census::default() });
+    }
+    let said = answer(&run);
+    assert!(said[0].starts_with("1,000,000 timers: take hierarchical-wheel."), "{said:?}");
+    let few = "10 timers, steady churn: binary-heap, 20.0 ns in place of 30.0 ns.";
+    assert!(said[1].starts_with(few), "{said:?}");
+    run.throughput.retain(|row| row.n != 10);
+    assert_eq!(answer(&run).len(), 1);
+}
+
+/// So many calls that an operation is one.
+fn row_operations(run: &Run) -> u64 {
+    run.throughput[0].operations
+}
+
+#[test]
 fn who_lacks_a_part_of_what_decides_is_left_out() {
     let mut run = synthetic::run();
     let rows = [("round-wheel", "tcp", 10.0), ("binary-heap", "tcp", 20.0)];

@@ -13,13 +13,14 @@ struct State {
     steps_per_tick: u64,
 }
 
-pub(crate) fn phases(longest: Tick, laps: u32, n: u32, random: Random) -> Phases {
+pub(crate) fn phases(longest: Tick, churn: u32, laps: u32, n: u32, random: Random) -> Phases {
     let (count, steps) = (u64::from(n), u64::from(n) * u64::from(laps));
-    // The run is to last as long as the longest delay. Where there are fewer steps than that has
-    // ticks, the clock cannot go slower than a tick a step, and the delays shrink instead; the
-    // share that fires stays the same.
-    let steps_per_tick = (steps / longest).max(1);
-    let longest = longest.min(steps);
+    // The clock moves a tick after a whole number of steps. So that the same share fires at every
+    // n, the delays are made to fit: a little longer with many timers. With few timers the clock
+    // cannot go slower than a tick a step, and the delays are shorter.
+    let steps_within = (count * u64::from(churn) / 100).max(1);
+    let steps_per_tick = (steps_within / longest).max(1);
+    let longest = steps_within / steps_per_tick;
     let state = State { random, n, longest, steps_per_tick };
     let stages = vec![Stage::prepare(count, insert), Stage::steps(Measure::Steady, steps, replace)];
     Box::new(Script::new(state, stages))
