@@ -16,11 +16,13 @@ use crate::{capacity, store, verify};
 use anyhow::Result;
 use samples::Samples;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wheelhouse_frame::folder;
 use wheelhouse_machine::{interrupt, provenance};
+use wheelhouse_present::console::say;
 use wheelhouse_present::files;
 use wheelhouse_present::progress::Progress;
+use wheelhouse_present::units::count;
 use wheelhouse_workload::Measure;
 
 /// A stream of few timers is played repeatedly within one sample, until about this many were
@@ -44,9 +46,22 @@ pub struct Settings {
     pub seed: u64,
     /// How long the timed rounds may take in all, unless three rounds take longer.
     pub time: Duration,
+    /// How long the run may take, the oracle and the build of streams included. What has no time is
+    /// left out, and said.
+    pub limit: Option<Duration>,
     /// Whether each stream is played more often than once, single operations are timed, and memory
     /// is measured.
     pub details: bool,
+}
+
+/// When a run is to end.
+#[derive(Clone, Copy, Debug)]
+struct Deadline(Option<Instant>);
+
+impl Deadline {
+    fn is_over(self) -> bool {
+        self.0.is_some_and(|end| Instant::now() >= end)
+    }
 }
 
 /// The streams that are compared when none are named: those behind the columns of the table, and
@@ -86,6 +101,15 @@ struct Job<'a> {
     time: Duration,
 }
 
+impl Job<'_> {
+    fn name(&self) -> String {
+        match self.source.is_scalable() {
+            true => format!("{} of {} timers", self.source.name(), count(self.n.into())),
+            false => self.source.name(),
+        }
+    }
+}
+
 /// Runs the comparison in `dir`, which [`folder`] has made, where results are saved as they come.
 /// Returns them all, and whether they are kept: a disk that fills up must not lose what took
 /// minutes, so the run goes on, and saves again when there is more.
@@ -116,18 +140,29 @@ pub fn run(settings: &Settings, dir: &Path) -> Result<(Run, Result<()>)> {
     let jobs = jobs(settings);
     let all: Duration = jobs.iter().map(|job| expected(settings, job)).sum();
     let mut progress = Progress::new(all + expected_memory(settings));
+    let end = Deadline(settings.limit.map(|limit| Instant::now() + limit));
+    let mut left_out = Vec::new();
     for job in &jobs {
         if interrupt::requested() {
             break;
         }
-        measure_stream(settings, job, &mut run, &progress)?;
+        if end.is_over() {
+            left_out.push(job.name());
+            continue;
+        }
+        measure_stream(settings, job, end, &mut run, &progress)?;
         drop_figures_of_wrong_answers(&mut run);
         progress.finish_part(expected(settings, job));
         // Only the last save decides: by then there may be room again.
         let _ = store::save(dir, &run);
     }
-    if settings.details {
+    if settings.details && !end.is_over() {
         measure_memory(settings, &mut run, &progress);
+    } else if settings.details {
+        left_out.push("memory".to_owned());
+    }
+    if !left_out.is_empty() {
+        say(format_args!("no time for {}: a run without --quick has them", left_out.join(", ")));
     }
     run.interrupted = interrupt::requested();
     let kept = store::save(dir, &run);
@@ -199,12 +234,13 @@ fn expected_memory(settings: &Settings) -> Duration {
 fn measure_stream(
     settings: &Settings,
     job: &Job<'_>,
+    end: Deadline,
     run: &mut Run,
     progress: &Progress,
 ) -> Result<()> {
     let whole = expected(settings, job);
-    let say = |stage: &str| progress.say(format!("{} n={} {stage}", job.source.name(), job.n));
-    say("oracle");
+    let under_way = |stage: &str| progress.say(format!("{}: {stage}", job.name()));
+    under_way("oracle");
     let mut stream = job.source.load(job.n, settings.seed)?;
     let mut solution = stream.solve();
     if !job.source.is_scalable() {
@@ -212,7 +248,7 @@ fn measure_stream(
         stream.n = solution.census.most_live;
         solution.census.n = stream.n;
     }
-    say("verify");
+    under_way("verify");
     run.census.push(solution.census.clone());
     let verified = verify_all(settings, &stream, &solution, &mut run.failures);
     if verified.is_empty() {
@@ -236,14 +272,15 @@ fn measure_stream(
         first.for_each(|(at, played)| samples.add(at, 0, &stream, played));
     }
     for round in usize::from(plays == 1)..rounds {
-        say(&format!("round {} of {rounds}", round + 1));
+        under_way(&format!("round {} of {rounds}", round + 1));
         progress.within_part(whole, 0.25 + 0.5 * round as f64 / rounds as f64);
         for turn in 0..right.len() {
             if interrupt::requested() {
                 return Ok(()); // an unfinished row is no row
             }
             let at = (turn + round) % right.len();
-            if plays == 1 && rounds == least && samples.is_far(at) {
+            let has_no_time = round > 1 && end.is_over();
+            if has_no_time || (plays == 1 && rounds == least && samples.is_far(at)) {
                 continue;
             }
             let played: Vec<Played> =
@@ -260,11 +297,11 @@ fn measure_stream(
     run.sampling.taken += sampling.taken;
     run.sampling.disturbed += sampling.disturbed;
     if settings.details && matches!(job.source, Source::File(_)) {
-        say("memory and wake-ups");
+        under_way("memory and wake-ups");
         run.footprints.extend(right.iter().filter_map(|it| it.footprint(&stream, &solution)));
     }
-    if settings.details && has_single_operations(&stream) {
-        say("single operations");
+    if settings.details && has_single_operations(&stream) && !end.is_over() {
+        under_way("single operations");
         progress.within_part(whole, 0.75);
         // Of millions of operations of a kind, four million tell as much.
         stream.cut(&mut solution);

@@ -27,6 +27,9 @@ use wheelhouse_workload::Mix;
 /// The variable of the environment by which a build without optimisation is told to measure.
 const DEBUG_BUILD: &str = "WHEELHOUSE_DEBUG_BUILD";
 
+/// How long a quick run takes at most, whatever is asked, but for the rounds that are under way.
+const QUICK: Duration = Duration::from_secs(50);
+
 /// The structures, the streams, and the place and form of the results.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Options {
@@ -194,6 +197,7 @@ pub fn settings(options: &Options, roster: Roster, test: bool) -> Result<Setting
         sources,
         seed: options.seed,
         time: Duration::from_secs(seconds),
+        limit: (options.common.quick && options.time.is_none()).then_some(QUICK),
         details: !test,
     })
 }

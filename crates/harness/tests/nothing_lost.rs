@@ -1,4 +1,5 @@
-//! A folder that can no longer be written to costs the files, and not the figures.
+//! A folder that can no longer be written to costs the files, and not the figures; a run without
+//! time has none, and is whole.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -55,10 +56,30 @@ fn a_folder_that_fills_up_or_goes_away_costs_no_figures() {
         sources: vec![Source::find("uniform").unwrap()],
         seed: 1,
         time: Duration::ZERO,
+        limit: None,
         details: false,
     };
     let (run, kept) = bench::run(&settings, &folder).unwrap();
     assert_eq!(run.throughput.len(), 6, "every column was measured");
     assert!(kept.unwrap_err().to_string().contains("cannot"), "and it is said what was not kept");
     assert!(bench::run(&settings, &folder).is_err(), "what cannot be kept is not begun");
+}
+
+#[test]
+fn what_has_no_time_is_left_out_and_the_run_is_whole() {
+    let folder = std::env::temp_dir().join(format!("wheelhouse-limit-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let settings = Settings {
+        sizes: vec![200],
+        contenders: contender::select(&["binary-heap".to_owned()]).unwrap(),
+        sources: vec![Source::find("uniform").unwrap()],
+        seed: 1,
+        time: Duration::ZERO,
+        limit: Some(Duration::ZERO),
+        details: true,
+    };
+    let (run, kept) = bench::run(&settings, &folder).unwrap();
+    kept.unwrap();
+    assert!(run.throughput.is_empty() && run.memory.is_empty() && !run.interrupted);
+    std::fs::remove_dir_all(folder).unwrap();
 }

@@ -80,6 +80,7 @@ fn settings() -> Settings {
         sources: vec![Source::find("uniform").unwrap()],
         seed: 1,
         time: Duration::ZERO,
+        limit: None,
         details: true,
     }
 }
