@@ -1,52 +1,52 @@
-//! What a project asks of its own rows, beside others in the same run.
+//! Bounds for figures, and whether a run reaches them.
 //!
-//! A bound is absolute, or it is a share of what another row has reached in the same minutes: how
-//! fast a machine is says nothing then. What the machine itself keeps from running is no fault of
-//! a contender, so a tail may be judged by how much longer it is than that of another row.
+//! A bound is a figure, or a share of the figure of another row in the same run. The second kind
+//! does not depend on how fast the machine is. A machine also stalls threads, which is no fault of
+//! a contender, so a tail can be judged by how much longer it is than that of another row.
 
 use crate::experiment::Experiment;
 use crate::figure::Sample;
 use crate::run::Run;
 use wheelhouse_present::table::{Cell, Column, Mark, Table};
 
-/// Something that is asked.
+/// A bound for a figure of a row.
 #[derive(Clone, Copy, Debug)]
 pub struct Target<E> {
-    /// Where.
+    /// The experiment.
     pub experiment: E,
-    /// Of which row.
+    /// The name of the row.
     pub row: &'static str,
-    /// Of which figure.
+    /// The name of the figure.
     pub figure: &'static str,
-    /// What it is to be.
+    /// The bound.
     pub bound: Bound,
 }
 
 impl<E> Target<E> {
-    /// Asks something of a figure of a row in an experiment.
+    /// Sets a bound for a figure of a row in an experiment.
     pub const fn new(experiment: E, row: &'static str, figure: &'static str, bound: Bound) -> Self {
         Self { experiment, row, figure, bound }
     }
 }
 
-/// What a figure is to be, in its unit or beside that of other rows.
+/// A bound, in the unit of the figure or relative to other rows.
 #[derive(Clone, Copy, Debug)]
 pub enum Bound {
-    /// At least so much.
+    /// At least this.
     AtLeast(f64),
-    /// At most so much.
+    /// At most this.
     AtMost(f64),
-    /// At least so many times as much as this row has.
+    /// At least this many times the figure of the row.
     Times(f64, &'static str),
-    /// At least so many times as much as each of these rows that was played.
+    /// At least this many times the figure of each of the rows that was played.
     TimesEach(f64, &'static [&'static str]),
-    /// At most as much as this row has.
+    /// At most the figure of the row.
     NoMoreThan(&'static str),
-    /// At most so much more than this row has.
+    /// At most this much more than the figure of the row.
     AtMostBeyond(f64, &'static str),
 }
 
-/// What came of something that was asked.
+/// A target, and the verdict of a run.
 struct Judged<E: 'static> {
     target: &'static Target<E>,
     asked: String,
@@ -58,7 +58,7 @@ struct Judged<E: 'static> {
 enum Verdict {
     Reached,
     Missed,
-    /// With the options that make the load as large as the one that something is asked of.
+    /// The load is smaller than the one that the bound is for. Holds the options for that one.
     NotJudged(String),
 }
 
@@ -72,7 +72,7 @@ impl Verdict {
     }
 }
 
-/// Judges what is asked, if all that it takes was played and right.
+/// Judges a target; `None` if a row that it needs is missing or wrong.
 fn judge<E: Experiment>(run: &Run<E>, target: &'static Target<E>) -> Option<Judged<E>> {
     let sample = |row: &str| -> Option<Sample> {
         let samples = run.of(target.experiment, row)?.ok()?;
@@ -113,12 +113,12 @@ fn judge<E: Experiment>(run: &Run<E>, target: &'static Target<E>) -> Option<Judg
     Some(Judged { target, asked, reached, verdict })
 }
 
-/// What came of all that is asked, as far as it was played.
+/// Judges all targets whose rows were played.
 fn judged<E: Experiment>(run: &Run<E>) -> Vec<Judged<E>> {
     E::TARGETS.iter().filter_map(|target| judge(run, target)).collect()
 }
 
-/// What was asked and not reached: a line for each.
+/// A line for each bound that was missed.
 pub fn missed<E: Experiment>(run: &Run<E>) -> Vec<String> {
     let missed = judged(run).into_iter().filter(|judged| judged.verdict == Verdict::Missed);
     let line = |Judged { target, asked, reached, .. }: Judged<E>| {
@@ -128,10 +128,10 @@ pub fn missed<E: Experiment>(run: &Run<E>) -> Vec<String> {
     missed.map(line).collect()
 }
 
-/// All that is asked beside what was reached; `None` if nothing of it was played.
+/// All bounds with the figures that were reached; `None` if no target was played.
 pub fn table<E: Experiment>(run: &Run<E>) -> Option<Table> {
     let columns = ["experiment", "row", "figure", "asked", "reached", "verdict"].map(Column::left);
-    let mut table = Table::new("What is asked, and what was reached", columns.to_vec());
+    let mut table = Table::new("Bounds, and the figures that were reached", columns.to_vec());
     for Judged { target, asked, reached, verdict } in judged(run) {
         let figure = one_line(target.figure);
         let texts =
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn with_less_than_is_asked_of_nothing_is_judged() {
+    fn a_smaller_load_is_not_judged() {
         let short = run(Kind::Burst, 9, &[("ours", &[Figure::count("jobs", 1)])]);
         assert_eq!(said(&short), ["at least 3.00; 1.00; needs --jobs 10"]);
         assert_eq!(missed(&short), Vec::<String>::new());

@@ -1,4 +1,4 @@
-//! What is played, and on whom.
+//! Experiments and contenders.
 
 use crate::bound::Target;
 use crate::figure::Played;
@@ -10,7 +10,7 @@ use wheelhouse_present::unknown;
 
 /// Something that a bench plays on each of its contenders.
 pub trait Experiment: Copy + PartialEq + 'static {
-    /// How much of everything.
+    /// The sizes of the experiments.
     type Load: Clone;
 
     /// All of them, in the order of the report.
@@ -19,19 +19,19 @@ pub trait Experiment: Copy + PartialEq + 'static {
     /// The title of the report.
     const TITLE: &'static str;
 
-    /// The page that says how the figures come about, if there is one.
+    /// The page that explains how the figures are measured, if there is one.
     const METHOD: Option<&'static str> = None;
 
-    /// What is asked of some rows, in the order of the report.
+    /// The bounds, in the order of the report.
     const TARGETS: &'static [Target<Self>] = &[];
 
     /// The name on the command line.
     fn name(self) -> &'static str;
 
-    /// What is played at this load. Whoever compares two reports reads here what differs.
+    /// The experiment at this load. Two loads that differ have different titles.
     fn title(self, load: &Self::Load) -> String;
 
-    /// What the columns say.
+    /// Explanations of the columns.
     fn notes(self) -> &'static [&'static str] {
         &[]
     }
@@ -39,32 +39,33 @@ pub trait Experiment: Copy + PartialEq + 'static {
     /// About how long a play takes.
     fn expected(self, load: &Self::Load) -> Duration;
 
-    /// The options that make a load as large as the one that something is asked of. Where there are
-    /// any, nothing is judged: a contender may keep its bounds with less.
+    /// The options that make a load as large as the one that the bounds are for. Where there are
+    /// any, no bound is judged: a contender can keep its bounds at a smaller load.
     fn lacks(self, _load: &Self::Load) -> Vec<String> {
         Vec::new()
     }
 
-    /// The run in one table, if enough was played to fill it.
+    /// The run in one table; `None` if figures for it are missing.
     fn at_a_glance(_run: &Run<Self>) -> Option<Table> {
         None
     }
 }
 
-/// Who takes part.
+/// A row of the tables.
 pub trait Contender<E: Experiment>: Send + Sync {
     /// The name in the tables.
     fn name(&self) -> &'static str;
 
-    /// What it is, in a line.
+    /// A description in one line.
     fn about(&self) -> &'static str;
 
-    /// What it plays unless it is asked for by its name: that in which it differs from another.
+    /// The experiments that it plays unless it is named on the command line: those in which it
+    /// differs from another row.
     fn plays(&self) -> &'static [E] {
         E::ALL
     }
 
-    /// What is done once, before the first round.
+    /// Prepares the contender, once, before the first round.
     ///
     /// # Errors
     ///
@@ -77,7 +78,7 @@ pub trait Contender<E: Experiment>: Send + Sync {
     ///
     /// # Errors
     ///
-    /// If it cannot be started or hangs. Wrong answers are no error here, but what was [`Played`].
+    /// If it cannot be started or hangs. A wrong answer is not an error but a [`Played`] of `Err`.
     fn play(&self, experiment: E, load: &E::Load) -> Result<Played>;
 }
 

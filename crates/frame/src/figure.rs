@@ -1,18 +1,18 @@
-//! What an experiment measures.
+//! Figures.
 
 use wheelhouse_present::stats::{median, relative_deviation};
 use wheelhouse_present::table::Cell;
 use wheelhouse_present::units;
 
-/// What a play gives: figures, or what was wrong, in a sentence.
+/// The result of a play: figures, or a sentence that says what was wrong.
 pub type Played = Result<Vec<Figure>, String>;
 
-/// What a value is.
+/// The unit of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Nanoseconds.
     Time,
-    /// So many a second.
+    /// A number per second.
     Rate,
     /// A number of things.
     Count,
@@ -30,7 +30,7 @@ impl Unit {
         }
     }
 
-    /// What stands behind the name where programs read it.
+    /// The end of the key in JSON and CSV.
     fn suffix(self) -> &'static str {
         match self {
             Self::Time => "_ns",
@@ -46,12 +46,11 @@ impl Unit {
 pub struct Figure {
     /// The name; the head of a column.
     pub name: &'static str,
-    /// What the value is.
+    /// The unit.
     pub unit: Unit,
-    /// How much.
+    /// The value.
     pub value: f64,
-    /// Of several plays the highest is shown and judged, not the median: of what is never to be
-    /// exceeded.
+    /// `true` if the highest of several plays is shown and judged, not the median.
     pub is_worst: bool,
 }
 
@@ -60,7 +59,7 @@ impl Figure {
         Self { name, unit, value, is_worst: false }
     }
 
-    /// The same figure, of which the highest is shown.
+    /// The same figure, for which the highest of several plays is shown.
     pub fn worst(self) -> Self {
         Self { is_worst: true, ..self }
     }
@@ -70,7 +69,7 @@ impl Figure {
         Self::new(name, Unit::Time, nanos)
     }
 
-    /// So many in so many nanoseconds, as a rate per second.
+    /// A rate per second: a count in this many nanoseconds.
     pub fn rate(name: &'static str, count: u64, nanos: f64) -> Self {
         Self::new(name, Unit::Rate, if nanos > 0.0 { count as f64 * 1e9 / nanos } else { 0.0 })
     }
@@ -80,12 +79,12 @@ impl Figure {
         Self::new(name, Unit::Count, count as f64)
     }
 
-    /// Bytes for each of so many.
+    /// Bytes divided by a number of things.
     pub fn bytes(name: &'static str, bytes: usize, each: usize) -> Self {
         Self::new(name, Unit::Bytes, bytes as f64 / each.max(1) as f64)
     }
 
-    /// The key under which programs find it.
+    /// The key in JSON and CSV.
     pub fn key(&self) -> String {
         self.name.replace([' ', '/', '.', '\n'], "_") + self.unit.suffix()
     }

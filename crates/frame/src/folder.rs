@@ -1,4 +1,4 @@
-//! Where results lie: a folder for each run, never written over.
+//! Folders of results: each run has a new one.
 
 use anyhow::{Context, Result, bail};
 use std::fs;
@@ -46,7 +46,7 @@ fn folder_name(provenance: &Provenance) -> String {
     parts.join("-")
 }
 
-/// What is safe in a file name everywhere; empty becomes `unknown`.
+/// A name that is safe for a file on every system; empty becomes `unknown`.
 fn plain(text: &str) -> String {
     let kept: String = text
         .chars()

@@ -1,4 +1,4 @@
-//! What the benches share, whatever they measure.
+//! The code that all benches share.
 //!
 //! A bench names its [experiments](Experiment) and its [contenders](Contender). The frame plays
 //! each experiment on each contender in [interleaved rounds](run), shows the medians in [tables and

@@ -13,7 +13,7 @@ use wheelhouse_present::console::{print, say};
 use wheelhouse_present::files;
 use wheelhouse_present::table::Format;
 
-/// How much is measured, and where results go.
+/// The size of a run, and the form and place of its results.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Common {
     /// Less of everything: about a minute.
@@ -27,7 +27,7 @@ pub struct Common {
     pub out: Option<PathBuf>,
 }
 
-/// What cargo says to a bench.
+/// The arguments that cargo passes to a bench.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct Called {
     /// Run everything once, measure nothing.
@@ -39,14 +39,14 @@ pub struct Called {
 }
 
 impl Called {
-    /// Whether it is only to be seen that everything runs; without cargo bench's `--bench`, this is
-    /// `cargo test --benches`.
+    /// Returns `true` in a test, which shows that everything runs. Without the `--bench` of `cargo
+    /// bench` this is `cargo test --benches`.
     pub fn is_test(self) -> bool {
         self.test || !self.bench
     }
 }
 
-/// What is played on whom, and how often.
+/// The options of a bench that plays experiments in rounds.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Shared {
     /// Only these experiments.
@@ -60,17 +60,17 @@ pub struct Shared {
     /// How often everything is played; medians are shown [default: 3; with --quick: 1].
     #[arg(long, value_name = "N")]
     pub rounds: Option<usize>,
-    /// How much, and where to.
+    /// The options that all benches have.
     #[command(flatten)]
     pub common: Common,
 }
 
 impl Shared {
-    /// What these options ask for. Those who take part are chosen already.
+    /// The plan for these options and contenders.
     ///
     /// # Errors
     ///
-    /// If an experiment is unknown, or nothing is to be played.
+    /// If an experiment is unknown, or there are no rounds.
     pub fn plan<E: Experiment>(
         &self,
         contenders: Vec<Box<dyn Contender<E>>>,
@@ -124,7 +124,7 @@ impl Shared {
     }
 }
 
-/// Says what is wrong or missing.
+/// Prints wrong answers, missed bounds and an interruption to standard error.
 fn tell<E: Experiment>(run: &Run<E>) {
     for (row, wrong) in run.wrong() {
         say(format_args!("WRONG: {} on {}: {wrong}", row.experiment.name(), row.contender));
@@ -135,7 +135,7 @@ fn tell<E: Experiment>(run: &Run<E>) {
     }
 }
 
-/// What can be named, for the end of a help text.
+/// The names of experiments and backends, for the end of a help text.
 pub fn names<E: Experiment>(backends: &[&str]) -> String {
     let experiments: Vec<_> = E::ALL.iter().map(|it| it.name()).collect();
     format!("Experiments: {}\n\nBackends: {}", experiments.join(", "), backends.join(", "))

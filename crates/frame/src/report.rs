@@ -1,4 +1,4 @@
-//! What a person and a program read of a run.
+//! The report of a run, for people and for programs.
 
 use crate::bound;
 use crate::experiment::Experiment;
@@ -55,8 +55,7 @@ pub fn write<E: Experiment>(run: &Run<E>, dir: &Path) -> Result<PathBuf> {
     Ok(page)
 }
 
-/// The table of the whole run as it stands in a README, with what is asked: what was played,
-/// where, and when.
+/// The table of the run for a README, after the bounds.
 fn summary<E: Experiment>(run: &Run<E>) -> Option<String> {
     let mut glance = E::at_a_glance(run)?;
     glance.notes.push(format!("Measured on {}.", provenance::line(&run.provenance)));
@@ -64,7 +63,7 @@ fn summary<E: Experiment>(run: &Run<E>) -> Option<String> {
     Some(asked + &glance.markdown())
 }
 
-/// Every play, with all of its figures and where they come from.
+/// All plays with their figures and the provenance, as JSON.
 fn rows<E: Experiment>(run: &Run<E>) -> Result<String> {
     let row = |row: &Row<E>| {
         let mut object = json!({
@@ -89,7 +88,7 @@ fn rows<E: Experiment>(run: &Run<E>) -> Result<String> {
     Ok(serde_json::to_string_pretty(&all).context("cannot write the rows as JSON")? + "\n")
 }
 
-/// Every figure of every play on a line of its own.
+/// All figures of all plays, one a line.
 fn plays<E: Experiment>(run: &Run<E>) -> Table {
     let columns = ["experiment", "backend", "round", "figure", "value"].map(Column::left);
     let mut table = Table::new("", columns.to_vec());

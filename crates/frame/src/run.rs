@@ -1,8 +1,8 @@
 //! Plays experiments on contenders in interleaved rounds.
 //!
-//! What else a machine does comes and goes. So no contender is measured through before the next:
-//! each round plays each experiment once on every contender, in rotating order, and what is shown
-//! is the median over the rounds.
+//! The load of a machine changes within minutes. So contenders are not measured one after the
+//! other: each round plays each experiment once on every contender, in rotating order, and tables
+//! show the median over the rounds.
 
 use crate::experiment::{Contender, Experiment};
 use crate::figure::{Played, Sample};
@@ -15,17 +15,18 @@ use wheelhouse_machine::provenance::{self, Provenance};
 use wheelhouse_present::console::say;
 use wheelhouse_present::progress::Progress;
 
-/// What to play.
+/// A run to be played.
 pub struct Plan<E: Experiment> {
-    /// On whom.
+    /// The contenders, in the order of the tables.
     pub contenders: Vec<Box<dyn Contender<E>>>,
-    /// What.
+    /// The experiments, in the order of the report.
     pub experiments: Vec<E>,
-    /// Each of them on everybody, and not only where it shows something of its own.
+    /// `true` if each contender plays each experiment, `false` if only those that it
+    /// [names](Contender::plays).
     pub on_all: bool,
-    /// How much.
+    /// The sizes of the experiments.
     pub load: E::Load,
-    /// How often.
+    /// The number of rounds.
     pub rounds: usize,
     /// The seed that the load has.
     pub seed: u64,
@@ -34,9 +35,9 @@ pub struct Plan<E: Experiment> {
 /// One play.
 #[derive(Clone, Debug)]
 pub struct Row<E> {
-    /// What was played.
+    /// The experiment.
     pub experiment: E,
-    /// On whom.
+    /// The name of the contender.
     pub contender: &'static str,
     /// The number of the round, from 1 on.
     pub round: usize,
@@ -47,23 +48,22 @@ pub struct Row<E> {
 /// All plays.
 #[derive(Clone, Debug)]
 pub struct Run<E: Experiment> {
-    /// Where, when and of what.
+    /// The machine, the time, the commit and the command.
     pub provenance: Provenance,
-    /// How much of everything.
+    /// The sizes of the experiments.
     pub load: E::Load,
     /// Names and what they are, in the order of the tables.
     pub contenders: Vec<(&'static str, &'static str)>,
     /// In the order in which they were played.
     pub rows: Vec<Row<E>>,
-    /// Whether it was ended before it was complete.
+    /// `true` if the run was ended before it was complete.
     pub interrupted: bool,
 }
 
 impl<E: Experiment> Run<E> {
-    /// What a program that made this run is to exit with: 0 if it is complete and all that ran was
-    /// right.
+    /// The exit code of a program that made this run: 0 if it is complete and nothing was wrong.
     pub fn exit_code(&self) -> u8 {
-        // A bound that was missed is said, and is no error: a busy machine misses it too.
+        // A missed bound is reported, but it is not an error: a busy machine misses it too.
         if self.interrupted { INTERRUPTED } else { u8::from(self.wrong().next().is_some()) }
     }
 
@@ -72,7 +72,7 @@ impl<E: Experiment> Run<E> {
         self.rows.iter().filter_map(|row| Some((row, row.played.as_ref().err()?.as_str())))
     }
 
-    /// Whether somebody has played an experiment.
+    /// Returns `true` if an experiment was played.
     pub fn has(&self, experiment: E) -> bool {
         self.rows.iter().any(|row| row.experiment == experiment)
     }
@@ -93,13 +93,13 @@ impl<E: Experiment> Run<E> {
 }
 
 impl<E: Experiment> Plan<E> {
-    /// Who plays an experiment.
+    /// The contenders that play an experiment.
     fn who_plays(&self, experiment: E) -> Vec<&dyn Contender<E>> {
         let plays = |it: &&dyn Contender<E>| self.on_all || it.plays().contains(&experiment);
         self.contenders.iter().map(|it| &**it).filter(plays).collect()
     }
 
-    /// What begins now, for a log.
+    /// A line for a log: the experiment that begins now.
     fn under_way(&self, round: usize, experiment: E) -> String {
         let contenders = self.who_plays(experiment).len();
         let about = experiment.expected(&self.load).as_secs_f64() * contenders as f64;
@@ -132,8 +132,8 @@ pub fn play_all<E: Experiment>(plan: &Plan<E>) -> Result<Run<E>> {
     let mut progress = Progress::new(round * plan.rounds as u32);
     for round in 1..=plan.rounds {
         for &experiment in &plan.experiments {
-            // Where the bar shows nothing: a log that stays empty for minutes looks like a program
-            // that hangs.
+            // Without a terminal there is no bar, and a log that is empty for minutes looks like a
+            // program that hangs.
             if !std::io::stderr().is_terminal() {
                 say(plan.under_way(round, experiment));
             }
@@ -143,9 +143,9 @@ pub fn play_all<E: Experiment>(plan: &Plan<E>) -> Result<Run<E>> {
                     return Ok(run);
                 }
                 progress.say(format!("{} on {}", experiment.name(), contender.name()));
-                // What the one before has left is not what this one should wait for.
+                // The next contender must not pay for memory that the one before has freed.
                 allocator::clear_up();
-                // One that hangs is a row that says so: the others go on.
+                // A contender that hangs has a row with the reason; the others continue.
                 let played = contender.play(experiment, &plan.load);
                 let played = played.unwrap_or_else(|error| Err(format!("{error:#}")));
                 run.rows.push(Row { experiment, contender: contender.name(), round, played });

@@ -46,8 +46,8 @@ pub struct Settings {
     pub seed: u64,
     /// How long the timed rounds may take in all, unless three rounds take longer.
     pub time: Duration,
-    /// How long the run may take, the oracle and the build of streams included. What has no time is
-    /// left out, and said.
+    /// How long the run may take, oracle and preparation included. Streams that would begin later
+    /// are left out, and a message names them.
     pub limit: Option<Duration>,
     /// Whether each stream is played more often than once, single operations are timed, and memory
     /// is measured.

@@ -27,7 +27,7 @@ use wheelhouse_workload::Mix;
 /// The variable of the environment by which a build without optimisation is told to measure.
 const DEBUG_BUILD: &str = "WHEELHOUSE_DEBUG_BUILD";
 
-/// How long a quick run takes at most, whatever is asked, but for the rounds that are under way.
+/// When a quick run begins nothing new.
 const QUICK: Duration = Duration::from_secs(50);
 
 /// The structures, the streams, and the place and form of the results.
@@ -64,7 +64,7 @@ pub struct Options {
     /// Seed of the workloads.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// How much is measured, and where results go.
+    /// The options that all benches have.
     #[command(flatten)]
     pub common: Common,
     /// Print all columns of the table, and not only those that fit a hundred characters.
@@ -91,7 +91,7 @@ impl BenchOptions {
         Options { trace: trace.iter().map(here).collect(), common, ..self.asked.clone() }
     }
 
-    /// Whether it is only to be seen that everything runs.
+    /// Returns `true` in a test, which shows that everything runs.
     pub fn is_test(&self) -> bool {
         self.called.is_test()
     }

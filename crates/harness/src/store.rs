@@ -1,9 +1,9 @@
 //! The run on disk: one file, from which every table and plot can be made again.
 //!
 //! `run.json` has the samples, the distributions, what was wrong, and where the figures come from;
-//! `run.json.gz` is the same, packed, where it is kept. A run that goes on for minutes is saved
-//! again after each step. The file is written beside its old version and then renamed over it, so
-//! that an interruption or a full disk leaves the last whole one.
+//! `run.json.gz` is the same, packed, where it is kept. A run of minutes is saved again after
+//! each step. The new file gets a temporary name and is then renamed, so that an interruption or a
+//! full disk leaves the last complete one.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};

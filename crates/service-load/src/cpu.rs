@@ -15,7 +15,8 @@ pub(crate) fn used() -> Option<u64> {
     parse(&read_to_string("/proc/self/stat").ok()?)
 }
 
-/// Processor time for each of so many, if the system tells: what was used between two looks at it.
+/// Processor time between two readings, divided by a number of things; `None` if the system does
+/// not have it.
 pub(crate) fn figure(
     name: &'static str,
     begin: Option<u64>,

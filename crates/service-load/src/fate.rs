@@ -1,7 +1,5 @@
-//! What should have become of each job, and whether it did.
-//!
-//! Every figure stands behind this: each job must have run exactly as often as it should, and none
-//! before its time. Moments are nanoseconds since the origin of the ledger.
+//! The check of a play: each job must have run exactly as often as it should, and none before its
+//! time. Without it no figure is shown. Moments are nanoseconds since the origin of the ledger.
 
 use crate::distribution::Distribution;
 use crate::ledger::Ledger;

@@ -116,7 +116,7 @@ impl Options {
     }
 }
 
-/// What can be named, for the end of a help text.
+/// The names of experiments and facilities, for the end of the help text.
 pub fn known() -> String {
     let all = facilities::all();
     let backends: Vec<_> = all.iter().map(|it| it.name()).collect();

@@ -13,7 +13,7 @@ use wheelhouse_service_load::facility::{Answer, Facility};
 use wheelhouse_service_load::ledger::{Beat, Job};
 use wheelhouse_service_load::load::Load;
 
-/// All at the same time: they wait most of theirs.
+/// All at the same time, because they mostly wait.
 fn with_every_facility(play: impl Fn(&dyn Contender<Experiment>) + Sync) {
     thread::scope(|scope| {
         for contender in facilities::all() {
@@ -149,7 +149,7 @@ fn load() -> Load {
     Load { patience: Duration::from_millis(300), producers: 1, ..Load::tiny() }
 }
 
-/// What is said to be wrong.
+/// The fault that was reported.
 fn wrong(contender: &dyn Contender<Experiment>, experiment: Experiment) -> String {
     contender.play(experiment, &load()).unwrap().expect_err(experiment.name())
 }

@@ -83,7 +83,7 @@ pub(crate) enum Command {
     /// `scripts/run-the-printed-code` ends with.
     #[command(hide = true)]
     PrintedCode(PrintedCode),
-    /// Puts the timer service under load, beside tokio's time driver and others: pairs of schedule
+    /// Compares the timer service under load with tokio's time driver and others: pairs of schedule
     /// and cancel, refreshes, fires at a rate, periodic jobs, sessions, a burst, nothing to do.
     #[command(after_help = format!(
         "{}\n\nExamples:\n  wheelhouse service --quick\n  \

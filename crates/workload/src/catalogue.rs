@@ -90,8 +90,8 @@ const WORKLOADS: &[Workload] = &[
     Workload {
         name: "steady-90",
         source: "the same, where few timers are cancelled",
-        story: "The steady workload with so few steps before a timer is due that nine timers in ten \
-                fire.",
+        story: "The steady workload with so few steps before a timer is due that nine timers in \
+                ten fire.",
         pattern: steady(21),
     },
     Workload {

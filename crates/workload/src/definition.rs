@@ -54,9 +54,9 @@ pub enum Pattern {
     /// again, with a delay uniform in 1..=`longest`. A label whose timer has fired is cancelled in
     /// vain and inserted again.
     ///
-    /// The clock moves after a whole number of steps, and delays are about as long as is said, so
-    /// that the same share of timers fires at every `n`. Where there are fewer steps within
-    /// `longest` than it has ticks, the clock moves a tick a step and the delays are shorter.
+    /// The clock moves after a whole number of steps. The longest delay is adapted to that number,
+    /// so that the same share of timers fires at every `n`. With fewer steps within `longest` than
+    /// it has ticks, the clock moves a tick a step and the delays are shorter.
     Steady {
         /// The longest delay.
         longest: Tick,

@@ -42,7 +42,7 @@
 //! | names | what they are |
 //! |---|---|
 //! | `uniform` | each operation by itself, on all timers, in random order |
-//! | `steady`, `steady-6`, `steady-50`, `steady-90` | cancel and insert at a constant number of timers, of which so many in 100 fire |
+//! | `steady`, `steady-6`, `steady-50`, `steady-90` | cancel and insert at a constant number of timers, of which 25, 6, 50 or 90 % fire |
 //! | `hold-exponential`, `-uniform`, `-constant`, `-bimodal`, `-pareto` | take the earliest, insert it again |
 //! | `kafka-low`, `kafka-high` | requests with a timeout, few or half of which fire |
 //! | `start-stop` | one timer started and stopped at once, over and over |

@@ -201,7 +201,7 @@ fn steady_takes_four_steps_a_timer_and_as_many_ticks_as_its_longest_delay() {
     }
 }
 
-/// Of the steps, those whose timer fires: the others are cancelled.
+/// The share of timers that fire among those that end.
 #[test]
 fn steady_fires_its_share_at_every_size() {
     for (name, share) in

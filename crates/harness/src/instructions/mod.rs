@@ -12,16 +12,16 @@
 //!                         └──> check    what is kept against what is counted now
 //! ```
 //!
-//! What is counted is the machine code that `wheelhouse bench` times: the same streams, made
-//! beforehand; the same player; the structure. The answers are held against the oracle's. What the
-//! player costs by itself is a row of the table. Not counted is what the kernel does: the first
-//! touch of a page costs no instruction here.
+//! Callgrind counts the machine code that `wheelhouse bench` times: the same streams, made
+//! beforehand; the same player; the structure. The answers are compared with the oracle's. The
+//! player alone is a row of the table. The kernel's instructions are not counted: the first touch
+//! of a page costs none here.
 //!
 //! Gungraun drives callgrind, too, and was considered. It counts one function in each process. Here
 //! the phases of one stream are counted in one process, so that a structure is filled once for six
 //! operations. It compares with a baseline in the target folder or with limits in the source, while
-//! this record is kept in version control and is a table that people read. And it needs a second
-//! program of its own version installed, where `cargo` and valgrind are enough here.
+//! this record is in version control and is a table that people read. And it needs a second
+//! program, installed in the same version. Here `cargo` and valgrind are enough.
 
 pub mod check;
 pub mod count;

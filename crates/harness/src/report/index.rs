@@ -8,7 +8,7 @@ use std::path::Path;
 use wheelhouse_machine::provenance::short_commit;
 use wheelhouse_present::table::{Cell, Column, Mark, Table};
 
-/// What stands before the list.
+/// The text before the list.
 const HEAD: &str = "\
 # Results
 

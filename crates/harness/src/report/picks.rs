@@ -76,7 +76,7 @@ pub fn picks(run: &Run) -> Vec<Pick> {
     timed.chain(shortest_calls(run, n)).chain(memory).chain(few_timers(run, n)).collect()
 }
 
-/// Up to so many timers are few.
+/// The largest number of timers that are few.
 const FEW: u64 = 32;
 
 /// The picks for the fewest timers of the run, if these are few.

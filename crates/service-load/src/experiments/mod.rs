@@ -74,7 +74,7 @@ impl wheelhouse_frame::Experiment for Experiment {
         Self::Idle,
     ];
 
-    const TITLE: &'static str = "The service under load, beside others";
+    const TITLE: &'static str = "The service under load, compared with others";
     const METHOD: Option<&'static str> = Some("benches/SERVICE.md");
     const TARGETS: &'static [Target<Self>] = TARGETS;
 

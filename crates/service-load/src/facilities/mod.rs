@@ -87,7 +87,7 @@ fn ours() -> Vec<Box<dyn Contender<Experiment>>> {
     ]
 }
 
-/// Those beside it.
+/// The facilities of others.
 fn others() -> Vec<Box<dyn Contender<Experiment>>> {
     vec![
         Entry::boxed(

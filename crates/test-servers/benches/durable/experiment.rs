@@ -1,8 +1,8 @@
-//! What is played, and what this project asks of its own stores.
+//! The experiments, and the bounds for the stores.
 //!
-//! A machine's disk decides how many syncs there are a second: where a bare database is beside,
-//! what is asked is a share of what that reaches in the same minutes. The others were set on one
-//! machine with 2 cores; on a slower one they say less.
+//! The disk of the machine decides how many syncs there are in a second. So some bounds are a share
+//! of the figure of the bare database in the same run. The others were set on one machine with 2
+//! cores, and mean less on a slower one.
 
 use std::time::Duration;
 use wheelhouse_frame::{Bound, Experiment, Target};
@@ -18,11 +18,11 @@ pub(crate) enum Kind {
     Flow,
     /// The store as such.
     Batch,
-    /// The store is opened anew.
+    /// The store is closed and opened again.
     Open,
 }
 
-/// How much of everything.
+/// The sizes of the experiments.
 #[derive(Clone, Debug)]
 pub(crate) struct Load {
     /// Jobs that are pending.

@@ -34,7 +34,7 @@ impl Asked {
     }
 }
 
-/// What is opened, the same data each time; nobody else has it open.
+/// Opens the data of a contender. It is open once at a time.
 type Open<'a> = &'a dyn Fn() -> Result<Opened>;
 
 impl Load {
