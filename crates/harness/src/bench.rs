@@ -38,6 +38,8 @@ pub struct Settings {
     pub sources: Vec<Source>,
     /// The seed of the workloads.
     pub seed: u64,
+    /// How many seeds, from that one on, have a share of the rounds: at least one.
+    pub seeds: usize,
     /// How long the timed rounds may take in all, unless three rounds take longer.
     pub time: Duration,
     /// Whether each stream is played more often than once, single operations are timed, and memory
@@ -201,13 +203,8 @@ fn measure_stream(
     let whole = expected(settings, job);
     let say = |stage: &str| progress.say(format!("{} n={} {stage}", job.source.name(), job.n));
     say("oracle");
-    let mut stream = job.source.load(job.n, settings.seed)?;
-    let mut solution = stream.solve();
-    if !job.source.is_scalable() {
-        // A trace gives each timer of hours a new number. A structure holds only the live ones.
-        stream.n = solution.census.most_live;
-        solution.census.n = stream.n;
-    }
+    let (mut stream, mut solution) = solved(job, settings.seed)?;
+    let seeds = if job.source.is_scalable() { settings.seeds } else { 1 };
     say("verify");
     run.census.push(solution.census.clone());
     let verified = verify_all(settings, &stream, &solution, &mut run.failures);
@@ -223,8 +220,9 @@ fn measure_stream(
         false => 1,
     };
     let affordable = (job.time.as_secs_f64() / (once * plays).as_secs_f64().max(1e-9)) as usize;
-    let least = if settings.details { *ROUNDS.start() } else { 1 };
+    let least = if settings.details { *ROUNDS.start() } else { 1 }.max(seeds);
     let rounds = affordable.clamp(least, *ROUNDS.end());
+    let mut seed = 0;
     let mut samples = Samples::new(&right, &stream);
     if plays == 1 {
         // The play that was verified is one like any other.
@@ -234,12 +232,17 @@ fn measure_stream(
     for round in usize::from(plays == 1)..rounds {
         say(&format!("round {} of {rounds}", round + 1));
         progress.within_part(whole, 0.25 + 0.5 * round as f64 / rounds as f64);
+        if round * seeds / rounds > seed {
+            // One after the other, so that one stream is in memory.
+            seed = round * seeds / rounds;
+            (stream, solution) = solved(job, settings.seed.wrapping_add(seed as u64))?;
+        }
         for turn in 0..right.len() {
             if interrupt::requested() {
                 return Ok(()); // an unfinished row is no row
             }
             let at = (turn + round) % right.len();
-            if plays == 1 && rounds == least && samples.is_far(at) {
+            if plays == 1 && rounds == *ROUNDS.start() && samples.is_far(at) {
                 continue;
             }
             let played: Vec<Played> =
@@ -267,6 +270,18 @@ fn measure_stream(
         time_single_operations(&right, &stream, &solution, run);
     }
     Ok(())
+}
+
+/// Makes the stream of a job, and plays it on the oracle.
+fn solved(job: &Job<'_>, seed: u64) -> Result<(Stream, Solution)> {
+    let mut stream = job.source.load(job.n, seed)?;
+    let mut solution = stream.solve();
+    if !job.source.is_scalable() {
+        // A trace gives each timer of hours a new number. A structure holds only the live ones.
+        stream.n = solution.census.most_live;
+        solution.census.n = stream.n;
+    }
+    Ok((stream, solution))
 }
 
 /// Notes a failure, unless there is one of the same backend on the same stream.

@@ -54,6 +54,7 @@ fn a_folder_that_fills_up_or_goes_away_costs_no_figures() {
         contenders: vec![Box::new(Wrecker { structure, folder: folder.clone() })],
         sources: vec![Source::find("uniform").unwrap()],
         seed: 1,
+        seeds: 1,
         time: Duration::ZERO,
         details: false,
     };

@@ -33,6 +33,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
                 out,
                 format,
                 seed: 1,
+                seeds: 1,
                 ..Options::default()
             })
         }
