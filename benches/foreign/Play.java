@@ -113,7 +113,8 @@ public final class Play {
     /**
      * Starts all live timers again, so that they are due at one instant, and keeps the processor
      * busy until then; neither is timed. Returns the processor time of the facility's thread from
-     * the first task to the last. Tries again if a timer is due before the last one is started.
+     * the first task to the last. If a timer is due before the last one is started, tries again
+     * with twice the time.
      */
     long fireAll() throws InterruptedException {
         int[] live = IntStream.range(0, handles.length).filter(i -> handles[i] != null).toArray();
@@ -122,7 +123,7 @@ public final class Play {
             waiting = live.length;
             begin = 0;
             firedSum.set(0);
-            long due = System.nanoTime() + 50 * MILLISECOND + live.length * 10_000L;
+            long due = System.nanoTime() + (50 * MILLISECOND + live.length * 2_000L << tries);
             for (int label : live) {
                 timers.stop(handles[label]);
                 handles[label] = start(values[label], due - System.nanoTime());
