@@ -26,10 +26,10 @@ impl<P: Peer + 'static> Competitor<P> {
     }
 }
 
-/// Plays the phases of a stream that a peer can play, each through `phase`, which gives what it
-/// measured and is told when a measure ends. After others, a new peer goes on, in the state that is
-/// due; bringing it there is not measured.
-fn play<P: Peer, R>(
+/// Plays the phases of a stream that a peer can play, each through `phase`, which returns its
+/// measurement; its last argument is `true` if a measure ends. After a phase that it cannot play, a
+/// new peer continues in the state that is due, which is not measured.
+pub(crate) fn play<P: Peer, R>(
     stream: &Stream,
     right: &[Checksum],
     mut phase: impl FnMut(&mut Player<P>, &Phase, bool) -> R,
@@ -58,9 +58,10 @@ fn play<P: Peer, R>(
     (measured, checksums)
 }
 
-/// The right answers to the stream that was asked for last, by its name and size.
+/// The right answers to the stream that was asked for last. Streams of two seeds have one name and
+/// size, but different answers.
 struct Known {
-    stream: (String, u64),
+    stream: (String, u64, Checksum),
     checksums: Rc<[Checksum]>,
 }
 
@@ -68,10 +69,10 @@ thread_local! {
     static KNOWN: RefCell<Option<Known>> = const { RefCell::new(None) };
 }
 
-/// What the oracle answers, in any order within a call. All competitors ask in turn, so that the
+/// The answers of the oracle, in any order within a call. All competitors ask in turn, so that the
 /// last answer is kept.
-fn right_answers(stream: &Stream) -> Rc<[Checksum]> {
-    let asked = (stream.name.clone(), stream.n);
+fn right_answers(stream: &Stream, solution: &Solution) -> Rc<[Checksum]> {
+    let asked = (stream.name.clone(), stream.n, solution.checksum());
     KNOWN.with_borrow_mut(|known| {
         if let Some(known) = known.as_ref().filter(|known| known.stream == asked) {
             return Rc::clone(&known.checksums);
@@ -83,7 +84,7 @@ fn right_answers(stream: &Stream) -> Rc<[Checksum]> {
     })
 }
 
-fn time<P: Peer>(player: &mut Player<P>, phase: &Phase, ends: bool) -> Taken {
+pub(crate) fn time<P: Peer>(player: &mut Player<P>, phase: &Phase, ends: bool) -> Taken {
     let play = || {
         phase.ops.iter().for_each(|&op| player.apply(op));
         if ends {
@@ -113,7 +114,7 @@ impl<P: Peer + 'static> Contender for Competitor<P> {
     }
 
     fn play(&self, stream: &Stream, solution: &Solution) -> Played {
-        let right = right_answers(stream);
+        let right = right_answers(stream, solution);
         let (times, checksums) = play::<P, _>(stream, &right, time);
         // The harness compares with answers in order: those are given where these are right.
         let in_order = checksums.iter().zip(&*right).zip(&solution.checksums);
@@ -123,7 +124,7 @@ impl<P: Peer + 'static> Contender for Competitor<P> {
     }
 
     fn time_each(&self, stream: &Stream, solution: &Solution, into: &mut Times) -> Checksum {
-        let right = right_answers(stream);
+        let right = right_answers(stream, solution);
         let record = |player: &mut Player<P>, phase: &Phase, _| {
             into.record_phase(phase, |op| player.apply(op))
         };

@@ -5,17 +5,21 @@
 
 mod adapters;
 mod competitor;
+mod foreign;
 mod memory;
 mod peer;
 mod player;
 
 use anyhow::Result;
 use clap::Parser;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use wheelhouse_benches::printed;
 use wheelhouse_harness::cold;
+use wheelhouse_harness::model::FLOOR;
 use wheelhouse_harness::options::{self, BenchOptions, Roster};
 use wheelhouse_present::console::end;
+use wheelhouse_present::files;
 
 /// Our structures beside the timer crates of others.
 #[derive(Debug, Parser)]
@@ -23,22 +27,40 @@ use wheelhouse_present::console::end;
     bin_name = "cargo bench --bench peers --",
     after_help = "Examples:\n  cargo bench --bench peers -- --quick\n  \
         cargo bench --bench peers -- --backend grommet-core,hierarchical-wheel --n 1e7\n  \
-        cargo bench --bench peers -- --n 200000 --mix stop:40,move:10,fire:5"
+        cargo bench --bench peers -- --n 200000 --mix stop:40,move:10,fire:5\n  \
+        cargo bench --bench peers -- --foreign --workload half-hour --n 1e5,1e6"
 )]
 struct Cli {
     #[command(flatten)]
     options: BenchOptions,
+    /// Programs in Go, Java and C++, next to a few of our structures; see benches/FOREIGN.md.
+    #[arg(long)]
+    foreign: bool,
+    /// Your own program, which plays streams as benches/FOREIGN.md says: NAME=real:PATH, or
+    /// NAME=virtual:PATH if its clock can be moved.
+    #[arg(long, value_name = "NAME=CLOCK:PATH")]
+    program: Vec<foreign::Named>,
+    /// Where to write a verdict on the wheels and heaps that the articles compare: a file.
+    #[arg(long, value_name = "FILE", requires = "out")]
+    verdict: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
     cold::forget_freed_memory();
-    end(run(&Cli::parse().options))
+    end(run(&Cli::parse()))
 }
 
-fn run(options: &BenchOptions) -> Result<ExitCode> {
+fn run(cli: &Cli) -> Result<ExitCode> {
+    let options = &cli.options;
+    let mut all = adapters::all();
+    if cli.foreign {
+        all.extend(foreign::all()?);
+    }
+    let here = files::where_cargo_was_called();
+    all.extend(foreign::named(&cli.program, &here)?);
     let roster = Roster {
-        all: adapters::all(),
-        usual: |_| true,
+        all,
+        usual: if cli.foreign { is_beside_programs } else { |_| true },
         sizes: &[10_000, 1_000_000],
         quick: &[10_000, 100_000],
         seconds: (300, 45),
@@ -46,5 +68,16 @@ fn run(options: &BenchOptions) -> Result<ExitCode> {
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("results");
     let asked = options.asked();
     let settings = options::settings(&asked, roster, options.is_test())?;
-    options::compare(&asked, &settings, &results, options.is_test())
+    let code = options::compare(&asked, &settings, &results, options.is_test())?;
+    if let Some((file, run)) = cli.verdict.as_ref().zip(asked.out.as_ref()) {
+        printed::write(run, &here.join(file))?;
+    }
+    Ok(code)
+}
+
+/// Returns `true` for programs, and for the few of our structures that are compared with them.
+fn is_beside_programs(name: &str) -> bool {
+    const OURS: [&str; 6] =
+        ["hierarchical-wheel", "list-wheel", "binary-heap", "heap-4", "lazy-heap", FLOOR];
+    OURS.contains(&name) || adapters::all().iter().all(|it| it.name() != name)
 }

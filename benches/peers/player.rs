@@ -2,9 +2,10 @@
 //!
 //! The player is the one of `wheelhouse-workload` with two differences, for ours as for the others:
 //! handles have any type, and the order in which timers of one call fire does not matter, since few
-//! promise one. Which timers fire in which call does.
+//! promise one. The set of timers that fire in a call does matter.
 
 use crate::peer::Peer;
+use wheelhouse_benches::foreign::blend;
 use wheelhouse_core::Tick;
 use wheelhouse_workload::{Checksum, Op};
 
@@ -76,7 +77,7 @@ impl<P: Peer> Player<P> {
         self.now = self.now.max(to);
         let (mut sum, mut count) = (0_u64, 0);
         self.peer.advance(self.now, |value| {
-            sum = sum.wrapping_add((value + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29));
+            sum = sum.wrapping_add(blend(value));
             count += 1;
         });
         if count > 0 {

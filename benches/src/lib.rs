@@ -5,6 +5,9 @@
 //! while a million timers are live", where the harness's answer "what does it cost to cancel a
 //! million timers".
 
+pub mod foreign;
+pub mod printed;
+
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;

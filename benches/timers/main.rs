@@ -2,7 +2,9 @@
 //!
 //! Every structure is verified on small streams, then the harness plays whole workloads and
 //! recorded traces in interleaved rounds, times single operations, measures memory, and writes
-//! results and report. What is printed last is the answer. `-- --help` tells what one may ask.
+//! results and report. The answer is printed last. `-- --help` lists the options.
+
+mod payload;
 
 use anyhow::{Result, bail};
 use clap::Parser;
@@ -27,17 +29,33 @@ use wheelhouse_present::console::{end, say};
 struct Cli {
     #[command(flatten)]
     options: BenchOptions,
+    /// The bytes of a timer's value: 8, 64 or 256. More than 8 are there for few structures.
+    #[arg(long, value_name = "BYTES", default_value_t = 8, value_parser = payload_bytes)]
+    payload: u16,
+}
+
+fn payload_bytes(text: &str) -> Result<u16, String> {
+    let known = ["8", "64", "256"].contains(&text);
+    let bytes = text.parse().ok().filter(|_| known);
+    bytes.ok_or_else(|| "a timer's value has 8, 64 or 256 bytes".to_owned())
 }
 
 fn main() -> ExitCode {
     cold::forget_freed_memory();
-    end(run(&Cli::parse().options))
+    end(run(&Cli::parse()))
 }
 
-fn run(options: &BenchOptions) -> Result<ExitCode> {
+fn run(cli: &Cli) -> Result<ExitCode> {
+    let options = &cli.options;
+    let mut roster = options::structures();
+    match cli.payload {
+        64 => roster.all = payload::of_64_bytes(),
+        256 => roster.all = payload::of_256_bytes(),
+        _ => {}
+    }
     // An unknown name is refused before minutes are spent.
     let asked = options.asked();
-    let settings = options::settings(&asked, options::structures(), options.is_test())?;
+    let settings = options::settings(&asked, roster, options.is_test())?;
     verify_first()?;
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("results");
     options::compare(&asked, &settings, &results, options.is_test())

@@ -1,51 +1,13 @@
-// What S3 does not print of its wheel, and what is asked of what it prints.
-//
-// Buckets' small methods, truncate and timeToMs are not in the article's text: they are written
-// here from what the printed functions use. The printed Start waits for a clock; here the first
-// bucket of the queue is taken as if its time had come, and the printed advanceClock and Flush do
-// the rest.
+// What is asked of the wheel that S3 prints. s3_missing.go has what the article does not print.
 package main
 
 import (
-	"container/list"
-	"errors"
 	"fmt"
 	"os"
 	"printed/delayqueue"
 	"runtime"
-	"sync"
-	"sync/atomic"
 	"time"
-	"unsafe"
 )
-
-type waitGroupWrapper struct{ sync.WaitGroup }
-
-func (w *waitGroupWrapper) Wrap(act func()) {
-	w.Add(1)
-	go func() { defer w.Done(); act() }()
-}
-
-func truncate(x, m int64) int64     { return x - x%m }
-func timeToMs(t time.Time) int64    { return t.UnixNano() / int64(time.Millisecond) }
-func newBucket() *bucket            { return &bucket{expiration: -1, timers: list.New()} }
-func (b *bucket) Expiration() int64 { return atomic.LoadInt64(&b.expiration) }
-func (b *bucket) SetExpiration(e int64) bool {
-	return atomic.SwapInt64(&b.expiration, e) != e
-}
-func (b *bucket) Add(t *Timer) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	t.element = b.timers.PushBack(t)
-	atomic.StorePointer(&t.b, unsafe.Pointer(b))
-}
-func (b *bucket) remove(t *Timer) {
-	b.timers.Remove(t.element)
-	t.element = nil
-	atomic.StorePointer(&t.b, nil)
-}
-
-var _ = errors.New
 
 func show(key string, value any) { fmt.Printf("%s\t%v\n", key, value) }
 
@@ -73,15 +35,12 @@ func life(tw *TimingWheel, expiration int64) (places []string, ran int64) {
 		if level, slot := where(tw, t); level > 0 {
 			places = append(places, fmt.Sprintf("L%d[%d]", level, slot))
 		}
-		first, ok := tw.queue.First()
+		expiry, ok := tw.next()
 		if !ok {
 			<-done
 			return places, ran
 		}
-		b := first.(*bucket)
-		ran = b.Expiration()
-		tw.advanceClock(b.Expiration())
-		b.Flush(tw.addOrRun)
+		ran = expiry
 	}
 }
 

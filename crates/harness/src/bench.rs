@@ -5,15 +5,17 @@
 //! order, and a ratio compares figures of the same rounds. How many rounds there are is decided by
 //! the time that a stream may take, with three as the least; two are enough of who is far behind.
 
+mod details;
 mod samples;
 
 use crate::contender::{Contender, Played};
-use crate::latency::{PASSES, Times};
+use crate::latency::PASSES;
 use crate::model::{Failure, Run, SCHEMA, Sampling};
 use crate::source::Source;
 use crate::stream::{Solution, Stream};
 use crate::{capacity, store, verify};
 use anyhow::Result;
+use details::{expected_memory, has_single_operations, measure_memory, time_single_operations};
 use samples::Samples;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -23,7 +25,6 @@ use wheelhouse_present::console::say;
 use wheelhouse_present::files;
 use wheelhouse_present::progress::Progress;
 use wheelhouse_present::units::count;
-use wheelhouse_workload::Measure;
 
 /// A stream of few timers is played repeatedly within one sample, until about this many were
 /// started.
@@ -44,6 +45,8 @@ pub struct Settings {
     pub sources: Vec<Source>,
     /// The seed of the workloads.
     pub seed: u64,
+    /// How many seeds, from that one on, have a share of the rounds: at least one.
+    pub seeds: usize,
     /// How long the timed rounds may take in all, unless three rounds take longer.
     pub time: Duration,
     /// How long the run may take, oracle and preparation included. Streams that would begin later
@@ -224,13 +227,6 @@ fn expected(settings: &Settings, job: &Job<'_>) -> Duration {
     SOLVE * timers + single + job.time.max(play * *ROUNDS.start() as u32)
 }
 
-/// How long it is expected to take to measure memory at all sizes.
-fn expected_memory(settings: &Settings) -> Duration {
-    let timers: f64 = settings.sizes.iter().map(|n| f64::from(*n)).sum();
-    let play = PLAY.mul_f64(timers * settings.contenders.len() as f64);
-    if settings.details { play } else { Duration::ZERO }
-}
-
 fn measure_stream(
     settings: &Settings,
     job: &Job<'_>,
@@ -241,13 +237,8 @@ fn measure_stream(
     let whole = expected(settings, job);
     let under_way = |stage: &str| progress.say(format!("{}: {stage}", job.name()));
     under_way("oracle");
-    let mut stream = job.source.load(job.n, settings.seed)?;
-    let mut solution = stream.solve();
-    if !job.source.is_scalable() {
-        // A trace gives each timer of hours a new number. A structure holds only the live ones.
-        stream.n = solution.census.most_live;
-        solution.census.n = stream.n;
-    }
+    let (mut stream, mut solution) = solved(job, settings.seed)?;
+    let seeds = if job.source.is_scalable() { settings.seeds } else { 1 };
     under_way("verify");
     run.census.push(solution.census.clone());
     let verified = verify_all(settings, &stream, &solution, &mut run.failures);
@@ -263,8 +254,9 @@ fn measure_stream(
         false => 1,
     };
     let affordable = (job.time.as_secs_f64() / (once * plays).as_secs_f64().max(1e-9)) as usize;
-    let least = if settings.details { *ROUNDS.start() } else { 1 };
+    let least = if settings.details { *ROUNDS.start() } else { 1 }.max(seeds);
     let rounds = affordable.clamp(least, *ROUNDS.end());
+    let mut seed = 0;
     let mut samples = Samples::new(&right, &stream);
     if plays == 1 {
         // The play that was verified is one like any other.
@@ -274,13 +266,19 @@ fn measure_stream(
     for round in usize::from(plays == 1)..rounds {
         under_way(&format!("round {} of {rounds}", round + 1));
         progress.within_part(whole, 0.25 + 0.5 * round as f64 / rounds as f64);
+        if round * seeds / rounds > seed {
+            // One after the other, so that one stream is in memory.
+            seed = round * seeds / rounds;
+            (stream, solution) = solved(job, settings.seed.wrapping_add(seed as u64))?;
+        }
         for turn in 0..right.len() {
             if interrupt::requested() {
                 return Ok(()); // an unfinished row is no row
             }
             let at = (turn + round) % right.len();
             let has_no_time = round > 1 && end.is_over();
-            if has_no_time || (plays == 1 && rounds == least && samples.is_far(at)) {
+            let is_short = plays == 1 && rounds == *ROUNDS.start();
+            if has_no_time || (is_short && samples.is_far(at)) {
                 continue;
             }
             let played: Vec<Played> =
@@ -308,6 +306,18 @@ fn measure_stream(
         time_single_operations(&right, &stream, &solution, run);
     }
     Ok(())
+}
+
+/// Makes the stream of a job, and plays it on the oracle.
+fn solved(job: &Job<'_>, seed: u64) -> Result<(Stream, Solution)> {
+    let mut stream = job.source.load(job.n, seed)?;
+    let mut solution = stream.solve();
+    if !job.source.is_scalable() {
+        // A trace gives each timer of hours a new number. A structure holds only the live ones.
+        stream.n = solution.census.most_live;
+        solution.census.n = stream.n;
+    }
+    Ok((stream, solution))
 }
 
 /// Notes a failure, unless there is one of the same backend on the same stream.
@@ -345,68 +355,6 @@ fn verify_all<'a>(
         }
     }
     right
-}
-
-/// Whether its single operations are timed. Those of the hold model are left out, to save time:
-/// nobody waits for a call of a simulation.
-fn has_single_operations(stream: &Stream) -> bool {
-    stream.measures().iter().any(|(measure, _)| *measure != Measure::Hold)
-}
-
-/// Plays each operation by itself: in [`PASSES`] for its time, each of which begins with another
-/// contender, and in one for its steps.
-fn time_single_operations(
-    contenders: &[&dyn Contender],
-    stream: &Stream,
-    solution: &Solution,
-    run: &mut Run,
-) {
-    let mut times: Vec<Times> = contenders.iter().map(|_| Times::default()).collect();
-    for turn in 0..PASSES * contenders.len() {
-        if interrupt::requested() {
-            return;
-        }
-        let at = (turn + turn / contenders.len()) % contenders.len();
-        let contender = contenders[at];
-        if contender.time_each(stream, solution, &mut times[at]) != solution.checksum() {
-            let failure = Failure {
-                backend: contender.name().to_owned(),
-                workload: stream.name.clone(),
-                n: stream.n,
-                message: "a wrong checksum while single operations were timed".to_owned(),
-            };
-            note(&mut run.failures, Some(failure));
-        }
-    }
-    for (contender, times) in contenders.iter().zip(&times) {
-        run.latency.extend(times.rows(contender.name(), &stream.name, stream.n));
-    }
-    for contender in contenders {
-        if interrupt::requested() {
-            return;
-        }
-        let longest = contender.count_each(stream);
-        let rows = longest.map(|it| it.rows(contender.name(), &stream.name, stream.n));
-        run.steps.extend(rows.into_iter().flatten());
-    }
-}
-
-fn measure_memory(settings: &Settings, run: &mut Run, progress: &Progress) {
-    let whole = expected_memory(settings);
-    let timers: u64 = settings.sizes.iter().map(|n| u64::from(*n)).sum();
-    let mut done = 0;
-    for &n in &settings.sizes {
-        for (at, contender) in settings.contenders.iter().enumerate() {
-            if interrupt::requested() {
-                return;
-            }
-            progress.say(format!("memory of {} at n={n}", contender.name()));
-            let part = at as f64 / settings.contenders.len() as f64;
-            progress.within_part(whole, (done as f64 + part * f64::from(n)) / timers as f64);
-            run.memory.extend(contender.memory(n, settings.seed));
-        }
-        done += u64::from(n);
-    }
 }
 
 #[cfg(test)]

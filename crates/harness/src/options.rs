@@ -64,6 +64,10 @@ pub struct Options {
     /// Seed of the workloads.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Play the streams of this many seeds, from --seed on: each has its share of the rounds.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u8).range(1..=15))]
+    pub seeds: u8,
     /// The options that all benches have.
     #[command(flatten)]
     pub common: Common,
@@ -196,6 +200,7 @@ pub fn settings(options: &Options, roster: Roster, test: bool) -> Result<Setting
         contenders,
         sources,
         seed: options.seed,
+        seeds: options.seeds.into(),
         time: Duration::from_secs(seconds),
         limit: (options.common.quick && options.time.is_none()).then_some(QUICK),
         details: !test,

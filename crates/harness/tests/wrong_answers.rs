@@ -79,6 +79,7 @@ fn settings() -> Settings {
         contenders,
         sources: vec![Source::find("uniform").unwrap()],
         seed: 1,
+        seeds: 1,
         time: Duration::ZERO,
         limit: None,
         details: true,

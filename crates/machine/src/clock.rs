@@ -46,6 +46,19 @@ fn running() -> Option<Duration> {
     None
 }
 
+/// How long all threads of another process had a processor until now; `None` if there is no such
+/// process, or the system does not tell.
+#[cfg(target_os = "linux")]
+pub fn running_of(process: u32) -> Option<Duration> {
+    let pid = nix::unistd::Pid::from_raw(process.try_into().ok()?);
+    Some(nix::time::clock_getcpuclockid(pid).ok()?.now().ok()?.into())
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn running_of(_: u32) -> Option<Duration> {
+    None
+}
+
 /// Up to ten minutes in nanoseconds.
 const HIGHEST: u64 = 600_000_000_000;
 
@@ -75,6 +88,15 @@ mod tests {
         assert_eq!(answer, 7);
         assert!(taken.elapsed >= Duration::from_millis(20));
         assert!(!cfg!(unix) || taken.time() < Duration::from_millis(10), "{taken:?}");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_process_has_had_a_processor_for_as_long_as_its_threads_and_one_that_is_not_for_no_time() {
+        let (taken, before) = Taken::by(|| running_of(std::process::id()).unwrap());
+        assert!(running_of(std::process::id()).unwrap() >= before, "{taken:?}");
+        assert!(running_of(std::process::id()).unwrap() >= running().unwrap());
+        assert_eq!(running_of(u32::MAX), None);
     }
 
     #[test]

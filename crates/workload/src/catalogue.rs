@@ -261,6 +261,16 @@ const WORKLOADS: &[Workload] = &[
         },
     },
     Workload {
+        name: "popular-sessions",
+        source: "Zipf's law, by which visits of web pages and keys of caches are distributed; \
+                 Breslau et al. 1999",
+        story: "Sessions that expire after 30 s of silence. A tick is 1 ms. Each is used ten times \
+                in that span on average, but by Zipf's law: a few are used nearly always, and half \
+                of those used least expire between two uses. Timers that are moved are mostly in \
+                the caches.",
+        pattern: Pattern::Popular { ttl: 30_000, uses: 10, laps: 4 },
+    },
+    Workload {
         name: "mostly-answered",
         source: "clients of servers: an answer within a second, a time-out of half a minute",
         story: "Requests with a timeout of 30 s each, answered after half a second on average, but \
@@ -298,6 +308,15 @@ const WORKLOADS: &[Workload] = &[
                 hundred are cancelled until then. A tick is 1 ms. Equal deadlines make insertion \
                 cheap for most, order of insertion decide, and one tick fire nearly everything.",
         pattern: Pattern::Burst { delay: 1_800_000, cancelled: 40 },
+    },
+    Workload {
+        name: "same-deadline",
+        source: "the articles' order audit; RussellLuo/timingwheel, BenchmarkTimingWheel_StartStop",
+        story: "The same burst, each operation by itself: all timers are started, due 30 minutes \
+                later at the same tick; one more is started and stopped beside them, over and \
+                over; all are stopped in random order, started again, and fire at once. A tick is \
+                1 ms. The case in which the articles put a wheel before Go's heap.",
+        pattern: Pattern::SameDeadline { delay: 1_800_000 },
     },
     Workload {
         name: "periodic",

@@ -111,6 +111,17 @@ pub enum Pattern {
         /// Uses and expiries for each session.
         laps: u32,
     },
+    /// Sessions that are used by Zipf's law: the session of rank k is used in proportion to
+    /// ln(1 + 1/k), which is nearly 1/k. Each use moves the session's timer to a time to live from
+    /// then on, or starts it again if the session has expired.
+    Popular {
+        /// The time to live.
+        ttl: Tick,
+        /// Uses in a time to live, for each session on average.
+        uses: u32,
+        /// Uses for each session.
+        laps: u32,
+    },
     /// TCP connections with requests and answers.
     Connections {
         /// Their timers.
@@ -131,6 +142,12 @@ pub enum Pattern {
         delay: Tick,
         /// How many in 1,000 are cancelled before, evenly over the delay.
         cancelled: u32,
+    },
+    /// Every operation by itself, on timers that are all due at the same tick: insert all, start
+    /// and stop one more, cancel all in random order, insert all again, fire by one jump.
+    SameDeadline {
+        /// Of every timer.
+        delay: Tick,
     },
     /// Timers that are inserted again whenever they fire, one period after the deadline they had.
     Periodic {
@@ -193,7 +210,7 @@ impl Workload {
             Pattern::Requests { .. } => patterns::requests::labels(n),
             Pattern::Connections { .. } => patterns::connections::labels(n),
             Pattern::MessagePairs { .. } => patterns::messages::labels(n),
-            Pattern::StartStop { .. } => u64::from(n) + 1,
+            Pattern::StartStop { .. } | Pattern::SameDeadline { .. } => u64::from(n) + 1,
             Pattern::Sparse { .. } => u64::from(patterns::sparse::LABELS),
             _ => u64::from(n),
         };
@@ -228,8 +245,8 @@ fn bounded(n: u32) -> u32 {
 impl Pattern {
     fn phases(self, n: u32, random: Random) -> Phases {
         use crate::patterns::{
-            adversarial, burst, connections, hold, messages, periodic, refresh, requests, sparse,
-            start_stop, steady, uniform,
+            adversarial, burst, connections, hold, messages, periodic, popular, refresh, requests,
+            same_deadline, sparse, start_stop, steady, uniform,
         };
         match self {
             Self::Uniform { longest } => uniform::phases(longest, n, random),
@@ -246,9 +263,11 @@ impl Pattern {
             Self::Refresh { ttl, gap, silent, laps } => {
                 refresh::phases(ttl, gap, silent, laps, n, random)
             }
+            Self::Popular { ttl, uses, laps } => popular::phases(ttl, uses, laps, n, random),
             Self::Connections { tcp, laps } => connections::phases(tcp, laps, n, random),
             Self::MessagePairs { messages, laps } => messages::phases(messages, laps, n, random),
             Self::Burst { delay, cancelled } => burst::phases(delay, cancelled, n, random),
+            Self::SameDeadline { delay } => same_deadline::phases(delay, n, random),
             Self::Periodic { kinds, laps } => periodic::phases(kinds, laps, n, random),
             Self::Sparse { alone, pair_within, idle, soon } => {
                 sparse::phases(alone, pair_within, idle, soon, n, random)

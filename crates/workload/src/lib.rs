@@ -47,7 +47,8 @@
 //! | `kafka-low`, `kafka-high` | requests with a timeout, few or half of which fire |
 //! | `start-stop` | one timer started and stopped at once, over and over |
 //! | `message-pairs`, `tcp`, `keepalive`, `session-ttl` | the timers of connections and sessions |
-//! | `delay-queue-burst`, `periodic`, `sparse` | all at once; again and again; next to none |
+//! | `often-moved`, `popular-sessions`, `mostly-answered`, `few-delays` | timeouts that hardly ever fire |
+//! | `delay-queue-burst`, `same-deadline`, `periodic`, `sparse` | all at once; again and again; next to none |
 //! | `same-slot`, `descending`, `cascade-storm`, `cancel-storm` | made to hurt one structure or another |
 //!
 //! [`Mix`] makes a stream of the reader's own: starts, stops, moves and expiries in given shares.

@@ -65,6 +65,13 @@ impl Random {
         radius * libm::cos(2.0 * std::f64::consts::PI * self.fraction())
     }
 
+    /// A number below `n`, by Zipf's law: k - 1 with a share of ln(1 + 1/k) / ln(n + 1). Except for
+    /// the first few, that is proportional to 1/k. By inversion.
+    pub(crate) fn zipf(&mut self, n: u64) -> u64 {
+        let drawn = libm::exp(self.fraction() * libm::log(n as f64 + 1.0)) as u64;
+        drawn.clamp(1, n.max(1)) - 1
+    }
+
     /// Puts `items` in random order (Fisher and Yates).
     pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
@@ -121,6 +128,20 @@ mod tests {
         assert!((mean - 50.0).abs() < 1.0, "{mean}");
         let square = (0..count).map(|_| random.normal().powi(2)).sum::<f64>() / f64::from(count);
         assert!((square - 1.0).abs() < 0.03, "{square}");
+    }
+
+    #[test]
+    fn by_zipfs_law_the_tenth_is_drawn_a_tenth_as_often_as_the_first() {
+        let mut random = Random::new("zipf", 0, 0);
+        let mut counts = vec![0_u32; 1000];
+        (0..1_000_000).for_each(|_| counts[random.zipf(1000) as usize] += 1);
+        for rank in [1_u32, 2, 10, 100] {
+            let share = f64::from(counts[rank as usize - 1]) / 1e6;
+            let expected = (1.0 + 1.0 / f64::from(rank)).ln() / 1001_f64.ln();
+            assert!((share / expected - 1.0).abs() < 0.1, "{rank}: {share} and not {expected}");
+        }
+        assert!(counts.iter().all(|count| *count > 0), "all are drawn");
+        assert_eq!((random.zipf(1), random.zipf(0)), (0, 0));
     }
 
     #[test]

@@ -285,6 +285,37 @@ fn a_burst_fires_nearly_all_at_once() {
 }
 
 #[test]
+fn timers_of_one_deadline_all_fire_in_the_last_call() {
+    let same = named("same-deadline");
+    let played = play(same, N);
+    assert_eq!((played.inserted, played.cancelled, played.fired), (3000, 2000, 1000));
+    let moves = |phase: &Phase| matches!(phase.ops.as_slice(), [Op::Advance { .. }]);
+    assert_eq!(
+        same.phases(N, 1).map(|phase| moves(&phase)).collect::<Vec<_>>(),
+        [false, false, false, false, true]
+    );
+}
+
+#[test]
+fn a_hundredth_of_the_popular_sessions_has_a_third_of_the_uses() {
+    let popular = named("popular-sessions");
+    let (mut uses, mut moves) = (vec![0_u64; N as usize], 0);
+    for op in popular.phases(N, 1).skip(1).flat_map(|phase| phase.ops) {
+        if let Op::Insert { label, .. } | Op::Reschedule { label, .. } = op {
+            uses[label as usize] += 1;
+        }
+        moves += u64::from(matches!(op, Op::Reschedule { .. }));
+    }
+    let all: u64 = uses.iter().sum();
+    uses.sort_unstable_by(|a, b| b.cmp(a));
+    let of_ten: u64 = uses[..10].iter().sum();
+    assert_about(of_ten as f64 / all as f64, 11_f64.ln() / 1001_f64.ln(), 0.03);
+    let played = play(popular, N);
+    assert_eq!(played.moved, moves, "only live sessions are moved");
+    assert!(played.fired > 0, "and those that are used least expire");
+}
+
+#[test]
 fn descending_timers_each_come_first() {
     let mut player = Player::new(Map::default(), N as usize);
     for op in named("descending").phases(N, 1).flat_map(|phase| phase.ops) {

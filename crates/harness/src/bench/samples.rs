@@ -87,10 +87,12 @@ impl Samples {
         }
         let measures = self.measures.len();
         let rows = &mut self.rows[at * measures..][..measures];
-        for ((measure, operations), row) in self.measures.iter().zip(rows) {
+        // Another seed has other operations of the same measures.
+        for ((measure, operations), row) in stream.measures().iter().zip(rows) {
             let times = plays.iter().filter_map(|played| time_of(*measure, stream, played));
             let times: Vec<f64> = times.map(|time| time.as_nanos() as f64).collect();
             if let Some(time) = stats::median(&times) {
+                debug_assert_eq!(row.measure, measure.name());
                 row.ns_per_op.push(time / (*operations).max(1) as f64);
                 row.rounds.push(round as u32);
             }

@@ -1,0 +1,156 @@
+//! A running program, and the dialogue with it.
+
+use anyhow::{Context, Result, bail, ensure};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
+use wheelhouse_machine::clock::{Taken, running_of};
+
+/// The answer of a program to a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// How long the phase took: by the program's clock, and by the processor time of its process.
+    pub taken: Taken,
+    /// The checksum of all answers so far.
+    pub checksum: u64,
+}
+
+/// A program that plays the stream of one file, as often as it is asked to.
+#[derive(Debug)]
+pub struct Program {
+    child: Child,
+    asks: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Program {
+    /// Starts a program, and waits until it has read the file.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be started or does not say `ready`.
+    pub fn start(command: &mut Command, file: &Path) -> Result<Self> {
+        let shown = command.get_program().to_owned();
+        let shown = shown.to_string_lossy();
+        let command = command.arg(file).stdin(Stdio::piped()).stdout(Stdio::piped());
+        // Ctrl-C ends the run between two phases. The program must not end before.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(command, 0);
+        let mut child = command.spawn().with_context(|| format!("cannot start {shown}"))?;
+        let (asks, answers) = (child.stdin.take(), child.stdout.take());
+        let asks = asks.expect("its input is a pipe");
+        let answers = BufReader::new(answers.expect("its output is a pipe"));
+        let mut program = Self { child, asks, answers };
+        program.expect_ready()?;
+        Ok(program)
+    }
+
+    /// Lets the program drop its timers and begin with the first phase again.
+    ///
+    /// # Errors
+    ///
+    /// If the program has ended or says something else than `ready`.
+    pub fn restart(&mut self) -> Result<()> {
+        self.say("new")?;
+        self.expect_ready()
+    }
+
+    /// Lets the program play its next phase.
+    ///
+    /// # Errors
+    ///
+    /// If the program has ended or does not answer with a time and a checksum.
+    pub fn play(&mut self) -> Result<Answer> {
+        let process = self.child.id();
+        let before = running_of(process);
+        self.say("play")?;
+        let line = self.hear()?;
+        let running = running_of(process).zip(before).map(|(after, before)| after - before);
+        let (elapsed, checksum) = parsed(&line)?;
+        // Its threads may have run side by side: then they had the processors for longer.
+        Ok(Answer { taken: Taken { elapsed, running: running.unwrap_or(elapsed) }, checksum })
+    }
+
+    fn say(&mut self, word: &str) -> Result<()> {
+        writeln!(self.asks, "{word}").context("the program has ended; see its message above")
+    }
+
+    fn hear(&mut self) -> Result<String> {
+        let mut line = String::new();
+        let count = self.answers.read_line(&mut line).context("cannot read from the program")?;
+        ensure!(count > 0, "the program has ended; see its message above");
+        Ok(line.trim_end().to_owned())
+    }
+
+    fn expect_ready(&mut self) -> Result<()> {
+        let line = self.hear()?;
+        ensure!(line == "ready", "the program says `{line}` and not `ready`");
+        Ok(())
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // It may have ended already. There is nothing to do about any other error.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The time and the checksum of a line: `NANOSECONDS CHECKSUM`, the latter hexadecimal.
+fn parsed(line: &str) -> Result<(Duration, u64)> {
+    let parsed = line.split_once(' ').and_then(|(nanoseconds, checksum)| {
+        let elapsed = Duration::from_nanos(nanoseconds.parse().ok()?);
+        Some((elapsed, u64::from_str_radix(checksum, 16).ok()?))
+    });
+    match parsed {
+        Some(parsed) => Ok(parsed),
+        None => bail!("the program says `{line}` and not `NANOSECONDS CHECKSUM`"),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// A program in the shell's language.
+    fn program(script: &str) -> Result<Program> {
+        Program::start(Command::new("sh").args(["-c", script]), Path::new("no-file"))
+    }
+
+    #[test]
+    fn a_program_is_asked_for_each_phase_and_can_begin_anew() {
+        let script = "echo ready; while read -r word; do case $word in \
+                      new) echo ready ;; play) echo 1500 ff ;; esac; done";
+        let mut program = program(script).unwrap();
+        for _ in 0..2 {
+            program.restart().unwrap();
+            let answer = program.play().unwrap();
+            assert_eq!(answer.taken.elapsed, Duration::from_nanos(1500));
+            assert_eq!(answer.checksum, 255);
+        }
+    }
+
+    #[test]
+    fn a_program_that_ends_or_talks_nonsense_is_an_error() {
+        let message = |script| match program(script) {
+            Err(error) => error.to_string(),
+            Ok(mut program) => program.play().unwrap_err().to_string(),
+        };
+        assert!(message("exit 3").contains("has ended"));
+        assert!(message("echo hello").contains("`hello` and not `ready`"));
+        assert!(message("echo ready; read -r word; echo fast ff").contains("`fast ff`"));
+        assert!(message("echo ready; read -r word").contains("has ended"));
+        let missing = Program::start(&mut Command::new("./no-such-program"), Path::new("x"));
+        assert!(missing.unwrap_err().to_string().contains("no-such-program"));
+    }
+
+    #[test]
+    fn processor_time_is_the_programs_and_not_that_of_its_sleep() {
+        let mut program = program("echo ready; read -r word; sleep 0.1; echo 100000000 0").unwrap();
+        let taken = program.play().unwrap().taken;
+        assert!(taken.elapsed >= Duration::from_millis(100));
+        assert!(!cfg!(target_os = "linux") || taken.time() < taken.elapsed, "{taken:?}");
+    }
+}
