@@ -39,11 +39,17 @@ pub fn whole(found: &Found<'_>) -> Document {
     blocks.push(Block::Text(STATEMENTS.to_owned()));
     blocks.extend(filters(found.judgement).map(Block::Filter));
     for article in Article::ALL {
-        blocks.push(Block::Subheading(format!("{}: {}", article.name(), article.title())));
-        blocks.push(Block::Text(article.source().to_owned()));
-        blocks.extend(entries(article, found).map(Block::Entry));
+        let source = Block::Text(article.source().to_owned());
+        let entries = entries(article, found).map(Block::Entry);
+        blocks.push(Block::Folded(
+            format!("{}: {}", article.name(), article.title()),
+            std::iter::once(source).chain(entries).collect(),
+        ));
     }
-    blocks.extend(method(found));
+    blocks.push(Block::Folded(
+        "Method, other seeds, printed code, machine".to_owned(),
+        method(found),
+    ));
     Document { title: TITLE.to_owned(), subtitle: SUBTITLE.to_owned(), blocks }
 }
 
