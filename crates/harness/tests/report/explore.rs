@@ -132,8 +132,8 @@ fn page(name: &str, is_beside: bool) -> String {
     fs::read_to_string(page.unwrap()).unwrap()
 }
 
-/// What the script of a test says: it knows `set(name, value)`, `shown()` (the names in the order of
-/// the rows), `text(selector)` and `say(anything)`.
+/// What the script of a test says: it knows `set(name, value)`, `shown()` (the names in the order
+/// of the rows), `text(selector)` and `say(anything)`.
 fn played(name: &str, html: &str, screen: Screen, script: &str) -> Option<Vec<String>> {
     browser::said(&format!("explore-{name}"), html, screen, &format!("{HELPERS}{script}"))
 }
@@ -148,7 +148,10 @@ const HELPERS: &str = r##"
     const rows = () => [...part.querySelectorAll("tbody tr")];
     const shown = () => rows().map((row) => row.dataset.name).join(" ");
     const row = (name) => part.querySelector(`[data-name=${name}]`);
-    const overflow = () => document.documentElement.scrollWidth - innerWidth;
+    const overflow = () => {
+        const { scrollWidth, clientWidth } = document.documentElement;
+        return scrollWidth - clientWidth;
+    };
 "##;
 
 #[test]
@@ -201,7 +204,8 @@ fn the_address_leads_to_the_choice_and_says_what_it_does_not_lead_to() {
         const hash = location.hash;
         await go('#'); say(state().join());
         await go(hash); say(state().join() === before);
-        await go('#n=30000&mix=0.3'); say(state().join()); say(part.querySelector('.warning').hidden);
+        await go('#n=30000&mix=0.3'); say(state().join());
+        say(part.querySelector('.warning').hidden);
         await go('#n=9&mix=foo&metric=bar&show=flat&show=baz'); say(text('.warning'));";
     let html = page("address", false);
     let Some(said) = played("address", &html, Screen::DESKTOP, script) else { return };
@@ -220,7 +224,7 @@ fn another_run_is_next_to_the_first_also_above_its_sizes() {
     let script = "set('n', 6); say(text('th.other')); say(row('slow').lastChild.textContent);
         say(row('flat').lastChild.textContent);
         set('n', 7); say(text('[name=count]')); say(row('flat').lastChild.textContent);
-        say(text('.call'));";
+        say(text('td.call'));";
     let html = page("beside", true);
     let Some(said) = played("beside", &html, Screen::DESKTOP, script) else { return };
     assert_eq!(said[0..2], ["other 2026-11-21 02ff5b6a", "-"]);
@@ -241,16 +245,22 @@ fn two_runs_without_a_mix_are_an_error() {
 #[test]
 fn the_plot_has_a_line_for_each_that_is_shown_and_says_what_is_under_the_pointer() {
     let script = "const over = part.querySelector('.u-over'), box = over.getBoundingClientRect();
-        const move = (type, part) => over.dispatchEvent(new MouseEvent(type,
-            { bubbles: true, clientX: box.left + part * box.width, clientY: box.top + 1 }));
-        move('mouseenter', 0); move('mousemove', 0);
+        const move = (type, x) => over.dispatchEvent(new MouseEvent(type,
+            { bubbles: true, clientX: Math.round(box.left) + x, clientY: 9 + Math.round(box.top) }));
+        move('mouseenter', 0); move('mousemove', 30);
         await new Promise((done) => setTimeout(done, 100));
-        say(text('.tip').replaceAll('\\n', '; ')); move('click', 0); say(text('[name=count]'));
+        say(text('.tip').replaceAll('\\n', '; '));
+        for (const type of ['mousedown', 'mouseup', 'click']) move(type, 30);
+        say(text('[name=count]'));
+        // The pixels that are neither grey nor bare: those of lines.
         const ink = () => {
-            const { width, height } = part.querySelector('canvas');
-            const all = part.querySelector('canvas').getContext('2d')
-                .getImageData(0, 0, width, height).data;
-            return all.filter((x, i) => i % 4 === 3 && x > 0).length;
+            const drawn = part.querySelector('canvas'), { width, height } = drawn;
+            const copy = new OffscreenCanvas(width, height)
+                .getContext('2d', { willReadFrequently: true });
+            copy.drawImage(drawn, 0, 0);
+            const { data } = copy.getImageData(0, 0, width, height);
+            return data.filter((red, i) => i % 4 === 0 && data[i + 3] > 0
+                && Math.abs(red - data[i + 2]) > 40).length;
         };
         const all = ink();
         for (const name of ['flat', 'steep', 'slow']) row(name).querySelector('input').click();

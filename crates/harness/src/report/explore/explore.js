@@ -144,7 +144,10 @@
   const options = () => ({
     ...size(), legend: { show: false }, focus: { alpha: 0.3 },
     scales: { x: { time: false, distr: 3 }, y: { distr: 3 } },
-    axes: [{ ...axis(30, short), splits: () => sizes, filter: (_, splits) => splits }, axis(60, (value) => shown(metric, value).replace(/\.0+(?!\d)/, ""))],
+    axes: [
+      { ...axis(30, short), splits: () => sizes, filter: (_, splits) => splits },
+      axis(60, (value) => shown(metric, value).replace(/\.0+(?!\d)/, "")),
+    ],
     cursor: { y: false, focus: { prox: 24 }, drag: { x: false }, points: { show: false } },
     series: [{}, ...lines.map(({ i, other }) => ({
       stroke: () => stroke(i), width: other ? 1.5 : 2, dash: other ? [5, 4] : [], spanGaps: true,

@@ -26,7 +26,7 @@ const COLUMNS: [(&str, &str); 5] = [
     ("×best", "right ratio"),
 ];
 
-/// The whole part, with another run next to the first. The scripts in it need nothing from elsewhere.
+/// The whole part, with another run next to the first. Its scripts need nothing from elsewhere.
 pub fn render(it: &Explorer, other: Option<&Explorer>) -> Markup {
     html! {
         section #explore {
@@ -117,9 +117,10 @@ fn row(it: &Explorer, other: Option<&Explorer>, of: &Structure) -> Markup {
     let call = at(|it| &it.call);
     let show = |figure: Option<f64>, unit: fn(f64) -> String| figure.map_or("-".to_owned(), unit);
     let is_wrong = call.is_none() && own.is_some_and(|own| own.wrong);
+    let colours = format!("--light:{};--dark:{}", of.style.light, of.style.dark);
     let beside = other.map(|other| show(other.at_start_of(it, &of.name), units::time));
     html! {
-        tr data-name=(of.name) style=(format!("--light:{};--dark:{}", of.style.light, of.style.dark)) {
+        tr data-name=(of.name) style=(colours) {
             td.left { label { input type="checkbox" checked hidden; (of.name) } }
             td.right.call { @if is_wrong { "WRONG" } @else { (show(call, units::time)) } }
             td.right.tail { (show(at(|it| &it.tail), units::time)) }
