@@ -55,7 +55,7 @@ fn it_holds_what_was_measured_and_the_shares_that_fire() {
         explorer.mixes.iter().map(|mix| (mix.name.as_str(), mix.fires)).collect();
     assert_eq!(mixes, [("keepalive", 0.01), ("all fire", 1.0)]);
     let steep = &explorer.structures[1];
-    // Of a thousand operations of the mix, 1,010 calls; a start and an expiry are a mean.
+    // A thousand operations of the mix are 1,010 calls; a start and an expiry are a mean.
     let close = |a: Option<f64>, b: f64| assert!((a.unwrap() / b - 1.0).abs() < 0.1, "{a:?} {b}");
     close(steep.call[0][1], 90.0 / 1.01);
     close(steep.call[1][0], 30.0);
@@ -132,7 +132,7 @@ fn page(name: &str, is_beside: bool) -> String {
     fs::read_to_string(page.unwrap()).unwrap()
 }
 
-/// What the script of a test says: it knows `set(name, value)`, `shown()` (the names in the order
+/// The lines that the script of a test says. The script knows `set(name, value)`, `shown()` (the names in the order
 /// of the rows), `text(selector)` and `say(anything)`.
 fn played(name: &str, html: &str, screen: Screen, script: &str) -> Option<Vec<String>> {
     browser::said(&format!("explore-{name}"), html, screen, &format!("{HELPERS}{script}"))
@@ -246,7 +246,8 @@ fn two_runs_without_a_mix_are_an_error() {
 fn the_plot_has_a_line_for_each_that_is_shown_and_says_what_is_under_the_pointer() {
     let script = "const over = part.querySelector('.u-over'), box = over.getBoundingClientRect();
         const move = (type, x) => over.dispatchEvent(new MouseEvent(type,
-            { bubbles: true, clientX: Math.round(box.left) + x, clientY: 9 + Math.round(box.top) }));
+            { bubbles: true, clientX: x + Math.round(box.left), clientY: 9 + Math.round(box.top) }
+        ));
         move('mouseenter', 0); move('mousemove', 30);
         await new Promise((done) => setTimeout(done, 100));
         say(text('.tip').replaceAll('\\n', '; '));
@@ -291,7 +292,7 @@ fn it_fits_three_screens_in_light_and_dark() {
 #[test]
 fn without_script_it_is_a_table() {
     let html = page("static", true);
-    // What a browser without script makes of it: there is none.
+    // A browser without script runs none of these.
     let mut parts = html.split("<script");
     let mut bare = parts.next().unwrap().to_owned();
     bare.extend(parts.map(|part| part.split_once("</script>").unwrap().1));

@@ -1,7 +1,7 @@
 //! The part of the page that answers a question of the reader's own: how many timers, and how many
 //! of them fire. The structures are ranked by what a call costs there.
 //!
-//! What was measured are points: some numbers of timers, and some mixes, each with a known share of
+//! The run measured points: some numbers of timers, and some mixes, each with a known share of
 //! timers that fire. [`Explorer`] holds these, and nothing between them. The script of the page
 //! interpolates: over n on logarithmic scales, over the share on a linear one, as a mixture of two
 //! programs costs. The address of the page contains the choice. Another run may be next to the
@@ -61,7 +61,7 @@ pub struct Structure {
     pub name: String,
     /// Nanoseconds of a start, stop, move or expiry.
     pub call: Figures,
-    /// What one call in ten thousand exceeded, in nanoseconds.
+    /// The time that one call in ten thousand exceeded, in nanoseconds.
     pub tail: Figures,
     /// Bytes per timer after churn.
     pub bytes: Figures,
@@ -97,12 +97,12 @@ impl Explorer {
         (!structures.is_empty()).then_some(Self { name, sizes, mixes, takes, structures, start })
     }
 
-    /// Of such figures, the one that the page begins with.
+    /// The figure that the page begins with.
     fn begin(&self, figures: &Figures) -> Option<f64> {
         figures[self.start.1][self.start.0]
     }
 
-    /// What a call took where the page of another run begins.
+    /// The time of a call at the point where the page of another run begins.
     fn at_start_of(&self, page: &Self, name: &str) -> Option<f64> {
         let mix = self.mixes.iter().position(|mix| mix.name == page.mixes[page.start.1].name)?;
         let size = self.sizes.iter().position(|n| *n == page.sizes[page.start.0])?;
