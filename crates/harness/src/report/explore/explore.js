@@ -102,7 +102,7 @@
     if (!runs[1]) return;
     const other = figureAt(runs[1], name, metric, n);
     const ratio = figure && other ? ` ×${(other / figure).toFixed(2)}` : "";
-    put(".other", shown(metric, other) + ratio);
+    put(".other", shown(metric, other).replace(" ", "\u00a0") + ratio);
   }
 
   function update() {
@@ -133,7 +133,7 @@
   const stroke = (i) => `${ink("--own", rows[i])}${top.includes(rows[i]) ? "" : "50"}`;
   // Whether a structure above it has its colour: then its points are hollow.
   const isAgain = (i) => rows.findIndex((row) => row.style.cssText === rows[i].style.cssText) < i;
-  const size = () => ({ width: figure.clientWidth, height: figure.clientWidth < 500 ? 300 : 420 });
+  const size = () => ({ width: figure.clientWidth, height: figure.clientWidth < 350 ? 300 : 400 });
 
   const axis = (size, write) => ({
     size, stroke: () => ink("--faint"), grid: { stroke: () => ink("--line"), width: 1 },
