@@ -231,7 +231,7 @@ fn another_run_is_next_to_the_first_also_above_its_sizes() {
     let ratio: f64 = said[2].split('×').nth(1).unwrap().parse().unwrap();
     assert!((ratio - 2.0).abs() < 0.2, "{}", said[2]);
     assert_eq!(said[3], "10,000,000");
-    assert!(said[4].ends_with("\u{a0}ns"), "the other was measured with ten million: {}", said[4]);
+    assert!(said[4].ends_with("&nbsp;ns"), "the other was measured with ten million: {}", said[4]);
     assert_eq!(said[5], "to 1,000,000");
 }
 
