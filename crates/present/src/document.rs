@@ -102,18 +102,24 @@ pub struct Filter {
 }
 
 impl Document {
-    /// All entries, in order.
+    /// All entries, in order, those that are folded away too.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.blocks.iter().filter_map(|block| match block {
-            Block::Entry(entry) => Some(entry),
-            _ => None,
-        })
+        entries(&self.blocks).into_iter()
     }
 
     /// All pictures, those that are folded away too.
     pub fn pictures(&self) -> Vec<&Picture> {
         pictures(&self.blocks)
     }
+}
+
+fn entries<'a>(blocks: &'a [Block]) -> Vec<&'a Entry> {
+    let of = |block: &'a Block| match block {
+        Block::Entry(entry) => vec![entry],
+        Block::Folded(_, blocks) => entries(blocks),
+        _ => Vec::new(),
+    };
+    blocks.iter().flat_map(of).collect()
 }
 
 fn pictures<'a>(blocks: &'a [Block]) -> Vec<&'a Picture> {

@@ -161,7 +161,8 @@ fn filter(filter: &Filter) -> Markup {
         let (id, class) = (format!("{group}-{}", slug(label)), slug(label));
         format!(
             "main:has(#{id}:checked) .entry .line:not(.{class}),\
-             main:has(#{id}:checked) .entry:not(:has(.line.{class})){{display:none}}"
+             main:has(#{id}:checked) .entry:not(:has(.line.{class})),\
+             main:has(#{id}:checked) details:has(> .entry):not(:has(.line.{class})){{display:none}}"
         )
     };
     html! {

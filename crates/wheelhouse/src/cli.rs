@@ -58,10 +58,14 @@ pub(crate) enum Command {
     },
     /// Writes the report of a run into its folder: HTML, Markdown, plots as SVG.
     #[command(after_help = "Examples:\n  wheelhouse report results/2026-11-21-xeon-2c-0123456\n  \
+            wheelhouse report results/after --with results/before\n  \
             wheelhouse report results/2026-11-21-xeon-2c-0123456 --splice README.md")]
     Report {
         /// The folder of a run.
         run: PathBuf,
+        /// The folder of another run, for the page: its lines are dashed, its ratios in a column.
+        #[arg(long, value_name = "RUN", conflicts_with_all = ["splice", "print"])]
+        with: Option<PathBuf>,
         /// Renew the generated table and plot in this Markdown file, between its markers.
         #[arg(long, value_name = "FILE")]
         splice: Option<PathBuf>,

@@ -35,7 +35,9 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
             instructions::play(backend, workload, n, seed)
         }
         Command::Report { run, print: true, .. } => report::print_again(&run),
-        Command::Report { run, splice, check, .. } => report::run(&run, splice.as_deref(), check),
+        Command::Report { run, with, splice, check, .. } => {
+            report::run(&run, with.as_deref(), splice.as_deref(), check)
+        }
         Command::Index { folder } => index::run(&folder),
     }
 }

@@ -39,11 +39,17 @@ pub fn whole(found: &Found<'_>) -> Document {
     blocks.push(Block::Text(STATEMENTS.to_owned()));
     blocks.extend(filters(found.judgement).map(Block::Filter));
     for article in Article::ALL {
-        blocks.push(Block::Subheading(format!("{}: {}", article.name(), article.title())));
-        blocks.push(Block::Text(article.source().to_owned()));
-        blocks.extend(entries(article, found).map(Block::Entry));
+        let source = Block::Text(article.source().to_owned());
+        let entries = entries(article, found).map(Block::Entry);
+        blocks.push(Block::Folded(
+            format!("{}: {}", article.name(), article.title()),
+            std::iter::once(source).chain(entries).collect(),
+        ));
     }
-    blocks.extend(method(found));
+    blocks.push(Block::Folded(
+        "Method, other seeds, printed code, machine".to_owned(),
+        method(found),
+    ));
     Document { title: TITLE.to_owned(), subtitle: SUBTITLE.to_owned(), blocks }
 }
 
@@ -254,3 +260,30 @@ const PRINTED: &str =
 const INSTRUCTIONS: &str = "Steps are what the structures say of themselves. Instructions are what \
     the processor was given: a structure that grows here and not there would hide work from its \
     meter. A step of one structure is not as many instructions as one of another.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Lab, claims, judge};
+
+    #[test]
+    fn claims_are_folded_and_all_are_on_the_page() -> anyhow::Result<()> {
+        let lab = Lab::new(&Scale::REDUCED);
+        let claims: Vec<_> = claims()?.into_iter().filter(|it| it.experiment.is_none()).collect();
+        let judgement = judge(claims, &lab, |_| ())?;
+        let page = whole(&Found {
+            judgement: &judgement,
+            front: &Front { rows: Vec::new() },
+            scale: &lab.scale,
+            controls: &Controls::draw(&lab.scale, 1),
+            printed: &[],
+            stability: None,
+            instructions: None,
+            made: &provenance::gather(0),
+        });
+        assert!(!page.blocks.iter().any(|block| matches!(block, Block::Entry(_))));
+        assert!(judgement.judged.len() > 5);
+        assert_eq!(page.entries().count(), judgement.judged.len());
+        Ok(())
+    }
+}

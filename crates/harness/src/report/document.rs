@@ -16,10 +16,13 @@ impl From<Plot> for Picture {
     }
 }
 
-/// The report of a run; that of an empty run has a warning. `digest` is that of its `run.json`.
-pub fn of(run: &Run, pictures: Vec<Plot>, digest: Option<String>) -> Document {
+/// The report of a run, next to another if there is one; that of an empty run has a warning.
+/// `digest` is that of its `run.json`.
+pub fn of(run: &Run, other: Option<&Run>, pictures: Vec<Plot>, digest: Option<String>) -> Document {
     let mut blocks = warnings(run);
-    blocks.extend(Explorer::new(run).map(|it| Block::Interactive(explore::render(&it))));
+    let other = other.and_then(Explorer::new);
+    let explorer = Explorer::new(run).map(|it| explore::render(&it, other.as_ref()));
+    blocks.extend(explorer.map(Block::Interactive));
     let answer = picks::answer(run);
     if !answer.is_empty() {
         blocks.push(Block::Heading("The answer of this run".to_owned()));

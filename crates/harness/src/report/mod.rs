@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 
 use crate::model::{FLOOR, Run};
+use crate::report::explore::Explorer;
 use crate::report::picks::Pick;
 use crate::{plot, store, summary};
 use wheelhouse_machine::provenance;
@@ -52,6 +53,24 @@ pub const SIZES: &str = "sizes";
 ///
 /// If a file cannot be written.
 pub fn write(run: &Run, dir: &Path) -> Result<PathBuf> {
+    write_with(run, None, dir)
+}
+
+/// [`write`], with another run next to this one on the page.
+///
+/// # Errors
+///
+/// If a file cannot be written, or one of two runs has nothing to rank.
+pub fn write_with(run: &Run, other: Option<&Run>, dir: &Path) -> Result<PathBuf> {
+    for run in other.into_iter().chain(other.map(|_| run)) {
+        ensure!(
+            Explorer::new(run).is_some(),
+            "the run of {} on {} has no workload with a known share of timers that fire, so the \
+             page cannot show it next to another; measure `--workload steady` or `--mix` too",
+            run.provenance.started,
+            run.provenance.host
+        );
+    }
     let pictures = plot::all(run);
     let folder = dir.join(PLOTS);
     fs::create_dir_all(&folder)
@@ -59,7 +78,7 @@ pub fn write(run: &Run, dir: &Path) -> Result<PathBuf> {
     for picture in &pictures {
         write_whole(&folder.join(&picture.file), picture.svg.as_bytes())?;
     }
-    let document = document::of(run, pictures, store::digest(dir)?);
+    let document = document::of(run, other, pictures, store::digest(dir)?);
     write_whole(&dir.join(MARKDOWN), markdown::render(&document).as_bytes())?;
     let page = dir.join(PAGE);
     write_whole(&page, html::render(&document).as_bytes())?;

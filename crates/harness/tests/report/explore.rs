@@ -2,14 +2,14 @@
 //! in a browser without a screen.
 
 use std::fs;
-use std::io::Write as _;
-use std::process::Command;
 
+use sha2::{Digest as _, Sha256};
 use wheelhouse_harness::model::{Census, Run};
 use wheelhouse_harness::report;
 use wheelhouse_harness::report::explore::{self, Explorer};
 use wheelhouse_harness::report::picks::picks;
 
+use crate::browser::{self, Screen};
 use crate::{scratch, synthetic};
 
 /// Two that change places between a thousand timers and a million, one that was not measured with
@@ -55,11 +55,11 @@ fn it_holds_what_was_measured_and_the_shares_that_fire() {
         explorer.mixes.iter().map(|mix| (mix.name.as_str(), mix.fires)).collect();
     assert_eq!(mixes, [("keepalive", 0.01), ("all fire", 1.0)]);
     let steep = &explorer.structures[1];
-    // Of a thousand operations of the mix, 1,010 calls; a start and an expiry are a mean.
+    // A thousand operations of the mix are 1,010 calls; a start and an expiry are a mean.
     let close = |a: Option<f64>, b: f64| assert!((a.unwrap() / b - 1.0).abs() < 0.1, "{a:?} {b}");
-    close(steep.ns[0][1], 90.0 / 1.01);
-    close(steep.ns[1][0], 30.0);
-    assert_eq!(explorer.structures[2].ns[0][1], None);
+    close(steep.call[0][1], 90.0 / 1.01);
+    close(steep.call[1][0], 30.0);
+    assert_eq!(explorer.structures[2].call[0][1], None);
     assert_eq!(Explorer::new(&synthetic::empty()), None);
 }
 
@@ -68,8 +68,8 @@ fn a_mix_whose_calls_nobody_counted_at_a_size_has_no_cost_there() {
     let mut run = crossing();
     run.census.retain(|census| census.n == 1_000);
     let explorer = Explorer::new(&run).unwrap();
-    assert!(explorer.structures[0].ns[0][0].is_some());
-    assert_eq!(explorer.structures[0].ns[0][1], None);
+    assert!(explorer.structures[0].call[0][0].is_some());
+    assert_eq!(explorer.structures[0].call[0][1], None);
 }
 
 #[test]
@@ -84,97 +84,86 @@ fn a_wrong_answer_is_called_one() {
     let explorer = Explorer::new(&run).unwrap();
     let wrong: Vec<bool> = explorer.structures.iter().map(|it| it.wrong).collect();
     assert_eq!(wrong, [false, true, false, false]);
-    let page = explore::render(&explorer).into_string();
-    assert!(page.contains("</i>steep</td><td class=\"right\">WRONG</td>"), "{page}");
+    let page = explore::render(&explorer, None).into_string();
+    assert!(page.contains("steep</label></td><td class=\"right call\">WRONG</td>"));
 }
 
 #[test]
 fn one_number_of_timers_makes_a_table_and_no_lines() {
     let mut run = crossing();
     run.throughput.retain(|row| row.n == 1_000);
-    let page = explore::render(&Explorer::new(&run).unwrap()).into_string();
-    assert!(page.contains("<tbody>") && !page.contains("<svg"));
+    let page = fs::read_to_string(report::write(&run, &scratch("explore-one")).unwrap()).unwrap();
+    let script = "say(shown()); say(part.querySelector('figure').offsetHeight);";
+    let Some(said) = played("one", &page, Screen::DESKTOP, script) else { return };
+    assert_eq!(said, ["steep short flat slow", "0"]);
 }
 
 #[test]
-fn without_script_it_is_a_table_and_a_figure() {
-    let page = page("static", "");
-    let html = fs::read_to_string(page).unwrap();
-    let part = &html[html.find("id=\"explore\"").unwrap()..html.find("</section>").unwrap()];
-    let order = ["flat", "steep", "slow", "short"];
-    let places = order.map(|name| part.find(&format!("</i>{name}</td>")).unwrap());
-    assert!(places.is_sorted(), "{order:?} at {places:?}");
-    assert!(part.contains("<form class=\"sliders\" hidden>"));
-    assert_eq!(part.matches("<polyline").count(), 4);
-    let script = part.split("<script>").nth(1).unwrap();
-    assert!(script.lines().count() < 200, "plain and short");
+fn the_plot_library_is_the_one_that_is_named() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/report/explore/uplot");
+    let named = fs::read_to_string(format!("{folder}/README.md")).unwrap();
+    for file in ["uPlot.iife.min.js", "uPlot.min.css", "LICENSE"] {
+        let sum = Sha256::digest(fs::read(format!("{folder}/{file}")).unwrap());
+        let sum: String = sum.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert!(named.contains(&format!("| {file} | {sum} |")), "{file}: {sum}");
+    }
+    let page = explore::render(&Explorer::new(&crossing()).unwrap(), None).into_string();
+    assert!(page.contains("Copyright (c) 2022 Leon Sorokin"), "a copy contains the licence");
 }
 
-/// The page of that run, with a script of the test at its end.
-fn page(name: &str, script: &str) -> std::path::PathBuf {
-    let dir = scratch(&format!("explore-{name}"));
-    let page = report::write(&crossing(), &dir).unwrap();
-    let html = fs::read_to_string(&page).unwrap();
-    fs::write(&page, html.replace("</html>", &format!("<script>{script}</script></html>")))
-        .unwrap();
-    page
+/// That run, as measured on another machine at more timers: all takes twice as long.
+fn other() -> Run {
+    let mut run = crossing();
+    run.provenance.host = "other".to_owned();
+    run.throughput.iter_mut().for_each(|row| {
+        row.n *= 10;
+        row.ns_per_op.iter_mut().for_each(|ns| *ns *= 2.0);
+    });
+    run.census.iter_mut().for_each(|row| row.n *= 10);
+    run.throughput.retain(|row| row.backend != "slow");
+    run
 }
 
-/// What the script of a test says, which knows `set(name, value)`, `shown()` (the names in the
-/// order of the rows), `text(selector)` and `say(anything)`. `None` where there is no Chromium.
-fn played(name: &str, script: &str) -> Option<String> {
-    let Some(browser) = chromium() else {
-        // Past what the test runner keeps to itself.
-        let remark = "skipped: no Chromium to open the page in (apt-get install chromium)\n";
-        std::io::stderr().write_all(remark.as_bytes()).unwrap();
-        return None;
-    };
-    let page = page(name, &format!("{HELPERS}{script}"));
-    let profile = page.with_file_name("profile");
-    let output = Command::new(browser)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"])
-        .args(["--disable-background-networking", "--disable-component-update", "--disable-quic"])
-        .arg(format!("--user-data-dir={}", profile.display()))
-        .args(["--virtual-time-budget=5000", "--dump-dom"])
-        .arg(format!("file://{}", page.display()))
-        .output()
-        .unwrap();
-    let html = String::from_utf8_lossy(&output.stdout);
-    let said = html.split("<pre id=\"said\">").nth(1).and_then(|rest| rest.split("</pre>").next());
-    Some(said.unwrap_or_else(|| panic!("the page said nothing: {html}")).trim().to_owned())
+/// The page, next to that other run if wanted.
+fn page(name: &str, is_beside: bool) -> String {
+    let other = is_beside.then(other);
+    let page =
+        report::write_with(&crossing(), other.as_ref(), &scratch(&format!("explore-{name}")));
+    fs::read_to_string(page.unwrap()).unwrap()
+}
+
+/// The lines that the script of a test says. The script knows `set(name, value)`, `shown()` (the
+/// names in the order of the rows), `text(selector)` and `say(anything)`.
+fn played(name: &str, html: &str, screen: Screen, script: &str) -> Option<Vec<String>> {
+    browser::said(&format!("explore-{name}"), html, screen, &format!("{HELPERS}{script}"))
 }
 
 const HELPERS: &str = r##"
     const part = document.getElementById("explore"), form = part.querySelector("form");
-    const said = document.body.appendChild(document.createElement("pre"));
-    said.id = "said";
-    const say = (it) => { said.textContent += it + "\n"; };
-    addEventListener("error", (event) => say("error: " + event.message));
     const text = (what) => part.querySelector(what).textContent;
     const set = (name, value) => {
-        const input = name === "filter" ? part.querySelector(".filter") : form.elements[name];
-        input.value = value;
-        input.dispatchEvent(new Event("input", { bubbles: true }));
+        form.elements[name].value = value;
+        form.elements[name].dispatchEvent(new Event("input", { bubbles: true }));
     };
-    const rows = () => [...part.querySelectorAll("tbody tr")].filter((row) => !row.hidden);
-    const shown = () => rows().map((row) => row.children[0].textContent).join(" ");
+    const rows = () => [...part.querySelectorAll("tbody tr")];
+    const shown = () => rows().map((row) => row.dataset.name).join(" ");
+    const row = (name) => part.querySelector(`[data-name=${name}]`);
+    const overflow = () => {
+        const { scrollWidth, clientWidth } = document.documentElement;
+        return scrollWidth - clientWidth;
+    };
 "##;
-
-fn chromium() -> Option<&'static str> {
-    let runs = |name: &&str| {
-        Command::new(name).arg("--version").output().is_ok_and(|it| it.status.success())
-    };
-    ["chromium", "chromium-browser", "google-chrome"].into_iter().find(runs)
-}
 
 #[test]
 fn the_sliders_rank_the_structures_anew() {
     let script = "set('n', 3); say(shown()); set('n', 6); say(shown());
-        say(part.querySelectorAll('tr.off').length); say(text('tr.off td:nth-child(2)'));
-        set('n', 4.5); say(text('[name=count]')); say(text('tbody tr td:nth-child(2)'));
-        say(text('.verdict')); set('fires', 1000); say(text('[name=share]'));";
-    let Some(said) = played("sliders", script) else { return };
-    let said: Vec<&str> = said.lines().collect();
+        say(part.querySelectorAll('tr.off').length); say(text('tr.off .call'));
+        set('n', 4.5); say(text('[name=count]')); say(text('tbody .call'));
+        say(text('.verdict')); set('fires', 1000); say(text('[name=share]'));
+        set('n', 6); set('fires', 100); set('metric', 'tail'); say(shown());
+        set('metric', 'bytes'); say(shown());";
+    let html = page("sliders", false);
+    let Some(said) = played("sliders", &html, Screen::DESKTOP, script) else { return };
     assert_eq!(said[0], "steep short flat slow");
     assert_eq!(said[1], "flat steep slow short", "who was not measured there is the last");
     assert_eq!(said[2..4], ["1", "to 1,000"]);
@@ -186,13 +175,15 @@ fn the_sliders_rank_the_structures_anew() {
         "32,000 timers, 1.0 % (keepalive) fire: not measured; by the points next to it, steep";
     assert!(said[6].starts_with(expected), "{}", said[6]);
     assert_eq!(said[7], "100 % (all fire)");
+    assert_eq!(said[8], "steep slow flat short", "flat has the longest tail");
+    assert_eq!(said[9], "flat steep slow short");
 }
 
 #[test]
 fn where_it_was_measured_the_page_says_what_the_terminal_says() {
     let script = "set('n', 6); say(text('.verdict')); set('fires', 1000); say(text('.verdict'));";
-    let Some(said) = played("taken", script) else { return };
-    let said: Vec<&str> = said.lines().collect();
+    let html = page("taken", false);
+    let Some(said) = played("taken", &html, Screen::DESKTOP, script) else { return };
     let all: Vec<_> = picks(&crossing());
     let fire = all.iter().find(|pick| pick.what.starts_with("all fire")).unwrap();
     assert_eq!(said[1], format!("1,000,000 timers, 100 % (all fire) fire: {}", fire.taken()));
@@ -200,29 +191,123 @@ fn where_it_was_measured_the_page_says_what_the_terminal_says() {
 }
 
 #[test]
-fn the_table_can_be_sorted_and_filtered() {
-    let script = "set('n', 3); const heads = part.querySelectorAll('th button');
-        heads[0].click(); say(shown()); heads[0].click(); say(shown());
-        say(part.querySelector('th').getAttribute('aria-sort'));
-        heads[4].click(); say(shown()); set('filter', 'S'); say(shown());";
-    let Some(said) = played("table", script) else { return };
-    let wanted = [
-        "flat short slow steep",
-        "steep slow short flat",
-        "descending",
-        "steep short flat slow",
-        "steep short slow",
-    ];
-    assert_eq!(said.lines().collect::<Vec<_>>(), wanted);
+fn the_address_leads_to_the_choice_and_says_what_it_does_not_lead_to() {
+    let script = "const go = async (hash) => {
+            location.hash = hash;
+            await new Promise((done) => addEventListener('hashchange', done, { once: true }));
+        };
+        const state = () => [form.count.value, form.share.value, form.metric.value, checked()];
+        const checked = () => rows().filter((row) => row.querySelector(':checked')).length;
+        set('n', 3); set('fires', 1000); set('metric', 'bytes');
+        row('slow').querySelector('input').click();
+        say(location.hash); const before = state().join(); say(before);
+        const hash = location.hash;
+        await go('#'); say(state().join());
+        await go(hash); say(state().join() === before);
+        await go('#n=30000&mix=0.3'); say(state().join());
+        say(part.querySelector('.warning').hidden);
+        await go('#n=9&mix=foo&metric=bar&show=flat&show=baz'); say(text('.warning'));";
+    let html = page("address", false);
+    let Some(said) = played("address", &html, Screen::DESKTOP, script) else { return };
+    let hash = "#n=1000&mix=all+fire&metric=bytes&show=steep&show=short&show=flat";
+    assert_eq!(said[0].split('&').count(), hash.split('&').count());
+    assert!(hash.split('&').all(|pair| said[0].contains(pair)), "{}", said[0]);
+    assert_eq!(said[1], "1,000,100 % (all fire),bytes,3");
+    assert_eq!(said[2], "1,000,000,1.0 % (keepalive),call,4", "without a choice, the beginning");
+    assert_eq!(said[3], "true");
+    assert_eq!(said[4..6], ["30,000,30 %,call,4", "true"]);
+    assert!(said[6].contains("n=9, mix=foo, metric=bar, show=baz, which is not"), "{}", said[6]);
 }
 
 #[test]
-fn a_line_ends_where_measuring_ended() {
-    let script = "for (const name of ['short', 'steep']) {
-            const line = [...part.querySelectorAll('polyline')]
-                .find((line) => line.textContent === name);
-            say(new Set(line.getAttribute('points').split(' ')).size);
-        }";
-    let Some(said) = played("lines", script) else { return };
-    assert_eq!(said, "1\n2");
+fn another_run_is_next_to_the_first_also_above_its_sizes() {
+    let script = "set('n', 6); say(text('th.other')); say(row('slow').lastChild.textContent);
+        say(row('flat').lastChild.textContent);
+        set('n', 7); say(text('[name=count]')); say(row('flat').lastChild.textContent);
+        say(text('td.call'));";
+    let html = page("beside", true);
+    let Some(said) = played("beside", &html, Screen::DESKTOP, script) else { return };
+    assert_eq!(said[0..2], ["other 2026-11-21 02ff5b6a", "-"]);
+    let ratio: f64 = said[2].split('×').nth(1).unwrap().parse().unwrap();
+    assert!((ratio - 2.0).abs() < 0.2, "{}", said[2]);
+    assert_eq!(said[3], "10,000,000");
+    assert!(said[4].ends_with("&nbsp;ns"), "the other was measured with ten million: {}", said[4]);
+    assert_eq!(said[5], "to 1,000,000");
+}
+
+#[test]
+fn two_runs_without_a_mix_are_an_error() {
+    let dir = scratch("explore-nothing");
+    let error = report::write_with(&crossing(), Some(&synthetic::empty()), &dir).unwrap_err();
+    assert!(error.to_string().contains("no workload with a known share"), "{error}");
+}
+
+#[test]
+fn the_plot_has_a_line_for_each_that_is_shown_and_says_what_is_under_the_pointer() {
+    let script = "const over = part.querySelector('.u-over'), box = over.getBoundingClientRect();
+        const move = (type, x) => over.dispatchEvent(new MouseEvent(type,
+            { bubbles: true, clientX: x + Math.round(box.left), clientY: 9 + Math.round(box.top) }
+        ));
+        move('mouseenter', 0); move('mousemove', 30);
+        await new Promise((done) => setTimeout(done, 100));
+        say(text('.tip').replaceAll('\\n', '; '));
+        for (const type of ['mousedown', 'mouseup', 'click']) move(type, 30);
+        say(text('[name=count]'));
+        // The pixels that are neither grey nor bare: those of lines.
+        const ink = () => {
+            const drawn = part.querySelector('canvas'), { width, height } = drawn;
+            const copy = new OffscreenCanvas(width, height)
+                .getContext('2d', { willReadFrequently: true });
+            copy.drawImage(drawn, 0, 0);
+            const { data } = copy.getImageData(0, 0, width, height);
+            return data.filter((red, i) => i % 4 === 0 && data[i + 3] > 0
+                && Math.abs(red - data[i + 2]) > 40).length;
+        };
+        const all = ink();
+        for (const name of ['flat', 'steep', 'slow']) row(name).querySelector('input').click();
+        await new Promise((done) => setTimeout(done, 100));
+        say(ink() < all); say(ink() > 0);";
+    let html = page("plot", false);
+    let Some(said) = played("plot", &html, Screen::DESKTOP, script) else { return };
+    let places = ["1,000 timers", "steep", "short", "flat"].map(|part| said[0].find(part));
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{}", said[0]);
+    assert_eq!(said[1..], ["1,000", "true", "true"]);
+}
+
+#[test]
+fn it_fits_three_screens_in_light_and_dark() {
+    let script = "say([innerWidth, matchMedia('(prefers-color-scheme: dark)').matches, overflow(),
+            part.querySelector('canvas').clientWidth > 250].join());
+        set('metric', 'tail'); say(overflow());
+        const { scrollWidth, clientWidth } = part.querySelector('.table');
+        say(scrollWidth - clientWidth);";
+    let html = page("screens", true);
+    for (width, is_dark) in
+        [360, 768, 1280].into_iter().flat_map(|width| [(width, false), (width, true)])
+    {
+        let name = format!("screens-{width}-{is_dark}");
+        let Some(said) = played(&name, &html, Screen { width, is_dark }, script) else { return };
+        assert_eq!(said[0], format!("{width},{is_dark},0,true"));
+        assert_eq!(said[1..], ["0", "0"], "neither the page nor the table scrolls sideways");
+    }
+}
+
+#[test]
+fn without_script_it_is_a_table() {
+    let html = page("static", true);
+    // A browser without script runs none of these.
+    let mut parts = html.split("<script");
+    let mut bare = parts.next().unwrap().to_owned();
+    bare.extend(parts.map(|part| part.split_once("</script>").unwrap().1));
+    let script = "say(shown()); say(row('flat').innerText.trim().split(/\\s+/).join(' '));
+        say(rows().every((row) => row.offsetHeight > 10));
+        say([form, part.querySelector('figure'), part.querySelector('td input')]
+            .every((it) => it.offsetHeight === 0)); say(overflow());";
+    for width in [360, 1280] {
+        let screen = Screen { width, is_dark: false };
+        let Some(said) = played(&format!("static-{width}"), &bare, screen, script) else { return };
+        assert_eq!(said[0], "flat steep slow short");
+        assert!(said[1].starts_with("flat ") && said[1].contains("×1.00"), "{}", said[1]);
+        assert_eq!(said[2..], ["true", "true", "0"]);
+    }
 }

@@ -1,5 +1,6 @@
 //! What stands between a run and its reader: files, tables, pictures, pages.
 
+mod browser;
 mod compare;
 mod explore;
 mod pages;

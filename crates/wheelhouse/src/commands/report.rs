@@ -9,7 +9,12 @@ use wheelhouse_harness::summary::in_short;
 use wheelhouse_harness::{options, report, store};
 use wheelhouse_present::console::print;
 
-pub(super) fn run(dir: &Path, splice: Option<&Path>, check: bool) -> Result<ExitCode> {
+pub(super) fn run(
+    dir: &Path,
+    other: Option<&Path>,
+    splice: Option<&Path>,
+    check: bool,
+) -> Result<ExitCode> {
     if let (Some(file), Some(summary)) = (splice, Summary::of(dir)) {
         return summary.splice(dir, file, check);
     }
@@ -25,7 +30,8 @@ pub(super) fn run(dir: &Path, splice: Option<&Path>, check: bool) -> Result<Exit
             return Ok(ExitCode::SUCCESS);
         }
     }
-    let page = report::write(&run, folder)?;
+    let other = other.map(store::load).transpose()?;
+    let page = report::write_with(&run, other.as_ref(), folder)?;
     tell(&run, folder, &page);
     Ok(exit_code(run.failures.len()))
 }

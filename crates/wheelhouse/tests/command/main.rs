@@ -154,7 +154,10 @@ fn bench_leaves_results_that_report_and_compare_read() {
     let rows: Vec<serde_json::Value> =
         serde_json::from_str(&succeeds(&["compare", &a, &b, "--format", "json"])).unwrap();
     assert_eq!(rows.len(), (BACKENDS.len() + 1) * 6, "six measures for each");
-    succeeds(&["report", &a]);
+    succeeds(&["report", &a, "--with", &b]);
+    let page = std::fs::read_to_string(scratch.0.join("a/report.html")).unwrap();
+    assert!(page.contains("Dashed: "), "the other run is on the page");
+    assert!(fails(&["report", &a, "--with", "no-such-run"]).contains("no-such-run"));
     let refused = fails(&["bench", "--n", "200", "--workload", "uniform", "--out", &a]);
     assert!(refused.contains("--out"), "names the remedy: {refused}");
 }

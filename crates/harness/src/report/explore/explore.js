@@ -1,183 +1,259 @@
 "use strict";
-// Ranks the structures at the reader's number of timers and mix. Measured are some sizes and some
-// mixes; a figure between two of them is interpolated, and there is none beyond the last one
-// measured.
+// Ranks the structures at the reader's number of timers and mix, and plots them with uPlot. Some
+// sizes and some mixes were measured. A figure between two of them is interpolated, and there is
+// none beyond the last one measured.
 (() => {
   const root = document.getElementById("explore");
   const find = (what) => root.querySelector(what);
-  const data = JSON.parse(find("script[type='application/json']").textContent);
-  const { sizes, mixes, structures } = data.points;
-  const { TIE, COLOURED } = data;
-  const form = find("form"), body = find("tbody"), filter = find(".filter"), plot = find("svg");
-  let sorted = { column: 1, rising: true };
+  const { runs, TIE, COLOURED } = JSON.parse(find("[type='application/json']").textContent);
+  const { mixes, sizes: own, takes } = runs[0]; // another run is next to it
+  const sizes = [...new Set(runs.flatMap((run) => run.sizes))].sort((a, b) => a - b);
+  const form = find("form"), table = find("table"), figure = find("figure");
+  const rows = [...table.tBodies[0].rows], names = rows.map((row) => row.dataset.name);
+  const boxes = rows.map((row) => row.querySelector("input"));
+  let n, mix, fires, metric; // chosen; no mix if the share that fires is between two
 
   // The places of the two values around x in a rising list, and how far x is from the first to the
-  // second.
+  // second; null outside.
   function around(list, x, scale) {
-    let at = 0;
-    while (at + 2 < list.length && list[at + 1] <= x) at += 1;
-    if (list.length === 1 || x <= list[0]) return [0, 0, 0];
-    const [low, high] = [list[at], list[at + 1]];
-    return [at, at + 1, Math.min(1, (scale(x) - scale(low)) / (scale(high) - scale(low)))];
+    const after = list.findIndex((value) => value >= x);
+    if (after < 0 || x < list[0]) return null;
+    if (list[after] === x) return [after, after, 0];
+    const [low, high] = [list[after - 1], list[after]].map(scale);
+    return [after - 1, after, (scale(x) - low) / (high - low)];
   }
 
-  // Between a and b; an end that has no weight need not have been measured.
   function between(a, b, part, to, from) {
     if (part === 0) return a;
-    if (part === 1) return b;
     return a === null || b === null ? null : from(to(a) * (1 - part) + to(b) * part);
   }
 
   const same = (x) => x;
 
-  // What a structure costs where the sliders stand; each field is null if it was not measured
-  // there.
-  function at(structure, n, fires) {
-    const [small, large, part] = around(sizes, n, Math.log);
-    const [few, many, share] = around(mixes.map((mix) => mix.fires), fires, same);
-    const mixed = (size) =>
-      between(structure.ns[few][size], structure.ns[many][size], share, same, same);
-    // Tails jump with n: that of the nearest measured point, which is named, and none in between.
-    const [mix, size] = [share < 0.5 ? few : many, part < 0.5 ? small : large];
-    const ns = between(mixed(small), mixed(large), part, Math.log, Math.exp);
-    return {
-      structure, ns,
-      tail: ns === null ? null : structure.tail[mix][size],
-      at: sizes[size] === n ? "" : ` (at ${sizes[size].toLocaleString("en")})`,
-      bytes: ns === null ? null
-        : between(structure.bytes[small], structure.bytes[large], part, same, same),
-      line: sizes.map((size, i) => [size, mixed(i)]).filter(([, cost]) => cost !== null),
-    };
+  // The chosen mix at n in a run; null if the run has none.
+  function figureAt(run, name, metric, n) {
+    const structure = run.structures.find((it) => it.name === name);
+    const share = run.mixes.find((it) => it.name === mix?.name)?.fires ?? fires;
+    const across = around(run.mixes.map((it) => it.fires), share, same);
+    const along = around(run.sizes, n, Math.log);
+    if (!structure || !across || !along) return null;
+    const figures = structure[metric], nearest = ([low, high, part]) => part < 0.5 ? low : high;
+    // Tails jump: that of the nearest measured point, and none in between.
+    if (metric === "tail") return figures[nearest(across)][nearest(along)];
+    const [few, many, part] = across, [small, large, far] = along;
+    const mixed = (at) => between(figures[few][at], figures[many][at], part, same, same);
+    return between(mixed(small), mixed(large), far, Math.log, Math.exp);
   }
 
   const digits = (x) => x >= 99.95 ? x.toFixed(0) : x >= 9.995 ? x.toFixed(1) : x.toFixed(2);
+  const long = (n) => n.toLocaleString("en");
+  const short = (n) => n >= 1e6 ? `${n / 1e6}M` : n >= 1e4 ? `${n / 1e3}k` : long(n);
 
-  function time(ns) {
-    if (ns === null) return "-";
+  function shown(metric, x) {
+    if (x === null) return "-";
+    if (metric === "bytes") return digits(x);
     const units = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
-    const [size, unit] = units.find(([size]) => ns >= size * 0.9995) ?? [1, "ns"];
-    return `${digits(ns / size)} ${unit}`;
+    const [size, unit] = units.find(([size]) => x >= size * 0.9995) ?? [1, "ns"];
+    return `${digits(x / size)} ${unit}`;
   }
 
-  // Two digits tell enough of a number that a slider chose, unless it stands on a measured size.
-  function count(exponent) {
-    const n = 10 ** exponent;
+  // Two digits tell enough of a number that a slider chose, unless it is at a measured size.
+  function chosenCount() {
+    const exponent = Number(form.n.value), n = 10 ** exponent;
     const measured = sizes.find((size) => Math.abs(size / n - 1) < 0.012);
-    if (measured) return measured;
     const step = 10 ** (Math.floor(exponent) - 1);
-    return Math.round(n / step) * step;
+    return measured ?? Math.round(n / step) * step;
   }
 
-  function share() {
+  function chosenMix() {
     const root = Number(form.fires.value);
     const distance = (mix) => Math.abs(Math.sqrt(mix.fires) * 1000 - root);
     const nearest = mixes.reduce((a, b) => distance(b) < distance(a) ? b : a);
-    return distance(nearest) < 6 ? nearest.fires : (root / 1000) ** 2;
+    return distance(nearest) < 6 ? nearest : undefined;
   }
 
-  // Whom to take is known where it was measured. Between is only a guess at who is cheapest.
-  function verdict(ranked, n, mix) {
-    const taken = mix && data.points.takes[mixes.indexOf(mix)][sizes.indexOf(n)];
+  // The structure to take is known where it was measured. Between is only a guess at the cheapest.
+  function verdict() {
+    const taken = mix && takes[mixes.indexOf(mix)][own.indexOf(n)];
     if (taken) return taken;
-    const [best] = ranked.filter((it) => it.ns !== null);
-    if (!best) return "nobody was measured there.";
-    return `not measured; by the points next to it, ${best.structure.name} is the cheapest`
-      + ` (${time(best.ns)}).`;
+    const calls = names.map((name) => [figureAt(runs[0], name, "call", n), name]);
+    const [best] = calls.filter(([ns]) => ns !== null).sort(([a], [b]) => a - b);
+    if (!best) return "no structure was measured there.";
+    return `not measured; by the points next to it, ${best[1]} is the cheapest`
+      + ` (${shown("call", best[0])}).`;
   }
 
-  function missing(it, last) {
-    if (it.structure.wrong) return "WRONG";
-    return last === null ? "not measured" : `to ${last.toLocaleString("en")}`;
+  function missing(name) {
+    const structure = runs[0].structures.find((it) => it.name === name);
+    if (structure?.wrong) return "WRONG";
+    const last = own.findLast((n) => figureAt(runs[0], name, "call", n) !== null);
+    return last ? `to ${long(last)}` : "not measured";
   }
 
-  // A row as the page has it, written anew.
-  function write(it, best, rank) {
-    const row = body.querySelector(`[data-at="${structures.indexOf(it.structure)}"]`);
-    const last = it.line.length > 0 ? it.line[it.line.length - 1][0] : null;
-    const cells = it.ns === null
-      ? [missing(it, last), "", "", ""]
-      : [time(it.ns), `×${(it.ns / best).toFixed(2)}`, time(it.tail),
-        it.bytes === null ? "-" : digits(it.bytes)];
-    cells.forEach((text, i) => { row.children[i + 1].textContent = text; });
-    row.classList.toggle("top", rank < COLOURED && it.ns !== null);
-    row.classList.toggle("tie", it.ns !== null && it.ns <= TIE * best);
-    row.classList.toggle("off", it.ns === null);
-    row.hidden = !it.structure.name.toLowerCase().includes(filter.value.trim().toLowerCase());
-    return row;
-  }
-
-  // What a column is sorted by.
-  const cost = (it) => it.ns;
-  const keys = [(it) => it.structure.name, cost, cost, (it) => it.tail, (it) => it.bytes];
-
-  function compare(a, b) {
-    const [x, y] = [a, b].map(keys[sorted.column]);
-    if (x === null || y === null) return (x === null) - (y === null);
-    return (x < y ? -1 : x > y ? 1 : 0) * (sorted.rising ? 1 : -1);
-  }
-
-  // The place of a value on an axis of which two places are known.
-  function axis(name) {
-    if (!plot) return () => 0;
-    const [a, placeA, b, placeB] = find(".scale").dataset[name].split(" ").map(Number);
-    const slope = a === b ? 0 : (placeB - placeA) / Math.log(b / a);
-    return (value) => (placeA + slope * Math.log(value / a)).toFixed(1);
-  }
-  const [x, y] = [axis("x"), axis("y")];
-
-  function draw(ranked, n) {
-    if (!plot) return; // measured at one number of timers
-    for (const [rank, it] of [...ranked.entries()].reverse()) {
-      const line = plot.querySelector(`polyline[data-at="${structures.indexOf(it.structure)}"]`);
-      const points = it.line.map(([n, ns]) => `${x(n)},${y(ns)}`);
-      // One point twice is a dot.
-      if (points.length === 1) points.push(points[0]);
-      line.setAttribute("points", points.join(" "));
-      line.classList.toggle("top", rank < COLOURED && it.ns !== null);
-      plot.append(line); // the best on top
-    }
-    find(".here").setAttribute("transform", `translate(${x(n)})`);
+  function write(row, figure, best) {
+    const { name } = row.dataset;
+    const put = (what, text) => { row.querySelector(what).textContent = text; };
+    for (const metric of ["call", "tail", "bytes"])
+      put(`.${metric}`, shown(metric, figureAt(runs[0], name, metric, n)));
+    if (figure === null) put(`.${metric}`, missing(name));
+    put(".ratio", figure === null ? "" : `×${(figure / best).toFixed(2)}`);
+    row.classList.toggle("tie", figure !== null && figure <= TIE * best);
+    row.classList.toggle("off", figure === null);
+    if (!runs[1]) return;
+    const other = figureAt(runs[1], name, metric, n);
+    const ratio = figure && other ? ` ×${(other / figure).toFixed(2)}` : "";
+    put(".other", shown(metric, other).replace(" ", "\u00a0") + ratio);
   }
 
   function update() {
-    const n = count(Number(form.n.value)), fires = share();
-    const mix = mixes.find((mix) => mix.fires === fires);
-    form.count.value = n.toLocaleString("en");
+    [n, mix, metric] = [chosenCount(), chosenMix(), form.metric.value];
+    fires = mix?.fires ?? (Number(form.fires.value) / 1000) ** 2;
+    form.count.value = long(n);
     const percent = (100 * fires).toFixed(fires < 0.0995 ? 1 : 0);
     form.share.value = `${percent} %${mix ? ` (${mix.name})` : ""}`;
-    const all = structures.map((structure) => at(structure, n, fires));
-    const ranked = [...all].sort((a, b) => (a.ns ?? Infinity) - (b.ns ?? Infinity) || 0);
-    const where = `${form.count.value} timers, ${form.share.value} fire`;
-    find(".verdict").textContent = `${where}: ${verdict(ranked, n, mix)}`;
-    const rows = new Map(ranked.map((it, rank) => [it, write(it, ranked[0].ns, rank)]));
-    body.append(...[...ranked].sort(compare).map((it) => rows.get(it)));
-    draw(ranked, n);
+    find(".verdict").textContent =
+      `${form.count.value} timers, ${form.share.value} fire: ${verdict()}`;
+    const figures = new Map(rows.map((row) =>
+      [row, figureAt(runs[0], row.dataset.name, metric, n)]));
+    const ranked = [...rows].sort((a, b) =>
+      (figures.get(a) ?? Infinity) - (figures.get(b) ?? Infinity) || 0);
+    ranked.forEach((row) => write(row, figures.get(row), figures.get(ranked[0])));
+    table.tBodies[0].append(...ranked);
+    table.dataset.metric = metric;
+    draw(ranked.filter((row) => boxes[rows.indexOf(row)].checked && figures.get(row) !== null));
   }
 
-  function sortBy(column) {
-    sorted = { column, rising: sorted.column !== column || !sorted.rising };
-    root.querySelectorAll("th").forEach((head, i) => {
-      if (i !== column) head.removeAttribute("aria-sort");
-      else head.setAttribute("aria-sort", sorted.rising ? "ascending" : "descending");
+  // A line for each structure of each run; the best of those shown are coloured.
+  const lines = runs.flatMap((_, other) => names.map((name, i) => ({ name, i, other })));
+  const ink = (name, of = root) => getComputedStyle(of).getPropertyValue(name);
+  const tip = document.createElement("div");
+  tip.className = "tip";
+  let plot, top, near;
+
+  const stroke = (i) => `${ink("--own", rows[i])}${top.includes(rows[i]) ? "" : "50"}`;
+  // Whether a structure above it has its colour: then its points are hollow.
+  const isAgain = (i) => rows.findIndex((row) => row.style.cssText === rows[i].style.cssText) < i;
+  const size = () => ({ width: figure.clientWidth, height: figure.clientWidth < 350 ? 300 : 400 });
+
+  const axis = (size, write) => ({
+    size, stroke: () => ink("--faint"), grid: { stroke: () => ink("--line"), width: 1 },
+    ticks: { show: false }, font: "13px system-ui, sans-serif",
+    values: (_, splits) => splits.map((value) => value === null ? null : write(value)),
+  });
+
+  const options = () => ({
+    ...size(), legend: { show: false }, focus: { alpha: 0.3 },
+    scales: { x: { time: false, distr: 3 }, y: { distr: 3 } },
+    axes: [
+      { ...axis(30, short), splits: () => sizes, filter: (_, splits) => splits },
+      axis(60, (value) => shown(metric, value).replace(/\.0+(?!\d)/, "")),
+    ],
+    cursor: { y: false, focus: { prox: 24 }, drag: { x: false }, points: { show: false } },
+    series: [{}, ...lines.map(({ i, other }) => ({
+      stroke: () => stroke(i), width: other ? 1.5 : 2, dash: other ? [5, 4] : [], spanGaps: true,
+      points: { show: !other, size: 6, fill: () => isAgain(i) ? ink("--ground") : stroke(i) },
+    }))],
+    hooks: { draw: [here], setCursor: [hover], setSeries: [focus] },
+  });
+
+  function draw(ranked) {
+    if (sizes.length === 1) return;
+    top = ranked.slice(0, COLOURED);
+    const data = [sizes, ...lines.map(({ name, other }) =>
+      sizes.map((n) => figureAt(runs[other], name, metric, n) || null))];
+    if (plot) plot.setData(data);
+    else begin(data);
+    lines.forEach(({ i }, at) => {
+      if (plot.series[at + 1].show !== boxes[i].checked)
+        plot.setSeries(at + 1, { show: boxes[i].checked });
     });
+  }
+
+  function begin(data) {
+    figure.hidden = false;
+    plot = new uPlot(options(), data, figure);
+    plot.over.append(tip);
+    tip.hidden = true;
+    plot.over.addEventListener("click", () => {
+      form.n.value = Math.log10(sizes[plot.cursor.idx]);
+      choose();
+    });
+    new ResizeObserver(() => plot.setSize(size())).observe(figure);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => plot.redraw());
+  }
+
+  // The chosen number of timers.
+  function here({ ctx, bbox, valToPos }) {
+    ctx.save();
+    ctx.strokeStyle = ink("--ink");
+    ctx.setLineDash([2, 3]);
+    ctx.stroke(new Path2D(`M${valToPos(n, "x", true)} ${bbox.top}v${bbox.height}`));
+    ctx.restore();
+  }
+
+  function focus(_, at, { focus }) {
+    if (focus === undefined) return;
+    near = at === null ? null : lines[at - 1];
+    rows.forEach((row, i) => row.classList.toggle("near", near?.i === i));
+  }
+
+  // The line under the pointer, or the best three.
+  function hover({ cursor: { idx, left }, data, over }) {
+    tip.hidden = idx === null || left < 0;
+    if (tip.hidden) return;
+    const figures = lines.map((line, at) => ({ ...line, figure: data[at + 1][idx] ?? Infinity }));
+    const told = near ? figures.filter(({ i }) => i === near.i)
+      : figures.filter(({ i, other }) => boxes[i].checked && !other)
+        .sort((a, b) => a.figure - b.figure).slice(0, 3);
+    tip.textContent = [`${long(data[0][idx])} timers`, ...told.map(({ name, other, figure }) =>
+      `${isFinite(figure) ? shown(metric, figure) : "-"} ${other ? runs[1].name : name}`)]
+      .join("\n");
+    const right = over.clientWidth - left;
+    tip.style.left = left < right ? `${left + 12}px` : "";
+    tip.style.right = left < right ? "" : `${right + 12}px`;
+  }
+
+  // The choice is in the address, so that a link leads to it.
+  function choose() {
+    update();
+    const state = new URLSearchParams({ n, mix: mix?.name ?? fires.toFixed(4), metric });
+    const kept = names.filter((_, i) => boxes[i].checked);
+    if (kept.length < names.length)
+      for (const name of kept.length > 0 ? kept : [""]) state.append("show", name);
+    history.replaceState(null, "", `#${state}`);
+  }
+
+  function recall() {
+    const state = new URLSearchParams(location.hash.slice(1)), wrong = [];
+    form.reset();
+    const read = (key, find, use) => {
+      const value = state.get(key), found = value === null ? null : find(value);
+      if (found === undefined) wrong.push(`${key}=${value}`);
+      else if (found !== null) use(found);
+    };
+    const within = (list, x) => x >= list[0] && x <= list.at(-1) ? x : undefined;
+    const share = (it) => mixes.find(({ name }) => name === it)?.fires
+      ?? within(mixes.map(({ fires }) => fires), Number(it));
+    read("n", (it) => within(sizes, Number(it)), (n) => { form.n.value = Math.log10(n); });
+    read("mix", share, (fires) => { form.fires.value = Math.sqrt(fires) * 1000; });
+    read("metric", (it) => [...form.metric.options].find(({ value }) => value === it),
+      (option) => { option.selected = true; });
+    const kept = state.getAll("show").filter((name) => name !== "");
+    boxes.forEach((box, i) => { box.checked = !state.has("show") || kept.includes(names[i]); });
+    wrong.push(...kept.filter((name) => !names.includes(name)).map((name) => `show=${name}`));
+    find(".warning").hidden = wrong.length === 0;
+    find(".warning").textContent = `The address asks for ${wrong.join(", ")}, which is not on this`
+      + " page. Choose from the controls below.";
     update();
   }
 
-  root.querySelectorAll("th").forEach((head, column) => {
-    const button = document.createElement("button");
-    button.textContent = head.textContent;
-    button.addEventListener("click", () => sortBy(column));
-    head.replaceChildren(button);
+  rows.forEach((row, i) => {
+    for (const [name, at] of [["pointerenter", i + 1], ["pointerleave", null]])
+      row.addEventListener(name, () => plot?.setSeries(at, { focus: true }));
   });
-  for (const name of ["pointerover", "pointerout"])
-    body.addEventListener(name, (event) => {
-      const row = event.target.closest("tr");
-      const line = row && plot?.querySelector(`polyline[data-at="${row.dataset.at}"]`);
-      line?.classList.toggle("near", name === "pointerover");
-    });
-  form.addEventListener("input", update);
+  root.addEventListener("input", choose);
   form.addEventListener("submit", (event) => event.preventDefault());
-  filter.addEventListener("input", update);
-  form.hidden = filter.hidden = false;
-  update();
+  addEventListener("hashchange", recall);
+  for (const it of [form, ...boxes]) it.hidden = false;
+  recall();
 })();

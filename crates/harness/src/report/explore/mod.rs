@@ -1,10 +1,13 @@
 //! The part of the page that answers a question of the reader's own: how many timers, and how many
 //! of them fire. The structures are ranked by what a call costs there.
 //!
-//! What was measured are points: some numbers of timers, and some mixes, each with a known share of
+//! The run measured points: some numbers of timers, and some mixes, each with a known share of
 //! timers that fire. [`Explorer`] holds these, and nothing between them. The script of the page
 //! interpolates: over n on logarithmic scales, over the share on a linear one, as a mixture of two
-//! programs costs. Without script the page shows the ranking at one measured point.
+//! programs costs. The address of the page contains the choice. Another run may be next to the
+//! first. Without script the page shows the ranking at one measured point.
+//!
+//! The script plots with uPlot, of which `uplot/` has a copy: the page is one file.
 
 mod markup;
 
@@ -15,12 +18,15 @@ use super::picks;
 use super::uses::{self, Use};
 use crate::model::{FLOOR, Run};
 use crate::{plot, summary};
+use wheelhouse_machine::provenance::{self, Provenance};
 
 pub use markup::render;
 
 /// What was measured, as the page holds it. `None` is what was not.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explorer {
+    /// Machine, day and commit of the run.
+    pub name: String,
     /// Numbers of timers, rising.
     pub sizes: Vec<u64>,
     /// Mixes, by the share that fires, rising.
@@ -45,17 +51,20 @@ pub struct Mix {
     of: Use,
 }
 
+/// Figures by mix, then by size.
+pub type Figures = Vec<Vec<Option<f64>>>;
+
 /// What a structure was measured to cost.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Structure {
     /// Its name.
     pub name: String,
-    /// Nanoseconds of a start, stop, move or expiry, by mix, then by size.
-    pub ns: Vec<Vec<Option<f64>>>,
-    /// What one call in ten thousand exceeded, ns, by mix, then by size.
-    pub tail: Vec<Vec<Option<f64>>>,
-    /// Bytes per timer after churn, by size.
-    pub bytes: Vec<Option<f64>>,
+    /// Nanoseconds of a start, stop, move or expiry.
+    pub call: Figures,
+    /// The time that one call in ten thousand exceeded, in nanoseconds.
+    pub tail: Figures,
+    /// Bytes per timer after churn.
+    pub bytes: Figures,
     /// Whether it answered wrongly in one of the mixes, so that it has no times there.
     pub wrong: bool,
     #[serde(skip)]
@@ -73,7 +82,7 @@ impl Explorer {
         let names = summary::backends(run).into_iter().filter(|name| name != FLOOR);
         let structures: Vec<Structure> = names
             .map(|name| Structure::new(run, name, &mixes, &sizes))
-            .filter(|it| it.ns.iter().flatten().any(Option::is_some))
+            .filter(|it| it.call.iter().flatten().any(Option::is_some))
             .collect();
         let first = mixes.iter().position(|mix| mix.of.is_own_mix());
         let mix = first.or_else(|| mixes.iter().position(|mix| mix.name == "tcp"));
@@ -82,7 +91,27 @@ impl Explorer {
         let start = (size, mix.unwrap_or(0));
         let take = |mix: &Mix, n| Some(picks::of_use(run, &mix.of, n, false)?.taken());
         let takes = mixes.iter().map(|mix| sizes.iter().map(|n| take(mix, *n)).collect()).collect();
-        (!structures.is_empty()).then_some(Self { sizes, mixes, takes, structures, start })
+        let Provenance { host, started, commit, .. } = &run.provenance;
+        let day: String = started.chars().take(10).collect();
+        let name = format!("{host} {day} {}", provenance::short_commit(commit));
+        (!structures.is_empty()).then_some(Self { name, sizes, mixes, takes, structures, start })
+    }
+
+    /// The figure that the page begins with.
+    fn begin(&self, figures: &Figures) -> Option<f64> {
+        figures[self.start.1][self.start.0]
+    }
+
+    /// The time of a call at the point where the page of another run begins.
+    fn at_start_of(&self, page: &Self, name: &str) -> Option<f64> {
+        let mix = self.mixes.iter().position(|mix| mix.name == page.mixes[page.start.1].name)?;
+        let size = self.sizes.iter().position(|n| *n == page.sizes[page.start.0])?;
+        self.find(name)?.call[mix][size]
+    }
+
+    /// A structure by its name.
+    fn find(&self, name: &str) -> Option<&Structure> {
+        self.structures.iter().find(|it| it.name == name)
     }
 }
 
@@ -92,11 +121,10 @@ impl Structure {
             let row = |mix| sizes.iter().map(|n| figure(mix, *n)).collect();
             mixes.iter().map(row).collect()
         };
-        let memory = |n: &u64| Some(run.memory_of(&name, *n)?.churned);
         Self {
-            ns: by_size(&|mix, n| mix.of.cost(run, &name, n)),
+            call: by_size(&|mix, n| mix.of.cost(run, &name, n)),
             tail: by_size(&|mix, n| tail(run, &name, &mix.of, n)),
-            bytes: sizes.iter().map(memory).collect(),
+            bytes: by_size(&|_, n| Some(run.memory_of(&name, n)?.churned)),
             wrong: mixes.iter().any(|mix| sizes.iter().any(|n| mix.of.is_wrong(run, &name, *n))),
             style: plot::style_of(&name),
             name,
