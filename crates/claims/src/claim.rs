@@ -10,7 +10,7 @@ use wheelhouse_present::unknown;
 /// All claims, in this crate's own file.
 const FILE: &str = include_str!("../claims.toml");
 
-/// What an article, or the literature behind it, says.
+/// A claim of an article, or of the literature behind it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
@@ -23,7 +23,7 @@ pub struct Claim {
     pub line: Option<u32>,
     /// A phrase of that line, letter for letter; for a fault of printed code, the code.
     pub original: Option<String>,
-    /// A translation of the phrase and what stands beside it; for a fault, what it does.
+    /// A translation of the phrase and its context; for a fault, its effect.
     pub says: String,
     /// The experiment that decides its statements, if any.
     pub experiment: Option<String>,
@@ -33,7 +33,7 @@ pub struct Claim {
     pub so: String,
     /// Other sources that were read.
     pub source: Option<String>,
-    /// Whether it is about a running service: then `because` names the tests of our service.
+    /// `true` for a fault of a running service: then `because` names the tests of our service.
     #[serde(default)]
     pub service: bool,
     /// The numbers of its statements that are sharper than the article.
@@ -51,7 +51,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Whether statements are decided in the file itself, without an experiment.
+    /// Returns `true` if statements are decided in the file itself, without an experiment.
     fn decides_itself(&self) -> bool {
         !self.by_sources.is_empty() || !self.by_printed_code.is_empty()
     }
@@ -120,7 +120,7 @@ pub struct Ran {
     pub id: String,
     /// The sentence.
     pub quote: String,
-    /// What the code prints if the sentence holds, by the key of the [question](crate::printed).
+    /// The answers of the code if the sentence holds, by the key of the [question](crate::printed).
     pub prints: BTreeMap<String, String>,
 }
 

@@ -27,13 +27,13 @@ pub struct Decided {
     pub number: String,
     /// What came out.
     pub outcome: Outcome,
-    /// What is on record: outcome, figure and sentence.
+    /// The record: outcome, figure and sentence.
     #[serde(skip)]
     pub pin: Option<Pin>,
 }
 
 impl Decided {
-    /// Whether outcome, figure and sentence are those on record.
+    /// Returns `true` if outcome, figure and sentence are those on record.
     pub fn as_recorded(&self) -> bool {
         self.otherwise().is_none()
     }
@@ -92,7 +92,7 @@ pub struct Judgement {
     pub judged: Vec<Judged>,
     /// What each experiment gave.
     pub evidence: Vec<(Experiment, Evidence)>,
-    /// What is on record.
+    /// The record.
     record: Record,
 }
 

@@ -1,5 +1,5 @@
-//! What five articles claim of timer facilities, as data, and the experiments that decide which of
-//! it holds.
+//! The claims of five articles about timer facilities, as data, and the experiments that decide which
+//! hold.
 //!
 //! A [`Claim`] is an entry of `claims.toml`: a phrase of an article, its translation, and the
 //! reason for the outcome. It is split into *statements*, each confirmed, refuted or undecided, and
@@ -19,10 +19,9 @@
 //! Nothing that decides reads a clock; the times in the table of the [`front`] are context. How a
 //! cost grows is decided on operation counts ([`growth`]), and which of two structures is ahead on
 //! [instructions](recorded): a step of one is not a step of another. The classifier is tried on
-//! planted costs ([`controls`]), the claims on planted faults ([`fault`]), and every number of our
-//! own that an outcome hangs on stands in one table ([`thresholds`]). Whoever changes a structure
-//! so that a statement no longer comes out as recorded sees it in `cargo test`, and in the exit
-//! code of `wheelhouse claims`.
+//! planted costs ([`controls`]), the claims on planted faults ([`fault`]), and all our
+//! thresholds are in one table ([`thresholds`]). A change that makes a statement differ from the
+//! record fails `cargo test` and `wheelhouse claims`.
 //!
 //! ```
 //! use wheelhouse_claims::{Lab, Outcome, Scale, judge, select};

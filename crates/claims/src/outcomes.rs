@@ -2,7 +2,7 @@
 //!
 //! Two files hold it. `outcomes.toml` has the outcomes, and the figures of the reduced range of n,
 //! which tests decide. `results/claims/verdicts.json`, which the report writes, has the sentences,
-//! and the figures of the whole range. `wheelhouse claims --record` writes the first file anew,
+//! and the figures of the whole range. `wheelhouse claims --record` writes the first file,
 //! `--out results/claims` the second. Read first what changed.
 
 use crate::Scale;
@@ -12,7 +12,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// What is on record, by the ids of the statements.
+/// The statements on record, by their ids.
 pub type Record = BTreeMap<String, Pin>;
 
 /// A statement on record. A figure or a sentence that is not known agrees with any.
@@ -61,8 +61,8 @@ pub fn reported() -> Result<Vec<Reported>> {
     Ok(judged.into_iter().flat_map(|judged| judged.statements).collect())
 }
 
-/// What is on record, with the figures of a scale: those of the whole and of the reduced range, with
-/// the usual seeds, are known.
+/// The record, with the figures of a scale: those of the whole and of the reduced range, with the
+/// usual seeds, are known.
 ///
 /// # Errors
 ///
@@ -90,7 +90,7 @@ pub fn recorded(scale: &Scale) -> Result<Record> {
 /// not those of another to the last digit.
 const SHARE: f64 = 0.01;
 
-/// Whether two figures are the same: equal words, equal counts, and fractions within a hundredth.
+/// Compares two figures: equal words, equal counts, and fractions within a hundredth.
 pub fn agree(one: &str, other: &str) -> bool {
     let (one, other) = (parts(one), parts(other));
     let same = |(one, other): (&&str, &&str)| {

@@ -1,5 +1,5 @@
 //! Every statement comes out as it is on record, on a reduced range of n, and the controls are
-//! sound. What the report says is what is on record.
+//! sound. The report agrees with the record.
 
 use anyhow::Context;
 use std::collections::BTreeSet;

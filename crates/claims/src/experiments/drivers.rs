@@ -217,7 +217,7 @@ fn queue(lab: &Lab, e: &mut Evidence) {
     }
     let quote = "There are few slots: the queue is never longer than their number.";
     e.holds("C36.1", quote, within, "in wheels of 8, 20 and 64 slots");
-    let quote = "With many tasks a slot it costs nothing: in all as much for more tasks.";
+    let quote = "With many tasks a slot Kafka's queue costs no more, however many there are.";
     let in_all = |curve: &Curve| {
         let all = |it: &Sample| it.costs.iter().map(|each| each * it.n as f64).collect();
         Curve(curve.from(1 << 10).0.iter().map(|it| Sample { n: it.n, costs: all(it) }).collect())

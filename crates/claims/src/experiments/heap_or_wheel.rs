@@ -15,15 +15,12 @@ use rand::RngExt;
 use wheelhouse_core::Timer;
 
 const HEAPS: [&str; 2] = ["binary-heap", "heap-4"];
-const STRUCTURES: [&str; 8] = [
+const STRUCTURES: [&str; 5] = [
     "binary-heap",
     "heap-4",
     "lazy-heap",
-    "calendar-queue",
     "list-wheel",
     "hierarchical-wheel",
-    "kafka-wheel",
-    "round-wheel",
 ];
 /// A sweep goes to so many timers at most: each figure is a run over all of them.
 const LARGEST: u64 = 1 << 17;
@@ -60,8 +57,8 @@ fn ahead(e: &mut Evidence, id: &'static str, quote: &str, than: &str, on: &[&str
 
 pub(super) const BURST: Experiment = Experiment {
     name: "heap-vs-wheel",
-    about: "steps to start, stop and fire n timers on three heaps, a calendar queue and four \
-        wheels, in four orders; whole lives with 0, 50 and 92 % stopped",
+    about: "steps to start, stop and fire n timers on three heaps and two wheels, in four orders; \
+        whole lives with 0, 50 and 92 % stopped",
     run: burst_and_lives,
 };
 
@@ -123,6 +120,8 @@ fn burst(e: &mut Evidence, apart: &Sweep) {
     }
     let quote = "Firing is logarithmic in a heap, deadlines at random.";
     e.class("C32.10", quote, apart.of(&HEAPS, &["random", "fire"]), Logarithmic);
+    let quote = "A heap that defers deletion, as Go's does, deletes in O(1), clean-up included.";
+    e.at_most("C32.14", quote, apart.of(&["lazy-heap"], &["stop"]), Constant);
     e.by(By::Instructions);
     let quote = "At random deadlines our wheel takes half the heap's instructions, start and stop.";
     ahead(e, "C32.12", quote, "list-wheel", START, Much);

@@ -25,7 +25,7 @@ fn levels_needed(slots: Tick, start: Tick, delay: Tick) -> u32 {
     level
 }
 
-/// The longest delay that so many levels take from a start.
+/// The longest delay that fits into N levels from a start.
 fn longest(slots: Tick, levels: u32, start: Tick) -> Tick {
     let fits = |delay: &Tick| levels_needed(slots, start, *delay) <= levels;
     (0..=slots.pow(levels)).rev().find(fits).unwrap_or(0)
@@ -57,7 +57,7 @@ fn reach(_: &Lab, e: &mut Evidence) {
     let agrees = (0..512).zip(&reaches).all(|(start, longest)| {
         [0, 1].map(|more| levels_made(8, start, longest + more) > 3) == [false, true]
     });
-    let quote = "kafka-wheel makes a fourth level where the condition says so.";
+    let quote = "kafka-wheel makes a fourth level where the condition asks for it.";
     e.by(By::Counts).holds("C48.4", quote, agrees, "from each of 512 starts");
     e.beside("the longest delay that always fits", least.unwrap_or(0));
 }

@@ -64,7 +64,7 @@ fn brief_sentence(place: &str, cells: &[&Cell]) -> String {
     format!("{place} {}{others}.", verdict(cells))
 }
 
-/// Whether it is constant where more is allowed.
+/// Returns `true` for a constant cost where the claim allows more.
 fn is_below(cell: &Cell) -> bool {
     let said = cell.said.first().map(|Said(class, ..)| *class);
     cell.counted == Growth::Constant && said.is_some_and(|said| said > Growth::Constant)

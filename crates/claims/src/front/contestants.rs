@@ -13,9 +13,9 @@ use wheelhouse_core::backend::Backend;
 pub struct Contestant {
     /// Its name in the registry; of a model, what it is.
     pub name: &'static str,
-    /// Whether some operation passes all timers, so that the sweep ends early.
+    /// `true` if some operation passes all timers, so that the sweep ends early.
     pub linear: bool,
-    /// Whether it is a model, and its column "fire" is a tick and not a timer.
+    /// `true` for a model. Its column "fire" is a tick and not a timer.
     pub is_model: bool,
     /// Makes one that does not count, or a model.
     pub(super) plain: fn() -> Box<dyn Subject>,

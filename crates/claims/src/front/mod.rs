@@ -10,7 +10,7 @@
 //! | insert, random | n timers are started, deadlines uniform in 2^20 ticks; the mean of the second half |
 //! | insert, earliest first | the same deadlines, each earlier than all before |
 //! | cancel | half of n timers are stopped at random, by handle, and the structure tidied up |
-//! | fire | n timers fire, from wake-up to wake-up, until none is left; cascades are paid here. Of the articles' wheel with rounds: a tick on the way |
+//! | fire | n timers fire, from wake-up to wake-up, until none is left; cascades are paid here. In the articles' wheel with rounds: a tick on the way |
 //! | empty tick | 2^14 ticks one at a time, n timers that wait for none of them |
 //!
 //! ```text
@@ -83,7 +83,7 @@ pub struct Said(pub Growth, pub &'static str, pub &'static str);
 /// How what was counted stands to what is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// The class is the one that is said, or a lower one: O is "at most".
+    /// The class is the claimed one, or a lower one: O is "at most".
     Holds,
     /// It grows more.
     Worse,

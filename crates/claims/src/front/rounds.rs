@@ -1,11 +1,12 @@
 //! The articles' wheel with rounds: each timer holds a count, and each visit takes one off.
 //!
 //! Our round wheel stores deadlines and skips slots in which nothing is due, so it is another
-//! structure; the articles' claims are held to this one. An operation counts as elsewhere: a slot
-//! looked into, an entry read, an entry moved.
+//! structure; the articles' claims are held to this one. It counts what their doubly linked lists
+//! take: a slot looked into, an entry read, four links to put one in and two to take it out.
 
 use super::subject::Subject;
 use std::num::NonZeroU32;
+use wheelhouse_core::lists::{LINKS_IN, LINKS_OUT};
 use wheelhouse_core::{Tick, TimerId};
 
 /// Netty's default.
@@ -39,8 +40,7 @@ impl CountedDown {
         self.places.push((slot, self.slots[slot].len()));
         self.slots[slot].push((number, rounds));
         self.live += 1;
-        // The slot, and the entry.
-        self.steps += 2;
+        self.steps += 1 + LINKS_IN;
         TimerId::from_parts(number as u32, NonZeroU32::MIN)
     }
 
@@ -49,10 +49,9 @@ impl CountedDown {
         self.slots[slot].swap_remove(index);
         if let Some((moved, _)) = self.slots[slot].get(index) {
             self.places[*moved].1 = index;
-            self.steps += 1;
         }
         self.live -= 1;
-        self.steps += 1;
+        self.steps += LINKS_OUT;
     }
 
     /// A tick: how many timers fired.
@@ -117,7 +116,8 @@ mod tests {
         for _ in 0..5_001 {
             let (visit, before) = (model.tick(), wheel.steps);
             assert_eq!(wheel.tick(), visit.fired.len());
-            assert!(wheel.steps - before > visit.met());
+            let out = LINKS_OUT * visit.fired.len() as u64;
+            assert_eq!(wheel.steps - before, 1 + visit.met() + out);
         }
         assert_eq!(wheel.live, 0);
     }

@@ -28,12 +28,16 @@ const ROUNDS: u64 = 3;
 pub(super) fn curves(contestant: &Contestant, lab: &Lab) -> [Curve; 5] {
     let scale = &lab.scale;
     let sizes = if contestant.linear { scale.linear_sizes() } else { scale.sizes() };
-    let build = || match contestant.is_model {
-        true => (contestant.plain)(),
-        false => counting(lab.make(contestant.name)),
+    let build = || {
+        if contestant.is_model {
+            (contestant.plain)()
+        } else {
+            counting(lab.make(contestant.name))
+        }
     };
     lab.curves(&sizes, |n, seed| {
-        let runs = (ENOUGH / n).max(1);
+        // A model passes whole turns of its wheel, which leave nothing to chance.
+        let runs = if contestant.is_model { 1 } else { (ENOUGH / n).max(1) };
         let run = |run| {
             costs(contestant.is_model, &build, n, seed + SEEDS * run, |subject| {
                 subject.steps() as f64
@@ -58,8 +62,7 @@ pub(super) fn times(contestant: &Contestant) -> [f64; 5] {
     })
 }
 
-/// What an operation costs beside n timers, for each operation; `gauge` reads the steps or the
-/// clock.
+/// The cost of each operation with n timers; `gauge` reads the steps or the clock.
 fn costs(
     per_tick: bool,
     build: Build<'_>,

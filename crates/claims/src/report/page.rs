@@ -244,6 +244,6 @@ const THRESHOLDS: &str = "Every threshold, the statements that come out otherwis
 const PRINTED: &str =
     "scripts/run-the-printed-code cuts the listings out of the articles' texts and runs them.";
 
-const INSTRUCTIONS: &str = "Steps are what the structures say of themselves. Instructions are what \
-    the processor was given: a structure that grows here and not there would hide work from its \
-    meter. A step of one structure is not as many instructions as one of another.";
+const INSTRUCTIONS: &str = "Steps are what structures report about themselves; instructions are \
+    what the processor executes. A structure that grows here and not there hides work from its \
+    meter. A step of one structure is not as many instructions as a step of another.";
