@@ -2,8 +2,9 @@
 //!
 //! Each planted cost is a program that really does that many steps and counts them, on data drawn
 //! from the seed, so that the classifier sees the noise of a count and not that of a formula. Some
-//! are hard: a staircase, a spike, a jump, a fall before the rise, a saturation, a small coefficient beside a large constant, n^0.9, lg
-//! lg n, and noise alone, whose mean is the same at every n and whose spread grows with n.
+//! are hard: a staircase, a spike, a jump, a fall before the rise, a saturation, a small
+//! coefficient beside a large constant, n^0.9, lg lg n, and noise alone, whose mean is the same at
+//! every n and whose spread grows with n.
 
 use crate::count::random;
 use crate::growth::{Curve, Growth};

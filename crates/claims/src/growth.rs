@@ -16,9 +16,9 @@
 //! grows. Nor does one *jump*: a cost that is constant before it and after it, and rises by less
 //! than half, is constant, and the jump is reported.
 //!
-//! **O is "at most"**, on every page: O(log n) holds for a cost that is constant. So a curve also has
-//! a class that it does not exceed, even where it lies between two classes. The words *constant*,
-//! *logarithmic* and *linear* are exact (Θ).
+//! **O is "at most"**, on every page: O(log n) holds for a cost that is constant. So a curve also
+//! has a class that it does not exceed, even where it lies between two classes. The words
+//! *constant*, *logarithmic* and *linear* are exact (Θ).
 //!
 //! McGeoch, Precup and Cohen (1997) show that no rule of this kind is right on every curve; what
 //! this one does on planted curves is in [`controls`](crate::controls).

@@ -1,5 +1,5 @@
-//! The claims of five articles about timer facilities, as data, and the experiments that decide which
-//! hold.
+//! The claims of five articles about timer facilities, as data, and the experiments that decide
+//! which hold.
 //!
 //! A [`Claim`] is an entry of `claims.toml`: a phrase of an article, its translation, and the
 //! reason for the outcome. It is split into *statements*, each confirmed, refuted or undecided, and

@@ -15,13 +15,8 @@ use rand::RngExt;
 use wheelhouse_core::Timer;
 
 const HEAPS: [&str; 2] = ["binary-heap", "heap-4"];
-const STRUCTURES: [&str; 5] = [
-    "binary-heap",
-    "heap-4",
-    "lazy-heap",
-    "list-wheel",
-    "hierarchical-wheel",
-];
+const STRUCTURES: [&str; 5] =
+    ["binary-heap", "heap-4", "lazy-heap", "list-wheel", "hierarchical-wheel"];
 /// A sweep goes to so many timers at most: each figure is a run over all of them.
 const LARGEST: u64 = 1 << 17;
 /// The structures of a sample hold so many timers together, at least.

@@ -29,11 +29,7 @@ pub(super) fn curves(contestant: &Contestant, lab: &Lab) -> [Curve; 5] {
     let scale = &lab.scale;
     let sizes = if contestant.linear { scale.linear_sizes() } else { scale.sizes() };
     let build = || {
-        if contestant.is_model {
-            (contestant.plain)()
-        } else {
-            counting(lab.make(contestant.name))
-        }
+        if contestant.is_model { (contestant.plain)() } else { counting(lab.make(contestant.name)) }
     };
     lab.curves(&sizes, |n, seed| {
         // A model passes whole turns of its wheel, which leave nothing to chance.

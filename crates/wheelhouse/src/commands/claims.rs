@@ -185,8 +185,8 @@ fn printed(document: &Document, judgement: &Judgement, form: Form) -> Result<Str
     })
 }
 
-/// The instructions of each pair of operations, if callgrind is there. Quick: only whether they grow
-/// as they should, from n to 2n.
+/// The instructions of each pair of operations, if callgrind is there. Quick: only whether they
+/// grow as they should, from n to 2n.
 fn second_opinion(options: &ClaimsOptions) -> Result<Option<Vec<recorded::Pair>>> {
     if !callgrind::is_installed() {
         say("skipped: valgrind is not installed, so instructions are not counted");

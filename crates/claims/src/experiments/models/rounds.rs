@@ -6,8 +6,8 @@
 //! | S1 | the number of the lap, from 1 | moves, then visits | takes one off, then 0 fires |
 //! | S4, scheme 6 | `(d - 1) / n` | moves, then visits | 0 fires, else takes one off |
 //!
-//! Netty 4.1 computes `d / n` of the deadline and waits for the end of that tick: one tick later than
-//! S4 at whole ticks (`netty.rs`).
+//! Netty 4.1 computes `d / n` of the deadline and waits for the end of that tick: one tick later
+//! than S4 at whole ticks (`netty.rs`).
 //!
 //! S0's code adds two things. When it has removed the task that fired it asks that for its
 //! successor, of which Go's `container/list` knows none any more, so that the visit ends. And what
