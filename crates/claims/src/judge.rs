@@ -97,13 +97,6 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// The evidence on a claim.
-    pub fn evidence_on(&self, claim: &Claim) -> Option<&Evidence> {
-        let name = claim.experiment.as_deref()?;
-        let ran = self.evidence.iter().find(|(experiment, _)| experiment.name == name);
-        ran.map(|(_, evidence)| evidence)
-    }
-
     /// All statements, in the order of the claims.
     pub fn statements(&self) -> impl Iterator<Item = &Decided> + Clone {
         self.judged.iter().flat_map(|judged| &judged.statements)

@@ -63,8 +63,6 @@ pub enum By {
     PrintedCode,
     /// The arithmetic of a model of what an article prints or describes.
     Arithmetic,
-    /// Times of a run that is kept, of what cannot be counted in steps: disks and servers.
-    Time,
 }
 
 impl By {
@@ -76,7 +74,6 @@ impl By {
             Self::Sources => "sources",
             Self::PrintedCode => "printed code",
             Self::Arithmetic => "arithmetic of a model",
-            Self::Time => "time",
         }
     }
 }
