@@ -122,6 +122,18 @@ impl Judgement {
         record.filter(|id| self.statement(id).is_none()).cloned().collect()
     }
 
+    /// Takes figures and sentences as they are: a new report puts them on record. Outcomes stay
+    /// compared.
+    #[must_use]
+    pub fn as_reported(&self) -> Self {
+        let mut reported = self.clone();
+        let statements = reported.judged.iter_mut().flat_map(|judged| &mut judged.statements);
+        for pin in statements.filter_map(|it| it.pin.as_mut()) {
+            (pin.figure, pin.quote) = (None, None);
+        }
+        reported
+    }
+
     /// Those that came out otherwise than recorded, or are not on record.
     pub fn unexpected(&self) -> impl Iterator<Item = &Decided> {
         self.statements().filter(|it| !it.as_recorded())

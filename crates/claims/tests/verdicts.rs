@@ -74,6 +74,9 @@ fn what_differs_from_the_record_is_noticed() -> anyhow::Result<()> {
     let unexpected: Vec<_> = judgement.unexpected().map(|it| it.id.as_str()).collect();
     assert_eq!(unexpected, ["C48.1", "C48.3", "C48.5"]);
     assert_eq!(judgement.missing(), ["C48.4"]);
+    // A new report puts figures and sentences on record, and no outcome.
+    let reported = judgement.as_reported();
+    assert_eq!(reported.unexpected().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["C48.1"]);
     Ok(())
 }
 

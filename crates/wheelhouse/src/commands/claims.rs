@@ -97,8 +97,10 @@ fn whole(
     let controls = Controls::draw(&lab.scale, CONTROLS);
     let beside = options.out.as_deref().unwrap_or(Path::new(RESULTS));
     let instructions = pairs.map(instructions::table);
+    let reported = judgement.as_reported();
+    let shown = if options.out.is_some() { &reported } else { &judgement };
     let found = page::Found {
-        judgement: &judgement,
+        judgement: shown,
         front: &front,
         scale: &lab.scale,
         controls: &controls,
@@ -108,7 +110,7 @@ fn whole(
     };
     let document = page::whole(&found);
     if let Some(dir) = &options.out {
-        let made = report::write(&judgement, &front, &document, dir)?;
+        let made = report::write(shown, &front, &document, dir)?;
         say(format_args!("report:  {}", made.display()));
     }
     let text = match options.format {
