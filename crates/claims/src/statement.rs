@@ -207,7 +207,7 @@ mod tests {
     fn nothing_decides_nothing() {
         assert_eq!(outcome(&Test::Is(Vec::new(), Growth::Constant)), Outcome::Undecided);
         assert_eq!(
-            outcome(&Test::Near(vec![(f64::NAN, 1.0)], Threshold::Share)),
+            outcome(&Test::Near(vec![(f64::NAN, 1.0)], Threshold::Ratio)),
             Outcome::Undecided
         );
     }

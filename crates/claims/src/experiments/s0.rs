@@ -213,6 +213,7 @@ fn wrong_firings(timer: &mut AnyTimer, period: Tick, neighbours: u64) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::models::rounds::S4;
     use super::*;
 
     #[test]
