@@ -10,31 +10,38 @@ use wheelhouse_present::unknown;
 /// All claims, in this crate's own file.
 const FILE: &str = include_str!("../claims.toml");
 
-/// What an article, or the literature behind it, says.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+/// A claim of an article, or of the literature behind it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// `C01` to `C99` for claims, `B1` for bugs in printed code, `E1` for worked examples.
-    /// `V1` for Varghese and Lauck, `P1` for other publications and sources behind the articles.
+    /// `C01` to `C99` for claims, `B1` for faults of printed code, `V1` for Varghese and Lauck,
+    /// `P1` for other sources.
     pub id: String,
     /// Who says it.
     pub article: Article,
     /// The line of the article's text.
     pub line: Option<u32>,
-    /// What is said, in our words.
+    /// A phrase of that line, letter for letter; for a fault of printed code, the code.
+    pub original: Option<String>,
+    /// A translation of the phrase and its context; for a fault, its effect.
     pub says: String,
-    /// The experiment that decides its statements; none where only sources do.
+    /// The experiment that decides its statements, if any.
     pub experiment: Option<String>,
-    /// Why they come out as they do. `{C28.2}` stands for the number of that statement.
+    /// The reason for the outcome. `{C28.2}` is replaced by the figure of that statement.
     pub because: String,
-    /// The figure that is given with the claim.
-    pub figure: Option<String>,
-    /// What else was read about it.
+    /// The conclusion, in a line.
+    pub so: String,
+    /// Other sources that were read.
     pub source: Option<String>,
-    /// Whether it is about a running service: then `because` names the tests of the service that
-    /// show how ours does.
+    /// `true` for a fault of a running service: then `because` names the tests of our service.
     #[serde(default)]
     pub service: bool,
+    /// The numbers of its statements that are sharper than the article.
+    #[serde(default)]
+    pub sharpened: Vec<u32>,
+    /// The numbers of those about our structures, or found by us.
+    #[serde(default)]
+    pub ours: Vec<u32>,
     /// Its statements that sources decide.
     #[serde(default)]
     pub by_sources: Vec<Sourced>,
@@ -44,35 +51,76 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Whether statements are decided where the claim stands, without an experiment.
+    /// Returns `true` if statements are decided in the file itself, without an experiment.
     fn decides_itself(&self) -> bool {
         !self.by_sources.is_empty() || !self.by_printed_code.is_empty()
     }
+
+    /// Whose a statement is, by its number. Faults of printed code are found by us.
+    pub fn whose(&self, number: u32) -> Whose {
+        if self.article == Article::Literature {
+            Whose::Literature
+        } else if self.ours.contains(&number) || self.id.starts_with('B') {
+            Whose::Ours
+        } else if self.sharpened.contains(&number) {
+            Whose::Sharpened
+        } else {
+            Whose::Article
+        }
+    }
 }
 
-/// A statement on what nothing here can run, and what its sources say of it.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+/// Whose a statement is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Whose {
+    /// The article says it.
+    Article,
+    /// A sharper form, by us, of what the article says.
+    Sharpened,
+    /// It is about our structures, or a fault that we found.
+    Ours,
+    /// The literature says it.
+    Literature,
+}
+
+impl Whose {
+    /// All, in the order of the tally.
+    pub const ALL: [Self; 4] = [Self::Article, Self::Sharpened, Self::Ours, Self::Literature];
+
+    /// The word in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Article => "article",
+            Self::Sharpened => "sharpened",
+            Self::Ours => "ours",
+            Self::Literature => "literature",
+        }
+    }
+}
+
+/// A statement that sources decide: id, sentence, outcome, and what the sources say. An array in
+/// the file.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Sourced {
     /// The claim and a number, as `C01.1`.
     pub id: String,
-    /// The sentence, worded as the claim is.
+    /// The sentence.
     pub quote: String,
-    /// What comes of it.
+    /// Its outcome.
     pub outcome: Outcome,
     /// What the sources say, in a few words.
     pub says: String,
 }
 
-/// A statement on an article's own code, which answers it when it is run.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+/// A statement about an article's own code, decided by a run of that code. An array in the file.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Ran {
     /// The claim and a number, as `B4.1`.
     pub id: String,
-    /// The sentence, worded as the claim is.
+    /// The sentence.
     pub quote: String,
-    /// What the code prints if it holds, by the key of the [question](crate::printed).
+    /// The answers of the code if the sentence holds, by the key of the [question](crate::printed).
     pub prints: BTreeMap<String, String>,
 }
 
@@ -202,6 +250,12 @@ fn parse(text: &str) -> Result<Vec<Claim>> {
             claim.id
         );
         ensure!(
+            claim.article == Article::Literature
+                || (claim.line.is_some() && claim.original.is_some()),
+            "claims.toml: {} has no line, or no phrase of the article: add line and original",
+            claim.id
+        );
+        ensure!(
             claim.by_sources.is_empty() || claim.source.is_some(),
             "claims.toml: {} has statements by sources, and names no source",
             claim.id
@@ -224,36 +278,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_entry_of_the_inventory_is_there() -> Result<()> {
-        let claims = claims()?;
-        let ids: BTreeSet<_> = claims.iter().map(|claim| claim.id.as_str()).collect();
-        for id in (1..=49).map(|n| format!("C{n:02}")) {
-            assert!(ids.contains(id.as_str()), "{id}");
-        }
-        for id in (1..=15).map(|n| format!("B{n}")).chain((1..=16).map(|n| format!("E{n}"))) {
-            assert!(ids.contains(id.as_str()), "{id}");
-        }
-        Ok(())
-    }
-
-    #[test]
     fn a_claim_must_be_decided_by_something_that_is_named() {
-        let entry = "[[claim]]\nid = 'C1'\narticle = 'S0'\nsays = 'a'\nbecause = 'c'\n";
+        let entry = "[[claim]]\nid = 'C1'\narticle = 'literature'\nsays = 'a'\nbecause = 'c'\n\
+                     so = 's'\n";
         let error = |rest: &str| {
             let text = format!("{entry}{rest}");
             parse(&text).err().map_or(String::new(), |error| error.to_string())
         };
-        let of = |id| {
-            format!(
-                "[[claim.by_sources]]\nid = '{id}'\nquote = 'q'\noutcome = 'refuted'\nsays = 's'"
-            )
-        };
+        let of = |id| format!("by_sources = [['{id}', 'q', 'refuted', 's']]");
         assert!(error("").contains("nothing decides C1"));
         assert!(error(&of("C1.1")).contains("names no source"));
         assert!(error(&format!("source = 's'\n{}", of("C2.1"))).contains("not of C1"));
         assert_eq!(error(&format!("source = 's'\n{}", of("C1.1"))), "");
-        let ran = "[[claim.by_printed_code]]\nid = 'C1.1'\nquote = 'q'\nprints = { 'B0.x' = '1' }";
+        let ran = "by_printed_code = [['C1.1', 'q', { 'B0.x' = '1' }]]";
         assert!(error(ran).contains("no printed code is asked B0.x"));
         assert_eq!(error("experiment = 'x'"), "");
+        let article = entry.replace("literature", "S0") + "experiment = 'x'";
+        assert!(parse(&article).is_err_and(|error| error.to_string().contains("add line")));
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! Each planted cost is a program that really does that many steps and counts them, on data drawn
 //! from the seed, so that the classifier sees the noise of a count and not that of a formula. Some
-//! are hard: a staircase, a spike, a jump, a small coefficient beside a large constant, n^0.9, lg
-//! lg n, and noise alone, whose mean is the same at every n and whose spread grows with n.
+//! are hard: a staircase, a spike, a jump, a fall before the rise, a saturation, a small
+//! coefficient beside a large constant, n^0.9, lg lg n, and noise alone, whose mean is the same at
+//! every n and whose spread grows with n.
 
 use crate::count::random;
 use crate::growth::{Curve, Growth};
@@ -22,14 +23,26 @@ pub struct Planted {
     /// Whether the classifier must find it, and not merely give it no other.
     pub clean: bool,
     cost: fn(n: u64, random: &mut Pcg64Mcg) -> f64,
+    /// Where it bends, as a share of the largest n; 0 if it is the same on every range.
+    bends: f64,
 }
 
 const fn clean(name: &'static str, class: Growth, cost: fn(u64, &mut Pcg64Mcg) -> f64) -> Planted {
-    Planted { name, class, clean: true, cost }
+    Planted { name, class, clean: true, cost, bends: 0.0 }
 }
 
 const fn hard(name: &'static str, class: Growth, cost: fn(u64, &mut Pcg64Mcg) -> f64) -> Planted {
-    Planted { name, class, clean: false, cost }
+    Planted { name, class, clean: false, cost, bends: 0.0 }
+}
+
+/// A cost over n as a multiple of the place where it bends, in 1,024ths.
+const fn bent(
+    name: &'static str,
+    class: Growth,
+    bends: f64,
+    cost: fn(u64, &mut Pcg64Mcg) -> f64,
+) -> Planted {
+    Planted { name, class, clean: false, cost, bends }
 }
 
 use Growth::{Constant, Linear, Logarithmic, Undecided};
@@ -62,6 +75,14 @@ pub const PLANTED: &[Planted] = &[
     hard("O(n), as much noise", Linear, |n, random| noisy(n as f64, random)),
     hard("noise alone: n steps once in n times", Constant, |n, random| {
         if random.random_range(0..n) == 0 { n as f64 } else { 0.0 }
+    }),
+    bent("falls, then rises: M/n + n/M", Linear, 1.0 / 16.0, |n, random| {
+        let share = n as f64 / 1_024.0;
+        8.0 * (1.0 / share + share) + random.random_range(0.0..1.0)
+    }),
+    bent("rises, then saturates: n/(n + M)", Constant, 1.0 / 32.0, |n, random| {
+        let share = n as f64 / 1_024.0;
+        1.0 + 4.0 * share / (share + 1.0) + random.random_range(-0.1..0.1)
     }),
     hard("O(lg lg n)", Undecided, |n, _| (n as f64).log2().log2()),
     hard("O(log² n)", Undecided, |n, random| bisection(n, random) * f64::from(n.ilog2())),
@@ -127,7 +148,11 @@ impl Controls {
             let of_time = (0..seeds).map(|seed| time * seeds + seed);
             Curve::sweep(&scale.sizes(), of_time, |n, seed| {
                 let mut random = random(seed ^ n << 32);
-                let steps = (0..operations).map(|_| (planted.cost)(n, &mut random)).sum::<f64>();
+                let at = match planted.bends {
+                    0.0 => n,
+                    bends => (1_024.0 * n as f64 / (bends * scale.largest() as f64)) as u64,
+                };
+                let steps = (0..operations).map(|_| (planted.cost)(at, &mut random)).sum::<f64>();
                 steps / operations as f64
             })
         };

@@ -143,18 +143,6 @@ impl Evidence {
         self.say(id, quote, Test::Exceeds(vec![(more, less)], factor), number);
     }
 
-    /// A figure is near what is stated, as a share of it.
-    pub fn near(
-        &mut self,
-        id: &'static str,
-        quote: impl Into<String>,
-        (found, stated): (f64, f64),
-        share: Threshold,
-    ) {
-        let number = format!("{found:.2}, stated {stated:.2}");
-        self.say(id, quote, Test::Near(vec![(found, stated)], share), number);
-    }
-
     /// A sweep as table and chart.
     pub fn sweep(&mut self, sweep: &Sweep) {
         self.tables.push(sweep.table());

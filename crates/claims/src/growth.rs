@@ -6,9 +6,9 @@
 //!
 //! | class | is given if |
 //! |---|---|
-//! | constant | the slope, its interval included, is below 0.05 steps or 0.2 % of the cost, and not surely above that in the upper half; or is below it in an upper half of four sizes: no logarithm is flat |
+//! | constant | the slope, its interval included, is below 0.05 steps or 0.2 % of the cost, or it is in an upper half of four sizes or more; and neither the upper half nor the last three sizes surely rise |
 //! | linear | log D over log n, with D the differences, has slope 1 within 0.05, its interval included |
-//! | logarithmic | the slope is above that, and its change over the range is within a fifth of it |
+//! | logarithmic | the slope is above that, its change over the range is within a fifth of it, and the last three sizes have at least half of it |
 //! | undecided | otherwise: never the nearest class |
 //!
 //! One size that exceeds both neighbours for most seeds is a *spike*. It is left out of the line
@@ -16,8 +16,9 @@
 //! grows. Nor does one *jump*: a cost that is constant before it and after it, and rises by less
 //! than half, is constant, and the jump is reported.
 //!
-//! A bound is *at most*: O(log n) holds for what is constant. So a curve also has a class that it
-//! does not exceed, which a cost between two classes has too.
+//! **O is "at most"**, on every page: O(log n) holds for a cost that is constant. So a curve also
+//! has a class that it does not exceed, even where it lies between two classes. The words
+//! *constant*, *logarithmic* and *linear* are exact (Θ).
 //!
 //! McGeoch, Precup and Cohen (1997) show that no rule of this kind is right on every curve; what
 //! this one does on planted curves is in [`controls`](crate::controls).
@@ -25,7 +26,6 @@
 mod shape;
 
 pub use shape::Shape;
-pub(crate) use shape::line;
 
 use crate::thresholds::Thresholds;
 use serde::Serialize;

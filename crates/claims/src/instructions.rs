@@ -1,10 +1,12 @@
-//! The second opinion: instructions, counted by valgrind's callgrind, where that is installed.
+//! Instructions, counted by valgrind's callgrind where that is installed.
 //!
-//! Steps are what the structures say of themselves; instructions are what the processor is given,
-//! whatever they say. A structure is filled with n timers, and then a pair of operations that
-//! leaves n as it is goes on for a while. What is played stands here. Who counts plays it: the
-//! command `wheelhouse`, which runs itself under callgrind. What was counted is on record in this
-//! crate, and decides statements; `wheelhouse claims --instructions --record` writes it anew.
+//! Steps are what structures report about themselves; instructions are what the processor executes.
+//! A structure is filled with n timers, then a pair of operations that keeps n runs many times. The
+//! command `wheelhouse` runs itself under callgrind to count them. Two uses:
+//!
+//! * Pairs decide statements on few timers and on trees. The record is `instructions.json`;
+//!   `wheelhouse claims --instructions` compares it, and with `--record` replaces it.
+//! * Uncounted work is visible in instructions only: [`slopes`] compares n with 2n timers.
 
 use crate::front::on_all_processors;
 use crate::growth::mean;
@@ -13,24 +15,27 @@ use anyhow::Result;
 use wheelhouse_present::table::{Cell, Column, Table};
 use wheelhouse_present::units;
 
-/// A pair of operations that leaves the number of timers as it is.
+/// Operations that keep the number of timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pair {
     /// Stop a timer at random, start another.
     StopStart,
     /// Take the earliest, start another.
     Hold,
+    /// Move a timer at random to another deadline.
+    Move,
 }
 
 impl Pair {
     /// All of them, in the order of the table.
-    pub const ALL: [Self; 2] = [Self::StopStart, Self::Hold];
+    pub const ALL: [Self; 3] = [Self::StopStart, Self::Hold, Self::Move];
 
     /// The name on the command line and in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::StopStart => "stop-start",
             Self::Hold => "hold",
+            Self::Move => "move",
         }
     }
 }
@@ -51,6 +56,9 @@ pub struct Play {
 /// Few timers, as a heap is said to suit, and as many as callgrind counts in a second.
 const SIZES: [u64; 2] = [16, 1 << 13];
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=3;
+
+/// The pairs that decide statements.
+const RECORDED: [Pair; 2] = [Pair::StopStart, Pair::Hold];
 
 /// Those whose instructions decide statements.
 const BACKENDS: [&str; 7] = [
@@ -73,7 +81,7 @@ pub const PATH: &str = "crates/claims/instructions.json";
 ///
 /// If counting fails.
 pub fn count(count: impl Fn(&Play) -> Result<f64> + Sync) -> Result<Vec<recorded::Pair>> {
-    let all = BACKENDS.iter().flat_map(|backend| Pair::ALL.map(|pair| (*backend, pair)));
+    let all = BACKENDS.iter().flat_map(|backend| RECORDED.map(|pair| (*backend, pair)));
     let all: Vec<_> = all.flat_map(|(backend, pair)| SIZES.map(|n| (backend, pair, n))).collect();
     let mean = |(backend, pair, n): (&'static str, Pair, u64)| {
         let play = |seed| count(&Play { backend: backend.to_owned(), pair, n, seed });
@@ -83,6 +91,45 @@ pub fn count(count: impl Fn(&Play) -> Result<f64> + Sync) -> Result<Vec<recorded
         Ok(recorded::Pair { backend, pair, n, instructions })
     };
     on_all_processors(&all, mean).into_iter().collect()
+}
+
+/// Structures whose operations grow by a few instructions from n to 2n, if at all, and that n.
+const CHECKED: [&str; 3] = ["list-wheel", "hierarchical-wheel", "binary-heap"];
+const CHECKED_N: u64 = 1 << 10;
+/// The share by which they may grow: a level of a heap more is less, a walk of all timers is more.
+const GROWTH: f64 = 0.2;
+/// The share by which a count may differ from the one on record: another compiler's work.
+const DRIFT: f64 = 0.05;
+
+/// The operations whose instructions grow from n to 2n as none of these should: work that passes
+/// timers, whether it is counted or not. `count` gives the instructions of one pair.
+///
+/// # Errors
+///
+/// If counting fails.
+pub fn slopes(count: impl Fn(&Play) -> Result<f64> + Sync) -> Result<Vec<String>> {
+    let all = CHECKED.iter().flat_map(|backend| Pair::ALL.map(|pair| (*backend, pair)));
+    let slope = |(backend, pair): (&'static str, Pair)| {
+        let play = |n| count(&Play { backend: backend.to_owned(), pair, n, seed: 1 });
+        let (few, many) = (play(CHECKED_N)?, play(2 * CHECKED_N)?);
+        let (n, pair) = (CHECKED_N, pair.name());
+        let told =
+            format!("{backend}, {pair}: {few:.0} instructions at {n}, {many:.0} at {}", 2 * n);
+        Ok((many > (1.0 + GROWTH) * few).then_some(told))
+    };
+    let slopes = on_all_processors(&all.collect::<Vec<_>>(), slope);
+    Ok(slopes.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
+/// The counts that differ from those on record.
+pub fn drifted(counted: &[recorded::Pair]) -> Vec<String> {
+    let told = |it: &recorded::Pair| {
+        let recorded = recorded::pair(&it.backend, &it.pair, it.n);
+        let differs = (it.instructions / recorded - 1.0).abs() > DRIFT || recorded.is_nan();
+        let (counted, n) = (it.instructions, it.n);
+        differs.then(|| format!("{}, {} at {n}: {counted}, not {recorded}", it.backend, it.pair))
+    };
+    counted.iter().filter_map(told).collect()
 }
 
 /// The file of a record.
@@ -126,7 +173,25 @@ mod tests {
         })?;
         assert!(counted.iter().all(|pair| pair.instructions > 100.0), "{counted:?}");
         assert_eq!(file(&counted)?, recorded::PAIRS_FILE, "the file is as the command writes it");
-        assert_eq!(table(&counted).rows.len(), BACKENDS.len() * Pair::ALL.len());
+        assert_eq!(table(&counted).rows.len(), BACKENDS.len() * RECORDED.len());
+        assert_eq!(drifted(&counted), [] as [&str; 0]);
+        let more =
+            recorded::Pair { instructions: 1.06 * counted[0].instructions, ..counted[0].clone() };
+        assert_eq!(drifted(&[more]).len(), 1);
+        Ok(())
+    }
+
+    #[test]
+    fn work_that_grows_with_n_is_seen_in_its_instructions() -> Result<()> {
+        let constant = |_: &Play| Ok(140.0);
+        assert_eq!(slopes(constant)?, [] as [&str; 0]);
+        let walks = |play: &Play| {
+            let walked = play.backend == "list-wheel" && play.pair == Pair::Move;
+            Ok(140.0 + if walked { play.n as f64 } else { 0.0 })
+        };
+        let found = slopes(walks)?;
+        assert_eq!(found.len(), 1);
+        assert!(found[0].starts_with("list-wheel, move: 1164 instructions at 1024"), "{found:?}");
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Runs experiments and holds what comes out to what is on record.
 
-use crate::outcomes::{self, Record};
+use crate::claim::Whose;
+use crate::outcomes::{self, Pin, Record};
 use crate::statement::{By, Outcome};
 use crate::thresholds::{Threshold, Thresholds};
 use crate::{Claim, Evidence, Experiment, Lab, experiments, printed};
@@ -18,25 +19,42 @@ pub struct Decided {
     pub id: String,
     /// The sentence.
     pub quote: String,
+    /// Whose it is.
+    pub whose: Whose,
     /// What decides it.
     pub by: By,
-    /// The number that decides, in a few words; of a source, what it says.
+    /// The figure that decides, in a few words; of a source, what it says.
     pub number: String,
     /// What came out.
     pub outcome: Outcome,
-    /// What is on record.
-    pub recorded: Option<Outcome>,
+    /// The record: outcome, figure and sentence.
+    #[serde(skip)]
+    pub pin: Option<Pin>,
 }
 
 impl Decided {
-    /// Whether it came out as recorded.
+    /// Returns `true` if outcome, figure and sentence are those on record.
     pub fn as_recorded(&self) -> bool {
-        self.recorded == Some(self.outcome)
+        self.otherwise().is_none()
+    }
+
+    /// How it differs from the record, if it does.
+    pub fn otherwise(&self) -> Option<String> {
+        let Some(pin) = &self.pin else { return Some("not on record".to_owned()) };
+        let figure = pin.figure.as_ref().filter(|it| !outcomes::agree(it, &self.number));
+        if pin.outcome != self.outcome {
+            Some(format!("not {}", pin.outcome))
+        } else if let Some(figure) = figure {
+            Some(format!("on record with '{figure}'"))
+        } else {
+            let reworded = pin.quote.as_ref().filter(|it| **it != self.quote);
+            reworded.map(|quote| format!("on record as '{quote}'"))
+        }
     }
 }
 
 /// A claim and what came of its statements.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Judged {
     /// The claim.
     pub claim: Claim,
@@ -74,16 +92,11 @@ pub struct Judgement {
     pub judged: Vec<Judged>,
     /// What each experiment gave.
     pub evidence: Vec<(Experiment, Evidence)>,
+    /// The record.
+    record: Record,
 }
 
 impl Judgement {
-    /// The evidence on a claim.
-    pub fn evidence_on(&self, claim: &Claim) -> Option<&Evidence> {
-        let name = claim.experiment.as_deref()?;
-        let ran = self.evidence.iter().find(|(experiment, _)| experiment.name == name);
-        ran.map(|(_, evidence)| evidence)
-    }
-
     /// All statements, in the order of the claims.
     pub fn statements(&self) -> impl Iterator<Item = &Decided> + Clone {
         self.judged.iter().flat_map(|judged| &judged.statements)
@@ -99,14 +112,41 @@ impl Judgement {
         tally(&self.statements().cloned().collect::<Vec<_>>())
     }
 
+    /// The statements on record that nothing decided, although their claims were asked about.
+    pub fn missing(&self) -> Vec<String> {
+        let is_asked = |id: &str| {
+            let of = id.split_once('.').map_or(id, |(of, _)| of);
+            self.judged.iter().any(|judged| judged.claim.id == of)
+        };
+        let record = self.record.keys().filter(|id| is_asked(id));
+        record.filter(|id| self.statement(id).is_none()).cloned().collect()
+    }
+
+    /// Takes figures and sentences as they are: a new report puts them on record. Outcomes stay
+    /// compared.
+    #[must_use]
+    pub fn as_reported(&self) -> Self {
+        let mut reported = self.clone();
+        let statements = reported.judged.iter_mut().flat_map(|judged| &mut judged.statements);
+        for pin in statements.filter_map(|it| it.pin.as_mut()) {
+            (pin.figure, pin.quote) = (None, None);
+        }
+        reported
+    }
+
     /// Those that came out otherwise than recorded, or are not on record.
     pub fn unexpected(&self) -> impl Iterator<Item = &Decided> {
         self.statements().filter(|it| !it.as_recorded())
     }
 
-    /// The outcomes, to be put on record.
+    /// Outcomes and figures, to be put on record.
     pub fn record(&self) -> Record {
-        self.statements().map(|it| (it.id.clone(), it.outcome)).collect()
+        let pin = |it: &Decided| Pin {
+            outcome: it.outcome,
+            figure: Some(it.number.clone()),
+            quote: Some(it.quote.clone()),
+        };
+        self.statements().map(|it| (it.id.clone(), pin(it))).collect()
     }
 
     /// The statements that come out otherwise with a threshold multiplied: (id, outcome).
@@ -142,9 +182,9 @@ pub fn judge(
     // Those that take longest begin first, so that no processor waits for one at the end.
     chosen.sort_by_key(|it| experiments::ALL.iter().position(|other| other.name == it.name));
     let evidence = run_all(&chosen, lab, before);
-    let record = outcomes::recorded()?;
+    let record = outcomes::recorded(&lab.scale)?;
     let judged = claims.into_iter().map(|claim| judged(claim, &evidence, &record)).collect();
-    Ok(Judgement { judged, evidence })
+    Ok(Judgement { judged, evidence, record })
 }
 
 /// Each experiment is a closed world of its own, so that they can run beside each other.
@@ -178,41 +218,33 @@ fn run_all(
 
 fn judged(claim: Claim, evidence: &[(Experiment, Evidence)], record: &Record) -> Judged {
     let thresholds = Thresholds::default();
-    let recorded = |id: &str| record.get(id).copied();
+    let decided = |id: &str, quote: &str, by: By, number: String, outcome: Outcome| Decided {
+        id: id.to_owned(),
+        quote: quote.to_owned(),
+        whose: claim.whose(number_of(id)),
+        by,
+        number,
+        outcome,
+        pin: record.get(id).cloned(),
+    };
     let is_of = |id: &str| id.split_once('.').is_some_and(|(of, _)| of == claim.id);
     let all = evidence.iter().flat_map(|(_, evidence)| &evidence.statements);
-    let counted = all.filter(|statement| is_of(statement.id)).map(|it| Decided {
-        id: it.id.to_owned(),
-        quote: it.quote.clone(),
-        by: it.by,
-        number: it.number.clone(),
-        outcome: it.test.outcome(&thresholds),
-        recorded: recorded(it.id),
+    let counted = all.filter(|statement| is_of(statement.id)).map(|it| {
+        decided(it.id, &it.quote, it.by, it.number.clone(), it.test.outcome(&thresholds))
     });
-    let by_sources = claim.by_sources.iter().map(|it| Decided {
-        id: it.id.clone(),
-        quote: it.quote.clone(),
-        by: By::Sources,
-        number: it.says.clone(),
-        outcome: it.outcome,
-        recorded: recorded(&it.id),
-    });
+    let by_sources = claim.by_sources.iter();
+    let by_sources =
+        by_sources.map(|it| decided(&it.id, &it.quote, By::Sources, it.says.clone(), it.outcome));
     let by_printed_code = claim.by_printed_code.iter().map(|it| {
         let answers = printed::answers(&it.prints, printed::on_record());
-        Decided {
-            id: it.id.clone(),
-            quote: it.quote.clone(),
-            by: By::PrintedCode,
-            number: answers.told,
-            outcome: answers.hold.into(),
-            recorded: recorded(&it.id),
-        }
+        decided(&it.id, &it.quote, By::PrintedCode, answers.told, answers.hold.into())
     });
     let mut statements: Vec<_> = counted.chain(by_sources).chain(by_printed_code).collect();
     statements.sort_by_key(|it| number_of(&it.id));
     Judged { claim, statements }
 }
 
+/// The number of a statement within its claim.
 fn number_of(id: &str) -> u32 {
     id.split_once('.').and_then(|(_, number)| number.parse().ok()).unwrap_or(u32::MAX)
 }

@@ -11,7 +11,6 @@ use crate::growth::{Curve, curves};
 use crate::scale::powers;
 use wheelhouse_core::backend::Backend;
 use wheelhouse_core::meter::CountingMeter;
-use wheelhouse_core::{Tick, Timer};
 use wheelhouse_hashed_wheel::HashedWheel;
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 use wheelhouse_hierarchical_wheel::ListWheel;
@@ -57,16 +56,7 @@ impl Lab {
     ///
     /// If no wheel has this name, or it does not take so many slots.
     pub fn slots(&self, name: &str, slots: u64) -> Probe<AnyTimer> {
-        self.slots_from(name, slots, 0)
-    }
-
-    /// The same, its clock at a tick. Wheels of one level are advanced to it.
-    ///
-    /// # Panics
-    ///
-    /// As [`slots`](Self::slots).
-    pub fn slots_from(&self, name: &str, slots: u64, start: Tick) -> Probe<AnyTimer> {
-        self.built(name, || configured(name, slots as usize, start))
+        self.built(name, || configured(name, slots as usize))
     }
 
     fn built(&self, name: &str, build_it: impl FnOnce() -> Probe<AnyTimer>) -> Probe<AnyTimer> {
@@ -136,10 +126,10 @@ fn build(name: &str) -> Probe<AnyTimer> {
     named.1.unwrap_or_else(|| panic!("no structure is called '{name}'"))
 }
 
-fn configured(name: &str, slots: usize, start: Tick) -> Probe<AnyTimer> {
+fn configured(name: &str, slots: usize) -> Probe<AnyTimer> {
     const VALID: &str = "the experiments ask for numbers of slots that the wheels take";
     let meter = CountingMeter::default;
-    let mut probe = match name {
+    match name {
         "single-wheel" => {
             let wheel = SingleWheel::builder().slots(slots).meter(meter()).build();
             Probe::new(wheel.expect(VALID), SingleWheel::meter).any()
@@ -153,26 +143,25 @@ fn configured(name: &str, slots: usize, start: Tick) -> Probe<AnyTimer> {
             Probe::new(wheel.expect(VALID), RoundWheel::meter).any()
         }
         "list-wheel" => {
-            let wheel = ListWheel::builder().slots_per_level(slots).start(start);
+            let wheel = ListWheel::builder().slots_per_level(slots);
             Probe::new(wheel.meter(meter()).build().expect(VALID), ListWheel::meter).any()
         }
         "hierarchical-wheel" => {
-            let wheel = HierarchicalWheel::builder().slots_per_level(slots).start(start);
+            let wheel = HierarchicalWheel::builder().slots_per_level(slots);
             Probe::new(wheel.meter(meter()).build().expect(VALID), HierarchicalWheel::meter).any()
         }
         "kafka-wheel" => {
-            let wheel = KafkaWheel::builder().slots(slots).start(start);
+            let wheel = KafkaWheel::builder().slots(slots);
             Probe::new(wheel.meter(meter()).build().expect(VALID), KafkaWheel::meter).any()
         }
         other => panic!("{other} has no number of slots"),
-    };
-    probe.timer.advance(start, |_| ());
-    probe
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wheelhouse_core::Timer;
 
     #[test]
     fn every_structure_of_the_registry_is_asked_if_it_takes_as_many() {

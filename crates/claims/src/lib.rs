@@ -1,11 +1,12 @@
-//! What five articles claim of timer facilities, as data, and the experiments that decide which of
-//! it holds.
+//! The claims of five articles about timer facilities, as data, and the experiments that decide
+//! which hold.
 //!
-//! A [`Claim`] is an entry of `claims.toml`: what an article says, in our words, and why it comes
-//! out as it does. It is taken apart into *statements*, each of which is confirmed, refuted or
-//! undecided. An [`Experiment`] is a program that counts. It runs structures of this workspace, or
-//! a model of an article's printed code, on a virtual clock, and decides statements. What came out
-//! last time is on record in `outcomes.toml`.
+//! A [`Claim`] is an entry of `claims.toml`: a phrase of an article, its translation, and the
+//! reason for the outcome. It is split into *statements*, each confirmed, refuted or undecided, and
+//! each marked as the article's, a sharpening, ours or the literature's ([`Whose`]). An
+//! [`Experiment`] is a program that counts: it runs structures of this workspace, or a model of an
+//! article's printed code, on a virtual clock. Outcomes, figures and sentences are on
+//! [record](outcomes).
 //!
 //! ```text
 //!  claims.toml ──▶ Claim ──────────────────────────────────────╮
@@ -18,18 +19,17 @@
 //! Nothing that decides reads a clock; the times in the table of the [`front`] are context. How a
 //! cost grows is decided on operation counts ([`growth`]), and which of two structures is ahead on
 //! [instructions](recorded): a step of one is not a step of another. The classifier is tried on
-//! planted costs ([`controls`]), the claims on planted faults ([`fault`]), and every number of our
-//! own that an outcome hangs on stands in one table ([`thresholds`]). Whoever changes a structure
-//! so that a statement no longer comes out as recorded sees it in `cargo test`, and in the exit
-//! code of `wheelhouse claims`.
+//! planted costs ([`controls`]), the claims on planted faults ([`fault`]), and all our
+//! thresholds are in one table ([`thresholds`]). A change that makes a statement differ from the
+//! record fails `cargo test` and `wheelhouse claims`.
 //!
 //! ```
 //! use wheelhouse_claims::{Lab, Outcome, Scale, judge, select};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let judgement = judge(select(&["E7".to_owned()])?, &Lab::new(&Scale::REDUCED), |_| ())?;
-//! let useless = judgement.statement("E7.2").ok_or("no E7.2")?;
-//! assert_eq!((useless.outcome, useless.as_recorded()), (Outcome::Confirmed, true));
+//! let judgement = judge(select(&["B1".to_owned()])?, &Lab::new(&Scale::REDUCED), |_| ())?;
+//! let lost = judgement.statement("B1.1").ok_or("no B1.1")?;
+//! assert_eq!((lost.outcome, lost.as_recorded()), (Outcome::Confirmed, true));
 //! # Ok(())
 //! # }
 //! ```
@@ -52,12 +52,11 @@ pub mod recorded;
 pub mod report;
 mod scale;
 mod shown;
-pub mod stability;
 mod statement;
 mod sweep;
 pub mod thresholds;
 
-pub use claim::{Article, Claim, Ran, Sourced, claims, select};
+pub use claim::{Article, Claim, Ran, Sourced, Whose, claims, select};
 pub use evidence::{Chart, Evidence, Series, Table};
 pub use experiment::Experiment;
 pub use judge::{Decided, Judged, Judgement, judge};

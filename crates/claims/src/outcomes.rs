@@ -1,26 +1,121 @@
-//! The outcomes on record, a line for each statement.
+//! The record: the outcome, the figure and the sentence of each statement.
 //!
-//! `wheelhouse claims --record` writes the file anew; whoever does so has read what changed.
+//! Two files hold it. `outcomes.toml` has the outcomes, and the figures of the reduced range of n,
+//! which tests decide. `results/claims/verdicts.json`, which the report writes, has the sentences,
+//! and the figures of the whole range. `wheelhouse claims --record` writes the first file,
+//! `--out results/claims` the second. Read first what changed.
 
+use crate::Scale;
 use crate::statement::Outcome;
 use anyhow::{Context, Result};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The outcomes by the ids of the statements.
-pub type Record = BTreeMap<String, Outcome>;
+/// The statements on record, by their ids.
+pub type Record = BTreeMap<String, Pin>;
+
+/// A statement on record. A figure or a sentence that is not known agrees with any.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pin {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// The figure that decided it.
+    pub figure: Option<String>,
+    /// The sentence.
+    pub quote: Option<String>,
+}
 
 /// The path of the file in the workspace.
 pub const PATH: &str = "crates/claims/outcomes.toml";
 const FILE: &str = include_str!("../outcomes.toml");
+const REPORT: &str = include_str!("../../../results/claims/verdicts.json");
 
-/// What is on record.
+/// A claim of the report.
+#[derive(Deserialize)]
+struct Judged {
+    statements: Vec<Reported>,
+}
+
+/// A statement of the report.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Reported {
+    /// The claim and a number.
+    pub id: String,
+    /// The sentence.
+    pub quote: String,
+    /// Its figure on the whole range.
+    pub number: String,
+    /// Its outcome there.
+    pub outcome: Outcome,
+}
+
+/// The statements of the report that is kept.
 ///
 /// # Errors
 ///
 /// If the file is not what it should be.
-pub fn recorded() -> Result<Record> {
-    toml::from_str(FILE).with_context(|| format!("cannot read {PATH}"))
+pub fn reported() -> Result<Vec<Reported>> {
+    let judged: Vec<Judged> =
+        serde_json::from_str(REPORT).context("cannot read results/claims/verdicts.json")?;
+    Ok(judged.into_iter().flat_map(|judged| judged.statements).collect())
+}
+
+/// The record, with the figures of a scale: those of the whole and of the reduced range, with the
+/// usual seeds, are known.
+///
+/// # Errors
+///
+/// If a file is not what it should be.
+pub fn recorded(scale: &Scale) -> Result<Record> {
+    let outcomes: BTreeMap<String, (Outcome, String)> =
+        toml::from_str(FILE).with_context(|| format!("cannot read {PATH}"))?;
+    let reduced = |(id, (outcome, figure))| {
+        let figure = (*scale == Scale::REDUCED).then_some(figure);
+        (id, Pin { outcome, figure, quote: None })
+    };
+    let mut record: Record = outcomes.into_iter().map(reduced).collect();
+    for it in reported()? {
+        if let Some(pin) = record.get_mut(&it.id) {
+            pin.quote = Some(it.quote);
+            if *scale == Scale::WHOLE {
+                pin.figure = Some(it.number);
+            }
+        }
+    }
+    Ok(record)
+}
+
+/// By what share a fraction may differ from the one on record: the logarithms of one machine are
+/// not those of another to the last digit.
+const SHARE: f64 = 0.01;
+
+/// Compares two figures: equal words, equal counts, and fractions within a hundredth.
+pub fn agree(one: &str, other: &str) -> bool {
+    let (one, other) = (parts(one), parts(other));
+    let same = |(one, other): (&&str, &&str)| {
+        one == other
+            || (one.contains('.') && other.contains('.'))
+                && one.parse().ok().zip(other.parse().ok()).is_some_and(|(a, b): (f64, f64)| {
+                    (a - b).abs() <= SHARE * a.abs().max(b.abs()).max(0.1)
+                })
+    };
+    one.len() == other.len() && one.iter().zip(&other).all(same)
+}
+
+/// Numbers and what stands between them.
+fn parts(text: &str) -> Vec<&str> {
+    let is_number = |c: char| c.is_ascii_digit() || c == '.';
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let kind = is_number(first);
+        let end = rest.find(|c| is_number(c) != kind).unwrap_or(rest.len());
+        let (part, after) = rest.split_at(end);
+        parts.push(part);
+        rest = after;
+    }
+    parts
 }
 
 /// The file of a record: claims in the order of their names, statements in that of their numbers.
@@ -32,11 +127,14 @@ pub fn file(record: &Record) -> String {
         (id.chars().next(), digits.parse::<u32>().ok(), number.parse::<u32>().ok())
     });
     let mut text = String::from(
-        "# The outcome of every statement, written by 'wheelhouse claims --record'.\n",
+        "# The outcome of every statement, and its figure on the reduced range of n. Written by\n\
+         # 'wheelhouse claims --record'.\n",
     );
-    for (id, outcome) in lines {
+    for (id, Pin { outcome, figure, .. }) in lines {
+        let figure = figure.as_deref().unwrap_or_default().replace('\\', "\\\\");
+        let figure = figure.replace('"', "\\\"");
         // To write into a string cannot fail.
-        _ = writeln!(text, "\"{id}\" = \"{outcome}\"");
+        _ = writeln!(text, "\"{id}\" = [\"{outcome}\", \"{figure}\"]");
     }
     text
 }
@@ -48,18 +146,30 @@ mod tests {
     #[test]
     fn what_is_written_is_read_again() -> Result<()> {
         let ids = ["C2.1", "C2.10", "C2.2", "C10.1", "B1.1"];
-        let record: Record = ids.map(|id| (id.to_owned(), Outcome::Refuted)).into();
+        let figure = Some("'key' \\ \"x\", 3".to_owned());
+        let pin = Pin { outcome: Outcome::Refuted, figure, quote: None };
+        let record: Record = ids.map(|id| (id.to_owned(), pin.clone())).into();
         let text = file(&record);
-        assert_eq!(toml::from_str::<Record>(&text)?, record);
+        let read: BTreeMap<String, (Outcome, String)> = toml::from_str(&text)?;
+        assert!(read.values().all(|(_, figure)| Some(figure) == pin.figure.as_ref()), "{text}");
         let order: Vec<_> =
-            text.lines().skip(1).filter_map(|line| line.split('"').nth(1)).collect();
+            text.lines().skip(2).filter_map(|line| line.split('"').nth(1)).collect();
         assert_eq!(order, ["B1.1", "C2.1", "C2.2", "C2.10", "C10.1"]);
         Ok(())
     }
 
     #[test]
     fn the_file_is_as_the_command_writes_it() -> Result<()> {
-        assert_eq!(FILE, file(&recorded()?));
+        assert_eq!(FILE, file(&recorded(&Scale::REDUCED)?));
         Ok(())
+    }
+
+    #[test]
+    fn counts_are_equal_and_fractions_within_a_hundredth() {
+        assert!(agree("not from 416 of 512 starts", "not from 416 of 512 starts"));
+        assert!(!agree("not from 400 of 512 starts", "not from 416 of 512 starts"));
+        assert!(agree("4.56 to 39.0: constant", "4.58 to 39.0: constant"));
+        assert!(!agree("4.56 to 39.0: constant", "4.66 to 39.0: constant"));
+        assert!(!agree("4.56: constant", "4.56: linear") && !agree("1", "1.0"));
     }
 }

@@ -63,8 +63,6 @@ pub enum By {
     PrintedCode,
     /// The arithmetic of a model of what an article prints or describes.
     Arithmetic,
-    /// Times of a run that is kept, of what cannot be counted in steps: disks and servers.
-    Time,
 }
 
 impl By {
@@ -76,7 +74,6 @@ impl By {
             Self::Sources => "sources",
             Self::PrintedCode => "printed code",
             Self::Arithmetic => "arithmetic of a model",
-            Self::Time => "time",
         }
     }
 }
@@ -210,7 +207,7 @@ mod tests {
     fn nothing_decides_nothing() {
         assert_eq!(outcome(&Test::Is(Vec::new(), Growth::Constant)), Outcome::Undecided);
         assert_eq!(
-            outcome(&Test::Near(vec![(f64::NAN, 1.0)], Threshold::Share)),
+            outcome(&Test::Near(vec![(f64::NAN, 1.0)], Threshold::Ratio)),
             Outcome::Undecided
         );
     }

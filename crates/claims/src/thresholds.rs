@@ -35,6 +35,7 @@ thresholds! {
     Relative = 0.002, "the same, as a share of the cost itself";
     Exponent = 0.05, "how far the exponent of a linear cost may be from 1";
     Trend = 0.2, "how much the slope of a logarithmic cost may change over the range, as a share";
+    End = 0.5, "what share of the slope the last sizes must have for a logarithm";
     Margin = 3.0, "how many times that the half-width of this change's interval may be";
     Width = 1.0, "how wide an interval is, in multiples of the 95 % one";
     Sizes = 4.0, "with fewer sizes a cost has no class";
@@ -51,13 +52,7 @@ thresholds! {
     Ahead = 1.1, "the factor of 'better', on instructions";
     Spread = 4.0, "the largest operation over the mean where a cost is 'stable'";
     Ratio = 0.25, "how far a ratio may be from the one stated, as a share";
-    Share = 0.02, "how far a share of timers may be from the one stated";
-    Mean = 0.05, "how far apart two means may be that are said to be the same, as a share";
-    Formula = 0.01, "how far a count may be from a printed formula, as a share";
-    Crossing = 2.0, "the factor by which a crossing may miss the one predicted";
-    Level = 0.15, "how far the moves that a level adds may be from one";
     Milliseconds = 10.0, "how many milliseconds a printed lateness may be off";
-    Nanoseconds = 100.0, "what a step may take at most, in ns: a miss of all caches";
 }
 
 /// A value for each threshold.

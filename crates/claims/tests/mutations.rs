@@ -43,8 +43,8 @@ fn dearer(of: &'static str, on: Operation, by: fn(u64) -> u64) -> Fault {
 #[test]
 fn without_a_fault_nobody_notices_one() -> anyhow::Result<()> {
     let claims = [
-        "B1", "B5", "C03", "C09", "C16", "C18", "C19", "C25", "C26", "C28", "C29", "C30", "C32",
-        "C43", "C46", "C50", "C62", "E1", "P4", "V10", "V3", "V6", "V7", "V8",
+        "B1", "B5", "C09", "C16", "C18", "C19", "C25", "C26", "C28", "C29", "C30", "C32", "C43",
+        "C46", "C50", "C62", "V10",
     ];
     assert_eq!(otherwise(Vec::new(), &claims)?, BTreeSet::new(), "too small to tell");
     Ok(())
@@ -57,7 +57,7 @@ fn a_skip_list_in_the_place_of_the_wheel() -> anyhow::Result<()> {
 
 #[test]
 fn a_sorted_list_in_the_place_of_the_wheel() -> anyhow::Result<()> {
-    all_notice(Fault::Instead { of: LISTS, comes: "sorted-list" }, &["C32", "C43", "C50", "V7"])
+    all_notice(Fault::Instead { of: LISTS, comes: "sorted-list" }, &["C32", "C43", "C50"])
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a_heap_in_the_place_of_the_wheel() -> anyhow::Result<()> {
 #[test]
 fn a_cancel_that_passes_all_timers_in_either_wheel() -> anyhow::Result<()> {
     for of in [LISTS, OURS] {
-        all_notice(dearer(of, Operation::Cancel, |n| n), &["C50", "V7"])?;
+        all_notice(dearer(of, Operation::Cancel, |n| n), &["C32", "C50"])?;
     }
     Ok(())
 }
@@ -81,35 +81,34 @@ fn a_cancel_that_passes_all_timers_in_either_wheel() -> anyhow::Result<()> {
 #[test]
 fn a_cancel_that_takes_a_step_more_for_each_doubling() -> anyhow::Result<()> {
     let lg = |n: u64| u64::from(n.max(1).ilog2());
-    all_notice(dearer(LISTS, Operation::Cancel, lg), &["C32", "C50", "V7"])
+    all_notice(dearer(LISTS, Operation::Cancel, lg), &["C32", "C50"])
 }
 
 #[test]
 fn an_insertion_that_passes_all_timers() -> anyhow::Result<()> {
-    all_notice(dearer(LISTS, Operation::Insert, |n| n), &["C50", "V7"])?;
+    all_notice(dearer(LISTS, Operation::Insert, |n| n), &["C32", "C50"])?;
     all_notice(dearer("skip-list", Operation::Insert, |n| n), &["C30"])?;
     all_notice(dearer("binary-heap", Operation::Insert, |n| n), &["C28", "C46"])
 }
 
 #[test]
 fn a_tick_that_passes_all_timers() -> anyhow::Result<()> {
-    all_notice(dearer(LISTS, Operation::Fire, |n| n), &["V7"])
+    all_notice(dearer(LISTS, Operation::Fire, |n| n), &["C43"])
 }
 
 #[test]
 fn a_wheel_that_is_a_tick_late() -> anyhow::Result<()> {
-    all_notice(Fault::Late { of: LISTS }, &["C18", "C62", "B1", "B5", "E1", "P4"])
+    all_notice(Fault::Late { of: LISTS }, &["C18", "C62", "B1", "B5"])
 }
 
 #[test]
 fn links_that_are_not_counted() -> anyhow::Result<()> {
-    all_notice(Fault::Silent { of: "sorted-list", work: Work::Link }, &["V8"])?;
-    all_notice(Fault::Silent { of: "red-black-tree", work: Work::Link }, &["C29", "C30"])
+    all_notice(Fault::Silent { of: "red-black-tree", work: Work::Link }, &["C30"])
 }
 
 #[test]
 fn entries_that_are_not_counted() -> anyhow::Result<()> {
-    all_notice(Fault::Silent { of: "round-wheel", work: Work::EntryScan }, &["C16", "V6"])?;
+    all_notice(Fault::Silent { of: "round-wheel", work: Work::EntryScan }, &["C16"])?;
     all_notice(Fault::Silent { of: "hash-map", work: Work::EntryScan }, &["C26"])
 }
 
@@ -118,7 +117,13 @@ fn other_structures_in_the_place_of_maps_and_slots() -> anyhow::Result<()> {
     all_notice(Fault::Instead { of: "hash-map", comes: "btree-map" }, &["C26"])?;
     all_notice(Fault::Instead { of: "kafka-wheel", comes: LISTS }, &["C50"])?;
     all_notice(Fault::Instead { of: "sorted-slice", comes: "unordered-list" }, &["C25"])?;
-    all_notice(Fault::Instead { of: "red-black-tree", comes: "unordered-list" }, &["V3"])
+    all_notice(Fault::Instead { of: "red-black-tree", comes: "unordered-list" }, &["C30"])
+}
+
+/// A tree that is never balanced is a list where deadlines come in order.
+#[test]
+fn a_tree_that_does_not_rebalance() -> anyhow::Result<()> {
+    all_notice(dearer("red-black-tree", Operation::Insert, |n| n), &["C29", "C30"])
 }
 
 /// How many times a structure counts one of its steps is its own affair: no order hangs on it.
@@ -126,7 +131,7 @@ fn other_structures_in_the_place_of_maps_and_slots() -> anyhow::Result<()> {
 fn a_step_that_is_counted_twice_changes_no_order() -> anyhow::Result<()> {
     for of in ["round-wheel", LISTS] {
         let fault = Fault::Counted { of, work: Work::SlotVisit, times: 2 };
-        let noticed = noticed(fault, &["C03", "C09", "C19", "C32", "C43", "V10"])?;
+        let noticed = noticed(fault, &["C09", "C19", "C32", "C43", "V10"])?;
         assert!(noticed.is_empty(), "{of}: {noticed:?}");
     }
     Ok(())

@@ -1,29 +1,82 @@
 //! Every statement comes out as it is on record, on a reduced range of n, and the controls are
-//! sound.
+//! sound. The report agrees with the record.
 
+use anyhow::Context;
 use std::collections::BTreeSet;
+use std::path::Path;
 use wheelhouse_claims::controls::Controls;
-use wheelhouse_claims::outcomes::recorded;
-use wheelhouse_claims::{Lab, Scale, claims, judge, thresholds::Thresholds};
+use wheelhouse_claims::outcomes::{recorded, reported};
+use wheelhouse_claims::{Lab, Outcome, Scale, claims, judge, select, thresholds::Thresholds};
 
 #[test]
 fn every_statement_comes_out_as_recorded() -> anyhow::Result<()> {
     let judgement = judge(claims()?, &Lab::new(&Scale::REDUCED), |_| ())?;
     let told = |it: &wheelhouse_claims::Decided| {
-        format!("{} {} and not {:?}: {} ({})", it.id, it.outcome, it.recorded, it.quote, it.number)
+        let how = it.otherwise().unwrap_or_default();
+        format!("{} {}, {how}: {} ({})", it.id, it.outcome, it.quote, it.number)
     };
     let unexpected: Vec<_> = judgement.unexpected().map(told).collect();
     assert!(unexpected.is_empty(), "{}", unexpected.join("\n"));
-    // Nor is anything on record that nothing decides any more.
+    assert_eq!(judgement.missing(), [] as [&str; 0]);
     let decided: BTreeSet<_> = judgement.statements().map(|it| it.id.clone()).collect();
-    let record: BTreeSet<_> = recorded()?.into_keys().collect();
-    assert_eq!(decided, record);
-    // Nor has a claim no statement, nor does a text name a number that there is none of.
     for judged in &judgement.judged {
         let (id, because) = (&judged.claim.id, judged.because());
-        assert!(!judged.statements.is_empty(), "{id}");
-        assert!(!because.contains('{'), "{id}: {because}");
+        assert!(!judged.statements.is_empty(), "{id} has no statement");
+        assert!(!because.contains('{'), "{id} names a figure that there is none of: {because}");
+        for number in judged.claim.sharpened.iter().chain(&judged.claim.ours) {
+            assert!(decided.contains(&format!("{id}.{number}")), "{id} marks {number}");
+        }
     }
+    // The report is of the same statements, in the same words.
+    let of_report: BTreeSet<_> = reported()?.into_iter().map(|it| it.id).collect();
+    assert_eq!(decided, of_report, "results/claims is of other statements: scripts/reproduce");
+    Ok(())
+}
+
+#[test]
+fn the_pages_of_the_report_say_what_its_verdicts_say() -> anyhow::Result<()> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results/claims");
+    let read = |name: &str| {
+        let path = folder.join(name);
+        std::fs::read_to_string(&path).with_context(|| path.display().to_string())
+    };
+    let readme = plain(&read("README.md")?);
+    let record = recorded(&Scale::WHOLE)?;
+    for it in reported()? {
+        let of = it.id.split('.').next().unwrap_or_default();
+        let page = plain(&read(&format!("pages/{of}.md"))?);
+        let line = plain(&format!("{} **{}** ({})", it.quote, it.outcome, it.number));
+        assert!(readme.contains(&line), "README.md of results/claims has not: {line}");
+        assert!(page.contains(&line), "pages/{of}.md of results/claims has not: {line}");
+        assert_eq!(record.get(&it.id).map(|pin| pin.outcome), Some(it.outcome), "{}", it.id);
+    }
+    Ok(())
+}
+
+/// Markdown without what it escapes.
+fn plain(markdown: &str) -> String {
+    markdown.replace('\\', "").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+}
+
+/// An experiment that returns early decides nothing, and another outcome, figure or sentence is
+/// none that is on record.
+#[test]
+fn what_differs_from_the_record_is_noticed() -> anyhow::Result<()> {
+    let c48 = select(&["C48".to_owned()])?;
+    let mut judgement = judge(c48, &Lab::new(&Scale::REDUCED), |_| ())?;
+    assert_eq!((judgement.unexpected().count(), judgement.missing().len()), (0, 0));
+    let statements = &mut judgement.judged[0].statements;
+    statements.retain(|it| it.id != "C48.4");
+    let (figure, outcome, quote) = (&mut statements[1].number, Outcome::Confirmed, "Not so.");
+    *figure = figure.replace("416", "400");
+    statements[0].outcome = outcome;
+    statements[2].quote = quote.to_owned();
+    let unexpected: Vec<_> = judgement.unexpected().map(|it| it.id.as_str()).collect();
+    assert_eq!(unexpected, ["C48.1", "C48.3", "C48.5"]);
+    assert_eq!(judgement.missing(), ["C48.4"]);
+    // A new report puts figures and sentences on record, and no outcome.
+    let reported = judgement.as_reported();
+    assert_eq!(reported.unexpected().map(|it| it.id.as_str()).collect::<Vec<_>>(), ["C48.1"]);
     Ok(())
 }
 

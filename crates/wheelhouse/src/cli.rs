@@ -76,8 +76,8 @@ pub(crate) enum Command {
         #[arg(long, conflicts_with = "splice")]
         print: bool,
     },
-    /// Says which claims of five articles on timers hold, by counting operations; fails if one
-    /// comes out otherwise than on record.
+    /// Says which claims of five articles on timers hold, by counting operations; fails if an
+    /// outcome, figure or sentence differs from the record, or a statement is missing.
     #[command(after_help = "Examples:\n  wheelhouse claims\n  \
             wheelhouse claims --question \"heap insert\"\n  wheelhouse claims --id C28\n  \
             wheelhouse claims --id C28 --format html > c28.html\n  \
@@ -161,8 +161,7 @@ pub(crate) struct ClaimsOptions {
     /// Only these claims, with everything on each: why, data, plot.
     #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub(crate) id: Vec<String>,
-    /// Only claims that have all of these words, such as "heap insert", or others that mean the
-    /// same.
+    /// The claims with most of these words, such as "heap insert", or others that mean the same.
     #[arg(long, value_name = "WORDS", conflicts_with = "id")]
     pub(crate) question: Option<String>,
     /// A smaller range of n, and no times: seconds instead of minutes. The outcomes should be the
@@ -172,19 +171,17 @@ pub(crate) struct ClaimsOptions {
     /// Other seeds than 1 to 5, such as 6,7,8,9,10.
     #[arg(long, value_delimiter = ',', value_name = "SEEDS")]
     pub(crate) seeds: Vec<u64>,
-    /// Decide all claims so often, on the smaller range and each time with five other seeds, and
-    /// print what came out otherwise than on record.
-    #[arg(long, value_name = "RUNS", conflicts_with_all = ["id", "question", "record", "seeds"])]
-    pub(crate) stability: Option<u64>,
-    /// Put what comes out on record, in crates/claims/outcomes.toml, and with --instructions what
-    /// was counted, in crates/claims/instructions.json. Read first what has changed.
-    #[arg(long, conflicts_with_all = ["id", "question", "quick", "seeds"])]
+    /// Decide all claims on the smaller range, and record outcomes and figures in
+    /// crates/claims/outcomes.toml; with --instructions also what was counted, in
+    /// crates/claims/instructions.json. Read first what has changed.
+    #[arg(long, conflicts_with_all = ["id", "question", "quick", "seeds", "out"])]
     pub(crate) record: bool,
     /// In which form to print.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Form,
-    /// Count instructions too, by valgrind's callgrind, for the report; a few minutes more.
-    #[arg(long, conflicts_with_all = ["id", "question"])]
+    /// Count instructions too, by valgrind's callgrind, and compare them with the record; a few
+    /// minutes more. With --quick only whether they grow from 1,024 timers to 2,048.
+    #[arg(long, conflicts_with = "question")]
     pub(crate) instructions: bool,
     /// Write the whole report into this folder: page, Markdown, plots, verdicts as JSON.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["id", "question"])]

@@ -4,8 +4,6 @@ use crate::count::{Order, Probe, Steps, Tally, random};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
-use std::f64::consts::TAU;
-use std::ops::RangeInclusive;
 use wheelhouse_core::meter::Work;
 use wheelhouse_core::{Tick, Timer, TimerId};
 
@@ -49,28 +47,6 @@ pub(super) fn by_wakeups(timer: &mut impl Timer<u64>) -> (Vec<Tick>, Vec<(Tick, 
     (calls, fired)
 }
 
-/// Timers of these delays started at a tick: the delays after which they fire, in order of firing.
-pub(super) fn fired_after(timer: &mut impl Timer<u64>, start: Tick, delays: &[Tick]) -> Vec<Tick> {
-    timer.advance(start, |_| ());
-    for delay in delays {
-        timer.insert(start + delay, *delay);
-    }
-    let last = delays.iter().max().copied().unwrap_or(0);
-    tick_by_tick(timer, start + 1, start + last + 1).iter().map(|(tick, _)| tick - start).collect()
-}
-
-/// An exponential interval of mean 1.
-pub(super) fn exponential(random: &mut Pcg64Mcg) -> f64 {
-    // The argument lies above 0, so that the logarithm is finite.
-    -(1.0 - random.random::<f64>()).ln()
-}
-
-/// A number of the standard normal distribution, by Box and Muller's transformation.
-pub(super) fn normal(random: &mut Pcg64Mcg) -> f64 {
-    let radius = (2.0 * exponential(random)).sqrt();
-    radius * (TAU * random.random::<f64>()).cos()
-}
-
 /// A place in one of so many equal parts of a range: random, and yet every part is met.
 pub(super) fn anywhere(part: u64, parts: u64, range: u64, random: &mut Pcg64Mcg) -> u64 {
     (part * range + random.random_range(0..range)) / parts
@@ -112,45 +88,6 @@ pub(super) fn over_copies<const K: usize>(
         sums.iter_mut().zip(of_one).for_each(|(sum, of_one)| *sum += of_one);
     }
     sums.map(|sum| sum / copies as f64)
-}
-
-/// The work of a population that is held.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Held {
-    /// Timers that fired, and were started again.
-    pub(super) fired: u64,
-    /// Steps of each tick: bookkeeping and expiry.
-    pub(super) ticks: Vec<u64>,
-}
-
-impl Held {
-    /// Steps of a tick, on average.
-    pub(super) fn per_tick(&self) -> f64 {
-        self.ticks.iter().sum::<u64>() as f64 / self.ticks.len() as f64
-    }
-}
-
-/// Goes from tick to tick and starts each timer that fires again, so that their number stays.
-pub(super) fn hold<T: Timer<u64>>(
-    probe: &mut Probe<T>,
-    ticks: RangeInclusive<Tick>,
-    mut delay: impl FnMut() -> Tick,
-) -> Held {
-    let mut held = Held::default();
-    for tick in ticks {
-        let mut steps = 0;
-        loop {
-            let (work, expired) = probe.work(|timer| timer.pop_expired(tick));
-            steps += work.total();
-            if expired.is_none() {
-                break;
-            }
-            held.fired += 1;
-            probe.timer.insert(tick + delay(), 0);
-        }
-        held.ticks.push(steps);
-    }
-    held
 }
 
 /// The longest delay of the hold model: so long that hardly two timers are due at one tick.
@@ -306,29 +243,6 @@ mod tests {
             assert_eq!(tick_by_tick(&mut filled().timer, 1, 5_000), expected, "{name}");
             assert_eq!(wakeups(&mut filled()).iter().map(|it| it.fired).sum::<u64>(), 4);
         }
-    }
-
-    #[test]
-    fn intervals_have_the_moments_of_their_distribution() {
-        let moments = |draw: fn(&mut Pcg64Mcg) -> f64| {
-            let mut random = random(1);
-            let draws: Vec<f64> = (0..100_000).map(|_| draw(&mut random)).collect();
-            let mean = draws.iter().sum::<f64>() / draws.len() as f64;
-            (mean, draws.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / draws.len() as f64)
-        };
-        let (mean, variance) = moments(exponential);
-        assert!((mean - 1.0).abs() < 0.02 && (variance - 1.0).abs() < 0.05, "{mean} {variance}");
-        let (mean, variance) = moments(normal);
-        assert!(mean.abs() < 0.02 && (variance - 1.0).abs() < 0.02, "{mean} {variance}");
-    }
-
-    #[test]
-    fn a_population_that_is_held_stays_and_fires_at_its_rate() {
-        let mut probe = Lab::new(&Scale::REDUCED).slots("round-wheel", 8);
-        probe.fill([1, 2, 3, 4]);
-        let held = hold(&mut probe, 1..=40, || 4);
-        assert_eq!((held.fired, held.ticks.len(), probe.timer.len()), (40, 40, 4));
-        assert!(held.per_tick() > 0.0);
     }
 
     #[test]

@@ -98,13 +98,10 @@ fn out_of_order(lab: &Lab) -> (usize, usize) {
 
 pub(super) const RETENTION: Experiment = Experiment {
     name: "lazy-retention",
-    about: "hold model on the heaps: insert, cancel, pop against n; 16 timers; 100,000 far timers \
-        cancelled: what is met when their time comes",
+    about: "hold model on the heaps: insert, cancel, pop against n; 16 timers",
     run: retention,
 };
 
-/// So many are cancelled in the report on Java's pool.
-const CANCELLED: u64 = 100_000;
 const FEW: u64 = 16;
 
 fn retention(lab: &Lab, e: &mut Evidence) {
@@ -116,29 +113,26 @@ fn retention(lab: &Lab, e: &mut Evidence) {
         });
         sweep.run(name, ["insert", "cancel", "take the first"], [insert, cancel, pop]);
     }
-    sweep.add("without an index, cancel by search", lab.curve(&lab.scale.linear_sizes(), search));
-    let searched = [&sweep["without an index, cancel by search"]];
     e.at_most("C46.2", "Starting a task is O(log n).", sweep.all(&["insert"]), Logarithmic);
     e.grows("C46.3", "The more tasks, the more a start costs, on average.", sweep.all(&["insert"]));
     let quote = "Cancelling is O(log n), where a task knows its place.";
     e.at_most("C46.4", quote, sweep.all(&["heap", ", cancel"]), Logarithmic);
-    let quote = "Cancelling is O(log n), where it does not, as in Timer and DelayQueue.";
-    e.at_most("C46.5", quote, searched, Logarithmic);
     let quote = "Taking the first is logarithmic, and no less.";
     e.class("C46.6", quote, sweep.all(&["take the first"]), Logarithmic);
     e.sweep(&sweep);
     few(lab, e);
-    kept(lab, e);
 }
 
 fn few(lab: &Lab, e: &mut Evidence) {
-    let hold = |name| recorded::pair(name, "hold", FEW);
-    e.by(By::Instructions).exceeds(
-        "C46.7",
-        format!("With few tasks, {FEW}, a heap is better than a wheel of lists."),
-        (hold("list-wheel"), hold("binary-heap")),
-        Threshold::Ahead,
-    );
+    e.by(By::Instructions);
+    for (id, pair, what) in [
+        ("C46.7", "hold", "take the first, add one"),
+        ("C46.8", "stop-start", "stop one, start one"),
+    ] {
+        let of = |name| recorded::pair(name, pair, FEW);
+        let quote = format!("With {FEW} tasks a heap is better than a wheel of lists: {what}.");
+        e.exceeds(id, quote, (of("list-wheel"), of("binary-heap")), Threshold::Ahead);
+    }
     e.by(By::Counts);
     let steps = |name: &str| {
         let mut steps = 0;
@@ -153,65 +147,6 @@ fn few(lab: &Lab, e: &mut Evidence) {
     let names = ["binary-heap", "heap-4", "list-wheel", "hierarchical-wheel", "round-wheel"];
     let rows = names.map(|name| [name.to_owned(), format!("{:.2}", steps(name))]);
     e.table(format!("{FEW} timers started and fired"), ["structure", "steps a timer"], rows);
-}
-
-/// A queue of Java's pool by its documentation: a cancelled task is marked, and stays until it
-/// comes up or somebody asks for a purge.
-#[derive(Default)]
-struct Marking {
-    queue: BinaryHeap<Reverse<(Tick, usize)>>,
-    is_cancelled: Vec<bool>,
-}
-
-impl Marking {
-    fn start(&mut self, deadline: Tick) -> usize {
-        self.is_cancelled.push(false);
-        let task = self.is_cancelled.len() - 1;
-        self.queue.push(Reverse((deadline, task)));
-        task
-    }
-
-    /// Takes out all that are due: how many ran, and how many were taken out in vain.
-    fn advance(&mut self, now: Tick) -> (usize, usize) {
-        let (mut ran, mut vain) = (0, 0);
-        while self.queue.peek().is_some_and(|Reverse((deadline, _))| *deadline <= now) {
-            let task = self.queue.pop().map_or(0, |Reverse((_, task))| task);
-            if self.is_cancelled[task] { vain += 1 } else { ran += 1 }
-        }
-        (ran, vain)
-    }
-}
-
-/// Far deadlines, all before that of the timer that stays.
-fn far(seed: u64) -> impl Iterator<Item = Tick> {
-    Order::Random.delays(CANCELLED, seed).into_iter().map(|delay| LONGEST + delay)
-}
-
-fn kept(lab: &Lab, e: &mut Evidence) {
-    let mut queue = Marking::default();
-    queue.start(4 * LONGEST);
-    let tasks: Vec<_> = far(lab.scale.seed()).map(|deadline| queue.start(deadline)).collect();
-    tasks.into_iter().for_each(|task| queue.is_cancelled[task] = true);
-    let held = queue.queue.len() - 1;
-    let (_, vain) = queue.advance(4 * LONGEST);
-    e.by(By::Arithmetic).holds(
-        "C46.8",
-        "A pool that only marks what is cancelled keeps it until its time.",
-        (held, vain) == (CANCELLED as usize, CANCELLED as usize),
-        format!("{held} of {CANCELLED} held"),
-    );
-    let met = |name: &str| {
-        let mut probe = lab.make(name);
-        probe.timer.insert(4 * LONGEST, 0);
-        let ids = probe.fill(far(lab.scale.seed()));
-        let (cancel, ()) = probe.work(|timer| ids.into_iter().for_each(|id| _ = timer.cancel(id)));
-        let (met, _) = probe.work(|timer| timer.advance(4 * LONGEST, |_| ()));
-        let each = cancel.total() as f64 / CANCELLED as f64;
-        [name.to_owned(), format!("{each:.2}"), met.total().to_string()]
-    };
-    let names = ["binary-heap", "heap-4", "lazy-heap", "list-wheel", "round-wheel", "kafka-wheel"];
-    let columns = ["structure", "steps of a cancel", "steps when their time comes"];
-    e.by(By::Counts).table(format!("{CANCELLED} far timers cancelled"), columns, names.map(met));
 }
 
 #[cfg(test)]
@@ -271,13 +206,5 @@ mod tests {
             let told = probe.steps().of(Work::Comparison);
             assert_eq!(told == textbook(&delays), agrees, "{told}");
         }
-    }
-
-    #[test]
-    fn a_queue_that_marks_keeps_all_until_their_time() {
-        let mut queue = Marking::default();
-        let tasks = [5, 3, 9].map(|deadline| queue.start(deadline));
-        queue.is_cancelled[tasks[1]] = true;
-        assert_eq!((queue.advance(5), queue.advance(9), queue.queue.len()), ((1, 1), (1, 0), 0));
     }
 }

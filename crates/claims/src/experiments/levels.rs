@@ -1,22 +1,22 @@
-//! C06, C48, E10, E12, E14: levels of slots: how far they reach, and where a timer waits in them.
+//! B10, C48: levels of slots: how far they reach, when a timer is demoted, and the printed clock,
+//! which stands still while a wheel is idle.
 
-use super::drive::{tick_by_tick, wakeups};
-use super::models::kafka::{Port, truncate};
-use super::models::rounds::{Rounds, S4};
+use super::drive::by_wakeups;
+use super::models::kafka::{Poll, Port, truncate};
 use crate::{By, Evidence, Experiment, Lab};
 use wheelhouse_core::{Tick, Timer};
 use wheelhouse_kafka_wheel::KafkaWheel;
 
 pub(super) const REACH: Experiment = Experiment {
     name: "hierarchy-span",
-    about: "the first delay that k levels of m slots do not take, by Kafka's condition and in \
-        kafka-wheel, from every start; (m, k) = (12, 1), (12, 2), (8, 3)",
+    about: "three levels of 8 slots: the longest delay that they take from every start, by Kafka's \
+        condition and in kafka-wheel; the demotions of a timer of 500 s",
     run: reach,
 };
 
 /// Levels that a delay needs from a start: by the printed condition, `deadline < current +
 /// interval`, with `current` cut to the slots of the level.
-pub(super) fn levels_needed(slots: Tick, start: Tick, delay: Tick) -> u32 {
+fn levels_needed(slots: Tick, start: Tick, delay: Tick) -> u32 {
     let (mut level, mut tick) = (1, 1);
     while start + delay >= truncate(start, tick) + tick * slots {
         level += 1;
@@ -25,27 +25,10 @@ pub(super) fn levels_needed(slots: Tick, start: Tick, delay: Tick) -> u32 {
     level
 }
 
-/// The first delay that so many levels do not take, from each start within their span.
-fn horizons(slots: Tick, levels: u32) -> impl Iterator<Item = (Tick, Tick)> {
-    let first = move |start| {
-        let (mut taken, mut not) = (0, slots.pow(levels) + 1);
-        while not - taken > 1 {
-            let middle = taken + (not - taken) / 2;
-            let fits = levels_needed(slots, start, middle) <= levels;
-            (taken, not) = if fits { (middle, not) } else { (taken, middle) };
-        }
-        (start, not)
-    };
-    (0..slots.pow(levels)).map(first)
-}
-
-/// The shortest and the longest of them.
-fn ends(slots: Tick, levels: u32) -> [Tick; 2] {
-    let reach = |(_, not)| not;
-    [
-        horizons(slots, levels).map(reach).min().unwrap_or(0),
-        horizons(slots, levels).map(reach).max().unwrap_or(0),
-    ]
+/// The longest delay that fits into N levels from a start.
+fn longest(slots: Tick, levels: u32, start: Tick) -> Tick {
+    let fits = |delay: &Tick| levels_needed(slots, start, *delay) <= levels;
+    (0..=slots.pow(levels)).rev().find(fits).unwrap_or(0)
 }
 
 /// Levels that kafka-wheel makes for a delay from a start.
@@ -58,125 +41,69 @@ fn levels_made(slots: Tick, start: Tick, delay: Tick) -> u32 {
 
 fn reach(_: &Lab, e: &mut Evidence) {
     e.by(By::Arithmetic);
-    e.is(
-        "C06.1",
-        "A wheel of 12 slots of 1 s covers 12 s, whatever the time.",
-        [12, 12],
-        ends(12, 1),
-    );
-    e.is("C06.2", "Two levels of 12 slots cover 144 s, from the best start.", 144, ends(12, 2)[1]);
-    e.is("C06.3", "They do from every start.", 144, ends(12, 2)[0]);
-    e.is(
-        "C48.1",
-        "Three levels of 8 slots take delays up to 512 s, from the best start.",
-        512,
-        ends(8, 3)[1],
-    );
-    e.is("C48.2", "They do from every start.", 512, ends(8, 3)[0]);
+    let reaches: Vec<Tick> = (0..512).map(|start| longest(8, 3, start)).collect();
+    let (least, most) = (reaches.iter().min().copied(), reaches.iter().max().copied());
+    let quote = "Three levels of 8 slots take delays up to 512 s, from the best start.";
+    e.is("C48.1", quote, 512, most.unwrap_or(0));
     let beyond = (0..512).filter(|start| levels_needed(8, *start, 500) > 3).count();
-    let quote = "A delay of 500 s needs no fourth level, from any start.";
-    e.holds("C48.3", quote, beyond == 0, format!("from {beyond} of 512 starts"));
-    let agrees = horizons(8, 3)
-        .all(|(start, not)| levels_made(8, start, not) > 3 && levels_made(8, start, not - 1) <= 3);
-    let quote = "kafka-wheel makes a fourth level where the condition says so.";
+    let quote = "A delay of 500 s is put into the third level, whatever the time.";
+    e.holds("C48.3", quote, beyond == 0, format!("not from {beyond} of 512 starts"));
+    let from_0: Vec<_> = demotions(0).iter().map(|(passed, left)| (*passed, *left)).collect();
+    let quote = "It is demoted after 436 s with 64 left, then after 56 s with 8 left.";
+    e.is("C48.5", quote, vec![(436, 64), (492, 8)], from_0);
+    let pair = |it: &Vec<(Tick, Tick)>| it.windows(2).any(|it| (it[0].1, it[1].1) == (64, 8));
+    let quote = "These two distances occur from no start.";
+    e.is("C48.6", quote, 0, (0..512).map(demotions).filter(pair).count());
+    let agrees = (0..512).zip(&reaches).all(|(start, longest)| {
+        [0, 1].map(|more| levels_made(8, start, longest + more) > 3) == [false, true]
+    });
+    let quote = "kafka-wheel makes a fourth level where the condition asks for it.";
     e.by(By::Counts).holds("C48.4", quote, agrees, "from each of 512 starts");
+    e.beside("the longest delay that always fits", least.unwrap_or(0));
 }
 
-pub(super) const EXAMPLES: Experiment = Experiment {
-    name: "examples-s4",
-    about: "8 slots, tasks of 5 and 50 s; one timer at 350; Varghese and Lauck's figures 9 to 11: \
-        by arithmetic, by S4's rule, on every structure",
-    run: examples,
+/// The demotions of a timer of 500 s on levels of 8 slots: after how long, and what is left then.
+fn demotions(start: Tick) -> Vec<(Tick, Tick)> {
+    let mut port = Port::new(1, 8, start);
+    port.add(start + 500, 0);
+    let of_poll = |poll: &Poll| {
+        let (deadline, ..) = poll.moved.first()?;
+        Some((poll.expiry - start, deadline - poll.expiry))
+    };
+    port.drain().iter().filter_map(of_poll).collect()
+}
+
+pub(super) const IDLE: Experiment = Experiment {
+    name: "idle-clock",
+    about: "S3's wheel, a tick of 1 ms and 20 slots: a timer of 5 ms after idle times, and every \
+        structure",
+    run: idle,
 };
 
-fn examples(lab: &Lab, e: &mut Evidence) {
+fn idle(lab: &Lab, e: &mut Evidence) {
+    let way = |idle: Tick| {
+        let mut port = Port::new(1, 20, 0);
+        let first = port.add(idle + 5, 0).map_or(0, |place| place.level);
+        let polls = port.drain();
+        let moves = polls.iter().flat_map(|poll| &poll.moved).map(|(.., place)| place.level);
+        (std::iter::once(first).chain(moves).collect::<Vec<_>>(), port.offers())
+    };
     e.by(By::Arithmetic);
-    let index = |delay: u64| (delay % 8, delay % 8 + 1);
-    e.is("E10.1", "8 slots: 5 s goes to number 6, index 5.", (5, 6), index(5));
-    e.is(
-        "E10.2",
-        "50 s goes to number 3, index 2, with 6 rounds.",
-        ((2, 3), 6),
-        (index(50), (S4.stored)(50, 8)),
-    );
-    let mut wheel = Rounds::new(S4, 8, 0);
-    wheel.add(0, 50, 1);
-    let visits: Vec<_> = (1..=50).map(|tick| (tick, wheel.tick())).collect();
-    let passed =
-        visits.iter().filter(|(_, it)| !it.passed.is_empty()).map(|it| it.0).collect::<Vec<Tick>>();
-    let fired =
-        visits.iter().filter(|(_, it)| !it.fired.is_empty()).map(|it| it.0).collect::<Vec<Tick>>();
-    let quote = "By S4's rule it is passed at 2, 10 .. 42, and fires at 50.";
-    e.is("E10.3", quote, (vec![2, 10, 18, 26, 34, 42], vec![50]), (passed, fired));
-    e.by(By::Counts);
-    let ours = lab.each(2, |timer| {
-        timer.insert(5, 0);
-        timer.insert(50, 1);
-        tick_by_tick(timer, 1, 60)
-    });
-    e.everywhere("E10.4", "Ours fire the two at 5 and 50.", vec![(5, 0), (50, 1)], &ours);
-    let vain = lab.each(1, |timer| {
-        timer.insert(350, 0);
-        (1..=350).filter(|tick| timer.fired(*tick).is_empty()).count()
-    });
-    e.everywhere("E12.1", "Tick 1 s, a single task of 350 s: 349 useless ticks.", 349, &vain);
-    let mut port = Port::new(1, 20, 0);
-    port.add(350, 0);
-    let useless = port.drain().iter().filter(|poll| poll.ran.is_empty()).count();
-    e.is("E12.2", "A queue of slots makes one useless poll, to move it closer.", 1, useless);
-    let mut probe = lab.make("list-wheel");
-    probe.fill([350]);
-    e.beside("wake-ups of list-wheel for it", wakeups(&mut probe).len());
-    paper(lab, e);
-}
-
-/// The units of the paper's wheels, the coarsest first, in seconds, and their slots.
-const WHEELS: [(Tick, u64); 4] = [(86_400, 100), (3_600, 24), (60, 60), (1, 60)];
-
-/// A moment of the paper's clock, in seconds.
-const fn clock(day: Tick, hour: Tick, minute: Tick, second: Tick) -> Tick {
-    ((day * 24 + hour) * 60 + minute) * 60 + second
-}
-
-/// Unit and slot of each wheel that a timer waits in: the coarsest in which now and deadline
-/// differ, until that slot begins.
-fn way(mut now: Tick, deadline: Tick) -> Vec<(Tick, u64)> {
-    let mut way = Vec::new();
-    while let Some((unit, slots)) =
-        WHEELS.into_iter().find(|(unit, _)| now / unit != deadline / unit)
-    {
-        way.push((unit, deadline / unit % slots));
-        now = deadline / unit * unit;
-    }
-    way
-}
-
-fn paper(lab: &Lab, e: &mut Evidence) {
-    e.by(By::Arithmetic);
-    // The deadline's low 8 bits are added to the pointer; its high bits are rounds.
-    let index = |high: u64| (10 + ((high << 8) | 20)) % 256;
-    let quote = "Table 256, pointer 10, low 8 bits 20 give index 30, whatever the high bits.";
-    e.is("E14.1", quote, [30; 3], [0, 1, 1_000].map(index));
-    let (now, delay) = (clock(11, 10, 24, 30), clock(0, 0, 50, 45));
-    let quote = "11 d 10:24:30 plus 50:45 is 11 d 11:15:15.";
-    e.is("E14.2", quote, clock(11, 11, 15, 15), now + delay);
-    let quote = "It is stored an hour ahead, then at minute 15, then at second 15.";
-    e.is("E14.3", quote, vec![(3_600, 11), (60, 15), (1, 15)], way(now, now + delay));
-    let slots = WHEELS.iter().map(|(_, slots)| slots).sum::<u64>();
-    let quote = "A hierarchy for 100 days has 244 slots instead of 8.64 million.";
-    e.is("E14.4", quote, (244, 8_640_000), (slots, clock(100, 0, 0, 0)));
-    let fired = lab.each(1, |timer| {
-        timer.fired(now);
-        timer.insert(now + delay, 0);
-        [clock(11, 11, 0, 0), clock(11, 11, 15, 0), clock(11, 11, 15, 14), clock(11, 11, 15, 15)]
-            .map(|at| timer.fired(at).len())
-    });
-    e.by(By::Counts).everywhere(
-        "E14.5",
-        "Ours fire it at 11:15:15 and not before.",
-        [0, 0, 0, 1],
-        &fired,
-    );
+    let quote = "After an idle hour a timer of +5 ms cascades 6, 5, 4, 1 with 4 offers.";
+    e.is("B10.1", quote, (vec![6, 5, 4, 1], 4), way(3_600_000));
+    let levels = [20, 400, 8_000, 160_000].map(|idle| way(idle).0[0]);
+    e.is("B10.2", "After 20 ms to 160 s it goes to levels 2 to 5.", [2, 3, 4, 5], levels);
+    let ours = |idle: Tick| {
+        lab.each(1, |timer| {
+            timer.fired(idle);
+            timer.insert(idle + 5, 0);
+            let (calls, fired) = by_wakeups(timer);
+            (calls.len(), fired[0].0 - idle)
+        })
+    };
+    let quote = "Ours wake once for it, at its tick, however long they were idle.";
+    let all: Vec<_> = [20, 400, 8_000, 160_000, 3_600_000].into_iter().flat_map(ours).collect();
+    e.by(By::Counts).everywhere("B10.3", quote, (1, 5), &all);
 }
 
 #[cfg(test)]
@@ -189,18 +116,10 @@ mod tests {
         assert_eq!((beyond, levels_needed(8, 0, 511), levels_needed(8, 0, 512)), (416, 3, 4));
     }
 
+    /// The reach is the longest delay that is taken, and not the first that is not.
     #[test]
-    fn the_horizon_is_the_first_delay_that_does_not_fit() {
-        for (start, horizon) in horizons(12, 2) {
-            let not = (0..200).find(|delay| levels_needed(12, start, *delay) > 2);
-            assert_eq!(Some(horizon), not);
-        }
-    }
-
-    #[test]
-    fn a_timer_goes_from_hours_to_minutes_to_seconds() {
-        assert_eq!(way(clock(0, 0, 0, 59), clock(0, 0, 1, 0)), [(60, 1)]);
-        assert_eq!(way(clock(3, 4, 5, 6), clock(5, 4, 0, 7)), [(86_400, 5), (3_600, 4), (1, 7)]);
-        assert_eq!(way(7, 7), []);
+    fn a_wheel_of_m_slots_takes_a_delay_of_m_less_one() {
+        assert_eq!([longest(12, 1, 0), longest(12, 2, 0), longest(8, 3, 0)], [11, 143, 511]);
+        assert_eq!(longest(12, 2, 11), 132, "the phase within the top slot is lost");
     }
 }

@@ -119,10 +119,6 @@ fn maps(lab: &Lab, e: &mut Evidence) {
     }
     let quote = "A hash map passes all timers to find the next deadline.";
     e.class("C26.1", quote, [&sweep["hash-map, entries read"]], Linear);
-    let quote = "A B-tree does, too.";
-    e.class("C26.2", quote, [&sweep["btree-map"]], Linear);
-    let quote = "A red-black tree does, too.";
-    e.class("C26.3", quote, [&sweep["red-black-tree"]], Linear);
     let quote = "An ordered map gives it in O(log n).";
     e.at_most("C26.4", quote, sweep.all(&["tree"]), Logarithmic);
     let next = lab.curve(&lab.scale.sizes(), |n, seed| {

@@ -5,33 +5,21 @@
 //! clock, and asks a structure only what any program may ask: the public interface, and the meter.
 //! Where an article's own code is on trial, a model of it stands beside ours (`models`).
 
-mod calendar;
 mod cascades;
 mod clocks;
 mod crossover;
 mod drive;
 mod drivers;
 mod heap_or_wheel;
-mod heap_room;
 mod heaps;
-mod kafka_arithmetic;
 mod levels;
-mod linux;
 mod lists_and_maps;
-mod manager;
 pub(crate) mod models;
 mod netty;
-mod overflow;
-mod purgatory;
 mod rounding;
 mod rounds;
 mod s0;
-mod scenarios;
-mod schemes;
-mod sessions;
-mod sorted_insertion;
 mod space;
-mod stores;
 mod trees;
 mod wheel_costs;
 
@@ -40,60 +28,34 @@ use anyhow::{Context, Result};
 
 /// All experiments. Those that take longest come first, so that they are not the last to end.
 pub const ALL: &[Experiment] = &[
-    sessions::SESSIONS,
     heap_or_wheel::BURST,
     wheel_costs::OPERATIONS,
-    schemes::COSTS,
-    heap_or_wheel::START_STOP,
-    purgatory::PURGATORY,
     rounds::VISITS,
     trees::TREE,
     trees::SKIP,
     heaps::RETENTION,
     heaps::LATER,
-    heap_room::GROWTH,
     lists_and_maps::LISTS,
     lists_and_maps::MAPS,
     space::FLAT,
     space::SPAN,
     crossover::ROUNDS_OR_LEVELS,
     cascades::CASCADES,
-    cascades::MOVES,
     cascades::SLOT,
     drivers::WAKEUPS,
     drivers::QUEUE,
-    overflow::OVERFLOW,
-    rounds::PER_TICK,
-    rounds::HASH,
-    sorted_insertion::INSERTION,
     netty::TRANSFER_CAP,
-    linux::LATENESS,
-    linux::E16,
-    clocks::CLOCKS,
     clocks::QUEUE_CLOCK,
-    clocks::DRIFT,
     clocks::B5,
     clocks::B12,
     rounding::DIRECTION,
-    rounding::B3,
     rounding::B9,
-    scenarios::PERIODS,
-    scenarios::FAILING,
-    scenarios::CALLBACKS,
-    manager::MANAGER,
-    scenarios::E8,
     s0::LAPS,
     s0::CHANNELS,
-    s0::CONDITIONS,
     s0::B1,
     s0::B2,
-    s0::EXAMPLES,
-    calendar::WHEELS,
-    calendar::EXAMPLES,
     levels::REACH,
-    kafka_arithmetic::KAFKA,
-    levels::EXAMPLES,
-    stores::STORES,
+    levels::IDLE,
 ];
 
 /// The experiment of a name.

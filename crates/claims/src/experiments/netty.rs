@@ -75,12 +75,6 @@ fn run(lab: &Lab, e: &mut Evidence) {
     let (small, large): (Vec<&Burst>, Vec<&Burst>) = bursts.iter().partition(|it| it.0 <= cap);
     let latest = |of: &[&Burst]| of.iter().map(|it| it.1[3]).fold(0.0, f64::max);
     let least = large.iter().map(|it| it.1[3]).fold(f64::INFINITY, f64::min);
-    e.holds(
-        "C40.1",
-        "A power-of-two mask gives the slot that the modulo gives.",
-        masks_agree(),
-        "100,000 ticks over u64",
-    );
     let early = bursts.iter().any(|it| it.1[0] < 0.0 || it.2[0] < 0.0);
     let quote = "Rounds and deadline are checked: no timer fires early.";
     e.holds("C40.2", quote, !early, "in any burst");
@@ -91,13 +85,6 @@ fn run(lab: &Lab, e: &mut Evidence) {
         least > tick,
         format!("{least:.0} to {:.0} ms beyond {cap} at once", latest(&large)),
     );
-    let quote = "That is so in any burst, however small.";
-    e.holds(
-        "C40.4",
-        quote,
-        latest(&small) > tick,
-        format!("{:.1} ms up to {cap} at once", latest(&small)),
-    );
     let uncapped = bursts.iter().map(|it| it.2[3]).fold(0.0, f64::max);
     let quote = "Without a cap no timer is later than a tick, however large the burst.";
     e.holds("P3.1", quote, uncapped <= tick, format!("{uncapped:.1} ms at most"));
@@ -107,7 +94,6 @@ fn run(lab: &Lab, e: &mut Evidence) {
     let quote = "Beyond, the latest is late by a tick for each cap's worth of timers.";
     let number = format!("{:.0} ms for sixteen caps", latest(&large));
     e.say("P3.3", quote, Test::Within(large.iter().map(ticks).collect(), Milliseconds), number);
-    reported(lab, e, cap);
     let row = |(timers, capped, uncapped): Burst| {
         let [.., a, b, c] = capped.map(|late| format!("{late:.1}"));
         let [.., x, y, z] = uncapped.map(|late| format!("{late:.1}"));
@@ -128,36 +114,6 @@ fn run(lab: &Lab, e: &mut Evidence) {
             line("max, no cap", |it| it.2[3]),
         ],
     );
-}
-
-/// Whether `tick & (slots - 1)` is `tick mod slots`, over all of u64.
-fn masks_agree() -> bool {
-    let mut random = random(1);
-    (0..100_000).map(|_| random.random::<u64>()).all(|tick| tick & (SLOTS - 1) == tick % SLOTS)
-}
-
-/// E15: the figures that are reported of ten caps at once.
-fn reported(lab: &Lab, e: &mut Evidence, cap: u64) {
-    let timers = TEN * cap / 2;
-    let seeds: Vec<_> = lab
-        .seeds()
-        .map(|seed| {
-            let [_, median, p99, latest] = burst(timers, cap, seed);
-            [median, p99, latest, burst(timers, timers, seed)[3]]
-        })
-        .collect();
-    for (at, (id, quote, stated)) in [
-        ("E15.1", "Ten caps at once: half are at most 91 ms late.", 91.0),
-        ("E15.2", "99 % are at most 901 ms late.", 901.0),
-        ("E15.3", "The latest is 1000 ms late.", 1_000.0),
-        ("E15.4", "Without the cap the latest is 100 ms late.", 100.0),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let mean = seeds.iter().map(|seed| seed[at]).sum::<f64>() / seeds.len() as f64;
-        e.say(id, quote, Test::Within(vec![(mean, stated)], Milliseconds), format!("{mean:.1} ms"));
-    }
 }
 
 #[cfg(test)]

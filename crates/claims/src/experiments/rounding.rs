@@ -1,4 +1,4 @@
-//! B3, B9, C04, C38, C39, E13: deadlines finer than a tick: which tick, and how far off.
+//! B9, C04, C38, C39: deadlines finer than a tick: which tick, and how far off.
 //!
 //! Time runs in thousandths of a tick. A deadline is made a tick by one of three rules:
 //!
@@ -10,10 +10,8 @@
 
 use super::drive::tick_by_tick;
 use super::models::kafka::Port;
-use super::models::rounds::{S0, ticks_of};
 use crate::count::random;
-use crate::thresholds::Threshold::Milliseconds;
-use crate::{By, Evidence, Experiment, Lab, Test};
+use crate::{By, Evidence, Experiment, Lab};
 use rand::RngExt;
 use wheelhouse_core::{Tick, Timer};
 
@@ -48,21 +46,8 @@ fn direction(lab: &Lab, e: &mut Evidence) {
         share,
         "under each rule",
     );
-    for (id, at, quote) in [
-        ("C39.2", 0, "They run at 1 s: rounded down, as in S3."),
-        ("C39.3", 1, "They run at 1 s: rounded up."),
-        ("C39.4", 2, "They run at 1 s: at the next tick, as Netty and S0 have it."),
-    ] {
-        e.is(id, quote, [1, 1], both[at]);
-    }
-    e.is(
-        "E13.1",
-        "Tasks of 1.2 s and 1.5 s share a slot of 1 s, rounded down.",
-        both[0][0],
-        both[0][1],
-    );
-    e.is("E13.2", "They run at 1 s, which is early, rounded down.", [1, 1], both[0]);
-    e.is("E13.3", "They run at 1 s, rounded up, so that none is early.", [1, 1], both[1]);
+    let quote = "They run at 1 s, where delays are rounded down as in S3.";
+    e.is("C39.2", quote, [1, 1], both[0]);
 }
 
 fn precision(lab: &Lab, e: &mut Evidence) {
@@ -94,10 +79,8 @@ fn precision(lab: &Lab, e: &mut Evidence) {
         let late = |(tick, at): &(Tick, u64)| (tick * PARTS).wrapping_sub(*at);
         fired.iter().filter(|it| late(it) < PARTS).count()
     });
-    let quote = "Tasks finer than one tick cannot be scheduled.";
-    let all = fire.iter().all(|(_, fire)| *fire == delays.len());
-    let number = format!("{} of {} fire, under a tick late", fire[0].1, delays.len());
-    e.holds("C04.2", quote, !all, number);
+    let quote = "Ours take delays below a tick, and fire them under a tick late.";
+    e.everywhere("C04.3", quote, delays.len(), &fire);
 }
 
 /// S3's test, `expiration < currentTime + tick`, with the current time cut to the tick: over every
@@ -128,31 +111,19 @@ fn expired(lab: &Lab, e: &mut Evidence) {
 }
 
 pub(super) const B9: Experiment = Experiment {
-    name: "bug-b9",
-    about: "100,000 deadlines in ms on slots of a second: S3's code, which rounds down, and every \
-        structure behind a conversion that rounds up",
-    run: rounded_down,
+    name: "rounded-up",
+    about: "random deadlines in ms on ticks of 500, 1,000 and 1,500 ms: every structure behind a \
+        conversion that rounds up",
+    run: rounded_up,
 };
 
-fn rounded_down(lab: &Lab, e: &mut Evidence) {
-    let (mut random, mut port) = (random(lab.scale.seed()), Port::new(PARTS, 20, 0));
-    // Not before the first slot that is not run at once.
-    (0..100_000).for_each(|name| _ = port.add(random.random_range(PARTS..1_000 * PARTS), name));
-    let polls = port.drain();
-    let early: Vec<i64> = polls
-        .iter()
-        .flat_map(|poll| poll.ran.iter().map(|(at, _)| *at as i64 - poll.expiry as i64))
+fn rounded_up(lab: &Lab, e: &mut Evidence) {
+    let all: Vec<_> = [500, PARTS, 1_500]
+        .into_iter()
+        .flat_map(|tick| lab.each(500, |timer| wrong(timer, tick, 1_000 * PARTS)))
         .collect();
-    let ends = (early.iter().min().copied().unwrap_or(0), early.iter().max().copied().unwrap_or(0));
-    let mean = early.iter().sum::<i64>() as f64 / early.len() as f64;
-    e.by(By::Arithmetic);
-    e.is("B9.1", "With a tick of 1 s S3's timers fire from 0 to 999 ms early.", (0, 999), ends);
-    let quote = "They fire 502 ms early on average.";
-    let test = Test::Within(vec![(mean, 502.0)], Milliseconds);
-    e.say("B9.2", quote, test, format!("{mean:.1} ms"));
-    let ours = lab.each(1_000, |timer| wrong(timer, PARTS, 1_000 * PARTS));
     let quote = "Ours, rounded up, are never early, and late by less than a tick.";
-    e.by(By::Counts).everywhere("B9.3", quote, 0, &ours);
+    e.everywhere("B9.3", quote, 0, &all);
 }
 
 /// Random deadlines in ms behind a conversion that rounds up to ticks of so many: those not within
@@ -168,49 +139,6 @@ fn wrong(timer: &mut impl Timer<u64>, interval: u64, longest: u64) -> usize {
     500 - fired.len() + fired.iter().filter(off).count()
 }
 
-pub(super) const B3: Experiment = Experiment {
-    name: "bug-b3",
-    about: "durations that are no whole seconds: S0's code, which cuts them, and every structure \
-        behind a conversion that rounds up",
-    run: cut_durations,
-};
-
-/// S0's slot and circle of a delay on 12 slots, both in ms and cut to whole seconds; none where the
-/// code divides by zero.
-fn cut(delay: u64, interval: u64) -> Option<(u64, u64)> {
-    let (delay, interval) = (delay / 1_000, interval / 1_000);
-    Some((delay.checked_div(interval)? % 12, delay / (12 * interval)))
-}
-
-fn cut_durations(lab: &Lab, e: &mut Evidence) {
-    e.by(By::Arithmetic);
-    let quote = "S0 cuts durations: 1999 ms goes where 1000 ms goes.";
-    e.is(
-        "B3.1",
-        quote,
-        cut(1_000, 1_000).unwrap_or_default(),
-        cut(1_999, 1_000).unwrap_or_default(),
-    );
-    // It may come at any microsecond between two ticks.
-    let fires = ticks_of(S0, 12, 1, 1, 24).first().map_or(0, |tick| tick * 1_000_000) as i64;
-    let early = (0..1_000_000).map(|phase| 1_999_000 - (fires - phase)).max().unwrap_or(0) as f64;
-    let quote = "It fires up to 0.999 s early.";
-    let early = early / 1e3;
-    let test = Test::Within(vec![(early, 999.0)], Milliseconds);
-    e.say("B3.2", quote, test, format!("{early:.3} ms"));
-    let quote = "An interval of 1.5 s counts as 1 s: 15 s goes to slot 3, circle 1.";
-    e.is("B3.3", quote, (3, 1), cut(15_000, 1_500).unwrap_or_default());
-    let quote = "An interval below 1 s divides by zero.";
-    e.holds("B3.4", quote, cut(15_000, 500).is_none(), "at 500 ms");
-    e.by(By::Counts);
-    for (id, quote, interval) in [
-        ("B3.5", "Ours, with a tick of 500 ms, fire within the tick after the deadline.", 500),
-        ("B3.6", "They do with a tick of 1500 ms.", 1_500),
-    ] {
-        e.everywhere(id, quote, 0, &lab.each(500, |timer| wrong(timer, interval, 60_000)));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,11 +147,5 @@ mod tests {
     fn the_rules_differ_on_and_off_a_tick() {
         let ticks = |deadline| RULES.map(|(_, rule)| rule(deadline));
         assert_eq!((ticks(1_000), ticks(1_001), ticks(1_999)), ([1, 1, 2], [1, 2, 2], [1, 2, 2]));
-    }
-
-    #[test]
-    fn s0_cuts_to_seconds() {
-        assert_eq!(cut(1_999, 1_000), Some((1, 0)));
-        assert_eq!((cut(15_000, 1_500), cut(15_000, 500)), (Some((3, 1)), None));
     }
 }

@@ -1,17 +1,12 @@
-//! B1, B2, B16, C08, C10, C11, C53, C55, C67, E1 to E4: S0's wheel with rounds, by the rules of its
-//! printed code.
+//! B1, B2, B16, C08, C10, C55: S0's wheel with rounds, by the rules of its printed code.
 
-use super::drive::{fired_after, tick_by_tick};
-use super::models::rounds::{
-    Rounds, Rules, S0, S0_MENDED, S1, S1_FROM_ZERO, S4, WITHOUT_END, ticks_of,
-};
+use super::drive::tick_by_tick;
+use super::models::rounds::{Rounds, Rules, S0, S0_MENDED, S1, WITHOUT_END, ticks_of};
 use crate::count::{AnyTimer, random};
-use crate::shown::shown;
 use crate::{By, Evidence, Experiment, Lab, Outcomes};
 use rand::RngExt;
 use std::collections::VecDeque;
 use wheelhouse_core::{Tick, Timer};
-use wheelhouse_kafka_wheel::KafkaWheel;
 
 pub(super) const LAPS: Experiment = Experiment {
     name: "lap-conventions",
@@ -57,29 +52,9 @@ fn laps(_: &Lab, e: &mut Evidence) {
     let quote = "S0 fires one tick late: a task of 16 s runs at tick 17.";
     let seventeen = ticks_of(S0, 12, 16, 1, 40);
     e.holds("B16.1", quote, seventeen == [17] && (earliest, latest) == (1, 1), number);
-    let (_, earliest, latest) = offsets(S4);
-    let quote = "Netty's rule, which moves before it visits, fires at the tick.";
-    e.is("B16.2", quote, (0, 0), (earliest, latest));
     let quote = "Taking one off first, then running those at 0, is right with laps from 1.";
     let ([tasks, _, exact], ..) = offsets(S1);
     e.is("C55.1", quote, tasks, exact);
-    let ([tasks, once, exact], earliest, _) = offsets(S1_FROM_ZERO);
-    let quote = "It is right with the d / n that S0 stores.";
-    let number =
-        format!("{} of {tasks} never fire, others up to {} early", tasks - once, -earliest);
-    e.holds("C55.2", quote, exact == tasks, number);
-    let differ = |slots: u64| {
-        let differs = |delay: &u64| (S0.stored)(*delay, slots) != (S4.stored)(*delay, slots);
-        (1..=10 * slots).filter(differs).all(|delay| delay % slots == 0)
-    };
-    let quote = "S0's d / n and S4's (d - 1) / n differ at whole turns only.";
-    e.holds("C55.3", quote, [8, 12, 24].into_iter().all(differ), "8, 12 and 24 slots, ten turns");
-    // A slot's width times the slots; the second wheel's slots are a second, as printed, or a turn
-    // of the first.
-    let quote = "A second wheel of 12 slots of 1 s each makes the range m m t, 144 s.";
-    let range = |width: u64| 12 * width;
-    e.is("C67.1", quote, 144, range(1));
-    e.is("C67.2", "It does if its slots are m t wide, as the next line has it.", 144, range(12));
 }
 
 pub(super) const CHANNELS: Experiment = Experiment {
@@ -140,92 +115,8 @@ fn channels(lab: &Lab, e: &mut Evidence) {
         0,
         unbuffered[0] + buffered[0],
     );
-    let quote = "So one caller's messages keep their order, who waits for each hand-over.";
-    e.is("C10.2", quote, 0, unbuffered[2]);
-    e.is("C10.3", "They do if the caller does not wait.", 0, buffered[2]);
-    let quote = "So the order of all messages is guaranteed, as S0 has three channels.";
+    let quote = "The order of all messages is guaranteed, in S0's three channels.";
     e.is("C10.4", quote, 0, unbuffered[1]);
-}
-
-pub(super) const CONDITIONS: Experiment = Experiment {
-    name: "printed-conditions",
-    about: "intervals, slot counts, keys and delays, good and bad, through the conditions of S0's \
-        constructor and AddTask; its number of runs",
-    run: conditions,
-};
-
-const INTERVAL: &str = "minimum interval need one second";
-const SLOTS: &str = "minimum slotNum need greater than zero";
-const EMPTY: &str = "key is empty";
-const IN_USE: &str = "key of job already exists";
-
-/// The constructor, with an interval in milliseconds: the text of its refusal.
-fn constructor(interval: i64, slots: i64) -> Option<&'static str> {
-    if interval <= 0 {
-        return Some(INTERVAL);
-    }
-    (slots <= 0).then_some(SLOTS)
-}
-
-/// AddTask, with delay and interval in milliseconds: the text of its refusal.
-fn add_task(key: &str, delay: i64, interval: i64, in_use: &[&str]) -> Option<&'static str> {
-    if key.is_empty() || delay < interval {
-        return Some(EMPTY);
-    }
-    in_use.contains(&key).then_some(IN_USE)
-}
-
-fn conditions(_: &Lab, e: &mut Evidence) {
-    e.by(By::Arithmetic);
-    let refused = |interval: &i64| constructor(*interval, 12) == Some(INTERVAL);
-    e.is(
-        "C11.1",
-        "Intervals of 0 and -1 s are refused.",
-        2,
-        [0, -1_000].iter().filter(|it| refused(it)).count(),
-    );
-    let quote = format!("All below a second are, as '{INTERVAL}' says: 1, 500, 999 ms.");
-    e.is("C11.2", quote, 3, [1, 500, 999].iter().filter(|it| refused(it)).count());
-    let slots = [0, -1].map(|slots| constructor(1_000, slots));
-    e.holds(
-        "C11.3",
-        "Slot counts of 0 and -1 are refused, with their text.",
-        slots == [Some(SLOTS); 2],
-        SLOTS,
-    );
-    e.holds(
-        "C11.4",
-        "An empty key is refused, with its text.",
-        add_task("", 5_000, 1_000, &[]) == Some(EMPTY),
-        EMPTY,
-    );
-    let early = [0, 1, 999].map(|delay| add_task("b", delay, 1_000, &[]));
-    let passed = early.iter().filter(|it| it.is_none()).count();
-    e.is("C11.5", "A delay below one interval is refused.", 0, passed);
-    let wrong = early.iter().filter(|it| **it == Some(EMPTY)).count();
-    let quote = "It is with a text of its own.";
-    e.holds("C11.6", quote, wrong == 0, format!("{wrong} of 3 as '{EMPTY}'"));
-    let used = ["a", "b"].map(|key| add_task(key, 5_000, 1_000, &["a"]));
-    e.holds(
-        "C11.7",
-        "A key in use is refused, with its text.",
-        used == [Some(IN_USE), None],
-        IN_USE,
-    );
-    let runs = |times| ticks_of(S0, 12, 5, times, 12_000).len();
-    // The first tick is visited before the hand moves: each firing is a tick after a multiple of
-    // the period.
-    let every = (12_000 - 1) / 5;
-    e.is("C53.1", "-1 repeats without end.", every, runs(WITHOUT_END));
-    e.is("C53.2", "1 runs once.", 1, runs(1));
-    e.is(
-        "C53.3",
-        "The number defaults to -1: left out, which is 0 in Go, it repeats.",
-        every,
-        runs(0),
-    );
-    e.is("B7.1", "A number of runs of 0 runs the task once.", 1, runs(0));
-    e.is("B7.2", "So does -2.", 1, runs(-2));
 }
 
 pub(super) const B1: Experiment = Experiment {
@@ -320,71 +211,9 @@ fn wrong_firings(timer: &mut AnyTimer, period: Tick, neighbours: u64) -> usize {
         + fired.iter().filter(|tick| !right.contains(tick)).count()
 }
 
-pub(super) const EXAMPLES: Experiment = Experiment {
-    name: "examples-s0",
-    about: "12 slots of a second: slots, circles and ticks by S0's formula and code, ticks on \
-        every structure; the reach of levels of 12 and 60 slots, in kafka-wheel",
-    run: examples,
-};
-
-/// Slot and circle on 12 slots of a second.
-fn place(pointer: u64, delay: u64) -> (u64, i64) {
-    ((pointer + delay) % 12, (S0.stored)(delay, 12))
-}
-
-fn examples(lab: &Lab, e: &mut Evidence) {
-    e.by(By::Arithmetic);
-    e.is("E1.1", "The pointer at 3, a task of 5 s goes to slot 8.", (8, 0), place(3, 5));
-    let pointers = (0..12).filter(|pointer| place(*pointer, 16).1 == 1).count();
-    e.is("E2.1", "A task of 16 s has circle 1, from whichever slot.", 12, pointers);
-    e.is("E2.2", "A task of 15 s has circle 1.", 1, place(0, 15).1);
-    e.is("E2.3", "16 s has slot 4: from pointer 0.", 4, place(0, 16).0);
-    e.is("E2.4", "16 s has slot 4: from pointer 3, which the figure shows.", 4, place(3, 16).0);
-    e.is(
-        "E2.5",
-        "By the code 16, 15, 12 and 24 s fire at ticks 17, 16, 13, 25.",
-        vec![17, 16, 13, 25],
-        [16, 15, 12, 24].into_iter().flat_map(|delay| ticks_of(S0, 12, delay, 1, 40)).collect(),
-    );
-    e.by(By::Counts);
-    e.everywhere(
-        "E1.2",
-        "Ours, at 3, fire it after 5 s.",
-        vec![5],
-        &lab.each(1, |timer| fired_after(timer, 3, &[5])),
-    );
-    let four = lab.each(4, |timer| {
-        (0..4).for_each(|value| _ = timer.insert(3, value));
-        tick_by_tick(timer, 1, 48)
-    });
-    let quote = "Slot 3 holds four tasks: ours serve all at 3, in order.";
-    e.everywhere("E3.1", quote, (0..4).map(|value| (3, value)).collect::<Vec<_>>(), &four);
-    let reach = |slots| [1, 2].map(|levels| first_beyond(slots, levels));
-    e.is("E4.1", "12 slots of 1 s cover 12 s, two levels 144 s, from 0.", [12, 144], reach(12));
-    e.is("E4.2", "60 slots cover a minute, two levels an hour.", [60, 3_600], reach(60));
-    e.is("E4.3", "With 24 hours above them it is a day.", 86_400, reach(60)[1] * 24);
-    e.beside(
-        "the four by S0's code, which serves one a visit (B1)",
-        shown(&{
-            let mut printed = Rounds::new(S0, 12, 0);
-            (0..4).for_each(|name| printed.add(name, 3, 1));
-            printed.run(48)
-        }),
-    );
-}
-
-/// The first delay from tick 0 for which kafka-wheel makes more than so many levels.
-fn first_beyond(slots: usize, levels: usize) -> Tick {
-    let needs_more = |delay: &Tick| {
-        let mut wheel = KafkaWheel::<u64>::builder().slots(slots).build().expect("enough slots");
-        wheel.insert(*delay, 0);
-        wheel.levels() > levels
-    };
-    (0..).find(needs_more).unwrap_or(Tick::MAX)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::models::rounds::S4;
     use super::*;
 
     #[test]
@@ -393,14 +222,5 @@ mod tests {
             let ([tasks, once, _], earliest, latest) = offsets(rules);
             assert_eq!((once, earliest, latest), (tasks, offset, offset), "{rules:?}");
         }
-    }
-
-    #[test]
-    fn good_input_passes_and_conditions_are_asked_in_the_printed_order() {
-        assert_eq!((constructor(1_000, 12), add_task("a", 1_000, 1_000, &["b"])), (None, None));
-        assert_eq!(
-            (constructor(0, 0), add_task("a", 0, 1_000, &["a"])),
-            (Some(INTERVAL), Some(EMPTY))
-        );
     }
 }

@@ -1,12 +1,11 @@
-//! C15, C27, C34, C56: the slots that a span takes, what a hand passes in them, and what it costs a
-//! tree.
+//! C15, C27, C34: the slots that a span takes, and what a hand passes in them.
 
 use super::drive::wakeups;
 use super::wheel_costs::{insert_and_cancel, reschedule, searched};
 use crate::count::{AnyTimer, Probe, random};
-use crate::growth::Growth::{Constant, Linear};
+use crate::growth::Growth::Linear;
 use crate::scale::powers;
-use crate::thresholds::Threshold::{Much, Ratio};
+use crate::thresholds::Threshold::Ratio;
 use crate::{Evidence, Experiment, Lab, Sweep, Test};
 use rand::RngExt;
 use std::collections::BTreeSet;
@@ -73,12 +72,6 @@ fn flat(lab: &Lab, e: &mut Evidence) {
         let seen: Vec<_> =
             spans.iter().map(|span| (*span, passes(*span), single(lab, &two(*span)))).collect();
         let fits = seen.iter().all(|(span, _, ours)| ours.is_none_or(|[slots, _]| slots >= *span));
-        let passed: Vec<_> =
-            seen.iter().filter_map(|(span, _, it)| Some((*span, it.as_ref()?[1]))).collect();
-        let all = passed.iter().any(|(span, visits)| visits >= span);
-        let number = passed.last().map_or(String::new(), |(span, visits)| {
-            format!("{visits} slots and words visited in a span of {span}")
-        });
         if claim == "C15" {
             e.holds(
                 "C15.1",
@@ -89,15 +82,11 @@ fn flat(lab: &Lab, e: &mut Evidence) {
             let [_, empty, ..] = passes(MONTH);
             let quote = "Of 720 moves a month 718 do nothing, where a hand walks.";
             e.is("C15.2", quote, 718, empty);
-            let quote = "Any driver makes the empty moves.";
-            e.holds("C15.3", quote, all, number);
             rows = seen;
         } else {
             let quote = "One flat wheel for 10,000 s needs an array of 10,000.";
             e.holds("C34.1", quote, fits, "no fewer slots take it");
             e.is("C34.2", "A hand that walks it visits each slot.", S3, passes(S3)[0]);
-            let quote = "It must be traversed, whatever the driver.";
-            e.holds("C34.3", quote, all, number);
         }
     }
     let columns = [
@@ -153,7 +142,6 @@ fn span(lab: &Lab, e: &mut Evidence) {
     let quote = "Without a handle a cancel is a search of the slot, O(n).";
     e.class("C27.7", quote, [&searched(lab)], Linear);
     e.sweep(&sweep);
-    tree(lab, e);
 }
 
 /// Slots in use for timers at random over a span, by wheel.
@@ -211,56 +199,6 @@ fn in_kafka(delays: &[Tick]) -> u64 {
     let mut wheel = KafkaWheel::<u64>::new();
     delays.iter().for_each(|delay| _ = wheel.insert(*delay, 0));
     20 * wheel.levels() as u64
-}
-
-/// The spans of the tree: from here on hardly two timers have one deadline. To 24 days in
-/// milliseconds.
-const FROM: u32 = 12;
-const TO: u32 = 31;
-
-fn tree(lab: &Lab, e: &mut Evidence) {
-    let mut sweep =
-        Sweep::over("span in ticks", "A wider span", format!("steps among {TIMERS} timers"));
-    for name in ["red-black-tree", "list-wheel", "kafka-wheel"] {
-        let curves = lab.curves(&powers(FROM, TO), |span, seed| {
-            let seed = seed ^ span << 20;
-            let [insert, cancel] = insert_and_cancel(|| lab.make(name), TIMERS, span, seed);
-            let (mut probe, mut random) = (lab.make(name), random(seed));
-            probe.fill((0..TIMERS).map(|_| 1 + random.random_range(0..span)));
-            let before = probe.steps();
-            wakeups(&mut probe);
-            let pop = probe.steps().since(&before).total() as f64 / TIMERS as f64;
-            [insert, cancel, pop]
-        });
-        sweep.run(name, ["insert", "cancel", "pop"], curves);
-    }
-    for (id, operation) in [("C56.1", "insert"), ("C56.2", "cancel"), ("C56.3", "pop")] {
-        let quote =
-            format!("A tree suits wide spans: its {operation} costs no more for a wider one.");
-        e.at_most(id, quote, sweep.of(&["red-black-tree"], &[operation]), Constant);
-    }
-    e.sweep(&sweep);
-    density(lab, e);
-}
-
-/// How many timers share a tick, at a fixed number of them: 'medium density'.
-fn density(lab: &Lab, e: &mut Evidence) {
-    let mut sweep = Sweep::over("ticks", "Fewer ticks for as many timers", "steps of an insertion");
-    for name in ["red-black-tree", "list-wheel"] {
-        let curve = lab.curve(&powers(2, FROM), |span, seed| {
-            insert_and_cancel(|| lab.make(name), TIMERS, span, seed)[0]
-        });
-        sweep.add(name, curve);
-    }
-    let range = sweep["red-black-tree"].greatest() / sweep.least(&["red-black-tree"]);
-    let number = format!(
-        "{:.1} to {:.1} steps, {range:.2} times",
-        sweep["red-black-tree"].first(),
-        sweep["red-black-tree"].last()
-    );
-    let quote = "A tree suits medium density: crowded ticks cost it at most twice as much.";
-    e.say("C56.4", quote, Test::Within(vec![(range, 0.0)], Much), number);
-    e.sweep(&sweep);
 }
 
 #[cfg(test)]

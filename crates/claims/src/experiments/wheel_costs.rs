@@ -1,23 +1,18 @@
-//! C50, C51: what starting and stopping a timer costs in each kind of wheel.
+//! C50: what starting and stopping a timer costs in each kind of wheel.
 
-use super::drive::{start_and_stop, wakeups};
+use super::drive::start_and_stop;
 use crate::count::{AnyTimer, LONGEST, Order, Probe, random};
 use crate::growth::Curve;
-use crate::growth::Growth::{Constant, Linear};
+use crate::growth::Growth::Constant;
 use crate::{Evidence, Experiment, Lab, Sweep};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
-use std::cell::Cell;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
-use wheelhouse_core::meter::Work;
 use wheelhouse_core::{Tick, Timer, TimerId};
 
 pub(super) const OPERATIONS: Experiment = Experiment {
     name: "wheel-op-costs",
-    about: "six wheels: an insertion and a cancel by handle among n timers; half of all stopped at \
-        one tick, in one slot, at random; insertions at delays of 2^4 to 2^40; a cancel by key, \
-        and by a search",
+    about: "five wheels: an insertion and a cancel by handle among n timers; half of all stopped \
+        at one tick, in one slot, at random",
     run,
 };
 
@@ -41,30 +36,19 @@ fn run(lab: &Lab, e: &mut Evidence) {
         });
         sweep.run(name, ["insert", "cancel"], curves);
     }
-    let curves = lab.curves(&lab.scale.linear_sizes(), |n, seed| {
-        insert_and_cancel(|| lab.slots("hashed-wheel", FEW), n, LONGEST, seed)
-    });
-    sweep.run("hashed-wheel", ["insert", "cancel"], curves);
     for (id, name, quote) in [
         ("C50.1", "single-wheel", "Insertion is O(1) in a wheel with a slot for each tick."),
         ("C50.2", "round-wheel", "It is O(1) in a wheel with rounds."),
         ("C50.3", "list-wheel", "It is O(1) in levels of lists, which are the articles' wheel."),
         ("C50.4", "hierarchical-wheel", "It is O(1) in our wheel."),
         ("C50.5", "kafka-wheel", "It is O(1) in Kafka's levels, made on demand."),
-        (
-            "C50.6",
-            "hashed-wheel",
-            "It is O(1) where slots are kept in order, at a fixed number of them.",
-        ),
     ] {
         e.at_most(id, quote, sweep.of(&[name], &["insert"]), Constant);
     }
-    let quote = "Deletion by handle is O(1) in all six.";
+    let quote = "Deletion by handle is O(1) in all five.";
     e.at_most("C50.7", quote, sweep.all(&["cancel"]), Constant);
     e.sweep(&sweep);
     crowds(lab, e);
-    levels(lab, e);
-    by_key(lab, e);
 }
 
 /// All of n timers started, half of them stopped, and the wheel tidied up: in crowded slots.
@@ -84,50 +68,6 @@ fn crowds(lab: &Lab, e: &mut Evidence) {
     e.at_most("C50.8", quote, sweep.all(&["list-wheel"]), Constant);
     let quote = "It is O(1) in our wheel, too.";
     e.at_most("C50.9", quote, sweep.all(&["hierarchical-wheel"]), Constant);
-    e.sweep(&sweep);
-}
-
-/// Delays of the sweep over levels, as powers of two.
-const DELAYS: [u32; 10] = [4, 8, 12, 16, 20, 24, 28, 32, 36, 40];
-
-fn levels(lab: &Lab, e: &mut Evidence) {
-    let delays: Vec<u64> = DELAYS.map(|bits| 1 << bits).into();
-    let mut sweep = Sweep::over(
-        "delay",
-        "An insertion against its delay",
-        "slots looked into, and moves to come",
-    );
-    for (name, slots) in [("kafka-wheel", 20), ("list-wheel", 256), ("hierarchical-wheel", 256)] {
-        let curves = lab.curves(&delays, |delay, seed| {
-            let mut random = random(seed);
-            let mut work = [0; 2];
-            for _ in 0..40 {
-                let (mut probe, at) =
-                    (lab.slots(name, slots), random.random_range(delay..2 * delay));
-                work[0] += probe.work(|timer| timer.insert(at, 0)).0.of(Work::SlotVisit);
-                work[1] += wakeups(&mut probe).iter().map(|it| it.moved).sum::<u64>();
-            }
-            work.map(|work| work as f64 / 40.0)
-        });
-        sweep.run(name, ["looked into", "moves"], curves);
-    }
-    let quote = "An insertion into Kafka's levels looks into no more, the later its deadline.";
-    let kafka = &sweep["kafka-wheel, looked into"];
-    let number = format!("{:.1} to {:.1} levels", kafka.first(), kafka.last());
-    e.holds("C50.10", quote, kafka.last() <= kafka.first(), number);
-    e.sweep(&sweep);
-}
-
-fn by_key(lab: &Lab, e: &mut Evidence) {
-    let mut sweep =
-        Sweep::new("A cancel without a handle", "steps through a map of keys, links of a search");
-    sweep
-        .add("through a map", lab.curve(&lab.scale.sizes(), |n, seed| cancel_by_key(lab, n, seed)));
-    sweep.add("by a search of the slot", searched(lab));
-    let quote = "With a map from key to list element a task is deleted in O(1).";
-    e.at_most("C51.1", quote, [&sweep["through a map"]], Constant);
-    let quote = "Without it the slot's list is searched, O(n) at a fixed number of slots.";
-    e.class("C51.2", quote, [&sweep["by a search of the slot"]], Linear);
     e.sweep(&sweep);
 }
 
@@ -214,55 +154,6 @@ pub(super) fn reschedule(
         [work.total()]
     });
     work
-}
-
-/// A key that counts how often it is compared with another.
-struct Key<'a> {
-    number: u64,
-    comparisons: &'a Cell<u64>,
-}
-
-impl PartialEq for Key<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.comparisons.set(self.comparisons.get() + 1);
-        self.number == other.number
-    }
-}
-
-impl Eq for Key<'_> {}
-
-impl Hash for Key<'_> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.number.hash(state);
-    }
-}
-
-/// Mean work of cancelling by key in a wheel with rounds: the comparisons of a hash map, and what
-/// the wheel does with the handle.
-#[expect(
-    clippy::mutable_key_type,
-    reason = "a key is equal and hashed by its number, whatever was counted"
-)]
-fn cancel_by_key(lab: &Lab, n: u64, seed: u64) -> f64 {
-    let (mut random, comparisons) = (random(seed), Cell::new(0));
-    let key = |number: u64| Key { number, comparisons: &comparisons };
-    // A hasher without a secret of its own: the counts are to be the same each time.
-    let mut handles: HashMap<Key<'_>, TimerId, BuildHasherDefault<DefaultHasher>> =
-        HashMap::default();
-    handles.reserve(n as usize);
-    let mut probe = lab.slots("round-wheel", 1 << 14);
-    let ids = fill(&mut probe, n, LONGEST, &mut random);
-    handles.extend(ids.into_iter().zip(0..).map(|(id, number)| (key(number), id)));
-    let mut work = 0;
-    for _ in 0..BATCH * BATCHES {
-        let number = random.random_range(0..n);
-        let before = comparisons.get();
-        let id = handles.remove(&key(number)).expect("each number is a key");
-        work += comparisons.get() - before + probe.work(|timer| timer.cancel(id)).0.total();
-        let id = probe.timer.insert(2 + random.random_range(0..LONGEST), number);
-        handles.insert(key(number), id);
-    }
-    work as f64 / (BATCH * BATCHES) as f64
 }
 
 /// Mean links followed to find a timer in the list of its slot, over all of n timers at random in

@@ -27,8 +27,8 @@ pub fn figure(front: &Front) -> Option<Picture> {
         (operation.name().to_owned(), series.collect())
     };
     let title = "Which operation grows with the number of timers?".to_owned();
-    let subtitle = "Steps counted by the meter; a flat line is O(1), a gentle slope O(log n), a \
-                    diagonal O(n)."
+    let subtitle = "Steps counted by the meter; a flat line is constant, a gentle slope \
+                    logarithmic, a diagonal linear."
         .to_owned();
     let panels = Panels { title: title.clone(), subtitle, x, y, panels: SHOWN.map(panel).into() };
     Some(Picture { file: "front.svg".to_owned(), title, svg: panels.svg() })

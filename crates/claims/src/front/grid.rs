@@ -15,8 +15,7 @@ pub fn grid(front: &Front) -> Table {
 
 /// The same, narrow enough for a terminal of 100 columns.
 pub fn narrow(front: &Front) -> Table {
-    let mut notes = notes(front);
-    notes.insert(0, SIGNS.to_owned());
+    let notes = notes(front);
     let mut narrow = Table { notes, ..table(front, narrow_field) };
     // Long names and heads take two lines: the figures need the width.
     narrow.columns.iter_mut().for_each(|column| column.name = column.name.replace(", ", ",\n"));
@@ -46,8 +45,7 @@ pub fn brief(front: &Front) -> Table {
 /// How wide a name may be on a terminal.
 const NAME: usize = 14;
 
-const SIGNS: &str =
-    "✓ as claimed, ▲ better: grows less than claimed, ▼ worse: grows more, ? undecided.";
+const SIGNS: &str = "O is \"at most\": ✓ holds, ✗ does not, ? undecided. Words are exact.";
 
 fn table(front: &Front, field: fn(&Cell) -> String) -> Table {
     let operations = Operation::ALL.map(|it| Column::left(it.name()));
@@ -68,8 +66,7 @@ fn fields(row: &Row, field: fn(&Cell) -> String) -> Vec<table::Cell> {
 
 fn mark(standing: Standing) -> Mark {
     match standing {
-        Standing::AsClaimed => Mark::Even,
-        Standing::Better => Mark::Good,
+        Standing::Holds => Mark::Even,
         Standing::Worse => Mark::Bad,
         Standing::Undecided | Standing::Unclaimed => Mark::Muted,
     }
@@ -86,18 +83,14 @@ pub(super) fn order(growth: Growth) -> &'static str {
 }
 
 fn whole(cell: &Cell) -> String {
-    let class = match cell.counted {
-        Growth::Undecided => cell.standing().name().to_owned(),
-        counted => format!("{} {}", order(counted), cell.standing().name()),
-    };
     let said: Vec<_> =
         cell.said.iter().map(|Said(class, by, _)| format!("{} {by}", order(*class))).collect();
     let steps = format!("{} steps, {}", units::number(cell.last().1), slope(cell));
-    lines(class, said.join(", "), steps, cell)
+    lines(format!("{} {}", cell.counted, sign(cell)), said.join(", "), steps, cell)
 }
 
 fn narrow_field(cell: &Cell) -> String {
-    let class = format!("{} {}", order(cell.counted), sign(cell));
+    let class = format!("{} {}", word(cell.counted), sign(cell));
     let said: Vec<_> =
         cell.said.iter().map(|Said(class, by, _)| format!("{by} {}", order(*class))).collect();
     let slope = slope(cell).replace(" ±0", "±").replace(" ±", "±");
@@ -123,9 +116,15 @@ fn slope(cell: &Cell) -> String {
 
 fn short(cell: &Cell) -> String {
     let steps = units::number(cell.last().1);
-    match cell.counted {
-        Growth::Undecided => format!("{steps} {}", sign(cell)),
-        counted => format!("{steps} {} {}", order(counted), sign(cell)).trim().to_owned(),
+    format!("{steps} {} {}", word(cell.counted), sign(cell)).trim().to_owned()
+}
+
+/// The exact class, briefly.
+fn word(growth: Growth) -> &'static str {
+    match growth {
+        Growth::Logarithmic => "log",
+        Growth::Undecided => "",
+        other => other.name(),
     }
 }
 
@@ -136,9 +135,8 @@ fn brief_number(value: f64) -> String {
 
 fn sign(cell: &Cell) -> &'static str {
     match cell.standing() {
-        Standing::AsClaimed => "✓",
-        Standing::Better => "▲",
-        Standing::Worse => "▼",
+        Standing::Holds => "✓",
+        Standing::Worse => "✗",
         Standing::Undecided => "?",
         Standing::Unclaimed => "",
     }
@@ -168,14 +166,21 @@ fn notes(front: &Front) -> Vec<String> {
     let names = linear.map(|row| row.contestant.name).collect::<Vec<_>>().join(", ");
     let mut notes = vec![
         format!(
-            "A field: the class that was counted and how it stands to the claim; what is claimed \
-             and by whom (S0 to S4: the articles, V&L: Varghese and Lauck 1987); steps at n = {}, \
-             and how many each doubling of n adds, or which power of n they follow where they are \
-             linear, with the 95 % interval over the seeds.",
+            "A field: the exact class of what was counted, and whether the claim holds; the claim \
+             and who makes it (S0 to S4: the articles, V&L: Varghese and Lauck 1987); steps at n = \
+             {}, and how many each doubling of n adds, or the power of n if they are linear, with \
+             the 95 % interval over the seeds.",
             largest(front, false)
         ),
-        "O is read as Θ: better means that the cost grows less than claimed.".to_owned(),
+        format!("{SIGNS} The heap's constant insertion holds for O(log n)."),
     ];
+    if front.rows.iter().any(|row| row.contestant.is_model) {
+        notes.push(
+            "wheel with rounds: a model of the articles' wheel, 512 slots, rounds counted down; \
+             its column fire is a tick on the way."
+                .to_owned(),
+        );
+    }
     if !names.is_empty() {
         notes.push(format!("{names}: only up to n = {}.", largest(front, true)));
     }

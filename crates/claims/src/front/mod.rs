@@ -10,14 +10,16 @@
 //! | insert, random | n timers are started, deadlines uniform in 2^20 ticks; the mean of the second half |
 //! | insert, earliest first | the same deadlines, each earlier than all before |
 //! | cancel | half of n timers are stopped at random, by handle, and the structure tidied up |
-//! | fire | n timers fire, from wake-up to wake-up, until none is left; cascades are paid here |
+//! | fire | n timers fire, from wake-up to wake-up, until none is left; cascades are paid here. In the articles' wheel with rounds: a tick on the way |
 //! | empty tick | 2^14 ticks one at a time, n timers that wait for none of them |
 //!
 //! ```text
 //!  CONTESTANTS × Operation ─▶ sweep ─▶ Curve ─▶ class, slope ─┐
-//!                            said_of: class, by whom ──────────┴▶ Standing: as claimed, better or
-//!                                                                 worse
+//!                            said_of: class, by whom ──────────┴▶ Standing: holds or not
 //! ```
+//!
+//! The articles' wheel with rounds counts rounds down, which no structure of this workspace does: a
+//! model of 512 slots takes its row. O is "at most": a cost that grows less than claimed holds.
 //!
 //! The class is decided by [`growth`](crate::growth), as everywhere in this crate. Times stand
 //! beside it as context and decide nothing: [`Front::time`] reads a clock, and is the only place
@@ -27,6 +29,7 @@ mod answer;
 mod contestants;
 mod figure;
 mod grid;
+mod rounds;
 mod subject;
 mod sweep;
 
@@ -80,10 +83,8 @@ pub struct Said(pub Growth, pub &'static str, pub &'static str);
 /// How what was counted stands to what is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// The class is the one that is said.
-    AsClaimed,
-    /// It grows less: O is an upper bound, and the bound is not sharp.
-    Better,
+    /// The class is the claimed one, or a lower one: O is "at most".
+    Holds,
     /// It grows more.
     Worse,
     /// What was counted does not tell.
@@ -98,9 +99,8 @@ impl Standing {
         match said {
             _ if counted == Growth::Undecided => Self::Undecided,
             None => Self::Unclaimed,
-            Some(said) if counted == said => Self::AsClaimed,
             // The classes are in order of growth.
-            Some(said) if counted < said => Self::Better,
+            Some(said) if counted <= said => Self::Holds,
             Some(_) => Self::Worse,
         }
     }
@@ -108,9 +108,8 @@ impl Standing {
     /// The word in tables.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::AsClaimed => "as claimed",
-            Self::Better => "better",
-            Self::Worse => "worse",
+            Self::Holds => "holds",
+            Self::Worse => "does not hold",
             Self::Undecided => "undecided",
             Self::Unclaimed => "no claim",
         }
@@ -143,7 +142,7 @@ impl Cell {
 
     /// How what was counted stands to what is said first.
     pub fn standing(&self) -> Standing {
-        Standing::of(self.counted, self.said.first().map(|said| said.0))
+        Standing::of(self.shape.at_most, self.said.first().map(|said| said.0))
     }
 
     /// The largest n, and the mean steps there.

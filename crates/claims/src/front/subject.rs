@@ -15,8 +15,8 @@ pub(super) trait Subject {
     fn cancel(&mut self, ids: &[TimerId]);
     /// So many ticks, one at a time. How many timers fired.
     fn ticks(&mut self, count: Tick) -> usize;
-    /// From wake-up to wake-up until nothing is left. How many timers fired.
-    fn fire(&mut self) -> usize;
+    /// From wake-up to wake-up until nothing is left. How many timers fired, in how many ticks.
+    fn fire(&mut self) -> (usize, Tick);
     /// Steps so far; 0 without a meter that counts.
     fn steps(&self) -> u64;
 }
@@ -49,7 +49,7 @@ impl Subject for Probe<AnyTimer> {
         ticks(&mut self.timer, count)
     }
 
-    fn fire(&mut self) -> usize {
+    fn fire(&mut self) -> (usize, Tick) {
         fire(&mut self.timer)
     }
 
@@ -71,7 +71,7 @@ impl<T: Timer<u64>> Subject for Plain<T> {
         ticks(&mut self.0, count)
     }
 
-    fn fire(&mut self) -> usize {
+    fn fire(&mut self) -> (usize, Tick) {
         fire(&mut self.0)
     }
 
@@ -94,10 +94,10 @@ fn ticks(timer: &mut impl Timer<u64>, count: Tick) -> usize {
     (now + 1..=now + count).map(|tick| timer.advance(tick, |it| _ = black_box(it))).sum()
 }
 
-fn fire(timer: &mut impl Timer<u64>) -> usize {
-    let mut fired = 0;
+fn fire(timer: &mut impl Timer<u64>) -> (usize, Tick) {
+    let (mut fired, start) = (0, timer.now());
     while let Some(tick) = timer.next_wakeup() {
         fired += timer.advance(tick, |it| _ = black_box(it));
     }
-    fired
+    (fired, timer.now() - start)
 }

@@ -28,10 +28,17 @@ const ROUNDS: u64 = 3;
 pub(super) fn curves(contestant: &Contestant, lab: &Lab) -> [Curve; 5] {
     let scale = &lab.scale;
     let sizes = if contestant.linear { scale.linear_sizes() } else { scale.sizes() };
-    let build = || counting(lab.make(contestant.name));
+    let build = || {
+        if contestant.is_model { (contestant.plain)() } else { counting(lab.make(contestant.name)) }
+    };
     lab.curves(&sizes, |n, seed| {
-        let runs = (ENOUGH / n).max(1);
-        let run = |run| costs(&build, n, seed + SEEDS * run, |subject| subject.steps() as f64);
+        // A model passes whole turns of its wheel, which leave nothing to chance.
+        let runs = if contestant.is_model { 1 } else { (ENOUGH / n).max(1) };
+        let run = |run| {
+            costs(contestant.is_model, &build, n, seed + SEEDS * run, |subject| {
+                subject.steps() as f64
+            })
+        };
         let sums = (0..runs)
             .map(run)
             .fold([0.0; 5], |sums, costs| std::array::from_fn(|at| sums[at] + costs[at]));
@@ -44,23 +51,28 @@ pub(super) fn times(contestant: &Contestant) -> [f64; 5] {
     let n = if contestant.linear { TIMED_LINEAR } else { TIMED };
     let start = Instant::now();
     let clock = |_: &dyn Subject| start.elapsed().as_nanos() as f64;
-    let round = |seed| costs(&contestant.plain, n, seed, clock);
+    let round = |seed| costs(contestant.is_model, &contestant.plain, n, seed, clock);
     let rounds: Vec<[f64; 5]> = (1..=ROUNDS).map(round).collect();
     std::array::from_fn(|at| {
         median(&rounds.iter().map(|costs| costs[at]).collect::<Vec<_>>()).unwrap_or(f64::NAN)
     })
 }
 
-/// What an operation costs beside n timers, for each operation; `gauge` reads the steps or the
-/// clock.
-fn costs(build: Build<'_>, n: u64, seed: u64, gauge: impl Fn(&dyn Subject) -> f64) -> [f64; 5] {
+/// The cost of each operation with n timers; `gauge` reads the steps or the clock.
+fn costs(
+    per_tick: bool,
+    build: Build<'_>,
+    n: u64,
+    seed: u64,
+    gauge: impl Fn(&dyn Subject) -> f64,
+) -> [f64; 5] {
     let deadlines = Order::Random.delays(n, seed);
     let random = started(build, &deadlines, seed, &gauge);
     // The same deadlines in another order: the span that a wheel has to cover stays the same.
     let mut falling = deadlines;
     falling.sort_unstable_by_key(|deadline| Reverse(*deadline));
     let earliest = started(build, &falling, seed, &gauge);
-    let (fire, empty) = waited(build, n, seed, &gauge);
+    let (fire, empty) = waited(per_tick, build, n, seed, &gauge);
     [random[0], earliest[0], random[1], fire, empty]
 }
 
@@ -85,8 +97,15 @@ fn started(
     [(inserted - begin) / (ids.len() - half) as f64, (cancelled - shuffled) / half as f64]
 }
 
-/// Ticks pass, then all timers fire: the mean of a timer that fires, and of a tick.
-fn waited(build: Build<'_>, n: u64, seed: u64, gauge: &impl Fn(&dyn Subject) -> f64) -> (f64, f64) {
+/// Ticks pass, then all timers fire: the mean of a timer that fires, or of a tick on the way, and
+/// of an empty tick.
+fn waited(
+    per_tick: bool,
+    build: Build<'_>,
+    n: u64,
+    seed: u64,
+    gauge: &impl Fn(&dyn Subject) -> f64,
+) -> (f64, f64) {
     let mut subject = build();
     let late: Vec<Tick> =
         Order::Random.delays(n, seed).into_iter().map(|delay| LONGEST + delay).collect();
@@ -94,8 +113,9 @@ fn waited(build: Build<'_>, n: u64, seed: u64, gauge: &impl Fn(&dyn Subject) -> 
     let begin = gauge(&*subject);
     let early = subject.ticks(EMPTY);
     let ticked = gauge(&*subject);
-    let fired = subject.fire();
+    let (fired, took) = subject.fire();
     let end = gauge(&*subject);
     assert_eq!((early, fired as u64), (0, n), "all timers fire when they are due, and not before");
-    ((end - ticked) / n as f64, (ticked - begin) / EMPTY as f64)
+    let count = if per_tick { took } else { n };
+    ((end - ticked) / count as f64, (ticked - begin) / EMPTY as f64)
 }

@@ -25,6 +25,9 @@ pub struct Shape {
     pub jump: Option<(u64, f64)>,
 }
 
+/// The sizes at the end that are looked at on their own.
+const LAST: usize = 3;
+
 impl Shape {
     pub(super) fn of(samples: &[Sample], thresholds: &Thresholds) -> Self {
         let spikes = spikes(samples, thresholds);
@@ -55,6 +58,8 @@ impl Shape {
         };
         let slope = each(&|points| line(points).1);
         let upper = each(&|points| line(&points[points.len() / 2..]).1);
+        // A cost that falls and then rises is no constant, and one that saturates no logarithm.
+        let end = each(&|points| line(&points[points.len().saturating_sub(LAST)..]).1);
         let change = each(&change);
         let share = |it: f64| it / slope.mean;
         let trend =
@@ -73,26 +78,35 @@ impl Shape {
         // One seed has no interval.
         let sizes = samples.len() as f64;
         if sizes >= thresholds.of(Threshold::Sizes) && seeds >= 2 {
-            shape.class = shape.classify(sizes, upper, thresholds);
+            shape.class = shape.classify(sizes, upper, end, thresholds);
             shape.at_most = shape.bound(thresholds);
         }
         shape
     }
 
-    fn classify(&self, sizes: f64, upper: Interval, thresholds: &Thresholds) -> Growth {
+    fn classify(
+        &self,
+        sizes: f64,
+        upper: Interval,
+        end: Interval,
+        thresholds: &Thresholds,
+    ) -> Growth {
         let none = thresholds
             .of(Threshold::NoStep)
             .max(thresholds.of(Threshold::Relative) * self.level.abs());
         let (off, bend) = (thresholds.of(Threshold::Exponent), thresholds.of(Threshold::Trend));
         let is_one = |it: Interval| it.low > 1.0 - off && it.high < 1.0 + off;
         let has_upper_half = sizes >= thresholds.of(Threshold::UpperHalf);
-        if (self.slope.high < none && upper.low < none) || (has_upper_half && upper.high < none) {
+        let is_flat =
+            (self.slope.high < none && upper.low < none) || (has_upper_half && upper.high < none);
+        if is_flat && end.low < none {
             Growth::Constant
         } else if self.exponent.is_some_and(is_one) {
             Growth::Linear
         } else if self.slope.low > none
             && self.trend.mean.abs() < bend
             && self.trend.margin() < thresholds.of(Threshold::Margin) * bend
+            && end.high > thresholds.of(Threshold::End) * self.slope.mean
         {
             Growth::Logarithmic
         } else {
@@ -187,7 +201,7 @@ fn change(points: &[(f64, f64)]) -> f64 {
 
 /// The straight line through points with the least squares of errors: its value at 0, and its
 /// slope.
-pub(crate) fn line(points: &[(f64, f64)]) -> (f64, f64) {
+fn line(points: &[(f64, f64)]) -> (f64, f64) {
     let count = points.len() as f64;
     let mean_x = points.iter().map(|(x, _)| x).sum::<f64>() / count;
     let mean_y = points.iter().map(|(_, y)| y).sum::<f64>() / count;

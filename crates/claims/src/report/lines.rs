@@ -10,12 +10,9 @@ pub(super) fn of(judged: &Judged) -> Vec<Line> {
 }
 
 fn line(judged: &Judged, it: &Decided) -> Line {
-    let verdict = match it.recorded {
-        Some(recorded) if !it.as_recorded() => format!("{}, not {recorded}", it.outcome),
-        None => format!("{}, not on record", it.outcome),
-        _ => it.outcome.name().to_owned(),
-    };
-    let labels = [it.outcome.name(), judged.claim.article.name(), it.by.name()];
+    let outcome = it.outcome;
+    let verdict = it.otherwise().map_or(outcome.to_string(), |how| format!("{outcome}, {how}"));
+    let labels = [it.outcome.name(), judged.claim.article.name(), it.by.name(), it.whose.name()];
     Line {
         name: it.id.clone(),
         text: it.quote.clone(),

@@ -4,9 +4,8 @@ use super::{headlines, lines, pictures, tables};
 use crate::controls::Controls;
 use crate::front::{self, Front};
 use crate::printed::{self, Row};
-use crate::stability;
 use crate::thresholds::Thresholds;
-use crate::{Article, Decided, Evidence, Experiment, Judged, Judgement, Outcome, Scale};
+use crate::{Article, Decided, Evidence, Experiment, Judged, Judgement, Scale};
 use wheelhouse_machine::provenance::{self, Provenance};
 use wheelhouse_present::document::{Block, Document, Entry, Filter};
 use wheelhouse_present::table::Table;
@@ -24,8 +23,6 @@ pub struct Found<'a> {
     pub controls: &'a Controls,
     /// What the articles' printed code printed, where it was run.
     pub printed: &'a [Row],
-    /// What the outcomes under other seeds come to, where they were decided.
-    pub stability: Option<&'a str>,
     /// Instructions, where callgrind counted them.
     pub instructions: Option<&'a Table>,
     /// Where all this comes from.
@@ -79,8 +76,8 @@ pub fn some(judgement: &Judgement) -> Document {
 pub fn found(judgement: &Judgement, all: usize, counted: Option<Block>) -> Document {
     let shown = judgement.judged.len();
     let on_each = judgement.judged.iter().flat_map(|judged| {
-        let lines = Block::Lines(lines::of(judged));
-        [Block::Subheading(title(judged)), lines]
+        let so = Block::Text(format!("So: {}", judged.claim.so));
+        [Block::Subheading(title(judged)), Block::Lines(lines::of(judged)), so]
     });
     let more = "--id with the name of a claim shows its data. ".to_owned();
     let left = match all - shown {
@@ -119,21 +116,20 @@ fn opening(found: &Found<'_>, grid: Table) -> Vec<Block> {
 /// One warning for all that came out otherwise, with the first of them.
 fn unexpected(judgement: &Judgement) -> Vec<Block> {
     const SHOWN: usize = 8;
-    let told = |it: &Decided| {
-        let recorded = it.recorded.map_or("none", Outcome::name);
-        format!("{} {} (on record: {recorded})", it.id, it.outcome)
-    };
-    let all: Vec<_> = judgement.unexpected().map(told).collect();
+    let told =
+        |it: &Decided| format!("{} {} ({})", it.id, it.outcome, it.otherwise().unwrap_or_default());
+    let missing = judgement.missing().into_iter().map(|id| format!("{id} (missing)"));
+    let all: Vec<_> = judgement.unexpected().map(told).chain(missing).collect();
     let more = if all.len() > SHOWN { " ..." } else { "" };
     let first = all[..all.len().min(SHOWN)].join(", ");
-    let text = format!("{} came out otherwise than on record: {first}{more}", all.len());
+    let text = format!("{} differ from the record: {first}{more}", all.len());
     if all.is_empty() { Vec::new() } else { vec![Block::Warning(text)] }
 }
 
-/// By outcome, by article, and by what decided.
+/// By outcome, by article, by what decided, and by whose they are.
 fn filters(judgement: &Judgement) -> impl Iterator<Item = Filter> {
     let lines: Vec<_> = judgement.judged.iter().flat_map(lines::of).collect();
-    ["outcome", "article", "decided by"].into_iter().enumerate().map(move |(at, name)| {
+    ["outcome", "article", "decided by", "whose"].into_iter().enumerate().map(move |(at, name)| {
         let mut labels: Vec<String> = Vec::new();
         for label in lines.iter().filter_map(|line| line.labels.get(at)) {
             if !labels.contains(label) {
@@ -196,8 +192,9 @@ fn facts(judged: &Judged, experiment: Option<&Experiment>) -> Block {
     let claim = &judged.claim;
     let all = [
         ("who", Some(place(judged))),
-        ("the article's figure", claim.figure.clone()),
+        ("its words", claim.original.clone()),
         ("why", Some(judged.because())),
+        ("so", Some(claim.so.clone())),
         ("source", claim.source.clone()),
         ("experiment", experiment.map(|it| format!("{}: {}", it.name, it.about))),
     ];
@@ -222,10 +219,6 @@ fn method(found: &Found<'_>) -> Vec<Block> {
         Block::Text(THRESHOLDS.to_owned()),
         Block::Table(tables::thresholds(found.judgement, found.controls)),
     ];
-    if let Some(text) = found.stability {
-        blocks.push(Block::Heading("With other seeds".to_owned()));
-        blocks.push(Block::Link(format!("{text} The others:"), stability::MARKDOWN));
-    }
     if !found.printed.is_empty() {
         blocks.push(Block::Heading("The printed code, run".to_owned()));
         let text = format!("{PRINTED} {} All of them:", printed::tally(found.printed));
@@ -257,9 +250,9 @@ const THRESHOLDS: &str = "Every threshold, the statements that come out otherwis
 const PRINTED: &str =
     "scripts/run-the-printed-code cuts the listings out of the articles' texts and runs them.";
 
-const INSTRUCTIONS: &str = "Steps are what the structures say of themselves. Instructions are what \
-    the processor was given: a structure that grows here and not there would hide work from its \
-    meter. A step of one structure is not as many instructions as one of another.";
+const INSTRUCTIONS: &str = "Steps are what structures report about themselves; instructions are \
+    what the processor executes. A structure that grows here and not there hides work from its \
+    meter. A step of one structure is not as many instructions as a step of another.";
 
 #[cfg(test)]
 mod tests {
@@ -277,7 +270,6 @@ mod tests {
             scale: &lab.scale,
             controls: &Controls::draw(&lab.scale, 1),
             printed: &[],
-            stability: None,
             instructions: None,
             made: &provenance::gather(0),
         });

@@ -2,24 +2,35 @@
 
 use crate::controls::Controls;
 use crate::thresholds::{Threshold, Thresholds};
-use crate::{Judgement, Outcome};
+use crate::{Judgement, Outcome, Whose};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use wheelhouse_present::table::{Align, Cell, Column, Table};
 
-/// How many statements hold, do not, and are undecided, in a line.
+/// How many statements hold, do not, and are undecided: of the articles first, then of each other
+/// mark, in a few lines.
 pub fn tally(judgement: &Judgement) -> String {
-    let [confirmed, refuted, undecided] = judgement.tally();
-    let all = confirmed + refuted + undecided;
-    let record = match judgement.unexpected().count() {
-        0 => "all as on record".to_owned(),
-        n => format!("{n} otherwise than on record"),
+    let of = |whose: Whose| {
+        let all: Vec<_> = judgement.statements().filter(|it| it.whose == whose).collect();
+        let [confirmed, refuted, undecided] =
+            Outcome::ALL.map(|outcome| all.iter().filter(|it| it.outcome == outcome).count());
+        let undecided = if undecided == 0 { String::new() } else { format!(", {undecided} open") };
+        let what = match whose {
+            Whose::Article => "of the articles",
+            Whose::Sharpened => "sharpened by us",
+            Whose::Ours => "ours",
+            Whose::Literature => "of the literature",
+        };
+        let told = format!("{} {what} ({confirmed} hold, {refuted} do not{undecided})", all.len());
+        (!all.is_empty()).then_some(told)
     };
-    let claims = judgement.judged.len();
-    format!(
-        "{all} statements of {claims} claims: {confirmed} confirmed, {refuted} refuted, \
-         {undecided} undecided; {record}."
-    )
+    let otherwise = judgement.unexpected().count() + judgement.missing().len();
+    let record = match otherwise {
+        0 => "all as on record".to_owned(),
+        n => format!("{n} differ from the record"),
+    };
+    let marks = Whose::ALL.into_iter().filter_map(of).collect::<Vec<_>>().join("; ");
+    format!("Statements of {} claims: {marks}; {record}.", judgement.judged.len())
 }
 
 /// The outcomes, for programs.
@@ -28,8 +39,9 @@ pub fn verdicts(judgement: &Judgement) -> Value {
         let claim = &judged.claim;
         json!({
             "id": claim.id, "article": claim.article.name(), "line": claim.line,
-            "says": claim.says, "experiment": claim.experiment, "article-figure": claim.figure,
-            "because": judged.because(), "source": claim.source, "statements": judged.statements,
+            "original": claim.original, "says": claim.says, "experiment": claim.experiment,
+            "because": judged.because(), "so": claim.so, "source": claim.source,
+            "statements": judged.statements,
         })
     };
     judgement.judged.iter().map(entry).collect()

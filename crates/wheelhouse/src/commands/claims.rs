@@ -14,7 +14,6 @@ use wheelhouse_claims::report::{self, page, question, tables};
 use wheelhouse_claims::thresholds::Thresholds;
 use wheelhouse_claims::{
     Claim, Judgement, Lab, Scale, instructions, judge, outcomes, printed, recorded, select,
-    stability,
 };
 use wheelhouse_machine::{callgrind, provenance};
 use wheelhouse_present::console::{coloured, print, say};
@@ -33,15 +32,17 @@ const RESULTS: &str = "results/claims";
 const ANSWERS: usize = 5;
 
 pub(super) fn run(options: &ClaimsOptions) -> Result<ExitCode> {
-    if let Some(runs) = options.stability {
-        return stable(runs, options.out.as_deref());
-    }
-    let scale = if options.quick { Scale::REDUCED } else { Scale::WHOLE };
+    let scale = if options.quick || options.record { Scale::REDUCED } else { Scale::WHOLE };
     let lab =
         Lab::new(&if options.seeds.is_empty() { scale } else { scale.seeded(&*options.seeds) });
-    let pairs = if options.instructions { second_opinion()? } else { None };
+    let pairs = if options.instructions { second_opinion(options)? } else { None };
     let (judgement, text) = match &options.question {
         Some(asked) => answered(asked, &lab, options.format)?,
+        None if options.record => {
+            let judgement = judged(select(&[])?, &lab)?;
+            let text = tables::tally(&judgement);
+            (judgement, text)
+        }
         None if options.id.is_empty() => whole(options, &lab, pairs.as_deref())?,
         None => {
             let judgement = judged(select(&options.id)?, &lab)?;
@@ -63,30 +64,26 @@ pub(super) fn run(options: &ClaimsOptions) -> Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let unexpected = judgement.unexpected().count();
-    if unexpected > 0 {
+    let named: Vec<_> = judgement.unexpected().map(|it| it.id.as_str()).collect();
+    let missing = judgement.missing();
+    if !named.is_empty() {
         let file = outcomes::PATH;
-        say(format_args!("error: {unexpected} came out otherwise than on record in {file}"));
+        say(format_args!("error: differs from the record in {file}: {}", named.join(", ")));
     }
-    Ok(u8::from(unexpected > 0).into())
+    if !missing.is_empty() {
+        say(format_args!("error: on record, and nothing decided: {}", missing.join(", ")));
+    }
+    let failed = !named.is_empty() || !missing.is_empty();
+    Ok(u8::from(failed || drift(pairs.as_deref())).into())
 }
 
-/// Decides all claims under other seeds.
-fn stable(runs: u64, out: Option<&Path>) -> Result<ExitCode> {
-    let part = Duration::from_secs(10);
-    let mut progress = Progress::new(part * u32::try_from(runs).unwrap_or(u32::MAX));
-    let found = stability::stability(runs, |run| {
-        progress.say(format!("run {} of {runs}", run + 1));
-        progress.finish_part(part);
-    })?;
-    drop(progress);
-    let text = found.markdown();
-    if let Some(dir) = out {
-        std::fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
-        write_whole(&dir.join(stability::MARKDOWN), text.as_bytes())?;
+/// Returns `true` if instructions differ from the record, and prints which.
+fn drift(pairs: Option<&[recorded::Pair]>) -> bool {
+    let drifted = pairs.map(instructions::drifted).unwrap_or_default();
+    for it in &drifted {
+        say(format_args!("error: instructions differ from {}: {it}", instructions::PATH));
     }
-    print(text)?;
-    Ok(ExitCode::SUCCESS)
+    !drifted.is_empty()
 }
 
 /// Everything: the sweep, all claims, the controls; and the report, if a folder is named.
@@ -99,20 +96,21 @@ fn whole(
     let judgement = judged(select(&[])?, lab)?;
     let controls = Controls::draw(&lab.scale, CONTROLS);
     let beside = options.out.as_deref().unwrap_or(Path::new(RESULTS));
-    let (stability, instructions) = (stability::read(beside)?, pairs.map(instructions::table));
+    let instructions = pairs.map(instructions::table);
+    let reported = judgement.as_reported();
+    let shown = if options.out.is_some() { &reported } else { &judgement };
     let found = page::Found {
-        judgement: &judgement,
+        judgement: shown,
         front: &front,
         scale: &lab.scale,
         controls: &controls,
         printed: &printed::read(beside)?,
-        stability: stability.as_deref(),
         instructions: instructions.as_ref(),
         made: &provenance::gather(0),
     };
     let document = page::whole(&found);
     if let Some(dir) = &options.out {
-        let made = report::write(&judgement, &front, &document, dir)?;
+        let made = report::write(shown, &front, &document, dir)?;
         say(format_args!("report:  {}", made.display()));
     }
     let text = match options.format {
@@ -189,11 +187,17 @@ fn printed(document: &Document, judgement: &Judgement, form: Form) -> Result<Str
     })
 }
 
-/// The instructions of each pair of operations, if callgrind is there.
-fn second_opinion() -> Result<Option<Vec<recorded::Pair>>> {
+/// The instructions of each pair of operations, if callgrind is there. Quick: only whether they
+/// grow as they should, from n to 2n.
+fn second_opinion(options: &ClaimsOptions) -> Result<Option<Vec<recorded::Pair>>> {
     if !callgrind::is_installed() {
-        say("valgrind is not installed: instructions are not counted; the verdicts do not need it");
+        say("skipped: valgrind is not installed, so instructions are not counted");
         return Ok(None);
     }
-    instructions::count(play::under_callgrind).map(Some)
+    if !options.quick {
+        return instructions::count(play::under_callgrind).map(Some);
+    }
+    let grown = instructions::slopes(play::under_callgrind)?;
+    ensure!(grown.is_empty(), "instructions grow with the number of timers: {}", grown.join("; "));
+    Ok(None)
 }

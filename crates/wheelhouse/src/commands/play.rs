@@ -85,6 +85,7 @@ where
                 black_box(timer.cancel(ids[at]));
                 ids[at] = timer.insert(delay, 0);
             }
+            Pair::Move => _ = black_box(timer.reschedule(ids[at], delay)),
             Pair::Hold => {
                 // Wheels may have to be woken more than once on the way to the earliest.
                 while let Some(tick) = timer.next_wakeup() {

@@ -192,11 +192,6 @@ impl Port {
         self.offers.values().sum()
     }
 
-    /// How often each slot that was offered in a lap was offered in it.
-    pub(crate) fn offers_of_slots(&self) -> impl Iterator<Item = u64> {
-        self.offers.values().copied()
-    }
-
     /// The most slots that were in the queue at a time.
     pub(crate) fn longest_queue(&self) -> usize {
         self.longest_queue

@@ -1,8 +1,5 @@
-//! Models of what the articles print: each wheel once.
-//!
-//! `rounds` is a wheel with rounds, by the rules of each article; `kafka` the wheel of levels that
-//! S3 ports to Go; `linux` the kernel's arithmetic.
+//! Models of what the articles print: `rounds` is a wheel with rounds, by the rules of each
+//! article; `kafka` is the wheel of levels that S3 ports to Go.
 
 pub(crate) mod kafka;
-pub(super) mod linux;
 pub(crate) mod rounds;
