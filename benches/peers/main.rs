@@ -69,7 +69,7 @@ fn run(cli: &Cli) -> Result<ExitCode> {
     let asked = options.asked();
     let settings = options::settings(&asked, roster, options.is_test())?;
     let code = options::compare(&asked, &settings, &results, options.is_test())?;
-    if let Some((file, run)) = cli.verdict.as_ref().zip(asked.out.as_ref()) {
+    if let Some((file, run)) = cli.verdict.as_ref().zip(asked.common.out.as_ref()) {
         printed::write(run, &here.join(file))?;
     }
     Ok(code)
