@@ -115,9 +115,25 @@ fn entries_that_are_not_counted() -> anyhow::Result<()> {
 #[test]
 fn other_structures_in_the_place_of_maps_and_slots() -> anyhow::Result<()> {
     all_notice(Fault::Instead { of: "hash-map", comes: "btree-map" }, &["C26"])?;
-    all_notice(Fault::Instead { of: "kafka-wheel", comes: LISTS }, &["C50"])?;
     all_notice(Fault::Instead { of: "sorted-slice", comes: "unordered-list" }, &["C25"])?;
     all_notice(Fault::Instead { of: "red-black-tree", comes: "unordered-list" }, &["C30"])
+}
+
+/// Structures of the same classes differ in their figures, which are on record for the reduced
+/// range.
+#[test]
+fn another_structure_of_the_same_class_has_other_figures() -> anyhow::Result<()> {
+    for (of, comes, claim) in [
+        ("kafka-wheel", LISTS, "C50"),
+        ("binary-heap", "heap-4", "C46"),
+        ("red-black-tree", "skip-list", "C29"),
+    ] {
+        let faults = vec![Fault::Instead { of, comes }];
+        let lab = Lab { faults, ..Lab::new(&Scale::REDUCED) };
+        let judgement = judge(select(&[claim.to_owned()])?, &lab, |_| ())?;
+        assert!(judgement.unexpected().count() > 0, "{comes} for {of} goes unnoticed by {claim}");
+    }
+    Ok(())
 }
 
 /// A tree that is never balanced is a list where deadlines come in order.
