@@ -104,7 +104,9 @@ impl AllHints {
 
     /// A timer that is remembered leaves the end of the list of a slot.
     pub(crate) fn pop_back(&mut self, number: u32, at: u32) {
-        self.change(number, |hints| hints.pop_back(at));
+        if self.count(number) > 0 {
+            self.change(number, |hints| hints.pop_back(at));
+        }
     }
 
     /// A slot is empty.
@@ -183,7 +185,7 @@ impl Hints {
                 let at = walkers[n];
                 walkers[n] = nodes.prev(at);
                 if is_hint(at) {
-                    // At the next hint, or at a sentinel: on to a hint that has no walker yet.
+                    // At the next hint, or at a sentinel of such a number: on to a hint without a walker.
                     match hints.next() {
                         Some(hint) => {
                             walkers[n] = nodes.prev(hint);

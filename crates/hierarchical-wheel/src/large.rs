@@ -125,7 +125,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         while let Some(number) = occupied.first(&self.meter) {
             occupied.remove(number);
             let shift = (number >> bits) * bits;
-            let slot = small[shift as usize % 64].first + (number & mask);
+            let slot = small[shift as usize].first + (number & mask);
             self.relink_list(slot);
         }
         for way in small.iter().step_by(bits as usize).filter(|way| way.first != OUTSIDE) {
@@ -192,7 +192,10 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         if side == Self::side_of(self.block_of(level, self.hand)) {
             self.set_ways(level, first);
         }
-        if level > 0 {
+        // Its first slot may be the one to be open. A slot of the other block is not opened here: if
+        // it is closed, its turn comes when the timers of the level above have moved.
+        let behind = self.behind_hand(level).filter(|_| level > 0);
+        if behind.is_some_and(|slot| Self::side_of(slot.at >> self.bits) == side) {
             self.open_next(level);
         }
         first

@@ -107,7 +107,7 @@ impl<T> Nodes<T> {
         Self { nodes, limit, sentinels: 0, free, retired: 0 }
     }
 
-    /// There may be as many places as a link can name.
+    /// Raises the limit to what a link can address.
     pub(crate) fn lift_limit(&mut self) {
         self.limit = OUTSIDE;
     }
@@ -128,6 +128,8 @@ impl<T> Nodes<T> {
     pub(crate) fn add_slots(&mut self, count: u32, first_number: u32) -> u32 {
         let first = self.nodes.len() as u32;
         assert!(first < OUTSIDE - count, "a wheel holds fewer than 2^32 timers");
+        // At once, so that a new wheel does not copy its array while that grows.
+        self.nodes.reserve(count as usize);
         for n in 0..count {
             let sentinel = Node::sentinel(first + n, first_number + n);
             self.nodes.push(sentinel);
@@ -218,7 +220,7 @@ impl<T> Nodes<T> {
     }
 
     /// Gives a timer in a slot a deadline that is not earlier than its own, and leaves it where it
-    /// is. `false` if that is not possible.
+    /// is. Returns `false` for a stale handle, an overdue timer or an earlier deadline.
     #[inline(always)]
     pub(crate) fn postpone(&mut self, id: TimerId, deadline: Tick) -> bool {
         match self.nodes.get_mut(id.index() as usize) {
@@ -425,9 +427,11 @@ impl<T> Nodes<T> {
         self.node(at).prev
     }
 
-    /// Links a timer before all others of a slot: whether it is the only one there.
+    /// Links a timer before all others of a slot, which is not open. Returns `true` if the slot was
+    /// empty.
     #[inline(always)]
     pub(crate) fn prepend(&mut self, slot: u32, at: u32) -> bool {
+        debug_assert_ne!(self.node(slot).prev, OUTSIDE, "no timer comes to an open slot");
         let next = mem::replace(&mut self.node_mut(slot).next, at);
         self.node_mut(next).prev = at;
         self.set_links(at, Links { prev: slot, next });

@@ -158,7 +158,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
             write(&mut self.nodes, Links::NONE);
             return self.link_overdue(at, deadline);
         }
-        let Way { shift, first, .. } = self.ways[highest_difference(deadline, self.hand)];
+        let Way { shift, first } = self.ways[highest_difference(deadline, self.hand)];
         let sentinel = first + ((deadline >> shift) as u32 & self.mask);
         let (links, shift) = match self.nodes.append(sentinel, at) {
             Some(links) => (links, shift),
@@ -327,7 +327,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     #[inline(always)]
     fn relink(&mut self, at: u32, deadline: Tick) {
         debug_assert!(deadline >= self.hand, "a timer that cascades is not past");
-        let Way { shift, first, .. } = self.ways[highest_difference(deadline, self.hand)];
+        let Way { shift, first } = self.ways[highest_difference(deadline, self.hand)];
         let sentinel = first + ((deadline >> shift) as u32 & self.mask);
         let links = match self.nodes.append(sentinel, at) {
             Some(links) => links,

@@ -147,6 +147,65 @@ fn a_program_that_sleeps_moves_a_few_at_a_time() {
     }
 }
 
+/// Sleeps from wake-up to wake-up up to a tick. Returns the most timers that a call moved, all that
+/// were moved, and the wake-ups at which nothing fired.
+fn sleep_until(wheel: &mut Wheel, end: Tick) -> (u64, u64, u64) {
+    let (mut most, mut moved, mut vain) = (0, 0, 0);
+    while let Some(wakeup) = wheel.next_wakeup().filter(|wakeup| *wakeup < end) {
+        wheel.meter().reset();
+        vain += u64::from(wheel.advance(wakeup, |_| ()) == 0);
+        let moves = wheel.meter().count(Work::CascadeMove);
+        (most, moved) = (most.max(moves), moved + moves);
+    }
+    (most, moved, vain)
+}
+
+/// A program that jumps into the last quarter of the time in which a slot is open is not woken once
+/// for each of its timers.
+#[test]
+fn a_jump_to_shortly_before_a_slot_causes_few_wakeups() {
+    for level in 1..=3 {
+        let width: Tick = 1 << (10 * level);
+        let mut wheel = counting();
+        (0..u64::from(N)).for_each(|n| _ = wheel.insert(2 * width + n * 7_919 % width, n));
+        wheel.advance(2 * width - width / 8, |_| panic!("it is not due"));
+        let (_, moved, vain) = sleep_until(&mut wheel, 2 * width);
+        println!("level {level}: {moved} timers moved, {vain} wake-ups in vain");
+        assert!(vain <= 8 + moved / 100, "{vain} wake-ups in vain for {moved} timers");
+    }
+}
+
+/// At a tick at which slots of four levels open, they share the timers that a call moves.
+#[test]
+fn levels_that_open_at_once_share_the_moves_of_a_call() {
+    const START: Tick = (1 << 40) - 1;
+    let builder = HierarchicalWheel::builder().start(START).meter(CountingMeter::default());
+    let mut wheel: Wheel = builder.build().expect("the default number of slots");
+    for level in 1..=4 {
+        let width = 1 << (10 * level);
+        (0..50_000).for_each(|n| _ = wheel.insert(START + 1 + width + n * 7_919 % width, n));
+    }
+    let (most, _, _) = sleep_until(&mut wheel, START + (1 << 21));
+    println!("four levels: at most {most} timers moved by a call");
+    assert!(most <= MOVES, "{most} timers moved by a call");
+}
+
+/// A slot that was left with older timers, for the last slot of its level, wakes nobody.
+#[test]
+fn in_the_last_slot_of_a_level_nothing_is_left_to_wake_for() {
+    const WIDTH: Tick = 1 << 20;
+    let builder = HierarchicalWheel::builder().start(Tick::MAX - 4 * WIDTH);
+    let builder = builder.meter(CountingMeter::default());
+    let mut wheel: Wheel = builder.build().expect("the default number of slots");
+    (0..2 * SMALL).for_each(|n| _ = wheel.insert(Tick::MAX - n * 7_919 % (WIDTH / 2), n));
+    // The last slot of level 2 is open, and some of its timers have moved.
+    wheel.advance(Tick::MAX - 3 * WIDTH / 2, |_| panic!("it is not due"));
+    wheel.advance(Tick::MAX - WIDTH + 2, |_| panic!("it is not due"));
+    let (_, moved, vain) = sleep_until(&mut wheel, Tick::MAX - WIDTH / 2);
+    println!("last slot: {moved} timers moved, {vain} wake-ups in vain");
+    assert!(vain <= 8 + moved / 100, "{vain} wake-ups in vain for {moved} timers");
+}
+
 /// A program that cancels just the timers that slots remember.
 #[test]
 fn a_crowd_that_no_slot_remembers_is_spread_too() {

@@ -14,7 +14,7 @@ use crate::nodes::OUTSIDE;
 use crate::wheel::{NONE, Wheel};
 use wheelhouse_core::meter::{Meter, Work};
 
-/// At least this many older timers of a level move in a tick.
+/// At least this many older timers of the lowest level that has any move in a tick.
 const PACE: u64 = 128;
 
 /// In the last quarter of the time in which a slot is open, its older timers are to have moved.
@@ -149,8 +149,10 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     /// Makes the open slot of a level an empty one. It has no older timers.
     fn close_open(&mut self, level: u32) {
         let open = core::mem::replace(&mut self.large.levels[level as usize].open, OUTSIDE);
+        self.large.pending &= !(1 << level);
         if open != OUTSIDE {
             debug_assert!(self.nodes.is_empty(self.large.older + level), "they have moved");
+            debug_assert!(self.nodes.is_empty(open), "no timer comes to an open slot");
             self.nodes.close_slot(open);
         }
     }
@@ -171,9 +173,9 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     }
 
     /// The slot behind the one that the hand is in, unless that is the last of all.
-    fn behind_hand(&self, level: u32) -> Option<Slot> {
+    pub(super) fn behind_hand(&self, level: u32) -> Option<Slot> {
         let slot = self.slot_at(level, self.hand);
-        (slot != self.slot_at(level, Tick::MAX)).then_some(Slot { at: slot.at + 1, ..slot })
+        (slot != self.slot_at(level, Tick::MAX)).then(|| Slot { at: slot.at + 1, ..slot })
     }
 
     fn note_pending(&mut self, open: Slot) {
@@ -185,17 +187,20 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         self.large.pending |= u64::from(is_pending) << open.level;
     }
 
-    /// Moves some older timers of each open slot down.
+    /// Moves some older timers of each open slot down. The lowest level, whose time is shortest, has
+    /// at least [`PACE`]; the others have what they need, so that levels that open at the same tick
+    /// do not add up.
     #[inline(never)]
     fn move_older(&mut self) {
-        let mut pending = self.large.pending;
+        let (mut pending, mut least) = (self.large.pending, PACE);
         while pending != 0 {
             let level = pending.trailing_zeros();
             pending &= pending - 1;
             let Some(open) = self.behind_hand(level) else { continue };
             let number = self.number_of(open);
             if self.occupied.contains(number) {
-                self.move_down(open, self.portion(open));
+                self.move_down(open, self.portion(open, least));
+                least = 0;
             }
             self.note_pending(open);
         }
@@ -209,19 +214,22 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         let hinted = self.large.hints.count(self.number_of(slot)) * hints::EVERY as usize;
         let timers = self.nodes.len().min(hinted + HINTS_FROM) as u64;
         let width = self.width_of(slot);
-        timers.div_ceil(width - width / RESERVE).max(PACE)
+        timers.div_ceil(width - width / RESERVE)
     }
 
-    /// How many older timers of a slot are to move in this call. If some are left in the reserve, a
-    /// program has cancelled just those that were remembered: then all timers may be there.
-    fn portion(&self, open: Slot) -> usize {
-        let ticks = self.now - self.large.moved;
-        let left = self.start_of_slot(open) - self.large.moved;
-        let most = if left > self.width_of(open) / RESERVE {
-            ticks.saturating_mul(self.large.levels[open.level as usize].pace)
-        } else {
-            (u128::from(ticks) * self.nodes.len() as u128).div_ceil(u128::from(left)) as u64
-        };
+    /// How many older timers of a slot move in this call: its pace, and at least `least`, for each
+    /// tick since the last call, or since the slot opened if that was later. In the reserve also
+    /// its share of all timers: the program has cancelled exactly the timers that were remembered,
+    /// so the pace is too low, and every timer may be in this slot.
+    fn portion(&self, open: Slot, least: u64) -> usize {
+        let since = self.large.moved.max(self.opening(open).saturating_sub(1));
+        let (ticks, left) = (self.now - since, self.start_of_slot(open) - since);
+        let pace = self.large.levels[open.level as usize].pace.max(least);
+        let mut most = ticks.saturating_mul(pace);
+        if left <= self.width_of(open) / RESERVE {
+            let all = u128::from(ticks) * self.nodes.len() as u128;
+            most = most.max(all.div_ceil(u128::from(left)) as u64);
+        }
         usize::try_from(most).unwrap_or(usize::MAX)
     }
 
@@ -239,6 +247,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         let (first, first_number) = (self.sentinel_of(below), self.number_of(below));
         let open_below = self.large.levels[below.level as usize].open;
         let (shift, bits, mask) = (below.level * self.bits, self.bits, self.mask);
+        let keeps_hints = below.level > 0 && self.nodes.places() > HINTS_FROM;
         loop {
             let last = self.nodes.prev(from);
             self.large.hints.read_ahead(&self.nodes, number, last, slot.level * bits);
@@ -262,7 +271,7 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
                 self.meter.tally(Work::CascadeMove, 1);
                 let digit = (deadline >> shift) as u32 & mask;
                 let (mut to, number) = (first + digit, first_number + digit);
-                if below.level > 0 && hints::is_hint(at) {
+                if keeps_hints && hints::is_hint(at) {
                     self.large.hints.push_front(number, at);
                 }
                 if to == open_below {

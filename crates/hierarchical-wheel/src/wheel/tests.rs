@@ -183,8 +183,6 @@ fn within_its_capacity_a_small_wheel_allocates_nothing() -> Result<(), WheelErro
     let mut wheel = HierarchicalWheel::builder().slots_per_level(16).capacity(50).build()?;
     let seen = allocation_counter::measure(|| {
         for round in 0..100 {
-            let ids: Vec<TimerId> = Vec::new();
-            drop(ids);
             (0..50).for_each(|n| _ = wheel.insert(wheel.now() + (1 << (n + 3)), round));
             while let Some(tick) = wheel.next_wakeup() {
                 wheel.advance(tick, |_| ());
@@ -286,5 +284,64 @@ fn a_crowd_that_was_cancelled_in_any_order_leaves_room_for_the_next() {
             next += 1;
         });
         assert_eq!((next, wheel.len()), (CROWD, 0));
+    }
+}
+
+/// A timer that was postponed makes a block while a slot of the level above moves down. Its next
+/// slot must not open before the others of that slot have moved.
+#[test]
+fn a_block_that_is_made_while_a_slot_moves_down_loses_no_timer() -> Result<(), WheelError> {
+    let mut wheel = HierarchicalWheel::builder().start(5 << 6).build()?;
+    wheel.become_large();
+    // Makes one block of level 1.
+    let first = wheel.insert(344, 'a');
+    wheel.cancel(first);
+    wheel.insert(457, 'b');
+    let postponed = wheel.insert(449, 'c');
+    assert!(wheel.postpone(postponed, 536));
+    assert_eq!(wheel.advance(448, |_| ()), 0);
+    wheel.check_postponed();
+    let mut fired = Vec::new();
+    wheel.advance(536, |expired| fired.push((expired.deadline, expired.value)));
+    assert_eq!(fired, [(457, 'b'), (536, 'c')]);
+    Ok(())
+}
+
+/// Random postponing with jumps over whole slots: each timer fires, and at its tick.
+#[test]
+fn postponed_timers_fire_at_their_ticks_after_jumps() {
+    use alloc::collections::BTreeMap;
+    for seed in 1..=300 {
+        let mut state = seed;
+        let start = random(&mut state) % (1 << 13);
+        let builder = HierarchicalWheel::builder().start(start);
+        let mut wheel = builder.build().expect("the default is valid");
+        wheel.become_large();
+        let mut live = BTreeMap::new();
+        for value in 0..400_u64 {
+            let bits = 3 + random(&mut state) % 10;
+            let deadline = wheel.now() + random(&mut state) % (1 << bits);
+            match random(&mut state) % 4 {
+                0 | 1 => _ = live.insert(value, (wheel.insert(deadline, value), deadline)),
+                2 => {
+                    let some = live.values_mut().nth(random(&mut state) as usize % 20);
+                    if let Some((id, at)) = some.filter(|(id, _)| wheel.postpone(*id, deadline)) {
+                        assert_eq!(wheel.deadline(*id), Some(deadline));
+                        *at = deadline;
+                    }
+                }
+                _ => {
+                    let bits = random(&mut state) % 12;
+                    let to = wheel.now() + random(&mut state) % (1 << bits);
+                    wheel.advance(to, |expired| {
+                        let (_, deadline) = live.remove(&expired.value).expect("it is live");
+                        assert_eq!(expired.deadline, deadline, "seed {seed}");
+                    });
+                    let late = live.values().filter(|(_, deadline)| *deadline <= to).count();
+                    assert_eq!((late, wheel.len()), (0, live.len()), "seed {seed} at {to}");
+                    wheel.check_postponed();
+                }
+            }
+        }
     }
 }
