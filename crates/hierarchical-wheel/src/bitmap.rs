@@ -54,7 +54,7 @@ impl Bitmap {
         }
     }
 
-    /// Whether a slot is in it. O(1).
+    /// Returns `true` if the slot is in the set. O(1).
     #[inline]
     pub(crate) fn contains(&self, slot: u32) -> bool {
         self.words[(slot / WORD) as usize] >> (slot % WORD) & 1 == 1

@@ -21,8 +21,9 @@ wheel_builder! {
     /// ```
     Builder of HierarchicalWheel,
     /// The number of slots of each level while the wheel is small, a power of two from 2 to 65,536;
-    /// 256 by default. A level takes 32 bytes for each slot. With 16 slots all levels together take
-    /// 8 KB: a good choice for a few hundred timers on a microcontroller.
+    /// 256 by default. A slot takes as much memory as a timer. With a capacity all levels are there
+    /// from the start: 2,048 slots by default. With 16 slots a level these are 256, or 8 KB: a good
+    /// choice for a few hundred timers on a microcontroller.
     slots_per_level: DEFAULT_SLOTS,
     /// Builds the wheel.
     ///

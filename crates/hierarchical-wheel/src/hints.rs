@@ -1,7 +1,7 @@
 //! Reading a list ahead from several places at once.
 //!
 //! A list is a chain of cache misses: each node holds the address of the next. Sixteen chains can
-//! be followed at once, because no read of one waits for another. So a slot of a large wheel
+//! be followed at once because their reads are independent. So a slot of a large wheel
 //! remembers some of its timers. Before its timers move, *walkers* run from sixteen of these
 //! *hints* through the list in step, each up to the next hint. The timers are in the cache then.
 //!
@@ -185,7 +185,7 @@ impl Hints {
                 let at = walkers[n];
                 walkers[n] = nodes.prev(at);
                 if is_hint(at) {
-                    // At the next hint, or at a sentinel of such a number: on to a hint without a walker.
+                    // At the next hint, or at a sentinel of such a number: on to a free hint.
                     match hints.next() {
                         Some(hint) => {
                             walkers[n] = nodes.prev(hint);

@@ -66,7 +66,7 @@ pub(crate) struct Large {
     older: u32,
     /// Bit L: the open slot of level L has older timers.
     pending: u64,
-    /// The last tick at which some of them moved, or the one before the first of them was.
+    /// The last tick at which older timers moved; if none have, the tick before the slot opened.
     moved: Tick,
     /// No slot with timers opens before this tick.
     opens: Tick,
@@ -192,8 +192,8 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         if side == Self::side_of(self.block_of(level, self.hand)) {
             self.set_ways(level, first);
         }
-        // Its first slot may be the one to be open. A slot of the other block is not opened here: if
-        // it is closed, its turn comes when the timers of the level above have moved.
+        // One of its slots may be the one to open. A slot of the other block does not open here: if
+        // it is closed, it opens when the timers of the level above have moved.
         let behind = self.behind_hand(level).filter(|_| level > 0);
         if behind.is_some_and(|slot| Self::side_of(slot.at >> self.bits) == side) {
             self.open_next(level);

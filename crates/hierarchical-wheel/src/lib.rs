@@ -16,7 +16,7 @@
 //! ```
 //!
 //! * The level of a timer is that of the highest digit in which its deadline differs from the hand.
-//!   So a slot never holds timers of different turns, and a timer cascades at most seven times.
+//!   So a slot never holds timers of different rotations, and a timer cascades at most seven times.
 //! * A list is a ring through a sentinel (`nodes`): to take a timer out is two stores.
 //! * A bit for each slot says where timers are (`bitmap`), and the next occupied slot is
 //!   remembered. A tick with nothing due is one comparison, and a jump visits no empty slot.
@@ -30,7 +30,7 @@
 //!
 //! With more timers, lists have two weaknesses. The tick at which a slot cascades stalls for
 //! milliseconds, and a list is a chain of cache misses, because each address is stored in the node
-//! before. [`HierarchicalWheel`] changes its ways at the 32,769th timer:
+//! before. [`HierarchicalWheel`] switches to another layout at the 32,769th timer:
 //!
 //! * **The next slot of each level is open** (`large`). New timers that belong to it go straight to
 //!   the level below, and the timers it has already move down a few a call. None is left when the
@@ -48,11 +48,12 @@
 //! | method | amortised | worst |
 //! |---|---|---|
 //! | [`insert`](Timer::insert) | O(1), and O(m) for the moves to come | O(n): see below |
-//! | [`cancel`](Timer::cancel), [`reschedule`](Timer::reschedule) | O(1) | O(1) |
+//! | [`cancel`](Timer::cancel) | O(1) | O(1) |
+//! | [`reschedule`](Timer::reschedule) | O(1), and O(m) for the moves to come | O(k / 16): see below |
 //! | [`postpone`](Timer::postpone) | O(1), and O(m) for the moves to come | O(1) |
 //! | [`advance`](Timer::advance), per timer that fires | O(1) | O(1) |
 //! | [`advance`](Timer::advance) by one tick, small wheel | O(1) | O(k): a slot cascades at once |
-//! | [`advance`](Timer::advance) by one tick, large wheel | O(1) | at most 500 moves, or k / 768 if a slot has more timers |
+//! | [`advance`](Timer::advance) by one tick, large wheel | O(1) | at most 500 + k / 768 moves |
 //! | [`next_wakeup`](Timer::next_wakeup), [`deadline`](Timer::deadline) | O(1) | O(1) |
 //!
 //! * An insertion copies the array of timers when it is full, which a [capacity](Builder::capacity)
@@ -60,17 +61,22 @@
 //! * [`next_wakeup`](Timer::next_wakeup) names the tick at which the next slot opens, and then each
 //!   tick until its older timers have moved: a program that sleeps pays no more for a call than one
 //!   that calls at each tick.
-//! * A call that skips many ticks moves the timers that the skipped calls would have moved. A slot
-//!   that is passed from its opening on moves at once, as in a small wheel.
-//! * k / 768 goes by the hints of a slot. A program that cancels just the timers with hints can
-//!   make it n / 100 for n timers.
+//! * A call that skips many ticks moves the timers that the skipped calls would have moved. If one
+//!   call jumps from before a slot opens to its first tick or later, it moves the whole slot.
+//! * In k / 768, k is the number of timers that a slot had before it opened, cancelled ones
+//!   included. The wheel estimates it from the timers that it remembers. A program that cancels
+//!   exactly those can raise the bound to n / 100.
+//! * Timers that were postponed move at their former deadline, all of one tick in one call.
+//! * With more than 131,072 timers, an insertion or reschedule that doubles the hints of a slot
+//!   looks at each of them: one for each sixteen timers of the slot.
 //! * A timer that is inserted with a deadline already past goes to an ordered map: O(log j) for j
 //!   such timers.
 //!
 //! Memory: 24 bytes and the value for each timer of the peak, rounded up to a multiple of 32, up to
-//! twice that after the array has grown, and 8 for each free place. A level takes 32 bytes for each
-//! slot from its first timer on: 8 KB in a small wheel, 64 KB in a large one. Hints take up to 8
-//! bytes for each timer of a large wheel, half a byte as a rule.
+//! twice that after the array has grown, and 8 for each free place. From its first timer on, a
+//! level takes as much for each slot as for a timer: with values of up to 8 bytes 8 KB in a small
+//! wheel, 64 KB in a large one. With more than 131,072 timers, hints take 48 KB for each block of
+//! 1,024 slots and up to 8 bytes for each timer, half a byte as a rule.
 //!
 //! # When to pick another
 //!

@@ -101,9 +101,9 @@ pub(crate) struct Nodes<T> {
 }
 
 impl<T> Nodes<T> {
-    /// No nodes, room for this many, and at most `limit` places for timers.
-    pub(crate) fn with_capacity(capacity: usize, limit: u32) -> Self {
-        let (nodes, free) = (Vec::with_capacity(capacity), Stack::with_capacity(capacity));
+    /// No nodes, room for this many nodes and free places, and at most `limit` places for timers.
+    pub(crate) fn with_capacity(capacity: usize, free: usize, limit: u32) -> Self {
+        let (nodes, free) = (Vec::with_capacity(capacity), Stack::with_capacity(free));
         Self { nodes, limit, sentinels: 0, free, retired: 0 }
     }
 
@@ -465,7 +465,7 @@ mod tests {
 
     #[test]
     fn a_place_is_retired_before_its_generations_repeat() {
-        let mut nodes = Nodes::with_capacity(0, OUTSIDE);
+        let mut nodes = Nodes::with_capacity(0, 0, OUTSIDE);
         let slot = nodes.add_slots(2, 0);
         let insert = |nodes: &mut Nodes<char>| {
             let id = nodes.free_place().unwrap_or_else(|| nodes.new_place());

@@ -35,7 +35,8 @@ impl<T, M: Meter, const OPENS: bool> Timer<T> for Wheel<T, M, OPENS> {
     }
 
     /// O(1); O(log j) if it is one of j that were overdue when they came. If it was the only one of
-    /// the next slot, a word is read for each 4,096 slots.
+    /// the next slot, the next one is searched: a word for each 4,096 slots of a small wheel, and
+    /// two blocks of each level of a large one.
     #[inline(always)]
     fn cancel(&mut self, id: TimerId) -> Option<T> {
         let (armed, emptied) = self.nodes.remove(id)?;

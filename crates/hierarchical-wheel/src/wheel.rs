@@ -33,8 +33,8 @@ pub struct Wheel<T, M = NoMeter, const OPENS: bool = true> {
     pub(crate) nodes: Nodes<T>,
     pub(crate) large: Large,
     pub(crate) occupied: Bitmap,
-    /// The tick that slots are chosen from. No occupied slot starts before it, and it is behind
-    /// `now` only while timers are due.
+    /// The tick that slots are chosen from. No occupied slot starts before it. It is behind `now`
+    /// only while timers are due, or after a panic of the callback.
     pub(crate) hand: Tick,
     pub(crate) now: Tick,
     /// The earliest occupied slot.
@@ -69,16 +69,20 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     pub(crate) fn with_parts(slots: SlotCount, start: Tick, capacity: usize, meter: M) -> Self {
         let bits = slots.bits();
         let levels = u64::BITS.div_ceil(bits);
-        let mut room = 0;
+        let (mut room, mut free) = (0, capacity);
         if capacity > 0 {
             room = capacity + (levels << bits) as usize;
-            room += if OPENS && capacity > SMALL as usize { Large::sentinels() } else { 0 };
+            if OPENS && capacity > SMALL as usize {
+                // The slots of the small wheel become places for timers.
+                free = room;
+                room += Large::sentinels();
+            }
         }
         let mut wheel = Self {
             ways: [Way { shift: 0, first: OUTSIDE }; 64],
             bits,
             mask: (1 << bits) - 1,
-            nodes: Nodes::with_capacity(room, if OPENS { SMALL } else { OUTSIDE }),
+            nodes: Nodes::with_capacity(room, free, if OPENS { SMALL } else { OUTSIDE }),
             large: Large::new(),
             occupied: Bitmap::new(levels << bits),
             hand: start,

@@ -375,3 +375,13 @@ fn within_its_capacity_a_wheel_never_moves_its_timers() {
         assert!(seen.bytes_max <= own + allowed, "{capacity} timers: {} bytes", seen.bytes_max);
     }
 }
+
+/// The geometry for a microcontroller.
+#[test]
+fn a_wheel_for_200_timers_takes_17_kilobytes() {
+    let builder = HierarchicalWheel::<u64>::builder().slots_per_level(16).capacity(200);
+    let seen = allocation_counter::measure(|| _ = builder.build());
+    let all = seen.bytes_max + size_of::<HierarchicalWheel<u64>>() as u64;
+    println!("200 timers: {all} bytes");
+    assert!(all <= 17_500, "{all} bytes");
+}

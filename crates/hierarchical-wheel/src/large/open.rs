@@ -17,7 +17,8 @@ use wheelhouse_core::meter::{Meter, Work};
 /// At least this many older timers of the lowest level that has any move in a tick.
 const PACE: u64 = 128;
 
-/// In the last quarter of the time in which a slot is open, its older timers are to have moved.
+/// All older timers should have moved before the last quarter of the time in which a slot is open.
+/// That quarter is the reserve.
 const RESERVE: u64 = 4;
 
 /// Timers of a list that are looked at before any of them moves.
@@ -187,9 +188,9 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         self.large.pending |= u64::from(is_pending) << open.level;
     }
 
-    /// Moves some older timers of each open slot down. The lowest level, whose time is shortest, has
-    /// at least [`PACE`]; the others have what they need, so that levels that open at the same tick
-    /// do not add up.
+    /// Moves some older timers of each open slot down. The lowest level, whose time is shortest,
+    /// moves at least [`PACE`]. The others move what they need, so that levels that open at the
+    /// same tick do not add up.
     #[inline(never)]
     fn move_older(&mut self) {
         let (mut pending, mut least) = (self.large.pending, PACE);
@@ -207,9 +208,9 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         self.large.moved = self.now;
     }
 
-    /// How many older timers of a slot that opens have to move in a tick, so that none is left in
-    /// the reserve. There are about as many as its hints tell, and those that came before slots had
-    /// hints.
+    /// How many older timers of a slot that opens have to move in a tick, so that all have moved
+    /// before the reserve. The hints give the estimate; timers that were inserted before slots had
+    /// hints are added.
     fn pace(&self, slot: Slot) -> u64 {
         let hinted = self.large.hints.count(self.number_of(slot)) * hints::EVERY as usize;
         let timers = self.nodes.len().min(hinted + HINTS_FROM) as u64;
