@@ -307,41 +307,44 @@ fn a_block_that_is_made_while_a_slot_moves_down_loses_no_timer() -> Result<(), W
     Ok(())
 }
 
-/// Random postponing with jumps over whole slots: each timer fires, and at its tick.
+/// Short random sequences on new wheels, with postponing and jumps over whole slots: each timer
+/// fires, and at its tick.
 #[test]
 fn postponed_timers_fire_at_their_ticks_after_jumps() {
-    use alloc::collections::BTreeMap;
-    for seed in 1..=300 {
+    // Seed 660,543 is a sequence that lost a timer once.
+    for seed in 640_001..=680_000 {
         let mut state = seed;
-        let start = random(&mut state) % (1 << 13);
-        let builder = HierarchicalWheel::builder().start(start);
-        let mut wheel = builder.build().expect("the default is valid");
+        let bits = random(&mut state) % 12;
+        let start = random(&mut state) % (1 << bits) << (random(&mut state) % 4 * 3);
+        let mut wheel = HierarchicalWheel::builder().start(start).build().expect("it is valid");
         wheel.become_large();
-        let mut live = BTreeMap::new();
-        for value in 0..400_u64 {
-            let bits = 3 + random(&mut state) % 10;
-            let deadline = wheel.now() + random(&mut state) % (1 << bits);
-            match random(&mut state) % 4 {
-                0 | 1 => _ = live.insert(value, (wheel.insert(deadline, value), deadline)),
-                2 => {
-                    let some = live.values_mut().nth(random(&mut state) as usize % 20);
-                    if let Some((id, at)) = some.filter(|(id, _)| wheel.postpone(*id, deadline)) {
-                        assert_eq!(wheel.deadline(*id), Some(deadline));
-                        *at = deadline;
+        let mut live: Vec<(TimerId, Tick)> = Vec::new();
+        let advance = |wheel: &mut HierarchicalWheel<()>, live: &mut Vec<_>, to| {
+            wheel.advance(to, |expired| {
+                let at = live.iter().position(|it| *it == (expired.id, expired.deadline));
+                live.swap_remove(at.unwrap_or_else(|| panic!("seed {seed}: {expired:?}")));
+            });
+            let late = live.iter().filter(|(_, deadline)| *deadline <= to).count();
+            assert_eq!((late, wheel.len()), (0, live.len()), "seed {seed} at {to}");
+            wheel.check_postponed();
+        };
+        for _ in 0..random(&mut state) % 12 + 3 {
+            // Often shortly behind a border of slots.
+            let (bits, low) = (random(&mut state) % 11, random(&mut state) % 9);
+            let now = wheel.now();
+            let far = now + random(&mut state) % (1 << bits);
+            let tick = (far >> low << low) + random(&mut state) % 10;
+            match (random(&mut state) % 5, random(&mut state) as usize % 4) {
+                (0 | 1, _) => live.push((wheel.insert(tick, ()), tick)),
+                (2, at) if at < live.len() => {
+                    if wheel.postpone(live[at].0, tick) {
+                        live[at].1 = tick;
                     }
                 }
-                _ => {
-                    let bits = random(&mut state) % 12;
-                    let to = wheel.now() + random(&mut state) % (1 << bits);
-                    wheel.advance(to, |expired| {
-                        let (_, deadline) = live.remove(&expired.value).expect("it is live");
-                        assert_eq!(expired.deadline, deadline, "seed {seed}");
-                    });
-                    let late = live.values().filter(|(_, deadline)| *deadline <= to).count();
-                    assert_eq!((late, wheel.len()), (0, live.len()), "seed {seed} at {to}");
-                    wheel.check_postponed();
-                }
+                (3, at) if at < live.len() => _ = wheel.cancel(live.swap_remove(at).0),
+                _ => advance(&mut wheel, &mut live, tick.max(now)),
             }
         }
+        advance(&mut wheel, &mut live, start + (1 << 14));
     }
 }
