@@ -264,8 +264,8 @@ fn notes(run: &Run, n: u64, sources: &[Source]) -> Vec<String> {
     notes.extend(workload_note(n, sources));
     if sources.iter().any(|source| matches!(source.kind, Kind::Tail(..))) {
         notes.push(
-            "p99.99: one in ten thousand took longer; nothing is marked where the floor is within \
-             ×3 of the best, since there the machine decides."
+            "p99.99: one in ten thousand took longer. No winner is marked if the floor is within \
+             ×3 of the best: that is machine noise."
                 .to_owned(),
         );
     }
