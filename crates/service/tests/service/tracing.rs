@@ -5,13 +5,20 @@ use crate::common::{Log, Rig, ms};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Waker};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 use wheelhouse_service::{AsyncRun, Run};
+
+/// `tracing` has one cache for all threads with the events that have a listener, and fills it again
+/// when a subscriber is set or dropped. So these tests must not overlap.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Writes down the fields of warnings.
 struct Warnings(Log<String>);
@@ -45,6 +52,7 @@ impl Visit for Fields<'_> {
 
 #[test]
 fn a_panic_is_a_warning_that_names_the_job() {
+    let _alone = alone();
     let log = Log::default();
     let mut rig = Rig::new();
     // The first warning of all is known to `tracing` by this: where another test is the first just
@@ -97,6 +105,7 @@ impl Subscriber for Spans {
 
 #[test]
 fn what_a_run_logs_is_in_its_span_also_if_it_is_a_future() {
+    let _alone = alone();
     let log = Log::default();
     let spans = Spans { log: log.clone(), current: Mutex::default(), made: AtomicU64::new(0) };
     let runs = Log::default();
