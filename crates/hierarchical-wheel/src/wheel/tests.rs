@@ -315,7 +315,7 @@ fn postponed_timers_fire_at_their_ticks_after_jumps() {
     for seed in 640_001..=680_000 {
         let mut state = seed;
         let bits = random(&mut state) % 12;
-        let start = random(&mut state) % (1 << bits) << (random(&mut state) % 4 * 3);
+        let start = (random(&mut state) % (1 << bits)) << (random(&mut state) % 4 * 3);
         let mut wheel = HierarchicalWheel::builder().start(start).build().expect("it is valid");
         wheel.become_large();
         let mut live: Vec<(TimerId, Tick)> = Vec::new();
@@ -333,7 +333,7 @@ fn postponed_timers_fire_at_their_ticks_after_jumps() {
             let (bits, low) = (random(&mut state) % 11, random(&mut state) % 9);
             let now = wheel.now();
             let far = now + random(&mut state) % (1 << bits);
-            let tick = (far >> low << low) + random(&mut state) % 10;
+            let tick = ((far >> low) << low) + random(&mut state) % 10;
             match (random(&mut state) % 5, random(&mut state) as usize % 4) {
                 (0 | 1, _) => live.push((wheel.insert(tick, ()), tick)),
                 (2, at) if at < live.len() => {
