@@ -358,7 +358,7 @@ fn a_storm_of_cancellations_leaves_nothing_behind() {
 fn most_allocated_by_a_call(wheel: &mut Wheel, count: u64) -> u64 {
     let mut most = 0;
     let mut call = |call: &mut dyn FnMut()| {
-        most = most.max(allocation_counter::measure(|| call()).bytes_max);
+        most = most.max(allocation_counter::measure(call).bytes_max);
     };
     let mut ids = Vec::with_capacity(count as usize);
     for n in 0..count {
