@@ -2,8 +2,8 @@
 //!
 //! A bench names its [experiments](Experiment) and its [contenders](Contender). The frame plays
 //! each experiment on each contender in [interleaved rounds](run), shows the medians in [tables and
-//! a report](report), holds them to [bounds](bound), keeps them in a [folder](folder), and reads
-//! the [options](options) that all benches have.
+//! a report](report), holds them to [bounds](bound), keeps them in a [folder], and reads
+//! the [options] that all benches have.
 //!
 //! ```
 //! use anyhow::Result;

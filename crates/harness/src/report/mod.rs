@@ -56,7 +56,7 @@ pub fn write(run: &Run, dir: &Path) -> Result<PathBuf> {
     write_with(run, None, dir)
 }
 
-/// [`write`], with another run next to this one on the page.
+/// [`write()`], with another run next to this one on the page.
 ///
 /// # Errors
 ///
