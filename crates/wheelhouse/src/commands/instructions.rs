@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use wheelhouse_harness::cold;
 use wheelhouse_harness::instructions::check::{self, Finding, TOLERANCE};
 use wheelhouse_harness::instructions::count::count_instructions;
-use wheelhouse_harness::instructions::plan::{Filter, Plan};
+use wheelhouse_harness::instructions::plan::{CHECKED, Filter, Plan};
 use wheelhouse_harness::instructions::play::Play;
 use wheelhouse_harness::instructions::record::{PAGE, Record};
 use wheelhouse_harness::instructions::{Row, table};
@@ -25,6 +25,10 @@ pub(super) fn run(options: Instructions) -> Result<ExitCode> {
     // First, as it may begin the command anew.
     cold::forget_freed_memory();
     let Instructions { backend, n, workload, seed, out, check, output } = options;
+    let backend = match check {
+        Some(_) if backend.is_empty() => CHECKED.map(str::to_owned).to_vec(),
+        _ => backend,
+    };
     let filter = Filter { backend, n, workload };
     let plan = Plan::new(&filter, seed)?;
     // Before minutes of counting, what cannot end well is refused.
