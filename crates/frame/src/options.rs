@@ -7,8 +7,10 @@ use crate::{folder, report};
 use anyhow::{Result, ensure};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use wheelhouse_machine::provenance;
 use wheelhouse_present::console::{print, say};
 use wheelhouse_present::files;
 use wheelhouse_present::table::Format;
@@ -25,6 +27,15 @@ pub struct Common {
     /// Where to put the results: a folder that is new or empty [default: a new one in results].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+}
+
+impl Common {
+    /// The options of a bench. Cargo runs it in the folder of its package, so a relative folder is
+    /// resolved from where cargo was called.
+    pub fn of_bench(self) -> Self {
+        let out = self.out.map(|out| files::where_cargo_was_called().join(out));
+        Self { out, ..self }
+    }
 }
 
 /// The arguments that cargo passes to a bench.
@@ -102,24 +113,28 @@ impl Shared {
         results: &Path,
         test: bool,
     ) -> Result<ExitCode> {
-        // First, so that nothing is played in vain.
-        let out = self.common.out.as_ref();
-        let out = out.map(|out| files::where_cargo_was_called().join(out));
-        let dir = out.as_deref().map(files::create_at).transpose()?;
+        // The folder first, so that nothing is played in vain.
+        let dir = match self.common.out.as_deref() {
+            Some(out) => Some(files::create_at(out)?),
+            None if test => None,
+            None => Some(folder::create(results, &provenance::gather(plan.seed))?),
+        };
         let run = play_all(plan)?;
         let dir = match dir {
-            None if !test && !run.rows.is_empty() => {
-                Some(folder::create(results, &run.provenance)?)
+            // A run that was interrupted at once leaves no folder that it made itself.
+            Some(new) if run.rows.is_empty() && self.common.out.is_none() => {
+                fs::remove_dir(new)?;
+                None
             }
-            named => named,
+            dir => dir,
         };
-        // All that is to be kept is kept before anything is printed that may fail.
-        if let Some(dir) = dir {
-            let page = report::write(&run, &dir)?;
-            say(format_args!("report: {}", page.display()));
-        }
+        // A full disk costs the files, not the figures.
+        let kept = dir.map(|dir| report::write(&run, &dir)).transpose();
         tell(&run);
         print(report::render(&run, self.common.format)?)?;
+        if let Some(page) = kept? {
+            say(format_args!("report: {}", page.display()));
+        }
         Ok(run.exit_code().into())
     }
 }
@@ -145,6 +160,7 @@ pub fn names<E: Experiment>(backends: &[&str]) -> String {
 mod tests {
     use super::*;
     use crate::experiment::named;
+    use crate::figure::Played;
     use crate::testing::{Kind, contenders};
     use clap::Parser;
 
@@ -184,6 +200,31 @@ mod tests {
             let message = format!("{:#}", plan(&arguments).err().unwrap());
             assert!(message.contains(part), "{arguments:?}: {message}");
         }
+    }
+
+    struct Unplayable;
+
+    impl Contender<Kind> for Unplayable {
+        fn name(&self) -> &'static str {
+            "unplayable"
+        }
+
+        fn about(&self) -> &'static str {
+            "is not to be played"
+        }
+
+        fn play(&self, _: Kind, _: &u32) -> Result<Played> {
+            unreachable!("there is no folder for the results")
+        }
+    }
+
+    #[test]
+    fn what_could_not_be_kept_is_not_played() {
+        let options = Shared::default();
+        let plan = options.plan(vec![Box::new(Unplayable)], 10, 1, false).unwrap();
+        let file = std::env::current_exe().unwrap();
+        let error = options.play(&plan, &file, false).unwrap_err().to_string();
+        assert!(error.contains("name a writable one with --out"), "{error}");
     }
 
     #[test]

@@ -91,7 +91,7 @@ impl BenchOptions {
     pub fn asked(&self) -> Options {
         let here = |path: &PathBuf| files::where_cargo_was_called().join(path);
         let Options { trace, common, .. } = &self.asked;
-        let common = Common { out: common.out.as_ref().map(here), ..common.clone() };
+        let common = common.clone().of_bench();
         Options { trace: trace.iter().map(here).collect(), common, ..self.asked.clone() }
     }
 

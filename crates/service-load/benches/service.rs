@@ -30,5 +30,5 @@ struct Bench {
 fn main() -> ExitCode {
     let Bench { options, called } = Bench::parse();
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results");
-    end(options.play(&results, called.is_test()))
+    end(options.of_bench().play(&results, called.is_test()))
 }

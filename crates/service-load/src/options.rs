@@ -103,6 +103,12 @@ impl Options {
         lines
     }
 
+    /// The options of a bench, whose relative folder is resolved from where cargo was called.
+    pub fn of_bench(mut self) -> Self {
+        self.shared.common = self.shared.common.of_bench();
+        self
+    }
+
     /// Plays what is asked for, keeps it, and prints it. Results go to a new folder in `results` if
     /// the options name none.
     ///

@@ -67,7 +67,8 @@ fn main() -> ExitCode {
 }
 
 impl Bench {
-    fn run(self) -> Result<ExitCode> {
+    fn run(mut self) -> Result<ExitCode> {
+        self.options.common = self.options.common.of_bench();
         let test = self.called.is_test();
         let (jobs, seconds, batch) = match (test, self.options.common.quick) {
             (true, _) => (200, 0.01, 16),

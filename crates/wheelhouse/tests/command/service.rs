@@ -2,6 +2,7 @@
 //! where it is made.
 
 use crate::{Scratch, fails, succeeds, wheelhouse};
+use std::process::Command;
 
 /// As little as can be played.
 const SHORT: [&str; 9] =
@@ -52,6 +53,22 @@ fn a_folder_gets_the_report_and_every_play() {
             .unwrap();
     assert!(rows["rows"][0]["runs"].as_f64().unwrap() >= 100.0);
     assert!(fails(&arguments).contains("not empty"), "results are never written over");
+}
+
+#[test]
+fn a_relative_folder_is_one_of_the_working_directory() {
+    let scratch = Scratch::new("relative");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wheelhouse"));
+    command.args(short(&[
+        "--experiment",
+        "pairs-alone",
+        "--backend",
+        "wheelhouse",
+        "--out",
+        "out",
+    ]));
+    assert!(command.current_dir(&scratch.0).output().unwrap().status.success());
+    assert!(scratch.0.join("out/report.md").is_file());
 }
 
 #[test]
