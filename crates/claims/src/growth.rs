@@ -13,8 +13,8 @@
 //!
 //! One size that exceeds both neighbours for most seeds is a *spike*. It is left out of the line
 //! and reported: one n at which a table is rebuilt or a slot is split says nothing of how a cost
-//! grows. Nor does one *jump*: a cost that is constant before it and after it, and rises by less
-//! than half, is constant, and the jump is reported.
+//! grows. The same holds for one *jump*: a cost that is constant before it and after it, and rises
+//! by less than half, is constant, and the jump is reported.
 //!
 //! **O is "at most"**, on every page: O(log n) holds for a cost that is constant. So a curve also
 //! has a class that it does not exceed, even where it lies between two classes. The words

@@ -50,11 +50,11 @@ impl Lab {
         self.built(name, || build(name))
     }
 
-    /// A wheel with so many slots, or slots a level.
+    /// A wheel with this number of slots, or slots a level.
     ///
     /// # Panics
     ///
-    /// If no wheel has this name, or it does not take so many slots.
+    /// If no wheel has this name, or it does not take this number of slots.
     pub fn slots(&self, name: &str, slots: u64) -> Probe<AnyTimer> {
         self.built(name, || configured(name, slots as usize))
     }

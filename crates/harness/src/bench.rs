@@ -115,7 +115,7 @@ impl Job<'_> {
 
 /// Runs the comparison in `dir`, which [`folder()`] has made, where results are saved as they come.
 /// Returns them all, and whether they are kept: a disk that fills up must not lose what took
-/// minutes, so the run goes on, and saves again when there is more.
+/// minutes, so the run continues, and saves again when there is more.
 ///
 /// # Errors
 ///

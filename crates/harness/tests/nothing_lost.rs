@@ -1,58 +1,24 @@
 //! A folder that can no longer be written to costs the files, and not the figures; a run without
 //! time has none, and is whole.
 
-use std::path::PathBuf;
+mod watched;
+
 use std::time::Duration;
-use wheelhouse_core::backend::Info;
+use watched::Watched;
 use wheelhouse_harness::bench::{self, Settings};
-use wheelhouse_harness::contender::{self, Contender, Played};
-use wheelhouse_harness::latency::Times;
-use wheelhouse_harness::model::Memory;
+use wheelhouse_harness::contender;
 use wheelhouse_harness::source::Source;
-use wheelhouse_harness::stream::{Solution, Stream};
-use wheelhouse_workload::Checksum;
-
-/// A structure that takes the folder of the results away as soon as it is measured.
-struct Wrecker {
-    structure: Box<dyn Contender>,
-    folder: PathBuf,
-}
-
-impl Contender for Wrecker {
-    fn name(&self) -> &'static str {
-        self.structure.name()
-    }
-
-    fn info(&self) -> Option<Info> {
-        self.structure.info()
-    }
-
-    fn can_play(&self, stream: &Stream, solution: &Solution) -> bool {
-        self.structure.can_play(stream, solution)
-    }
-
-    fn play(&self, stream: &Stream, solution: &Solution) -> Played {
-        let _ = std::fs::remove_dir_all(&self.folder);
-        self.structure.play(stream, solution)
-    }
-
-    fn time_each(&self, stream: &Stream, solution: &Solution, into: &mut Times) -> Checksum {
-        self.structure.time_each(stream, solution, into)
-    }
-
-    fn memory(&self, n: u32, seed: u64) -> Option<Memory> {
-        self.structure.memory(n, seed)
-    }
-}
 
 #[test]
 fn a_folder_that_fills_up_or_goes_away_costs_no_figures() {
     let folder = std::env::temp_dir().join(format!("wheelhouse-lost-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    let structure = contender::select(&["binary-heap".to_owned()]).unwrap().remove(0);
+    // Takes the folder of the results away as soon as it is measured.
+    let taken = folder.clone();
+    let wrecker = Watched::new(move |_| drop(std::fs::remove_dir_all(&taken)));
     let settings = Settings {
         sizes: vec![200],
-        contenders: vec![Box::new(Wrecker { structure, folder: folder.clone() })],
+        contenders: vec![Box::new(wrecker)],
         sources: vec![Source::find("uniform").unwrap()],
         seed: 1,
         seeds: 1,

@@ -191,7 +191,7 @@ fn levels_that_open_at_once_share_the_moves_of_a_call() {
     assert!(most <= MOVES, "{most} timers moved by a call");
 }
 
-/// A slot that was left with older timers, for the last slot of its level, wakes nobody.
+/// A jump into the last slot of a level leaves no older timers that cause wake-ups.
 #[test]
 fn in_the_last_slot_of_a_level_nothing_is_left_to_wake_for() {
     const WIDTH: Tick = 1 << 20;

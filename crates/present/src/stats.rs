@@ -81,8 +81,8 @@ pub struct Ratio {
 /// The sides are taken as independent. Two runs are. Where repetition k of both shared a round,
 /// pairing them would narrow the interval, so that this one errs towards saying less. With very few
 /// samples the interval is the range of what was seen and covers less than 95 %: two sets of three
-/// from the same machine are fully apart once in ten times, two sets of five once in 126. Nor does
-/// it know of what changed between the runs as a whole.
+/// from the same machine are fully apart once in ten times, two sets of five once in 126. A change
+/// of the machine between two runs is not in it.
 pub fn ratio_interval(a: &[f64], b: &[f64], seed: u64) -> Option<Ratio> {
     let usable = |samples: &[f64]| samples.len() >= FEWEST && samples.iter().all(is_usable);
     if !usable(a) || !usable(b) {

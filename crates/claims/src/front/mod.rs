@@ -140,7 +140,7 @@ impl Cell {
         Self { operation, counted: shape.class, shape, curve, said, ns: None }
     }
 
-    /// How what was counted stands to what is said first.
+    /// The class that was counted, compared with the first one that an article names.
     pub fn standing(&self) -> Standing {
         Standing::of(self.shape.at_most, self.said.first().map(|said| said.0))
     }

@@ -1,4 +1,4 @@
-//! What stands between a run and its reader: files, tables, pictures, pages.
+//! The report of a run: files, tables, pictures, pages.
 
 mod browser;
 mod compare;

@@ -153,8 +153,10 @@ fn few_timers_have_a_pick_of_their_own() {
             run.throughput.push(row);
         }
     }
+    // As many calls as operations.
+    let starts = run.throughput[0].operations;
     for n in [10, 1_000_000] {
-        let (workload, starts) = ("steady".to_owned(), row_operations(&run));
+        let workload = "steady".to_owned();
         run.census.push(Census { workload, n, starts, ..Census::default() });
     }
     let said = answer(&run);
@@ -163,11 +165,6 @@ fn few_timers_have_a_pick_of_their_own() {
     assert!(said[1].starts_with(few), "{said:?}");
     run.throughput.retain(|row| row.n != 10);
     assert_eq!(answer(&run).len(), 1);
-}
-
-/// So many calls that an operation is one.
-fn row_operations(run: &Run) -> u64 {
-    run.throughput[0].operations
 }
 
 #[test]
