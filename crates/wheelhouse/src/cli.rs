@@ -219,7 +219,8 @@ pub(crate) enum Form {
 #[derive(Debug, Args)]
 pub(crate) struct Instructions {
     /// Only these backends; `player` is what plays the operations, by itself [default: the wheels
-    /// to choose from, a heap, and the player].
+    /// to choose from, a heap, and the player; with --check all of these but the round wheel, whose
+    /// allocations differ between machines].
     #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub(crate) backend: Vec<String>,
     /// Numbers of timers [default: 10000,100000]; traces are as large as they are.
