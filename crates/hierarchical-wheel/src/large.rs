@@ -3,10 +3,15 @@
 //! # Open slots
 //!
 //! In a small wheel all timers of a slot move when the hand reaches it. With a million timers that
-//! is a stall of milliseconds. In a large wheel the next slot of each level is *open*: new timers
-//! that belong to it go straight to the level below, which therefore has two blocks of slots: the
-//! *current* block, which the hand is in, and the *next* one. The *older* timers, which were there
-//! before the slot opened, move down a few a call (`open`). None is left when the hand gets there.
+//! is a stall of milliseconds. In a large wheel the next slot of each level is *open* while the
+//! hand is in the second half of the slot before: new timers that belong to it go straight to the
+//! level below, which therefore has two blocks of slots: the *current* block, which the hand is in,
+//! and the *next* one. The *older* timers, which were there before the slot opened, move down a few
+//! a call (`open`). None is left when the hand gets there.
+//!
+//! Why half: a timer that is cancelled or moved before its slot opens never moves down. If slots
+//! opened earlier, more timers would move for nothing; if they opened later, more would have to
+//! move in a tick. For that reason a crowded slot opens one or two quarters earlier.
 //!
 //! ```text
 //! level 1       [hand][open][ ][ ] ...
@@ -17,9 +22,10 @@
 //!
 //! # Invariants
 //!
-//! * A timer is in the slot of the lowest level whose current or next block has its deadline, or an
-//!   older timer of an open slot on the way there.
-//! * Blocks that are past are empty.
+//! * A timer is in the slot of the lowest level whose current block has its deadline, or whose next
+//!   block has it if the slot above is open, or it is an older timer of an open slot on the way
+//!   there.
+//! * Blocks that are past are empty, and next blocks while the slot above is closed.
 //! * An open slot is occupied if and only if it has older timers.
 
 #[cfg(test)]
@@ -53,6 +59,8 @@ struct Level {
     open: u32,
     /// The number of that slot, from tick 0 on.
     open_at: Tick,
+    /// The tick at which it opened.
+    opened: Tick,
     /// How many of its older timers move in a tick.
     pace: u64,
 }
@@ -66,6 +74,8 @@ pub(crate) struct Large {
     older: u32,
     /// Bit L: the open slot of level L has older timers.
     pending: u64,
+    /// Bit L: the slot of level L behind the hand is open, or would be if its block were there.
+    is_open: u64,
     /// The last tick at which older timers moved; if none have, the tick before the slot opened.
     moved: Tick,
     /// No slot with timers opens before this tick.
@@ -75,8 +85,9 @@ pub(crate) struct Large {
 
 impl Large {
     pub(crate) fn new() -> Self {
-        let (moved, opens, hints) = (0, Tick::MAX, AllHints::new(0, 0));
-        Self { levels: Vec::new(), older: OUTSIDE, pending: 0, moved, opens, hints }
+        let (pending, is_open, moved, opens) = (0, 0, 0, Tick::MAX);
+        let (levels, hints) = (Vec::new(), AllHints::new(0, 0));
+        Self { levels, older: OUTSIDE, pending, is_open, moved, opens, hints }
     }
 
     /// The most sentinels that a large wheel takes.
@@ -120,8 +131,10 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         self.reset_ways();
         self.large.hints = AllHints::new(2 * levels as usize, BITS);
         self.large.older = self.nodes.add_slots(levels, 0);
-        let level = Level { blocks: [OUTSIDE; 2], open: OUTSIDE, open_at: 0, pace: 0 };
+        let blocks = [OUTSIDE; 2];
+        let level = Level { blocks, open: OUTSIDE, open_at: 0, opened: 0, pace: 0 };
         self.large.levels = vec![level; levels as usize];
+        (1..levels).for_each(|level| self.open_in_time(level));
         while let Some(number) = occupied.first(&self.meter) {
             occupied.remove(number);
             let shift = (number >> bits) * bits;
@@ -204,13 +217,18 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     /// The sentinel of the slot that a deadline belongs to, and the shift of its level.
     pub(crate) fn slot_of(&mut self, deadline: Tick) -> (u32, u32) {
         let mut level = highest_difference(deadline, self.hand) as u32 / self.bits;
-        // The lowest level whose current or next block has the deadline: in the open slot of a
-        // level, timers go to the level below.
-        while level > 0 && self.slot_at(level, deadline).at - self.slot_at(level, self.hand).at <= 1
-        {
+        // In the open slot of a level, timers go to the level below.
+        while level > 0 && self.is_below(level, deadline) {
             level -= 1;
         }
         (self.sentinel_of(self.slot_at(level, deadline)), level * self.bits)
+    }
+
+    /// Returns `true` if a deadline is in the slot of the hand, or in the open slot.
+    #[inline(always)]
+    fn is_below(&self, level: u32, deadline: Tick) -> bool {
+        let ahead = self.slot_at(level, deadline).at - self.slot_at(level, self.hand).at;
+        ahead <= Tick::from(self.is_open(level))
     }
 
     /// A timer came to a slot, which is to remember it.

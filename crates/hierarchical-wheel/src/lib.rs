@@ -32,9 +32,10 @@
 //! milliseconds, and a list is a chain of cache misses, because each address is stored in the node
 //! before. [`HierarchicalWheel`] switches to another layout at the 32,769th timer:
 //!
-//! * **The next slot of each level is open** (`large`). New timers that belong to it go straight to
-//!   the level below, and the timers it has already move down a few a call. None is left when the
-//!   hand gets there, so no tick moves many timers.
+//! * **The next slot of each level opens** when half of the slot before it is over (`large`). From
+//!   then on new timers that belong to it go straight to the level below, and the timers it has
+//!   already move down a few a call. None is left when the hand gets there, so no tick moves many
+//!   timers.
 //! * **Lists are read ahead** (`hints`). A slot remembers one in sixteen of its timers. Before its
 //!   timers move, sixteen walkers follow the list from there side by side: sixteen cache misses at
 //!   once instead of one. The lists of the next sixteen ticks are read in the same way.
@@ -65,7 +66,7 @@
 //!   call jumps from before a slot opens to its first tick or later, it moves the whole slot.
 //! * In k / 768, k is the number of timers that a slot had before it opened, cancelled ones
 //!   included. The wheel estimates it from the timers that it remembers. A program that cancels
-//!   exactly those can raise the bound to n / 100.
+//!   exactly those can raise the bound to n / 50.
 //! * Timers that were postponed move at their former deadline, all of one tick in one call.
 //! * With more than 131,072 timers, an insertion or reschedule that doubles the hints of a slot
 //!   looks at each of them: one for each sixteen timers of the slot.

@@ -27,8 +27,11 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
                     assert!(!self.occupied.contains(number), "it has no slots");
                     continue;
                 }
+                let is_next = at >> self.bits != block;
+                let is_closed = level + 1 < self.levels() && !self.is_open(level + 1);
+                assert!(!(is_next && is_closed && self.occupied.contains(number)), "too early");
                 let mut sentinel = first + (at as u32 & self.mask);
-                if level > 0 && at == hand.at + 1 {
+                if level > 0 && at == hand.at + 1 && self.is_open(level) {
                     assert_eq!(sentinel, open);
                     sentinel = self.large.older + level;
                 }

@@ -17,6 +17,9 @@ use wheelhouse_core::meter::{Meter, Work};
 /// At least this many older timers of the lowest level that has any move in a tick.
 const PACE: u64 = 128;
 
+/// A slot with more timers than can move at this many a tick is crowded.
+const CROWD: u64 = if cfg!(test) { 4 } else { 420 };
+
 /// All older timers should have moved before the last quarter of the time in which a slot is open.
 /// That quarter is the reserve.
 const RESERVE: u64 = 4;
@@ -28,19 +31,47 @@ const BATCH: usize = 32;
 const GROUP: u32 = if cfg!(test) { 1 } else { 4 };
 
 impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
-    /// The tick at which a slot opens: the first of the slot before.
+    /// Returns `true` if the slot behind the hand is open, or would be if its block were there.
+    #[inline(always)]
+    pub(super) fn is_open(&self, level: u32) -> bool {
+        self.large.is_open >> level & 1 == 1
+    }
+
+    /// For how many ticks before its first one a slot is to be open: half of its width, and longer
+    /// if more than [`CROWD`] timers would have to move in a tick.
+    fn time_of(&self, slot: Slot) -> Tick {
+        let (quarter, timers) = (self.width_of(slot) / 4, self.estimate(slot));
+        let is_crowd = |time: Tick| timers > CROWD.saturating_mul(time - time / RESERVE);
+        match (is_crowd(3 * quarter), is_crowd(2 * quarter)) {
+            (true, _) => 4 * quarter,
+            (false, true) => 3 * quarter,
+            (false, false) => 2 * quarter,
+        }
+    }
+
+    /// The tick at which a closed slot opens. If it has become crowded too late for its time, it
+    /// opens with the next quarter.
     fn opening(&self, slot: Slot) -> Tick {
-        self.start_of_slot(Slot { at: slot.at - 1, ..slot })
+        let next_quarter = (self.hand | (self.width_of(slot) / 4 - 1)) + 1;
+        next_quarter.max(self.start_of_slot(slot) - self.time_of(slot))
+    }
+
+    /// At most how many timers a slot has: the hints give the estimate, and timers that were
+    /// inserted before slots had hints are added.
+    fn estimate(&self, slot: Slot) -> u64 {
+        let hinted = self.large.hints.count(self.number_of(slot)) * hints::EVERY as usize;
+        self.nodes.len().min(hinted + HINTS_FROM) as u64
     }
 
     /// When the next occupied slot opens.
     pub(super) fn find_opens(&mut self) {
         let levels = 1..self.levels();
-        let behind_open = levels.map(|level| self.slot_at(level, self.hand)).filter_map(|slot| {
-            let last = self.slot_at(slot.level, Tick::MAX).at;
-            (last - slot.at >= 2).then_some(Slot { at: slot.at + 2, ..slot })
+        let closed = levels.filter_map(|level| {
+            let slot = self.slot_at(level, self.hand);
+            let first = slot.at.checked_add(1 + Tick::from(self.is_open(level)))?;
+            (first <= self.slot_at(level, Tick::MAX).at).then_some(Slot { at: first, ..slot })
         });
-        let slots = behind_open.filter_map(|from| self.first_of_level(from));
+        let slots = closed.filter_map(|from| self.first_of_level(from));
         self.large.opens = slots.map(|slot| self.opening(slot)).min().unwrap_or(Tick::MAX);
     }
 
@@ -66,10 +97,11 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     }
 
     /// The tick at which the wheel has work other than firing: the next one while older timers
-    /// wait, else the first of the next block.
+    /// wait, else the first of the next quarter of a block. At no other tick does a slot begin or
+    /// open.
     #[inline(always)]
     pub(crate) fn next_work(&self) -> Tick {
-        let last = if self.large.pending != 0 { 0 } else { self.mask };
+        let last = if self.large.pending != 0 { 0 } else { self.mask >> 2 };
         (self.hand | Tick::from(last)).saturating_add(1)
     }
 
@@ -98,6 +130,12 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         let before = core::mem::replace(&mut self.hand, tick);
         if (before ^ tick) >> self.bits != 0 {
             self.enter_block(before);
+        } else if (before ^ tick) >> (self.bits - 2) != 0 {
+            // The quarters of slots above level 1 begin with blocks.
+            self.open_in_time(1);
+            if self.large.opens <= tick {
+                self.find_opens();
+            }
         }
         if (before ^ tick) >> GROUP != 0 && self.nodes.places() > HINTS_FROM {
             self.read_group();
@@ -114,15 +152,20 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         }
     }
 
-    /// The hand is in another block of level 0. The remaining timers of the slots that it is in now
-    /// move down, from the highest level on, and the slots behind them open.
+    /// The hand is in another block of level 0. From the highest level on: if the hand is in
+    /// another slot, the remaining timers of that slot move down; if it is time, the slot behind
+    /// opens.
     #[inline(never)]
     fn enter_block(&mut self, before: Tick) {
         for level in 1..self.levels() {
             // An open slot that was passed has no older timers. Its sentinel may be that of a slot
             // to come, so it is closed before any timer moves.
-            if self.large.levels[level as usize].open_at < self.slot_at(level, self.hand).at {
+            let slot = self.slot_at(level, self.hand);
+            if self.large.levels[level as usize].open_at < slot.at {
                 self.close_open(level);
+            }
+            if slot != self.slot_at(level, before) {
+                self.large.is_open &= !(1 << level);
             }
         }
         for level in (0..self.levels()).rev() {
@@ -131,20 +174,32 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
                 let side = Self::side_of(block);
                 self.set_ways(level, self.large.levels[level as usize].blocks[side as usize]);
             }
-            let slot = self.slot_at(level, self.hand);
-            if level == 0 || slot == self.slot_at(level, before) {
+            if level == 0 {
                 continue;
             }
-            if self.occupied.contains(self.number_of(slot)) {
-                self.move_down(slot, usize::MAX);
+            let slot = self.slot_at(level, self.hand);
+            if slot != self.slot_at(level, before) {
+                if self.occupied.contains(self.number_of(slot)) {
+                    self.move_down(slot, usize::MAX);
+                }
+                if self.large.levels[level as usize].open_at == slot.at {
+                    self.close_open(level);
+                }
             }
-            if self.large.levels[level as usize].open_at == slot.at {
-                self.close_open(level);
-            }
-            self.open_next(level);
+            self.open_in_time(level);
         }
         self.find_opens();
         self.find_next::<true>();
+    }
+
+    /// Opens the slot behind the hand, if it is time.
+    #[inline(never)]
+    pub(super) fn open_in_time(&mut self, level: u32) {
+        let Some(slot) = self.behind_hand(level).filter(|_| !self.is_open(level)) else { return };
+        if self.start_of_slot(slot) - self.hand <= self.time_of(slot) {
+            self.large.is_open |= 1 << level;
+            self.open_next(level);
+        }
     }
 
     /// Makes the open slot of a level an empty one. It has no older timers.
@@ -158,15 +213,17 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         }
     }
 
-    /// Opens the slot behind the one that the hand is in, unless it is open or has no sentinel yet.
+    /// Marks the slot behind the hand as open, if it is to be open and has a sentinel.
     pub(super) fn open_next(&mut self, level: u32) {
-        let Some(slot) = self.behind_hand(level) else { return };
+        let behind = self.behind_hand(level).filter(|_| self.is_open(level));
+        let Some(slot) = behind else { return };
         let number = self.number_of(slot);
         let state = self.large.levels[level as usize];
         let first = state.blocks[Self::side_of(slot.at >> self.bits) as usize];
         if first != OUTSIDE && state.open == OUTSIDE {
-            let (open, pace) = (first + (number & self.mask), self.pace(slot));
-            self.large.levels[level as usize] = Level { open, open_at: slot.at, pace, ..state };
+            let (open, open_at) = (first + (number & self.mask), slot.at);
+            let (opened, pace) = (self.hand, self.pace(slot));
+            self.large.levels[level as usize] = Level { open, open_at, opened, pace, ..state };
             self.nodes.set_number(self.large.older + level, number);
             self.nodes.open(open, self.large.older + level);
             self.note_pending(slot);
@@ -208,14 +265,11 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         self.large.moved = self.now;
     }
 
-    /// How many older timers of a slot that opens have to move in a tick, so that all have moved
-    /// before the reserve. The hints give the estimate; timers that were inserted before slots had
-    /// hints are added.
+    /// How many older timers of a slot that opens now have to move in a tick, so that all have
+    /// moved before the reserve.
     fn pace(&self, slot: Slot) -> u64 {
-        let hinted = self.large.hints.count(self.number_of(slot)) * hints::EVERY as usize;
-        let timers = self.nodes.len().min(hinted + HINTS_FROM) as u64;
-        let width = self.width_of(slot);
-        timers.div_ceil(width - width / RESERVE)
+        let time = self.start_of_slot(slot) - self.hand;
+        self.estimate(slot).div_ceil(time - time / RESERVE)
     }
 
     /// How many older timers of a slot move in this call: its pace, and at least `least`, for each
@@ -223,11 +277,12 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     /// its share of all timers: the program has cancelled exactly the timers that were remembered,
     /// so the pace is too low, and every timer may be in this slot.
     fn portion(&self, open: Slot, least: u64) -> usize {
-        let since = self.large.moved.max(self.opening(open).saturating_sub(1));
-        let (ticks, left) = (self.now - since, self.start_of_slot(open) - since);
-        let pace = self.large.levels[open.level as usize].pace.max(least);
-        let mut most = ticks.saturating_mul(pace);
-        if left <= self.width_of(open) / RESERVE {
+        let Level { opened, pace, .. } = self.large.levels[open.level as usize];
+        let since = self.large.moved.max(opened.saturating_sub(1));
+        let start = self.start_of_slot(open);
+        let (ticks, left) = (self.now - since, start - since);
+        let mut most = ticks.saturating_mul(pace.max(least));
+        if left <= (start - opened) / RESERVE {
             let all = u128::from(ticks) * self.nodes.len() as u128;
             most = most.max(all.div_ceil(u128::from(left)) as u64);
         }
