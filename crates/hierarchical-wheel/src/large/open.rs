@@ -84,10 +84,11 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         }
     }
 
-    /// A slot above level 0 that is not open has its first timer.
+    /// A slot above level 0 that is not open has its first timer, and is not crowded.
     #[inline(always)]
     fn note_opening(&mut self, slot: Slot) {
-        self.large.opens = self.large.opens.min(self.opening(slot));
+        let opening = self.start_of_slot(slot) - self.width_of(slot) / 2;
+        self.large.opens = self.large.opens.min(opening);
     }
 
     /// The tick at which a program that sleeps has to call, so that no slot moves at once.
