@@ -70,7 +70,8 @@ impl Deadline {
 /// The streams that are compared when none are named: those behind the columns of the table, and
 /// the recorded traces.
 pub fn usual_sources() -> Vec<Source> {
-    const USUAL: [&str; 5] = ["uniform", "steady", "hold-exponential", "tcp", "keepalive"];
+    const USUAL: [&str; 6] =
+        ["uniform", "steady", "hold-exponential", "tcp", "often-moved", "mostly-answered"];
     let is_usual =
         |source: &Source| !source.is_scalable() || USUAL.contains(&source.name().as_str());
     Source::all().into_iter().filter(is_usual).collect()

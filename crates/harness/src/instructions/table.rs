@@ -135,7 +135,7 @@ mod tests {
             row("list-wheel", DENSE, 10_000, "cancel", 300),
             row("list-wheel", "steady", 10_000, "steady", 2000),
             row("list-wheel", "tcp", 10_000, "mix", 700),
-            row("list-wheel", "keepalive", 10_000, "mix", 800),
+            row("list-wheel", "often-moved", 10_000, "mix", 800),
             row("player", "uniform", 10_000, "cancel", 100),
         ];
         let tables = tables(&rows, None);

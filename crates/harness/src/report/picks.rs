@@ -105,7 +105,7 @@ fn own(run: &Run) -> Vec<(Use, u64)> {
 /// The uses of the catalogue, with their numbers of timers; `true` for those of the answer.
 fn known(run: &Run, n: u64) -> Vec<(Use, u64, bool)> {
     const USES: [(&str, bool, &[&str]); 4] = [
-        ("connections", true, &["tcp", "keepalive"]),
+        ("connections", true, &["tcp", "often-moved", "mostly-answered"]),
         ("steady churn", true, &["steady"]),
         ("all fire, tick by tick", true, &["uniform"]),
         ("a simulation", false, &["hold-exponential"]),

@@ -171,10 +171,11 @@ fn few_timers_have_a_pick_of_their_own() {
 fn who_lacks_a_part_of_what_decides_is_left_out() {
     let mut run = synthetic::run();
     let rows = [("round-wheel", "tcp", 10.0), ("binary-heap", "tcp", 20.0)];
-    for (name, workload, ns) in rows.into_iter().chain([("binary-heap", "keepalive", 9.0)]) {
+    let others = ["often-moved", "mostly-answered"].map(|it| ("binary-heap", it, 9.0));
+    for (name, workload, ns) in rows.into_iter().chain(others) {
         run.throughput.push(synthetic::throughput(name, workload, 1_000_000, "mix", ns, 0));
     }
-    for workload in ["tcp", "keepalive"].map(str::to_owned) {
+    for workload in ["tcp", "often-moved", "mostly-answered"].map(str::to_owned) {
         let (n, starts) = (1_000_000, 1_000_000);
         run.census.push(Census { workload, n, starts, ..Census::default() });
     }
