@@ -28,6 +28,7 @@ it. `wheelhouse compare A B` compares two.
 | claims | nothing: each is decided anew | `scripts/reproduce` |
 | instructions | nothing: they are counted anew | `wheelhouse instructions --check` |
 | `design-steps.md` | nothing | `scripts/design-steps` |
+| `printed-programs.md` | nothing | `scripts/run-the-printed-code FOLDER --time FILE` |
 | `scale*.md`, `counting` | nothing | the command that they name |
 ";
 
