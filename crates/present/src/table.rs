@@ -76,7 +76,7 @@ pub enum Mark {
     Plain,
     /// The best of its column: `*` on the terminal, bold elsewhere.
     Best,
-    /// A wrong answer stands in place of a figure.
+    /// A wrong answer is shown instead of a figure.
     Wrong,
     /// Context that does not compete.
     Muted,

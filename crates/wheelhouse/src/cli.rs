@@ -233,7 +233,7 @@ pub(crate) struct Instructions {
     /// Seed of the workloads.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Record the counts in this folder, in place of a record that is there.
+    /// Record the counts in this folder, instead of a record that is there.
     #[arg(long, value_name = "DIR", conflicts_with = "check")]
     pub(crate) out: Option<PathBuf>,
     /// Hold the counts against this record, a folder or its file, and fail if an operation takes

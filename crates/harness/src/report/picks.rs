@@ -281,7 +281,7 @@ fn usual(all: &[Pick]) -> Option<&str> {
 /// A use for which another structure is better, and what that one costs elsewhere.
 fn exception(pick: &Pick, usual: &str, all: &[Pick]) -> String {
     let other = &pick.pick.name;
-    let instead = pick.find(usual).map(|it| format!(" in place of {}", pick.shown(it)));
+    let instead = pick.find(usual).map(|it| format!(" instead of {}", pick.shown(it)));
     let timed = all.iter().filter(|it| it.unit == Unit::Time && it.pick.name == usual);
     let prices = timed.filter_map(|it| Some((it.find(other)?.figure / it.pick.figure, it)));
     let price = prices.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(ratio, it)| {

@@ -111,7 +111,7 @@ fn the_longest_call_is_decided_by_steps_and_an_exception_has_its_price() {
         let [backend, workload, operation] = [backend, "uniform", "tick"].map(str::to_owned);
         run.steps.push(Steps { backend, workload, n: 200_000, operation, longest });
     }
-    let expected = "shortest longest call: b, 40 steps in place of 1,300 steps. For your mix it \
+    let expected = "shortest longest call: b, 40 steps instead of 1,300 steps. For your mix it \
                     takes 2.4 times as long.";
     assert_eq!(answer(&run)[1..], [expected]);
     run.steps[0].longest = 79;
@@ -161,7 +161,7 @@ fn few_timers_have_a_pick_of_their_own() {
     }
     let said = answer(&run);
     assert!(said[0].starts_with("1,000,000 timers: take hierarchical-wheel."), "{said:?}");
-    let few = "10 timers, steady churn: binary-heap, 20.0 ns in place of 30.0 ns.";
+    let few = "10 timers, steady churn: binary-heap, 20.0 ns instead of 30.0 ns.";
     assert!(said[1].starts_with(few), "{said:?}");
     run.throughput.retain(|row| row.n != 10);
     assert_eq!(answer(&run).len(), 1);
