@@ -22,7 +22,7 @@ const REMEDY: &str = "cannot run valgrind, which counts the instructions; instal
 
 pub(super) fn run(options: Instructions) -> Result<ExitCode> {
     // Arrays then grow as they do while they are timed, since what runs under valgrind inherits it.
-    // First, as it may begin the command anew.
+    // First, because it may restart the command.
     cold::forget_freed_memory();
     let Instructions { backend, n, workload, seed, out, check, output } = options;
     let backend = match check {
