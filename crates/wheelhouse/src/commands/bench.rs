@@ -11,8 +11,7 @@ pub(super) const RESULTS: &str = "results";
 
 /// Measures, keeps and prints.
 pub(super) fn run(asked: &Options) -> Result<ExitCode> {
-    // First, as it may begin the command anew, and a trace that comes through a pipe can be read
-    // once only.
+    // First, because it may restart the command, and a trace from a pipe can be read only once.
     cold::forget_freed_memory();
     let settings = options::settings(asked, options::structures(), false)?;
     options::compare(asked, &settings, Path::new(RESULTS), false)
