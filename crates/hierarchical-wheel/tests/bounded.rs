@@ -126,6 +126,27 @@ fn a_crowd_of_one_deadline_moves_a_few_at_a_time() {
     }
 }
 
+/// Timers that come and fire all the time, taken out one by one, as a service does: at each tick one
+/// fires, so that the wheel is never asked at a tick at which nothing does.
+#[test]
+fn a_program_that_takes_out_one_timer_at_a_time_moves_a_few_at_a_time() {
+    let (n, last) = (u64::from(N), 20_000);
+    let mut wheel = counting();
+    (0..n).for_each(|n| _ = wheel.insert(1 + n * 7_919 % last, n));
+    let mut most = 0;
+    for tick in 1..=3 * last {
+        loop {
+            wheel.meter().reset();
+            let expired = wheel.pop_expired(tick);
+            most = most.max(wheel.meter().count(Work::CascadeMove));
+            let Some(expired) = expired else { break };
+            wheel.insert(expired.deadline + last, expired.value);
+        }
+    }
+    println!("at most {most} timers moved by a call");
+    assert!(most <= MOVES, "{most} timers moved by a call");
+}
+
 /// A program that sleeps from wake-up to wake-up is woken in time to move a slot bit by bit.
 #[test]
 fn a_program_that_sleeps_moves_a_few_at_a_time() {

@@ -97,13 +97,14 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
         if self.large.pending != 0 { self.now.saturating_add(1) } else { self.large.opens }
     }
 
-    /// The tick at which the wheel has work other than firing: the next one while older timers
-    /// wait, else the first of the next quarter of a block. At no other tick does a slot begin or
-    /// open.
+    /// The tick at which the wheel has work other than firing: while older timers wait, the first
+    /// one at which none of them has moved yet, which may be that of the hand; else the first of the
+    /// next quarter of a block. At no other tick does a slot begin or open.
     #[inline(always)]
     pub(crate) fn next_work(&self) -> Tick {
-        let last = if self.large.pending != 0 { 0 } else { self.mask >> 2 };
-        (self.hand | Tick::from(last)).saturating_add(1)
+        let quarter = self.hand | Tick::from(self.mask >> 2);
+        let last = if self.large.pending != 0 { self.large.moved } else { quarter };
+        last.saturating_add(1)
     }
 
     /// The sentinel of the earliest timer that is due and not overdue.
