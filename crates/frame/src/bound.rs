@@ -42,6 +42,8 @@ pub enum Bound {
     TimesEach(f64, &'static [&'static str]),
     /// At most the figure of the row.
     NoMoreThan(&'static str),
+    /// At most this many times the figure of the row.
+    AtMostTimes(f64, &'static str),
     /// At most this much more than the figure of the row.
     AtMostBeyond(f64, &'static str),
 }
@@ -97,6 +99,10 @@ fn judge<E: Experiment>(run: &Run<E>, target: &'static Target<E>) -> Option<Judg
         Bound::NoMoreThan(row) => {
             let other = value_of(row)?;
             (format!("no more than {row}"), beside(other), value <= other)
+        }
+        Bound::AtMostTimes(times, row) => {
+            let other = value_of(row)?;
+            (format!("at most {times} × {row}"), beside(other), value <= times * other)
         }
         Bound::AtMostBeyond(most, row) => {
             let other = value_of(row)?;
@@ -210,6 +216,17 @@ mod tests {
         let beyond = "at most 1.00 ms beyond other; ";
         assert_eq!(of(1.5e6), [format!("{beyond}1.50 ms beside 500 µs; reached")]);
         assert_eq!(of(1.6e6), [format!("{beyond}1.60 ms beside 500 µs; MISSED")]);
+    }
+
+    #[test]
+    fn a_cost_is_judged_by_its_ratio_to_that_of_another_row() {
+        let of = |ours| {
+            let figures = [ours, 1e3].map(|nanos| [Figure::time("CPU/job", nanos)]);
+            let plays = [("ours", figures[0].as_slice()), ("other", figures[1].as_slice())];
+            said(&run(Kind::PairsFar, 10, &plays))
+        };
+        assert_eq!(of(1_200.0), ["at most 1.2 × other; 1.20 µs beside 1.00 µs; reached"]);
+        assert_eq!(of(1_210.0), ["at most 1.2 × other; 1.21 µs beside 1.00 µs; MISSED"]);
     }
 
     #[test]
