@@ -32,10 +32,21 @@ pub(super) const NOTES: &[&str] = &[
      bytes.",
 ];
 
+/// Notes where calls are timed.
+pub(super) const NOTES_ON_CALLS: &[&str] = &[
+    "pairs/s: pairs over the time until the facility has dealt with all of them (the backlog is \
+     included); mean to max: of one call, to schedule or to cancel, of one pair in sixteen. A \
+     thread that is interrupted in a call waits for its next turn on a processor.",
+    "backlog: from the last call until the facility has dealt with everything; left/pair: bytes \
+     still allocated then, for each pair.",
+];
+
 /// What each producer cancels.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cancels {
     AtOnce,
+    /// The same, and each of the two calls is timed by itself.
+    AtOnceTimingCalls,
     Oldest,
     Others,
 }
@@ -48,6 +59,7 @@ fn forms<F: Facility>(cancels: Cancels, load: &Load) -> Vec<Form<F>> {
     senders.rotate_left(1);
     let form = |(to, from)| match cancels {
         Cancels::AtOnce => Form::AtOnce,
+        Cancels::AtOnceTimingCalls => Form::AtOnceTimingCalls,
         Cancels::Oldest => Form::Oldest(load.window),
         Cancels::Others => Form::Across(load.window, to, from),
     };
@@ -98,7 +110,7 @@ pub(super) fn play<F: Facility>(
     if let Some(wrong) = faults.sentence() {
         return Ok(Err(wrong));
     }
-    let mut figures = figures((&times, pairs), called, settled, left);
+    let mut figures = figures((&times, pairs), called, settled, left, cancels);
     figures.extend((pending > 0).then(|| Figure::bytes("bytes/job", bytes, pending as usize)));
     Ok(Ok(figures))
 }
@@ -133,16 +145,22 @@ fn figures(
     called: Duration,
     settled: Duration,
     left: usize,
+    cancels: Cancels,
 ) -> Vec<Figure> {
     let settled = settled.as_nanos() as f64;
-    vec![
+    let rare = Figure::time("p99.99", times.quantile(0.9999));
+    let mut figures = vec![
         Figure::rate("pairs/s", pairs, settled),
         Figure::time("mean", times.mean()),
         Figure::time("p50", times.quantile(0.5)),
         Figure::time("p99", times.quantile(0.99)),
         Figure::time("p99.9", times.quantile(0.999)),
+    ];
+    figures.extend((cancels == Cancels::AtOnceTimingCalls).then_some(rare));
+    figures.extend([
         Figure::time("max", times.longest()).worst(),
         Figure::time("backlog", settled - called.as_nanos() as f64),
         Figure::bytes("left/pair", left, pairs as usize),
-    ]
+    ]);
+    figures
 }
