@@ -5,7 +5,7 @@
 //! a contender, so a tail can be judged by how much longer it is than that of another row.
 
 use crate::experiment::Experiment;
-use crate::figure::Sample;
+use crate::figure::{Sample, Unit};
 use crate::run::Run;
 use wheelhouse_present::table::{Cell, Column, Mark, Table};
 
@@ -80,11 +80,29 @@ fn judge<E: Experiment>(run: &Run<E>, target: &'static Target<E>) -> Option<Judg
         let samples = run.of(target.experiment, row)?.ok()?;
         samples.into_iter().find(|sample| sample.figure.name == target.figure)
     };
-    let value_of = |row| sample(row)?.value();
+    let value_of = |row: &str| sample(row)?.value();
     let (value, unit) = (value_of(target.row)?, sample(target.row)?.figure.unit);
+    let (asked, reached, is_reached) = compare(target.bound, value, unit, value_of)?;
+    let lacks = target.experiment.lacks(&run.load).join(" ");
+    let verdict = match (lacks.is_empty(), is_reached) {
+        (false, _) => Verdict::NotJudged(lacks),
+        (true, true) => Verdict::Reached,
+        (true, false) => Verdict::Missed,
+    };
+    Some(Judged { target, asked, reached, verdict })
+}
+
+/// The bound and the figure in words, and whether the bound is kept; `None` if a row that it needs
+/// has no figure.
+fn compare(
+    bound: Bound,
+    value: f64,
+    unit: Unit,
+    value_of: impl Fn(&str) -> Option<f64>,
+) -> Option<(String, String, bool)> {
     let show = |value| unit.show(value);
     let beside = |other| format!("{} beside {}", show(value), show(other));
-    let (asked, reached, is_reached) = match target.bound {
+    Some(match bound {
         Bound::AtLeast(least) => (format!("at least {}", show(least)), show(value), value >= least),
         Bound::AtMost(most) => (format!("at most {}", show(most)), show(value), value <= most),
         Bound::Times(times, row) => {
@@ -109,14 +127,7 @@ fn judge<E: Experiment>(run: &Run<E>, target: &'static Target<E>) -> Option<Judg
             let asked = format!("at most {} beyond {row}", show(most));
             (asked, beside(other), value <= other + most)
         }
-    };
-    let lacks = target.experiment.lacks(&run.load).join(" ");
-    let verdict = match (lacks.is_empty(), is_reached) {
-        (false, _) => Verdict::NotJudged(lacks),
-        (true, true) => Verdict::Reached,
-        (true, false) => Verdict::Missed,
-    };
-    Some(Judged { target, asked, reached, verdict })
+    })
 }
 
 /// Judges all targets whose rows were played.

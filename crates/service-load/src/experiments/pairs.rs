@@ -99,20 +99,26 @@ pub(super) fn play<F: Facility>(
     faults.count(&facility, &books(&standing, &producers, 0))?;
     facility.stop();
     faults.ran = standing.runs();
-    let (mut times, mut pairs) = (Distribution::coarse(), 0);
-    for producer in &producers {
-        pairs += producer.pairs;
-        times.add(&producer.times);
-        faults.refused += producer.refused;
-        faults.too_late += producer.too_late;
-        faults.ran += producer.ledger.runs();
-    }
+    let (times, pairs) = sum(&producers, &mut faults);
     if let Some(wrong) = faults.sentence() {
         return Ok(Err(wrong));
     }
     let mut figures = figures((&times, pairs), called, settled, left, cancels);
     figures.extend((pending > 0).then(|| Figure::bytes("bytes/job", bytes, pending as usize)));
     Ok(Ok(figures))
+}
+
+/// The times and pairs of all producers. Adds to the faults.
+fn sum<F: Facility>(producers: &[Producer<F>], faults: &mut Faults) -> (Distribution, u64) {
+    let (mut times, mut pairs) = (Distribution::coarse(), 0);
+    for producer in producers {
+        pairs += producer.pairs;
+        times.add(&producer.times);
+        faults.refused += producer.refused;
+        faults.too_late += producer.too_late;
+        faults.ran += producer.ledger.runs();
+    }
+    (times, pairs)
 }
 
 /// Those that did not panic come back.

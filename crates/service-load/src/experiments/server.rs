@@ -38,6 +38,10 @@ pub(super) const REFRESHES: u32 = 5;
 /// The idle timeout of a connection.
 const IDLE: Duration = Duration::from_secs(30);
 
+/// How long after the first deadline of the connections the play begins. By then a facility with a
+/// coarse tick has checked them too.
+const CHECKED: Duration = Duration::from_millis(20);
+
 /// The timeout of a request, and when the answer comes, in nanoseconds.
 const TIMEOUT: u64 = 1_000_000_000;
 const ANSWERED: std::ops::RangeInclusive<u64> = 1_000_000..=100_000_000;
@@ -120,7 +124,7 @@ fn attempt<F: Facility>(facility: F, load: &Load, near: Duration) -> Result<Opti
         facility.stop();
         return Ok(None);
     }
-    thread::sleep(due - Instant::now());
+    thread::sleep(due + CHECKED - Instant::now());
     facility.settle(all)?;
     serve(facility, load, &ledger, producer).map(Some)
 }

@@ -2,7 +2,7 @@
 
 use super::Experiment;
 use super::{fires, periodic, server, sessions};
-use crate::load::{Load, processors};
+use crate::load::Load;
 use wheelhouse_present::units;
 
 fn count(number: u32) -> String {
@@ -81,11 +81,10 @@ fn fires_at_a_rate(experiment: Experiment, load: &Load) -> String {
             fires::SLOW_TIME
         ),
         Experiment::MillisecondJobs => format!(
-            "{}, each takes {:?} of processor time, {} % of {} processors; how late they run",
+            "{}, each takes {:?} of processor time, {} % of all processors; how late they run",
             open(fires::Stream::of_milliseconds().rate),
             fires::MILLISECOND,
-            fires::PERCENT,
-            processors()
+            fires::PERCENT
         ),
         _ => usual(load.rate),
     }
@@ -93,8 +92,8 @@ fn fires_at_a_rate(experiment: Experiment, load: &Load) -> String {
 
 fn served(load: &Load) -> String {
     format!(
-        "{} connections refreshed {} times a second, {} requests a second of which 1 in {} times \
-         out, for {:?}, open loop; how many processors that takes",
+        "{} connections refreshed {} times a second, {} requests a second, 1 in {} times out, for \
+         {:?}, open loop",
         count(load.connections),
         count(load.connections * server::REFRESHES),
         count(load.request_rate),
