@@ -86,16 +86,6 @@ impl<K> Wheelhouse<K> {
         Self::of(tick, |builder| builder.workers(1))
     }
 
-    /// As soon as it can be: Linux is to put no wake-ups together either.
-    ///
-    /// # Errors
-    ///
-    /// As [`start`](Self::start).
-    pub fn finest() -> Result<Self> {
-        let tick = Duration::from_micros(1);
-        Self::of(tick, |builder| builder.timer_slack(Duration::ZERO))
-    }
-
     /// On the binary heap.
     ///
     /// # Errors
