@@ -5,7 +5,7 @@
 //! a contender, so a tail can be judged by how much longer it is than that of another row.
 
 use crate::experiment::Experiment;
-use crate::figure::Sample;
+use crate::figure::{Sample, Unit};
 use crate::run::Run;
 use wheelhouse_present::table::{Cell, Column, Mark, Table};
 
@@ -42,6 +42,8 @@ pub enum Bound {
     TimesEach(f64, &'static [&'static str]),
     /// At most the figure of the row.
     NoMoreThan(&'static str),
+    /// At most this many times the figure of the row.
+    AtMostTimes(f64, &'static str),
     /// At most this much more than the figure of the row.
     AtMostBeyond(f64, &'static str),
 }
@@ -78,11 +80,29 @@ fn judge<E: Experiment>(run: &Run<E>, target: &'static Target<E>) -> Option<Judg
         let samples = run.of(target.experiment, row)?.ok()?;
         samples.into_iter().find(|sample| sample.figure.name == target.figure)
     };
-    let value_of = |row| sample(row)?.value();
+    let value_of = |row: &str| sample(row)?.value();
     let (value, unit) = (value_of(target.row)?, sample(target.row)?.figure.unit);
+    let (asked, reached, is_reached) = compare(target.bound, value, unit, value_of)?;
+    let lacks = target.experiment.lacks(&run.load).join(" ");
+    let verdict = match (lacks.is_empty(), is_reached) {
+        (false, _) => Verdict::NotJudged(lacks),
+        (true, true) => Verdict::Reached,
+        (true, false) => Verdict::Missed,
+    };
+    Some(Judged { target, asked, reached, verdict })
+}
+
+/// The bound and the figure in words, and whether the bound is kept; `None` if a row that it needs
+/// has no figure.
+fn compare(
+    bound: Bound,
+    value: f64,
+    unit: Unit,
+    value_of: impl Fn(&str) -> Option<f64>,
+) -> Option<(String, String, bool)> {
     let show = |value| unit.show(value);
     let beside = |other| format!("{} beside {}", show(value), show(other));
-    let (asked, reached, is_reached) = match target.bound {
+    Some(match bound {
         Bound::AtLeast(least) => (format!("at least {}", show(least)), show(value), value >= least),
         Bound::AtMost(most) => (format!("at most {}", show(most)), show(value), value <= most),
         Bound::Times(times, row) => {
@@ -98,19 +118,16 @@ fn judge<E: Experiment>(run: &Run<E>, target: &'static Target<E>) -> Option<Judg
             let other = value_of(row)?;
             (format!("no more than {row}"), beside(other), value <= other)
         }
+        Bound::AtMostTimes(times, row) => {
+            let other = value_of(row)?;
+            (format!("at most {times} × {row}"), beside(other), value <= times * other)
+        }
         Bound::AtMostBeyond(most, row) => {
             let other = value_of(row)?;
             let asked = format!("at most {} beyond {row}", show(most));
             (asked, beside(other), value <= other + most)
         }
-    };
-    let lacks = target.experiment.lacks(&run.load).join(" ");
-    let verdict = match (lacks.is_empty(), is_reached) {
-        (false, _) => Verdict::NotJudged(lacks),
-        (true, true) => Verdict::Reached,
-        (true, false) => Verdict::Missed,
-    };
-    Some(Judged { target, asked, reached, verdict })
+    })
 }
 
 /// Judges all targets whose rows were played.
@@ -210,6 +227,17 @@ mod tests {
         let beyond = "at most 1.00 ms beyond other; ";
         assert_eq!(of(1.5e6), [format!("{beyond}1.50 ms beside 500 µs; reached")]);
         assert_eq!(of(1.6e6), [format!("{beyond}1.60 ms beside 500 µs; MISSED")]);
+    }
+
+    #[test]
+    fn a_cost_is_judged_by_its_ratio_to_that_of_another_row() {
+        let of = |ours| {
+            let figures = [ours, 1e3].map(|nanos| [Figure::time("CPU/job", nanos)]);
+            let plays = [("ours", figures[0].as_slice()), ("other", figures[1].as_slice())];
+            said(&run(Kind::PairsFar, 10, &plays))
+        };
+        assert_eq!(of(1_200.0), ["at most 1.2 × other; 1.20 µs beside 1.00 µs; reached"]);
+        assert_eq!(of(1_210.0), ["at most 1.2 × other; 1.21 µs beside 1.00 µs; MISSED"]);
     }
 
     #[test]

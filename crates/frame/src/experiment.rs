@@ -61,7 +61,7 @@ pub trait Contender<E: Experiment>: Send + Sync {
 
     /// The experiments that it plays unless it is named on the command line: those in which it
     /// differs from another row.
-    fn plays(&self) -> &'static [E] {
+    fn plays(&self) -> &[E] {
         E::ALL
     }
 

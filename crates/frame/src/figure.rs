@@ -76,7 +76,12 @@ impl Figure {
 
     /// A number of things.
     pub fn count(name: &'static str, count: u64) -> Self {
-        Self::new(name, Unit::Count, count as f64)
+        Self::number(name, count as f64)
+    }
+
+    /// A number that need not be whole.
+    pub fn number(name: &'static str, number: f64) -> Self {
+        Self::new(name, Unit::Count, number)
     }
 
     /// Bytes divided by a number of things.

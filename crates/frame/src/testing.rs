@@ -21,6 +21,7 @@ impl Experiment for Kind {
         Target::new(Self::PairsNear, "ours", "pairs/s", Bound::Times(1.4, "other")),
         Target::new(Self::PairsNear, "ours", "bytes/job", Bound::AtMost(90.0)),
         Target::new(Self::PairsFar, "ours", "p99", Bound::AtMostBeyond(1e6, "other")),
+        Target::new(Self::PairsFar, "ours", "CPU/job", Bound::AtMostTimes(1.2, "other")),
         Target::new(Self::Burst, "ours", "jobs", Bound::AtLeast(3.0)),
     ];
 

@@ -12,7 +12,7 @@ use wheelhouse_frame::{Contender, Experiment as _, Played};
 pub struct Entry<F> {
     name: &'static str,
     about: &'static str,
-    plays: &'static [Experiment],
+    plays: Vec<Experiment>,
     start: fn(Duration) -> Result<F>,
 }
 
@@ -26,14 +26,26 @@ impl<F: Facility + 'static> Entry<F> {
         Self::of_some(name, about, Experiment::ALL, start)
     }
 
+    /// The same without these experiments, which ask for something that it does not have.
+    pub fn of_all_but(
+        name: &'static str,
+        about: &'static str,
+        without: &[Experiment],
+        start: fn(Duration) -> Result<F>,
+    ) -> Box<dyn Contender<Experiment>> {
+        let all = Experiment::ALL.iter().copied();
+        let plays: Vec<_> = all.filter(|it| !without.contains(it)).collect();
+        Self::of_some(name, about, &plays, start)
+    }
+
     /// The same, where some experiments show all that is special about it.
     pub fn of_some(
         name: &'static str,
         about: &'static str,
-        plays: &'static [Experiment],
+        plays: &[Experiment],
         start: fn(Duration) -> Result<F>,
     ) -> Box<dyn Contender<Experiment>> {
-        Box::new(Self { name, about, plays, start })
+        Box::new(Self { name, about, plays: plays.to_vec(), start })
     }
 }
 
@@ -46,8 +58,8 @@ impl<F: Facility> Contender<Experiment> for Entry<F> {
         self.about
     }
 
-    fn plays(&self) -> &'static [Experiment] {
-        self.plays
+    fn plays(&self) -> &[Experiment] {
+        &self.plays
     }
 
     fn play(&self, experiment: Experiment, load: &Load) -> Result<Played> {

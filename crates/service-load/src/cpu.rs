@@ -3,37 +3,38 @@
 //! On a machine that does something else too, time that passes says little, and this still says
 //! what a job costs.
 
-use std::fs::read_to_string;
+use std::process;
+use std::time::Duration;
 use wheelhouse_frame::Figure;
+use wheelhouse_machine::clock::running_of;
 
-/// What the kernel counts in: a hundredth of a second, on every Linux.
-const NANOS_PER_TICK: u64 = 10_000_000;
-
-/// The processor time that this program has used so far, all threads together, in nanoseconds.
-/// `None` where the system does not tell.
-pub(crate) fn used() -> Option<u64> {
-    parse(&read_to_string("/proc/self/stat").ok()?)
+/// The processor time that this program has used so far, all threads together. `None` where the
+/// system does not tell.
+pub(crate) fn used() -> Option<Duration> {
+    running_of(process::id())
 }
 
 /// Processor time between two readings, divided by a number of things; `None` if the system does
 /// not have it.
 pub(crate) fn figure(
     name: &'static str,
-    begin: Option<u64>,
-    end: Option<u64>,
+    begin: Option<Duration>,
+    end: Option<Duration>,
     each: u64,
 ) -> Option<Figure> {
     let used = end?.checked_sub(begin?)?;
-    Some(Figure::time(name, used as f64 / each.max(1) as f64))
+    Some(Figure::time(name, used.as_nanos() as f64 / each.max(1) as f64))
 }
 
-/// The sum of the 14th and 15th field. The second is the name, in parentheses, and may hold
-/// anything.
-fn parse(stat: &str) -> Option<u64> {
-    let (_, rest) = stat.rsplit_once(')')?;
-    let ticks: Vec<u64> =
-        rest.split_whitespace().skip(11).take(2).filter_map(|field| field.parse().ok()).collect();
-    (ticks.len() == 2).then(|| ticks.iter().sum::<u64>() * NANOS_PER_TICK)
+/// Processor time between two readings, for each second of this time: how many processors were used
+/// on average.
+pub(crate) fn processors_used(
+    begin: Option<Duration>,
+    end: Option<Duration>,
+    time: Duration,
+) -> Option<Figure> {
+    let used = end?.checked_sub(begin?)?;
+    Some(Figure::number("processors", used.div_duration_f64(time)))
 }
 
 #[cfg(test)]
@@ -41,9 +42,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_times_are_found_behind_any_name() {
-        let stat = "4711 (a ) b) R 1 2 3 4 5 6 7 8 9 10 250 50 0 0 20 0 1";
-        assert_eq!(parse(stat), Some(3_000_000_000));
-        assert_eq!((parse(""), parse("1 (x) R 1 2")), (None, None));
+    fn processor_time_is_shown_for_each_thing_or_each_second() {
+        let [begin, end] = [1_000, 1_500].map(|millis| Some(Duration::from_millis(millis)));
+        assert_eq!(figure("CPU/job", begin, end, 1_000).unwrap().value, 500_000.0);
+        assert_eq!(processors_used(begin, end, Duration::from_secs(2)).unwrap().value, 0.25);
+        let none = [figure("CPU/job", None, end, 1), figure("CPU/job", end, begin, 1)];
+        assert_eq!(none, [None, None]);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn time_that_a_thread_uses_counts() {
+        let before = used().unwrap();
+        crate::body::Body::Spins(Duration::from_millis(2)).run(0);
+        assert!(used().unwrap() - before >= Duration::from_millis(2));
     }
 }

@@ -9,6 +9,8 @@ use crate::ledger::Ledger;
 pub enum Fate {
     /// It runs at this moment or later.
     Runs(u64),
+    /// The same, and its lateness is not shown.
+    RunsUnmeasured(u64),
     /// It runs at `due` or later; `or` is allowed too, where nobody can tell whether a refresh was
     /// dealt with in time.
     RunsLate {
@@ -26,7 +28,7 @@ pub enum Fate {
 impl Fate {
     /// Whether it runs, if all is well.
     pub fn is_to_run(&self) -> bool {
-        matches!(self, Self::Runs(_) | Self::RunsLate { .. })
+        matches!(self, Self::Runs(_) | Self::RunsUnmeasured(_) | Self::RunsLate { .. })
     }
 }
 
@@ -84,7 +86,7 @@ pub fn check<'a>(
 
 fn judge(fate: Fate, began: Option<u64>, checked: &mut Checked, faults: &mut Faults) {
     let (due, allowed) = match fate {
-        Fate::Runs(due) => (due, due),
+        Fate::Runs(due) | Fate::RunsUnmeasured(due) => (due, due),
         Fate::RunsLate { due, or } => (due, or.min(due)),
         Fate::Never | Fate::Either => {
             let ran = u64::from(began.is_some());
@@ -98,6 +100,7 @@ fn judge(fate: Fate, began: Option<u64>, checked: &mut Checked, faults: &mut Fau
             faults.early += 1;
             faults.earliest = faults.earliest.max(allowed - began);
         }
+        Some(_) if matches!(fate, Fate::RunsUnmeasured(_)) => {} // it has run
         // A run before the last deadline was one of the deadline before it.
         Some(began) => {
             checked.in_spite += u64::from(began < due);
@@ -168,6 +171,15 @@ mod tests {
         ] {
             assert!(sentence.contains(part), "{part}: {sentence}");
         }
+    }
+
+    #[test]
+    fn a_job_whose_lateness_is_not_shown_must_still_run() {
+        let (ledger, _) = ledger(3, &[0, 1]);
+        let fates = [0, 0, 0].map(Fate::RunsUnmeasured);
+        let checked = check([(&*ledger, &[Fate::Runs(0), fates[1]][..])]).unwrap();
+        assert_eq!(checked.lateness.len(), 1);
+        assert!(check([(&*ledger, &fates[..])]).unwrap_err().contains("1 did not run"));
     }
 
     #[test]

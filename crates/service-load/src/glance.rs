@@ -6,9 +6,10 @@ use wheelhouse_frame::run::Run;
 use wheelhouse_frame::{Experiment as _, Sample};
 use wheelhouse_present::table::{Cell, Column, Table};
 
-/// What is shown: the head of the column, and the figure.
-const SHOWN: [(&str, Experiment, &str); 11] = [
+/// The columns: head, experiment, and name of the figure.
+const SHOWN: [(&str, Experiment, &str); 16] = [
     ("pairs/s", Experiment::PairsWindow, "pairs/s"),
+    ("64 producers\np99.99", Experiment::Producers, "p99.99"),
     ("schedules/s", Experiment::Schedule, "jobs/s"),
     ("bytes/job", Experiment::Schedule, "bytes/job"),
     ("refreshes/s", Experiment::Refresh, "refreshes/s"),
@@ -16,8 +17,12 @@ const SHOWN: [(&str, Experiment, &str); 11] = [
     ("fires\np99", Experiment::Fires, "p99"),
     ("fires\np99.9", Experiment::Fires, "p99.9"),
     ("CPU/fire", Experiment::Fires, "CPU/job"),
+    ("CPU/fire\nat 300,000/s", Experiment::Fires300k, "CPU/job"),
+    ("slow jobs\np99.9", Experiment::SlowJobs, "p99.9"),
+    ("1 ms jobs\np99", Experiment::MillisecondJobs, "p99"),
     ("CPU/periodic\nrun", Experiment::Periodic, "CPU/run"),
     ("sessions\nlatest", Experiment::Sessions, "max"),
+    ("server\nprocessors", Experiment::Server, "processors"),
     ("burst\nruns/s", Experiment::Audit, "runs/s"),
 ];
 

@@ -5,6 +5,7 @@
 //! a read of the clock and two writes to memory that was touched before; quantiles are worked out
 //! when the run is over.
 
+use crate::body::Body;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -19,14 +20,22 @@ pub struct Ledger {
     runs: AtomicU64,
     /// Runs of jobs that had run before.
     again: AtomicU64,
+    /// The work of each job.
+    body: Body,
 }
 
 impl Ledger {
-    /// A ledger for jobs numbered from 0, whose moments count from `origin`.
+    /// A ledger for jobs numbered from 0, whose moments count from `origin`. The jobs do nothing
+    /// but note when they began.
     pub fn new(origin: Instant, jobs: usize) -> Arc<Self> {
+        Self::with_body(origin, jobs, Body::Empty)
+    }
+
+    /// A ledger for jobs that do some work after they have noted when they began.
+    pub fn with_body(origin: Instant, jobs: usize, body: Body) -> Arc<Self> {
         // Written one by one, so that no page is touched for the first time by a run.
         let began = (0..jobs).map(|_| AtomicU64::new(0)).collect();
-        Arc::new(Self { origin, began, runs: AtomicU64::new(0), again: AtomicU64::new(0) })
+        Arc::new(Self { origin, began, runs: AtomicU64::new(0), again: AtomicU64::new(0), body })
     }
 
     /// A job of this ledger, to be given to a facility.
@@ -66,6 +75,11 @@ impl Ledger {
         self.began.get(number)?.load(Ordering::Acquire).checked_sub(1)
     }
 
+    /// The work of its jobs.
+    pub fn body(&self) -> Body {
+        self.body
+    }
+
     /// How many jobs it is for.
     pub fn len(&self) -> usize {
         self.began.len()
@@ -99,9 +113,10 @@ impl Job {
         self.number
     }
 
-    /// Notes that the run begins now. There is nothing else to be done.
+    /// Notes that the run begins now, then does the work of the job.
     pub fn run(self) {
         self.ledger.ran(self.number);
+        self.ledger.body.run(self.number);
     }
 }
 
@@ -178,6 +193,14 @@ mod tests {
         assert_eq!(ledger.held(), 1);
         drop(second);
         assert_eq!(ledger.held(), 0);
+    }
+
+    #[test]
+    fn a_run_begins_before_the_work_of_its_job() {
+        let body = Body::SleepsOneIn { each: 1, time: Duration::from_millis(5) };
+        let ledger = Ledger::with_body(Instant::now(), 1, body);
+        ledger.job(0).run();
+        assert!(ledger.now() - ledger.began(0).unwrap() >= 5_000_000);
     }
 
     #[test]

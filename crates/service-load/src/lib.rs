@@ -7,11 +7,15 @@
 //! | experiment | question |
 //! |---|---|
 //! | `pairs` | how many jobs a second can be scheduled and cancelled: at once, after a while, by another thread |
+//! | `producers` | how long does a call take if 64 threads make calls |
 //! | `schedule` | how many jobs a second can be scheduled, and what they take |
 //! | `refresh` | how many sessions a second can be moved to a later time |
-//! | `fires` | how late are jobs that fire at 100,000 a second |
+//! | `fires` | how late are jobs that fire at 100,000 or 300,000 a second |
+//! | `slow-jobs` | how late are brief jobs if one in 500 blocks its thread |
+//! | `millisecond-jobs` | how late are jobs that need 80 % of the processors |
 //! | `periodic` | what does a run cost of 100,000 periodic jobs |
 //! | `sessions` | how late do 500,000 sessions expire that are refreshed all the while |
+//! | `server` | how many processors do the timeouts of a server take |
 //! | `audit` | how long does a million jobs take that are due at one instant |
 //! | `idle` | how often does a thread wake up while nothing is due |
 //!
@@ -38,6 +42,7 @@
 //! # Ok::<(), anyhow::Error>(())
 //! ```
 
+pub mod body;
 pub mod contender;
 mod cpu;
 pub mod distribution;

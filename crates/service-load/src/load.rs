@@ -1,6 +1,8 @@
 //! How much of everything.
 
 use anyhow::{Result, ensure};
+use std::num::NonZero;
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 /// The size of each experiment.
@@ -14,10 +16,20 @@ pub struct Load {
     pub window: usize,
     /// Jobs far away beside which pairs are measured.
     pub pending: u32,
+    /// Threads that make pairs in `producers`.
+    pub crowd: usize,
     /// Fires a second.
     pub rate: u32,
-    /// How long jobs fire at that rate, one-shot or periodic.
+    /// Fires a second of `fires-300k`.
+    pub fast_rate: u32,
+    /// Fires a second of `slow-jobs`.
+    pub slow_rate: u32,
+    /// How long jobs fire at such a rate, one-shot or periodic, and how long `server` lasts.
     pub fires_time: Duration,
+    /// Connections of `server`.
+    pub connections: u32,
+    /// Requests a second of `server`.
+    pub request_rate: u32,
     /// The period of periodic jobs.
     pub period: Duration,
     /// Sessions.
@@ -44,8 +56,13 @@ impl Load {
             pairs_time: Duration::from_millis(500),
             window: 1_024,
             pending: 1_000_000,
+            crowd: 64,
             rate: 100_000,
+            fast_rate: 300_000,
+            slow_rate: 20_000,
             fires_time: Duration::from_secs(2),
+            connections: 200_000,
+            request_rate: 50_000,
             period: Duration::from_secs(1),
             sessions: 500_000,
             ttl: Duration::from_secs(2),
@@ -78,8 +95,13 @@ impl Load {
             pairs_time: Duration::from_millis(5),
             window: 64,
             pending: 1_000,
+            crowd: 8,
             rate: 5_000,
+            fast_rate: 15_000,
+            slow_rate: 5_000,
             fires_time: Duration::from_millis(100),
+            connections: 300,
+            request_rate: 5_000,
             period: Duration::from_millis(50),
             sessions: 300,
             ttl: Duration::from_millis(200),
@@ -91,7 +113,12 @@ impl Load {
 
     /// How many jobs fire in `fires`.
     pub fn fires(&self) -> u64 {
-        (f64::from(self.rate) * self.fires_time.as_secs_f64()).round() as u64
+        self.fires_at(self.rate)
+    }
+
+    /// How many jobs fire at this rate.
+    pub fn fires_at(&self, rate: u32) -> u64 {
+        (f64::from(rate) * self.fires_time.as_secs_f64()).round() as u64
     }
 
     /// Refuses what cannot be played.
@@ -122,6 +149,11 @@ impl Load {
         );
         Ok(())
     }
+}
+
+/// The processors that this program may use.
+pub(crate) fn processors() -> usize {
+    available_parallelism().map_or(1, NonZero::get)
 }
 
 /// More than this, and most machines have not the memory.

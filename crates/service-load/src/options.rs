@@ -21,15 +21,16 @@ pub struct Options {
     /// Threads that schedule or refresh, but in the open loops: from 1 to 64 [default: 2].
     #[arg(long, value_name = "P")]
     pub producers: Option<usize>,
-    /// Runs a second, in fires and periodic: from 1 to 10000000, and no more than 20000000 in all
-    /// [default: 100000].
+    /// Runs a second, in fires (not fires-300k) and periodic: from 1 to 10000000, and no more than
+    /// 20000000 in all [default: 100000].
     #[arg(long, value_name = "PER_SECOND", value_parser = count)]
     pub rate: Option<u32>,
     /// Jobs that are pending (schedule, and the pairs but pairs-alone), sessions, and jobs due at
     /// once (audit): from 1 to 20000000 [default: 1000000, 500000, 1000000].
     #[arg(long, value_name = "N", value_parser = count)]
     pub jobs: Option<u32>,
-    /// How long pairs and refreshes are made, and jobs fire: from 0.001 to 60 [default: 0.5 and 2].
+    /// How long pairs and refreshes are made, and jobs fire or a server is played: from 0.001 to 60
+    /// [default: 0.5 and 2].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub seconds: Option<Duration>,
     /// The time to live of sessions, in seconds: from 0.01 to 60 [default: 2].

@@ -36,7 +36,13 @@ fn every_facility_passes_every_experiment() {
                 "{figures:?}"
             );
             let count = figures.iter().find(|figure| matches!(figure.name, "runs" | "expired"));
-            let expected = if experiment == Experiment::Fires { 500.0 } else { 300.0 };
+            let expected = match experiment {
+                Experiment::Fires => 500.0,
+                Experiment::Fires300k => 1_500.0,
+                Experiment::SlowJobs => 499.0, // and a slow one
+                Experiment::MillisecondJobs => 80.0,
+                _ => 300.0,
+            };
             // More, if the machine stalled: what is cancelled too late, and is said to be, runs.
             assert!(count.is_none_or(|count| count.value >= expected), "{count:?}");
         }
@@ -51,6 +57,55 @@ fn more_producers_share_the_work() {
             contender.play(experiment, &load).unwrap().unwrap();
         }
     });
+}
+
+/// The rows of an experiment, unless the command line names others.
+fn rows(experiment: Experiment) -> Vec<&'static str> {
+    let all = facilities::all();
+    let playing = all.iter().filter(|it| it.plays().contains(&experiment));
+    playing.map(|it| it.name()).collect()
+}
+
+#[test]
+fn an_experiment_is_played_on_those_that_it_is_a_question_for() {
+    assert_eq!(
+        rows(Experiment::SlowJobs),
+        ["wheelhouse", "wheelhouse-1", "tokio-sleep", "heap-and-condvar", "heap-and-pool"]
+    );
+    assert_eq!(rows(Experiment::MillisecondJobs), ["wheelhouse", "tokio-sleep", "heap-and-pool"]);
+    assert_eq!(
+        rows(Experiment::Server),
+        ["wheelhouse", "tokio-sleep", "tokio-delay-queue", "heap-and-condvar", "heap-lazy"]
+    );
+    assert_eq!(rows(Experiment::Producers), ["wheelhouse", "heap-and-condvar"]);
+    for experiment in [Experiment::Fires, Experiment::Fires300k, Experiment::Audit] {
+        assert!(rows(experiment).contains(&"wheelhouse-1"), "{}", experiment.name());
+    }
+}
+
+/// A figure of an experiment on a facility.
+fn figure(contender: &str, experiment: Experiment, load: &Load, name: &str) -> f64 {
+    let all = facilities::all();
+    let contender = all.iter().find(|it| it.name() == contender).unwrap();
+    let figures = contender.play(experiment, load).unwrap().unwrap();
+    figures.iter().find(|figure| figure.name == name).unwrap().value
+}
+
+#[test]
+fn a_job_of_a_millisecond_takes_a_millisecond_of_a_processor() {
+    for contender in ["wheelhouse", "tokio-sleep", "heap-and-pool"] {
+        let time = figure(contender, Experiment::MillisecondJobs, &Load::tiny(), "CPU/job");
+        assert!(!cfg!(target_os = "linux") || time >= 1e6, "{contender}: {time}");
+    }
+}
+
+#[test]
+fn a_server_has_as_many_timeouts_as_requests_without_an_answer() {
+    for contender in ["wheelhouse", "heap-lazy"] {
+        let timeouts = figure(contender, Experiment::Server, &Load::tiny(), "timeouts");
+        // More, if the machine stalled: an answer after the timeout cancels nothing.
+        assert!(timeouts >= 5.0, "{contender}: {timeouts}");
+    }
 }
 
 /// What is wrong with a facility.
@@ -157,9 +212,11 @@ fn wrong(contender: &dyn Contender<Experiment>, experiment: Experiment) -> Strin
 #[test]
 fn a_facility_that_loses_a_job_is_found_out() {
     let lossy = Faulty::boxed("lossy", |_| Faulty::with(Fault::Loses));
-    for experiment in [Experiment::Fires, Experiment::Sessions, Experiment::Audit] {
+    let run = [Experiment::Fires, Experiment::SlowJobs, Experiment::Sessions, Experiment::Audit];
+    for experiment in run {
         assert!(wrong(&*lossy, experiment).contains("1 did not run"), "{}", experiment.name());
     }
+    assert!(wrong(&*lossy, Experiment::Server).contains("too late"), "a connection is gone");
     for experiment in [Experiment::PairsBeside, Experiment::PairsWindow] {
         let wrong = wrong(&*lossy, experiment);
         assert!(
@@ -172,15 +229,21 @@ fn a_facility_that_loses_a_job_is_found_out() {
 #[test]
 fn a_facility_that_runs_a_job_early_is_found_out() {
     let hasty = Faulty::boxed("hasty", |_| Faulty::with(Fault::RunsEarly));
-    for experiment in [Experiment::Fires, Experiment::Sessions, Experiment::Audit] {
+    for experiment in
+        [Experiment::Fires, Experiment::MillisecondJobs, Experiment::Sessions, Experiment::Audit]
+    {
         assert!(wrong(&*hasty, experiment).contains("began early"), "{}", experiment.name());
     }
+    // A connection that is moved before it has run is well; a request then is not.
+    let wrong = wrong(&*hasty, Experiment::Server);
+    let is_found = wrong.contains("long before their time") || wrong.contains("began early");
+    assert!(is_found, "{wrong}");
 }
 
 #[test]
 fn a_facility_that_runs_a_job_twice_is_found_out() {
     let eager = Faulty::boxed("eager", |_| Faulty::with(Fault::RunsTwice));
-    for experiment in [Experiment::Fires, Experiment::Audit] {
+    for experiment in [Experiment::Fires, Experiment::SlowJobs, Experiment::Audit] {
         assert!(
             wrong(&*eager, experiment).contains("1 ran more than once"),
             "{}",
@@ -192,12 +255,20 @@ fn a_facility_that_runs_a_job_twice_is_found_out() {
 #[test]
 fn a_facility_that_refuses_cancels_nothing_or_refreshes_nothing_is_found_out() {
     let refusing = Faulty::boxed("refusing", |_| Faulty::with(Fault::Refuses));
-    for experiment in [Experiment::Fires, Experiment::Sessions, Experiment::Audit] {
+    for experiment in
+        [Experiment::Fires, Experiment::Sessions, Experiment::Server, Experiment::Audit]
+    {
         assert!(wrong(&*refusing, experiment).contains("refused"), "{}", experiment.name());
     }
     let deaf = Faulty::boxed("deaf", |_| Faulty::with(Fault::CancelsNothing));
     assert!(wrong(&*deaf, Experiment::Fires).contains("50 ran though cancelled"));
-    for experiment in [Experiment::PairsAlone, Experiment::PairsBeside, Experiment::PairsWindow] {
+    assert!(wrong(&*deaf, Experiment::Server).contains("495 ran though cancelled"));
+    for experiment in [
+        Experiment::PairsAlone,
+        Experiment::PairsBeside,
+        Experiment::PairsWindow,
+        Experiment::Producers,
+    ] {
         let wrong = wrong(&*deaf, experiment);
         assert!(
             wrong.contains("cancelled jobs were still there") && wrong.contains("own count"),
@@ -206,6 +277,7 @@ fn a_facility_that_refuses_cancels_nothing_or_refreshes_nothing_is_found_out() {
     }
     let forgetful = Faulty::boxed("forgetful", |_| Faulty::with(Fault::RefreshesNothing));
     assert!(wrong(&*forgetful, Experiment::Sessions).contains("began early"));
+    assert!(wrong(&*forgetful, Experiment::Server).contains("jobs ran long before their time"));
     let silent = Faulty::boxed("silent", |_| Faulty::with(Fault::SendsNothing));
     assert!(
         wrong(&*silent, Experiment::Sessions)

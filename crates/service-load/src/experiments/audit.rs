@@ -1,7 +1,7 @@
 //! A burst: very many jobs due at one instant, as when a million orders are to be looked at after
 //! half an hour.
 
-use super::over::{check_fates, wait_for_runs};
+use super::over::{check_fates, wait_for_runs, with_enough_time};
 use super::schedule::shares;
 use crate::distribution::Distribution;
 use crate::facility::Facility;
@@ -25,18 +25,10 @@ pub(super) const NOTES: &[&str] = &[
 const FOR_EACH: Duration = Duration::from_micros(2);
 const AT_LEAST: Duration = Duration::from_millis(100);
 
-/// How often it is tried.
-const ATTEMPTS: u32 = 7;
-
 pub(super) fn play<F: Facility>(start: &dyn Fn() -> Result<F>, load: &Load) -> Result<Played> {
-    let mut ahead = (FOR_EACH * load.burst).max(AT_LEAST);
-    for _ in 0..ATTEMPTS {
-        if let Some(played) = attempt(start()?, load, ahead)? {
-            return Ok(played);
-        }
-        ahead *= 2;
-    }
-    Ok(Err(format!("{} jobs could not be scheduled within {:?}", load.burst, ahead / 2)))
+    let ahead = (FOR_EACH * load.burst).max(AT_LEAST);
+    let what = format!("{} jobs could not be scheduled", load.burst);
+    with_enough_time(&what, ahead, |ahead| attempt(start()?, load, ahead))
 }
 
 /// One play with the instant so far ahead; `None` if that was not far enough.

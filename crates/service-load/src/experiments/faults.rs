@@ -41,7 +41,7 @@ impl Faults {
         let faults = [
             (self.panicked as u64, "producers panicked"),
             (self.refused, "jobs were refused"),
-            (self.too_late, "cancellations were said to be too late"),
+            (self.too_late, "cancellations or refreshes were said to be too late"),
             (self.ran, "jobs ran long before their time"),
             (self.kept as u64, "cancelled jobs were still there"),
             (self.lost as u64, "jobs were gone though pending"),

@@ -1,17 +1,18 @@
 //! Jobs that fire at a rate, and how late.
 
 use super::over::{check_fates, wait_for_runs};
+use super::plan::{Plan, produce};
+use crate::body::Body;
 use crate::cpu;
 use crate::distribution::Distribution;
-use crate::facility::{Answer, Facility};
+use crate::facility::Facility;
 use crate::fate::Fate;
 use crate::ledger::Ledger;
-use crate::load::Load;
+use crate::load::{Load, processors};
 use crate::pace::{LEAD, Pace};
 use anyhow::Result;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_frame::{Figure, Played};
@@ -23,6 +24,14 @@ pub(super) const NOTES: &[&str] = &[
      unless it exceeds the delay. CPU/job: processor time of all threads, for each run.",
 ];
 
+/// Notes where some jobs are slow.
+pub(super) const NOTES_ON_SLOW: &[&str] = &[
+    "runs, lateness: of the brief jobs, from the moment that was planned for a run until it began. \
+     Slow jobs must run too, and their lateness is not shown. One job in ten more is scheduled, \
+     and cancelled at half of its delay.",
+    NOTES[1],
+];
+
 /// In nanoseconds.
 const DELAYS: std::ops::RangeInclusive<u64> = LEAST..=MOST;
 const LEAST: u64 = 10_000_000;
@@ -31,69 +40,71 @@ const MOST: u64 = 1_000_000_000;
 /// One more in so many is cancelled.
 const CANCELLED_EACH: usize = 10;
 
-/// What the producer does, at a moment in nanoseconds since the origin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Event {
-    at: u64,
-    number: u32,
-    cancels: bool,
+/// One job in this many of `slow-jobs` blocks its thread, for this time.
+pub(super) const SLOW_EACH: u32 = 500;
+pub(super) const SLOW_TIME: Duration = Duration::from_millis(10);
+
+/// The processor time of each of `millisecond-jobs`.
+pub(super) const MILLISECOND: Duration = Duration::from_millis(1);
+
+/// How many percent of all processors `millisecond-jobs` need.
+pub(super) const PERCENT: u32 = 80;
+
+/// Jobs that fire at a rate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stream {
+    /// How many are due a second.
+    pub(super) rate: u32,
+    /// The work of each.
+    body: Body,
 }
 
-/// Everything that will happen.
-#[derive(Debug)]
-struct Plan {
-    /// When each job is due: first those that run, then those that are cancelled.
-    due: Vec<u64>,
-    /// How many run.
-    run: usize,
-    /// When the last of them is due.
-    last: u64,
-    /// In the order of their moments.
-    events: Vec<Event>,
-}
+impl Stream {
+    /// Those of `fires`.
+    pub(crate) fn usual(load: &Load) -> Self {
+        Self { rate: load.rate, body: Body::Empty }
+    }
 
-impl Plan {
-    fn new(load: &Load) -> Self {
+    /// Those of `fires-300k`.
+    pub(crate) fn fast(load: &Load) -> Self {
+        Self { rate: load.fast_rate, body: Body::Empty }
+    }
+
+    /// Brief jobs, and some that block their thread.
+    pub(super) fn with_slow_jobs(load: &Load) -> Self {
+        let body = Body::SleepsOneIn { each: SLOW_EACH, time: SLOW_TIME };
+        Self { rate: load.slow_rate, body }
+    }
+
+    /// Jobs that need most of the processors.
+    pub(super) fn of_milliseconds() -> Self {
+        let rate = processors() as u32 * 1_000 * PERCENT / 100;
+        Self { rate, body: Body::Spins(MILLISECOND) }
+    }
+
+    /// When its jobs are due, and the calls for them.
+    fn plan(self, load: &Load) -> Plan {
         let mut random = Pcg64Mcg::seed_from_u64(load.seed);
-        let run = load.fires() as usize;
+        let run = load.fires_at(self.rate) as usize;
         let begin =
-            |slot: usize| MOST + (slot as u128 * 1_000_000_000 / u128::from(load.rate)) as u64;
+            |slot: usize| MOST + (slot as u128 * 1_000_000_000 / u128::from(self.rate)) as u64;
         // Somewhere within its slot: at whole ones, a rate that a tick divides would be late by the
         // same share of a tick each time.
         let due_at = |slot: usize| random.random_range(begin(slot)..begin(slot + 1));
         // The cancelled ones are due about when every tenth of the others is.
-        let due: Vec<_> = (0..run).chain((0..run).step_by(CANCELLED_EACH)).map(due_at).collect();
-        let last = due[..run].iter().max().copied().unwrap_or_default();
-        let mut events = Vec::with_capacity(due.len() + due.len() - run);
-        for (number, due) in due.iter().enumerate() {
+        let due = (0..run).chain((0..run).step_by(CANCELLED_EACH)).map(due_at).collect();
+        Plan::new(due, run, |due| {
             let delay = random.random_range(DELAYS);
-            let number_32 = number as u32;
-            events.push(Event { at: due - delay, number: number_32, cancels: false });
-            if number >= run {
-                events.push(Event { at: due - delay / 2, number: number_32, cancels: true });
-            }
-        }
-        events.sort_by_key(|event| event.at);
-        Self { due, run, last, events }
+            (due - delay, due - delay / 2)
+        })
     }
-}
-
-/// What the producer brings back.
-struct Produced<H> {
-    fates: Vec<Fate>,
-    /// Where the handles were. Kept, since to free as much makes the allocator tidy up what was
-    /// freed before, under a lock that the facility waits for: for milliseconds, in the middle of
-    /// the last runs.
-    _handles: Vec<Option<H>>,
-    late: u64,
-    refused: u64,
 }
 
 /// The plan without a facility: a thread that only watches the clock sees when each job is due, and
 /// a producer wakes up for each call and makes none. `wait` is what the thread does between two
 /// looks, with how long it still is.
-pub(crate) fn play_machine(load: &Load, wait: fn(Duration)) -> Result<Played> {
-    let plan = Plan::new(load);
+pub(crate) fn play_machine(load: &Load, stream: Stream, wait: fn(Duration)) -> Result<Played> {
+    let plan = stream.plan(load);
     let mut due = plan.due[..plan.run].to_vec();
     due.sort_unstable();
     let ledger = Ledger::new(Instant::now() + LEAD, 0);
@@ -107,7 +118,8 @@ pub(crate) fn play_machine(load: &Load, wait: fn(Duration)) -> Result<Played> {
     });
     let end = cpu::used();
     let Ok(lateness) = lateness else { return Ok(Err("the thread panicked".to_owned())) };
-    Ok(Ok(figures(&lateness, 0, pace.latest(), cpu::figure("CPU/job", begin, end, load.fires()))))
+    let cpu = cpu::figure("CPU/job", begin, end, plan.run as u64);
+    Ok(Ok(figures(&lateness, 0, pace.latest(), cpu)))
 }
 
 fn watch_the_clock(ledger: &Ledger, due: &[u64], wait: fn(Duration)) -> Distribution {
@@ -138,11 +150,11 @@ fn figures(lateness: &Distribution, in_spite: u64, late: u64, cpu: Option<Figure
     figures.into_iter().chain(cpu).collect()
 }
 
-pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
-    let plan = Plan::new(load);
-    let ledger = Ledger::new(Instant::now() + LEAD, plan.due.len());
+pub(super) fn play<F: Facility>(facility: F, load: &Load, stream: Stream) -> Result<Played> {
+    let plan = stream.plan(load);
+    let ledger = Ledger::with_body(Instant::now() + LEAD, plan.due.len(), stream.body);
     let begin = cpu::used();
-    let produced = produce(&facility, &plan, &ledger);
+    let produced = produce(&facility, &plan, &ledger, |_| ());
     let books: [(&Ledger, &[Fate]); 1] = [(&ledger, &produced.fates)];
     wait_for_runs(&books, ledger.moment(plan.last), load.patience);
     facility.settle(0)?;
@@ -156,46 +168,26 @@ pub(super) fn play<F: Facility>(facility: F, load: &Load) -> Result<Played> {
         Ok(checked) => checked,
         Err(wrong) => return Ok(Err(wrong)),
     };
-    let cpu = cpu::figure("CPU/job", begin, end, checked.lateness.len());
+    let cpu = cpu::figure("CPU/job", begin, end, ledger.runs());
     Ok(Ok(figures(&checked.lateness, checked.in_spite, produced.late, cpu)))
-}
-
-fn produce<F: Facility>(facility: &F, plan: &Plan, ledger: &Arc<Ledger>) -> Produced<F::Handle> {
-    let mut pace = Pace::new(ledger.moment(0));
-    let mut handles: Vec<Option<F::Handle>> = Vec::new();
-    handles.resize_with(plan.due.len() - plan.run, || None);
-    let mut fates: Vec<_> = plan.due.iter().map(|due| Fate::Runs(*due)).collect();
-    let mut refused = 0;
-    for event in &plan.events {
-        let number = event.number as usize;
-        pace.wait_for(event.at);
-        if event.cancels {
-            if let Some(handle) = handles[number - plan.run].take() {
-                fates[number] = match facility.cancel(handle) {
-                    Answer::Done => Fate::Never,
-                    Answer::TooLate => Fate::Runs(plan.due[number]),
-                    Answer::Sent => Fate::Either,
-                };
-            }
-            continue;
-        }
-        match facility.schedule(ledger.moment(plan.due[number]), ledger.job(event.number)) {
-            None => refused += 1,
-            Some(handle) if number >= plan.run => handles[number - plan.run] = Some(handle),
-            Some(_) => {}
-        }
-    }
-    Produced { fates, _handles: handles, late: pace.latest(), refused }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::plan::Event;
     use super::*;
+
+    #[test]
+    fn jobs_of_a_millisecond_need_four_fifths_of_the_processors() {
+        let stream = Stream::of_milliseconds();
+        assert_eq!(stream.rate as usize, 800 * processors());
+        assert_eq!(stream.body, Body::Spins(MILLISECOND));
+    }
 
     #[test]
     fn the_plan_spreads_the_fires_evenly_and_never_depends_on_when_calls_happen() {
         let load = Load { rate: 1_000, fires_time: Duration::from_millis(500), ..Load::tiny() };
-        let plan = Plan::new(&load);
+        let plan = Stream::usual(&load).plan(&load);
         assert_eq!((plan.run, plan.due.len()), (500, 550));
         let slots =
             |due: &[u64]| due.iter().map(|due| (due - MOST) / 1_000_000).collect::<Vec<_>>();

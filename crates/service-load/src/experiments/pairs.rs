@@ -32,10 +32,21 @@ pub(super) const NOTES: &[&str] = &[
      bytes.",
 ];
 
+/// Notes where calls are timed.
+pub(super) const NOTES_ON_CALLS: &[&str] = &[
+    "pairs/s: pairs over the time until the facility has dealt with all of them (the backlog is \
+     included); mean to max: of one call, to schedule or to cancel, of one pair in sixteen. A \
+     thread that is interrupted in a call waits for its next turn on a processor.",
+    "backlog: from the last call until the facility has dealt with everything; left/pair: bytes \
+     still allocated then, for each pair.",
+];
+
 /// What each producer cancels.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cancels {
     AtOnce,
+    /// The same, and each of the two calls is timed by itself.
+    AtOnceTimingCalls,
     Oldest,
     Others,
 }
@@ -48,6 +59,7 @@ fn forms<F: Facility>(cancels: Cancels, load: &Load) -> Vec<Form<F>> {
     senders.rotate_left(1);
     let form = |(to, from)| match cancels {
         Cancels::AtOnce => Form::AtOnce,
+        Cancels::AtOnceTimingCalls => Form::AtOnceTimingCalls,
         Cancels::Oldest => Form::Oldest(load.window),
         Cancels::Others => Form::Across(load.window, to, from),
     };
@@ -87,20 +99,26 @@ pub(super) fn play<F: Facility>(
     faults.count(&facility, &books(&standing, &producers, 0))?;
     facility.stop();
     faults.ran = standing.runs();
+    let (times, pairs) = sum(&producers, &mut faults);
+    if let Some(wrong) = faults.sentence() {
+        return Ok(Err(wrong));
+    }
+    let mut figures = figures((&times, pairs), called, settled, left, cancels);
+    figures.extend((pending > 0).then(|| Figure::bytes("bytes/job", bytes, pending as usize)));
+    Ok(Ok(figures))
+}
+
+/// The times and pairs of all producers. Adds to the faults.
+fn sum<F: Facility>(producers: &[Producer<F>], faults: &mut Faults) -> (Distribution, u64) {
     let (mut times, mut pairs) = (Distribution::coarse(), 0);
-    for producer in &producers {
+    for producer in producers {
         pairs += producer.pairs;
         times.add(&producer.times);
         faults.refused += producer.refused;
         faults.too_late += producer.too_late;
         faults.ran += producer.ledger.runs();
     }
-    if let Some(wrong) = faults.sentence() {
-        return Ok(Err(wrong));
-    }
-    let mut figures = figures((&times, pairs), called, settled, left);
-    figures.extend((pending > 0).then(|| Figure::bytes("bytes/job", bytes, pending as usize)));
-    Ok(Ok(figures))
+    (times, pairs)
 }
 
 /// Those that did not panic come back.
@@ -133,16 +151,22 @@ fn figures(
     called: Duration,
     settled: Duration,
     left: usize,
+    cancels: Cancels,
 ) -> Vec<Figure> {
     let settled = settled.as_nanos() as f64;
-    vec![
+    let rare = Figure::time("p99.99", times.quantile(0.9999));
+    let mut figures = vec![
         Figure::rate("pairs/s", pairs, settled),
         Figure::time("mean", times.mean()),
         Figure::time("p50", times.quantile(0.5)),
         Figure::time("p99", times.quantile(0.99)),
         Figure::time("p99.9", times.quantile(0.999)),
+    ];
+    figures.extend((cancels == Cancels::AtOnceTimingCalls).then_some(rare));
+    figures.extend([
         Figure::time("max", times.longest()).worst(),
         Figure::time("backlog", settled - called.as_nanos() as f64),
         Figure::bytes("left/pair", left, pairs as usize),
-    ]
+    ]);
+    figures
 }

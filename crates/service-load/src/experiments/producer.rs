@@ -26,6 +26,8 @@ pub(super) type Batch<F> = Vec<<F as Facility>::Handle>;
 pub(super) enum Form<F: Facility> {
     /// The same.
     AtOnce,
+    /// The same, and each of the two calls is timed by itself.
+    AtOnceTimingCalls,
     /// The oldest of so many that it keeps outstanding.
     Oldest(usize),
     /// Not its own: it schedules so many, hands them to another thread, and cancels those that it
@@ -42,6 +44,7 @@ pub(super) struct Producer<F: Facility> {
     outstanding: VecDeque<F::Handle>,
     /// How many there are between two pairs.
     pub(super) window: usize,
+    times_calls: bool,
     pub(super) times: Distribution,
     pub(super) pairs: u64,
     pub(super) refused: u64,
@@ -58,6 +61,7 @@ impl<F: Facility> Producer<F> {
             ledger: Ledger::new(Instant::now(), 1),
             outstanding: VecDeque::with_capacity(window + 1),
             window,
+            times_calls: matches!(form, Form::AtOnceTimingCalls),
             times: Distribution::coarse(),
             pairs: 0,
             refused: 0,
@@ -100,7 +104,9 @@ impl<F: Facility> Producer<F> {
     /// Makes pairs until this moment.
     pub(super) fn produce(self, facility: &F, until: Instant, form: Form<F>) -> Self {
         match form {
-            Form::AtOnce | Form::Oldest(_) => self.produce_here(facility, until),
+            Form::AtOnce | Form::AtOnceTimingCalls | Form::Oldest(_) => {
+                self.produce_here(facility, until)
+            }
             Form::Across(batch, to, from) => {
                 self.produce_across(facility, until, (batch, to, &from))
             }
@@ -114,8 +120,7 @@ impl<F: Facility> Producer<F> {
             if start >= until {
                 return self;
             }
-            self.pair(facility, start, number);
-            self.times.record(start.elapsed().as_nanos() as u64);
+            self.timed_pair(facility, start, number);
             // The others are not timed: two readings of the clock take as long as half a pair.
             for untimed in 1..TIMED_EACH {
                 self.pair(facility, start, number + untimed);
@@ -123,6 +128,21 @@ impl<F: Facility> Producer<F> {
             number += TIMED_EACH;
             self.pairs += TIMED_EACH as u64;
         }
+    }
+
+    fn timed_pair(&mut self, facility: &F, start: Instant, number: usize) {
+        if !self.times_calls {
+            self.pair(facility, start, number);
+            return self.times.record(start.elapsed().as_nanos() as u64);
+        }
+        let handle = self.schedule(facility, start + self.delays[number % DELAYS]);
+        let between = Instant::now();
+        if let Some(handle) = handle {
+            self.cancel(facility, handle);
+        }
+        let cancelled = between.elapsed();
+        self.times.record((between - start).as_nanos() as u64);
+        self.times.record(cancelled.as_nanos() as u64);
     }
 
     fn pair(&mut self, facility: &F, now: Instant, number: usize) {

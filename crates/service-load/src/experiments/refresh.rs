@@ -9,6 +9,7 @@
 //! which does nothing is found out.
 
 use super::faults::Faults;
+use super::over::with_enough_time;
 use super::schedule::shares;
 use crate::cpu;
 use crate::facility::{Answer, Facility};
@@ -29,13 +30,10 @@ pub(super) const NOTES: &[&str] =
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// What is allowed at first for opening all sessions and moving each of them once. Doubled, and
-/// played again, when it does not suffice.
+/// The time that is allowed at first to open a session and move it once. Doubled, and played again,
+/// if it does not suffice.
 const FOR_EACH: Duration = Duration::from_micros(2);
 const AT_LEAST: Duration = Duration::from_millis(100);
-
-/// How often it is tried.
-const ATTEMPTS: u32 = 6;
 
 /// The clock is read once for so many.
 const AT_ONCE: usize = 16;
@@ -48,15 +46,20 @@ pub(super) enum Opens {
 }
 
 /// A thread that refreshes.
-struct Producer<F: Facility> {
-    sessions: Vec<F::Session>,
+pub(super) struct Producer<F: Facility> {
+    pub(super) sessions: Vec<F::Session>,
     refreshes: u64,
-    too_late: u64,
+    pub(super) too_late: u64,
 }
 
 impl<F: Facility> Producer<F> {
     /// Opens the sessions of these numbers.
-    fn open(facility: &F, ledger: &Arc<Ledger>, numbers: Range<u32>, due: Instant) -> Self {
+    pub(super) fn open(
+        facility: &F,
+        ledger: &Arc<Ledger>,
+        numbers: Range<u32>,
+        due: Instant,
+    ) -> Self {
         let open = |number| facility.open(due, ledger.job(number));
         Self { sessions: numbers.filter_map(open).collect(), refreshes: 0, too_late: 0 }
     }
@@ -69,8 +72,8 @@ impl<F: Facility> Producer<F> {
         }
     }
 
-    /// Refreshes until this moment, and each session once at least.
-    fn refresh(mut self, facility: &F, until: Instant) -> Self {
+    /// Moves sessions to this time from now, until `until`, and each session at least once.
+    pub(super) fn refresh(mut self, facility: &F, until: Instant, ahead: Duration) -> Self {
         loop {
             for some in self.sessions.chunks(AT_ONCE) {
                 let now = Instant::now();
@@ -79,7 +82,7 @@ impl<F: Facility> Producer<F> {
                     return self;
                 }
                 for session in some {
-                    let answer = facility.refresh(session, now + HOUR);
+                    let answer = facility.refresh(session, now + ahead);
                     self.too_late += u64::from(answer == Answer::TooLate);
                 }
                 self.refreshes += some.len() as u64;
@@ -96,14 +99,14 @@ pub(super) fn play<F: Facility>(
     load: &Load,
     opens: Opens,
 ) -> Result<Played> {
-    let mut near = (FOR_EACH * load.sessions).max(AT_LEAST) + load.pairs_time;
-    for _ in 0..ATTEMPTS {
-        if let Some(played) = attempt(start()?, load, opens, near)? {
-            return Ok(played);
-        }
-        near *= 2;
-    }
-    Ok(Err(format!("{} sessions could not be moved within {:?}", load.sessions, near / 2)))
+    let near = time_to_open(load.sessions) + load.pairs_time;
+    let what = format!("{} sessions could not be moved", load.sessions);
+    with_enough_time(&what, near, |near| attempt(start()?, load, opens, near))
+}
+
+/// The time that is allowed at first to open these sessions and move each of them once.
+pub(super) fn time_to_open(sessions: u32) -> Duration {
+    (FOR_EACH * sessions).max(AT_LEAST)
 }
 
 /// One play with sessions that are due so soon; `None` if that was too soon.
@@ -181,7 +184,7 @@ fn refresh_all<F: Facility>(
 ) -> Vec<Producer<F>> {
     thread::scope(|scope| {
         let refresh =
-            |producer: Producer<F>| scope.spawn(move || producer.refresh(facility, until));
+            |producer: Producer<F>| scope.spawn(move || producer.refresh(facility, until, HOUR));
         let threads: Vec<_> = producers.into_iter().map(refresh).collect();
         threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
     })

@@ -1,7 +1,6 @@
-//! No facility, but what it runs on: how long the machine keeps a thread from running.
+//! Two rows without a facility: how long the machine itself keeps a thread from running.
 
-use crate::experiments::{Experiment, play_machine};
-
+use crate::experiments::{Experiment, Stream, play_machine};
 use crate::load::Load;
 use anyhow::Result;
 use std::hint::spin_loop;
@@ -45,7 +44,7 @@ impl Contender<Experiment> for Machine {
     }
 
     fn plays(&self) -> &'static [Experiment] {
-        &[Experiment::Fires]
+        &[Experiment::Fires, Experiment::Fires300k]
     }
 
     fn play(&self, experiment: Experiment, load: &Load) -> Result<Played> {
@@ -53,6 +52,10 @@ impl Contender<Experiment> for Machine {
             Self::Reads => |_| spin_loop(),
             Self::Sleeps => thread::sleep,
         };
-        if experiment == Experiment::Fires { play_machine(load, wait) } else { Ok(Ok(Vec::new())) }
+        match experiment {
+            Experiment::Fires => play_machine(load, Stream::usual(load), wait),
+            Experiment::Fires300k => play_machine(load, Stream::fast(load), wait),
+            _ => Ok(Ok(Vec::new())),
+        }
     }
 }

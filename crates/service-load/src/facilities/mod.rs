@@ -19,8 +19,8 @@ pub use wheelhouse::{ByHandle, ByKey, Wheelhouse};
 
 use crate::contender::Entry;
 use crate::experiments::Experiment::{
-    self, Audit, Fires, Idle, PairsBeside, PairsWindow, Periodic, Refresh, RefreshOpened, Schedule,
-    Sessions,
+    self, Audit, Fires, Fires300k, Idle, MillisecondJobs, PairsBeside, PairsWindow, Periodic,
+    Producers, Refresh, RefreshOpened, Schedule, Server, Sessions, SlowJobs,
 };
 use std::time::Duration;
 use wheelhouse_frame::Contender;
@@ -28,12 +28,16 @@ use wheelhouse_frame::Contender;
 /// What differs by where jobs run, and by what holds the timers.
 const RUNS: &[Experiment] = &[PairsWindow, Fires, Audit];
 
+/// Those for which it matters that one thread runs all jobs.
+const ONE_THREAD: &[Experiment] = &[Fires, Fires300k, SlowJobs, Audit];
+
 /// What decides for those that have no refresh.
 const NO_SESSIONS: &[Experiment] = &[PairsBeside, PairsWindow, Schedule, Fires, Audit, Idle];
 
 /// All facilities, the one under test first.
 pub fn all() -> Vec<Box<dyn Contender<Experiment>>> {
     let mut all = ours();
+    all.extend(tasks());
     all.extend(others());
     all.push(Box::new(Machine::Reads));
     all.push(Box::new(Machine::Sleeps));
@@ -45,54 +49,55 @@ fn ours() -> Vec<Box<dyn Contender<Experiment>>> {
     vec![
         Entry::boxed(
             "wheelhouse",
-            "Service with Builder::inline: hierarchical wheels, jobs on the driving thread",
-            |tick| Wheelhouse::<ByHandle>::start(tick, None),
+            "Service::start() at a tick of 50 us: hierarchical wheels, jobs on a pool",
+            Wheelhouse::<ByHandle>::start,
+        ),
+        Entry::of_some(
+            "wheelhouse-1",
+            "the same with one thread, Builder::workers(1)",
+            ONE_THREAD,
+            Wheelhouse::<ByHandle>::with_one_worker,
         ),
         Entry::of_some(
             "wheelhouse-keys",
-            "the same, sessions under a key and refreshed by it",
+            "the service with a pool, sessions under a key and refreshed by it",
             &[Refresh, RefreshOpened, Sessions],
-            |tick| Wheelhouse::<ByKey>::start(tick, None),
+            Wheelhouse::<ByKey>::start,
         ),
         Entry::of_some(
             "wheelhouse-1ms",
-            "the same with a tick of a millisecond",
+            "the service with a pool and a tick of a millisecond",
             &[Fires, Periodic],
-            |_| Wheelhouse::<ByHandle>::start(Duration::from_millis(1), None),
+            |_| Wheelhouse::<ByHandle>::start(Duration::from_millis(1)),
         ),
         Entry::of_some(
             "wheelhouse-1us",
-            "the same with a tick of a microsecond, and no timer slack",
+            "the service with a pool and a tick of a microsecond",
             &[Fires],
-            |_| Wheelhouse::<ByHandle>::finest(),
-        ),
-        Entry::of_some(
-            "wheelhouse-workers",
-            "the same, jobs on two workers, the default here",
-            RUNS,
-            |tick| Wheelhouse::<ByHandle>::start(tick, Some(2)),
+            |_| Wheelhouse::<ByHandle>::start(Duration::from_micros(1)),
         ),
         Entry::of_some(
             "wheelhouse-heap",
-            "the same on the binary heap",
+            "the service with a pool, on the binary heap",
             RUNS,
             Wheelhouse::<ByHandle>::on_heap,
         ),
+    ]
+}
+
+/// Facilities on a runtime of tokio.
+fn tasks() -> Vec<Box<dyn Contender<Experiment>>> {
+    vec![
         Entry::of_some(
             "wheelhouse-sleep",
             "a task for each job on tokio's usual runtime, which sleeps by our service",
             &[PairsBeside, Fires],
             Tasks::on_service,
         ),
-    ]
-}
-
-/// The facilities of others.
-fn others() -> Vec<Box<dyn Contender<Experiment>>> {
-    vec![
-        Entry::boxed(
+        Entry::of_all_but(
             "tokio-sleep",
             "a task for each job that sleeps, on tokio's usual runtime",
+            &[Producers],
             Tasks::many_threads,
         ),
         Entry::of_some(
@@ -101,11 +106,18 @@ fn others() -> Vec<Box<dyn Contender<Experiment>>> {
             RUNS,
             Tasks::one_thread,
         ),
-        Entry::boxed(
+        Entry::of_all_but(
             "tokio-delay-queue",
             "tokio-util's DelayQueue, in a task fed by a channel",
+            &[Producers, SlowJobs, MillisecondJobs],
             |_| Queue::start(),
         ),
+    ]
+}
+
+/// The facilities of others, without tokio.
+fn others() -> Vec<Box<dyn Contender<Experiment>>> {
+    vec![
         Entry::of_some(
             "async-io",
             "a task for each job that waits for async-io's Timer, on one thread",
@@ -118,14 +130,23 @@ fn others() -> Vec<Box<dyn Contender<Experiment>>> {
             NO_SESSIONS,
             |_| Ok(TimerCrate::start()),
         ),
-        Entry::boxed("heap-and-condvar", "a binary heap, a mutex and a condition variable", |_| {
-            HeapAndCondvar::start()
-        }),
+        Entry::of_all_but(
+            "heap-and-condvar",
+            "a binary heap, a mutex and a condition variable",
+            &[MillisecondJobs],
+            |_| HeapAndCondvar::start(),
+        ),
         Entry::of_some(
             "heap-lazy",
             "the same; a refresh only writes the new time to the job",
-            &[Refresh, RefreshOpened, Sessions],
+            &[Refresh, RefreshOpened, Sessions, Server],
             |_| HeapAndCondvar::lazy(),
+        ),
+        Entry::of_some(
+            "heap-and-pool",
+            "heap-and-condvar that hands jobs to a pool of threads through a channel",
+            &[SlowJobs, MillisecondJobs],
+            |_| HeapAndCondvar::with_pool(),
         ),
     ]
 }

@@ -101,7 +101,7 @@ impl Tasks<OurTime> {
     /// If threads cannot be started.
     pub fn on_service(tick: Duration) -> Result<Self> {
         let clock = MonotonicClock::new();
-        let service = Service::builder().inline().tick(tick).clock(clock).start()?;
+        let service = Service::builder().tick(tick).clock(clock).start()?;
         let timers = service.handle();
         let sleeper = OurTime { _service: Arc::new(service), timers, clock };
         Self::on_many(sleeper, Builder::new_multi_thread().build()?)

@@ -68,26 +68,22 @@ pub struct Wheelhouse<K> {
 }
 
 impl<K> Wheelhouse<K> {
-    /// On the default backend; jobs run on the driving thread unless workers are wanted.
+    /// As [`Service::start`] does, with this tick: nothing else is set.
     ///
     /// # Errors
     ///
     /// If the tick cannot be, or threads cannot be started.
-    pub fn start(tick: Duration, workers: Option<usize>) -> Result<Self> {
-        Self::of(tick, |builder| match workers {
-            Some(workers) => builder.workers(workers),
-            None => builder.inline(),
-        })
+    pub fn start(tick: Duration) -> Result<Self> {
+        Self::of(tick, |builder| builder)
     }
 
-    /// As soon as it can be: Linux is to put no wake-ups together either.
+    /// With one thread, which waits for what is due and runs it.
     ///
     /// # Errors
     ///
     /// As [`start`](Self::start).
-    pub fn finest() -> Result<Self> {
-        let tick = Duration::from_micros(1);
-        Self::of(tick, |builder| builder.inline().timer_slack(Duration::ZERO))
+    pub fn with_one_worker(tick: Duration) -> Result<Self> {
+        Self::of(tick, |builder| builder.workers(1))
     }
 
     /// On the binary heap.
@@ -96,10 +92,12 @@ impl<K> Wheelhouse<K> {
     ///
     /// As [`start`](Self::start).
     pub fn on_heap(tick: Duration) -> Result<Self> {
-        Self::of(tick, |builder| builder.inline().backend(BinaryHeap::new()))
+        Self::of(tick, |builder| builder.backend(BinaryHeap::new()))
     }
 
     fn of(tick: Duration, build: impl FnOnce(Builder) -> Builder) -> Result<Self> {
+        // The kind of clock that a service has by default. This one is shared, because the plan of
+        // an experiment has moments of the system's clock.
         let clock = MonotonicClock::new();
         let service = build(Service::builder().tick(tick).clock(clock)).start()?;
         Ok(Self { timers: service.handle(), service, clock, keeping: PhantomData })

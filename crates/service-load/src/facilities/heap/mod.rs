@@ -3,132 +3,37 @@
 //! pushes another. When half of the entries are dead, the heap is compacted.
 //!
 //! The lazy one only writes the new time to a job that is moved to later, and pushes it when the
-//! former time comes.
+//! former time comes. The one with a pool hands what is due to threads through a channel.
 
-use crate::facility::{Answer, Facility, wait_for_marker};
+mod state;
+
+use crate::facility::{Answer, Facility, wait_for_marker, wait_until};
 use crate::ledger::{Beat, Job};
+use crate::load::processors;
 use anyhow::{Context, Result};
+use state::{Due, Entry, State, Task, Work, lock};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-
-/// What is to be done, and when. Taken away when it is done or cancelled.
-#[derive(Debug)]
-struct Task {
-    due: Instant,
-    work: Option<Work>,
-}
-
-#[derive(Debug)]
-enum Work {
-    Job(Job),
-    /// In a box, so that a job takes no more room.
-    Beat(Box<(Beat, Duration)>),
-    Mark(mpsc::Sender<()>),
-}
-
-impl Work {
-    /// Runs it, and gives it back with its period if it is to run again.
-    fn run(self) -> Option<(Self, Duration)> {
-        match self {
-            Self::Job(job) => job.run(),
-            Self::Beat(mut again) => {
-                again.0.run();
-                let period = again.1;
-                return (again.0.left() > 0).then_some((Self::Beat(again), period));
-            }
-            Self::Mark(done) => done.send(()).unwrap_or_default(),
-        }
-        None
-    }
-}
-
-/// An entry in the heap: ordered by time, then by number.
-struct Entry {
-    due: Instant,
-    number: u64,
-    task: Arc<Mutex<Task>>,
-}
-
-impl Entry {
-    fn key(&self) -> (Instant, u64) {
-        (self.due, self.number)
-    }
-
-    /// Whether its job is to run, and has no other entry.
-    fn is_live(&self, lazy: bool) -> bool {
-        let task = lock(&self.task);
-        task.work.is_some() && (lazy || task.due == self.due)
-    }
-}
-
-impl PartialEq for Entry {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for Entry {}
-
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Entry {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key().cmp(&other.key())
-    }
-}
-
-#[derive(Default)]
-struct State {
-    heap: BinaryHeap<Reverse<Entry>>,
-    next: u64,
-    /// Entries whose job was cancelled, or has another.
-    dead: usize,
-    stopped: bool,
-    lazy: bool,
-}
-
-/// From so many entries on the heap is compacted.
-const COMPACTED: usize = 1_024;
-
-impl State {
-    /// Whether it is the first.
-    fn push(&mut self, due: Instant, task: Arc<Mutex<Task>>) -> bool {
-        let is_first = self.heap.peek().is_none_or(|Reverse(first)| due < first.due);
-        self.next += 1;
-        self.heap.push(Reverse(Entry { due, number: self.next, task }));
-        is_first
-    }
-
-    /// An entry is dead: if half of them are, they are taken out, in O(n) for n/2 cancellations.
-    fn bury(&mut self) {
-        self.dead += 1;
-        if self.heap.len() >= COMPACTED && self.dead > self.heap.len() / 2 {
-            let lazy = self.lazy;
-            self.heap.retain(|Reverse(entry)| entry.is_live(lazy));
-            self.dead = 0;
-        }
-    }
-}
 
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
+    /// Work that the pool has been given and has not finished.
+    handed_over: AtomicUsize,
 }
 
-/// A thread, and what it looks at.
+/// A thread that waits for what is due, and perhaps a pool.
 pub struct HeapAndCondvar {
     shared: Arc<Shared>,
     is_lazy: bool,
-    thread: JoinHandle<()>,
+    /// The first waits for what is due. The others, if any, run it.
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl HeapAndCondvar {
@@ -138,7 +43,7 @@ impl HeapAndCondvar {
     ///
     /// If it cannot be started.
     pub fn start() -> Result<Self> {
-        Self::with(State::default())
+        Self::with(State::default(), |shared| vec![spawn(move || shared.drive(Due::run))])
     }
 
     /// The same, and a refresh is a write to the job.
@@ -147,16 +52,44 @@ impl HeapAndCondvar {
     ///
     /// As [`start`](Self::start).
     pub fn lazy() -> Result<Self> {
-        Self::with(State { lazy: true, ..State::default() })
+        Self::with(State::lazy(), |shared| vec![spawn(move || shared.drive(Due::run))])
     }
 
-    fn with(state: State) -> Result<Self> {
+    /// The same as [`start`](Self::start), and jobs run on other threads: one for each processor,
+    /// and at least two.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    pub fn with_pool() -> Result<Self> {
+        Self::with(State::default(), |shared| {
+            let (sender, receiver) = crossbeam_channel::unbounded();
+            let worker = |_| {
+                let (shared, receiver) = (Arc::clone(&shared), receiver.clone());
+                spawn(move || receiver.iter().for_each(|due| shared.run(due)))
+            };
+            let workers: Vec<_> = (0..processors().max(2)).map(worker).collect();
+            // The sender is dropped when the loop ends, and then the workers end.
+            let driver = spawn(move || {
+                shared.drive(|due| {
+                    shared.handed_over.fetch_add(1, Ordering::AcqRel);
+                    sender.send(due).expect("the workers end after the sender");
+                    None
+                });
+            });
+            [driver].into_iter().chain(workers).collect()
+        })
+    }
+
+    fn with(
+        state: State,
+        threads: impl FnOnce(Arc<Shared>) -> Vec<io::Result<JoinHandle<()>>>,
+    ) -> Result<Self> {
         let is_lazy = state.lazy;
-        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
-        let driver = Arc::clone(&shared);
-        let thread = thread::Builder::new().name("heap-and-condvar".to_owned());
-        let thread = thread.spawn(move || driver.drive()).context("cannot start a thread")?;
-        Ok(Self { shared, is_lazy, thread })
+        let shared = Arc::new(Shared { state: Mutex::new(state), ..Shared::default() });
+        let threads = threads(Arc::clone(&shared)).into_iter().collect::<io::Result<_>>();
+        let threads = threads.context("cannot start a thread")?;
+        Ok(Self { shared, is_lazy, threads })
     }
 
     fn push(&self, due: Instant, work: Work) -> Arc<Mutex<Task>> {
@@ -171,13 +104,14 @@ impl HeapAndCondvar {
     }
 }
 
-/// Nothing that panics is done under these locks.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+fn spawn(run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+    thread::Builder::new().name("heap-and-condvar".to_owned()).spawn(run)
 }
 
 impl Shared {
-    fn drive(&self) {
+    /// Takes what is due and does with it what `run` says, until it is stopped. What `run` returns
+    /// is to run again.
+    fn drive(&self, run: impl Fn(Due) -> Option<Due>) {
         let mut state = lock(&self.state);
         while !state.stopped {
             let Some(Reverse(first)) = state.heap.peek() else {
@@ -201,18 +135,27 @@ impl Shared {
                 && let Some(work) = task.work.take()
             {
                 drop((state, task));
-                let again = work.run();
+                let again = run(Due { entry, work });
                 state = lock(&self.state);
-                if let Some((work, period)) = again {
-                    let due = entry.due + period;
-                    *lock(&entry.task) = Task { due, work: Some(work) };
-                    state.push(due, entry.task);
+                if let Some(again) = again {
+                    state.push_again(again);
                 }
             } else {
                 drop(task);
                 state.dead = state.dead.saturating_sub(1);
             }
         }
+    }
+
+    /// Runs what the pool was given.
+    fn run(&self, due: Due) {
+        if let Some(again) = due.run() {
+            let is_first = lock(&self.state).push_again(again);
+            if is_first {
+                self.changed.notify_one();
+            }
+        }
+        self.handed_over.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -268,7 +211,9 @@ impl Facility for HeapAndCondvar {
         wait_for_marker(|done| {
             self.push(Instant::now(), Work::Mark(done));
             true
-        })
+        })?;
+        let none_runs = || self.shared.handed_over.load(Ordering::Acquire) == 0;
+        wait_until("jobs are running", none_runs)
     }
 
     fn count(&self) -> Result<usize> {
@@ -281,7 +226,7 @@ impl Facility for HeapAndCondvar {
     fn stop(self) {
         lock(&self.shared.state).stopped = true;
         self.shared.changed.notify_one();
-        self.thread.join().unwrap_or_default();
+        self.threads.into_iter().for_each(|thread| thread.join().unwrap_or_default());
     }
 }
 
@@ -294,5 +239,29 @@ impl fmt::Debug for HeapAndCondvar {
         f.debug_struct("HeapAndCondvar")
             .field("jobs", &lock(&self.shared.state).heap.len())
             .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::Body;
+    use crate::ledger::Ledger;
+
+    #[test]
+    fn a_job_that_blocks_a_thread_of_the_pool_delays_no_other() {
+        let second = Duration::from_secs(1);
+        let body = Body::SleepsOneIn { each: 2, time: second };
+        let (ledger, facility) =
+            (Ledger::with_body(Instant::now(), 2, body), HeapAndCondvar::with_pool().unwrap());
+        for (number, millis) in [(1, 1), (0, 10)] {
+            facility.schedule(ledger.moment(millis * 1_000_000), ledger.job(number)).unwrap();
+        }
+        wait_until("jobs have not begun", || ledger.runs() == 2).unwrap();
+        facility.settle(0).unwrap();
+        let began = |number| ledger.began(number).unwrap();
+        assert!(began(0) - began(1) < second.as_nanos() as u64, "{ledger:?}");
+        assert!(ledger.now() >= began(1) + second.as_nanos() as u64, "it waits for the slow one");
+        facility.stop();
     }
 }

@@ -1,0 +1,74 @@
+//! The work of a job, after it has noted when it began.
+
+use std::hint::spin_loop;
+use std::thread;
+use std::time::{Duration, Instant};
+use wheelhouse_machine::clock::Taken;
+
+/// The work of the jobs of a ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// None.
+    Empty,
+    /// One job in `each` blocks its thread for this time. The others do nothing.
+    SleepsOneIn {
+        /// One of this many jobs, in the middle of them, blocks its thread.
+        each: u32,
+        /// For how long.
+        time: Duration,
+    },
+    /// Each job uses a processor for this time.
+    Spins(Duration),
+}
+
+impl Body {
+    /// Returns `true` if the job with this number blocks its thread.
+    pub fn sleeps(self, number: u32) -> bool {
+        matches!(self, Self::SleepsOneIn { each, .. } if number % each == each / 2)
+    }
+
+    /// Does the work of the job with this number.
+    pub(crate) fn run(self, number: u32) {
+        match self {
+            Self::SleepsOneIn { time, .. } if self.sleeps(number) => thread::sleep(time),
+            Self::Empty | Self::SleepsOneIn { .. } => {}
+            Self::Spins(time) => spin(time),
+        }
+    }
+}
+
+/// Uses the processor for this time. Time in which other threads have the processor does not count:
+/// otherwise a facility that runs too many jobs at once would do less work for each.
+fn spin(time: Duration) {
+    let mut left = time;
+    while !left.is_zero() {
+        let (taken, ()) = Taken::by(|| {
+            let until = Instant::now() + left;
+            while Instant::now() < until {
+                spin_loop();
+            }
+        });
+        left = left.saturating_sub(taken.running);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_job_in_some_blocks_its_thread() {
+        let body = Body::SleepsOneIn { each: 3, time: Duration::from_millis(5) };
+        let slow: Vec<_> = (0..7).filter(|number| body.sleeps(*number)).collect();
+        assert_eq!(slow, [1, 4]);
+        let (taken, ()) = Taken::by(|| body.run(4));
+        assert!(taken.elapsed >= Duration::from_millis(5), "{taken:?}");
+        assert!(!Body::Empty.sleeps(1) && !Body::Spins(Duration::ZERO).sleeps(1));
+    }
+
+    #[test]
+    fn a_job_that_spins_has_had_the_processor_for_its_time() {
+        let (taken, ()) = Taken::by(|| Body::Spins(Duration::from_millis(3)).run(0));
+        assert!(taken.running >= Duration::from_millis(3), "{taken:?}");
+    }
+}

@@ -1,0 +1,102 @@
+//! The calls of an open loop: when each job is scheduled and cancelled is fixed beforehand.
+
+use crate::facility::{Answer, Facility};
+use crate::fate::Fate;
+use crate::ledger::Ledger;
+use crate::pace::Pace;
+use std::sync::Arc;
+
+/// A call of the producer, at a moment in nanoseconds since the origin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Event {
+    pub(super) at: u64,
+    pub(super) number: u32,
+    pub(super) cancels: bool,
+}
+
+/// All calls.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// When each job is due: first those that run, then those that are cancelled.
+    pub(super) due: Vec<u64>,
+    /// How many run.
+    pub(super) run: usize,
+    /// When the last of them is due.
+    pub(super) last: u64,
+    /// In the order of their moments.
+    pub(super) events: Vec<Event>,
+}
+
+impl Plan {
+    /// A plan for jobs that are due at these moments. The first `run` of them run. `calls` has the
+    /// moment at which a job that is due then is scheduled, and the one at which it is cancelled if
+    /// it does not run.
+    pub(super) fn new(due: Vec<u64>, run: usize, mut calls: impl FnMut(u64) -> (u64, u64)) -> Self {
+        debug_assert!(run <= due.len(), "{run} of {} jobs run", due.len());
+        let last = due[..run].iter().max().copied().unwrap_or_default();
+        let mut events = Vec::with_capacity(due.len() + due.len() - run);
+        for (number, due) in (0..).zip(&due) {
+            let (scheduled, cancelled) = calls(*due);
+            debug_assert!(scheduled < cancelled && cancelled < *due);
+            events.push(Event { at: scheduled, number, cancels: false });
+            if number as usize >= run {
+                events.push(Event { at: cancelled, number, cancels: true });
+            }
+        }
+        events.sort_by_key(|event| event.at);
+        Self { due, run, last, events }
+    }
+}
+
+/// The result of a plan whose calls have been made.
+pub(super) struct Produced<H> {
+    pub(super) fates: Vec<Fate>,
+    /// Where the handles were. Kept until the play is over: to free this makes the allocator tidy
+    /// up what was freed before, under a lock that the facility waits for. That takes milliseconds,
+    /// in the middle of the last runs.
+    _handles: Vec<Option<H>>,
+    /// How late it came with a call at most.
+    pub(super) late: u64,
+    pub(super) refused: u64,
+}
+
+/// Makes the calls of a plan. Before each, calls `before` with the moment of the call.
+pub(super) fn produce<F: Facility>(
+    facility: &F,
+    plan: &Plan,
+    ledger: &Arc<Ledger>,
+    mut before: impl FnMut(u64),
+) -> Produced<F::Handle> {
+    let mut pace = Pace::new(ledger.moment(0));
+    let mut handles: Vec<Option<F::Handle>> = Vec::new();
+    handles.resize_with(plan.due.len() - plan.run, || None);
+    let mut fates: Vec<_> = (0..).zip(&plan.due).map(|job| fate(ledger, job)).collect();
+    let mut refused = 0;
+    for event in &plan.events {
+        let number = event.number as usize;
+        pace.wait_for(event.at);
+        before(event.at);
+        if event.cancels {
+            if let Some(handle) = handles[number - plan.run].take() {
+                match facility.cancel(handle) {
+                    Answer::Done => fates[number] = Fate::Never,
+                    Answer::TooLate => {} // it runs at its time
+                    Answer::Sent => fates[number] = Fate::Either,
+                }
+            }
+            continue;
+        }
+        match facility.schedule(ledger.moment(plan.due[number]), ledger.job(event.number)) {
+            None => refused += 1,
+            Some(handle) if number >= plan.run => handles[number - plan.run] = Some(handle),
+            Some(_) => {}
+        }
+    }
+    Produced { fates, _handles: handles, late: pace.latest(), refused }
+}
+
+/// The fate of a job that is not cancelled. The lateness of one that blocks its thread is not
+/// shown.
+fn fate(ledger: &Ledger, (number, due): (u32, &u64)) -> Fate {
+    if ledger.body().sleeps(number) { Fate::RunsUnmeasured(*due) } else { Fate::Runs(*due) }
+}

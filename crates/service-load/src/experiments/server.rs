@@ -1,0 +1,221 @@
+//! The timers of a server: an idle timeout for each connection, moved by all that arrives on it,
+//! and a timeout for each request, which is cancelled by the answer.
+//!
+//! One producer makes all calls, at an even rate: refreshes of random connections, and requests of
+//! which nearly all are answered within a tenth of a second. Idle timeouts are half a minute, so
+//! none expires during the play. Connections are opened with a deadline that is near and moved
+//! once. No call is made before that deadline has passed, so that a refresh which does nothing is
+//! found out.
+
+use super::faults::Faults;
+use super::over::{check_fates, wait_for_runs, with_enough_time};
+use super::plan::{Plan, produce};
+use super::refresh::{Producer, time_to_open};
+use crate::cpu;
+use crate::facility::{Answer, Facility};
+use crate::fate::{Checked, Fate};
+use crate::ledger::Ledger;
+use crate::load::Load;
+use crate::pace::LEAD;
+use anyhow::Result;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+use wheelhouse_frame::{Figure, Played};
+
+pub(super) const NOTES: &[&str] = &[
+    "processors: processor time of all threads, also of the one that makes the calls, for each \
+     second of the plan; with the time until the facility had dealt with all calls.",
+    "timeouts: requests that were not answered; p50, p99, max: how long after its time such a \
+     timeout ran; producer: how late it came with a call at most.",
+];
+
+/// How often each connection is refreshed a second, on average.
+pub(super) const REFRESHES: u32 = 5;
+
+/// The idle timeout of a connection.
+const IDLE: Duration = Duration::from_secs(30);
+
+/// How long after the first deadline of the connections the play begins. By then a facility with a
+/// coarse tick has checked them too.
+const CHECKED: Duration = Duration::from_millis(20);
+
+/// The timeout of a request, and when the answer comes, in nanoseconds.
+const TIMEOUT: u64 = 1_000_000_000;
+const ANSWERED: std::ops::RangeInclusive<u64> = 1_000_000..=100_000_000;
+
+/// One request in this many is not answered.
+pub(super) const UNANSWERED_EACH: usize = 100;
+
+/// The timeouts of all requests.
+fn requests(load: &Load) -> Plan {
+    let mut random = Pcg64Mcg::seed_from_u64(load.seed);
+    let all = load.fires_at(load.request_rate) as usize;
+    let due = |request: usize| {
+        TIMEOUT + (request as u128 * 1_000_000_000 / u128::from(load.request_rate)) as u64
+    };
+    let unanswered = (0..all).step_by(UNANSWERED_EACH);
+    let run = unanswered.len();
+    let answered = (0..all).filter(|request| request % UNANSWERED_EACH != 0);
+    let due = unanswered.chain(answered).map(due).collect();
+    Plan::new(due, run, |due| (due - TIMEOUT, due - TIMEOUT + random.random_range(ANSWERED)))
+}
+
+/// The connections, and how far their refreshes have come.
+struct Connections<'a, F: Facility> {
+    facility: &'a F,
+    producer: Producer<F>,
+    random: Pcg64Mcg,
+    origin: Instant,
+    /// Refreshes to be made in all, and those that have been made.
+    planned: u64,
+    made: u64,
+    /// Refreshes a second.
+    rate: u64,
+}
+
+impl<'a, F: Facility> Connections<'a, F> {
+    fn new(facility: &'a F, producer: Producer<F>, load: &Load, origin: Instant) -> Self {
+        let random = Pcg64Mcg::seed_from_u64(load.seed);
+        let rate = load.connections * REFRESHES;
+        let planned = load.fires_at(rate);
+        Self { facility, producer, random, origin, planned, made: 0, rate: rate.into() }
+    }
+
+    /// When the next refresh is to be made, in nanoseconds since the origin.
+    fn next(&self) -> u64 {
+        self.made * 1_000_000_000 / self.rate
+    }
+
+    /// Makes the refreshes that are planned until this moment.
+    fn refresh_until(&mut self, at: u64) {
+        while self.made < self.planned && self.next() <= at {
+            let number = self.random.random_range(0..self.producer.sessions.len());
+            let due = self.origin + Duration::from_nanos(self.next()) + IDLE;
+            let answer = self.facility.refresh(&self.producer.sessions[number], due);
+            self.producer.too_late += u64::from(answer == Answer::TooLate);
+            self.made += 1;
+        }
+    }
+}
+
+pub(super) fn play<F: Facility>(start: &dyn Fn() -> Result<F>, load: &Load) -> Result<Played> {
+    let what = format!("{} connections could not be opened and moved", load.connections);
+    with_enough_time(&what, time_to_open(load.connections), |near| attempt(start()?, load, near))
+}
+
+/// One play with connections that are opened with this deadline; `None` if that was too close.
+fn attempt<F: Facility>(facility: F, load: &Load, near: Duration) -> Result<Option<Played>> {
+    let all = load.connections as usize;
+    let due = Instant::now() + near;
+    let ledger = Ledger::new(Instant::now(), all);
+    let producer = Producer::open(&facility, &ledger, 0..load.connections, due);
+    let refused = all - producer.sessions.len();
+    if refused > 0 {
+        facility.stop();
+        return Ok(Some(Err(format!("{refused} connections were refused"))));
+    }
+    // It is past, so each is moved once.
+    let producer = producer.refresh(&facility, Instant::now(), IDLE);
+    facility.settle(all)?;
+    if Instant::now() >= due {
+        facility.stop();
+        return Ok(None);
+    }
+    thread::sleep(due + CHECKED - Instant::now());
+    facility.settle(all)?;
+    serve(facility, load, &ledger, producer).map(Some)
+}
+
+/// The play itself, with all connections open.
+fn serve<F: Facility>(
+    facility: F,
+    load: &Load,
+    connections: &Arc<Ledger>,
+    producer: Producer<F>,
+) -> Result<Played> {
+    let plan = requests(load);
+    let ledger = Ledger::new(Instant::now() + LEAD, plan.due.len());
+    let mut its = Connections::new(&facility, producer, load, ledger.moment(0));
+    let begin = cpu::used();
+    let produced = produce(&facility, &plan, &ledger, |at| its.refresh_until(at));
+    its.refresh_until(u64::MAX); // what is left after the last request
+    facility.settle(connections.len() + plan.run)?;
+    let end = cpu::used();
+    debug_assert_eq!(its.made, its.planned);
+    let books: [(&Ledger, &[Fate]); 1] = [(&ledger, &produced.fates)];
+    wait_for_runs(&books, ledger.moment(plan.last), load.patience);
+    facility.settle(connections.len())?;
+    let mut faults =
+        Faults { refused: produced.refused, too_late: its.producer.too_late, ..Faults::default() };
+    faults.count(&facility, &[(connections, connections.len()), (&ledger, 0)])?;
+    drop(its);
+    facility.stop();
+    faults.ran = connections.runs();
+    if let Some(wrong) = faults.sentence() {
+        return Ok(Err(wrong));
+    }
+    let used = cpu::processors_used(begin, end, load.fires_time);
+    let checked = check_fates(&books, 0);
+    Ok(checked.map(|checked| used.into_iter().chain(figures(&checked, produced.late)).collect()))
+}
+
+/// The figures of a play, after the processors.
+fn figures(checked: &Checked, late: u64) -> [Figure; 6] {
+    let lateness = &checked.lateness;
+    [
+        Figure::count("timeouts", lateness.len()),
+        Figure::time("p50", lateness.quantile(0.5)),
+        Figure::time("p99", lateness.quantile(0.99)),
+        Figure::time("max", lateness.longest()).worst(),
+        Figure::count("cancelled, ran", checked.in_spite).worst(),
+        Figure::time("producer", late as f64).worst(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::Event;
+    use super::*;
+    use crate::facilities::HeapAndCondvar;
+
+    #[test]
+    fn requests_come_at_an_even_rate_and_one_in_a_hundred_is_not_answered() {
+        let load = Load { request_rate: 1_000, ..Load::tiny() };
+        let plan = requests(&load);
+        assert_eq!((plan.run, plan.due.len()), (1, 100));
+        let mut due = plan.due.clone();
+        due.sort_unstable();
+        assert!(due.windows(2).all(|pair| pair[1] - pair[0] == 1_000_000), "{due:?}");
+        let (answers, requests): (Vec<Event>, Vec<Event>) =
+            plan.events.iter().partition(|event| event.cancels);
+        assert_eq!((requests.len(), answers.len()), (100, 99));
+        for event in requests {
+            assert_eq!(event.at, plan.due[event.number as usize] - TIMEOUT);
+        }
+        for event in answers {
+            let after = event.at + TIMEOUT - plan.due[event.number as usize];
+            assert!(ANSWERED.contains(&after), "{after}");
+        }
+    }
+
+    #[test]
+    fn refreshes_are_made_up_to_a_moment_and_no_more_than_planned() {
+        let load = Load { connections: 200, ..Load::tiny() };
+        let (origin, facility) = (Instant::now(), HeapAndCondvar::start().unwrap());
+        let ledger = Ledger::new(origin, 200);
+        let producer = Producer::open(&facility, &ledger, 0..200, origin + IDLE);
+        let mut its = Connections::new(&facility, producer, &load, origin);
+        // A thousand a second, for a tenth of a second.
+        let made = [0, 999_999, 5_000_000, 98_000_000, 99_000_000, u64::MAX].map(|at| {
+            its.refresh_until(at);
+            its.made
+        });
+        assert_eq!(made, [1, 1, 6, 99, 100, 100]);
+        assert_eq!(its.producer.too_late, 0);
+        drop(its);
+        facility.stop();
+    }
+}

@@ -1,0 +1,141 @@
+//! The heap: entries by time, and the work of each.
+
+use crate::ledger::{Beat, Job};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+
+/// Work, and when it is due. The work is taken out when it is done or cancelled.
+#[derive(Debug)]
+pub(super) struct Task {
+    pub(super) due: Instant,
+    pub(super) work: Option<Work>,
+}
+
+#[derive(Debug)]
+pub(super) enum Work {
+    Job(Job),
+    /// In a box, so that a job takes no more room.
+    Beat(Box<(Beat, Duration)>),
+    Mark(mpsc::Sender<()>),
+}
+
+impl Work {
+    /// Runs it, and gives it back with its period if it is to run again.
+    fn run(self) -> Option<(Self, Duration)> {
+        match self {
+            Self::Job(job) => job.run(),
+            Self::Beat(mut again) => {
+                again.0.run();
+                let period = again.1;
+                return (again.0.left() > 0).then_some((Self::Beat(again), period));
+            }
+            Self::Mark(done) => done.send(()).unwrap_or_default(),
+        }
+        None
+    }
+}
+
+/// An entry in the heap: ordered by time, then by number.
+pub(super) struct Entry {
+    pub(super) due: Instant,
+    number: u64,
+    pub(super) task: Arc<Mutex<Task>>,
+}
+
+impl Entry {
+    fn key(&self) -> (Instant, u64) {
+        (self.due, self.number)
+    }
+
+    /// Returns `true` if its job is to run and has no other entry.
+    pub(super) fn is_live(&self, lazy: bool) -> bool {
+        let task = lock(&self.task);
+        task.work.is_some() && (lazy || task.due == self.due)
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Entry {}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+/// Work that is due, and its entry, which is not in the heap.
+pub(super) struct Due {
+    pub(super) entry: Entry,
+    pub(super) work: Work,
+}
+
+impl Due {
+    /// Runs it. If it is to run again, returns it with its next time.
+    pub(super) fn run(self) -> Option<Self> {
+        let Self { entry: Entry { due, number, task }, work } = self;
+        let (work, period) = work.run()?;
+        Some(Self { entry: Entry { due: due + period, number, task }, work })
+    }
+}
+
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) heap: BinaryHeap<Reverse<Entry>>,
+    next: u64,
+    /// Entries whose job was cancelled, or has another.
+    pub(super) dead: usize,
+    pub(super) stopped: bool,
+    pub(super) lazy: bool,
+}
+
+/// A heap with fewer entries is not compacted.
+const COMPACTED: usize = 1_024;
+
+impl State {
+    /// One for which a refresh is a write to the job.
+    pub(super) fn lazy() -> Self {
+        Self { lazy: true, ..Self::default() }
+    }
+
+    /// Returns `true` if it is the first.
+    pub(super) fn push(&mut self, due: Instant, task: Arc<Mutex<Task>>) -> bool {
+        let is_first = self.heap.peek().is_none_or(|Reverse(first)| due < first.due);
+        self.next += 1;
+        self.heap.push(Reverse(Entry { due, number: self.next, task }));
+        is_first
+    }
+
+    /// Puts back what is to run again. Returns `true` if it is the first.
+    pub(super) fn push_again(&mut self, Due { entry, work }: Due) -> bool {
+        *lock(&entry.task) = Task { due: entry.due, work: Some(work) };
+        self.push(entry.due, entry.task)
+    }
+
+    /// An entry is dead: if half of them are, they are taken out, in O(n) for n/2 cancellations.
+    pub(super) fn bury(&mut self) {
+        self.dead += 1;
+        if self.heap.len() >= COMPACTED && self.dead > self.heap.len() / 2 {
+            let lazy = self.lazy;
+            self.heap.retain(|Reverse(entry)| entry.is_live(lazy));
+            self.dead = 0;
+        }
+    }
+}
+
+/// Nothing that panics is done under these locks.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
