@@ -23,9 +23,13 @@ mod retransmission;
 #[allow(dead_code)]
 mod session_store;
 
+use crate::common::{PATIENCE, ms, returns};
 use session_store::SessionStore;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wheelhouse_service::Service;
 
 /// Example E8 of the articles: 3 s, seen after 2, 4, 6 s; 4 s, refreshed to 5 s after 2, gone after
@@ -74,8 +78,16 @@ fn what_ends_a_session_leaves_its_successor_alone() {
 #[test]
 fn nothing_is_lost_in_a_graceful_shutdown() {
     let kept = ["in 1 h", "in 2 h", "in 3 h"].map(str::to_owned).to_vec();
-    let expected = graceful_shutdown::Outcome { sent: 1, kept, refused: true };
-    assert_eq!(graceful_shutdown::send_mails().unwrap(), expected);
+    let expected = graceful_shutdown::Outcome { sent: 1, kept, refused: true, hanging: 0 };
+    assert_eq!(graceful_shutdown::send_mails(true, PATIENCE).unwrap(), expected);
+}
+
+#[test]
+fn a_mail_server_that_never_answers_does_not_keep_the_program_from_its_end() {
+    let kept = ["in 1 h", "in 2 h", "in 3 h"].map(str::to_owned).to_vec();
+    let expected = graceful_shutdown::Outcome { sent: 0, kept, refused: true, hanging: 1 };
+    let sent = returns(|| graceful_shutdown::send_mails(false, ms(50)).unwrap());
+    assert_eq!(sent, expected);
 }
 
 #[test]
@@ -84,6 +96,51 @@ fn an_event_loop_drives_a_scheduler() {
     // On a machine that pauses for 20 ms between the words there is a good-bye more.
     assert_eq!((heard.first().map(String::as_str), heard.len(), echoed), (Some("hello"), 3, 2));
     assert!(heard.contains(&"good-bye".to_owned()) && said_good_bye >= 1, "{heard:?}");
+}
+
+/// With a peer that never stops sending and reads nothing.
+#[test]
+fn an_event_loop_that_is_flooded_keeps_its_timers() {
+    let mut server = event_loop::Server::bind().unwrap();
+    let (address, end) = (server.address().unwrap(), server.ender());
+    let flooded = Arc::new(AtomicBool::new(true));
+    let goes_on = Arc::clone(&flooded);
+    let flood = thread::spawn(move || {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        while goes_on.load(Ordering::Relaxed) {
+            // The system may refuse one where it has no room.
+            socket.send_to(&[0; 32], address).unwrap_or_default();
+        }
+    });
+    let client = thread::spawn(move || {
+        let heard = hears_good_bye(address);
+        flooded.store(false, Ordering::Relaxed);
+        assert!(end());
+        heard
+    });
+    server.run().unwrap();
+    flood.join().unwrap();
+    assert!(client.join().unwrap(), "after {} datagrams", server.echoed);
+}
+
+/// Sends a word until it is echoed, since a flooded socket may drop it, and then waits.
+fn hears_good_bye(server: SocketAddr) -> bool {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.set_read_timeout(Some(ms(5))).unwrap();
+    let begun = Instant::now();
+    let mut is_known = false;
+    while begun.elapsed() < PATIENCE {
+        if !is_known {
+            socket.send_to(b"hello", server).unwrap();
+        }
+        let mut bytes = [0; 16];
+        match socket.recv(&mut bytes) {
+            Ok(length) if &bytes[..length] == b"good-bye" => return true,
+            Ok(_) => is_known = true,
+            Err(_) => {}
+        }
+    }
+    false
 }
 
 /// Workload W8: a burst of a million orders, all due at one instant half an hour later.

@@ -23,6 +23,7 @@ mod migration;
 mod model;
 mod outcomes;
 mod pause;
+mod recipes;
 #[cfg(feature = "record")]
 mod recording;
 mod retry;
