@@ -10,6 +10,7 @@ mod delivery;
 mod draining;
 mod driver;
 mod driving;
+mod ending;
 mod examples;
 mod faults;
 mod futures;
