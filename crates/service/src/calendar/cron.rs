@@ -4,43 +4,48 @@
 //! use wheelhouse_service::Service;
 //! use wheelhouse_service::cron::{Cron, jiff::tz::TimeZone};
 //!
-//! let service = Service::start()?;
-//! // Or TimeZone::get("Europe/Berlin").
-//! let berlin = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3")?;
-//! let mondays = Cron::new("0 9 * * MON", berlin.clone())?;
-//! let monthly = Cron::new("0 9 12 * *", berlin)?;
-//! service.handle().on(mondays).named("weekly report").run(|_| println!("the week"))?;
-//! service.handle().on(monthly).named("monthly report").run(|_| println!("the month"))?;
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let service = Service::start()?;
+//!     let timers = service.handle();
+//!     // Or TimeZone::get("Europe/Berlin"), or TimeZone::system().
+//!     let berlin = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3")?;
+//!     let mondays = Cron::new("0 9 * * MON", berlin.clone())?;
+//!     let monthly = Cron::new("0 9 12 * *", berlin)?;
+//!     timers.on(mondays).named("weekly report").run(|_| println!("the week"))?;
+//!     timers.on(monthly).named("monthly report").run(|_| println!("the month"))?;
+//!     Ok(())
+//! }
 //! ```
 //!
-//! # What a line may say
+//! # Syntax
 //!
 //! Five fields: minute, hour, day of the month, month, day of the week. Six with seconds in front;
-//! seven with seconds in front and a year behind. A year alone behind is refused, since what has
-//! six fields begins with seconds: for 9:00 on each Monday of 2027 it is `0 0 9 * * MON 2027`.
+//! seven with seconds in front and a year at the end. A line of six fields begins with seconds, so
+//! a year without seconds is refused: 9:00 on each Monday of 2027 is `0 0 9 * * MON 2027`.
 //!
 //! | | |
 //! |---|---|
-//! | `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly` or `@annually` | in place of the fields: when that hour, day, week (Sunday), month or year begins |
-//! | `?` as day of the month or of the week | as `*` |
+//! | `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly` or `@annually` | instead of the fields: the beginning of each hour, day, week (Sunday), month or year |
+//! | `?` as day of the month or of the week | the same as `*` |
 //! | `L` as day of the month | its last day |
 //! | `15W` as day of the month | the weekday next to the 15th, in the same month |
 //! | `FRI#2`, `FRI#L` as day of the week | the second Friday of the month, the last one |
-//! | day of the month and of the week both named | either of them will do; with `+` before the latter, as in `0 9 13 * +FRI`, only both |
+//! | day of the month and of the week both named | days that match either; with `+` before the latter, as in `0 9 13 * +FRI`, only days that match both |
 //!
-//! A line whose years have all passed, such as `0 0 9 * * MON 2020`, can be read, as it depends on
-//! the clock whether they have. It is refused when it is scheduled:
+//! A line whose years have all passed, such as `0 0 9 * * MON 2020`, can be read, since that
+//! depends on the clock. It is refused when it is scheduled:
 //! [`Reason::NoOccurrence`](crate::Reason::NoOccurrence).
 //!
-//! # Where clocks are changed
+//! # Daylight saving time
 //!
 //! A line that names its hours, minutes and seconds, by numbers, lists or ranges (`30 2 * * *`,
-//! `0,30 1-3 * * *`), runs once at each time that it names on each day: when that is skipped, at
-//! the end of the gap (also of one of a whole day, as when a country crosses the date line), and of
-//! several that are skipped together once; when it comes twice, the first time. A line with a `*`
-//! there (`*/10 * * * *`) follows elapsed time: it runs at each instant at which the clock shows
-//! what it says.
+//! `0,30 1-3 * * *`), runs exactly once for each time that it names, on each day. If the time is
+//! skipped, the run is at the end of the gap, even if the gap is a whole day, as when a country
+//! crosses the date line. If several times are skipped together, they have one run. If the time
+//! occurs twice, the run is at the first occurrence.
+//!
+//! A line with a `*` among these (`*/10 * * * *`) follows elapsed time: it runs whenever the clock
+//! shows a matching time.
 
 use super::cron_line::{check, reason, times_have_wildcard};
 use crate::Rule;
@@ -81,11 +86,11 @@ struct Times {
 }
 
 impl Cron {
-    /// Reads a line.
+    /// Reads a line: its [syntax](self#syntax).
     ///
     /// # Errors
     ///
-    /// If it cannot be understood or never matches.
+    /// If the line cannot be understood or never matches.
     pub fn new(line: &str, zone: TimeZone) -> Result<Self, CronError> {
         let invalid = |reason| CronError::Invalid { line: line.to_owned(), reason };
         check(line).map_err(invalid)?;
