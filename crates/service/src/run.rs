@@ -1,4 +1,4 @@
-//! What a job knows of its current run, and what it can do from inside.
+//! The run that a job is in: what it is for, and how the job is ended from inside.
 
 use crate::EventKind;
 use crate::guard::discard;

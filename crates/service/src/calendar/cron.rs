@@ -117,7 +117,7 @@ impl Cron {
     }
 }
 
-/// The line and the zone. What `croner` makes of the line is a page for each field.
+/// The line and the zone. `croner` prints a page for each field of the line.
 impl fmt::Debug for Cron {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cron")
@@ -151,7 +151,7 @@ impl Cron {
     fn next_named(&self, after: Timestamp) -> Option<Timestamp> {
         let mut from = second_after(self.zone.to_datetime(after))?;
         if let Some(end) = self.end_of_second_pass(after) {
-            // What is shown from here to there was shown before, and has had its run.
+            // The times up to there were shown before, and have had their runs.
             from = from.max(end);
         }
         loop {
@@ -187,8 +187,8 @@ impl Cron {
             else {
                 return instant;
             };
-            // Nothing comes before the change. Looked at is what the clock shows from then on,
-            // again if it goes back.
+            // No run is due before the change. The search continues with the times that the clock
+            // shows after it, also with those that it shows again.
             let (instant, after_it) =
                 (change.timestamp(), change.offset().to_datetime(change.timestamp()));
             let goes_back = after_it <= from;
@@ -212,7 +212,7 @@ impl Cron {
                 }
                 _ => None,
             });
-            // What a gap leaves out is not shown, and has no run.
+            // The times in a gap are not shown, and have no run.
             (now, offset) =
                 gap.map_or((instant, change.offset()), |gap| (gap.timestamp(), gap.offset()));
             from = offset.to_datetime(now);
@@ -224,7 +224,8 @@ impl Cron {
         self.zone.preceding(instant.checked_add(1.nanosecond()).ok()?).next()
     }
 
-    /// If the clock shows at an instant what it has shown before: until when it does.
+    /// If a clock that was set back shows a time for the second time at this instant: the end of
+    /// the repeated times.
     fn end_of_second_pass(&self, instant: Timestamp) -> Option<DateTime> {
         let shown = self.zone.to_datetime(instant);
         match self.zone.to_ambiguous_timestamp(shown).offset() {
@@ -235,7 +236,7 @@ impl Cron {
         }
     }
 
-    /// The first date and time that the line names, from this on. Knows no zone.
+    /// The first date and time that the line names, from this on, without a time zone.
     fn first_from(&self, from: DateTime) -> Option<DateTime> {
         let day = self.days.first_from(from.date())?;
         let earliest = if day == from.date() { from.time() } else { Time::midnight() };
@@ -248,13 +249,13 @@ impl Cron {
 }
 
 impl Days {
-    /// After so many years the calendar repeats itself: what it has not shown by then never comes.
+    /// The calendar repeats itself after 400 years: a day that was not among these never comes.
     const YEARS: u32 = 400;
 
     fn first_from(&self, mut day: Date) -> Option<Date> {
         let pattern = &self.pattern;
         let mut years = 0;
-        // An error says that the year is beyond what a line may name.
+        // An error means that the year is beyond those that a line may name.
         loop {
             let (year, month) = (i32::from(day.year()), day.month().unsigned_abs().into());
             if !pattern.year_match(year).ok()? {

@@ -237,7 +237,7 @@ impl<R: Rule> OnRule<'_, R> {
 impl Handle {
     /// Plans a job for the times that a rule names: a cron line (feature `cron`), or a closure.
     ///
-    /// A cron line is read by `Cron::new`. A `&str` alone is none, and the compiler says so:
+    /// A cron line is read by `Cron::new`. A `&str` alone does not compile:
     ///
     /// ```compile_fail,E0277
     /// let service = wheelhouse_service::Service::start().unwrap();
