@@ -115,17 +115,17 @@
 //!
 //! **Resolution and slack.** A [tick](Builder::tick) is 50 microseconds by default. A finer tick
 //! wakes the leader more often when many jobs are due: at 100,000 runs a second a tick of 50 us
-//! takes twice the processor time of one of a millisecond. If lateness does not matter, a
-//! [`slack`](Builder::slack), of the service or of a [job](OneShot::slack), combines wake-ups. A
-//! [periodic](Periodic) job has a slack by default, of a thousandth of its period and at most a
-//! millisecond: 100,000 of them with a period of a second take 0.55 us of processor time a run, and
-//! 2.55 us without. Linux adds up to 50 us, unless the [timer slack](Builder::timer_slack) is less.
+//! takes twice the processor time of one of a millisecond. If a job need not be that exact, its
+//! [`slack`](OneShot::slack) combines wake-ups. A [periodic](Periodic) job has a slack by default,
+//! of a thousandth of its period and at most a millisecond: 100,000 of them with a period of a
+//! second take 0.55 us of processor time a run, and 2.55 us without. Linux may wake up a thread
+//! 50 us later than asked for: its timer slack.
 //!
 //! # Guarantees
 //!
 //! 1. **Never early.** A run begins at its time or later. Deadlines are rounded up to the
-//!    [tick](Builder::tick), or to the [slack](Builder::slack), which periodic jobs have by
-//!    default.
+//!    [tick](Builder::tick), or to the [slack](OneShot::slack) of the job, which periodic jobs have
+//!    by default.
 //! 2. **No drift.** At a fixed rate, deadlines are whole periods from the first, however late a run
 //!    was.
 //! 3. **In order.** Runs are handed out in the order of their deadlines' ticks. On one thread they
@@ -198,8 +198,8 @@
 //! # Alternatives
 //!
 //! * A tokio program whose timers are sleeps and timeouts of tasks: `tokio::time`, unless it needs
-//!   more than a millisecond of resolution, jobs by key, schedules, or a graceful shutdown. The README
-//!   compares the two, Netty's wheel and Quartz.
+//!   more than a millisecond of resolution, jobs by key, schedules, or a graceful shutdown. The
+//!   README compares the two, Netty's wheel and Quartz.
 //! * Timeouts inside of one event loop that owns them: a backend alone, which is smaller. See
 //!   `wheelhouse-hierarchical-wheel`.
 //! * Jobs that must survive a crash: `wheelhouse-durable`.
