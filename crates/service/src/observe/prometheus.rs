@@ -90,10 +90,12 @@ impl Snapshot {
     /// ```
     /// use wheelhouse_service::Scheduler;
     ///
-    /// let text = Scheduler::builder().build()?.handle().snapshot().prometheus();
-    /// assert!(text.contains("# TYPE wheelhouse_jobs_scheduled_total counter\n"));
-    /// assert!(text.contains("\nwheelhouse_jobs_scheduled_total 0\n"));
-    /// # Ok::<(), wheelhouse_service::BuildError>(())
+    /// fn main() -> Result<(), wheelhouse_service::BuildError> {
+    ///     let text = Scheduler::builder().build()?.handle().snapshot().prometheus();
+    ///     assert!(text.contains("# TYPE wheelhouse_jobs_scheduled_total counter\n"));
+    ///     assert!(text.contains("\nwheelhouse_jobs_scheduled_total 0\n"));
+    ///     Ok(())
+    /// }
     /// ```
     pub fn prometheus(&self) -> String {
         let mut text = Exposition::default();
