@@ -148,7 +148,7 @@ impl Server {
 }
 
 /// A client that sends two words, then nothing, and receives a good-bye. Returns what it received.
-pub(crate) fn talk(server: SocketAddr) -> io::Result<Vec<String>> {
+fn talk(server: SocketAddr) -> io::Result<Vec<String>> {
     let socket = std::net::UdpSocket::bind("127.0.0.1:0")?;
     socket.set_read_timeout(Some(Duration::from_secs(60)))?;
     let mut heard = Vec::new();

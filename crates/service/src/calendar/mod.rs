@@ -46,8 +46,8 @@ use std::time::{Duration, SystemTime};
     message = "`{Self}` does not name the times of a job",
     label = "expected a cron line read by `Cron::new`, or another `Rule`",
     note = "a cron line (feature `cron`): `timers.on(Cron::new(\"30 2 * * *\", TimeZone::UTC)?)`",
-    note = "any other rule: `timers.on(|after: SystemTime| -> Option<SystemTime> { ... })`, which \
-            returns the first time after `after`"
+    note = "any other rule: a closure `|after: SystemTime| -> Option<SystemTime>` that returns the \
+            first time after `after`"
 )]
 pub trait Rule: Send + 'static {
     /// The first time after `after`; `None` if there is none. If it is not later than `after`, the
@@ -55,7 +55,7 @@ pub trait Rule: Send + 'static {
     fn next(&mut self, after: SystemTime) -> Option<SystemTime>;
 }
 
-// With the hint for closures alone, the compiler would not name cron lines.
+// Otherwise the compiler would ask for a closure, and not show the hint above.
 #[diagnostic::do_not_recommend]
 impl<F: FnMut(SystemTime) -> Option<SystemTime> + Send + 'static> Rule for F {
     fn next(&mut self, after: SystemTime) -> Option<SystemTime> {
