@@ -62,11 +62,7 @@ pub(crate) fn silent_peer() -> Result<Vec<Act>, Box<dyn Error>> {
         connection.acknowledged()?;
     }
     scheduler.play(&clock, Moment::ORIGIN.saturating_add(Duration::from_secs(3600)));
-    assert_eq!(
-        connection.acknowledged(),
-        Err(ChangeError::Finished),
-        "it is too late"
-    );
+    assert_eq!(connection.acknowledged(), Err(ChangeError::Finished), "it is too late");
     Ok(connection.acts.try_iter().collect())
 }
 

@@ -70,7 +70,8 @@ fn ask_for_metrics(service: &Service) -> Result<String, Box<dyn Error>> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let service = Service::start()?;
-    let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_io().build()?;
+    let tokio =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_io().build()?;
     println!("a peer that does not read: {}", tokio.block_on(serve_a_peer(&service)));
     println!("an idle task was aborted: {}", tokio.block_on(abort_a_task(&service))?);
     println!("bytes uploaded: {}", tokio.block_on(upload())?);

@@ -88,14 +88,15 @@ const RETRY: Duration = Duration::from_secs(60);
 /// If the rule panics, that is reported as a panic of the job, and the rule is asked again after a
 /// minute. A run that an executor dropped is retried after a minute.
 #[must_use = "nothing is scheduled until `run` or `send` is called"]
-pub struct OnRule<'h, R> {
+pub struct OnRule<'h> {
     plan: Periodic<'h>,
-    rule: R,
+    /// Without its type: so the compiler has a single message for a rule that is none.
+    rule: Box<dyn Rule>,
     /// The time of the first run.
     first: Option<SystemTime>,
 }
 
-impl<R: Rule> OnRule<'_, R> {
+impl OnRule<'_> {
     fallible_methods!();
 
     /// Gives the job a name. See [`Periodic::named`].
@@ -243,26 +244,26 @@ impl Handle {
     /// let service = wheelhouse_service::Service::start().unwrap();
     /// let nightly = service.handle().on("30 2 * * *"); // on(Cron::new("30 2 * * *", zone)?)
     /// ```
-    pub fn on<R: Rule>(&self, mut rule: R) -> OnRule<'_, R> {
+    pub fn on<R: Rule>(&self, mut rule: R) -> OnRule<'_> {
         let first = rule.next(self.clock().wall());
         // The period is only used if an executor drops a run: the run is retried after it, and not
         // once for each period of a stall.
         let plan = Periodic::new(self, self.ticks().length().max(RETRY), None).fixed_delay();
         let plan = if let Some(time) = first { plan.first_at(time) } else { plan };
-        OnRule { plan, rule, first }
+        OnRule { plan, rule: Box::new(rule), first }
     }
 }
 
 /// Work, and the rule that names the times of its runs.
-struct CallOnRule<R> {
-    rule: R,
+struct CallOnRule {
+    rule: Box<dyn Rule>,
     /// The time that the last run was for.
     last: Option<SystemTime>,
     jitter: Duration,
     inner: Back,
 }
 
-impl<R: Rule> CallOnRule<R> {
+impl CallOnRule {
     /// Moves the next run to the next time of the rule, or ends the job if there is none.
     ///
     /// This comes before the closure: so a closure that panics has a next run, and one that ends or
@@ -283,7 +284,7 @@ impl<R: Rule> CallOnRule<R> {
     }
 }
 
-impl<R: Rule> Work for CallOnRule<R> {
+impl Work for CallOnRule {
     fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back) {
         let mut error = None;
         call_again(self, back, |it| {
