@@ -130,7 +130,7 @@ impl Server {
     }
 
     /// Sends a datagram, or drops it if the socket has no room: the loop waits for no peer.
-    fn send(&self, bytes: &[u8], peer: SocketAddr) -> io::Result<()> {
+    pub(crate) fn send(&self, bytes: &[u8], peer: SocketAddr) -> io::Result<()> {
         match self.socket.send_to(bytes, peer) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
             sent => sent.map(drop),
