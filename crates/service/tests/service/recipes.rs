@@ -129,6 +129,22 @@ fn a_peer_that_reads_its_answer_too_slowly_is_hung_up_on() {
 }
 
 #[test]
+fn a_peer_that_takes_its_answer_late_has_its_time_to_send_the_next() {
+    converse(|clock, service| async move {
+        let (mut peer, served) = echo(service.handle());
+        // The second answer has no room before the first was read.
+        for _ in 0..2 {
+            peer.write_all(&[0; 64]).await.unwrap();
+            settle().await;
+        }
+        almost(&clock).await;
+        peer.read_exact(&mut [0; 128]).await.unwrap();
+        almost(&clock).await;
+        assert!(!served.is_finished(), "too early");
+    });
+}
+
+#[test]
 fn a_stop_hangs_up_too() {
     converse(|_, service| async move {
         let (_peer, served) = echo(service.handle());
