@@ -278,7 +278,7 @@ fn answer(
     })
 }
 
-/// What a client receives until the connection ends.
+/// All that a client receives until the connection ends.
 fn receive(mut connection: TcpStream) -> String {
     let mut text = Vec::new();
     // Cut off with something unread, a connection ends with an error.
