@@ -1,9 +1,11 @@
-//! A program with an event loop of its own: a UDP server on `mio` that echoes what it gets and says
-//! good-bye to peers that were silent for a while. One thread does it all; the scheduler is one
-//! more thing that it looks after.
+//! A program with its own event loop: a UDP server on `mio` that echoes what it receives, and says
+//! good-bye to peers that were silent for a while. One thread does everything, and polls the
+//! scheduler between datagrams.
 //!
-//! The loop sleeps in the system call for as long as the scheduler says, and the scheduler wakes it
-//! through `mio::Waker` when another thread has scheduled something that cannot wait.
+//! The loop sleeps in the system call until the scheduler's next wake-up. The scheduler wakes it
+//! through `mio::Waker` when another thread has scheduled something that is due earlier. No peer
+//! keeps the loop from its timers: not one that never stops sending, and not one that does not
+//! read.
 //!
 //! ```sh
 //! cargo run -p wheelhouse-service --example event_loop
@@ -18,17 +20,19 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 use wheelhouse_service::crossbeam_channel::{Receiver, Sender, unbounded};
-use wheelhouse_service::{ChangeError, Handle, Scheduler};
+use wheelhouse_service::{ChangeError, Handle, Moment, Scheduler};
 
 const SOCKET: Token = Token(0);
 const WAKE: Token = Token(1);
 const SILENCE: Duration = Duration::from_millis(20);
+/// The most datagrams that are echoed before the timers are polled again.
+const PORTION: usize = 64;
 
-/// What the timers tell the loop.
+/// A message from the timers to the loop.
 pub(crate) enum Due {
     /// A peer was silent for too long.
     Silent(SocketAddr),
-    /// The server is to end.
+    /// The server ends.
     End,
 }
 
@@ -50,40 +54,54 @@ impl Server {
         poll.registry().register(&mut socket, SOCKET, Interest::READABLE)?;
         let mut scheduler = Scheduler::builder().build()?;
         let waker = mio::Waker::new(poll.registry(), WAKE)?;
-        // Can fail only if the operating system has no room for one more event, and then the loop
-        // is awake anyway.
+        // This fails only if the operating system has no room for one more event, and then the
+        // loop is awake already.
         scheduler.set_waker(Arc::new(move || waker.wake().unwrap_or_default()));
         let (timers, (sender, due)) = (scheduler.handle(), unbounded());
         Ok(Self { socket, poll, scheduler, timers, sender, due, echoed: 0, said_good_bye: 0 })
     }
 
-    /// Serves until it is told to end.
+    pub(crate) fn address(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+
+    /// Ends the server when it is called, from any thread.
+    pub(crate) fn ender(&self) -> impl FnOnce() -> bool + Send + use<> {
+        let (timers, end) = (self.timers.clone(), self.sender.clone());
+        // If the server has no timer, it sleeps without a limit: this wakes it.
+        move || timers.after(Duration::ZERO).send(&end, Due::End).is_ok()
+    }
+
+    /// Serves until an [ender](Self::ender) is called.
     pub(crate) fn run(&mut self) -> Result<(), Box<dyn Error>> {
         let mut events = Events::with_capacity(64);
+        // `mio` reports a socket once, and again only after it was read until it was empty.
+        let mut may_have_more = false;
         loop {
             self.scheduler.poll(self.timers.now());
             while let Ok(due) = self.due.try_recv() {
                 match due {
                     Due::Silent(peer) => {
-                        self.socket.send_to(b"good-bye", peer)?;
+                        self.send(b"good-bye", peer)?;
                         self.said_good_bye += 1;
                     }
                     Due::End => return Ok(()),
                 }
             }
-            let timeout = self
-                .scheduler
-                .next_wakeup()
-                .map(|wakeup| wakeup.saturating_since(self.timers.now()));
+            let until = |wakeup: Moment| wakeup.saturating_since(self.timers.now());
+            let timeout = if may_have_more {
+                Some(Duration::ZERO)
+            } else {
+                self.scheduler.next_wakeup().map(until)
+            };
             self.wait(&mut events, timeout)?;
-            if events.iter().any(|event| event.token() == SOCKET) {
-                self.echo_all()?;
+            if may_have_more || events.iter().any(|event| event.token() == SOCKET) {
+                may_have_more = self.echo_some()?;
             }
         }
     }
 
-    /// Sleeps until there is something to do. A signal ends the sleep too, and is no reason to end
-    /// the server.
+    /// Sleeps until there is something to do. A signal ends the sleep, but not the server.
     fn wait(&mut self, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
         match self.poll.poll(events, timeout) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {
@@ -94,22 +112,32 @@ impl Server {
         }
     }
 
-    fn echo_all(&mut self) -> Result<(), Box<dyn Error>> {
+    /// Echoes one portion of what has arrived. Returns whether there may be more.
+    fn echo_some(&mut self) -> Result<bool, Box<dyn Error>> {
         let mut bytes = [0; 1500];
-        loop {
+        for _ in 0..PORTION {
             match self.socket.recv_from(&mut bytes) {
                 Ok((length, peer)) => {
-                    self.socket.send_to(&bytes[..length], peer)?;
+                    self.send(&bytes[..length], peer)?;
                     self.echoed += 1;
                     self.heard(peer)?;
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
                 Err(error) => return Err(error.into()),
             }
         }
+        Ok(true)
     }
 
-    /// Puts off the good-bye to a peer, or plans it.
+    /// Sends a datagram, or drops it if the socket has no room: the loop waits for no peer.
+    pub(crate) fn send(&self, bytes: &[u8], peer: SocketAddr) -> io::Result<()> {
+        match self.socket.send_to(bytes, peer) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+            sent => sent.map(drop),
+        }
+    }
+
+    /// Postpones the good-bye to a peer, or schedules it.
     fn heard(&self, peer: SocketAddr) -> Result<(), Box<dyn Error>> {
         let key = peer.to_string();
         if self.timers.refresh(&key, SILENCE) == Err(ChangeError::UnknownKey) {
@@ -119,7 +147,7 @@ impl Server {
     }
 }
 
-/// A client that says something twice, then nothing, and hears good-bye. Returns what it heard.
+/// A client that sends two words, then nothing, and receives a good-bye. Returns what it received.
 fn talk(server: SocketAddr) -> io::Result<Vec<String>> {
     let socket = std::net::UdpSocket::bind("127.0.0.1:0")?;
     socket.set_read_timeout(Some(Duration::from_secs(60)))?;
@@ -135,18 +163,12 @@ fn talk(server: SocketAddr) -> io::Result<Vec<String>> {
     Ok(heard)
 }
 
-/// Runs a server and a client. What the client heard, and how often the server echoed and said
-/// good-bye.
+/// Runs a server and a client. Returns what the client received, and how often the server echoed
+/// and said good-bye.
 pub(crate) fn conversation() -> Result<(Vec<String>, usize, usize), Box<dyn Error>> {
     let mut server = Server::bind()?;
-    let (address, timers, end) =
-        (server.socket.local_addr()?, server.timers.clone(), server.sender.clone());
-    let client = thread::spawn(move || {
-        let heard = talk(address);
-        // From another thread, while the server has no timer and sleeps without a limit: this wakes
-        // it.
-        (heard, timers.after(Duration::ZERO).send(&end, Due::End).is_ok())
-    });
+    let (address, end) = (server.address()?, server.ender());
+    let client = thread::spawn(move || (talk(address), end()));
     server.run()?;
     let (heard, _) = client.join().map_err(|_| "the client does not panic")?;
     Ok((heard?, server.echoed, server.said_good_bye))

@@ -1,11 +1,11 @@
-//! A game tells its players that a base is attacked. The article on alex023/clock takes this as the
-//! measure of its timers: there are half a million tasks, some due in seconds and some in weeks,
-//! and when one is carried out, clients hear of it within 100 ms.
+//! A game tells its players that a base is attacked. The article on alex023/clock measures its
+//! timers by this: half a million tasks are pending, some due in seconds and some in weeks, and
+//! clients receive the news of a task within 100 ms.
 //!
-//! An army marches on the northern base and is there at a known moment; then each player is to have
-//! the news in the mailbox of their connection. Each player has a job: so the news of one who logs
-//! out can be called off, and the service's record of its own lateness is one of each player's
-//! news. (One job that tells everybody costs less, where that is of no use.)
+//! An army marches on the northern base and arrives at a known moment; then each player receives
+//! the news in the mailbox of their connection. Each player has a separate job, so the news for a
+//! player who logs out can be cancelled, and the lateness that the service records is that of each
+//! player's news. (If neither is needed, a single job for all players costs less.)
 //!
 //! ```sh
 //! cargo run --release -p wheelhouse-service --example game_broadcast
@@ -16,19 +16,19 @@ use std::time::Duration;
 use wheelhouse_service::crossbeam_channel::{Receiver, Sender, bounded};
 use wheelhouse_service::{Handle, JobHandle, Moment, Service, Stop};
 
-/// What the article asks for.
+/// The limit in the article.
 pub(crate) const LIMIT: Duration = Duration::from_millis(100);
-/// How long an army is on its way.
+/// The time from the order to the attack.
 const MARCH: Duration = Duration::from_millis(500);
 /// Longer than anything here can take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What players hear.
+/// A message to a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct News(&'static str);
 
-/// A player who is logged in. The channel has an end, so that a connection that hangs does not fill
-/// the memory; the service waits for no receiver, and reports what it could not send.
+/// A player who is logged in. The channel is bounded, so a connection that hangs does not fill the
+/// memory; the service waits for no receiver, and reports messages that it could not send.
 pub(crate) struct Player {
     mailbox: Sender<News>,
     connection: Receiver<News>,
@@ -44,17 +44,17 @@ impl Player {
 /// How a broadcast went.
 #[derive(Debug)]
 pub(crate) struct Outcome {
-    /// Players who heard of it, once each.
+    /// Players who received it, once each.
     pub(crate) told: usize,
-    /// Players who had logged out and heard nothing.
+    /// Players who had logged out and received nothing.
     pub(crate) spared: usize,
-    /// Half of the players were told sooner after the event than this.
+    /// The median of the delays after the event.
     pub(crate) median: Duration,
     /// From the event to the last player's mailbox.
     pub(crate) last: Duration,
 }
 
-/// Tells all players at that moment. The handles are in the order of the players.
+/// Schedules a message to each player. The handles are in the order of the players.
 fn announce(
     timers: &Handle,
     at: Moment,
@@ -65,7 +65,7 @@ fn announce(
     Ok(players.iter().map(job).collect::<Result<_, _>>()?)
 }
 
-/// A broadcast to so many players, in a service that has so many other tasks.
+/// A broadcast to a number of players, in a service that has a number of other tasks.
 pub(crate) fn broadcast(players: usize, others: usize) -> Result<Outcome, Box<dyn Error>> {
     let service = Service::builder().max_jobs(players + others).start()?;
     let timers = service.handle();
@@ -78,7 +78,7 @@ pub(crate) fn broadcast(players: usize, others: usize) -> Result<Outcome, Box<dy
     let news = News("the northern base is under attack");
     let players: Vec<_> = (0..players).map(|_| Player::log_in()).collect();
     let jobs = announce(&timers, timers.now().saturating_add(MARCH), news, &players)?;
-    // One of a hundred logs out while the army marches: the answer says whether that was in time.
+    // One of a hundred logs out while the army marches: `Ok` means that it was in time.
     let logged_out: Vec<bool> =
         (0..).zip(&jobs).map(|(n, job)| n % 100 == 99 && job.cancel().is_ok()).collect();
 
@@ -86,12 +86,11 @@ pub(crate) fn broadcast(players: usize, others: usize) -> Result<Outcome, Box<dy
     for (player, _) in players.iter().zip(&logged_out).filter(|(_, out)| !**out) {
         told += usize::from(player.connection.recv_timeout(PATIENCE)? == news);
     }
-    // The runs have ended then, and all that was measured of them is on record. The other tasks
-    // have not begun.
+    // After the stop, all runs have ended and are recorded. The other tasks have not begun.
     drop(service.stop(Stop::Wait));
     assert!(
         players.iter().all(|player| player.connection.is_empty()),
-        "nobody hears it twice or after logging out"
+        "no player receives it twice or after logging out"
     );
     let snapshot = timers.snapshot();
     Ok(Outcome {
@@ -107,7 +106,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let mut number = |default| arguments.next().map_or(Ok(default), |number| number.parse());
     let (players, others) = (number(10_000)?, number(500_000)?);
     let Outcome { told, spared, median, last } = broadcast(players, others)?;
-    println!("{told} players told beside {others} other tasks, {spared} had logged out");
-    println!("after the event: median {median:?}, all within {last:?}, which may be {LIMIT:?}");
+    println!("{told} players told, next to {others} other tasks; {spared} had logged out");
+    println!("after the event: median {median:?}, all within {last:?}; the limit is {LIMIT:?}");
     if last > LIMIT { Err("too late".into()) } else { Ok(()) }
 }

@@ -1,8 +1,9 @@
-//! A graceful shutdown: no new work is taken, what has begun is finished, and what was still to be
-//! done is written down.
+//! A graceful shutdown: new work is refused, runs in progress finish, and jobs that did not run are
+//! written down.
 //!
-//! Mails are to be sent at their times, on two workers. The program is told to end while one is
-//! being sent and others wait: for a worker, or for a time that is hours away.
+//! Mails are sent at their times. The program ends while one is being sent and others wait for a
+//! time that is hours away. The stop has a limit: a mail server that never answers keeps a run in
+//! progress for ever, and `Stop::Wait` would wait for it.
 //!
 //! ```sh
 //! cargo run -p wheelhouse-service --example graceful_shutdown
@@ -15,17 +16,19 @@ use std::time::Duration;
 use wheelhouse_service::crossbeam_channel::bounded;
 use wheelhouse_service::{Handle, Reason, Rejected, Run, Service, Stop};
 
-/// What became of the mails.
+/// The mails after the stop.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
     pub(crate) sent: usize,
     /// Written down to be sent after the next start, in the order of their times.
     pub(crate) kept: Vec<String>,
-    /// Refused, and handed back to whoever wanted to send it.
+    /// Refused, and returned to the caller.
     pub(crate) refused: bool,
+    /// Still being sent.
+    pub(crate) hanging: usize,
 }
 
-/// The last mail comes too late: the closure that would have sent it is in the error.
+/// Schedules a mail after the stop has begun: the closure that would have sent it is in the error.
 fn refused(timers: &Handle, mail: impl FnOnce(&Run<'_>) + Send + 'static) -> bool {
     match timers.after(Duration::ZERO).named("too late").run(mail) {
         Err(Rejected { reason: Reason::Stopped, job }) => {
@@ -36,7 +39,8 @@ fn refused(timers: &Handle, mail: impl FnOnce(&Run<'_>) + Send + 'static) -> boo
     }
 }
 
-pub(crate) fn send_mails() -> Result<Outcome, Box<dyn Error>> {
+/// The program, with a mail server that answers or does not. The stop waits for `limit` at most.
+pub(crate) fn send_mails(server_answers: bool, limit: Duration) -> Result<Outcome, Box<dyn Error>> {
     let service = Service::builder().workers(2).start()?;
     let timers = service.handle();
     let sent = Arc::new(AtomicUsize::new(0));
@@ -47,7 +51,7 @@ pub(crate) fn send_mails() -> Result<Outcome, Box<dyn Error>> {
         }
     };
 
-    // A mail that takes as long as the program likes: it is being sent when the end comes.
+    // A mail that takes as long as the mail server likes: it is being sent when the end comes.
     let (began, has_begun) = bounded(1);
     let (finish, may_finish) = bounded(1);
     let count = mail();
@@ -61,25 +65,26 @@ pub(crate) fn send_mails() -> Result<Outcome, Box<dyn Error>> {
     }
     has_begun.recv()?;
 
-    // The end comes, and soon after it the long mail is through.
-    let stopping = std::thread::spawn(move || service.stop(Stop::Wait));
+    // The end comes, and soon after it the answer of the mail server.
+    let stopping = std::thread::spawn(move || service.stop(Stop::WaitFor(limit)));
     while !timers.is_stopped() {
         std::thread::yield_now();
     }
     let refused = refused(&timers, mail());
-    finish.send(())?;
+    if server_answers {
+        finish.send(())?;
+    }
 
     let stopped = stopping.join().map_err(|_| "stopping does not panic")?;
     let kept =
         stopped.jobs.iter().filter_map(|job| job.handle().name().map(str::to_owned)).collect();
-    Ok(Outcome { sent: sent.load(Ordering::SeqCst), kept, refused })
+    let (sent, hanging) = (sent.load(Ordering::SeqCst), stopped.running);
+    Ok(Outcome { sent, kept, refused, hanging })
 }
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
-    let outcome = send_mails()?;
-    println!(
-        "sent: {}, kept for the next start: {:?}, refused: {}",
-        outcome.sent, outcome.kept, outcome.refused
-    );
+    let Outcome { sent, kept, refused, hanging } = send_mails(true, Duration::from_secs(30))?;
+    println!("sent: {sent}, kept for the next start: {kept:?}");
+    println!("refused: {refused}, still being sent: {hanging}");
     Ok(())
 }

@@ -1,7 +1,7 @@
-//! An order that is not paid within 30 minutes is cancelled. Orders come in bursts: a million
-//! within one instant, so that all of them are due at one instant too, but for those that are paid.
+//! An order that is not paid within 30 minutes is cancelled. Orders come in bursts: a million at
+//! one instant, so all of them are due at one instant too, except those that are paid.
 //!
-//! On a manual clock, as nobody wants to wait for half an hour.
+//! On a manual clock, so it takes seconds instead of half an hour.
 //!
 //! ```sh
 //! cargo run --release -p wheelhouse-service --example order_audit
@@ -15,7 +15,7 @@ use wheelhouse_service::{JobHandle, ManualClock, Moment, Reason, Scheduler};
 
 const TIME_TO_PAY: Duration = Duration::from_secs(30 * 60);
 
-/// What became of the orders.
+/// The orders after half an hour.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
     pub(crate) paid: u64,
@@ -39,8 +39,8 @@ pub(crate) fn audit(orders: u64) -> Result<Outcome, Box<dyn Error>> {
         .collect::<Result<_, _>>()
         .map_err(Reason::from)?;
 
-    // One of twenty is paid after ten minutes: its audit is called off, and the answer says that it
-    // was not too late.
+    // One of twenty is paid after ten minutes: its audit is cancelled, and `Ok` means that this was
+    // in time.
     scheduler.play(&clock, Moment::ORIGIN.saturating_add(Duration::from_secs(10 * 60)));
     let paid = audits.iter().step_by(20).filter(|audit| audit.cancel().is_ok()).count() as u64;
 

@@ -1,10 +1,10 @@
-//! Reports by the calendar: the week's on Mondays at 09:00, the month's on the 12th at 09:00, and a
-//! backup each night at 02:30; in Berlin, where clocks are set forward in March and back in
-//! October. On a manual clock, through a whole year.
+//! Reports by the calendar: weekly on Mondays at 09:00, monthly on the 12th at 09:00, and a backup
+//! each night at 02:30; in Berlin, where clocks are set forward in March and back in October. On a
+//! manual clock, through a whole year.
 //!
 //! Nine in the morning stays nine in the morning: the Monday after the change comes an hour sooner
-//! in spring and an hour later in autumn. The backup has one run each night, also in that which has
-//! no 02:30 and in that which has two.
+//! in spring and an hour later in autumn. The backup runs exactly once each night, also on the
+//! night that skips 02:30 and on the night that repeats it.
 //!
 //! ```sh
 //! cargo run --release -p wheelhouse-service --features cron --example reports
@@ -26,26 +26,26 @@ pub(crate) const PLAN: [(&str, &str); 3] = [
     ("nightly backup", "30 2 * * *"),
 ];
 
-/// Something that was done, and what the clock on the wall showed.
+/// A job that was done, and the local time.
 #[derive(Clone, Debug)]
 pub(crate) struct Done {
     pub(crate) what: &'static str,
     pub(crate) at: Zoned,
 }
 
-/// The rules of Berlin as they are now, without the tables of the operating system, which
+/// The current rules of Berlin, without the tables of the operating system, which
 /// [`TimeZone::get`] reads.
 fn berlin() -> Result<TimeZone, Box<dyn Error>> {
     Ok(TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3")?)
 }
 
-/// Has everything on the plan done at its times, for as long as the service runs.
+/// Schedules all jobs of the plan.
 fn schedule(timers: &Handle, done: &Sender<Done>) -> Result<(), Box<dyn Error>> {
     for (what, line) in PLAN {
         let (done, clock) = (done.clone(), timers.clone());
         let job = move |_: &Run<'_>| {
             if let (Ok(now), Ok(zone)) = (Timestamp::try_from(clock.clock().wall()), berlin()) {
-                // Nobody may be interested any more; then there is nothing to do.
+                // If the receiver is gone, there is nothing to do.
                 done.send(Done { what, at: now.to_zoned(zone) }).unwrap_or_default();
             }
         };
@@ -54,7 +54,7 @@ fn schedule(timers: &Handle, done: &Sender<Done>) -> Result<(), Box<dyn Error>> 
     Ok(())
 }
 
-/// All that is done in a year, in that order.
+/// Everything that is done in a year, in order.
 pub(crate) fn a_year(year: i16) -> Result<Vec<Done>, Box<dyn Error>> {
     let begin = date(year, 1, 1).to_zoned(berlin()?)?;
     let end = begin.checked_add(1.year())?;
@@ -67,7 +67,7 @@ pub(crate) fn a_year(year: i16) -> Result<Vec<Done>, Box<dyn Error>> {
     Ok(done.try_iter().collect())
 }
 
-/// When one of the jobs was done, but for the first time, and how long after the time before.
+/// The times of one of the jobs, except the first, each with the distance from the one before.
 pub(crate) fn times_of<'a>(done: &'a [Done], what: &str) -> Vec<(&'a Zoned, SignedDuration)> {
     let times: Vec<_> = done.iter().filter(|done| done.what == what).map(|done| &done.at).collect();
     times.windows(2).map(|pair| (pair[1], pair[0].duration_until(pair[1]))).collect()
@@ -78,7 +78,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     for (what, line) in PLAN {
         let times = times_of(&done, what);
         println!("{what} ({line}): {} in the year", times.len() + 1);
-        // What is shown is where the clocks were changed.
+        // Only the times around a clock change are shown.
         for pair in times.windows(2).filter(|pair| pair[0].0.offset() != pair[1].0.offset()) {
             for (at, distance) in pair {
                 println!(

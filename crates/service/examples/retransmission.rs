@@ -1,6 +1,6 @@
-//! Retransmission as in TCP: a segment that is not acknowledged in time is sent again, after twice
-//! as long each time (RFC 6298), and given up after so many tries. One job for a connection: an
-//! acknowledgement puts it off, a timeout moves it from inside.
+//! Retransmission as in TCP: a segment that is not acknowledged in time is sent again, with a
+//! timeout that doubles (RFC 6298), and dropped after a number of attempts. Each connection has one
+//! job: an acknowledgement postpones it, a timeout moves it from inside.
 //!
 //! ```sh
 //! cargo run -p wheelhouse-service --example retransmission
@@ -17,7 +17,7 @@ const FIRST: Duration = Duration::from_millis(200);
 const LONGEST: Duration = Duration::from_secs(120);
 const TRIES: u64 = 6;
 
-/// What a connection does.
+/// An action of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
     Retransmit { at: Duration },
@@ -30,29 +30,29 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Sends a segment, and begins to wait for its acknowledgement.
+    /// Sends a segment, and starts the timeout.
     pub(crate) fn send(timers: &Handle) -> Result<Self, Box<dyn Error>> {
         let (sender, acts) = unbounded();
         let mut timeout = FIRST;
         let timer = timers.every(FIRST).times(TRIES + 1).run(move |run| {
             let at = run.started().since_origin();
             let act = if run.is_last() { Act::GiveUp { at } } else { Act::Retransmit { at } };
-            // Nobody may be interested any more; then there is nothing to do.
+            // If the receiver is gone, there is nothing to do.
             sender.send(act).unwrap_or_default();
             timeout = (timeout * 2).min(LONGEST);
-            // Refused in the last run, which none follows.
+            // In the last run this is an error: no run follows that could be moved.
             run.job().refresh(timeout).unwrap_or_default();
         })?;
         Ok(Self { timer, acts })
     }
 
-    /// Something was acknowledged: the time runs anew. An error if the connection was given up.
+    /// An acknowledgement restarts the timeout. An error if the connection was dropped.
     pub(crate) fn acknowledged(&self) -> Result<(), ChangeError> {
         self.timer.refresh(FIRST)
     }
 }
 
-/// A connection whose peer acknowledges for a second and then falls silent; what it does then.
+/// The actions of a connection whose peer acknowledges for a second and then falls silent.
 pub(crate) fn silent_peer() -> Result<Vec<Act>, Box<dyn Error>> {
     let clock = ManualClock::new();
     let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
@@ -62,11 +62,7 @@ pub(crate) fn silent_peer() -> Result<Vec<Act>, Box<dyn Error>> {
         connection.acknowledged()?;
     }
     scheduler.play(&clock, Moment::ORIGIN.saturating_add(Duration::from_secs(3600)));
-    assert_eq!(
-        connection.acknowledged(),
-        Err(ChangeError::Finished),
-        "it is told that it comes too late"
-    );
+    assert_eq!(connection.acknowledged(), Err(ChangeError::Finished), "it is too late");
     Ok(connection.acts.try_iter().collect())
 }
 

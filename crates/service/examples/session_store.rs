@@ -1,9 +1,9 @@
-//! A session store: each session is forgotten when it was not used for as long as its time to live,
-//! and each use puts that off.
+//! A session store: a session is removed when it was not used for its time to live, and each use
+//! postpones that.
 //!
-//! On a manual clock, so that half a million sessions and an hour of their lives take seconds, and
-//! it can be said exactly when each one must be gone. A server takes a `Service` in place of the
-//! scheduler; the store stays as it is.
+//! On a manual clock, so half a million sessions take seconds for an hour of their lives, and the
+//! moment at which each must be gone is known exactly. A server uses a `Service` instead of the
+//! scheduler; the store stays the same.
 //!
 //! ```sh
 //! cargo run --release -p wheelhouse-service --example session_store
@@ -15,25 +15,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use wheelhouse_service::{Handle, ManualClock, Moment, Scheduler};
 
-/// A session, and which job is to end it.
+/// A session, and the job that ends it.
 struct Session {
     user: u64,
-    /// The number of the job, which no other job ever has. A token can be used for another session
-    /// as soon as the last run of the job has begun, before its closure has had the time to forget
-    /// the session: it must not forget the successor.
+    /// The number of the job, which is unique. A token can be used for another session as soon as
+    /// the last run of the job has begun, which is before its closure has removed the session: it
+    /// must not remove the successor.
     job: u64,
 }
 
 type Sessions = Arc<Mutex<HashMap<String, Session>>>;
 
-/// Forgets a session if this job is still the one that is to end it. Whether it was.
+/// Removes a session if this job is still the one that ends it. Returns `true` if it was.
 fn forget(sessions: &Sessions, token: &str, job: u64) -> bool {
     let mut sessions = sessions.lock().unwrap_or_else(PoisonError::into_inner);
     let is_its = sessions.get(token).is_some_and(|session| session.job == job);
     is_its && sessions.remove(token).is_some()
 }
 
-/// Sessions by token; what they hold is a user's number.
+/// Sessions by token. Each contains the number of a user.
 pub(crate) struct SessionStore {
     timers: Handle,
     sessions: Sessions,
@@ -44,7 +44,7 @@ impl SessionStore {
         Self { timers, sessions: Sessions::default() }
     }
 
-    /// Begins a session. An error if there is one with this token.
+    /// Begins a session. An error if a session has this token.
     pub(crate) fn begin(
         &self,
         token: &str,
@@ -56,22 +56,21 @@ impl SessionStore {
         let job = self.timers.after(time_to_live).key(token).run(move |run| {
             forget(&store, &expired, run.job().number());
         })?;
-        // A former session whose closure has not run yet is replaced. The lock was held since
-        // before the job was scheduled, so that its own closure finds the session.
+        // This replaces a former session whose closure has not run yet. The lock is held since
+        // before the job was scheduled, so the closure of the new job finds the new session.
         sessions.insert(token.to_owned(), Session { user, job: job.number() });
         Ok(())
     }
 
-    /// Puts off the end of a session. False if it has expired: then it is gone, or is going to be
-    /// any moment, and no refresh can hold that up. True is a promise: it lives for `time_to_live`
-    /// from now.
+    /// Postpones the end of a session. Returns `false` if it has expired: then it is gone, or will
+    /// be at any moment. `true` is a promise: it lives for `time_to_live` from now.
     pub(crate) fn touch(&self, token: &str, time_to_live: Duration) -> bool {
         self.timers.refresh(token, time_to_live).is_ok()
     }
 
-    /// Ends a session. False if it had expired.
+    /// Ends a session. Returns `false` if it had expired.
     pub(crate) fn end(&self, token: &str) -> bool {
-        // Between the two, somebody may begin another session with this token.
+        // Between the two calls, another thread may begin a session with this token.
         self.timers.cancel(token).is_ok_and(|job| {
             forget(&self.sessions, token, job.handle().number());
             true
@@ -87,7 +86,7 @@ impl SessionStore {
             .map(|session| session.user)
     }
 
-    /// How many there are.
+    /// The number of sessions.
     pub(crate) fn len(&self) -> usize {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
@@ -97,8 +96,9 @@ fn second(n: u64) -> Moment {
     Moment::ORIGIN.saturating_add(Duration::from_secs(n))
 }
 
-/// The worked example of the article on alex023/clock: a session of 3 s, seen after 2, 4 and 6 s;
-/// one of 4 s that is given 5 s more after 2, seen each second. What is seen.
+/// The worked example of the article on alex023/clock: a session of 3 s, checked after 2, 4 and 6
+/// s; and one of 4 s that is refreshed to 5 s after 2 s, checked each second. Returns whether they
+/// were alive.
 pub(crate) fn worked_example() -> Result<(Vec<bool>, Vec<bool>), Box<dyn Error>> {
     let clock = ManualClock::new();
     let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
@@ -123,9 +123,9 @@ pub(crate) fn worked_example() -> Result<(Vec<bool>, Vec<bool>), Box<dyn Error>>
     Ok((first, second_session))
 }
 
-/// So many sessions of 30 minutes begin within a minute. Then every tenth is used once a minute,
-/// every tenth logs out, and the others are forgotten. Returns how many are left after 29, 31 and
-/// 89 minutes.
+/// A number of sessions of 30 minutes begin within a minute. Then every tenth is used once a
+/// minute, every tenth logs out, and the others are not used. Returns how many are left after 29,
+/// 31 and 89 minutes.
 pub(crate) fn an_hour_of(sessions: u64) -> Result<[usize; 3], Box<dyn Error>> {
     let clock = ManualClock::new();
     let mut scheduler =

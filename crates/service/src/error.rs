@@ -4,26 +4,29 @@ use std::error::Error;
 use std::time::Duration;
 use std::{fmt, io};
 
-/// A job that was not scheduled, and why. The job is given back as it was.
+/// A job that was not scheduled, and the reason. The job is returned unchanged.
 ///
 /// ```
 /// use std::time::Duration;
 /// use wheelhouse_service::{Reason, Scheduler};
 ///
-/// let scheduler = Scheduler::builder().build()?;
-/// let rejected = scheduler.handle().every(Duration::ZERO).run(|_| println!("tick")).unwrap_err();
-/// assert_eq!(rejected.reason, Reason::ZeroPeriod);
-/// scheduler.handle().every(Duration::from_secs(1)).run(rejected.job)?; // the same closure
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let scheduler = Scheduler::builder().build()?;
+///     let timers = scheduler.handle();
+///     let rejected = timers.every(Duration::ZERO).run(|_| println!("tick")).unwrap_err();
+///     assert_eq!(rejected.reason, Reason::ZeroPeriod);
+///     timers.every(Duration::from_secs(1)).run(rejected.job)?; // the same closure
+///     Ok(())
+/// }
 /// ```
 ///
-/// With `?` it becomes a [`Reason`] or a `Box<dyn Error>`. An error that is to be passed between
-/// threads, such as `Box<dyn Error + Send + Sync>` or that of `anyhow`, takes it only if the job
-/// may be, too, which closures often may not: then `map_err(Reason::from)` drops the job and keeps
-/// the reason.
+/// With `?` it becomes a [`Reason`] or a `Box<dyn Error>`. An error that is passed between threads,
+/// such as `Box<dyn Error + Send + Sync>` or that of `anyhow`, accepts it only if the job can be
+/// passed too, which many closures cannot: then `map_err(Reason::from)` drops the job and keeps the
+/// reason.
 ///
-/// **Who is to ask for the reason later** passes it on by `.map_err(Reason::from)?`, as below. By
-/// `?` alone the box holds this type with the closure's, which nobody can name:
+/// **To ask for the reason later**, convert the error by `.map_err(Reason::from)?`, as below. With
+/// `?` alone the box contains this type with the type of the closure, which has no name:
 /// `downcast_ref::<Reason>()` then finds nothing, and only the message is left.
 ///
 /// ```
@@ -38,11 +41,13 @@ use std::{fmt, io};
 ///     Ok(plan.run(move |_| count.set(count.get() + 1)).map_err(Reason::from)?)
 /// }
 ///
-/// let scheduler = Scheduler::builder().max_jobs(1).build()?;
-/// count_seconds(&scheduler.handle())?;
-/// let error = count_seconds(&scheduler.handle()).unwrap_err();
-/// assert_eq!(error.downcast_ref(), Some(&Reason::LimitReached(1)));
-/// # Ok::<(), Box<dyn Error + Send + Sync>>(())
+/// fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
+///     let scheduler = Scheduler::builder().max_jobs(1).build()?;
+///     count_seconds(&scheduler.handle())?;
+///     let error = count_seconds(&scheduler.handle()).unwrap_err();
+///     assert_eq!(error.downcast_ref(), Some(&Reason::LimitReached(1)));
+///     Ok(())
+/// }
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Rejected<J> {

@@ -158,21 +158,24 @@ pub struct Run<'a> {
 ///
 /// ```
 /// use std::time::Duration;
+/// use wheelhouse_service::crossbeam_channel::unbounded;
 /// use wheelhouse_service::{ManualClock, Moment, Scheduler};
 ///
-/// let clock = ManualClock::new();
-/// let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
-/// let timers = scheduler.handle();
+/// fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let clock = ManualClock::new();
+///     let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
+///     let timers = scheduler.handle();
 ///
-/// let (sender, fired) = crossbeam_channel::unbounded();
-/// timers.after(Duration::from_secs(1)).send(&sender, "once")?;
-/// timers.every(Duration::from_secs(2)).times(2).send(&sender, "twice")?;
-/// timers.after(Duration::from_secs(30)).key("session 1").run(|_| println!("expired"))?;
-/// timers.refresh("session 1", Duration::from_secs(60))?;
+///     let (sender, fired) = unbounded();
+///     timers.after(Duration::from_secs(1)).send(&sender, "once")?;
+///     timers.every(Duration::from_secs(2)).times(2).send(&sender, "twice")?;
+///     timers.after(Duration::from_secs(30)).key("session 1").run(|_| println!("expired"))?;
+///     timers.refresh("session 1", Duration::from_secs(60))?;
 ///
-/// scheduler.play(&clock, Moment::from_nanos(10_000_000_000));
-/// assert_eq!(fired.try_iter().collect::<Vec<_>>(), ["once", "twice", "twice"]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+///     scheduler.play(&clock, Moment::from_nanos(10_000_000_000));
+///     assert_eq!(fired.try_iter().collect::<Vec<_>>(), ["once", "twice", "twice"]);
+///     Ok(())
+/// }
 /// ```
 ///
 /// No call waits for jobs. Scheduling, cancelling and moving are done at once, under the lock of
@@ -274,18 +277,20 @@ impl Handle {
     /// use std::time::Duration;
     /// use wheelhouse_service::{ManualClock, Moment, Scheduler};
     ///
-    /// let clock = ManualClock::new();
-    /// let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
-    /// let timers = scheduler.handle();
-    /// let job = timers.every(Duration::from_secs(10)).run(|run| assert_eq!(run.missed(), 0))?;
+    /// fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let clock = ManualClock::new();
+    ///     let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
+    ///     let timers = scheduler.handle();
+    ///     let job = timers.every(Duration::from_secs(10)).run(|run| assert_eq!(run.missed(), 0))?;
     ///
-    /// timers.pause();
-    /// scheduler.play(&clock, Moment::from_nanos(35_000_000_000));
-    /// assert_eq!(job.runs(), 0);
-    /// timers.resume(); // the next run is at 40 s, and nothing was missed
-    /// scheduler.play(&clock, Moment::from_nanos(40_000_000_000));
-    /// assert_eq!(job.runs(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    ///     timers.pause();
+    ///     scheduler.play(&clock, Moment::from_nanos(35_000_000_000));
+    ///     assert_eq!(job.runs(), 0);
+    ///     timers.resume(); // the next run is at 40 s, and nothing was missed
+    ///     scheduler.play(&clock, Moment::from_nanos(40_000_000_000));
+    ///     assert_eq!(job.runs(), 1);
+    ///     Ok(())
+    /// }
     /// ```
     pub fn pause(&self) {
         self.house().hold();

@@ -292,17 +292,19 @@ impl fmt::Debug for JobHandle {
 /// use std::time::Duration;
 /// use wheelhouse_service::{ManualClock, Moment, Scheduler};
 ///
-/// let clock = ManualClock::new();
-/// let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
-/// let timers = scheduler.handle();
-/// let half_an_hour = Duration::from_secs(1800);
-/// timers.after(half_an_hour).key("cart 7").run(|_| println!("it has expired"))?;
+/// fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let clock = ManualClock::new();
+///     let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
+///     let timers = scheduler.handle();
+///     let half_an_hour = Duration::from_secs(1800);
+///     timers.after(half_an_hour).key("cart 7").run(|_| println!("it has expired"))?;
 ///
-/// let job = timers.cancel("cart 7")?;
-/// timers.at(job.deadline()).key("order 1").run(move |_| job.run())?;
-/// assert_eq!(timers.keys(), ["order 1".into()]);
-/// assert_eq!(scheduler.play(&clock, Moment::ORIGIN.saturating_add(half_an_hour)), 1);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+///     let job = timers.cancel("cart 7")?;
+///     timers.at(job.deadline()).key("order 1").run(move |_| job.run())?;
+///     assert_eq!(timers.keys(), ["order 1".into()]);
+///     assert_eq!(scheduler.play(&clock, Moment::ORIGIN.saturating_add(half_an_hour)), 1);
+///     Ok(())
+/// }
 /// ```
 ///
 /// What is run so is told of the job that it was: [`Run::job`] has the former key.

@@ -29,16 +29,18 @@ impl Handle {
     /// use std::time::Duration;
     /// use wheelhouse_service::Scheduler;
     ///
-    /// let timers = Scheduler::builder().build()?;
-    /// let timers = timers.handle();
-    /// timers.every(Duration::from_secs(60)).named("report").run(|_| ())?;
-    /// timers.after(Duration::from_secs(5)).key("session 1").run(|_| ())?;
-    /// for job in timers.jobs() {
-    ///     let (next, runs, error) = (job.remaining(), job.runs(), job.last_error());
-    ///     println!("{job}: {:?}, next in {next:?}, {runs} runs, {error:?}", job.status());
+    /// fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let scheduler = Scheduler::builder().build()?;
+    ///     let timers = scheduler.handle();
+    ///     timers.every(Duration::from_secs(60)).named("report").run(|_| ())?;
+    ///     timers.after(Duration::from_secs(5)).key("session 1").run(|_| ())?;
+    ///     for job in timers.jobs() {
+    ///         let (next, runs, error) = (job.remaining(), job.runs(), job.last_error());
+    ///         println!("{job}: {:?}, next in {next:?}, {runs} runs, {error:?}", job.status());
+    ///     }
+    ///     assert_eq!(timers.jobs().filter(|job| job.key().is_some()).count(), 1);
+    ///     Ok(())
     /// }
-    /// assert_eq!(timers.jobs().filter(|job| job.key().is_some()).count(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn jobs(&self) -> Jobs {
         Jobs { timers: self.clone(), shard: 0, next: 0, found: Vec::new().into_iter() }

@@ -1,4 +1,4 @@
-//! What a job is told of the run it is in, and what it can do from there.
+//! The run that a job is in: what it is for, and how the job is ended from inside.
 
 use crate::EventKind;
 use crate::guard::discard;
@@ -33,13 +33,14 @@ impl<'a> Run<'a> {
 }
 
 impl Run<'_> {
-    /// The job itself.
+    /// The handle of the job.
     pub fn job(&self) -> JobHandle {
         let known = || self.anchor.house.with(self.id.shard(), |core| core.info(self.id));
         JobHandle::new(Arc::clone(self.anchor), self.id, self.info.cloned().or_else(known))
     }
 
-    /// The service, to schedule other jobs. Where many do, a clone of one [`Handle`] costs less.
+    /// A handle of the service, to schedule other jobs. If many runs need one, moving a clone of
+    /// [`Handle`] into the closure costs less.
     pub fn timers(&self) -> Handle {
         Handle::new(self.anchor)
     }
@@ -49,10 +50,10 @@ impl Run<'_> {
         self.deadline
     }
 
-    /// The time of the wall clock that this run was due at, and of [another try](Self::attempt)
-    /// that at which the first was; `None` if it was due at a moment, or [was to be
-    /// now](JobHandle::run_now). A run that comes late, after the machine was suspended say, so
-    /// knows which week its report is of.
+    /// The time of the wall clock at which this run was due, for a [retry](Self::attempt) that of
+    /// the first attempt; `None` if it was due at a moment, or comes from
+    /// [`run_now`](JobHandle::run_now). So a late run, for instance after the machine was
+    /// suspended, knows which week its report covers.
     pub fn time(&self) -> Option<SystemTime> {
         self.time
     }
@@ -62,7 +63,7 @@ impl Run<'_> {
         self.started
     }
 
-    /// How long after its time it began: at most a tick, unless something was busy.
+    /// How long after its deadline it began: at most a tick, unless a thread was busy.
     pub fn lateness(&self) -> Duration {
         self.started.saturating_since(self.deadline)
     }
@@ -72,32 +73,55 @@ impl Run<'_> {
         self.number
     }
 
-    /// Which try this is, counted from 1: above that if runs before it failed and the job
-    /// [tries again](crate::OneShot::retry).
+    /// The number of this attempt, counted from 1. It is higher if the job has a
+    /// [retry](crate::OneShot::retry) and the runs before failed.
     pub fn attempt(&self) -> u32 {
         self.attempt
     }
 
-    /// How many periods were left out just before this run, see
+    /// The number of periods that were skipped just before this run, see
     /// [`Missed::Skip`](crate::Missed::Skip).
     pub fn missed(&self) -> u64 {
         self.missed
     }
 
-    /// Whether this is the last run, as far as is known when it begins.
+    /// Returns `true` if this is the last run, as far as is known when it begins.
     pub fn is_last(&self) -> bool {
         self.last
     }
 
-    /// Ends a periodic job: no run follows this one, and with it the job is finished.
+    /// Never again: no run follows this one, not even a retry, and when it ends, the job is
+    /// [finished](crate::Status::Finished). If the runs of the job overlap, those in progress
+    /// continue.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use wheelhouse_service::{ManualClock, Moment, Scheduler};
+    ///
+    /// fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let clock = ManualClock::new();
+    ///     let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
+    ///     let job = scheduler.handle().every(Duration::from_secs(1)).run(|run| {
+    ///         if run.number() == 3 {
+    ///             run.end();
+    ///         }
+    ///     })?;
+    ///     scheduler.play(&clock, Moment::ORIGIN.saturating_add(Duration::from_secs(10)));
+    ///     assert_eq!(job.runs(), 3);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// The future of an async job cannot keep the `Run`. It takes [`job`](Self::job) along instead
+    /// and calls [`JobHandle::cancel`], which answers [`Running`](crate::ChangeError::Running):
+    /// this run continues, and no other follows.
     pub fn end(&self) {
-        // The answer says that this run goes on, which is known here. Only a job whose runs overlap
-        // gives its work back.
+        // The answer is `Running`, or the work, if the runs of the job overlap. Neither is needed.
         discard(self.job().end_as(Ending::Finished));
     }
 
-    /// Has the job wait for a time of the wall clock with its next run, because its own rule says
-    /// so, and so much later; false if there is no such time.
+    /// Sets the next run of a job with a rule to a time of the wall clock, and `late` after it.
+    /// Returns `false` if there is no such time.
     pub(crate) fn wait_for_wall(&self, time: SystemTime, late: Duration) -> bool {
         let house = &self.anchor.house;
         let due = Due::at_time(&*house.clock, time).map(|due| due.later(late));

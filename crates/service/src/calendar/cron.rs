@@ -4,43 +4,48 @@
 //! use wheelhouse_service::Service;
 //! use wheelhouse_service::cron::{Cron, jiff::tz::TimeZone};
 //!
-//! let service = Service::start()?;
-//! // Or TimeZone::get("Europe/Berlin").
-//! let berlin = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3")?;
-//! let mondays = Cron::new("0 9 * * MON", berlin.clone())?;
-//! let monthly = Cron::new("0 9 12 * *", berlin)?;
-//! service.handle().on(mondays).named("weekly report").run(|_| println!("the week"))?;
-//! service.handle().on(monthly).named("monthly report").run(|_| println!("the month"))?;
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let service = Service::start()?;
+//!     let timers = service.handle();
+//!     // Or TimeZone::get("Europe/Berlin"), or TimeZone::system().
+//!     let berlin = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3")?;
+//!     let mondays = Cron::new("0 9 * * MON", berlin.clone())?;
+//!     let monthly = Cron::new("0 9 12 * *", berlin)?;
+//!     timers.on(mondays).named("weekly report").run(|_| println!("the week"))?;
+//!     timers.on(monthly).named("monthly report").run(|_| println!("the month"))?;
+//!     Ok(())
+//! }
 //! ```
 //!
-//! # What a line may say
+//! # Syntax
 //!
 //! Five fields: minute, hour, day of the month, month, day of the week. Six with seconds in front;
-//! seven with seconds in front and a year behind. A year alone behind is refused, since what has
-//! six fields begins with seconds: for 9:00 on each Monday of 2027 it is `0 0 9 * * MON 2027`.
+//! seven with seconds in front and a year at the end. A line of six fields begins with seconds, so
+//! a year without seconds is refused: 9:00 on each Monday of 2027 is `0 0 9 * * MON 2027`.
 //!
 //! | | |
 //! |---|---|
-//! | `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly` or `@annually` | in place of the fields: when that hour, day, week (Sunday), month or year begins |
-//! | `?` as day of the month or of the week | as `*` |
+//! | `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly` or `@annually` | instead of the fields: the beginning of each hour, day, week (Sunday), month or year |
+//! | `?` as day of the month or of the week | the same as `*` |
 //! | `L` as day of the month | its last day |
 //! | `15W` as day of the month | the weekday next to the 15th, in the same month |
 //! | `FRI#2`, `FRI#L` as day of the week | the second Friday of the month, the last one |
-//! | day of the month and of the week both named | either of them will do; with `+` before the latter, as in `0 9 13 * +FRI`, only both |
+//! | day of the month and of the week both named | days that match either; with `+` before the latter, as in `0 9 13 * +FRI`, only days that match both |
 //!
-//! A line whose years have all passed, such as `0 0 9 * * MON 2020`, can be read, as it depends on
-//! the clock whether they have. It is refused when it is scheduled:
+//! A line whose years have all passed, such as `0 0 9 * * MON 2020`, can be read, since that
+//! depends on the clock. It is refused when it is scheduled:
 //! [`Reason::NoOccurrence`](crate::Reason::NoOccurrence).
 //!
-//! # Where clocks are changed
+//! # Daylight saving time
 //!
 //! A line that names its hours, minutes and seconds, by numbers, lists or ranges (`30 2 * * *`,
-//! `0,30 1-3 * * *`), runs once at each time that it names on each day: when that is skipped, at
-//! the end of the gap (also of one of a whole day, as when a country crosses the date line), and of
-//! several that are skipped together once; when it comes twice, the first time. A line with a `*`
-//! there (`*/10 * * * *`) follows elapsed time: it runs at each instant at which the clock shows
-//! what it says.
+//! `0,30 1-3 * * *`), runs exactly once for each time that it names, on each day. If the time is
+//! skipped, the run is at the end of the gap, even if the gap is a whole day, as when a country
+//! crosses the date line. If several times are skipped together, they have one run. If the time
+//! occurs twice, the run is at the first occurrence.
+//!
+//! A line with a `*` among these (`*/10 * * * *`) follows elapsed time: it runs whenever the clock
+//! shows a matching time.
 
 use super::cron_line::{check, reason, times_have_wildcard};
 use crate::Rule;
@@ -81,11 +86,11 @@ struct Times {
 }
 
 impl Cron {
-    /// Reads a line.
+    /// Reads a line: its [syntax](self#syntax).
     ///
     /// # Errors
     ///
-    /// If it cannot be understood or never matches.
+    /// If the line cannot be understood or never matches.
     pub fn new(line: &str, zone: TimeZone) -> Result<Self, CronError> {
         let invalid = |reason| CronError::Invalid { line: line.to_owned(), reason };
         check(line).map_err(invalid)?;
@@ -112,7 +117,7 @@ impl Cron {
     }
 }
 
-/// The line and the zone. What `croner` makes of the line is a page for each field.
+/// The line and the zone. `croner` prints a page for each field of the line.
 impl fmt::Debug for Cron {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cron")
@@ -146,7 +151,7 @@ impl Cron {
     fn next_named(&self, after: Timestamp) -> Option<Timestamp> {
         let mut from = second_after(self.zone.to_datetime(after))?;
         if let Some(end) = self.end_of_second_pass(after) {
-            // What is shown from here to there was shown before, and has had its run.
+            // The times up to there were shown before, and have had their runs.
             from = from.max(end);
         }
         loop {
@@ -182,8 +187,8 @@ impl Cron {
             else {
                 return instant;
             };
-            // Nothing comes before the change. Looked at is what the clock shows from then on,
-            // again if it goes back.
+            // No run is due before the change. The search continues with the times that the clock
+            // shows after it, also with those that it shows again.
             let (instant, after_it) =
                 (change.timestamp(), change.offset().to_datetime(change.timestamp()));
             let goes_back = after_it <= from;
@@ -207,7 +212,7 @@ impl Cron {
                 }
                 _ => None,
             });
-            // What a gap leaves out is not shown, and has no run.
+            // The times in a gap are not shown, and have no run.
             (now, offset) =
                 gap.map_or((instant, change.offset()), |gap| (gap.timestamp(), gap.offset()));
             from = offset.to_datetime(now);
@@ -219,7 +224,8 @@ impl Cron {
         self.zone.preceding(instant.checked_add(1.nanosecond()).ok()?).next()
     }
 
-    /// If the clock shows at an instant what it has shown before: until when it does.
+    /// If a clock that was set back shows a time for the second time at this instant: the end of
+    /// the repeated times.
     fn end_of_second_pass(&self, instant: Timestamp) -> Option<DateTime> {
         let shown = self.zone.to_datetime(instant);
         match self.zone.to_ambiguous_timestamp(shown).offset() {
@@ -230,7 +236,7 @@ impl Cron {
         }
     }
 
-    /// The first date and time that the line names, from this on. Knows no zone.
+    /// The first date and time that the line names, from this on, without a time zone.
     fn first_from(&self, from: DateTime) -> Option<DateTime> {
         let day = self.days.first_from(from.date())?;
         let earliest = if day == from.date() { from.time() } else { Time::midnight() };
@@ -243,13 +249,13 @@ impl Cron {
 }
 
 impl Days {
-    /// After so many years the calendar repeats itself: what it has not shown by then never comes.
+    /// The calendar repeats itself after 400 years: a day that was not among these never comes.
     const YEARS: u32 = 400;
 
     fn first_from(&self, mut day: Date) -> Option<Date> {
         let pattern = &self.pattern;
         let mut years = 0;
-        // An error says that the year is beyond what a line may name.
+        // An error means that the year is beyond those that a line may name.
         loop {
             let (year, month) = (i32::from(day.year()), day.month().unsigned_abs().into());
             if !pattern.year_match(year).ok()? {

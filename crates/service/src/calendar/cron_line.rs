@@ -1,11 +1,11 @@
-//! How a cron line is read: what `croner` takes and nobody can have meant, and how who wrote it
-//! hears what is wrong.
+//! How a cron line is read: the checks beyond those of `croner`, and the messages for a line that
+//! is refused.
 
 use std::error::Error;
 use std::fmt;
 
-/// A cron line that cannot be used. The message names it, as such lines often come from a file with
-/// others.
+/// A cron line that cannot be used. The message names the line, since it often comes from a file
+/// with others.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CronError {
@@ -13,17 +13,17 @@ pub enum CronError {
     Invalid {
         /// The line.
         line: String,
-        /// What is wrong with it, in the words of `croner`, and in which field.
+        /// The fault, in the words of `croner`, and the field that has it.
         reason: String,
     },
-    /// It can be understood, and names no time since 1970, like a 30th of February.
+    /// It can be understood, but names no time since 1970, like a 30th of February.
     NeverMatches {
         /// The line.
         line: String,
     },
 }
 
-/// Whether there is a `*` among hours, minutes and seconds.
+/// Returns `true` if there is a `*` among hours, minutes and seconds.
 pub(super) fn times_have_wildcard(line: &str) -> bool {
     let fields: Vec<_> = line.split_whitespace().collect();
     let times = if fields.len() == 5 { 2 } else { 3 };
@@ -34,7 +34,7 @@ pub(super) fn times_have_wildcard(line: &str) -> bool {
 /// The longest line that is read: each minute, named one by one, takes 170 bytes.
 const LONGEST: usize = 1_000;
 
-/// What `croner` takes and nobody can have meant.
+/// Refuses lines that `croner` accepts, but that are mistakes.
 pub(super) fn check(line: &str) -> Result<(), String> {
     if line.len() > LONGEST {
         return Err(format!("it is longer than {LONGEST} bytes"));
@@ -54,8 +54,8 @@ pub(super) fn check(line: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What `croner` says of a line, the field that it is about, and without the heads that it
-/// puts before some of it, which say the same in other words.
+/// The message of `croner` and the field that it is about, without the heads that `croner` puts
+/// before some messages, which repeat them in other words.
 pub(super) fn reason(line: &str, error: croner::errors::CronError) -> String {
     use croner::errors::CronError as Fault;
     let fields = line.split_whitespace().count();
@@ -73,8 +73,8 @@ pub(super) fn reason(line: &str, error: croner::errors::CronError) -> String {
     wrong_field(line).map_or_else(|| reason.to_owned(), |field| format!("{reason}, in the {field}"))
 }
 
-/// The first field that cannot be read where each other is a `*`, and what it is for: `croner` does
-/// not say which it is.
+/// The name and text of the first field that cannot be read: `croner` does not return it. Each
+/// field is tried alone, with a `*` for all others.
 fn wrong_field(line: &str) -> Option<String> {
     const NAMES: [&str; 7] =
         ["second", "minute", "hour", "day of the month", "month", "day of the week", "year"];
@@ -91,7 +91,7 @@ fn wrong_field(line: &str) -> Option<String> {
     Some(format!("{name} '{}'", fields[at]))
 }
 
-/// What a line consists of: `croner` says that a number is out of bounds, but not what they are.
+/// The fields of a line: `croner` reports that a number is out of bounds, but not the bounds.
 const FIELDS: &str = "five fields: minute 0-59, hour 0-23, day 1-31, month 1-12 or JAN-DEC, \
                       weekday 0-7 or SUN-SAT, as in '0 9 * * MON'; six with seconds in front; \
                       seven with seconds in front and a year behind";

@@ -1,4 +1,4 @@
-//! Jobs by the calendar: whenever a rule says so.
+//! Jobs by the calendar: a rule names the times of their runs.
 
 #[cfg(feature = "cron")]
 pub mod cron;
@@ -10,77 +10,93 @@ use crate::handle::{Back, Handle, Run, RunFuture, Work};
 use crate::job::{Backoff, Group, Key, draw};
 use crate::job_handle::JobHandle;
 use crate::plan::{Periodic, fallible_methods};
-use crate::work::{CallEach, TryEach, call_again};
+use crate::work::{CallEach, SendEach, TryEach, call_again};
 use crate::{Reason, Rejected};
+use crossbeam_channel::Sender;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// Names the times at which a job is to run. A closure is one too; with the feature `cron`, so is
-/// `cron::Cron`.
+/// Names the times at which a job runs: a closure, or with the feature `cron` a `cron::Cron`.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
 /// use wheelhouse_service::{ManualClock, Moment, Scheduler};
 ///
-/// // Each full hour, UTC.
-/// let hourly = |after: SystemTime| {
+/// /// Each full hour, UTC.
+/// fn hourly(after: SystemTime) -> Option<SystemTime> {
 ///     let hours = after.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs() / 3600;
 ///     Some(SystemTime::UNIX_EPOCH + Duration::from_secs((hours + 1) * 3600))
-/// };
-/// let clock = ManualClock::with_wall(SystemTime::UNIX_EPOCH + Duration::from_secs(1000));
-/// let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
-/// let timers = scheduler.handle();
-/// let chime = timers.on(hourly).named("chime");
-/// let job = chime.run(|run| println!("chime {}", run.number()))?;
-/// assert_eq!(job.remaining(), Some(Duration::from_secs(2600)));
-/// scheduler.play(&clock, Moment::ORIGIN.saturating_add(Duration::from_secs(24 * 3600)));
-/// assert_eq!(job.runs(), 24);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// }
+///
+/// fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let clock = ManualClock::with_wall(SystemTime::UNIX_EPOCH + Duration::from_secs(1000));
+///     let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
+///     let timers = scheduler.handle();
+///     let chime = timers.on(hourly).named("chime");
+///     let job = chime.run(|run| println!("chime {}", run.number()))?;
+///     assert_eq!(job.remaining(), Some(Duration::from_secs(2600)));
+///     scheduler.play(&clock, Moment::ORIGIN.saturating_add(Duration::from_secs(24 * 3600)));
+///     assert_eq!(job.runs(), 24);
+///     Ok(())
+/// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not name the times of a job",
+    label = "expected a cron line read by `Cron::new`, or another `Rule`",
+    note = "a cron line (feature `cron`): `timers.on(Cron::new(\"30 2 * * *\", TimeZone::UTC)?)`",
+    note = "any other rule: a closure `|after: SystemTime| -> Option<SystemTime>` that returns the \
+            first time after `after`"
+)]
 pub trait Rule: Send + 'static {
-    /// The first time after `after`, not that itself; `None` if there is none any more.
+    /// The first time after `after`; `None` if there is none. If it is not later than `after`, the
+    /// job ends, as for `None`.
     fn next(&mut self, after: SystemTime) -> Option<SystemTime>;
 }
 
+// Otherwise the compiler would ask for a closure, and not show the hint above.
+#[diagnostic::do_not_recommend]
 impl<F: FnMut(SystemTime) -> Option<SystemTime> + Send + 'static> Rule for F {
     fn next(&mut self, after: SystemTime) -> Option<SystemTime> {
         self(after)
     }
 }
 
-/// When a run is tried again that an executor has dropped.
+/// When a run that an executor dropped is retried.
 const RETRY: Duration = Duration::from_secs(60);
 
-/// A job that is to run whenever a rule says so: from [`Handle::on`]. Nothing is scheduled until
-/// [`run`](Self::run) is called.
+/// A job at the times that a rule names: from [`Handle::on`]. Nothing is scheduled until
+/// [`run`](Self::run) or [`send`](Self::send) is called.
 ///
-/// The rule is asked for the next time when a run begins. A time that passes while a run goes on,
-/// or while the machine stalls, is made up for by one late run; of several, all but the first are
-/// left out. No time has two runs: if the wall clock is set back, the rule is asked for times after
-/// the last one only.
+/// The service asks the rule for the next time when a run begins. If one or more times pass during
+/// a run, or while the machine stalls, one late run makes up for the first of them and the others
+/// are skipped. They are not counted as missed; [`Run::time`] returns the time that a run is for.
 ///
-/// If the clock is set back while a run is waited for, that one stays the next: the rule is not
-/// asked for times that lie before it. A run that was [moved](JobHandle::refresh), to try a report
-/// again say, is one more, and takes no time away. Of times that were left out, none is counted as
-/// missed; [`Run::time`] says which one a run is for.
+/// No time has two runs. If the wall clock is set back, the rule is asked only for times after that
+/// of the last run. If it is set back while a run is pending, that run stays the next one.
 ///
-/// A rule that panics is reported as a panic of the job, its closure is not called, and it is tried
-/// again after a minute.
+/// A run that was [moved](JobHandle::refresh) by the caller, for instance to repeat a report, is an
+/// additional run, and replaces none that the rule names.
 ///
-/// A run waits for the wall clock to show its time, see [`Handle::at`]: it never begins
-/// before, and if that clock is set forward, or the machine was suspended, it begins within a
-/// minute of that. A run that an executor dropped is tried again after a minute.
-#[must_use = "nothing is scheduled until `run` is called"]
-pub struct OnRule<'h, R> {
+/// A run never begins before the wall clock shows its time, see [`Handle::at`]. If that clock is
+/// set forward, or the machine was suspended, the run begins within a minute.
+///
+/// The job ends when the rule has no further time, after [`times(n)`](Self::times) runs, or when a
+/// run calls [`Run::end`].
+///
+/// If the rule panics, that is reported as a panic of the job, and the rule is asked again after a
+/// minute. A run that an executor dropped is retried after a minute.
+#[must_use = "nothing is scheduled until `run` or `send` is called"]
+pub struct OnRule<'h> {
     plan: Periodic<'h>,
-    rule: R,
+    /// Without its type: so the compiler has a single message for a rule that is none.
+    rule: Box<dyn Rule>,
     /// The time of the first run.
     first: Option<SystemTime>,
 }
 
-impl<R: Rule> OnRule<'_, R> {
+impl OnRule<'_> {
     fallible_methods!();
 
     /// Gives the job a name. See [`Periodic::named`].
@@ -101,26 +117,26 @@ impl<R: Rule> OnRule<'_, R> {
         self
     }
 
-    /// Ends the job after so many runs.
+    /// Ends the job after this number of runs.
     pub fn times(mut self, runs: u64) -> Self {
         self.plan = self.plan.times(runs);
         self
     }
 
-    /// Tries runs that fail again, before the next time of the rule; not the last of a rule that
-    /// ends. See [`Periodic::retry`].
+    /// Retries runs that fail, before the next time of the rule. The last run of a rule that ends
+    /// is not retried. See [`Periodic::retry`].
     pub fn retry(mut self, backoff: Backoff) -> Self {
         self.plan = self.plan.retry(backoff);
         self
     }
 
-    /// Lets each run be late by anything up to this, by chance. See [`Periodic::jitter`].
+    /// Delays each run by a random time up to this. See [`Periodic::jitter`].
     pub fn jitter(mut self, jitter: Duration) -> Self {
         self.plan = self.plan.jitter(jitter);
         self
     }
 
-    /// Has runs begin only when the group has a place for them. See [`Group`].
+    /// Limits the runs of a group of jobs that are in progress at once. See [`Group`].
     pub fn group(mut self, group: &Group) -> Self {
         self.plan = self.plan.group(group);
         self
@@ -132,13 +148,12 @@ impl<R: Rule> OnRule<'_, R> {
         self
     }
 
-    /// Schedules a closure. One run at a time. When the rule has no further time, or names one that
-    /// is not after the last, the job is finished, as by [`Run::end`].
+    /// Schedules a closure. One run at a time.
     ///
     /// # Errors
     ///
-    /// [`Rejected`], with the closure in it and without the rule: [`Reason::NoOccurrence`] if that
-    /// has no time, or see [`Reason`].
+    /// [`Rejected`], which contains the closure but not the rule: [`Reason::NoOccurrence`] if the
+    /// rule has no time in the future, or see [`Reason`].
     pub fn run<F>(self, function: F) -> Result<JobHandle, Rejected<F>>
     where
         F: FnMut(&Run<'_>) + Send + 'static,
@@ -161,6 +176,39 @@ impl<R: Rule> OnRule<'_, R> {
         let limit = self.be_async();
         let scheduled = self.schedule(Async::new(Each(function), limit));
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
+    }
+
+    /// Schedules the sending of a copy of a value, at each time of the rule. If the channel is
+    /// full, the copy is dropped and that is [reported](crate::EventKind::ChannelFull); if the
+    /// receiver is gone, the job ends.
+    ///
+    /// The rule is your code, so unlike a value of [`Periodic::send`] this one is sent where
+    /// closures run, and waits for a free thread as they do.
+    ///
+    /// ```
+    /// use std::time::{Duration, SystemTime};
+    /// use wheelhouse_service::{Service, crossbeam_channel::unbounded};
+    ///
+    /// fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let service = Service::start()?;
+    ///     let (sender, beats) = unbounded();
+    ///     let soon = |after: SystemTime| after.checked_add(Duration::from_millis(1));
+    ///     service.handle().on(soon).times(2).send(&sender, "beat")?;
+    ///     assert_eq!((beats.recv()?, beats.recv()?), ("beat", "beat"));
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`run`](Self::run), with the value.
+    pub fn send<T: Clone + Send + 'static>(
+        self,
+        sender: &Sender<T>,
+        value: T,
+    ) -> Result<JobHandle, Rejected<T>> {
+        let scheduled = self.schedule(SendEach { sender: sender.clone(), value });
+        scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value })
     }
 
     fn be_async(&mut self) -> Option<Duration> {
@@ -188,40 +236,47 @@ impl<R: Rule> OnRule<'_, R> {
 }
 
 impl Handle {
-    /// Plans a job for the times that a rule names.
-    pub fn on<R: Rule>(&self, mut rule: R) -> OnRule<'_, R> {
+    /// Plans a job for the times that a rule names: a cron line (feature `cron`), or a closure.
+    ///
+    /// A cron line is read by `Cron::new`. A `&str` alone does not compile:
+    ///
+    /// ```compile_fail,E0277
+    /// let service = wheelhouse_service::Service::start().unwrap();
+    /// let nightly = service.handle().on("30 2 * * *"); // on(Cron::new("30 2 * * *", zone)?)
+    /// ```
+    pub fn on<R: Rule>(&self, mut rule: R) -> OnRule<'_> {
         let first = rule.next(self.clock().wall());
-        // A run that was dropped is tried again so long after that, and not once for each period of
-        // a stall.
+        // The period is only used if an executor drops a run: the run is retried after it, and not
+        // once for each period of a stall.
         let plan = Periodic::new(self, self.ticks().length().max(RETRY), None).fixed_delay();
         let plan = if let Some(time) = first { plan.first_at(time) } else { plan };
-        OnRule { plan, rule, first }
+        OnRule { plan, rule: Box::new(rule), first }
     }
 }
 
-/// Work, and the rule that says when it is to be done again.
-struct CallOnRule<R> {
-    rule: R,
-    /// The last time that had its run.
+/// Work, and the rule that names the times of its runs.
+struct CallOnRule {
+    rule: Box<dyn Rule>,
+    /// The time that the last run was for.
     last: Option<SystemTime>,
     jitter: Duration,
     inner: Back,
 }
 
-impl<R: Rule> CallOnRule<R> {
-    /// Moves the next run to where the rule wants it; ends the job if there is none.
+impl CallOnRule {
+    /// Moves the next run to the next time of the rule, or ends the job if there is none.
     ///
-    /// To be called first, so that a closure that panics has a next run, and one that ends the job
-    /// or moves it has the last word.
+    /// This comes before the closure: so a closure that panics has a next run, and one that ends or
+    /// moves the job overrides the rule.
     fn plan_next(&mut self, run: &Run<'_>) {
         if run.is_last() || run.extra {
             return;
         }
-        // A run that was moved to a moment is for no time, and takes none away.
+        // A run that was moved to a moment is for no time of the rule, and replaces none.
         self.last = run.time().or(self.last);
         let wall = run.wall();
         let after = self.last.map_or(wall, |last| wall.max(last));
-        // A rule that names a time that is past would have the job run for ever.
+        // A rule that keeps naming a time in the past would make the job run without a pause.
         let next = self.rule.next(after).filter(|next| *next > after);
         if !next.is_some_and(|next| run.wait_for_wall(next, draw(self.jitter))) {
             run.end();
@@ -229,7 +284,7 @@ impl<R: Rule> CallOnRule<R> {
     }
 }
 
-impl<R: Rule> Work for CallOnRule<R> {
+impl Work for CallOnRule {
     fn call(self: Box<Self>, run: &Run<'_>, back: &mut Back) {
         let mut error = None;
         call_again(self, back, |it| {

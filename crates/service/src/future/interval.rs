@@ -1,4 +1,4 @@
-//! Beats at a fixed rate.
+//! Periodic beats to await.
 
 use super::Sleep;
 use crate::job::Repeat;
@@ -13,8 +13,8 @@ use std::task::{Context, Poll, ready};
 
 /// Beats at the times of a periodic plan: from [`Periodic::interval`]. Also a [`Stream`].
 ///
-/// The policy for missed periods counts from when a beat is taken, so that a consumer who is slow
-/// has them in a burst, or has some left out.
+/// The policy for missed periods applies when a beat is taken: a slow consumer receives missed
+/// beats in a burst, or some are skipped.
 #[must_use = "an interval does nothing unless it is polled"]
 pub struct Interval {
     sleep: Sleep,
@@ -33,26 +33,26 @@ pub struct Beat {
     pub number: u64,
     /// When it was due.
     pub deadline: Moment,
-    /// Periods left out just before it.
+    /// The number of periods that were skipped just before it.
     pub missed: u64,
 }
 
 impl Interval {
-    /// Waits for the next beat; `None` after the last, or after an error. It may be dropped while
-    /// it waits: no beat is lost by that.
+    /// Waits for the next beat; `None` after the last, or after an error. Cancel safe: no beat is
+    /// lost if the future is dropped.
     ///
     /// # Errors
     ///
-    /// If the service refuses to wait or is stopped.
+    /// If the service is stopped or has no room for the job.
     pub async fn tick(&mut self) -> Option<Result<Beat, Reason>> {
         poll_fn(|context| self.poll_tick(context)).await
     }
 
-    /// The same, for those who poll.
+    /// The same as [`tick`](Self::tick), for code that polls.
     ///
     /// # Errors
     ///
-    /// If the service refuses to wait or is stopped.
+    /// If the service is stopped or has no room for the job.
     pub fn poll_tick(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Beat, Reason>>> {
         let Some(deadline) = self.next else { return Poll::Ready(None) };
         if let Err(reason) = ready!(Pin::new(&mut self.sleep).poll(context)) {
@@ -93,7 +93,7 @@ impl fmt::Debug for Interval {
 }
 
 impl Periodic<'_> {
-    /// Takes the plan for beats that async code waits for. Names and keys have no meaning there.
+    /// Makes an [`Interval`] of the plan, for async code. It ignores a name and a key.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Values that come out of a queue when their time has come.
+//! A queue of values with a delay for each.
 
 use crate::guard::discard;
 use crate::handle::{Back, Handle, Run, Work};
@@ -17,38 +17,38 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// A queue whose values come out when their times have come: a [`Stream`] that ends when nothing is
-/// in the queue, and goes on when something is put in afterwards.
+/// A queue that returns each value after its delay: a [`Stream`] that ends when the queue is empty,
+/// and continues when a value is inserted afterwards.
 ///
-/// They come in the order of their deadlines' ticks, and of one tick, where none was moved, in the
-/// order in which they were put in. A value whose time has come stays in the queue until it is
-/// taken; it can then be neither put off nor removed any more.
+/// Values come in the order of their deadlines' ticks; values of one tick come in the order of
+/// insertion, unless one was moved. A value whose time has come stays in the queue until it is
+/// taken, and can no longer be postponed or removed.
 ///
-/// Of the tasks that wait for a value, the one is woken that polled last.
+/// If several tasks wait for a value, the task that polled last is woken.
 ///
-/// If the service is stopped, the stream ends with the last value whose time had come. What still
-/// waits stays in the queue, for [`into_values`](Self::into_values).
+/// If the service is stopped, the stream ends after the last value whose time had come. The others
+/// stay in the queue: [`into_values`](Self::into_values) returns them.
 ///
 /// Dropping the queue drops the values in it.
-#[must_use = "a queue is of no use unless it is polled"]
+#[must_use = "a queue does nothing unless it is polled"]
 pub struct DelayQueue<T> {
-    /// All jobs of a queue are in one, so that its values are in one order, whoever puts them in.
+    /// All jobs of a queue are in one shard, so its values have one order, whichever thread inserts
+    /// them.
     shard: u32,
     state: Arc<Mutex<State<T>>>,
 }
 
 struct State<T> {
     timers: Handle,
-    /// Values whose time has come and that were not taken yet, the next in front.
+    /// Values whose time has come and that were not taken yet, in order.
     due: VecDeque<T>,
-    /// The values whose time has not come, by their numbers, and the jobs that bring them.
+    /// The values whose time has not come, by their numbers, with their jobs.
     waiting: HashMap<u64, (JobHandle, T)>,
-    /// How many of these wait for ever, as their jobs were taken back by a service that was
-    /// stopped.
+    /// How many of these are left by a service that was stopped: their jobs are gone.
     stranded: usize,
     /// The task that polled last and was not woken since.
     waker: Option<Waker>,
-    /// How many values were put in: the number of the next.
+    /// How many values were inserted: the number of the next.
     inserted: u64,
 }
 
@@ -72,13 +72,13 @@ impl<T: Send + 'static> DelayQueue<T> {
         Self { shard: timers.house().here(), state: Arc::new(Mutex::new(state)) }
     }
 
-    /// Puts a value in that comes out `delay` from now.
+    /// Inserts a value that comes out `delay` from now.
     ///
     /// # Errors
     ///
-    /// If the service refuses it; the value is in the error.
+    /// If the service refuses the job; the error contains the value.
     pub fn insert(&self, delay: Duration, value: T) -> Result<Delayed<T>, Rejected<T>> {
-        // Held until the value is among those that wait: it may come out at once, on another
+        // The lock is held until the value is in `waiting`: it may be due at once, on another
         // thread.
         let mut state = self.state.lock();
         let number = state.inserted;
@@ -87,14 +87,14 @@ impl<T: Send + 'static> DelayQueue<T> {
             Ok(job) => {
                 state.inserted += 1;
                 state.waiting.insert(number, (job.clone(), value));
-                // A stream that had ended goes on.
+                // A stream that had ended continues.
                 let waker = state.waker.take();
                 drop(state);
                 waker.into_iter().for_each(Waker::wake);
                 Ok(Delayed { job, value: PhantomData })
             }
             Err((reason, work)) => {
-                // It looks for its value, under the lock.
+                // Dropping `work` takes the lock, to look for its value.
                 drop(state);
                 drop(work);
                 Err(Rejected { reason, job: value })
@@ -102,20 +102,20 @@ impl<T: Send + 'static> DelayQueue<T> {
         }
     }
 
-    /// All values in the queue: first those whose time has come, then the others, in the order in
-    /// which they were put in.
+    /// All values in the queue: first those whose time has come, then the others, in the order of
+    /// insertion.
     pub fn into_values(self) -> Vec<T> {
         self.take_all()
     }
 
-    /// How many values are in the queue: those that wait for their time, and those whose time has
-    /// come and that were not taken yet.
+    /// The number of values in the queue, including those whose time has come and that were not
+    /// taken yet.
     pub fn len(&self) -> usize {
         let state = self.state.lock();
         state.due.len() + state.waiting.len()
     }
 
-    /// Whether no value is in the queue.
+    /// Returns `true` if the queue has no value.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -134,7 +134,7 @@ impl<T: Send + 'static> DelayQueue<T> {
             return Poll::Ready(None);
         }
         let before = state.waker.replace(context.waker().clone());
-        // With it a task may go, and what that has of this queue.
+        // Without the lock: this may drop a task that owns the queue.
         drop(state);
         drop(before);
         Poll::Pending
@@ -167,7 +167,7 @@ impl<T> DelayQueue<T> {
 
 impl<T> Drop for DelayQueue<T> {
     fn drop(&mut self) {
-        // Each, even if a value panics when it is dropped.
+        // All values, even if one panics when it is dropped.
         self.take_all().into_iter().for_each(discard);
     }
 }
@@ -184,21 +184,21 @@ impl<T> fmt::Debug for DelayQueue<T> {
 }
 
 impl<T: Send + 'static> Delayed<T> {
-    /// Takes the value out before its time.
+    /// Removes the value before its time, and returns it.
     ///
     /// # Errors
     ///
-    /// If its time has come, so that it is to be taken from the queue; if it was removed before; or
-    /// if the service was stopped, where it stays in the queue: see [`JobHandle::cancel`].
+    /// If its time has come: it is then taken from the queue. If it was removed before. Or if the
+    /// service was stopped: it stays in the queue. See [`JobHandle::cancel`].
     pub fn remove(&self) -> Result<T, ChangeError> {
         let release = self.job.cancel()?.into_work::<Release<T>>().expect("the work of this job");
-        // It is gone if the queue was dropped at the same time.
+        // The value is gone if the queue was dropped at the same time.
         let (_, value) =
             release.state.lock().waiting.remove(&release.number).ok_or(ChangeError::Cancelled)?;
         Ok(value)
     }
 
-    /// Has the value come out `delay` from now instead.
+    /// Moves the deadline of the value to `delay` from now.
     ///
     /// # Errors
     ///
@@ -207,7 +207,7 @@ impl<T: Send + 'static> Delayed<T> {
         self.job.refresh(delay)
     }
 
-    /// The job that brings the value.
+    /// The job that makes the value due.
     pub fn job(&self) -> &JobHandle {
         &self.job
     }
@@ -225,8 +225,9 @@ impl<T> fmt::Debug for Delayed<T> {
     }
 }
 
-/// The job that brings a value. It does so when it is dropped, which is when it no longer counts
-/// for the limit of the service: the task that is woken may put in another.
+/// The work of the job that makes a value due. This happens when the work is dropped: then the job
+/// no longer counts for the limit of the service, and the task that is woken may insert another
+/// value.
 struct Release<T> {
     number: u64,
     has_come: bool,
@@ -257,7 +258,7 @@ impl<T> Drop for Release<T> {
         let mut cancelled = None;
         match state.waiting.get(&self.number) {
             Some(_) if !self.has_come && state.timers.is_stopped() => state.stranded += 1,
-            // It was removed, or the queue was dropped.
+            // The value was removed, or the queue was dropped.
             None => {}
             Some(_) => {
                 let value = state.waiting.remove(&self.number).map(|(_, value)| value);
@@ -266,7 +267,7 @@ impl<T> Drop for Release<T> {
         }
         let waker = state.waker.take();
         drop(state);
-        // The task may find that there is nothing left to wait for.
+        // Also if no value is due: the queue may be empty now.
         waker.into_iter().for_each(Waker::wake);
         drop(cancelled);
     }

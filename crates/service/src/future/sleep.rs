@@ -1,4 +1,4 @@
-//! A future that is ready at a moment.
+//! A future that is ready at a given time.
 
 use crate::Reason;
 use crate::guard::discard;
@@ -12,19 +12,18 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// Ready when its time has come, and never before; an error if the service refuses to wait or is
-/// stopped. From [`Handle::sleep`] or [`Handle::sleep_until`].
+/// Ready at its deadline, and never before; with an error if the service is stopped or has no room
+/// for the job. From [`Handle::sleep`] or [`Handle::sleep_until`].
 ///
-/// It is scheduled when it is polled first, and cancelled when it is dropped. Polled again after it
-/// was ready, it answers the same. While it waits it is a job that holds a waker and no more:
-/// nothing is allocated for it.
+/// The first poll schedules it, and dropping it cancels it. A poll after it was ready returns the
+/// same again. While it waits it is a job that contains a waker: nothing is allocated for it.
 #[must_use = "a future does nothing unless it is polled"]
 pub struct Sleep {
     anchor: Anchor,
-    /// `None` if it is too far away to be named.
+    /// `None` if it is out of range.
     deadline: Option<Moment>,
     state: State,
-    /// It is part of a job, and not refused for want of room.
+    /// It is part of a job, and ignores the limit.
     exempt: bool,
 }
 
@@ -40,19 +39,19 @@ impl Sleep {
         Self { anchor, deadline, state: State::Idle, exempt: false }
     }
 
-    /// Has it wait also where no more jobs are allowed.
+    /// Lets it wait even if the limit of jobs is reached.
     pub(crate) fn exempt(mut self) -> Self {
         self.exempt = true;
         self
     }
 
-    /// When it is going to be ready; `None` if that is too far away to be named.
+    /// When it is going to be ready; `None` if that is out of range.
     pub fn deadline(&self) -> Option<Moment> {
         self.deadline
     }
 
-    /// Has it wait until `delay` from now instead, whether or not it was ready before. While it
-    /// waits, that is as cheap as [`JobHandle::refresh`](crate::JobHandle::refresh).
+    /// Sets the deadline to `delay` from now, even if it was ready before. While it waits, this is
+    /// as cheap as [`JobHandle::refresh`](crate::JobHandle::refresh).
     pub fn reset(&mut self, delay: Duration) {
         self.reset_to(self.now().checked_add(delay));
     }
@@ -76,8 +75,8 @@ impl Sleep {
 
     fn end_wait(&mut self) {
         if let State::Waiting(id) = std::mem::replace(&mut self.state, State::Idle) {
-            // If it is too late for that, a task is woken for nothing. Without the lock: what a
-            // waker does is up to the executor.
+            // If that is too late, a task is woken for nothing. The waker is dropped without the
+            // lock: it is code of the executor.
             let house = &self.anchor.house;
             discard(house.with(id.shard(), |core| core.end_as(id, Ending::Cancelled)));
         }
@@ -94,7 +93,7 @@ impl Sleep {
         }
     }
 
-    /// What became of a wait that is over.
+    /// The result of a wait that has ended.
     fn answer(&self) -> Result<(), Reason> {
         let house = &self.anchor.house;
         let came = self.deadline.is_some_and(|deadline| deadline <= house.now());
@@ -142,7 +141,7 @@ impl Handle {
         Sleep::new(self, self.now().checked_add(delay))
     }
 
-    /// A future that is ready at a moment.
+    /// A future that is ready at a [`Moment`].
     pub fn sleep_until(&self, moment: Moment) -> Sleep {
         Sleep::new(self, Some(moment))
     }

@@ -1,4 +1,4 @@
-//! A future with a limit.
+//! A future with a time limit.
 
 use crate::{Handle, Reason};
 use std::error::Error;
@@ -8,12 +8,12 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-/// Why a future was given up.
+/// Why a future was dropped before it was ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TimeoutError {
-    /// Its time was over.
+    /// The limit was reached.
     Elapsed,
-    /// The service refuses to wait, or was stopped.
+    /// The service has no room for the job, or was stopped.
     Refused(Reason),
 }
 
@@ -36,25 +36,24 @@ impl Error for TimeoutError {
 }
 
 impl Handle {
-    /// Awaits a future, but no longer than `limit` from now; then the future is dropped. If it is
-    /// ready at once, nothing is scheduled. A limit too far away to be named, such as
-    /// [`Duration::MAX`], is none.
+    /// Awaits a future, but no longer than `limit` from now; then the future is dropped. If the
+    /// future is ready at once, nothing is scheduled. A limit that is out of range, such as
+    /// [`Duration::MAX`], never ends it.
     ///
     /// # Errors
     ///
-    /// If the time is over, or the service refuses to wait or is stopped.
+    /// If the limit is reached, or the service is stopped or has no room for the job.
     pub fn timeout<F: Future>(
         &self,
         limit: Duration,
         future: F,
     ) -> impl Future<Output = Result<F::Output, TimeoutError>> + use<F> {
-        // Here, so that the time runs from the call, not from the first poll.
+        // Outside of the async block: the limit counts from the call, not from the first poll.
         let sleep = self.sleep(limit);
         async move {
             let (mut sleep, mut future) = (pin!(sleep), pin!(future));
             poll_fn(|context| {
-                // The future first: what is ready in time is not given up because its timer is,
-                // too.
+                // The future first: if both are ready, it was in time.
                 if let Poll::Ready(output) = future.as_mut().poll(context) {
                     return Poll::Ready(Ok(output));
                 }

@@ -8,23 +8,26 @@ use std::time::Duration;
 ///
 /// ```
 /// use std::time::Duration;
+/// use wheelhouse_service::crossbeam_channel::unbounded;
 /// use wheelhouse_service::{Backoff, ManualClock, Moment, Scheduler};
 ///
-/// let clock = ManualClock::new();
-/// let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
-/// let (sender, tries) = crossbeam_channel::unbounded();
+/// fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let clock = ManualClock::new();
+///     let mut scheduler = Scheduler::builder().clock(clock.clone()).build()?;
+///     let (sender, attempts) = unbounded();
 ///
-/// let backoff = Backoff::new(Duration::from_secs(1)).cap(Duration::from_secs(3)).attempts(5);
-/// let order = scheduler.handle().after(Duration::ZERO).named("order 7").retry(backoff).try_run(
-///     move |run| {
+///     let backoff = Backoff::new(Duration::from_secs(1)).cap(Duration::from_secs(3)).attempts(5);
+///     let timers = scheduler.handle();
+///     let order = timers.after(Duration::ZERO).named("order 7").retry(backoff);
+///     let order = order.try_run(move |run| {
 ///         sender.send(run.started().since_origin().as_secs()).ok();
 ///         Err::<(), _>("no connection")
-///     },
-/// )?;
-/// scheduler.play(&clock, Moment::from_nanos(3_600_000_000_000));
-/// assert_eq!(tries.try_iter().collect::<Vec<_>>(), [0, 1, 3, 6, 9]);
-/// assert_eq!(order.last_error().as_deref(), Some("no connection"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+///     })?;
+///     scheduler.play(&clock, Moment::from_nanos(3_600_000_000_000));
+///     assert_eq!(attempts.try_iter().collect::<Vec<_>>(), [0, 1, 3, 6, 9]);
+///     assert_eq!(order.last_error().as_deref(), Some("no connection"));
+///     Ok(())
+/// }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Backoff {

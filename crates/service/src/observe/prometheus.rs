@@ -79,21 +79,23 @@ impl fmt::Display for Exposition {
 
 impl Snapshot {
     /// The snapshot in the text format of Prometheus (version 0.0.4): counters, gauges, and a
-    /// summary each for lateness and run time, in seconds. To be served with the content type
-    /// `text/plain; version=0.0.4`; how, is among the [recipes](crate#recipes).
+    /// summary each for lateness and run time, in seconds. Its content type is
+    /// `text/plain; version=0.0.4`; a [recipe](crate#recipes) serves it over HTTP.
     ///
-    /// Quantiles are over all runs since the start, not over the last minutes: what changes lately
-    /// shows in the rates of `_sum` and `_count`. No sample has a label of the service: if a
-    /// program has several, let each have an address of its own and the scraper add a label per
-    /// address (`relabel_configs` or `static_configs.labels` of Prometheus).
+    /// Quantiles are over all runs since the start, not over the last minutes: recent changes are
+    /// in the rates of `_sum` and `_count`. No sample has a label of the service: if a program has
+    /// several, serve each at a separate address and let the scraper add a label per address
+    /// (`relabel_configs` or `static_configs.labels` of Prometheus).
     ///
     /// ```
     /// use wheelhouse_service::Scheduler;
     ///
-    /// let text = Scheduler::builder().build()?.handle().snapshot().prometheus();
-    /// assert!(text.contains("# TYPE wheelhouse_jobs_scheduled_total counter\n"));
-    /// assert!(text.contains("\nwheelhouse_jobs_scheduled_total 0\n"));
-    /// # Ok::<(), wheelhouse_service::BuildError>(())
+    /// fn main() -> Result<(), wheelhouse_service::BuildError> {
+    ///     let text = Scheduler::builder().build()?.handle().snapshot().prometheus();
+    ///     assert!(text.contains("# TYPE wheelhouse_jobs_scheduled_total counter\n"));
+    ///     assert!(text.contains("\nwheelhouse_jobs_scheduled_total 0\n"));
+    ///     Ok(())
+    /// }
     /// ```
     pub fn prometheus(&self) -> String {
         let mut text = Exposition::default();

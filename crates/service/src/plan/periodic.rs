@@ -152,12 +152,17 @@ impl<'h> Periodic<'h> {
     /// use std::time::Duration;
     /// use wheelhouse_service::Service;
     ///
-    /// # async fn check_health() {}
-    /// let service = Service::builder().workers(2).start()?;
-    /// let plan = service.handle();
-    /// let plan = plan.every(Duration::from_secs(10)).limit(Duration::from_secs(3));
-    /// plan.named("health").run_async(|_| async { check_health().await })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// async fn check_health() {
+    ///     println!("healthy"); // or ask a server
+    /// }
+    ///
+    /// fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let service = Service::builder().workers(2).start()?;
+    ///     let timers = service.handle();
+    ///     let plan = timers.every(Duration::from_secs(10)).limit(Duration::from_secs(3));
+    ///     plan.named("health").run_async(|_| check_health())?;
+    ///     Ok(())
+    /// }
     /// ```
     ///
     /// # Errors

@@ -1,9 +1,9 @@
 //! Delivery through channels.
 
-use crate::common::{Bomb, Rig, at, ms};
+use crate::common::{Bomb, Log, Rig, at, ms};
 use crossbeam_channel::{bounded, unbounded};
-use std::time::Duration;
-use wheelhouse_service::{EventKind, Job, Status};
+use std::time::{Duration, SystemTime};
+use wheelhouse_service::{EventKind, Job, ManualClock, Reason, Scheduler, Status};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -57,6 +57,61 @@ fn a_periodic_job_ends_when_nobody_receives() {
         ["beat", "last"].map(|name| format!("job '{name}' found its channel closed, and ends"))
     );
     assert_eq!((periodic.status(), periodic.runs(), rig.timers.len()), (Status::Finished, 2, 0));
+}
+
+/// Each tenth millisecond of the wall clock.
+fn each_tenth(after: SystemTime) -> Option<SystemTime> {
+    let tenths = after.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_millis() / 10;
+    Some(SystemTime::UNIX_EPOCH + ms((tenths as u64 + 1) * 10))
+}
+
+/// A scheduler with a wall clock that begins at zero, and its events.
+fn with_wall() -> (Rig, Log<EventKind>) {
+    let (clock, events) = (ManualClock::with_wall(SystemTime::UNIX_EPOCH), Log::default());
+    let log = events.clone();
+    let builder = Scheduler::builder().tick(ms(1)).clock(clock.clone());
+    let builder = builder.on_event(move |event| log.push(event.kind.clone()));
+    let scheduler = builder.build().unwrap();
+    let timers = scheduler.handle();
+    (Rig { clock, scheduler, timers }, events)
+}
+
+#[test]
+fn values_arrive_at_the_times_of_a_rule() {
+    let (mut rig, _) = with_wall();
+    let (sender, receiver) = unbounded();
+    let plan = rig.timers.on(each_tenth).times(3).named("beat");
+    let job = plan.send(&sender, "often".to_owned()).unwrap();
+    let mut arrived = Vec::new();
+    for now in (0..=50).step_by(5) {
+        rig.play(now);
+        arrived.extend(receiver.try_iter().map(|value| (now, value)));
+    }
+    assert_eq!(arrived, [10, 20, 30].map(|now| (now, "often".to_owned())));
+    assert_eq!((job.status(), job.name(), job.runs()), (Status::Finished, Some("beat"), 3));
+}
+
+#[test]
+fn a_rule_that_sends_waits_for_no_receiver_and_ends_without_one() {
+    let (mut rig, events) = with_wall();
+    let (sender, receiver) = bounded(1);
+    let job = rig.timers.on(each_tenth).send(&sender, ()).unwrap();
+    rig.play(25);
+    assert_eq!((events.take(), job.status()), (vec![EventKind::ChannelFull], Status::Pending));
+    drop(receiver);
+    rig.play(100);
+    assert_eq!(events.take(), [EventKind::ChannelClosed]);
+    assert_eq!((job.status(), job.runs(), rig.timers.len()), (Status::Finished, 3, 0));
+}
+
+#[test]
+fn a_value_for_a_rule_without_times_comes_back() {
+    let (rig, _) = with_wall();
+    let (sender, _receiver) = unbounded();
+    let rejected = rig.timers.on(|_| None).send(&sender, "a value").unwrap_err();
+    assert_eq!((rejected.reason, rejected.job), (Reason::NoOccurrence, "a value"));
+    let rejected = rig.timers.on(each_tenth).key("").send(&sender, "a value").unwrap_err();
+    assert_eq!((rejected.reason, rejected.job), (Reason::EmptyKey, "a value"));
 }
 
 /// It lies elsewhere than closures do.

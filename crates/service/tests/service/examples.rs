@@ -23,7 +23,9 @@ mod retransmission;
 #[allow(dead_code)]
 mod session_store;
 
+use crate::common::{PATIENCE, ms, returns};
 use session_store::SessionStore;
+use std::net::{SocketAddr, UdpSocket};
 use std::thread;
 use std::time::Duration;
 use wheelhouse_service::Service;
@@ -74,8 +76,16 @@ fn what_ends_a_session_leaves_its_successor_alone() {
 #[test]
 fn nothing_is_lost_in_a_graceful_shutdown() {
     let kept = ["in 1 h", "in 2 h", "in 3 h"].map(str::to_owned).to_vec();
-    let expected = graceful_shutdown::Outcome { sent: 1, kept, refused: true };
-    assert_eq!(graceful_shutdown::send_mails().unwrap(), expected);
+    let expected = graceful_shutdown::Outcome { sent: 1, kept, refused: true, hanging: 0 };
+    assert_eq!(graceful_shutdown::send_mails(true, PATIENCE).unwrap(), expected);
+}
+
+#[test]
+fn a_mail_server_that_never_answers_does_not_keep_the_program_from_its_end() {
+    let kept = ["in 1 h", "in 2 h", "in 3 h"].map(str::to_owned).to_vec();
+    let expected = graceful_shutdown::Outcome { sent: 0, kept, refused: true, hanging: 1 };
+    let sent = returns(|| graceful_shutdown::send_mails(false, ms(50)).unwrap());
+    assert_eq!(sent, expected);
 }
 
 #[test]
@@ -84,6 +94,58 @@ fn an_event_loop_drives_a_scheduler() {
     // On a machine that pauses for 20 ms between the words there is a good-bye more.
     assert_eq!((heard.first().map(String::as_str), heard.len(), echoed), (Some("hello"), 3, 2));
     assert!(heard.contains(&"good-bye".to_owned()) && said_good_bye >= 1, "{heard:?}");
+}
+
+/// A datagram that the server sends to itself is echoed to itself, again and again: so its socket
+/// is never empty, however fast it is.
+#[test]
+fn an_event_loop_that_is_flooded_keeps_its_timers() {
+    let mut server = event_loop::Server::bind().unwrap();
+    let (address, end) = (server.address().unwrap(), server.ender());
+    for _ in 0..4 {
+        server.send(b"hello", address).unwrap();
+    }
+    let client = client_of(address);
+    client.send(b"hello").unwrap();
+    let heard = thread::spawn(move || {
+        let heard = ["hello", "good-bye"].map(|word| (receive(&client), word));
+        (heard, end())
+    });
+    returns(move || server.run().unwrap());
+    let (heard, ended) = heard.join().unwrap();
+    assert!(heard.iter().all(|(heard, word)| heard == word) && ended, "{heard:?}");
+}
+
+/// More than it echoes at once.
+#[test]
+fn an_event_loop_echoes_all_that_had_arrived_before_it_looked() {
+    let mut server = event_loop::Server::bind().unwrap();
+    let (client, end) = (client_of(server.address().unwrap()), server.ender());
+    for n in 0..150 {
+        client.send(format!("{n}").as_bytes()).unwrap();
+    }
+    let heard = thread::spawn(move || {
+        // On a machine that pauses for 20 ms there is a good-bye in between.
+        let words = std::iter::repeat_with(|| receive(&client)).filter(|word| word != "good-bye");
+        let heard: Vec<_> = words.take(150).collect();
+        (heard, end())
+    });
+    returns(move || server.run().unwrap());
+    let (heard, ended) = heard.join().unwrap();
+    assert!(heard.iter().enumerate().all(|(n, heard)| *heard == format!("{n}")) && ended);
+}
+
+fn client_of(server: SocketAddr) -> UdpSocket {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.connect(server).unwrap();
+    socket
+}
+
+fn receive(client: &UdpSocket) -> String {
+    let mut bytes = [0; 16];
+    let length = client.recv(&mut bytes).unwrap();
+    String::from_utf8(bytes[..length].to_vec()).unwrap()
 }
 
 /// Workload W8: a burst of a million orders, all due at one instant half an hour later.

@@ -10,6 +10,7 @@ mod delivery;
 mod draining;
 mod driver;
 mod driving;
+mod ending;
 mod examples;
 mod faults;
 mod futures;
@@ -23,6 +24,7 @@ mod migration;
 mod model;
 mod outcomes;
 mod pause;
+mod recipes;
 #[cfg(feature = "record")]
 mod recording;
 mod retry;

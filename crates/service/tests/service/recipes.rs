@@ -1,0 +1,341 @@
+//! The recipes of the documentation, against peers that stall in either direction: one sends
+//! nothing, the other does not read. The documentation includes the same files.
+
+#[path = "../../examples/recipes/idle_connections.rs"]
+mod idle_connections;
+#[path = "../../examples/recipes/metrics_over_http.rs"]
+mod metrics_over_http;
+#[path = "../../examples/recipes/with_tokio.rs"]
+mod with_tokio;
+
+use crate::common::{arrives, ms, returns};
+use crossbeam_channel::{Receiver, unbounded};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::{JoinHandle, yield_now};
+use wheelhouse_service::{EventKind, Handle, ManualClock, Service};
+
+const IDLE: Duration = Duration::from_secs(1);
+
+/// More than the buffers of a connection hold.
+const LARGE: usize = 32 << 20;
+
+/// A runtime without timers: a recipe has only those of the service.
+fn runtime() -> Runtime {
+    Builder::new_multi_thread().worker_threads(1).enable_io().build().unwrap()
+}
+
+/// Runs a conversation on one thread and on a clock that it sets, and fails if it hangs.
+fn converse<F: Future<Output = ()>>(
+    conversation: impl FnOnce(ManualClock, Service) -> F + Send + 'static,
+) {
+    returns(move || {
+        let clock = ManualClock::new();
+        let service = Service::builder().clock(clock.clone()).start().unwrap();
+        let runtime = Builder::new_current_thread().build().unwrap();
+        runtime.block_on(conversation(clock, service));
+    });
+}
+
+/// An echo that is served: the peer's side, and how it ends.
+fn echo(timers: Handle) -> (DuplexStream, JoinHandle<io::Result<()>>) {
+    let (peer, server) = duplex(64);
+    (peer, tokio::spawn(idle_connections::echo(server, timers, IDLE)))
+}
+
+/// Lets all tasks do what they can.
+async fn settle() {
+    for _ in 0..1000 {
+        yield_now().await;
+    }
+}
+
+/// Advances the clock almost to the end of an idle connection.
+async fn almost(clock: &ManualClock) {
+    settle().await;
+    clock.advance(IDLE - ms(1));
+    // The service has the time to see it.
+    thread::sleep(ms(20));
+    settle().await;
+}
+
+/// A connection whose peer has stalled is kept until it was idle for its time, and no longer.
+async fn ends_when_idle(clock: &ManualClock, served: JoinHandle<io::Result<()>>) {
+    almost(clock).await;
+    assert!(!served.is_finished(), "too early");
+    clock.advance(ms(2));
+    assert_eq!(served.await.unwrap().unwrap_err().kind(), ErrorKind::TimedOut);
+}
+
+#[test]
+fn a_peer_that_talks_stays_connected_and_ends_the_connection_itself() {
+    converse(|clock, service| async move {
+        let (mut peer, served) = echo(service.handle());
+        for _ in 0..5 {
+            peer.write_all(b"ping").await.unwrap();
+            let mut answer = [0; 4];
+            peer.read_exact(&mut answer).await.unwrap();
+            assert_eq!(&answer, b"ping");
+            almost(&clock).await;
+            assert!(!served.is_finished(), "too early");
+        }
+        drop(peer);
+        served.await.unwrap().unwrap();
+        assert!(service.handle().is_empty(), "its timer is gone");
+    });
+}
+
+#[test]
+fn a_peer_that_sends_nothing_is_hung_up_on() {
+    converse(|clock, service| async move {
+        let (_peer, served) = echo(service.handle());
+        ends_when_idle(&clock, served).await;
+    });
+}
+
+#[test]
+fn a_peer_that_does_not_read_is_hung_up_on() {
+    converse(|clock, service| async move {
+        let (mut peer, served) = echo(service.handle());
+        let sending = tokio::spawn(async move { while peer.write_all(&[0; 16]).await.is_ok() {} });
+        ends_when_idle(&clock, served).await;
+        sending.await.unwrap();
+    });
+}
+
+#[test]
+fn a_peer_that_reads_its_answer_too_slowly_is_hung_up_on() {
+    converse(|clock, service| async move {
+        let (peer, served) = echo(service.handle());
+        let (mut receiving, mut sending) = tokio::io::split(peer);
+        let sent = tokio::spawn(async move { while sending.write_all(&[0; 64]).await.is_ok() {} });
+        // Each of these bytes makes room for one more, and no answer is through.
+        for _ in 0..5 {
+            settle().await;
+            receiving.read_u8().await.unwrap();
+            clock.advance(IDLE / 5 - ms(1));
+        }
+        assert!(!served.is_finished(), "too early");
+        clock.advance(ms(10));
+        assert_eq!(served.await.unwrap().unwrap_err().kind(), ErrorKind::TimedOut);
+        drop(receiving);
+        sent.await.unwrap();
+    });
+}
+
+#[test]
+fn a_peer_that_takes_its_answer_late_has_its_time_to_send_the_next() {
+    converse(|clock, service| async move {
+        let (mut peer, served) = echo(service.handle());
+        // The second answer has no room before the first was read.
+        for _ in 0..2 {
+            peer.write_all(&[0; 64]).await.unwrap();
+            settle().await;
+        }
+        almost(&clock).await;
+        peer.read_exact(&mut [0; 128]).await.unwrap();
+        almost(&clock).await;
+        assert!(!served.is_finished(), "too early");
+    });
+}
+
+#[test]
+fn a_stop_hangs_up_too() {
+    converse(|_, service| async move {
+        let (_peer, served) = echo(service.handle());
+        settle().await;
+        drop(service);
+        assert!(served.await.unwrap().is_err());
+    });
+}
+
+/// As it was reported: with 500 ms, the peer was still connected after five seconds.
+#[test]
+fn a_peer_on_the_network_that_does_not_read_is_hung_up_on() {
+    let (service, runtime) = (Service::start().unwrap(), runtime());
+    let (timers, begun) = (service.handle(), Instant::now());
+    let served = returns(move || {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (client, _) = listener.accept().unwrap();
+        let sending = thread::spawn(move || while peer.write_all(&[0; 4096]).is_ok() {});
+        client.set_nonblocking(true).unwrap();
+        let served = runtime.block_on(async {
+            let client = tokio::net::TcpStream::from_std(client).unwrap();
+            idle_connections::echo(client, timers, ms(100)).await
+        });
+        sending.join().unwrap();
+        served
+    });
+    assert_eq!(served.unwrap_err().kind(), ErrorKind::TimedOut);
+    assert!(begun.elapsed() >= ms(100));
+}
+
+#[test]
+fn a_task_is_aborted_when_its_peer_is_idle_whatever_it_waits_for() {
+    converse(|clock, service| async move {
+        let timers = service.handle();
+        let ((mut first, _silent), (mut second, _unread)) = (duplex(64), duplex(64));
+        let reads = tokio::spawn(async move { first.read_u8().await.is_ok() });
+        let writes = tokio::spawn(async move { second.write_all(&[0; 128]).await.is_ok() });
+        for (name, task) in [("reads", &reads), ("writes", &writes)] {
+            idle_connections::abort_when_idle(&timers, name, IDLE, task.abort_handle()).unwrap();
+        }
+        settle().await;
+        clock.advance(IDLE - ms(1));
+        timers.refresh("reads", IDLE).unwrap();
+        clock.advance(ms(2));
+        assert!(writes.await.unwrap_err().is_cancelled());
+        settle().await;
+        assert!(!reads.is_finished(), "that was postponed");
+        clock.advance(IDLE);
+        assert!(reads.await.unwrap_err().is_cancelled());
+    });
+}
+
+/// How a server stalls.
+#[derive(Clone, Copy)]
+enum Stall {
+    SendsNothing,
+    DoesNotRead,
+}
+
+/// A server that stalls, and says when it has accepted a connection.
+fn stalled_server(stall: Stall) -> (SocketAddr, Receiver<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (address, (accepts, accepted)) = (listener.local_addr().unwrap(), unbounded());
+    thread::spawn(move || {
+        let mut clients = Vec::new();
+        for client in listener.incoming() {
+            let client = Arc::new(client.unwrap());
+            let reading = Arc::clone(&client);
+            clients.push(client);
+            if matches!(stall, Stall::SendsNothing) {
+                thread::spawn(move || io::copy(&mut &*reading, &mut io::sink()));
+            }
+            if accepts.send(()).is_err() {
+                return;
+            }
+        }
+    });
+    (address, accepted)
+}
+
+#[test]
+fn an_upload_to_a_server_that_stalls_reaches_its_limit_and_is_retried() {
+    for stall in [Stall::SendsNothing, Stall::DoesNotRead] {
+        let runtime = runtime();
+        let (events, tokio) = (unbounded(), runtime.handle().clone());
+        let service = Service::builder()
+            .on_event(move |event| events.0.send(event.kind.clone()).unwrap())
+            .spawn_on(move |run| drop(tokio.spawn(run)));
+        let service = service.start().unwrap();
+        let (server, accepted) = stalled_server(stall);
+        let report = Arc::from(vec![0; LARGE]);
+        let job = with_tokio::upload_every_hour(&service.handle(), server, report, ms(100));
+        assert_eq!(arrives(&events.1), EventKind::TimedOut(ms(100)));
+        // The first attempt, and the next.
+        arrives(&accepted);
+        arrives(&accepted);
+        assert!(job.unwrap().last_error().is_some());
+    }
+}
+
+#[test]
+fn a_server_that_stalls_does_not_keep_a_program_from_its_end() {
+    for stall in [Stall::SendsNothing, Stall::DoesNotRead] {
+        let running = returns(move || {
+            let (server, accepted) = stalled_server(stall);
+            let runtime = runtime();
+            runtime.block_on(async {
+                let report = Arc::from(vec![0; LARGE]);
+                let begun = tokio::task::spawn_blocking(move || arrives(&accepted));
+                with_tokio::serve(server, report, begun, ms(50)).await.unwrap().running
+            })
+        });
+        assert_eq!(running, 1);
+    }
+}
+
+/// Answers one client, which is on another thread and ends when its connection does.
+fn answer(
+    client: impl FnOnce(TcpStream) -> String + Send + 'static,
+    text: String,
+) -> (io::Result<()>, String) {
+    returns(move || {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let client = thread::spawn(move || client(TcpStream::connect(address).unwrap()));
+        let (connection, _) = listener.accept().unwrap();
+        let answered = metrics_over_http::answer(&connection, &text, ms(100));
+        drop(connection);
+        (answered, client.join().unwrap())
+    })
+}
+
+/// All that a client receives until the connection ends.
+fn receive(mut connection: TcpStream) -> String {
+    let mut text = Vec::new();
+    // Cut off with something unread, a connection ends with an error.
+    connection.read_to_end(&mut text).unwrap_or_default();
+    String::from_utf8(text).unwrap()
+}
+
+const REQUEST: &[u8] = b"GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n";
+
+#[test]
+fn a_client_that_asks_for_metrics_is_answered() {
+    let ask = |mut connection: TcpStream| {
+        connection.write_all(REQUEST).unwrap();
+        receive(connection)
+    };
+    let (answered, received) = answer(ask, "metric 1\n".to_owned());
+    answered.unwrap();
+    assert!(received.starts_with("HTTP/1.1 200 OK\r\n"), "{received}");
+    assert!(received.ends_with("Content-Length: 9\r\n\r\nmetric 1\n"), "{received}");
+}
+
+/// Sends a byte now and then, and reads nothing, until the connection has ended. As long as a
+/// request may be, that would take minutes.
+fn drip(mut connection: TcpStream) -> String {
+    while connection.write_all(b"G").is_ok() {
+        thread::sleep(ms(20));
+    }
+    String::new()
+}
+
+#[test]
+fn a_client_for_metrics_that_stalls_is_cut_off() {
+    let does_not_read = |mut connection: TcpStream| {
+        connection.write_all(REQUEST).unwrap();
+        drip(connection)
+    };
+    for (kind, (answered, _)) in [
+        ("silent", answer(receive, String::new())),
+        ("never asks to the end", answer(drip, String::new())),
+        ("does not read", answer(does_not_read, "x".repeat(LARGE))),
+    ] {
+        let error = answered.expect_err(kind).kind();
+        assert!(matches!(error, ErrorKind::TimedOut | ErrorKind::WouldBlock), "{kind}: {error}");
+    }
+}
+
+#[test]
+fn a_client_for_metrics_that_stalls_delays_the_next_by_the_limit_at_most() {
+    let service = Service::start().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (address, timers) = (listener.local_addr().unwrap(), service.handle());
+    thread::spawn(move || metrics_over_http::serve(&listener, &timers, ms(100)));
+    let _silent = TcpStream::connect(address).unwrap();
+    let received = returns(move || {
+        let mut connection = TcpStream::connect(address).unwrap();
+        connection.write_all(REQUEST).unwrap();
+        receive(connection)
+    });
+    assert!(received.contains("\nwheelhouse_jobs 0\n"), "{received}");
+}
