@@ -126,8 +126,8 @@ fn a_crowd_of_one_deadline_moves_a_few_at_a_time() {
     }
 }
 
-/// Timers that come and fire all the time, taken out one by one, as a service does: at each tick one
-/// fires, so that the wheel is never asked at a tick at which nothing does.
+/// Timers that come and fire all the time, taken out one by one, as a service does: at each tick
+/// one fires, so that the wheel is never asked at a tick at which nothing does.
 #[test]
 fn a_program_that_takes_out_one_timer_at_a_time_moves_a_few_at_a_time() {
     let (n, last) = (u64::from(N), 20_000);

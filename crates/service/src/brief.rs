@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// After so many types, work of others lies in boxes: slabs are searched one by one.
 const MOST_SLABS: usize = 64;
 
-/// Work that is done in an instant, on the driving thread, and calls no closure of the user's.
+/// Work that is done in an instant, by the thread that leads, and calls no closure of the user's.
 pub(crate) trait Brief: Work {
     fn carry_out(self, run: &Run<'_>);
 }
@@ -35,6 +35,10 @@ impl<T: Brief> Slab<dyn Work> for SlabOf<T> {
         let work = self.0.lock().remove(place);
         // Without the lock: it is the user's.
         drop(work);
+    }
+
+    fn shrink(&self) -> Box<dyn Any> {
+        Box::new(self.0.lock().shrink())
     }
 }
 

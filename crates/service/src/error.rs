@@ -1,5 +1,6 @@
 //! What can go wrong, as types. A call that refuses a job gives it back.
 
+use crate::drive::MOST_THREADS;
 use std::error::Error;
 use std::time::Duration;
 use std::{fmt, io};
@@ -108,10 +109,6 @@ pub enum Reason {
     Overflow,
     /// The rule names no time in the future, see [`Handle::on`](crate::Handle::on).
     NoOccurrence,
-    /// An async job, and jobs run on the driving thread, which brings the futures what they wait
-    /// for and cannot wait for them: build with [`workers`](crate::Builder::workers) or
-    /// [`spawn_on`](crate::Builder::spawn_on).
-    NoExecutor,
     /// A key without a character. A job without a key is one on which [`key`](crate::OneShot::key)
     /// was not called.
     EmptyKey,
@@ -140,9 +137,6 @@ impl fmt::Display for Reason {
             Self::NoOccurrence => f.write_str(
                 "a rule that names no time in the future: its years have passed, or it answers \
                  with past times",
-            ),
-            Self::NoExecutor => f.write_str(
-                "an async job, and no thread may wait for it: build with `spawn_on` or `workers`",
             ),
             Self::EmptyKey => f.write_str("an empty key: leave `key` out for a job without one"),
             Self::DuplicateKey => f.write_str(
@@ -225,8 +219,8 @@ impl Error for ChangeError {}
 pub enum BuildError {
     /// A tick of zero, or of more than 584 years.
     Tick(Duration),
-    /// A worker pool without a worker.
-    NoWorkers,
+    /// A number of threads that cannot be, see [`workers`](crate::Builder::workers).
+    Workers(usize),
     /// Each run to be reported as slow, [`slow_after`](crate::Builder::slow_after) a time of zero.
     SlowAfterZero,
     /// No job allowed: [`max_jobs`](crate::Builder::max_jobs) of zero.
@@ -246,8 +240,10 @@ impl fmt::Display for BuildError {
             Self::Tick(tick) => {
                 write!(f, "a tick of {tick:?}: it must be above zero and below 584 years")
             }
-            Self::NoWorkers => f.write_str(
-                "a pool of zero workers: leave it out to run jobs on the driving thread",
+            Self::Workers(threads) => write!(
+                f,
+                "a service of {threads} threads: leave `workers` out for one per processor, or \
+                 give it a number from 1 to {MOST_THREADS}",
             ),
             Self::SlowAfterZero => f.write_str(
                 "a `slow_after` of zero: each run would be reported, so give it a time above zero, \

@@ -24,7 +24,7 @@ pub enum EventKind {
     Panicked(String),
     /// A run takes so long by now: longer than [`Builder::slow_after`](crate::Builder::slow_after)
     /// says, and it goes on. Told once for a run, a tick after that time or as soon as the driver
-    /// looks; not where jobs run on the driving thread, which then is held up itself.
+    /// looks; not where there is but one thread, which then is held up itself.
     StillRunning(Duration),
     /// A run took so long: longer than [`Builder::slow_after`](crate::Builder::slow_after) says.
     /// Told when it ends.
@@ -64,15 +64,15 @@ impl fmt::Display for Event {
         match &self.kind {
             EventKind::Panicked(message) => write!(f, "{job} panicked: {message}"),
             EventKind::StillRunning(time) => {
-                write!(f, "{job} has been running for {time:?}, and occupies a worker")
+                write!(f, "{job} has been running for {time:?}, and occupies a thread")
             }
             EventKind::Slow(took) => {
-                // It does not know whether there are workers: what a run holds up depends on that,
+                // It does not know how many threads there are: what a run holds up depends on that,
                 // the remedies hold for both.
                 write!(
                     f,
-                    "{job} took {took:?}, and held up others unless a worker was free: shorten it, \
-                     have jobs run on (more) workers by `Builder::workers`, or raise `slow_after`"
+                    "{job} took {took:?}, and held up others unless a thread was free: shorten it, \
+                     have more threads by `Builder::workers`, or raise `slow_after`"
                 )
             }
             EventKind::TimedOut(limit) => {

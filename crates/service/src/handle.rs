@@ -3,6 +3,7 @@
 //! knot, so they lie in one file; what is built on them is not.
 
 use crate::brief::BriefSlab;
+use crate::drive::ReadyQueue;
 use crate::guard::guarded;
 use crate::job::{Id, Info, Key};
 use crate::shard::{House, Task};
@@ -37,7 +38,7 @@ pub(crate) trait Work: Send + 'static {
     }
 
     /// Whether it is done in an instant and calls no closure of the user's, so that it may run on
-    /// the driving thread also where jobs run on workers. Then no slow job holds it up, and the
+    /// this thread also where closures run on an executor. Then no slow job holds it up, and the
     /// order of deadlines is that in which it is done.
     fn is_brief(&self) -> bool {
         false
@@ -86,22 +87,14 @@ impl Task for dyn Work {
 /// What is told of what goes wrong.
 pub(crate) type Observer = Box<dyn Fn(&Event) + Send + Sync>;
 
-/// What handles, driver and workers share.
+/// What handles and threads share.
 pub(crate) struct Shared {
     pub(crate) house: House<dyn Work>,
     pub(crate) slow_after: Duration,
     pub(crate) observer: Option<Observer>,
-    pub(crate) futures: Futures,
-}
-
-/// Where futures run that are jobs.
-pub(crate) enum Futures {
-    /// Nowhere: who drives must not wait for them.
-    Refused,
-    /// Where closures do, each on a thread that waits for it.
-    LikeClosures,
-    /// On the user's executor.
-    Spawned(Spawner),
+    /// Where async jobs run, if not on the threads of the service.
+    pub(crate) spawner: Option<Spawner>,
+    pub(crate) ready: ReadyQueue,
 }
 
 /// What hands a run to an executor of futures.
@@ -268,10 +261,10 @@ impl Handle {
         if self.is_stopped() { ChangeError::Stopped } else { ChangeError::UnknownKey }
     }
 
-    /// Holds all jobs: from here on no run begins, but of those that wait for a worker already.
-    /// Futures go on: sleeps, timeouts, intervals and delay queues. Jobs can be scheduled
-    /// meanwhile. To wait for runs that have begun, see [`Snapshot::in_flight`]. O(1) for each
-    /// shard.
+    /// Holds all jobs: from here on no run begins, but of those that wait for an executor or their
+    /// group already. Futures go on: sleeps, timeouts, intervals and delay queues. Jobs can be
+    /// scheduled meanwhile. To wait for runs that have begun, see [`Snapshot::in_flight`]. O(1) for
+    /// each shard.
     ///
     /// ```
     /// use std::time::Duration;
@@ -301,6 +294,14 @@ impl Handle {
     /// due at once. O(k) for k jobs whose times have come.
     pub fn resume(&self) {
         self.house().let_go();
+    }
+
+    /// Gives back the memory that was needed by jobs which are gone. The service does so by itself
+    /// where a thousand jobs or fewer are left of 65,536 and more in a shard. Threads that schedule
+    /// meanwhile wait for a shard as long as it takes to start its timers anew. O(n) for n places
+    /// of jobs; a [backend](crate::Builder::backend) that was given keeps what it has.
+    pub fn compact(&self) {
+        self.house().compact();
     }
 
     /// How many jobs are scheduled and not over.

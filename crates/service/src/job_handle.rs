@@ -105,9 +105,9 @@ impl JobHandle {
 
     /// Cancels the job, and gives back what it was to do.
     ///
-    /// `Ok` says that no run begins, even if its time had come and it waited for a worker; and that
-    /// none goes on, except of a job whose runs may overlap. Of a cancellation and a run that race,
-    /// one wins, and the answer says which.
+    /// `Ok` says that no run begins, even if its time had come and it waited for an executor or its
+    /// group; and that none goes on, except of a job whose runs may overlap. Of a cancellation and
+    /// a run that race, one wins, and the answer says which.
     ///
     /// # Errors
     ///
@@ -135,9 +135,9 @@ impl JobHandle {
     /// there.
     ///
     /// `Ok` says that it does not begin before that time, even if its time had come and it waited
-    /// for a worker. In a periodic job that is running, the run after this one is moved. To a later
-    /// time it takes the lock of the job and sends no message: the driver notices when the former
-    /// time comes.
+    /// for an executor or its group. In a periodic job that is running, the run after this one is
+    /// moved. To a later time it takes the lock of the job and sends no message: the driver notices
+    /// when the former time comes.
     ///
     /// # Errors
     ///
@@ -160,8 +160,9 @@ impl JobHandle {
     }
 
     /// Has no further run begin until the job is [resumed](Self::resume). One that goes on, goes
-    /// on; one that waits for a worker loses its turn. What is paused is still scheduled: it can be
-    /// cancelled, moved, run [now](Self::run_now), and is given back by a stop.
+    /// on; one that waits for an executor or its group loses its turn. What is paused is still
+    /// scheduled: it can be cancelled, moved, run [now](Self::run_now), and is given back by a
+    /// stop.
     ///
     /// A single job without name or key takes some 200 bytes more from then on.
     ///
@@ -188,7 +189,7 @@ impl JobHandle {
 
     /// Has a run begin now, also if the job is [paused](Self::pause). It is one beside those of the
     /// schedule, which stays as it is, and of the runs that [`times`](crate::Periodic::times)
-    /// counts; a job that is to run once runs now instead. The run waits for a worker as any, and
+    /// counts; a job that is to run once runs now instead. The run begins as any other, and
     /// while [all jobs are paused](crate::Handle::pause) for the end of that. Moving the job takes
     /// the run back; pausing the job again puts it off until the job is resumed.
     ///

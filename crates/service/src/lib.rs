@@ -110,8 +110,8 @@
 //! | with a key of 16 bytes | 325 to 390 bytes and the closure |
 //!
 //! The bytes are those of the service and its default backend together, on a 64-bit machine, with
-//! 65,536 jobs or more (`tests/service/memory.rs` checks them). The arrays for jobs, timers and
-//! keys keep their capacity until the service ends.
+//! 65,536 jobs or more (`tests/service/memory.rs` checks them). The arrays for jobs and
+//! timers give memory back when few jobs are left of many, and in [`Handle::compact`].
 //!
 //! **Resolution and slack.** A [tick](Builder::tick) is 50 microseconds by default. A finer tick
 //! wakes the leader more often when many jobs are due: at 100,000 runs a second a tick of 50 us

@@ -4,6 +4,7 @@
 //! RUSTFLAGS='--cfg wheelhouse_loom' cargo test --release -p wheelhouse-service --lib model_tests
 //! ```
 
+mod leading;
 mod stopping;
 
 use crate::sync::Parker;
@@ -57,8 +58,8 @@ fn no_wake_up_is_lost() {
     check(3, || {
         let clock = ManualClock::new();
         let mut scheduler = Scheduler::builder().clock(clock.clone()).build().unwrap();
-        let (timers, parker) = (scheduler.handle(), Parker::of_this_thread());
-        let waker = parker.clone();
+        let (timers, parker) = (scheduler.handle(), Parker::new());
+        let waker = parker.unparker().clone();
         scheduler.set_waker(Arc::new(move || waker.unpark()));
         let (job, ran) = counted();
         let producer = thread::spawn(move || {
@@ -86,8 +87,8 @@ fn no_wake_up_is_lost_whichever_shard_it_is_for() {
         let clock = ManualClock::new();
         let builder = Scheduler::builder().clock(clock.clone()).shards(2);
         let mut scheduler = builder.build().unwrap();
-        let (timers, parker) = (scheduler.handle(), Parker::of_this_thread());
-        let waker = parker.clone();
+        let (timers, parker) = (scheduler.handle(), Parker::new());
+        let waker = parker.unparker().clone();
         scheduler.set_waker(Arc::new(move || waker.unpark()));
         let (first, first_ran) = counted();
         let (second, second_ran) = counted();
@@ -127,8 +128,8 @@ fn no_wake_up_is_lost_to_who_moves_a_job() {
     check(3, || {
         let clock = ManualClock::new();
         let mut scheduler = Scheduler::builder().clock(clock.clone()).build().unwrap();
-        let parker = Parker::of_this_thread();
-        let waker = parker.clone();
+        let parker = Parker::new();
+        let waker = parker.unparker().clone();
         scheduler.set_waker(Arc::new(move || waker.unpark()));
         let (job, ran) = counted();
         let handle = scheduler.handle().after(Duration::from_secs(3600)).run(job).unwrap();

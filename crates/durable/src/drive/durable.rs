@@ -109,7 +109,7 @@ pub(super) fn assemble(
     let service = || Service::builder().clock(Its(Arc::clone(&parts.clock)));
     let (mut wheel, mut workers) = (None, None);
     if !parts.handlers.is_empty() {
-        wheel = Some(service().inline().start().map_err(StartError::Service)?);
+        wheel = Some(service().workers(1).start().map_err(StartError::Service)?);
         workers = Some(service().workers(parts.workers).start().map_err(StartError::Service)?);
     }
     let counters = Arc::new(Counters::new(&Kinds::new(parts.handlers.keys().cloned())));

@@ -98,8 +98,8 @@ impl<T, M: Meter, const OPENS: bool> Wheel<T, M, OPENS> {
     }
 
     /// The tick at which the wheel has work other than firing: while older timers wait, the first
-    /// one at which none of them has moved yet, which may be that of the hand; else the first of the
-    /// next quarter of a block. At no other tick does a slot begin or open.
+    /// one at which none of them has moved yet, which may be that of the hand; else the first of
+    /// the next quarter of a block. At no other tick does a slot begin or open.
     #[inline(always)]
     pub(crate) fn next_work(&self) -> Tick {
         let quarter = self.hand | Tick::from(self.mask >> 2);

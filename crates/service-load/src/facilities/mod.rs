@@ -72,9 +72,9 @@ fn ours() -> Vec<Box<dyn Contender<Experiment>>> {
         ),
         Entry::of_some(
             "wheelhouse-1us",
-            "the service with a pool and a tick of a microsecond",
+            "the service with a pool, a tick of a microsecond, and no timer slack",
             &[Fires],
-            |_| Wheelhouse::<ByHandle>::start(Duration::from_micros(1)),
+            |_| Wheelhouse::<ByHandle>::finest(),
         ),
         Entry::of_some(
             "wheelhouse-heap",

@@ -86,6 +86,16 @@ impl<K> Wheelhouse<K> {
         Self::of(tick, |builder| builder.workers(1))
     }
 
+    /// As soon as it can be: Linux is to put no wake-ups together either.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    pub fn finest() -> Result<Self> {
+        let tick = Duration::from_micros(1);
+        Self::of(tick, |builder| builder)
+    }
+
     /// On the binary heap.
     ///
     /// # Errors

@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
-/// A run of an async job, for the executor that [`Builder::spawn_on`](crate::Builder::spawn_on)
-/// hands it to: a future to be polled until it is ready.
+/// A run of an async job: a future to be polled until it is ready, by the executor that
+/// [`Builder::spawn_on`](crate::Builder::spawn_on) hands it to, or else by the thread that leads.
 ///
 /// The run begins when it is polled first. Until then the job can be cancelled and moved, and it
 /// does nothing. Dropping it before it is ready is reported as [`EventKind::Abandoned`]; a periodic
@@ -78,7 +78,7 @@ fn begin(mut due: DueRun) -> Option<Box<Going>> {
     };
     let Some(run) = run else {
         let outcome = outcome.map_err(EventKind::Panicked);
-        due_run::end(&timers, due_run::finish(&timers, begun, started, outcome, back).0);
+        due_run::end(&timers, due_run::finish(&timers, begun, (started, None), outcome, back).0);
         return None;
     };
     let limit = run.limit.map(|limit| timers.sleep(limit).exempt());
@@ -133,7 +133,7 @@ impl Going {
         discard(run);
         drop(entered);
         drop(limit);
-        due_run::end(&timers, due_run::finish(&timers, begun, started, outcome, back).0);
+        due_run::end(&timers, due_run::finish(&timers, begun, (started, None), outcome, back).0);
         drop(seat);
     }
 }

@@ -1,8 +1,9 @@
 //! Configuration.
 
-use super::executor::{Executor, Pool, Runner};
-use super::{AsyncRun, Scheduler, Service};
-use crate::handle::{Futures, Observer, Shared, Spawner};
+use super::executor::{Executor, Runner};
+use super::lead::MOST_THREADS;
+use super::{AsyncRun, ReadyQueue, Scheduler, Service};
+use crate::handle::{Observer, Shared, Spawner};
 use crate::shard::{House, JobIndex, Wheel};
 use crate::time::{Clock, MonotonicClock, Ticks};
 use crate::{BuildError, Event};
@@ -17,8 +18,14 @@ use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 /// The most jobs a service may be allowed: half of what a backend holds.
 const MOST_JOBS: usize = 1 << 31;
 
-/// The most shards that pay by default.
-const MOST_SHARDS: usize = 64;
+/// The fewest and the most shards by default. A thread that is interrupted while it holds the lock
+/// of its shard holds up all others that schedule there: with more threads than shards, that is a
+/// slice of the scheduler.
+const SHARDS: (usize, usize) = (4, 64);
+
+/// The fewest threads by default. One that sleeps costs nothing but its stack, and on a machine of
+/// two processors two jobs that block would otherwise hold up all others.
+const FEWEST_THREADS: usize = 4;
 
 /// Configures a [`Scheduler`] or a [`Service`].
 ///
@@ -52,11 +59,8 @@ pub struct Builder {
     backend: Option<Box<dyn Wheel>>,
     shards: Option<usize>,
     tick: Duration,
-    slack: Duration,
-    timer_slack: Option<Duration>,
     clock: Arc<dyn Clock>,
     /// `None` is for what is started to choose.
-    inline: Option<bool>,
     workers: Option<usize>,
     executor: Option<Box<dyn Executor>>,
     spawner: Option<Spawner>,
@@ -74,10 +78,7 @@ impl Builder {
             backend: None,
             shards: None,
             tick: Duration::from_micros(50),
-            slack: Duration::ZERO,
-            timer_slack: None,
             clock: Arc::new(MonotonicClock::new()),
-            inline: None,
             workers: None,
             executor: None,
             spawner: None,
@@ -93,8 +94,8 @@ impl Builder {
         self
     }
 
-    /// How many shards jobs lie in, for a service with a thread: by default as many as there are
-    /// processors, and one for a [`Scheduler`]. Each is a lock and a wheel; a thread schedules in
+    /// How many shards jobs lie in, for a service: by default as many as there are processors, four
+    /// at least, and one for a [`Scheduler`]. Each is a lock and a wheel; a thread schedules in
     /// one of them, so that more threads than shards meet there. Zero is taken for one, as a
     /// [backend](Self::backend) that was given is.
     pub fn shards(mut self, shards: usize) -> Self {
@@ -104,34 +105,14 @@ impl Builder {
 
     /// How long a tick lasts: 50 microseconds by default. Deadlines are rounded up to it, so that a
     /// job begins up to a tick after its time and never before. A finer tick costs nothing where
-    /// nothing is due; a coarser one wakes the thread less often, and so does a
-    /// [`slack`](Self::slack).
+    /// nothing is due; a coarser one wakes the leader less often, and so does the
+    /// [`slack`](crate::OneShot::slack) of jobs that need not be so exact.
+    ///
+    /// Linux may wake up a thread 50 microseconds later than asked for (its *timer slack*), to put
+    /// wake-ups of the machine together. With a tick shorter than that, the threads of a
+    /// [`Service`] ask for the tick instead, where that is allowed.
     pub fn tick(mut self, tick: Duration) -> Self {
         self.tick = tick;
-        self
-    }
-
-    /// Lets runs be late by as much, so that the thread wakes up once for those that are due close
-    /// together: deadlines are rounded up to whole multiples of this. None by default, but for
-    /// [periodic](crate::Periodic) jobs. A job may have [its own](crate::OneShot::slack). Periods
-    /// may be shorter.
-    ///
-    /// Beside a coarser tick, this leaves the resolution as it is for the jobs that need it.
-    pub fn slack(mut self, slack: Duration) -> Self {
-        self.slack = slack;
-        self
-    }
-
-    /// How much later than asked for Linux may wake up the driving thread of a [`Service`], to put
-    /// wake-ups of the machine together: 50 microseconds unless this says otherwise, and a
-    /// nanosecond at least. On other systems it does nothing, nor where it is forbidden.
-    ///
-    /// What the system adds to lateness is on top of the [tick](Self::tick); a short tick without
-    /// this is in vain in part. With a tick of 50 us and 100,000 runs a second, a nanosecond of
-    /// timer slack instead of 50 us brought the median of lateness from 83 us down to 52 us, and
-    /// took 5.2 us of processor time a run instead of 3.2 (Linux, 2 processors of an AMD EPYC).
-    pub fn timer_slack(mut self, slack: Duration) -> Self {
-        self.timer_slack = Some(slack);
         self
     }
 
@@ -141,41 +122,43 @@ impl Builder {
         self
     }
 
-    /// Runs jobs on so many threads. Then a slow job delays no other as long as a worker is free,
-    /// and never a future or a value that is sent: these are brought by the thread that drives. By
-    /// default a [`Service`] has as many as there are processors, and two at least. Zero is
-    /// refused.
+    /// How many threads a [`Service`] has: as many as there are processors by default, and four at
+    /// least. As many jobs run at once, at most. Zero is refused. A [`Scheduler`] has none until it
+    /// is [started](Scheduler::start).
     ///
-    /// **Its cost** is a hand-over for each run of a closure: a thread is woken, and the two
-    /// contend for the lock of the shard. Where all jobs are short, [`inline`](Self::inline) has
-    /// more runs a second and is in time more closely.
+    /// One thread leads: it takes out what is due and runs it, so that a brief job costs no
+    /// hand-over. Another stands by. When the leader has been in one run for 200 microseconds, the
+    /// *patience*, the other takes the lead, and the run goes on beside it. So a slow job delays
+    /// others by the patience while a thread is free, and one that is said to be
+    /// [`blocking`](crate::OneShot::blocking) by the waking of a thread, some 50 microseconds.
+    /// Where runs take more than 30 microseconds on average, the lead changes before each of them.
     ///
-    /// Of this, [`inline`](Self::inline) and [`executor`](Self::executor), the one called last
-    /// holds.
+    /// When all threads are in slow runs, what comes due waits until one of them ends: the counter
+    /// [`held_up`](crate::Counts::held_up) says how often. With one thread each job waits for the
+    /// one before.
+    ///
+    /// **Its cost**: while jobs run, the thread that stands by wakes up once in the patience; while
+    /// none does, never.
+    ///
+    /// Of this and [`executor`](Self::executor), the one called last holds.
     pub fn workers(mut self, workers: usize) -> Self {
-        (self.inline, self.workers, self.executor) = (Some(false), Some(workers), None);
+        (self.workers, self.executor) = (Some(workers), None);
         self
     }
 
-    /// Runs jobs on the thread that drives, as a [`Scheduler`] does by default: the fastest way for
-    /// jobs that are short, and one that is slow delays all others. Async jobs are refused, unless
-    /// they are [spawned elsewhere](Self::spawn_on).
-    pub fn inline(mut self) -> Self {
-        (self.inline, self.workers, self.executor) = (Some(true), None, None);
-        self
-    }
-
-    /// Runs closures where this says, instead of on the thread that drives. That one brings what
-    /// needs no more than an instant: values that are sent, and futures.
+    /// Runs closures where this says, instead of on the threads of the service, which then are one.
+    /// That one brings what needs no more than an instant: values that are sent, and futures; and
+    /// it polls async jobs, unless they are [spawned elsewhere](Self::spawn_on).
     pub fn executor(mut self, executor: impl Executor + 'static) -> Self {
-        (self.inline, self.workers) = (Some(false), None);
+        self.workers = None;
         self.executor = Some(Box::new(executor));
         self
     }
 
     /// Hands the runs of [async jobs](crate::OneShot::run_async) to an executor of futures: each is
-    /// one, to be polled until it is ready. The closure is called by the driver and must return
-    /// soon. Without this, such a run occupies a worker that waits for it.
+    /// one, to be polled until it is ready. The closure is called by the thread that leads and must
+    /// return soon. Without this, that thread polls the futures itself: no thread waits for one,
+    /// and futures that need the reactor or the timers of a runtime are spawned there.
     ///
     /// [`Service::stop`] waits for these runs as for others. Dropping the service does not: they
     /// are the executor's.
@@ -267,12 +250,12 @@ impl Builder {
 }
 
 impl Builder {
-    /// Builds a scheduler without a thread. Workers, if any are wanted, are started.
+    /// Builds a scheduler without a thread.
     ///
     /// # Errors
     ///
-    /// A tick that cannot be, a pool of no workers, a limit of zero or one that is too high, runs
-    /// that are slow after no time, or a thread that cannot be started.
+    /// A tick that cannot be, no threads or too many, a limit of zero or one that is too high, or
+    /// runs that are slow after no time.
     pub fn build(self) -> Result<Scheduler, BuildError> {
         let ticks = Ticks::new(self.tick).ok_or(BuildError::Tick(self.tick))?;
         match self.limit {
@@ -283,38 +266,34 @@ impl Builder {
         if self.slow_after.is_zero() {
             return Err(BuildError::SlowAfterZero);
         }
-        let runner = match (self.executor, self.workers) {
-            (Some(executor), _) => Runner::Custom(executor),
-            (None, Some(workers)) => Runner::Workers(Pool::new(workers)?),
-            (None, None) => Runner::Inline,
-        };
+        let threads = self.workers.unwrap_or(1);
+        if threads == 0 || threads > MOST_THREADS {
+            return Err(BuildError::Workers(threads));
+        }
+        let runner = self.executor.map_or(Runner::Here, Runner::Custom);
         let wheel = || -> Box<dyn Wheel> { Box::new(HierarchicalWheel::new()) };
+        let own_wheels = self.backend.is_none();
         let wheels = match self.backend {
             Some(backend) => vec![backend],
             None => (0..self.shards.unwrap_or(1).max(1)).map(|_| wheel()).collect(),
         };
-        let house = House::new(self.clock, ticks.with_slack(self.slack), wheels, self.limit);
-        let futures = match self.spawner {
-            Some(spawner) => Futures::Spawned(spawner),
-            None if runner.is_inline() => Futures::Refused,
-            None => Futures::LikeClosures,
-        };
-        let (slow_after, observer) = (self.slow_after, self.observer);
-        let shared = Shared { house, slow_after, observer, futures };
-        Ok(Scheduler::new(&Arc::new(shared), runner, self.timer_slack))
+        let house = House::new(self.clock, ticks, wheels, own_wheels, self.limit);
+        let (slow_after, observer, spawner) = (self.slow_after, self.observer, self.spawner);
+        let ready = ReadyQueue::default();
+        let shared = Arc::new(Shared { house, slow_after, observer, spawner, ready });
+        Ok(Scheduler::new(&shared, runner, threads))
     }
 
-    /// Builds a service and starts it: with [workers](Self::workers), unless something else was
-    /// chosen.
+    /// Builds a service and starts it.
     ///
     /// # Errors
     ///
-    /// Those of [`build`](Self::build).
+    /// Those of [`build`](Self::build), or a thread that cannot be started.
     pub fn start(mut self) -> Result<Service, BuildError> {
         let processors = available_parallelism().map_or(1, NonZero::get);
-        self.shards.get_or_insert(processors.min(MOST_SHARDS));
-        if self.inline.is_none() {
-            self.workers = Some(processors.max(2));
+        self.shards.get_or_insert(processors.clamp(SHARDS.0, SHARDS.1));
+        if self.executor.is_none() {
+            self.workers.get_or_insert(processors.clamp(FEWEST_THREADS, MOST_THREADS));
         }
         self.build()?.start()
     }

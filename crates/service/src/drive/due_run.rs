@@ -1,6 +1,5 @@
 //! A run as an executor gets it, and how runs are carried out, wherever that is.
 
-use super::async_run::{AsyncRun, block_on};
 use crate::EventKind;
 use crate::guard::{discard, guarded};
 use crate::handle::{Anchor, Back, Handle, Run, Shared, Work};
@@ -46,6 +45,11 @@ impl DueRun {
         self.timers.job_handle(self.id, self.info.clone())
     }
 
+    /// Whether it may block, by what was said when it was scheduled.
+    pub(super) fn blocks(&self) -> bool {
+        self.way.blocks
+    }
+
     /// What it needs a place in.
     pub(super) fn group(&self) -> Option<Group> {
         self.way.group.clone()
@@ -63,9 +67,6 @@ impl DueRun {
     /// Carries it out on this thread. Returns when the job does; if it panics, that is caught and
     /// reported.
     pub fn run(mut self) {
-        if self.is_async() {
-            return block_on(AsyncRun::new(self));
-        }
         let _inside = self.timers.house().enter();
         if let Some(begun) = self.begin() {
             carry_out(&self.timers, begun);
@@ -116,7 +117,7 @@ impl fmt::Debug for DueRun {
 
 /// Carries out a run, to its end.
 fn carry_out(timers: &Handle, begun: Begun<dyn Work>) {
-    let (done, _) = call(timers, begun, timers.house().now());
+    let (done, _) = call(timers, begun, timers.house().now(), None);
     end(timers, done);
 }
 
@@ -142,10 +143,12 @@ pub(super) fn run_of<'a>(
 }
 
 /// Calls the job, and reports how that went. And whether there was something to be reported.
+/// `thread` is the one that led when the run began.
 pub(super) fn call(
     timers: &Handle,
     mut begun: Begun<dyn Work>,
     started: Moment,
+    thread: Option<usize>,
 ) -> (Done<dyn Work>, bool) {
     let work = begun.work.take();
     free_key(timers.shared(), &begun);
@@ -157,7 +160,7 @@ pub(super) fn call(
         guarded(|| work.into_iter().for_each(|work| work.call(&run, &mut back)))
     };
     let outcome = outcome.map_err(EventKind::Panicked).and_then(|()| result(&begun, &mut back));
-    finish(timers, begun, started, outcome, back)
+    finish(timers, begun, (started, thread), outcome, back)
 }
 
 /// Calls a job that is nothing but work, by the shortest way. When it ended, and whether there was
@@ -166,7 +169,7 @@ pub(super) fn call(
 pub(super) fn call_plain(
     timers: &Handle,
     (id, deadline): (Id, Moment),
-    started: Moment,
+    (started, thread): (Moment, usize),
     work: impl FnOnce(&Run<'_>, &mut Back),
 ) -> (Moment, bool) {
     let shared = timers.shared();
@@ -184,7 +187,7 @@ pub(super) fn call_plain(
     }
     let begun = Begun::plain(id, deadline, None);
     let outcome = outcome.map_err(EventKind::Panicked).and_then(|()| result(&begun, &mut back));
-    let (done, told) = finish(timers, begun, started, outcome, back);
+    let (done, told) = finish(timers, begun, (started, Some(thread)), outcome, back);
     discard(done.work);
     (done.ended, told)
 }
@@ -211,18 +214,14 @@ pub(super) fn free_key(shared: &Shared, begun: &Begun<dyn Work>) {
 pub(super) fn finish(
     timers: &Handle,
     begun: Begun<dyn Work>,
-    started: Moment,
+    (started, thread): (Moment, Option<usize>),
     outcome: Result<(), EventKind>,
     back: Back,
 ) -> (Done<dyn Work>, bool) {
     let Begun { id, info, deadline, beside, stale, watch, tries, .. } = begun;
     let shared = timers.shared();
-    let told_before =
+    let mut told_before =
         watch.is_some_and(|key| shared.house.with(id.shard(), |core| core.runs.unwatch(key)));
-    if told_before {
-        // The driver, which had no need to watch what waits for this worker, now has.
-        shared.house.signal.wake();
-    }
     let ended = shared.house.now();
     let took = ended.saturating_since(started);
     let told = outcome.is_err() || took > shared.slow_after;
@@ -242,6 +241,9 @@ pub(super) fn finish(
             gave_up.into_iter().for_each(|why| shared.report(job(), EventKind::GaveUp(why)));
         }
         if took > shared.slow_after {
+            let unwatch =
+                |thread| shared.house.with(id.shard(), |core| core.runs.unwatch_thread(thread));
+            told_before |= thread.is_some_and(unwatch);
             if !told_before {
                 shared.house.with(id.shard(), |core| core.counts.slow += 1);
             }

@@ -1,10 +1,11 @@
-//! What drives the shards: it takes out what is due, runs it or hands it to workers, and sleeps
-//! until the next.
+//! What drives the shards: it takes out what is due, runs it, and sleeps until the next.
 
 mod async_run;
 mod builder;
 mod due_run;
 mod executor;
+mod lead;
+mod ready;
 mod scheduler;
 mod service;
 mod stopping;
@@ -14,36 +15,63 @@ pub(crate) use async_run::block_on;
 pub use builder::Builder;
 pub use due_run::DueRun;
 pub use executor::Executor;
+pub(crate) use lead::MOST_THREADS;
+pub(crate) use ready::ReadyQueue;
 pub use scheduler::Scheduler;
 pub use service::{Service, Stop, Stopped};
 pub use stopping::Stopping;
 
 use crate::guard::guarded;
-use crate::handle::{Back, Futures, Handle, Run, Work};
+use crate::handle::{Back, Handle, Run, Work};
 use crate::job::Id;
-use crate::shard::{Came, Done, Plain, Stage, Taken, Watch};
+use crate::shard::{Came, Core, Done, Leftover, Plain, Stage, Taken, Watch};
 use crate::time::Moment;
 use crate::{EventKind, Job};
 use executor::Runner;
+use lead::Member;
+use ready::Ready;
 use std::cell::Cell;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// After so many runs the driver looks at all shards again, so that making up for a stall keeps
 /// nothing waiting that is due before it.
 const RUNS: usize = 64;
 
+/// One who can drive: a thread of a service, or the owner of a scheduler.
 pub(crate) struct Driver {
     timers: Handle,
     runner: Arc<Runner>,
+    lead: Member,
     /// The latest moment that was polled.
     now: Moment,
     /// When to look for runs that take long. Not set while none is in flight.
     look_for_slow: Cell<Option<Moment>>,
+    /// There may be runs that go on elsewhere. Set too when the lead was taken: who led before may
+    /// have known of some.
+    may_watch: Cell<bool>,
+}
+
+/// A run on this thread that has ended.
+enum Ended {
+    /// Of a job that was nothing but work: which, when it was due, and when it began.
+    Plain(Id, Moment, Moment),
+    Other(Done<dyn Work>),
+}
+
+impl Ended {
+    fn id(&self) -> Id {
+        match self {
+            Self::Plain(id, ..) => *id,
+            Self::Other(done) => done.id,
+        }
+    }
 }
 
 impl Driver {
-    fn new(timers: Handle, runner: Arc<Runner>) -> Self {
-        Self { timers, runner, now: Moment::ORIGIN, look_for_slow: Cell::new(None) }
+    fn new(timers: Handle, runner: Arc<Runner>, lead: Member) -> Self {
+        let (look_for_slow, may_watch) = (Cell::new(None), Cell::new(true));
+        Self { timers, runner, lead, now: Moment::ORIGIN, look_for_slow, may_watch }
     }
 
     /// Looks at the time, and for runs that take long by now.
@@ -62,41 +90,63 @@ impl Driver {
         }
     }
 
-    /// Carries out or hands out what is due: of the shard that is first, up to the tick of the
-    /// next, and so many runs at most. How many there were; `None` if nothing is due.
+    /// Carries out what is ready, so many runs at most, and so many polls of futures, which may be
+    /// ready again at once. How many there were.
+    fn ready(&self, polls: &mut usize) -> usize {
+        let house = self.timers.house();
+        let mut runs = 0;
+        while runs < RUNS
+            && self.lead.leads()
+            && let Some(ready) = self.timers.shared().ready.pop(*polls > 0)
+        {
+            let started = house.now();
+            let blocks = matches!(&ready, Ready::Run(run) if run.blocks());
+            self.lead.begin(started.as_nanos(), Duration::ZERO, blocks);
+            match ready {
+                Ready::Run(run) => run.run(),
+                Ready::Poll(task) => {
+                    *polls -= 1;
+                    task.run();
+                }
+            }
+            self.lead.ended(house.now().saturating_since(started));
+            runs += 1;
+        }
+        runs
+    }
+
+    /// Carries out what is due: of the shard that is first, up to the tick of the next, and so many
+    /// runs at most. How many there were; `None` if nothing is due.
+    ///
+    /// When this returns, the lead may have been lost.
     fn portion(&self) -> Option<usize> {
-        let (shared, runner) = (self.timers.shared(), &self.runner);
-        let house = &shared.house;
+        let house = self.timers.house();
         if house.is_closed() {
             return None;
         }
         let (shard, upto) = house.first_due(house.ticks.reached(self.now))?;
         let (mut runs, mut now, mut reported) = (0, self.now, false);
-        // A plain run that has ended: which, when it was due, and when it began. Or any other.
-        let (mut plain_ended, mut ended) = (None::<(Id, Moment, Moment)>, None::<Done<_>>);
-        while runs < RUNS || ended.is_some() || plain_ended.is_some() {
-            let id = ended.as_ref().map(|done| done.id).or(plain_ended.map(|(id, ..)| id));
+        // The run of this thread that has ended.
+        let mut ended = None::<Ended>;
+        while ended.is_some() || (runs < RUNS && self.lead.leads()) {
+            let id = ended.as_ref().map(Ended::id);
             // Not results of the closure: they are large, and seldom there.
-            let (mut leftover, mut came) = (None, None);
+            let (mut leftover, mut came, mut spacious) = (None, None, false);
             let ((plain, stage), waited) = house.with_told(shard, |core| {
                 // One run ends and the next begins under one lock.
-                if let Some((id, deadline, started)) = plain_ended.take() {
-                    core.end_plain(id, deadline, started, now);
-                } else if let Some(done) = ended.take() {
-                    leftover = core.end(done);
+                if let Some(ended) = ended.take() {
+                    leftover = self.end(core, ended, now);
                 }
-                let here = runner.is_inline();
-                let plain = if leftover.is_none() && runs < RUNS {
-                    core.come(upto, now, &*house.clock, here, &mut came)
-                } else {
-                    None
-                };
+                let more = leftover.is_none() && runs < RUNS && self.lead.leads();
+                let come = || core.come(upto, now, &*house.clock, self.runner.is_here(), &mut came);
+                let plain = more.then(come).flatten();
+                spacious = plain.is_none() && came.is_none() && core.is_spacious();
                 (plain, core.stage())
             });
             match (id, leftover) {
                 (Some(id), Some(leftover)) => {
                     let _inside = house.enter();
-                    due_run::clear(shared, id, leftover);
+                    due_run::clear(self.timers.shared(), id, leftover);
                     continue;
                 }
                 (Some(_), None) => house.handed_in(stage),
@@ -106,48 +156,120 @@ impl Driver {
             // between: to read the clock takes as long as half of the rest.
             let at_once = id.is_some() && !waited && !reported;
             let begin = || if at_once { now } else { house.now() };
+            runs += 1;
             if let Some(Plain { id, deadline, work }) = plain {
-                let (_inside, started) = (house.enter(), begin());
+                let started = begin();
                 let call = |run: &Run<'_>, back: &mut Back| work.call(run, back);
-                (now, reported) = due_run::call_plain(&self.timers, (id, deadline), started, call);
-                plain_ended = Some((id, deadline, started));
-                runs += 1;
+                self.begin(id, deadline, started, false);
+                (now, reported) = self.call_plain(id, deadline, started, call);
+                self.lead.ended(now.saturating_since(started));
+                ended = Some(Ended::Plain(id, deadline, started));
                 continue;
             }
             match came {
+                // Not a run that the lead may be taken in: values are to come in order.
                 Some(Came::InSlab(id, deadline, lying)) => {
-                    let (_inside, started) = (house.enter(), begin());
+                    let started = begin();
                     let call = |run: &Run<'_>, _: &mut Back| lying.carry_out(run);
-                    (now, reported) =
-                        due_run::call_plain(&self.timers, (id, deadline), started, call);
-                    plain_ended = Some((id, deadline, started));
+                    (now, reported) = self.call_plain(id, deadline, started, call);
+                    ended = Some(Ended::Plain(id, deadline, started));
                 }
-                None => break,
+                None => {
+                    runs -= 1;
+                    if spacious {
+                        house.shrink(shard);
+                    }
+                    break;
+                }
                 Some(Came::Wake(waker)) => guarded(|| waker.wake()).unwrap_or_default(),
                 Some(Came::There(id, turn, info, way)) => {
+                    self.may_watch.set(true);
                     self.hand_out(DueRun::new(self.timers.clone(), id, info, turn, way));
                 }
                 Some(Came::Here(begun)) => {
                     let _inside = house.enter();
-                    let done;
-                    (done, reported) = due_run::call(&self.timers, begun, begin());
-                    now = done.ended;
-                    ended = Some(done);
+                    let (started, is_brief) = (begin(), begun.is_brief());
+                    if !is_brief {
+                        self.begin(begun.id, begun.deadline, started, begun.blocks);
+                    }
+                    let me = Some(self.lead.number());
+                    let (done, told) = due_run::call(&self.timers, begun, started, me);
+                    (now, reported) = (done.ended, told);
+                    if !is_brief {
+                        self.lead.ended(now.saturating_since(started));
+                    }
+                    ended = Some(Ended::Other(done));
                 }
             }
-            runs += 1;
         }
         Some(runs)
     }
 
-    /// Has a run carried out elsewhere, when its group has a place for it.
+    /// A run begins on this thread.
+    #[inline]
+    fn begin(&self, id: Id, deadline: Moment, started: Moment, blocks: bool) {
+        self.lead.names_run(id.number.get(), id.index(), id.shard());
+        self.lead.begin(started.as_nanos(), started.saturating_since(deadline), blocks);
+    }
+
+    /// Calls a job that is nothing but work. When it ended, and whether there was something to be
+    /// reported.
+    #[inline]
+    fn call_plain(
+        &self,
+        id: Id,
+        deadline: Moment,
+        started: Moment,
+        work: impl FnOnce(&Run<'_>, &mut Back),
+    ) -> (Moment, bool) {
+        let _inside = self.timers.house().enter();
+        let started = (started, self.lead.number());
+        due_run::call_plain(&self.timers, (id, deadline), started, work)
+    }
+
+    /// Ends a run of this thread, under the lock.
+    #[inline]
+    fn end(
+        &self,
+        core: &mut Core<dyn Work>,
+        ended: Ended,
+        now: Moment,
+    ) -> Option<Leftover<dyn Work>> {
+        if self.lead.forgets_run() {
+            core.runs.unwatch_thread(self.lead.number());
+        }
+        match ended {
+            Ended::Plain(id, deadline, started) => {
+                core.end_plain(id, deadline, started, now);
+                None
+            }
+            Ended::Other(done) => core.end(done),
+        }
+    }
+
+    /// The lead was taken from a thread that goes on with its run: that is watched from here on.
+    fn watch_thread(&self, thread: usize) {
+        let Some(run) = self.lead.run_of(thread) else { return };
+        let (now, (number, index, shard)) = (self.timers.now(), run);
+        let Some(number) = std::num::NonZeroU64::new(number) else { return };
+        let id = Id::new(number, index, shard);
+        self.timers.house().with(shard, |core| {
+            // It ends under this lock; so it either goes on, or is another by now.
+            if self.lead.run_of(thread) == Some(run) {
+                let info = core.info(id);
+                core.runs.watch_thread(thread, id, info, now);
+            }
+        });
+    }
+
+    /// Has a run carried out elsewhere, or when its group has a place for it.
     fn hand_out(&self, mut run: DueRun) {
         let Some(group) = run.group() else { return launch(&self.runner, run) };
-        // The queue of the group must not keep the workers alive that it waits for.
+        // The queue of the group must not keep the executor alive that it waits for.
         let runner = Arc::downgrade(&self.runner);
         group.enter(Box::new(move |seat| {
             *run.seat() = Some(seat);
-            // Without workers it is dropped, and reported by that.
+            // Without an executor it is dropped, and reported by that.
             if let Some(runner) = runner.upgrade() {
                 launch(&runner, run);
             }
@@ -158,7 +280,10 @@ impl Driver {
     pub(crate) fn next_wakeup(&self) -> Option<Moment> {
         let house = self.timers.house();
         let watch = self.watch_runs();
-        let next = || house.next_due().into_iter().chain(watch).min();
+        let next = || match self.timers.shared().ready.is_empty() {
+            true => house.next_due().into_iter().chain(watch).min(),
+            false => Some(self.now),
+        };
         let mut until = next();
         loop {
             house.signal.sleep_until(until);
@@ -174,13 +299,14 @@ impl Driver {
     /// When to look for runs that take long. A moment that was chosen stays until it has come, so
     /// that while runs come and go they are searched once in that time, and not before each sleep.
     fn watch_runs(&self) -> Option<Moment> {
-        if self.runner.is_inline() {
+        if !self.may_watch.get() {
             return None;
         }
         let shared = self.timers.shared();
         let Watch { oldest, told, waiting } = shared.house.watch();
-        if oldest.is_none() && !(waiting > 0 && self.runner.may_begin_one_beside(told)) {
+        if oldest.is_none() && waiting == 0 {
             self.look_for_slow.set(None);
+            self.may_watch.set(told);
         } else if self.look_for_slow.get().is_none() {
             // A tick more than that: at the very moment it has not taken longer.
             let look = oldest.unwrap_or(self.now).checked_add(shared.slow_after);
@@ -194,12 +320,14 @@ impl Driver {
 /// Has a run carried out.
 fn launch(runner: &Runner, run: DueRun) {
     let timers = run.timers().clone();
-    match &timers.shared().futures {
+    match (runner, &timers.shared().spawner) {
         // If it panics, the run is dropped and reported; the driver goes on.
-        Futures::Spawned(spawn) if run.is_async() => {
+        (_, Some(spawn)) if run.is_async() => {
             guarded(|| spawn(AsyncRun::new(run))).unwrap_or_default();
         }
-        _ => runner.launch(run),
+        (_, None) if run.is_async() => ReadyQueue::spawn(AsyncRun::new(run), timers),
+        (Runner::Here, _) => ReadyQueue::push(&timers, Ready::Run(run)),
+        (Runner::Custom(executor), _) => guarded(|| executor.execute(run)).unwrap_or_default(),
     }
 }
 

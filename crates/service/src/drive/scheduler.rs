@@ -1,6 +1,7 @@
 //! The service without a thread: for a program that has an event loop, and for tests.
 
 use super::executor::Runner;
+use super::lead::Member;
 use super::{Driver, give_back, in_order};
 use crate::guard::discard;
 use crate::handle::{Handle, Shared};
@@ -9,7 +10,6 @@ use crate::time::{Clock, ManualClock, Moment, Waker};
 use crate::{Builder, Job};
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// How often [`Scheduler::play`] polls at one moment.
 const ROUNDS: u32 = 1_000;
@@ -47,8 +47,8 @@ const ROUNDS: u32 = 1_000;
 /// [`stop`](Self::stop) gives the jobs back.
 pub struct Scheduler {
     driver: Driver,
-    /// Of the thread that is to drive it.
-    pub(super) timer_slack: Option<Duration>,
+    /// How many threads are to drive it.
+    pub(super) threads: usize,
     /// Another drives it.
     left: bool,
 }
@@ -59,9 +59,9 @@ impl Scheduler {
         Builder::new()
     }
 
-    pub(super) fn new(shared: &Arc<Shared>, runner: Runner, timer_slack: Option<Duration>) -> Self {
-        let driver = Driver::new(Handle::new(shared), Arc::new(runner));
-        Self { driver, timer_slack, left: false }
+    pub(super) fn new(shared: &Arc<Shared>, runner: Runner, threads: usize) -> Self {
+        let driver = Driver::new(Handle::new(shared), Arc::new(runner), Member::alone());
+        Self { driver, threads, left: false }
     }
 
     pub(crate) fn driver(&self) -> &Driver {
@@ -86,8 +86,8 @@ impl Scheduler {
     }
 
     /// Runs what is due at `now`, in the order of deadlines, and returns how many runs there were.
-    /// With workers or an executor it hands them those of closures; futures and values that are
-    /// sent it brings itself.
+    /// With an executor it hands that the closures; futures and values that are sent it brings
+    /// itself, and it polls the async jobs that can go on.
     ///
     /// What is scheduled, moved or cancelled before the call is taken into account, all of it. What
     /// jobs schedule while they run is for the next call, and [`next_wakeup`](Self::next_wakeup)
@@ -102,6 +102,14 @@ impl Scheduler {
         let mut runs = 0;
         while let Some(more) = driver.portion() {
             runs += more;
+        }
+        // Closures of groups, and futures, each of them once.
+        let mut polls = driver.timers.shared().ready.len();
+        loop {
+            match driver.ready(&mut polls) {
+                0 => break,
+                more => runs += more,
+            }
         }
         house.open_fence();
         runs
@@ -149,13 +157,12 @@ impl Scheduler {
     }
 
     /// Ends the scheduler and gives back the jobs that are still to run, in the order of their
-    /// deadlines. Waits for runs that go on on its workers, and gives back the periodic jobs among
-    /// them too.
+    /// deadlines.
     #[must_use = "these jobs did not run"]
     pub fn stop(self) -> Vec<Job> {
-        let Driver { timers, runner, .. } = &self.driver;
+        let timers = &self.driver.timers;
         let mut jobs = give_back(timers, true, Stage::Closed);
-        runner.close(true);
+        timers.shared().ready.close();
         jobs.extend(give_back(timers, true, Stage::Over));
         in_order(jobs)
     }
@@ -165,6 +172,7 @@ impl Drop for Scheduler {
     fn drop(&mut self) {
         if !self.left && !self.driver.timers.is_stopped() {
             give_back(&self.driver.timers, true, Stage::Over).into_iter().for_each(discard);
+            self.driver.timers.shared().ready.close();
         }
     }
 }

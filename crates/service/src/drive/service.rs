@@ -1,6 +1,6 @@
-//! The service: a driver with a thread of its own.
+//! The service: threads of which one drives, and another stands by.
 
-use super::executor::Runner;
+use super::lead::{Member, Pool, Role};
 use super::scheduler::Scheduler;
 use super::{Driver, give_back};
 use crate::guard::discard;
@@ -8,18 +8,19 @@ use crate::handle::Handle;
 use crate::shard::Stage;
 use crate::sync::Parker;
 use crate::sync::thread::{self, JoinHandle};
-use crate::time::Waker;
+use crate::time::{Moment, Waker};
 use crate::{BuildError, Builder, Job};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A timer service that runs by itself: one thread sleeps until something is due, and hands it to
-/// workers, or runs it.
+/// A timer service that runs by itself, on a pool of threads. One of them leads: it sleeps until
+/// something is due, and runs it. When it has been in one run for 200 microseconds, another takes
+/// the lead, so that a slow job delays no other by more than that while a thread is free.
 ///
-/// The thread sleeps until the next wake-up and is woken for what is due earlier; with nothing to
-/// do it uses no processor time. A stall of the machine is made up for when it ends, without drift:
-/// what a deadline is follows from the plan, not from when the thread looked.
+/// The leader sleeps until the next wake-up and is woken for what is due earlier; with nothing to
+/// do no thread uses processor time. A stall of the machine is made up for when it ends, without
+/// drift: what a deadline is follows from the plan, not from when the thread looked.
 ///
 /// ```
 /// use std::time::Duration;
@@ -41,17 +42,17 @@ use std::time::Duration;
 /// are still to run, and handles then answer that it has been stopped.
 pub struct Service {
     pub(super) timers: Handle,
-    pub(super) runner: Arc<Runner>,
-    pub(super) driver: Option<JoinHandle<()>>,
+    pub(super) pool: Arc<Pool>,
+    pub(super) threads: Vec<JoinHandle<()>>,
 }
 
 /// How to stop a [`Service`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stop {
-    /// At once. Runs that have begun go on; what waits for a worker is given back. The threads end
-    /// by themselves.
+    /// At once. Runs that have begun go on; what has not begun is given back. The threads end by
+    /// themselves.
     Now,
-    /// When the runs have ended that have begun or wait for a worker, however long it takes.
+    /// When the runs have ended that have begun or were handed out, however long it takes.
     Wait,
     /// The same, but no longer than this; then as with `Now`.
     WaitFor(Duration),
@@ -76,33 +77,50 @@ pub struct Stopped {
 }
 
 impl Scheduler {
-    /// Gives the scheduler a thread of its own. It is gone by that, so that it cannot be started
-    /// twice. What is built by [`Builder::start`] has a shard for each processor, and workers; this
-    /// one has one shard, and runs jobs on its thread, unless something else was chosen.
+    /// Gives the scheduler [threads](Builder::workers) of its own, or a single one if it was built
+    /// without a number of them. It is gone by that, so that it cannot be started twice. What is
+    /// built by [`Builder::start`] has a shard for each processor and a thread for each; this one
+    /// has one shard, unless something else was chosen.
     ///
     /// # Errors
     ///
-    /// If the thread cannot be started. The scheduler is then dropped, and with it the jobs that
-    /// were scheduled before: handles answer that it has been stopped. Jobs that must not be lost
-    /// by that are scheduled when the service runs.
+    /// If a thread cannot be started. The scheduler is then dropped, and with it the jobs that were
+    /// scheduled before: handles answer that it has been stopped. Jobs that must not be lost by
+    /// that are scheduled when the service runs.
     pub fn start(self) -> Result<Service, BuildError> {
-        let driver = self.driver();
-        let (timers, runner) = (driver.timers.clone(), Arc::clone(&driver.runner));
-        let its = Driver::new(timers.clone(), Arc::clone(&runner));
-        let slack = self.timer_slack;
-        let drive = move || {
-            slack.into_iter().for_each(set_timer_slack);
-            run(its);
-        };
-        let thread = thread::Builder::new().name("wheelhouse-driver".to_owned()).spawn(drive)?;
+        let timers = self.handle();
+        let parkers: Vec<Parker> = (0..self.threads).map(|_| Parker::new()).collect();
+        let pool = Arc::new(Pool::new(&parkers, timers.now().as_nanos(), &timers.house().held_up));
+        let waker: Waker = Arc::new({
+            let pool = Arc::clone(&pool);
+            move || pool.wake_leader()
+        });
+        timers.house().signal.set_waker(Arc::clone(&waker));
+        let by_hand = timers.clock().watch(&waker);
+        let mut service = Service { timers, pool, threads: Vec::new() };
+        for (number, parker) in parkers.into_iter().enumerate() {
+            let member = Member::new(&service.pool, number, by_hand);
+            let runner = Arc::clone(&self.driver().runner);
+            let driver = Driver::new(service.handle(), runner, member);
+            let (pool, waker) = (Arc::clone(&service.pool), Arc::clone(&waker));
+            let live = move || {
+                set_timer_slack(driver.timers.ticks().length());
+                live(driver, &pool, &parker, by_hand);
+                // The clock keeps no waker alive, so that those who watch it need not say goodbye.
+                drop(waker);
+            };
+            let name = format!("wheelhouse-{}", number + 1);
+            // If this fails, the service is dropped with the threads that there are.
+            service.threads.push(thread::Builder::new().name(name).spawn(live)?);
+        }
         self.leave();
-        Ok(Service { timers, runner, driver: Some(thread) })
+        Ok(service)
     }
 }
 
 impl Service {
-    /// A service with the defaults: a tick of 50 microseconds, a [worker](Builder::workers) for
-    /// each processor and two at least, no limit.
+    /// A service with the defaults: a tick of 50 microseconds, a [thread](Builder::workers) for
+    /// each processor and four at least, no limit.
     ///
     /// Keep it for as long as jobs are to run: when it is dropped, it stops. So
     /// `Service::start()?.handle()` is the handle of a service that is over at the end of the
@@ -130,7 +148,7 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
-        if self.driver.is_some() {
+        if !self.threads.is_empty() {
             let jobs = give_back(&self.timers, true, Stage::Over);
             self.timers.house().signal.wake();
             jobs.into_iter().for_each(discard);
@@ -145,42 +163,72 @@ impl fmt::Debug for Service {
     }
 }
 
-/// How late the system may wake up this thread. What cannot be set stays as it is.
+/// Has the system wake up this thread no later than by a tick, if that is less than by itself. What
+/// cannot be set stays as it is.
 #[cfg(target_os = "linux")]
-fn set_timer_slack(slack: Duration) {
-    let nanos = u64::try_from(slack.as_nanos()).unwrap_or(u64::MAX);
-    // Zero would mean the default.
-    let nanos = std::num::NonZeroU64::new(nanos).unwrap_or(std::num::NonZeroU64::MIN);
-    rustix::thread::set_current_timer_slack(Some(nanos)).unwrap_or_default();
+fn set_timer_slack(tick: Duration) {
+    let default = Duration::from_micros(50);
+    let nanos = u64::try_from(tick.as_nanos()).unwrap_or(u64::MAX);
+    // Zero would mean the default, and is no tick.
+    if tick < default
+        && let Some(nanos) = std::num::NonZeroU64::new(nanos)
+    {
+        rustix::thread::set_current_timer_slack(Some(nanos)).unwrap_or_default();
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
 fn set_timer_slack(_: Duration) {}
 
-/// What the thread does.
-fn run(mut driver: Driver) {
-    let parker = Parker::of_this_thread();
-    let waker: Waker = Arc::new({
-        let parker = parker.clone();
-        move || parker.unpark()
-    });
+/// What a thread of the pool does.
+fn live(mut driver: Driver, pool: &Pool, parker: &Parker, by_hand: bool) {
+    let timers = driver.timers.clone();
+    while !is_done(&timers, pool) {
+        match driver.lead.role() {
+            Role::Lead => drive(&mut driver, pool, parker, by_hand),
+            Role::StandBy => {
+                let due = || timers.house().next_due().map(Moment::as_nanos);
+                let now = || timers.now().as_nanos();
+                let is_done = || is_done(&timers, pool);
+                if let Some(thread) = driver.lead.stand_by(parker, is_done, due, now) {
+                    driver.watch_thread(thread);
+                }
+            }
+            Role::Idle => parker.park(),
+        }
+    }
+    // The others may wait for nothing but this.
+    pool.wake_all();
+}
+
+/// Whether no thread of the service has anything to do any more.
+fn is_done(timers: &Handle, pool: &Pool) -> bool {
+    pool.is_over() && timers.shared().ready.is_done()
+}
+
+/// Leads, until the lead is lost or the service is over.
+fn drive(driver: &mut Driver, pool: &Pool, parker: &Parker, by_hand: bool) {
+    driver.lead.lead();
+    driver.may_watch.set(true);
     let timers = driver.timers.clone();
     let house = timers.house();
-    house.signal.set_waker(Arc::clone(&waker));
-    let by_hand = house.clock.watch(&waker);
-    while !house.is_closed() {
+    while !is_done(&timers, pool) {
         driver.begin_poll(house.now());
-        if driver.portion().is_some() {
+        let runs = driver.ready(&mut timers.shared().ready.len());
+        let due = driver.portion();
+        if !driver.lead.leads() {
+            return driver.lead.come_back(house.now().as_nanos());
+        }
+        if runs > 0 || due.is_some() {
             continue;
         }
         let next = driver.next_wakeup();
-        // Looked at only now: an unpark that came while a job ran may have been taken by that job,
-        // if it blocked on something. From here to `park` there is nothing of the user's that could
-        // take it.
-        if !house.is_closed() {
-            sleep(&parker, next.map(|next| next.saturating_since(house.now())), by_hand);
+        // Looked at only now, when whoever ends the service wakes this thread.
+        if !is_done(&timers, pool) {
+            sleep(parker, next.map(|next| next.saturating_since(house.now())), by_hand);
         }
     }
+    timers.shared().ready.close();
 }
 
 /// Sleeps for so long, or until the waker is called: also if that happened before.

@@ -1,7 +1,6 @@
 //! The end of a service, step by step: it takes no more jobs, waits, gives back what is left, and
 //! ends its threads.
 
-use super::executor::join;
 use super::{Service, Stop, Stopped, give_back, given_back, in_order};
 use crate::Job;
 use crate::shard::Stage;
@@ -55,7 +54,7 @@ impl Service {
         let its = Arc::clone(&rest);
         let stop = move || {
             let Some((service, jobs)) = its.lock().take() else { return };
-            // A worker may be what waits for this.
+            // A thread of the pool may be what waits for this.
             let stopped = service.end_stop(how, own, own == 0, jobs);
             let mut answer = told.lock();
             answer.stopped = Some(stopped);
@@ -79,7 +78,7 @@ impl Service {
                 taken.into_iter().map(|taken| given_back(&self.timers, taken)).collect()
             }
             Stop::Now => give_back(&self.timers, true, Stage::Over),
-            // What waits for a worker may wait for the one that this job has.
+            // What was handed out may wait for the thread that this job has.
             Stop::Wait | Stop::WaitFor(_) => give_back(&self.timers, own > 0, Stage::Closed),
         };
         house.signal.wake();
@@ -102,8 +101,8 @@ impl Service {
             }
         };
         if how != Stop::Now {
-            // What still waits for a worker, what was moved to a later time while it did, and what
-            // waits for its next run.
+            // What was handed out and has not begun, what was moved to a later time meanwhile, and
+            // what waits for its next run.
             jobs.extend(give_back(&self.timers, true, Stage::Over));
         }
         let running = house.runs().1;
@@ -111,12 +110,16 @@ impl Service {
         Stopped { jobs: in_order(jobs), running }
     }
 
+    /// Has the threads end, and waits for that if it may: one of them never does, as a job may be
+    /// what stops the service that runs it, and others may wait for that job.
     pub(super) fn end_threads(&mut self, wait: bool) {
-        let driver = self.driver.take();
-        if wait {
-            driver.into_iter().for_each(join);
+        self.pool.end();
+        let threads = std::mem::take(&mut self.threads);
+        let own = thread::current().id();
+        if wait && threads.iter().all(|thread| thread.thread().id() != own) {
+            // They do not panic: what users gave is run guarded.
+            threads.into_iter().for_each(|thread| thread.join().unwrap_or_default());
         }
-        self.runner.close(wait);
     }
 }
 

@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
-/// Jobs of which no more than so many runs go on at once, whatever the workers: those that use one
+/// Jobs of which no more than so many runs go on at once, whatever the threads: those that use one
 /// database, say. Cheap to clone; the clones are one group, also of several services.
 ///
 /// A run that finds the group full waits until one has ended, in the order in which they came due.
-/// Until it begins it can be cancelled and moved as one that waits for a worker, and it occupies
-/// none. Values that are sent wait for no group.
+/// Until it begins it can be cancelled and moved, and it occupies no thread. Values that are sent
+/// wait for no group.
 ///
 /// ```
 /// use std::time::Duration;
@@ -28,9 +28,6 @@ use std::sync::Arc;
 ///     Ok(())
 /// }
 /// ```
-///
-/// In a service whose closures run on the [driving thread](crate::Builder::inline) a closure that
-/// waited for an async run of its group runs on the thread where that ended.
 #[derive(Clone)]
 pub struct Group {
     inner: Arc<Inner>,
@@ -66,7 +63,7 @@ impl Group {
         Self { inner: Arc::new(Inner { limit: runs.max(1), state }) }
     }
 
-    /// How many runs go on, or are on their way to a worker.
+    /// How many runs go on, or are about to begin.
     pub fn running(&self) -> usize {
         self.inner.state.lock().running
     }

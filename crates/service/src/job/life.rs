@@ -79,6 +79,8 @@ impl From<Ending> for Status {
 pub(crate) struct More {
     /// Its runs are futures.
     pub(crate) is_async: bool,
+    /// Its runs may block, so that another thread is to lead meanwhile.
+    pub(crate) blocks: bool,
     pub(crate) group: Option<Group>,
     /// The time of the wall clock that the next run waits for.
     pub(crate) wall: Option<Box<Wall>>,

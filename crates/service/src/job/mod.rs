@@ -9,13 +9,13 @@
 //!     └───────────────────────┴─────────────┘
 //! ```
 //!
-//! *Due* is a run that was handed to a worker and has not begun. It can be cancelled and moved
-//! until it begins; its *turn* then is over, and the worker, which was given the number of the
-//! turn, finds nothing to do. On the driving thread no run is ever due: it is taken out and begins
-//! under one lock.
+//! *Due* is a run that was handed to an executor, or waits for a place in its group, and has not
+//! begun. It can be cancelled and moved until it begins; its *turn* then is over, and the executor,
+//! which was given the number of the turn, finds nothing to do. All other runs are never due: they
+//! are taken out and begin under one lock.
 //!
 //! A job whose runs may overlap waits for its next run from when one begins; the last is as that of
-//! any other. So of each job at most one run waits for a worker, whatever its period, and what can
+//! any other. So of each job at most one run is due, whatever its period, and what can
 //! be done to it is the same.
 
 mod backoff;
@@ -66,7 +66,7 @@ impl Id {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Status {
-    /// It waits for its time, or for a worker.
+    /// It waits for its time, or is due.
     Pending,
     /// It is running; a periodic one may have more runs to come. A job whose runs may overlap is
     /// `Pending` while runs go on, until the last has begun, and then ends with that.

@@ -3,7 +3,7 @@
 use crate::time::{Moment, Ticks};
 use std::num::NonZeroU64;
 
-/// What becomes of periods that pass unserved: because the machine stalled, the workers were busy,
+/// What becomes of periods that pass unserved: because the machine stalled, all threads were busy,
 /// or a run took longer than the period. For jobs at a fixed rate; with a fixed delay no period is
 /// ever missed.
 ///

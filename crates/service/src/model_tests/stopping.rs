@@ -1,4 +1,4 @@
-//! The end of a service with threads: of driver, workers, producers and whoever stops it, in every
+//! The end of a service with threads: of these, of producers and whoever stops it, in every
 //! order. In each model `loom` finds out too whether all threads come to their end: one that waits
 //! for what never comes is a deadlock, and reported as one.
 
@@ -18,18 +18,18 @@ use std::time::Duration;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-fn service(workers: usize) -> Service {
+pub(super) fn service(workers: usize) -> Service {
     Service::builder().shards(1).clock(ManualClock::new()).workers(workers).start().unwrap()
 }
 
 /// Schedules a one-shot job that is due at once.
-fn due_at_once(timers: &Handle) -> (JobHandle, impl Fn() -> usize + use<>) {
+pub(super) fn due_at_once(timers: &Handle) -> (JobHandle, impl Fn() -> usize + use<>) {
     let (job, ran) = counted();
     (timers.after(Duration::ZERO).tracked().run(job).unwrap(), ran)
 }
 
 /// After a stop that waits: the job has run, or it was given back, and its handle says which.
-fn ran_or_came_back(stopped: &Stopped, job: &JobHandle, runs: usize) {
+pub(super) fn ran_or_came_back(stopped: &Stopped, job: &JobHandle, runs: usize) {
     let given_back = stopped.jobs.iter().filter(|it| it.handle().number() == job.number()).count();
     assert_eq!(runs + given_back, 1, "{job:?}: {runs} runs, given back {given_back} times");
     assert_eq!(job.status(), if runs == 1 { Status::Finished } else { Status::Stopped });
@@ -37,7 +37,7 @@ fn ran_or_came_back(stopped: &Stopped, job: &JobHandle, runs: usize) {
 }
 
 /// Nothing is left of the service.
-fn all_over(timers: &Handle, stopped: &Stopped) {
+pub(super) fn all_over(timers: &Handle, stopped: &Stopped) {
     let snapshot = timers.snapshot();
     assert_eq!(
         (stopped.running, snapshot.in_flight, snapshot.running, snapshot.jobs),
@@ -69,7 +69,7 @@ fn each_job_runs_or_comes_back_when_stopping_waits() {
 fn each_job_runs_or_comes_back_on_the_driving_thread_too() {
     check(3, || {
         let service =
-            Service::builder().inline().shards(1).clock(ManualClock::new()).start().unwrap();
+            Service::builder().workers(1).shards(1).clock(ManualClock::new()).start().unwrap();
         let timers = service.handle();
         let (first, first_ran) = due_at_once(&timers);
         let (second, second_ran) = due_at_once(&timers);
@@ -293,7 +293,7 @@ fn a_future_runs_or_comes_back_wherever_it_is_polled() {
 
 fn future_runs_or_comes_back(polls: bool) {
     let (sender, runs) = unbounded::<AsyncRun>();
-    let builder = Service::builder().inline().shards(1).clock(ManualClock::new());
+    let builder = Service::builder().workers(1).shards(1).clock(ManualClock::new());
     let service = builder.spawn_on(move |run| drop(sender.send(run))).start().unwrap();
     let executor = thread::spawn(move || {
         while let Ok(mut run) = runs.recv() {

@@ -119,7 +119,7 @@ impl Snapshot {
         text.0
     }
 
-    fn counters(&self) -> [(&'static str, &'static str, u64); 16] {
+    fn counters(&self) -> [(&'static str, &'static str, u64); 17] {
         let counts = &self.counts;
         [
             ("wheelhouse_jobs_scheduled", "Jobs scheduled.", counts.scheduled),
@@ -133,6 +133,7 @@ impl Snapshot {
             ("wheelhouse_runs_failed", "Runs that returned an error.", counts.failed),
             ("wheelhouse_runs_gave_up", "Runs not tried again though they failed.", counts.gave_up),
             ("wheelhouse_runs_slow", "Runs that took too long.", counts.slow),
+            ("wheelhouse_runs_held_up", "Slow runs with no thread free.", counts.held_up),
             ("wheelhouse_runs_timed_out", "Runs ended by their time limit.", counts.timed_out),
             ("wheelhouse_runs_missed", "Periods left out.", counts.missed),
             ("wheelhouse_runs_undelivered", "Values that could not be sent.", counts.undelivered),

@@ -46,6 +46,9 @@ counters! {
     gave_up,
     /// Runs that took longer than they should.
     slow,
+    /// Runs that took longer than the [patience](crate::Builder::workers) while every other thread
+    /// was in a run too, so that what came due meanwhile was late.
+    held_up,
     /// Runs of async jobs that were ended because they took as long as their limit.
     timed_out,
     /// Periods left out, see [`Missed::Skip`](crate::Missed::Skip).

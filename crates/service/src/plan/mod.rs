@@ -1,7 +1,7 @@
 //! Plans: when a job is to run, what it is called, and finally what it is to do.
 
 use crate::Reason;
-use crate::handle::{Futures, Handle};
+use crate::handle::Handle;
 use crate::job::{Info, Key, Life, More, Repeat};
 use crate::time::{Due, Ticks, When};
 use std::sync::Arc;
@@ -84,7 +84,7 @@ impl<'h> Options<'h> {
 
     fn check(self, repeat: Option<Repeat>) -> Result<Plan, Reason> {
         let ticks = self.ticks();
-        let Self { handle, mut first, extras } = self;
+        let Self { mut first, extras, .. } = self;
         let extras = extras.map_or_else(Extras::default, |extras| *extras);
         let plain = extras.are_none();
         let Extras { name, key, replace, mut more, .. } = extras;
@@ -94,10 +94,6 @@ impl<'h> Options<'h> {
         }
         if key.as_ref().is_some_and(|key| key.is_empty()) {
             return Err(Reason::EmptyKey);
-        }
-        let is_async = more.as_ref().is_some_and(|more| more.is_async);
-        if is_async && matches!(handle.shared().futures, Futures::Refused) {
-            return Err(Reason::NoExecutor);
         }
         let due = first.filter(|first| ticks.reaches(first.deadline)).ok_or(Reason::Overflow)?;
         if let Some(wall) = &due.wall {
@@ -151,8 +147,9 @@ macro_rules! common_methods {
         }
 
         /// Lets runs be late by as much, so that the driver wakes up once for those that are due
-        /// close together: deadlines are rounded up to whole multiples of this. In place of that of
-        /// the [service](crate::Builder::slack).
+        /// close together: deadlines are rounded up to whole multiples of this. A tick by default,
+        /// and for [periodic](crate::Periodic) jobs a thousandth of the period, a millisecond at
+        /// most.
         pub fn slack(mut self, slack: Duration) -> Self {
             self.options.extras().slack = Some(slack);
             self
@@ -180,6 +177,16 @@ macro_rules! common_methods {
         /// Has runs begin only when the group has a place for them, see [`Group`].
         pub fn group(mut self, group: &Group) -> Self {
             self.options.more().group = Some(group.clone());
+            self
+        }
+
+        /// Says that the runs may block: they wait for a disk or for another program, say. Then
+        /// another thread of the service takes the lead before each, and no other job waits for the
+        /// [patience](crate::Builder::workers) that a run has otherwise. Costs the waking of a
+        /// thread for each run, some 5 microseconds. Where all threads are in runs, or there is but
+        /// one, it changes nothing.
+        pub fn blocking(mut self) -> Self {
+            self.options.more().blocks = true;
             self
         }
 

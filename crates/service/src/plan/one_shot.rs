@@ -52,8 +52,8 @@ impl<'h> OneShot<'h> {
 
     /// Schedules an async job: the closure is called when the run begins, and the future that it
     /// returns is the run. It is spawned where [`spawn_on`](crate::Builder::spawn_on) says. Without
-    /// that a worker waits for it, which is no thread of a runtime: what needs one, such as tokio's
-    /// `sleep`, panics there.
+    /// that the threads of the service poll it, which are none of a runtime: what needs one, such
+    /// as tokio's `sleep`, panics there.
     ///
     /// As with a closure, the run has ended when the future is ready:
     /// [`stop`](crate::Service::stop) waits for it, panics are caught, and one that takes long is
@@ -73,7 +73,7 @@ impl<'h> OneShot<'h> {
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.into_call().0 })
     }
 
-    /// Schedules the sending of a value, by the driving thread, so that no slow job holds it up. If
+    /// Schedules the sending of a value, by the thread that leads. If
     /// the channel is full then, the value is dropped and that is reported: no receiver can hold up
     /// other jobs.
     ///

@@ -33,10 +33,9 @@ fn slack_of(period: Duration) -> Duration {
 /// does not overlap with itself: if a run takes longer than the period, the next one waits, and is
 /// late.
 ///
-/// Unless a [slack](Self::slack) is given here or [for all](crate::Builder::slack), it is a
-/// thousandth of the period, and a millisecond at most: the driver wakes up once for periodic jobs
-/// that are due close together. With `slack(Duration::ZERO)` runs are as exact as those of a single
-/// job, to the tick.
+/// Unless a [slack](Self::slack) is given, it is a thousandth of the period, and a millisecond at
+/// most: the leader wakes up once for periodic jobs that are due close together. With
+/// `slack(Duration::ZERO)` runs are as exact as those of a single job, to the tick.
 #[must_use = "nothing is scheduled until `run` or `send` is called"]
 pub struct Periodic<'h> {
     options: Options<'h>,
@@ -48,9 +47,7 @@ pub struct Periodic<'h> {
 impl<'h> Periodic<'h> {
     pub(crate) fn new(handle: &'h Handle, period: Duration, first: Option<Moment>) -> Self {
         let mut options = Options::new(handle, first.map(Due::at));
-        if handle.ticks().has_no_slack() {
-            options.extras().slack = Some(slack_of(period));
-        }
+        options.extras().slack = Some(slack_of(period));
         Self { options, period, times: None, pace: Pace::Rate(Missed::default()) }
     }
 
@@ -126,7 +123,7 @@ impl<'h> Periodic<'h> {
     }
 
     /// Schedules a closure of which several runs may go on at a time: each begins when its time has
-    /// come, if a worker is free, whether or not those before have ended.
+    /// come, if a thread is free, whether or not those before have ended.
     ///
     /// Where none is free, one run waits, and those after it are not handed out before it begins:
     /// they are late, or are left out, as the policy for [missed](Self::missed) periods says. So
@@ -194,9 +191,9 @@ impl<'h> Periodic<'h> {
         scheduled.map_err(|(reason, work)| Rejected { reason, job: unshared(work.into_call().0) })
     }
 
-    /// Schedules the sending of a copy of a value, again and again, by the driving thread: to clone
-    /// it should take no time, as it does for what is behind an [`Arc`]. If the channel is full,
-    /// the copy is dropped and that is reported; if nobody receives any more, the job ends.
+    /// Schedules the sending of a copy of a value, again and again, by the thread that leads: to
+    /// clone it should take no time, as it does for what is behind an [`Arc`]. If the channel is
+    /// full, the copy is dropped and that is reported; if nobody receives any more, the job ends.
     ///
     /// # Errors
     ///

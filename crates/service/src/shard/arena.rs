@@ -1,10 +1,18 @@
 //! Where jobs lie: an array that grows without moving what is in it, with a list of its free
-//! places.
+//! places, and segments that can be given back when nothing lies in them.
 
-use std::mem::replace;
+use std::mem::{replace, take};
 
 /// A power of two, so that a place is a shift and a mask.
 const SEGMENT: usize = 1024;
+
+/// So many values at most are left where an arena is [spacious](Arena::is_spacious): then to give
+/// back memory takes no longer than some thousand operations.
+const FEW: usize = 1024;
+
+/// And of so many segments at least: to look at them takes less than a millisecond, and is not
+/// worth it more often.
+const MANY: usize = 64;
 
 /// The end of the list: no place has this index.
 const NONE: u32 = u32::MAX;
@@ -15,7 +23,13 @@ const NONE: u32 = u32::MAX;
 /// All operations are O(1), but that the first segment grows by doubling, so that few values take
 /// little room.
 pub(crate) struct Arena<T> {
+    /// Full, but for the one that is being filled and the holes, which have no places.
     segments: Vec<Vec<Place<T>>>,
+    filling: usize,
+    /// Segments that were given back, to be filled again.
+    holes: Vec<usize>,
+    /// How many segments were left when memory was given back.
+    kept: usize,
     free: u32,
     len: usize,
 }
@@ -28,7 +42,7 @@ enum Place<T> {
 
 impl<T> Default for Arena<T> {
     fn default() -> Self {
-        Self { segments: Vec::new(), free: NONE, len: 0 }
+        Self { segments: Vec::new(), filling: 0, holes: Vec::new(), kept: 0, free: NONE, len: 0 }
     }
 }
 
@@ -37,10 +51,9 @@ impl<T> Arena<T> {
         self.len
     }
 
-    /// How many places there are, used and free.
-    pub(crate) fn places(&self) -> u32 {
-        let full = self.segments.len().saturating_sub(1) * SEGMENT;
-        (full + self.segments.last().map_or(0, Vec::len)) as u32
+    /// No place has this index or one above.
+    pub(crate) fn end(&self) -> u32 {
+        (self.segments.len() * SEGMENT) as u32
     }
 
     /// Puts a value at a free place.
@@ -59,26 +72,63 @@ impl<T> Arena<T> {
             *place = Place::Used(value(index));
             self.free = next;
         } else {
+            let filling = self.segment_with_room();
             // No more than 2^31 jobs are admitted.
-            index = self.places();
-            self.push(value(index));
+            index = (filling * SEGMENT + self.segments[filling].len()) as u32;
+            self.segments[filling].push(Place::Used(value(index)));
         }
         self.len += 1;
         index
     }
 
-    /// Out of the way of who finds a free place, as most do once there are as many as ever.
+    /// The segment that is being filled. Out of the way of who finds a free place, as most do once
+    /// there are as many as ever.
     #[cold]
-    fn push(&mut self, value: T) {
-        match self.segments.last_mut() {
-            Some(last) if last.len() < SEGMENT => last.push(Place::Used(value)),
-            last => {
-                let room = if last.is_some() { SEGMENT } else { 4 };
-                let mut segment = Vec::with_capacity(room);
-                segment.push(Place::Used(value));
-                self.segments.push(segment);
+    fn segment_with_room(&mut self) -> usize {
+        if self.segments.get(self.filling).is_none_or(|segment| segment.len() == SEGMENT) {
+            // The first grows by doubling.
+            let room = if self.segments.is_empty() { 4 } else { SEGMENT };
+            self.filling = self.holes.pop().unwrap_or_else(|| {
+                self.segments.push(Vec::new());
+                self.segments.len() - 1
+            });
+            self.segments[self.filling].reserve_exact(room);
+        }
+        self.filling
+    }
+
+    /// Whether most of its memory is of values that are gone, and few are left: and whether that
+    /// became more since it was given back.
+    #[inline]
+    pub(crate) fn is_spacious(&self) -> bool {
+        self.len <= FEW && self.segments.len() - self.holes.len() >= MANY + self.kept
+    }
+
+    /// Gives back the segments in which nothing lies: to be dropped without a lock. O(places).
+    pub(crate) fn shrink(&mut self) -> impl Sized + use<T> {
+        let is_used = |place: &Place<T>| matches!(place, Place::Used(_));
+        let unused = self.segments.iter_mut().filter(|segment| !segment.iter().any(is_used));
+        let spare: Vec<_> = unused.map(take).collect();
+        self.holes = (0..self.segments.len()).filter(|at| self.segments[*at].is_empty()).collect();
+        if self.len == 0 {
+            (self.segments, self.holes) = (Vec::new(), Vec::new());
+        }
+        self.kept = self.segments.len() - self.holes.len();
+        self.filling = self.segments.iter().position(|its| !its.is_empty()).unwrap_or(0);
+        // The list of free places anew, of those that are left.
+        self.free = NONE;
+        for (at, segment) in self.segments.iter_mut().enumerate().rev() {
+            if (1..SEGMENT).contains(&segment.len()) {
+                self.filling = at;
+            }
+            for (place, its) in
+                segment.iter_mut().enumerate().rev().filter(|(_, its)| !is_used(its))
+            {
+                *its = Place::Free(replace(&mut self.free, (at * SEGMENT + place) as u32));
             }
         }
+        debug_assert_eq!(self.iter().count(), self.len, "no value is given back");
+        spare
     }
 
     #[inline]
@@ -119,10 +169,12 @@ impl<T> Arena<T> {
 
     /// All values with their indices.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
-        let places = self.segments.iter().flatten();
-        (0..).zip(places).filter_map(|(index, place)| match place {
-            Place::Used(value) => Some((index, value)),
-            Place::Free(_) => None,
+        (0..).zip(&self.segments).flat_map(|(at, segment)| {
+            let first = at * SEGMENT as u32;
+            (first..).zip(segment).filter_map(|(index, place)| match place {
+                Place::Used(value) => Some((index, value)),
+                Place::Free(_) => None,
+            })
         })
     }
 }
@@ -135,7 +187,7 @@ mod tests {
     fn places_are_used_again_and_values_stay_where_they_are() {
         let mut arena = Arena::default();
         for n in 0..3 * SEGMENT as u32 {
-            assert_eq!((arena.places(), arena.insert(n)), (n, n));
+            assert_eq!(arena.insert(n), n);
         }
         let first: *const u32 = arena.get(0).unwrap();
         assert_eq!((arena.remove(5), arena.remove(5), arena.get(5)), (Some(5), None, None));
@@ -146,5 +198,33 @@ mod tests {
         assert_eq!((arena.insert(9), arena.get(1 << 20)), (3 * SEGMENT as u32, None));
         assert!(std::ptr::eq(first, arena.get(0).unwrap()));
         assert_eq!(arena.iter().filter(|(index, value)| index != *value).count(), 3);
+    }
+
+    #[test]
+    fn segments_without_a_value_are_given_back_and_filled_again() {
+        let mut arena = Arena::default();
+        let count = MANY as u32 * SEGMENT as u32 + 100;
+        (0..count).for_each(|n| assert_eq!(arena.insert(n), n));
+        assert!(!arena.is_spacious());
+        let kept = [7, 3 * SEGMENT as u32, count - 1];
+        (0..count).filter(|n| !kept.contains(n)).for_each(|n| assert_eq!(arena.remove(n), Some(n)));
+        assert!(arena.is_spacious());
+        drop(arena.shrink());
+        assert!(!arena.is_spacious());
+        assert_eq!(
+            arena.iter().map(|(index, value)| (index, *value)).collect::<Vec<_>>(),
+            [(7, 7), (kept[1], kept[1]), (kept[2], kept[2])]
+        );
+        assert_eq!(arena.get(2 * SEGMENT as u32), None);
+        assert_eq!(arena.remove(count - 2), None);
+        let mut indices: Vec<u32> = (0..count).map(|n| arena.insert(n)).collect();
+        assert!(indices.iter().zip(0..).all(|(index, n)| arena.get(*index) == Some(&n)));
+        indices.extend(kept);
+        indices.sort_unstable();
+        indices.dedup();
+        assert_eq!((indices.len(), arena.len()), (count as usize + 3, count as usize + 3));
+        indices.iter().for_each(|index| assert!(arena.remove(*index).is_some()));
+        drop(arena.shrink());
+        assert_eq!((arena.insert(1), arena.len(), arena.end()), (0, 1, SEGMENT as u32));
     }
 }

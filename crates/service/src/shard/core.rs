@@ -23,7 +23,7 @@ pub(crate) trait Task: Send {
     /// Another of the same, for a run beside one that goes on; `None` if there can be but one.
     fn fork(&self) -> Option<Box<Self>>;
 
-    /// Whether it is done in an instant, so that it needs no worker.
+    /// Whether it is done in an instant, so that it needs no executor.
     fn is_brief(&self) -> bool;
 
     /// Whether a future waits for it.
@@ -90,7 +90,7 @@ pub(super) enum Other {
         with_more: bool,
     },
     Wake(u32),
-    /// It is no more than work that needs no worker.
+    /// It is no more than work that needs no executor.
     InSlab(u16, u32),
     /// A run has the work.
     Gone,
@@ -132,6 +132,8 @@ impl Stage {
 
 pub(crate) struct Core<W: Task + ?Sized> {
     pub(super) wheel: Box<dyn Wheel>,
+    /// The wheel is of the default kind, and may be replaced by another.
+    pub(super) own_wheel: bool,
     pub(super) ticks: Ticks,
     pub(super) slots: Arena<Slot<W>>,
     pub(super) lives: Arena<Life<W>>,
@@ -162,13 +164,14 @@ pub(crate) struct Core<W: Task + ?Sized> {
 
 impl<W: Task + ?Sized> Core<W> {
     pub(super) fn new(
-        wheel: Box<dyn Wheel>,
+        (wheel, own_wheel): (Box<dyn Wheel>, bool),
         ticks: Ticks,
         (shard, shards): (u32, u64),
         room: Option<Arc<AtomicUsize>>,
     ) -> Self {
         Self {
             wheel,
+            own_wheel,
             ticks,
             slots: Arena::default(),
             lives: Arena::default(),

@@ -56,7 +56,7 @@ impl<W: Task + ?Sized> Core<W> {
         self.next = self.next.max(self.wheel.next_wakeup().unwrap_or(Tick::MAX));
     }
 
-    /// Begins the run of a job whose timer has fired, if it is plain, due, for the driving thread,
+    /// Begins the run of a job whose timer has fired, if it is plain, due, for this thread,
     /// and nothing is special: what [`fire`](Self::fire) and `begin` would do, by the shortest way.
     #[inline]
     fn begin_plain(
@@ -73,7 +73,8 @@ impl<W: Task + ?Sized> Core<W> {
         let slot = self.slots.get_mut(index)?;
         let is_for_the_next = self.fence.is_some_and(|(last, _)| slot.number.get() > last);
         let is_plain = match slot.body {
-            Body::Plain(_) => here,
+            // What is brief is no run that the lead may be taken in, and so goes another way.
+            Body::Plain(ref work) => here && !work.is_brief(),
             Body::Other(Other::InSlab(..)) => true,
             Body::Other(_) => false,
         };
@@ -159,10 +160,11 @@ impl<W: Task + ?Sized> Core<W> {
             return Some(Came::There(id, self.turn, None, Way::default()));
         };
         let life = self.lives.get(life)?;
-        let way = life
-            .more
-            .as_ref()
-            .map(|more| Way { is_async: more.is_async, group: more.group.clone() });
+        let way = life.more.as_ref().map(|more| Way {
+            is_async: more.is_async,
+            group: more.group.clone(),
+            blocks: more.blocks,
+        });
         let info = Some(Arc::clone(&life.info));
         Some(Came::There(id, self.turn, info, way.unwrap_or_default()))
     }
@@ -234,6 +236,7 @@ impl<W: Task + ?Sized> Core<W> {
         let time = life.time_of_run(extra);
         let (last, tries) = (!life.another_follows(), life.tries());
         let frees_key = last && !tries.1;
+        let blocks = life.more.as_ref().is_some_and(|more| more.blocks);
         let overlaps = !last && life.overlaps();
         // Elsewhere than everything else of the job: a run that does without does so.
         let info = (!here || frees_key || overlaps).then(|| Arc::clone(&life.info));
@@ -264,6 +267,7 @@ impl<W: Task + ?Sized> Core<W> {
             tries,
             frees_key,
             beside: tick.is_some(),
+            blocks,
             ..Begun::plain(id, deadline, Some(work))
         };
         Some((begun, tick.is_some()))

@@ -11,10 +11,10 @@ use std::time::SystemTime;
 
 /// What has come due.
 pub(crate) enum Came<W: Task + ?Sized> {
-    /// A run of work that lies in a slab, which has begun on the driving thread, and when it was
+    /// A run of work that lies in a slab, which has begun on this thread, and when it was
     /// due.
     InSlab(Id, Moment, Lying<W>),
-    /// A run that has begun, for the driving thread.
+    /// A run that has begun, for this thread.
     Here(Begun<W>),
     /// A run that was handed out, for somebody else.
     There(Id, u32, Option<Arc<Info>>, Way),
@@ -29,10 +29,12 @@ pub(crate) struct Way {
     pub(crate) is_async: bool,
     /// What it needs a place in.
     pub(crate) group: Option<Group>,
+    /// It may block.
+    pub(crate) blocks: bool,
 }
 
-/// A run of a job that is nothing but work in a box, which has begun on the driving thread, as most
-/// do there. It goes from hand to hand several times within a microsecond, so it is small.
+/// A run of a job that is nothing but work in a box, which has begun on the thread that
+/// leads, as most do. It goes from hand to hand several times within a microsecond, so it is small.
 pub(crate) struct Plain<W: ?Sized> {
     pub(crate) id: Id,
     pub(crate) deadline: Moment,
@@ -44,7 +46,7 @@ pub(crate) struct Begun<W: ?Sized> {
     pub(crate) id: Id,
     /// `None` when it was called.
     pub(crate) work: Option<Box<W>>,
-    /// `None` too on the driving thread while the job keeps it: most runs can do without.
+    /// `None` too on the thread that leads, while the job keeps it: most runs can do without.
     pub(crate) info: Option<Arc<Info>>,
     pub(crate) deadline: Moment,
     /// What the wall clock was to show then, if the job waited for that.
@@ -65,10 +67,17 @@ pub(crate) struct Begun<W: ?Sized> {
     pub(crate) frees_key: bool,
     /// The job waits for its next run already: this one has no end that matters to it.
     pub(crate) beside: bool,
+    /// It may block, by what was said when it was scheduled.
+    pub(crate) blocks: bool,
     pub(crate) watch: Option<WatchKey>,
 }
 
-impl<W: ?Sized> Begun<W> {
+impl<W: Task + ?Sized> Begun<W> {
+    /// Whether it is done in an instant.
+    pub(crate) fn is_brief(&self) -> bool {
+        self.work.as_ref().is_some_and(|work| work.is_brief())
+    }
+
     /// The run of a job that has nothing but a deadline.
     pub(crate) fn plain(id: Id, deadline: Moment, work: Option<Box<W>>) -> Self {
         Self {
@@ -85,6 +94,7 @@ impl<W: ?Sized> Begun<W> {
             tries: (1, false),
             frees_key: true,
             beside: false,
+            blocks: false,
             watch: None,
         }
     }

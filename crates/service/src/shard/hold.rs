@@ -52,7 +52,7 @@ impl<W: Task + ?Sized> Core<W> {
         let more = life.more.get_or_insert_default();
         (more.paused, more.all_the_same) = (true, false);
         if !running && let Some(slot) = self.slots.get_mut(id.index()) {
-            // A run that waits for a worker has lost its turn by that.
+            // A run that is due has lost its turn by that.
             if let Place::Wheel(timer) = std::mem::replace(&mut slot.place, Place::Off(0)) {
                 self.wheel.cancel(timer);
             }
@@ -66,7 +66,7 @@ impl<W: Task + ?Sized> Core<W> {
         let paused = life.more.as_mut().is_some_and(|more| std::mem::take(&mut more.paused));
         life.take_all_the_same();
         let slot = self.slots.get(id.index());
-        // Unless a run that was to be now all the same has a timer, or waits for a worker.
+        // Unless a run that was to be now all the same has a timer, or is due.
         let is_off = slot.is_some_and(|slot| matches!(slot.place, Place::Off(0)));
         if paused && !running && is_off {
             self.wait_again(id.index(), now);

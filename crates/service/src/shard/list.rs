@@ -16,7 +16,7 @@ impl<W: Task + ?Sized> Core<W> {
     pub(crate) fn list(&self, from: u32) -> (Vec<Listed>, Option<u32>) {
         let upto = from.saturating_add(PORTION);
         let mut found = Vec::new();
-        for index in from..upto.min(self.slots.places()) {
+        for index in from..upto.min(self.slots.end()) {
             let Some(slot) = self.slots.get(index) else { continue };
             let id = Id::new(slot.number, index, self.shard());
             match &slot.body {
@@ -29,6 +29,6 @@ impl<W: Task + ?Sized> Core<W> {
                 _ => {}
             }
         }
-        (found, (upto < self.slots.places()).then_some(upto))
+        (found, (upto < self.slots.end()).then_some(upto))
     }
 }

@@ -21,6 +21,7 @@ mod list;
 mod runs;
 mod signal;
 mod slab;
+mod spare;
 mod stop;
 mod wheel;
 
@@ -62,6 +63,8 @@ pub(crate) struct House<W: Task + ?Sized> {
     room: Option<(usize, Arc<AtomicUsize>)>,
     closed: AtomicBool,
     polls: CachePadded<AtomicUsize>,
+    /// Counted by the threads of a service.
+    pub(crate) held_up: Arc<std::sync::atomic::AtomicU64>,
     /// Who stops the service waits here for runs to end.
     gate: (Mutex<()>, Condvar),
 }
@@ -74,18 +77,19 @@ std::thread_local! {
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
 impl<W: Task + ?Sized> House<W> {
-    /// A shard for each wheel.
+    /// A shard for each wheel. Those that are the service's own may be replaced by others.
     pub(crate) fn new(
         clock: Arc<dyn Clock>,
         ticks: Ticks,
         wheels: Vec<Box<dyn Wheel>>,
+        own_wheels: bool,
         limit: Option<usize>,
     ) -> Self {
         let room = limit.map(|limit| (limit, Arc::default()));
         let count = wheels.len() as u64;
         let shard = |(shard, wheel)| {
             let room = room.as_ref().map(|(_, room)| Arc::clone(room));
-            let core = Mutex::new(Core::new(wheel, ticks, (shard, count), room));
+            let core = Mutex::new(Core::new((wheel, own_wheels), ticks, (shard, count), room));
             CachePadded::new(Shard { next: AtomicU64::new(Tick::MAX), core })
         };
         Self {
@@ -97,6 +101,7 @@ impl<W: Task + ?Sized> House<W> {
             room,
             closed: AtomicBool::new(false),
             polls: CachePadded::default(),
+            held_up: Arc::default(),
             gate: (Mutex::default(), Condvar::default()),
         }
     }
@@ -325,8 +330,12 @@ impl<W: Task + ?Sized> House<W> {
         self.with_all(Core::find_next);
     }
 
-    /// When something is due first, if anything is: see [`find_next`](Self::find_next).
+    /// When something is due first, if anything is and the service runs: see
+    /// [`find_next`](Self::find_next).
     pub(crate) fn next_due(&self) -> Option<Moment> {
+        if self.is_closed() {
+            return None;
+        }
         let next = self.shards.iter().map(|shard| shard.next.load(Ordering::SeqCst)).min();
         next.filter(|next| *next != Tick::MAX).map(|next| self.ticks.instant(next))
     }
@@ -352,6 +361,7 @@ impl<W: Task + ?Sized> House<W> {
             }
         });
         snapshot.counts.polls = self.polls.load(Ordering::Relaxed) as u64;
+        snapshot.counts.held_up = self.held_up.load(Ordering::Relaxed);
         snapshot.keys = self.keys.len();
         (snapshot.lateness, snapshot.run_time) = all.summaries();
         snapshot

@@ -12,7 +12,8 @@ pub(crate) struct Runs {
     pub(crate) in_flight: usize,
     /// Those of them that have begun.
     pub(crate) begun: usize,
-    /// Those of them that do not hold up the driver, which so can look whether they take long.
+    /// Those of them that do not hold up the driver, which so can look whether they take long: runs
+    /// that were handed out, and those of threads that have lost the lead in them.
     watched: Slab<Watched>,
     /// Those of them of which it was told that they do.
     told: usize,
@@ -20,6 +21,8 @@ pub(crate) struct Runs {
 
 struct Watched {
     id: Id,
+    /// The thread of the service that it holds up.
+    thread: Option<usize>,
     info: Option<Arc<Info>>,
     since: Moment,
     told: bool,
@@ -32,15 +35,37 @@ pub(crate) struct WatchKey(usize);
 pub(crate) struct Watch {
     /// When the oldest run began of which it was not told.
     pub(crate) oldest: Option<Moment>,
-    /// Runs of which it was told.
-    pub(crate) told: usize,
+    /// Whether there are runs of which it was told.
+    pub(crate) told: bool,
     /// Runs that have not begun.
     pub(crate) waiting: usize,
 }
 
 impl Runs {
     pub(crate) fn watch(&mut self, id: Id, info: Option<Arc<Info>>, since: Moment) -> WatchKey {
-        WatchKey(self.watched.insert(Watched { id, info, since, told: false }))
+        WatchKey(self.watched.insert(Watched { id, thread: None, info, since, told: false }))
+    }
+
+    /// The same for a run in which a thread has lost the lead.
+    pub(crate) fn watch_thread(
+        &mut self,
+        thread: usize,
+        id: Id,
+        info: Option<Arc<Info>>,
+        since: Moment,
+    ) {
+        debug_assert!(self.of_thread(thread).is_none(), "a thread is in one run at a time");
+        self.watched.insert(Watched { id, thread: Some(thread), info, since, told: false });
+    }
+
+    fn of_thread(&self, thread: usize) -> Option<WatchKey> {
+        let found = self.watched.iter().find(|(_, run)| run.thread == Some(thread));
+        found.map(|(key, _)| WatchKey(key))
+    }
+
+    /// The run of a thread has ended. Whether it was told that it takes long.
+    pub(crate) fn unwatch_thread(&mut self, thread: usize) -> bool {
+        self.of_thread(thread).is_some_and(|key| self.unwatch(key))
     }
 
     /// The run has ended. Whether it was told that it takes long.
@@ -55,7 +80,7 @@ impl Runs {
         let untold =
             self.watched.iter().filter(|(_, run)| !run.told).map(|(_, run)| run.since).min();
         watch.oldest = watch.oldest.into_iter().chain(untold).min();
-        watch.told += self.told;
+        watch.told |= self.told > 0;
         watch.waiting += self.in_flight - self.begun;
     }
 

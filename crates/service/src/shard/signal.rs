@@ -51,9 +51,17 @@ impl Signal {
         }
     }
 
+    /// There is something to be done at once: wakes the driver if it sleeps.
+    pub(crate) fn wake_sleeper(&self) {
+        self.earlier(Moment::ORIGIN);
+    }
+
     /// Wakes the driver whatever it does. Of many who want to wake it while it sleeps, one does.
     pub(crate) fn wake(&self) {
         self.awake();
+        // Whoever says after this that it sleeps has been named leader before the waker asks for
+        // that: see `Pool::promote`.
+        fence(Ordering::SeqCst);
         let waker = self.waker.lock().clone();
         if let Some(wake) = waker {
             wake();

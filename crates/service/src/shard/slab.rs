@@ -14,6 +14,9 @@ pub(crate) trait Slab<W: ?Sized>: Any + Send + Sync {
 
     /// Drops what lies at a place.
     fn clear(&self, place: u32);
+
+    /// Gives back memory in which nothing lies, to be dropped without a lock.
+    fn shrink(&self) -> Box<dyn Any>;
 }
 
 /// The slabs of a shard. There are as many as types, few, and so they are searched one by one.

@@ -9,9 +9,8 @@ pub struct JobIndex(pub(super) u32);
 
 /// A [`Timer`] of jobs, without the method that takes a closure, so that all of them have one type.
 pub(crate) trait Wheel: Send {
-    /// For recorders, as is the next.
-    #[cfg_attr(not(feature = "record"), expect(dead_code))]
     fn now(&self) -> Tick;
+    /// For recorders.
     #[cfg_attr(not(feature = "record"), expect(dead_code))]
     fn len(&self) -> usize;
     fn insert(&mut self, tick: Tick, job: JobIndex) -> TimerId;

@@ -82,16 +82,22 @@ impl Condvar {
 }
 
 /// Not of loom's `park`, which its `join` uses for itself.
+pub(crate) struct Parker(Unparker);
+
 #[derive(Clone)]
-pub(crate) struct Parker(Arc<(Mutex<bool>, Condvar)>);
+pub(crate) struct Unparker(Arc<(Mutex<bool>, Condvar)>);
 
 impl Parker {
-    pub(crate) fn of_this_thread() -> Self {
-        Self(Arc::new((Mutex::new(false), Condvar::default())))
+    pub(crate) fn new() -> Self {
+        Self(Unparker(Arc::new((Mutex::new(false), Condvar::default()))))
+    }
+
+    pub(crate) fn unparker(&self) -> &Unparker {
+        &self.0
     }
 
     pub(crate) fn park(&self) {
-        let (token, changed) = &*self.0;
+        let (token, changed) = &*self.0.0;
         let mut token = token.lock();
         changed.wait_while(&mut token, |token| !*token);
         *token = false;
@@ -101,7 +107,9 @@ impl Parker {
     pub(crate) fn park_timeout(&self, _: Duration) {
         self.park();
     }
+}
 
+impl Unparker {
     pub(crate) fn unpark(&self) {
         let (token, changed) = &*self.0;
         *token.lock() = true;

@@ -27,10 +27,6 @@ impl Ticks {
         Self { slack: NonZeroU64::new(ticks).unwrap_or(NonZeroU64::MIN), ..self }
     }
 
-    pub(crate) fn has_no_slack(self) -> bool {
-        self.slack == NonZeroU64::MIN
-    }
-
     pub(crate) fn length(self) -> Duration {
         Duration::from_nanos(self.length.get())
     }
@@ -40,7 +36,7 @@ impl Ticks {
     #[inline]
     pub(crate) fn not_before(self, moment: Moment) -> Tick {
         let tick = moment.0.div_ceil(self.length.get());
-        if self.has_no_slack() {
+        if self.slack == NonZeroU64::MIN {
             return tick;
         }
         // At the end of time there may be no such multiple.

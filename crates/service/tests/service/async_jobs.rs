@@ -1,6 +1,6 @@
 //! Async jobs: what overlap, cancellation, stop and panics are to closures they are to futures.
 
-use crate::common::{Log, Rig, arrives, ms, returns};
+use crate::common::{Log, Rig, arrives, at, ms, returns};
 use crossbeam_channel::{bounded, unbounded};
 use std::future::{Future, pending, poll_fn, ready};
 use std::pin::Pin;
@@ -205,15 +205,76 @@ fn a_spawner_that_panics_abandons_the_run() {
     assert!(rig.timers.is_empty());
 }
 
+/// Without `spawn_on`, who drives polls the futures too.
 #[test]
-fn where_nobody_may_wait_for_it_it_is_refused() {
-    let rig = Rig::new();
-    let held = vec![7];
-    let rejected = rig.timers.after(ms(1)).run_async(move |_| async { drop(held) }).unwrap_err();
-    assert_eq!(rejected.reason, Reason::NoExecutor);
-    let closures = rig.timers.every(ms(1)).run_async_overlapping(|_| ready(())).unwrap_err();
-    assert_eq!(closures.reason, Reason::NoExecutor);
-    assert!(rig.timers.is_empty() && rig.timers.snapshot().counts.rejected == 2);
+fn without_an_executor_the_scheduler_polls_it_whenever_it_can_go_on() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let (timers, steps) = (rig.timers.clone(), log.clone());
+    let job = rig.timers.after(ms(1)).tracked().run_async(move |_| async move {
+        steps.push("begun");
+        timers.sleep(ms(5)).await.unwrap();
+        steps.push("slept");
+        let mut yielded = false;
+        poll_fn(|context| {
+            context.waker().wake_by_ref();
+            if std::mem::replace(&mut yielded, true) { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        steps.push("yielded");
+    });
+    let job = job.unwrap();
+    rig.play(1);
+    assert_eq!((log.take(), job.status()), (vec!["begun"], Status::Running));
+    rig.play(5);
+    assert_eq!((log.len(), job.status()), (0, Status::Running));
+    rig.play(6);
+    assert_eq!((log.take(), job.status()), (vec!["slept", "yielded"], Status::Finished));
+    assert_eq!((rig.scheduler.next_wakeup(), rig.timers.snapshot().in_flight), (None, 0));
+}
+
+#[test]
+fn a_future_that_is_ready_again_at_once_keeps_no_poll_from_returning() {
+    let mut rig = Rig::new();
+    let events = Log::default();
+    let log = events.clone();
+    let endless = move |_: &Run<'_>| {
+        let log = log.clone();
+        poll_fn::<(), _>(move |context| {
+            log.push(());
+            context.waker().wake_by_ref();
+            Poll::Pending
+        })
+    };
+    let job = rig.timers.after(ms(0)).tracked().run_async(endless).unwrap();
+    for polls in 1..=3 {
+        rig.scheduler.poll(at(0));
+        assert_eq!((events.len(), job.status()), (polls, Status::Running));
+        assert!(rig.scheduler.next_wakeup().is_some_and(|next| next <= at(0)));
+    }
+    // Who stops it polls it no more, and that is reported.
+    rig.scheduler.stop().clear();
+    assert_eq!((rig.timers.snapshot().counts.abandoned, job.status()), (1, Status::Finished));
+}
+
+/// While they wait they take no thread, so that more of them go on at once than there are threads.
+#[test]
+fn in_a_service_of_one_thread_many_wait_at_once() {
+    let service = Service::builder().workers(1).start().unwrap();
+    let (timers, (sender, ran)) = (service.handle(), unbounded());
+    let gate = Arc::new(tokio::sync::Barrier::new(100));
+    for _ in 0..100 {
+        let (inner, sender, gate) = (timers.clone(), sender.clone(), Arc::clone(&gate));
+        let job = timers.after(ms(0)).run_async(move |_| async move {
+            gate.wait().await;
+            inner.sleep(ms(1)).await.unwrap();
+            sender.send(()).unwrap();
+        });
+        drop(job.unwrap());
+    }
+    for _ in 0..100 {
+        arrives(&ran);
+    }
+    assert!(service.stop(Stop::Wait).jobs.is_empty());
 }
 
 #[test]

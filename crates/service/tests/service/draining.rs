@@ -11,7 +11,7 @@ use wheelhouse_service::{Handle, ManualClock, Reason, Run, Service, Status, Stop
 const HOUR: Duration = Duration::from_secs(3600);
 
 fn all_kinds() -> [Service; 2] {
-    [Service::builder().inline(), Service::builder().workers(2)]
+    [Service::builder().workers(1), Service::builder().workers(2)]
         .map(|builder| builder.start().unwrap())
 }
 
@@ -161,7 +161,7 @@ fn stopping_twice_is_for_nobody() {
 #[test]
 fn a_periodic_job_that_is_behind_has_no_run_after_the_stop() {
     let clock = ManualClock::new();
-    let builder = Service::builder().inline().shards(1).clock(clock.clone());
+    let builder = Service::builder().workers(1).shards(1).clock(clock.clone());
     let service = builder.start().unwrap();
     let timers = service.handle();
     // When it was taken back, so was all else that waited for its time.

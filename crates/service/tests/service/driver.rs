@@ -1,4 +1,4 @@
-//! What the driving thread does itself, and what it does between runs.
+//! What the thread that leads does itself, and what it does between runs.
 
 use crate::common::{Log, arrives, ms};
 use crossbeam_channel::{bounded, unbounded};
@@ -7,9 +7,9 @@ use std::time::Duration;
 use wheelhouse_service::future::DelayQueue;
 use wheelhouse_service::{Handle, ManualClock, Moment, Run, Service, Stop};
 
-/// A service whose only worker is occupied until what comes with it is dropped.
+/// A service in which one thread of two is occupied until what comes with it is dropped.
 fn occupied() -> (Service, Handle, impl Sized) {
-    let service = Service::builder().workers(1).start().unwrap();
+    let service = Service::builder().workers(2).start().unwrap();
     let timers = service.handle();
     let ((begins, begun), (release, released)) = (bounded(1), bounded::<()>(1));
     let job = move |_: &Run<'_>| {
@@ -22,7 +22,7 @@ fn occupied() -> (Service, Handle, impl Sized) {
 }
 
 #[test]
-fn values_need_no_worker() {
+fn values_come_beside_a_slow_job() {
     let (service, timers, occupied) = occupied();
     let (sender, arrived) = unbounded();
     timers.after(ms(1)).send(&sender, 0).unwrap();
@@ -33,7 +33,7 @@ fn values_need_no_worker() {
 }
 
 #[test]
-fn futures_need_no_worker() {
+fn futures_go_on_beside_a_slow_job() {
     let (service, timers, occupied) = occupied();
     let (sender, done) = bounded(1);
     let program = async move {
@@ -83,7 +83,7 @@ fn values_come_out_of_a_delay_queue_in_order_whatever_the_workers() {
 #[test]
 fn what_is_scheduled_while_a_stall_is_made_up_for_is_taken_in_meanwhile() {
     let clock = ManualClock::new();
-    let service = Service::builder().inline().clock(clock.clone()).start().unwrap();
+    let service = Service::builder().workers(1).clock(clock.clone()).start().unwrap();
     let (timers, log) = (service.handle(), Log::default());
     let (sender, seen) = bounded(1);
     let inner = timers.clone();

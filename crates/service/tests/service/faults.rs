@@ -150,46 +150,6 @@ fn a_run_that_does_not_end_is_named_while_it_goes_on() {
     );
 }
 
-/// A worker that is stuck is told of once; what waits for it is no reason to look again, until the
-/// worker is free.
-#[test]
-fn what_waits_behind_a_run_that_does_not_end_wakes_nobody_and_is_watched_when_it_begins() {
-    let (begins, begun) = bounded(1);
-    let (tells, told) = bounded(8);
-    let observe =
-        move |event: &Event| tells.send((event.job.number(), event.kind.clone())).unwrap();
-    let mut rig = Rig::with(|builder| builder.workers(1).slow_after(ms(100)).on_event(observe));
-    let releases = [(); 2].map(|()| {
-        let (begins, (release, released)) = (begins.clone(), bounded::<()>(1));
-        let job = move |_: &wheelhouse_service::Run<'_>| {
-            begins.send(()).unwrap();
-            released.recv().unwrap_or_default();
-        };
-        rig.timers.after(ms(10)).run(job).unwrap();
-        release
-    });
-    let (woken, wakes) = bounded(8);
-    rig.scheduler.set_waker(std::sync::Arc::new(move || woken.send(()).unwrap()));
-    rig.play(10);
-    begun.recv().unwrap();
-    assert_eq!(rig.scheduler.next_wakeup(), Some(at(111)));
-    rig.play(111);
-    assert_eq!(told.try_recv(), Ok((1, EventKind::StillRunning(ms(101)))));
-    assert_eq!(
-        (rig.scheduler.next_wakeup(), wakes.len()),
-        (None, 0),
-        "one is stuck, one waits for the same worker"
-    );
-    let [first, second] = releases;
-    drop(first);
-    begun.recv().unwrap();
-    wakes.recv().unwrap();
-    assert_eq!(told.recv(), Ok((1, EventKind::Slow(ms(101)))));
-    rig.play(300);
-    assert_eq!(told.try_recv(), Ok((2, EventKind::StillRunning(ms(101)))));
-    drop(second);
-}
-
 #[test]
 fn a_run_that_makes_another_late_shows_in_the_lateness_of_that() {
     let mut rig = Rig::new();

@@ -1,6 +1,6 @@
 //! Groups of jobs of which only so many runs go on at once.
 
-use crate::common::{Log, Rig, ms};
+use crate::common::{Log, Rig, at, ms};
 use std::future::pending;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ fn counted(now: &Arc<AtomicUsize>, most: &Arc<AtomicUsize>) -> impl Fn(&Run<'_>)
 
 #[test]
 fn no_more_runs_go_on_at_once_and_all_have_their_turn() {
-    let builders = [Service::builder().inline(), Service::builder().workers(4)];
+    let builders = [Service::builder().workers(1), Service::builder().workers(4)];
     for service in builders.map(|builder| builder.start().unwrap()) {
         let (timers, group) = (service.handle(), Group::new(2));
         let (now, most) = Default::default();
@@ -99,6 +99,7 @@ fn an_async_run_has_its_place_until_its_future_is_ready_or_dropped() {
         assert!(polled.is_pending());
         assert_eq!((group.running(), group.waiting(), log.len()), (1, waiting, 0));
     }
+    rig.scheduler.poll(at(10));
     assert_eq!((group.running(), group.waiting(), log.take()), (0, 0, vec![10]));
     assert_eq!((rig.timers.len(), rig.timers.snapshot().in_flight), (0, 0));
 }
@@ -148,6 +149,7 @@ fn many_that_wait_take_no_stack() {
     rig.play(10);
     assert_eq!(group.waiting(), 100_000);
     kept.take().clear();
+    rig.scheduler.poll(at(10));
     assert_eq!((group.waiting(), rig.timers.len()), (0, 0));
 }
 

@@ -162,7 +162,7 @@ fn a_scheduler_that_cannot_be_is_not_built() {
     let tick = |tick| error(Scheduler::builder().tick(tick));
     assert!(matches!(tick(Duration::ZERO), BuildError::Tick(Duration::ZERO)));
     assert!(matches!(tick(Duration::MAX), BuildError::Tick(Duration::MAX)));
-    assert!(matches!(error(Scheduler::builder().workers(0)), BuildError::NoWorkers));
+    assert!(matches!(error(Scheduler::builder().workers(0)), BuildError::Workers(0)));
     assert!(matches!(
         error(Scheduler::builder().slow_after(Duration::ZERO)),
         BuildError::SlowAfterZero
@@ -187,7 +187,7 @@ fn a_scheduler_that_cannot_be_is_not_built() {
 fn of_workers_and_an_executor_the_one_called_last_holds() {
     let drops = |run: DueRun| drop(run);
     let refused = Scheduler::builder().executor(drops).workers(0).build().unwrap_err();
-    assert!(matches!(refused, BuildError::NoWorkers), "workers were called last");
+    assert!(matches!(refused, BuildError::Workers(0)), "workers were called last");
     let mut rig = Rig::with(|builder| builder.workers(0).executor(drops));
     rig.timers.after(ms(1)).run(|_| ()).unwrap();
     rig.play(1);

@@ -52,8 +52,8 @@ fn the_text_for_prometheus_has_every_metric_once_with_its_type() {
     }
     let (comments, samples): (Vec<_>, Vec<_>) =
         text.lines().partition(|line| line.starts_with('#'));
-    assert_eq!(comments.len(), 2 * (16 + 4 + 2), "help and type of each");
-    assert_eq!(samples.len(), 16 + 4 + 2 * 7);
+    assert_eq!(comments.len(), 2 * (17 + 4 + 2), "help and type of each");
+    assert_eq!(samples.len(), 17 + 4 + 2 * 7);
     assert!(
         samples.iter().all(|line| line
             .split_once(' ')

@@ -115,15 +115,15 @@ fn nothing_runs_before_its_time_whatever_the_tick() {
 
 #[test]
 fn with_a_slack_runs_come_together_and_none_is_early() {
-    let (mut rig, log) = (Rig::with(|builder| builder.slack(ms(10))), Log::default());
+    let (mut rig, log) = (Rig::new(), Log::default());
     for delay in [1, 4, 10, 11] {
-        rig.timers.after(ms(delay)).run(log.times()).unwrap();
+        rig.timers.after(ms(delay)).slack(ms(10)).run(log.times()).unwrap();
     }
     rig.timers.after(ms(11)).slack(ms(3)).run(log.times()).unwrap();
-    rig.timers.after(ms(11)).slack(ms(0)).run(log.times()).unwrap();
+    rig.timers.after(ms(11)).run(log.times()).unwrap();
     let moved = rig.timers.after(ms(100)).slack(ms(7)).run(log.times()).unwrap();
     moved.refresh(ms(15)).unwrap();
-    rig.timers.every(ms(4)).times(3).run(log.times()).unwrap();
+    rig.timers.every(ms(4)).times(3).slack(ms(10)).run(log.times()).unwrap();
     rig.play(50);
     // Deadlines stay what they are: the periods of 4 ms end at 12.
     assert_eq!(log.take(), [10, 10, 10, 10, 10, 11, 12, 20, 20, 21]);

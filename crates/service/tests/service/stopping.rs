@@ -1,7 +1,7 @@
 //! Stopping from where one would not think of it, and with what users' code may do meanwhile:
 //! observers and destructors that stop the service, and destructors that panic.
 
-use crate::common::{Bomb, Log, PATIENCE, Rig, at, ms, returns};
+use crate::common::{Bomb, Log, PATIENCE, Rig, ms, returns};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -71,11 +71,11 @@ fn an_observer_stops(
     }
 }
 
-fn inline() -> Builder {
-    Service::builder().inline()
+fn alone() -> Builder {
+    Service::builder().workers(1)
 }
 
-fn workers() -> Builder {
+fn pool() -> Builder {
     Service::builder().workers(2)
 }
 
@@ -85,7 +85,7 @@ fn threads() -> Builder {
 
 #[test]
 fn an_observer_may_stop_the_service_when_a_job_panics() {
-    for builder in [inline, workers, threads] {
+    for builder in [alone, pool, threads] {
         let panicked = |kind: &EventKind| matches!(kind, EventKind::Panicked(_));
         an_observer_stops(builder, panicked, |timers| {
             drop(timers.after(ms(0)).run(|_| panic!("stop it")).unwrap())
@@ -95,7 +95,7 @@ fn an_observer_may_stop_the_service_when_a_job_panics() {
 
 #[test]
 fn an_observer_may_stop_the_service_when_a_run_was_slow() {
-    for builder in [inline, workers, threads] {
+    for builder in [alone, pool, threads] {
         let slow = |kind: &EventKind| matches!(kind, EventKind::Slow(_));
         let job = |_: &Run<'_>| thread::sleep(ms(5));
         an_observer_stops(
@@ -108,7 +108,7 @@ fn an_observer_may_stop_the_service_when_a_run_was_slow() {
 
 #[test]
 fn an_observer_may_stop_the_service_while_a_run_is_slow() {
-    for builder in [workers, threads] {
+    for builder in [pool, threads] {
         let slow = |kind: &EventKind| matches!(kind, EventKind::StillRunning(_));
         an_observer_stops(
             || builder().slow_after(ms(1)),
@@ -128,7 +128,7 @@ fn an_observer_may_stop_the_service_while_a_run_is_slow() {
 
 #[test]
 fn an_observer_may_stop_the_service_when_a_value_cannot_be_delivered() {
-    for builder in [inline, workers, threads] {
+    for builder in [alone, pool, threads] {
         let (sender, receiver) = bounded(0);
         let full = |kind: &EventKind| *kind == EventKind::ChannelFull;
         an_observer_stops(builder, full, |timers| {
@@ -215,7 +215,7 @@ fn an_observer_that_takes_its_time_holds_up_nobody_who_stops_the_service_at_once
             released.recv().unwrap_or_default();
         }
     };
-    let service = workers().slow_after(ms(1)).on_event(observe).start().unwrap();
+    let service = pool().slow_after(ms(1)).on_event(observe).start().unwrap();
     let timers = service.handle();
     let until = timers.clone();
     let job = move |_: &Run<'_>| {
@@ -240,7 +240,7 @@ impl Drop for StopsWhenDropped {
 
 #[test]
 fn what_a_job_holds_may_stop_the_service_when_it_is_dropped() {
-    for builder in [inline, workers, threads] {
+    for builder in [alone, pool, threads] {
         for how in WAYS {
             let (stopper, stopped) = Stopper::new(how);
             let timers = stopper.start(builder());
@@ -267,7 +267,7 @@ fn holds<T: Send + 'static>(value: T) -> impl FnMut(&Run<'_>) + Send + 'static {
 
 #[test]
 fn dropping_a_service_drops_each_job_and_ends_its_threads_even_if_one_panics_in_that() {
-    for builder in [inline, workers] {
+    for builder in [alone, pool] {
         let witness = Arc::new(());
         let (held_by_observer, held_by_job) = (Arc::clone(&witness), Arc::clone(&witness));
         let service =
@@ -309,7 +309,7 @@ fn a_job_takes_the_place_of_one_that_panics_when_it_is_dropped() {
 
 #[test]
 fn a_periodic_job_that_runs_while_a_stop_waits_is_given_back_like_one_that_does_not() {
-    for builder in [inline, workers, threads] {
+    for builder in [alone, pool, threads] {
         let service = builder().start().unwrap();
         let timers = service.handle();
         let ((begins, begun), (release, released)) = (bounded(1), bounded::<()>(1));
@@ -332,34 +332,6 @@ fn a_periodic_job_that_runs_while_a_stop_waits_is_given_back_like_one_that_does_
     }
 }
 
-#[test]
-fn a_periodic_job_that_runs_on_a_worker_while_a_scheduler_stops_is_given_back() {
-    let Rig { clock, mut scheduler, timers } = Rig::with(|builder| builder.workers(1));
-    let ((begins, begun), (release, released)) = (bounded(1), bounded::<()>(1));
-    let job = move |_: &Run<'_>| {
-        begins.send(()).unwrap();
-        released.recv().unwrap_or_default();
-    };
-    let running = timers.every(ms(10)).run(job).unwrap();
-    scheduler.play(&clock, at(10));
-    begun.recv_timeout(PATIENCE).unwrap();
-    let stopping = thread::spawn(move || scheduler.stop());
-    while !timers.is_stopped() {
-        thread::sleep(ms(1));
-    }
-    assert_eq!(running.refresh(ms(5)), Ok(()), "its next run is moved");
-    drop(release);
-    let jobs = returns(move || stopping.join().unwrap());
-    assert_eq!(
-        jobs.iter().map(|job| (job.deadline(), job.runs())).collect::<Vec<_>>(),
-        [(at(15), 1)]
-    );
-    assert_eq!(
-        (running.status(), running.refresh(ms(5)).is_err(), timers.len()),
-        (Status::Stopped, true, 0)
-    );
-}
-
 /// What is done about a job whose runs overlap: `None` is to cancel it. How many of them begin
 /// after all.
 fn ends_overlapping(how: Option<Stop>, expected: u64) {
@@ -373,11 +345,7 @@ fn ends_overlapping(how: Option<Stop>, expected: u64) {
     let job = timers.every(ms(1)).run_overlapping(body).unwrap();
     begun.recv_timeout(PATIENCE).unwrap();
     thread::sleep(ms(20));
-    assert_eq!(
-        (timers.snapshot().in_flight, job.runs()),
-        (2, 1),
-        "one waits for the worker, and no more"
-    );
+    assert_eq!((timers.snapshot().in_flight, job.runs()), (1, 1), "the next waits for the thread");
     let (until, ends) = (timers.clone(), job.clone());
     let ending = thread::spawn(move || match how {
         None => (ends.cancel().map(|_| 1).unwrap(), Some(service)),
@@ -401,13 +369,13 @@ fn of_a_job_whose_runs_overlap_none_begins_after_it_was_cancelled_or_given_back(
     ends_overlapping(None, 1);
     ends_overlapping(Some(Stop::Now), 1);
     ends_overlapping(Some(Stop::WaitFor(ms(20))), 1);
-    ends_overlapping(Some(Stop::Wait), 2);
+    ends_overlapping(Some(Stop::Wait), 1);
 }
 
-/// Fault: a stop that a job called waited for ever for a run that waited for the worker of that
+/// Fault: a stop that a job called waited for ever for a run that waited for the thread of that
 /// very job.
 #[test]
-fn a_job_that_stops_the_service_does_not_wait_for_what_waits_for_its_worker() {
+fn a_job_that_stops_the_service_does_not_wait_for_what_waits_for_its_thread() {
     for workers in [1, 2] {
         for how in WAYS {
             let (stopper, stopped) = Stopper::new(how);
@@ -436,9 +404,6 @@ fn a_job_that_stops_the_service_does_not_wait_for_what_waits_for_its_worker() {
                 begun.recv_timeout(PATIENCE).unwrap();
             }
             let waits = timers.after(ms(0)).tracked().run(|_| ()).unwrap();
-            while timers.snapshot().in_flight <= workers {
-                thread::sleep(ms(1));
-            }
             drop(release);
             let stopped = stopped
                 .recv_timeout(PATIENCE)
@@ -448,9 +413,9 @@ fn a_job_that_stops_the_service_does_not_wait_for_what_waits_for_its_worker() {
     }
 }
 
-/// The same, by an observer that is called on the only worker.
+/// The same, by an observer that is called on the only thread.
 #[test]
-fn an_observer_on_the_only_worker_may_stop_the_service_while_a_run_waits_for_it() {
+fn an_observer_on_the_only_thread_may_stop_the_service_while_a_run_waits_for_it() {
     for how in WAYS {
         let (stopper, stopped) = Stopper::new(how);
         let (observer, (begins, begun)) = (stopper.clone(), bounded(1));
@@ -464,9 +429,6 @@ fn an_observer_on_the_only_worker_may_stop_the_service_while_a_run_waits_for_it(
         timers.after(ms(0)).run(|_| panic!("stop it")).unwrap();
         begun.recv_timeout(PATIENCE).unwrap();
         timers.after(ms(0)).run(|_| ()).unwrap();
-        while timers.snapshot().in_flight < 2 {
-            thread::sleep(ms(1));
-        }
         drop(release);
         let stopped =
             stopped.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{how:?} does not return"));

@@ -150,7 +150,7 @@ fn each_runs_as_often_as_it_should(service: Service) {
 
 #[test]
 fn each_job_runs_as_often_as_it_should_on_the_driving_thread() {
-    each_runs_as_often_as_it_should(Service::builder().inline().start().unwrap());
+    each_runs_as_often_as_it_should(Service::builder().workers(1).start().unwrap());
 }
 
 #[test]

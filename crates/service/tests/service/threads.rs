@@ -10,18 +10,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_service::{
-    BuildError, Builder, ChangeError, DueRun, Handle, ManualClock, Reason, Run, Scheduler, Service,
-    Status, Stop, Stopped,
+    BuildError, Builder, ChangeError, DueRun, Group, Handle, ManualClock, Reason, Run, Scheduler,
+    Service, Status, Stop, Stopped,
 };
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// Services that run jobs on the driving thread, on workers, and on threads of their own.
+/// Services of one thread, of two, and with an executor.
 fn all_kinds() -> [(&'static str, Builder); 3] {
     let spawn = |run: DueRun| drop(thread::spawn(|| run.run()));
     [
-        ("inline", Service::builder().inline()),
-        ("workers", Service::builder().workers(2)),
+        ("one thread", Service::builder().workers(1)),
+        ("two threads", Service::builder().workers(2)),
         ("executor", Service::builder().executor(spawn)),
     ]
 }
@@ -123,7 +123,7 @@ fn a_service_with_nothing_to_do_does_nothing() {
 }
 
 #[test]
-fn a_slow_job_delays_no_other_while_a_worker_is_free() {
+fn a_slow_job_delays_no_other_while_a_thread_is_free() {
     let service = Service::builder().workers(2).start().unwrap();
     let timers = service.handle();
     let held = Held::start(&timers);
@@ -138,9 +138,9 @@ fn a_slow_job_delays_no_other_while_a_worker_is_free() {
 }
 
 #[test]
-fn stopping_waits_for_runs_that_have_begun_or_wait_for_a_worker() {
+fn stopping_waits_for_runs_that_have_begun() {
     for (kind, builder) in
-        [("inline", Service::builder().inline()), ("one worker", Service::builder().workers(1))]
+        [("one thread", Service::builder().workers(1)), ("two", Service::builder().workers(2))]
     {
         let service = builder.start().unwrap();
         let timers = service.handle();
@@ -163,47 +163,36 @@ fn stopping_waits_for_runs_that_have_begun_or_wait_for_a_worker() {
 }
 
 #[test]
-fn what_waits_for_a_worker_is_run_or_given_back() {
-    for (how, given_back) in [(Stop::Wait, false), (Stop::Now, true), (Stop::WaitFor(ms(20)), true)]
-    {
+fn what_is_due_and_has_not_begun_is_given_back() {
+    for (how, running) in [(Stop::Wait, 0), (Stop::Now, 1), (Stop::WaitFor(ms(20)), 1)] {
         let service = Service::builder().workers(1).start().unwrap();
         let timers = service.handle();
         let held = Held::start(&timers);
         let waiting = timers.after(ms(0)).named("waiting").run(|_| ()).unwrap();
-        wait_until(|| timers.snapshot().in_flight == 2);
-        let release = held.release.clone();
-        let releasing = timers.clone();
+        let (release, releasing) = (held.release.clone(), timers.clone());
         let helper = thread::spawn(move || {
             wait_until(|| releasing.is_stopped());
-            if !given_back {
+            if running == 0 {
                 release.send(()).unwrap();
             }
         });
         let stopped = returns(move || service.stop(how));
         helper.join().unwrap();
-        assert_eq!(
-            (stopped.jobs.len(), stopped.running),
-            if given_back { (1, 1) } else { (0, 0) },
-            "{how:?}"
-        );
-        let status = if given_back { Status::Stopped } else { Status::Finished };
-        assert_eq!((waiting.status(), waiting.runs()), (status, u64::from(!given_back)), "{how:?}");
+        assert_eq!((stopped.jobs.len(), stopped.running), (1, running), "{how:?}");
         drop(held);
         wait_until(|| timers.snapshot().in_flight == 0);
-        assert_eq!(
-            waiting.runs(),
-            u64::from(!given_back),
-            "what was given back does not run afterwards"
-        );
+        assert_eq!((waiting.status(), waiting.runs()), (Status::Stopped, 0), "{how:?}");
     }
 }
 
 #[test]
-fn a_job_that_is_moved_while_the_service_stops_is_given_back() {
-    let service = Service::builder().workers(1).start().unwrap();
-    let timers = service.handle();
-    let held = Held::start(&timers);
-    let waiting = timers.after(ms(0)).tracked().run(|_| ()).unwrap();
+fn a_run_that_waits_for_its_group_and_is_moved_while_the_service_stops_is_given_back() {
+    let service = Service::builder().workers(2).start().unwrap();
+    let (timers, group) = (service.handle(), Group::new(1));
+    let (held, job) = Held::job();
+    timers.after(ms(0)).group(&group).run(job).unwrap();
+    arrives(&held.begun);
+    let waiting = timers.after(ms(0)).group(&group).tracked().run(|_| ()).unwrap();
     wait_until(|| timers.snapshot().in_flight == 2);
     let stopping = thread::spawn(move || service.stop(Stop::Wait));
     wait_until(|| timers.is_stopped());
@@ -214,9 +203,44 @@ fn a_job_that_is_moved_while_the_service_stops_is_given_back() {
     assert_eq!((waiting.status(), timers.len()), (Status::Stopped, 0));
 }
 
+/// Each of them is stuck until the test ends, and the next has taken the lead.
 #[test]
-fn stopping_at_once_does_not_wait_for_a_job_on_the_driving_thread() {
-    let service = Service::builder().inline().start().unwrap();
+fn as_many_slow_jobs_go_on_as_there_are_threads_and_then_it_is_counted() {
+    let service = Service::builder().workers(3).start().unwrap();
+    let timers = service.handle();
+    let stuck = [(); 3].map(|()| Held::start(&timers));
+    assert_eq!(timers.snapshot().running, 3);
+    let (sender, ran) = unbounded();
+    let late = timers.after(ms(0)).tracked().send(&sender, ()).unwrap();
+    thread::sleep(ms(5));
+    assert!(late.is_pending() && ran.is_empty(), "no thread is free");
+    assert_eq!(timers.snapshot().counts.held_up, 0, "it is counted when such a run ends");
+    stuck.iter().for_each(|held| held.release.send(()).unwrap());
+    arrives(&ran);
+    assert!(service.stop(Stop::Wait).jobs.is_empty());
+    let counts = timers.snapshot().counts;
+    assert!((1..=3).contains(&counts.held_up), "{counts:?}");
+}
+
+#[test]
+fn a_job_that_blocks_gives_the_lead_away_first() {
+    let service = Service::builder().workers(2).start().unwrap();
+    let timers = service.handle();
+    for _ in 0..100 {
+        let (held, mut job) = Held::job();
+        timers.after(ms(0)).blocking().run(move |run| job(run)).unwrap();
+        arrives(&held.begun);
+        let (sender, ran) = unbounded();
+        timers.after(ms(0)).run(move |_| sender.send(()).unwrap()).unwrap();
+        arrives(&ran);
+        held.release.send(()).unwrap();
+    }
+    assert!(service.stop(Stop::Wait).jobs.is_empty());
+}
+
+#[test]
+fn stopping_at_once_does_not_wait_for_a_job_on_the_only_thread() {
+    let service = Service::builder().workers(1).start().unwrap();
     let timers = service.handle();
     let held = Held::start(&timers);
     let overdue = timers.after(ms(0)).tracked().run(|_| ()).unwrap();
@@ -246,7 +270,7 @@ fn a_periodic_job_that_runs_at_the_stop_has_no_further_run() {
 #[test]
 fn dropping_waits_for_the_threads() {
     for (kind, builder) in
-        [("inline", Service::builder().inline()), ("workers", Service::builder().workers(2))]
+        [("one thread", Service::builder().workers(1)), ("two", Service::builder().workers(2))]
     {
         let service = builder.start().unwrap();
         let (done, witness) = (Arc::new(AtomicBool::new(false)), Arc::new(()));
@@ -394,7 +418,7 @@ fn many_services_start_and_stop_while_others_schedule() {
     }
 }
 
-/// With the defaults, without a word about workers.
+/// With the defaults.
 #[test]
 fn a_slow_job_delays_no_other_by_default() {
     let service = Service::start().unwrap();
@@ -407,17 +431,17 @@ fn a_slow_job_delays_no_other_by_default() {
     assert!(service.stop(Stop::Wait).jobs.is_empty());
 }
 
-/// The driving thread is the only one whose timer slack is set.
+/// Only the threads of the service have it, and only where the tick is shorter than what the system
+/// does by itself.
 #[cfg(target_os = "linux")]
 #[test]
-fn the_timer_slack_is_that_of_the_driving_thread() {
+fn a_short_tick_is_the_timer_slack_of_the_threads_of_the_service() {
     let slack = || rustix::thread::current_timer_slack().unwrap();
     let default = slack();
-    for (asked, set) in [(Duration::from_nanos(1), 1), (Duration::ZERO, 1), (ms(3), 3_000_000)] {
-        let builder = Service::builder().inline().timer_slack(asked);
+    for (tick, set) in [(Duration::from_micros(1), 1_000), (ms(3), default)] {
         let (sender, seen) = unbounded();
-        let service = builder.start().unwrap();
+        let service = Service::builder().workers(1).tick(tick).start().unwrap();
         service.handle().after(ms(1)).run(move |_| sender.send(slack()).unwrap()).unwrap();
-        assert_eq!((arrives(&seen), slack()), (set, default), "{asked:?}");
+        assert_eq!((arrives(&seen), slack()), (set, default), "{tick:?}");
     }
 }

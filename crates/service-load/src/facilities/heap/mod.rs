@@ -56,7 +56,7 @@ impl HeapAndCondvar {
     }
 
     /// The same as [`start`](Self::start), and jobs run on other threads: one for each processor,
-    /// and at least two.
+    /// and at least four, as in the service.
     ///
     /// # Errors
     ///
@@ -68,7 +68,7 @@ impl HeapAndCondvar {
                 let (shared, receiver) = (Arc::clone(&shared), receiver.clone());
                 spawn(move || receiver.iter().for_each(|due| shared.run(due)))
             };
-            let workers: Vec<_> = (0..processors().max(2)).map(worker).collect();
+            let workers: Vec<_> = (0..processors().max(4)).map(worker).collect();
             // The sender is dropped when the loop ends, and then the workers end.
             let driver = spawn(move || {
                 shared.drive(|due| {

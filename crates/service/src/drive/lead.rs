@@ -1,0 +1,432 @@
+//! Which thread of a service leads: the pattern of leader and followers (Schmidt, O'Ryan, Kircher
+//! and Pyarali, 2000), with a standby.
+//!
+//! The leader takes out what is due and runs it itself, so that a brief job costs no hand-over. One
+//! other thread is the standby. It looks at the leader when that has been in one run for
+//! [`PATIENCE`], and takes the lead if the run goes on. The slow run ends on its thread, which then
+//! comes back. Where runs are slow on average, or a job says that it blocks, the leader gives the
+//! lead to the standby before the run.
+//!
+//! One word, [`Pool::run`], decides who leads. It is [`NONE`] while the leader is in no run, and
+//! otherwise says which thread is in a run and since when. The leader writes it when a run begins.
+//! When the run ends the leader, and when it takes the lead the standby, make it [`NONE`] again by
+//! a compare-and-exchange, of which one succeeds:
+//!
+//! * A thread writes no word but its own, so a leader that finds its word there still leads. One
+//!   that does not has lost the lead, and touches nothing that belongs to the leader.
+//! * From [`NONE`] only the leader changes the word. So the lead cannot be lost between two runs:
+//!   while the leader takes out what is due, brings a value or wakes a task, says when it wakes up,
+//!   and sleeps. That keeps values in order.
+//!
+//! Whether the standby looks in time is decided as a wake-up is (see `signal`): it says when it
+//! looks, then looks at the word once more; the leader writes the word, then looks at when.
+
+use crate::sync::{AtomicBool, AtomicU64, Mutex, Parker, Unparker, fence};
+use crossbeam_utils::CachePadded;
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64 as Counter, Ordering};
+use std::time::{Duration, Instant};
+
+/// For so long a run may hold up others before the standby takes the lead.
+pub(crate) const PATIENCE: Duration = Duration::from_micros(200);
+
+/// The same in microseconds. In a model no time passes: the standby looks whenever it runs.
+const PATIENCE_MICROS: u64 = if cfg!(wheelhouse_loom) { 0 } else { PATIENCE.as_micros() as u64 };
+
+/// Where runs take longer than this on average, the lead changes before each: to wake up the
+/// standby costs the leader some 5 us.
+const SLOW: Duration = Duration::from_micros(30);
+
+/// And than this where the leader is behind by more than the patience: then a second thread helps.
+const SLOW_WHEN_BEHIND: Duration = Duration::from_micros(10);
+
+/// No run counts for more in the average, so that it takes four in a row to change what is done.
+const LONGEST: Duration = Duration::from_micros(150);
+
+/// The leader is in no run.
+const NONE: u64 = 0;
+
+/// The standby is going to look at the leader before it sleeps.
+const AWAKE: u64 = 0;
+
+/// The standby sleeps until it is woken.
+const NEVER: u64 = u64::MAX;
+
+/// No thread stands by.
+const NOBODY: u64 = u64::MAX;
+
+/// A word has so many bits for the thread.
+const THREAD_BITS: u32 = 16;
+
+/// The most threads of a service.
+pub(crate) const MOST_THREADS: usize = (1 << THREAD_BITS) - 2;
+
+/// The threads of a service.
+pub(crate) struct Pool {
+    /// The run of the leader: see the head of this file.
+    run: CachePadded<AtomicU64>,
+    /// When the standby looks at it, in microseconds.
+    look: CachePadded<AtomicU64>,
+    /// How long runs take: a moving mean, in nanoseconds.
+    mean: AtomicU64,
+    /// Both are written under the lock of `roles`.
+    leader: AtomicU64,
+    standby: AtomicU64,
+    roles: Mutex<Roles>,
+    threads: Box<[Unparker]>,
+    running: Box<[CachePadded<Running>]>,
+    /// How often a run held up others for longer than the patience, as no thread was free.
+    held_up: Arc<Counter>,
+    /// The service has ended: threads that have nothing more to do end.
+    over: AtomicBool,
+    /// Where the clock is set by hand, time is counted from here; elsewhere, by that clock, from
+    /// the moment that it showed then, in microseconds.
+    origin: (Instant, u64),
+}
+
+/// Threads that do not lead.
+struct Roles {
+    standby: Option<usize>,
+    idle: Vec<usize>,
+}
+
+/// The run of a thread, for messages about runs that take long. Written by that thread; a job that
+/// ends is taken out under the lock of its shard.
+#[derive(Default)]
+struct Running {
+    /// The number of the job; zero if there is none.
+    number: AtomicU64,
+    /// Its index, and the shard above that.
+    place: AtomicU64,
+}
+
+/// What was found when the lead was to be given away.
+enum Given {
+    Away,
+    /// It had been taken.
+    Lost,
+    /// Nobody stands by.
+    Kept,
+}
+
+impl Pool {
+    /// Of as many threads as there are parkers; the first leads. `nanos` is what the clock shows.
+    /// What it counts of the service goes to `held_up`.
+    pub(crate) fn new(threads: &[Parker], nanos: u64, held_up: &Arc<Counter>) -> Self {
+        debug_assert!(threads.len() <= MOST_THREADS, "{} threads", threads.len());
+        let standby = (threads.len() > 1).then_some(1);
+        Self {
+            run: CachePadded::new(AtomicU64::new(NONE)),
+            look: CachePadded::new(AtomicU64::new(AWAKE)),
+            mean: AtomicU64::new(0),
+            leader: AtomicU64::new(0),
+            standby: AtomicU64::new(standby.map_or(NOBODY, |standby| standby as u64)),
+            roles: Mutex::new(Roles { standby, idle: (2..threads.len()).rev().collect() }),
+            threads: threads.iter().map(|parker| parker.unparker().clone()).collect(),
+            running: threads.iter().map(|_| CachePadded::default()).collect(),
+            held_up: Arc::clone(held_up),
+            over: AtomicBool::new(false),
+            origin: (Instant::now(), nanos / 1_000),
+        }
+    }
+
+    /// Wakes the leader.
+    pub(crate) fn wake_leader(&self) {
+        let leader = self.leader.load(Ordering::SeqCst) as usize;
+        self.threads.get(leader).into_iter().for_each(Unparker::unpark);
+    }
+
+    pub(crate) fn wake_all(&self) {
+        self.threads.iter().for_each(Unparker::unpark);
+    }
+
+    /// The service has ended.
+    pub(crate) fn end(&self) {
+        self.over.store(true, Ordering::SeqCst);
+        self.wake_all();
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.over.load(Ordering::SeqCst)
+    }
+
+    /// Microseconds since the pool was made, in real time.
+    fn real_time(&self) -> u64 {
+        if cfg!(wheelhouse_loom) { 0 } else { self.origin.0.elapsed().as_micros() as u64 }
+    }
+
+    /// Ends a run, or takes the lead from the thread that is in it. Whether this was the first of
+    /// the two.
+    fn end_run(&self, run: u64) -> bool {
+        self.run.compare_exchange(run, NONE, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+    }
+
+    /// Makes the standby the leader, and an idle thread the standby.
+    fn promote(&self, roles: &mut Roles) {
+        let Some(next) = roles.standby.take() else { return };
+        roles.standby = roles.idle.pop();
+        self.leader.store(next as u64, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        self.name_standby(roles);
+        for thread in [Some(next), roles.standby].into_iter().flatten() {
+            self.threads[thread].unpark();
+        }
+    }
+
+    fn name_standby(&self, roles: &Roles) {
+        let standby = roles.standby.map_or(NOBODY, |standby| standby as u64);
+        self.standby.store(standby, Ordering::SeqCst);
+    }
+
+    /// Gives the lead to the standby, in a run whose word is `word`.
+    fn give_away(&self, word: u64) -> Given {
+        let mut roles = self.roles.lock();
+        if roles.standby.is_none() {
+            return Given::Kept;
+        }
+        if !self.end_run(word) {
+            return Given::Lost;
+        }
+        self.promote(&mut roles);
+        Given::Away
+    }
+
+    /// Takes the lead from a leader that is in this run, for the standby. Whether it was still. All
+    /// of that under the lock, so that who has lost the lead and comes back is named leader no
+    /// more.
+    fn take_over(&self, run: u64, me: usize) -> bool {
+        let mut roles = self.roles.lock();
+        let taken = roles.standby == Some(me) && self.end_run(run);
+        if taken {
+            self.promote(&mut roles);
+        }
+        taken
+    }
+
+    /// A thread that has lost the lead is back. Whether it stands by.
+    fn come_back(&self, me: usize) -> bool {
+        let mut roles = self.roles.lock();
+        debug_assert_ne!(self.leader.load(Ordering::SeqCst), me as u64, "another leads");
+        if roles.standby.is_none() {
+            roles.standby = Some(me);
+            self.name_standby(&roles);
+        } else {
+            roles.idle.push(me);
+        }
+        roles.standby == Some(me)
+    }
+
+    /// Has the standby look at the leader, which is in a run.
+    #[cold]
+    fn wake_standby(&self) {
+        if self.look.swap(AWAKE, Ordering::SeqCst) != AWAKE {
+            let standby = self.standby.load(Ordering::SeqCst) as usize;
+            self.threads.get(standby).into_iter().for_each(Unparker::unpark);
+        }
+    }
+
+    /// How long runs take on average.
+    fn mean(&self) -> Duration {
+        Duration::from_nanos(self.mean.load(Ordering::Relaxed))
+    }
+
+    /// For how long the standby lets a run go on: where runs are slow on average, not at all.
+    fn patience(&self) -> u64 {
+        if self.mean() > SLOW { 0 } else { PATIENCE_MICROS }
+    }
+}
+
+/// One thread of a pool. The owner of a scheduler, who has no pool, always leads.
+pub(crate) struct Member {
+    pool: Option<Arc<Pool>>,
+    me: usize,
+    leads: Cell<bool>,
+    /// What it has written of the run that it is in.
+    word: Cell<u64>,
+    /// The clock is set by hand, so that time is counted apart from it.
+    by_hand: bool,
+}
+
+/// What a thread of a pool is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Lead,
+    StandBy,
+    Idle,
+}
+
+impl Member {
+    /// Who drives alone, with no pool.
+    pub(crate) fn alone() -> Self {
+        Self { pool: None, me: 0, leads: Cell::new(true), word: Cell::new(NONE), by_hand: false }
+    }
+
+    pub(crate) fn new(pool: &Arc<Pool>, me: usize, by_hand: bool) -> Self {
+        Self { pool: Some(Arc::clone(pool)), me, by_hand, ..Self::alone() }
+    }
+
+    /// The pool, if there is another thread in it.
+    fn others(&self) -> Option<&Pool> {
+        self.pool.as_deref().filter(|pool| pool.threads.len() > 1)
+    }
+
+    pub(crate) fn role(&self) -> Role {
+        let Some(pool) = self.others() else { return Role::Lead };
+        match self.me as u64 {
+            me if me == pool.leader.load(Ordering::SeqCst) => Role::Lead,
+            me if me == pool.standby.load(Ordering::SeqCst) => Role::StandBy,
+            _ => Role::Idle,
+        }
+    }
+
+    /// The time in microseconds, of which `now` is what the clock shows.
+    fn micros(&self, pool: &Pool, nanos: u64) -> u64 {
+        if self.by_hand { pool.real_time() } else { (nanos / 1_000).saturating_sub(pool.origin.1) }
+    }
+
+    /// From here on this thread leads.
+    pub(crate) fn lead(&self) {
+        debug_assert_eq!(self.word.get(), NONE, "it was in no run");
+        self.leads.set(true);
+    }
+
+    /// Whether it led when its last run had ended: then it does until the next begins.
+    #[inline]
+    pub(crate) fn leads(&self) -> bool {
+        debug_assert_eq!(self.word.get(), NONE, "asked between two runs");
+        self.leads.get()
+    }
+
+    /// A run begins, of a job that is said to block or not. `nanos` is what the clock shows, `late`
+    /// by how much the run is late.
+    #[inline]
+    pub(crate) fn begin(&self, nanos: u64, late: Duration, blocks: bool) {
+        let Some(pool) = self.others() else { return };
+        debug_assert!(self.leads(), "only the leader takes out what is due");
+        let at = self.micros(pool, nanos);
+        let word = at << THREAD_BITS | (self.me as u64 + 1);
+        self.word.set(word);
+        pool.run.store(word, Ordering::SeqCst);
+        // Loom takes such an access for an acquire or a release, and knows only fences as more.
+        if cfg!(wheelhouse_loom) {
+            fence(Ordering::SeqCst);
+        }
+        let mean = pool.mean();
+        let is_slow = mean > SLOW || (mean > SLOW_WHEN_BEHIND && late > PATIENCE);
+        if (blocks || is_slow) && !matches!(pool.give_away(word), Given::Kept) {
+            self.leads.set(false);
+        } else if pool.look.load(Ordering::SeqCst) > at + PATIENCE_MICROS {
+            pool.wake_standby();
+        }
+    }
+
+    /// A run has ended that took so long.
+    #[inline]
+    pub(crate) fn ended(&self, took: Duration) {
+        let Some(pool) = &self.pool else { return };
+        let word = self.word.replace(NONE);
+        if self.leads.get() && word != NONE && !pool.end_run(word) {
+            self.leads.set(false);
+        }
+        // One run that takes very long says little of the next: the thread may have been
+        // interrupted.
+        let (mean, took_nanos) = (pool.mean.load(Ordering::Relaxed), took.min(LONGEST).as_nanos());
+        pool.mean.store(mean - mean / 16 + took_nanos as u64 / 16, Ordering::Relaxed);
+        if took > PATIENCE && self.leads.get() && pool.standby.load(Ordering::Relaxed) == NOBODY {
+            pool.held_up.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Having lost the lead, it is one of the others again. `nanos` is what the clock shows.
+    pub(crate) fn come_back(&self, nanos: u64) {
+        debug_assert!(!self.leads(), "a leader stays one");
+        let Some(pool) = self.others() else { return };
+        let at = self.micros(pool, nanos);
+        if pool.come_back(self.me) {
+            // Nobody stood by until now: has the leader been in a run for too long?
+            let run = pool.run.load(Ordering::Relaxed);
+            let is_late = run != NONE && (run >> THREAD_BITS) + PATIENCE_MICROS < at;
+            pool.held_up.fetch_add(u64::from(is_late), Ordering::Relaxed);
+        }
+    }
+
+    /// Stands by, until this thread leads or there is nothing more to do. `due` says when something
+    /// is due first, `now` what the clock shows, both in nanoseconds. Whether the lead was taken
+    /// from a leader that goes on with its run: then which thread that is.
+    pub(crate) fn stand_by(
+        &self,
+        parker: &Parker,
+        is_done: impl Fn() -> bool,
+        due: impl Fn() -> Option<u64>,
+        now: impl Fn() -> u64,
+    ) -> Option<usize> {
+        let pool = self.others()?;
+        loop {
+            pool.look.store(AWAKE, Ordering::SeqCst);
+            if is_done() || self.role() != Role::StandBy {
+                return None;
+            }
+            let at = self.micros(pool, now());
+            let run = pool.run.load(Ordering::SeqCst);
+            let look = if run != NONE {
+                let look = (run >> THREAD_BITS) + pool.patience();
+                if look <= at {
+                    if pool.take_over(run, self.me) {
+                        return Some((run & ((1 << THREAD_BITS) - 1)) as usize - 1);
+                    }
+                    continue;
+                }
+                look
+            } else if let Some(due) = due().filter(|_| !self.by_hand) {
+                self.micros(pool, due).max(at).saturating_add(PATIENCE_MICROS)
+            } else {
+                NEVER
+            };
+            pool.look.store(look, Ordering::SeqCst);
+            fence(Ordering::SeqCst);
+            // A run that has begun since may not know when this thread looks. Where one went on
+            // already, any other has begun later, and this thread looks in time for it.
+            if run == NONE && pool.run.load(Ordering::SeqCst) != NONE {
+                continue;
+            }
+            match look {
+                NEVER => parker.park(),
+                look => parker.park_timeout(Duration::from_micros(look - at)),
+            }
+        }
+    }
+}
+
+/// Which runs the threads are in, by the numbers and places of their jobs.
+impl Member {
+    /// A job begins on this thread.
+    #[inline]
+    pub(crate) fn names_run(&self, number: u64, index: u32, shard: u32) {
+        let Some(pool) = self.others() else { return };
+        let running = &pool.running[self.me];
+        running.place.store(u64::from(shard) << 32 | u64::from(index), Ordering::Relaxed);
+        running.number.store(number, Ordering::Relaxed);
+    }
+
+    /// The run of this thread is over: under the lock of its shard. Whether the lead has been lost
+    /// in it, so that the leader may have noted it as one that takes long.
+    #[inline]
+    pub(crate) fn forgets_run(&self) -> bool {
+        let Some(pool) = self.others() else { return false };
+        pool.running[self.me].number.store(0, Ordering::Relaxed);
+        !self.leads()
+    }
+
+    /// The job that a thread runs: its number, index and shard.
+    pub(crate) fn run_of(&self, thread: usize) -> Option<(u64, u32, u32)> {
+        let running = self.others()?.running.get(thread)?;
+        let number = running.number.load(Ordering::Relaxed);
+        let place = running.place.load(Ordering::Relaxed);
+        (number != 0).then_some((number, place as u32, (place >> 32) as u32))
+    }
+
+    pub(crate) fn number(&self) -> usize {
+        self.me
+    }
+}

@@ -1,0 +1,127 @@
+//! Runs that wait for the thread that leads and for nothing else: closures that got a place in
+//! their group, and async jobs whose futures are to be polled.
+
+use super::async_run::AsyncRun;
+use super::due_run::DueRun;
+use crate::handle::Handle;
+use crate::sync::{AtomicU64, Mutex};
+use async_task::Runnable;
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
+
+pub(crate) enum Ready {
+    Run(DueRun),
+    Poll(Runnable),
+}
+
+#[derive(Default)]
+pub(crate) struct ReadyQueue {
+    queue: Mutex<Queue>,
+    /// How many are in it, to be looked at without the lock.
+    len: AtomicU64,
+    /// How many async runs there are, whether ready or not.
+    tasks: AtomicU64,
+}
+
+#[derive(Default)]
+struct Queue {
+    ready: VecDeque<Ready>,
+    /// Nobody takes out anything from here on.
+    closed: bool,
+}
+
+impl ReadyQueue {
+    /// Hands a run to the thread that leads, which is woken. What nobody takes out any more is
+    /// dropped, and reported by that.
+    pub(super) fn push(timers: &Handle, run: Ready) {
+        let its = &timers.shared().ready;
+        let mut queue = its.queue.lock();
+        let dropped = if queue.closed {
+            Some(run)
+        } else {
+            queue.ready.push_back(run);
+            its.len.store(queue.ready.len() as u64, Ordering::SeqCst);
+            None
+        };
+        drop(queue);
+        if dropped.is_none() {
+            timers.house().signal.wake_sleeper();
+        }
+    }
+
+    /// Takes out the next; one that is to be polled only if that is wanted.
+    pub(super) fn pop(&self, polls: bool) -> Option<Ready> {
+        if self.is_empty() {
+            return None;
+        }
+        let mut queue = self.queue.lock();
+        if !polls && matches!(queue.ready.front(), Some(Ready::Poll(_))) {
+            return None;
+        }
+        let run = queue.ready.pop_front();
+        self.len.store(queue.ready.len() as u64, Ordering::SeqCst);
+        run
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len.load(Ordering::SeqCst) as usize
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether nothing is to be done here, now or later.
+    pub(super) fn is_done(&self) -> bool {
+        self.is_empty() && self.tasks.load(Ordering::SeqCst) == 0
+    }
+
+    /// Nothing is taken out any more; what there is, is dropped.
+    pub(super) fn close(&self) {
+        let mut queue = self.queue.lock();
+        queue.closed = true;
+        let left = std::mem::take(&mut queue.ready);
+        self.len.store(0, Ordering::SeqCst);
+        drop(queue);
+        drop(left);
+    }
+
+    /// Has an async run polled by the thread that leads, whenever it can go on.
+    pub(super) fn spawn(run: AsyncRun, timers: Handle) {
+        timers.shared().ready.tasks.fetch_add(1, Ordering::SeqCst);
+        let task = Task { run, _counted: Counted(timers.clone()) };
+        let schedule = move |runnable| Self::push(&timers, Ready::Poll(runnable));
+        let (runnable, task) = async_task::spawn(task, schedule);
+        task.detach();
+        runnable.schedule();
+    }
+}
+
+/// An async run; it is dropped before it is counted as gone.
+struct Task {
+    run: AsyncRun,
+    _counted: Counted,
+}
+
+impl Future for Task {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        Pin::new(&mut self.run).poll(context)
+    }
+}
+
+struct Counted(Handle);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        let left = self.0.shared().ready.tasks.fetch_sub(1, Ordering::SeqCst) - 1;
+        debug_assert!(left < u64::MAX / 2, "more runs have ended than begun");
+        // The threads of a service that was stopped end when there are none.
+        if left == 0 && self.0.is_stopped() {
+            self.0.house().signal.wake();
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Who leads, who stands by, and who takes over, in every order. In a model the patience is over
+//! whenever the standby looks, so that the lead is taken at each point where it can be. A thread
+//! that sleeps while something is due is a deadlock, and reported as one.
+
+use super::stopping::{all_over, due_at_once, service};
+use super::{check, counted};
+use crate::sync::unbounded;
+use crate::{Group, Run, Stop};
+use loom::thread;
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+/// A job that does not end before another job has run: so that one has run on another thread.
+#[test]
+fn a_job_that_waits_for_another_gets_it() {
+    check(1, || {
+        let service = service(2);
+        let timers = service.handle();
+        let (sender, ran) = unbounded();
+        let waits = move |_: &Run<'_>| ran.recv().unwrap();
+        timers.after(Duration::ZERO).run(waits).unwrap();
+        timers.after(Duration::ZERO).run(move |_| sender.send(()).unwrap()).unwrap();
+        let stopped = service.stop(Stop::Drain(Duration::MAX));
+        all_over(&timers, &stopped);
+        assert_eq!(timers.snapshot().counts.finished, 2);
+    });
+}
+
+/// The same where the job that is waited for comes from elsewhere, while the lead changes.
+#[test]
+fn a_job_that_is_scheduled_while_the_leader_is_stuck_runs() {
+    check(1, || {
+        let service = service(2);
+        let timers = service.handle();
+        let (sender, ran) = unbounded();
+        timers.after(Duration::ZERO).run(move |_| ran.recv().unwrap()).unwrap();
+        let producer = thread::spawn({
+            let timers = timers.clone();
+            move || drop(timers.after(Duration::ZERO).run(move |_| sender.send(()).unwrap()))
+        });
+        producer.join().unwrap();
+        let stopped = service.stop(Stop::Drain(Duration::MAX));
+        all_over(&timers, &stopped);
+    });
+}
+
+#[test]
+fn a_job_that_blocks_gives_the_lead_away() {
+    check(1, || {
+        let service = service(2);
+        let timers = service.handle();
+        let (sender, ran) = unbounded();
+        let waits = move |_: &Run<'_>| ran.recv().unwrap();
+        timers.after(Duration::ZERO).blocking().run(waits).unwrap();
+        timers.after(Duration::ZERO).run(move |_| sender.send(()).unwrap()).unwrap();
+        let stopped = service.stop(Stop::Drain(Duration::MAX));
+        all_over(&timers, &stopped);
+    });
+}
+
+/// The lead may be taken from a run that ends at this moment, and the stop come in between.
+#[test]
+fn stopping_and_taking_the_lead_meet() {
+    for how in [Stop::Wait, Stop::Now] {
+        check(2, move || {
+            let service = service(2);
+            let timers = service.handle();
+            let (first, first_ran) = due_at_once(&timers);
+            let (second, second_ran) = due_at_once(&timers);
+            let stopped = service.stop(how);
+            if how == Stop::Wait {
+                super::stopping::ran_or_came_back(&stopped, &first, first_ran());
+                super::stopping::ran_or_came_back(&stopped, &second, second_ran());
+                all_over(&timers, &stopped);
+            }
+        });
+    }
+}
+
+/// Values are not sent in a run in which the lead may be taken.
+#[test]
+fn values_come_in_order_whoever_leads() {
+    check(1, || {
+        let service = service(2);
+        let timers = service.handle();
+        let (job, _) = counted();
+        let (sender, values) = crossbeam_channel::unbounded();
+        timers.after(Duration::ZERO).run(job).unwrap();
+        timers.after(Duration::ZERO).send(&sender, 1).unwrap();
+        timers.after(Duration::ZERO).send(&sender, 2).unwrap();
+        let stopped = service.stop(Stop::Drain(Duration::MAX));
+        all_over(&timers, &stopped);
+        assert_eq!(values.try_iter().collect::<Vec<_>>(), [1, 2]);
+    });
+}
+
+/// A future that is woken by another thread, while the leader goes to sleep.
+#[test]
+fn a_future_that_is_woken_is_polled() {
+    check(2, || {
+        let service = service(1);
+        let timers = service.handle();
+        let shared = Arc::new(Mutex::new((false, None::<Waker>)));
+        let its = Arc::clone(&shared);
+        let future = move |_: &Run<'_>| {
+            poll_fn(move |context| {
+                let mut shared = its.lock().unwrap();
+                shared.1 = Some(context.waker().clone());
+                if shared.0 { Poll::Ready(()) } else { Poll::Pending }
+            })
+        };
+        timers.after(Duration::ZERO).run_async(future).unwrap();
+        let waker = thread::spawn(move || {
+            let mut shared = shared.lock().unwrap();
+            shared.0 = true;
+            let waker = shared.1.take();
+            drop(shared);
+            waker.into_iter().for_each(Waker::wake);
+        });
+        let stopped = service.stop(Stop::Drain(Duration::MAX));
+        waker.join().unwrap();
+        all_over(&timers, &stopped);
+    });
+}
+
+/// Where an async run ends that waits for nothing, the next of its group begins.
+#[test]
+fn of_a_group_the_next_run_begins_where_a_future_ends() {
+    check(2, || {
+        let service = service(1);
+        let (timers, group) = (service.handle(), Group::new(1));
+        let (job, ran) = counted();
+        let plan = timers.after(Duration::ZERO).group(&group);
+        plan.run_async(|_| std::future::ready(())).unwrap();
+        timers.after(Duration::ZERO).group(&group).run(job).unwrap();
+        let stopped = service.stop(Stop::Drain(Duration::MAX));
+        all_over(&timers, &stopped);
+        assert_eq!((ran(), group.running(), group.waiting()), (1, 0, 0));
+    });
+}

@@ -1,0 +1,51 @@
+//! Memory that jobs needed which are gone, to be given back.
+
+use super::House;
+use super::core::{Core, Place, Task};
+use super::slab::Slab;
+use super::wheel::Wheel;
+use wheelhouse_core::Tick;
+use wheelhouse_hierarchical_wheel::HierarchicalWheel;
+
+impl<W: Task + ?Sized> Core<W> {
+    /// Whether most memory here is of jobs that are gone, and few are left.
+    #[inline]
+    pub(crate) fn is_spacious(&self) -> bool {
+        self.slots.is_spacious()
+    }
+
+    /// Gives back what no job needs: to be dropped without the lock. O(n) for as many jobs as there
+    /// were at most, and that only to look at their places.
+    pub(crate) fn shrink(&mut self) -> impl Sized + use<W> {
+        let wheel = self.own_wheel.then(|| self.renew_wheel());
+        let slabs: Vec<_> = self.slabs.iter().map(|slab| slab.shrink()).collect();
+        (wheel, slabs, self.slots.shrink(), self.lives.shrink(), self.wakers.shrink())
+    }
+
+    /// Puts all timers into a new wheel, in order, and returns the former.
+    fn renew_wheel(&mut self) -> Box<dyn Wheel> {
+        let mut former: Box<dyn Wheel> = Box::new(HierarchicalWheel::new());
+        std::mem::swap(&mut former, &mut self.wheel);
+        let fired = self.wheel.pop_expired(former.now());
+        debug_assert!(fired.is_none(), "a new wheel is empty");
+        while let Some(timer) = former.pop_expired(Tick::MAX) {
+            let place = Place::Wheel(self.wheel.insert(timer.deadline, timer.value));
+            let slot = self.slots.get_mut(timer.value.0);
+            debug_assert!(slot.is_some(), "each timer is one of a job");
+            slot.into_iter().for_each(|slot| slot.place = place);
+        }
+        former
+    }
+}
+
+impl<W: Task + ?Sized> House<W> {
+    /// Gives back the memory that a shard has for jobs that are gone.
+    pub(crate) fn shrink(&self, shard: u32) {
+        drop(self.with(shard, Core::shrink));
+    }
+
+    /// The same for all shards.
+    pub(crate) fn compact(&self) {
+        (0..self.shards() as u32).for_each(|shard| self.shrink(shard));
+    }
+}
