@@ -1,4 +1,4 @@
-//! What can go wrong, as types. A call that refuses a job gives it back.
+//! Errors as types. A call that refuses a job gives it back.
 
 use crate::drive::MOST_THREADS;
 use std::error::Error;

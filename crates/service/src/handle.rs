@@ -37,9 +37,9 @@ pub(crate) trait Work: Send + 'static {
         None
     }
 
-    /// Whether it is done in an instant and calls no closure of the user's, so that it may run on
-    /// this thread also where closures run on an executor. Then no slow job holds it up, and the
-    /// order of deadlines is that in which it is done.
+    /// Returns `true` if it is done in an instant and calls no closure of the user's, so that it
+    /// may run on this thread also where closures run on an executor. Then no slow job holds it up,
+    /// and the order of deadlines is that in which it is done.
     fn is_brief(&self) -> bool {
         false
     }
@@ -87,7 +87,7 @@ impl Task for dyn Work {
 /// What is told of what goes wrong.
 pub(crate) type Observer = Box<dyn Fn(&Event) + Send + Sync>;
 
-/// What handles and threads share.
+/// The state that handles and threads share.
 pub(crate) struct Shared {
     pub(crate) house: House<dyn Work>,
     pub(crate) slow_after: Duration,
@@ -262,7 +262,7 @@ impl Handle {
     }
 
     /// Holds all jobs: from here on no run begins, but of those that wait for an executor or their
-    /// group already. Futures go on: sleeps, timeouts, intervals and delay queues. Jobs can be
+    /// group already. Futures continue: sleeps, timeouts, intervals and delay queues. Jobs can be
     /// scheduled meanwhile. To wait for runs that have begun, see [`Snapshot::in_flight`]. O(1) for
     /// each shard.
     ///
@@ -298,7 +298,7 @@ impl Handle {
 
     /// Gives back the memory that was needed by jobs which are gone. The service does so by itself
     /// where a thousand jobs or fewer are left of 65,536 and more in a shard. Threads that schedule
-    /// meanwhile wait for a shard as long as it takes to start its timers anew. O(n) for n places
+    /// meanwhile wait for a shard as long as it takes to move its timers. O(n) for n places
     /// of jobs; a [backend](crate::Builder::backend) that was given keeps what it has.
     pub fn compact(&self) {
         self.house().compact();

@@ -106,8 +106,8 @@ impl JobHandle {
     /// Cancels the job, and gives back what it was to do.
     ///
     /// `Ok` says that no run begins, even if its time had come and it waited for an executor or its
-    /// group; and that none goes on, except of a job whose runs may overlap. Of a cancellation and
-    /// a run that race, one wins, and the answer says which.
+    /// group; and that none is in progress, except of a job whose runs may overlap. If a
+    /// cancellation and a run race, one wins, and the answer says which.
     ///
     /// # Errors
     ///
@@ -159,10 +159,10 @@ impl JobHandle {
         self.move_to(when.into().due(&*self.house().clock))
     }
 
-    /// Has no further run begin until the job is [resumed](Self::resume). One that goes on, goes
-    /// on; one that waits for an executor or its group loses its turn. What is paused is still
-    /// scheduled: it can be cancelled, moved, run [now](Self::run_now), and is given back by a
-    /// stop.
+    /// Pauses the job: no further run begins until it is [resumed](Self::resume). A run in progress
+    /// continues; a run that waits for an executor or its group loses its turn. A paused job is
+    /// still scheduled: it can be cancelled, moved, run [now](Self::run_now), and is given back by
+    /// a stop.
     ///
     /// A single job without name or key takes some 200 bytes more from then on.
     ///
@@ -187,11 +187,11 @@ impl JobHandle {
         self.change(|core| core.resume(self.id, now))
     }
 
-    /// Has a run begin now, also if the job is [paused](Self::pause). It is one beside those of the
-    /// schedule, which stays as it is, and of the runs that [`times`](crate::Periodic::times)
-    /// counts; a job that is to run once runs now instead. The run begins as any other, and
-    /// while [all jobs are paused](crate::Handle::pause) for the end of that. Moving the job takes
-    /// the run back; pausing the job again puts it off until the job is resumed.
+    /// Starts a run now, also if the job is [paused](Self::pause). The run is additional to those
+    /// of the schedule, which does not change, and to the runs that
+    /// [`times`](crate::Periodic::times) counts; a job that is to run once runs now instead. While
+    /// [all jobs are paused](crate::Handle::pause), the run waits until they are resumed. Moving
+    /// the job takes the run back; pausing the job again puts it off until the job is resumed.
     ///
     /// # Errors
     ///

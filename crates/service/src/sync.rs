@@ -1,5 +1,4 @@
-//! What the protocols between threads are made of: atomics, locks, threads, and how one of
-//! them sleeps.
+//! The parts of the protocols between threads: atomics, locks, threads, and parking.
 //!
 //! With `--cfg wheelhouse_loom` they are those of `loom`, which runs a test once for every order in
 //! which threads can meet that makes a difference (`model_tests`). What is only counted or looked

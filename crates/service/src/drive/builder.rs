@@ -94,7 +94,7 @@ impl Builder {
         self
     }
 
-    /// How many shards jobs lie in, for a service: by default as many as there are processors, four
+    /// The number of shards of a service: by default as many as there are processors, four
     /// at least, and one for a [`Scheduler`]. Each is a lock and a wheel; a thread schedules in
     /// one of them, so that more threads than shards meet there. Zero is taken for one, as a
     /// [backend](Self::backend) that was given is.
@@ -128,8 +128,8 @@ impl Builder {
     ///
     /// One thread leads: it takes out what is due and runs it, so that a brief job costs no
     /// hand-over. Another stands by. When the leader has been in one run for 200 microseconds, the
-    /// *patience*, the other takes the lead, and the run goes on beside it. So a slow job delays
-    /// others by the patience while a thread is free, and one that is said to be
+    /// *patience*, the other takes the lead, and the run continues on its own thread. So a slow job
+    /// delays others by the patience while a thread is free, and one whose plan is
     /// [`blocking`](crate::OneShot::blocking) by the waking of a thread, some 50 microseconds.
     /// Where runs take more than 30 microseconds on average, the lead changes before each of them.
     ///

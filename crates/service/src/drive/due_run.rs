@@ -45,7 +45,7 @@ impl DueRun {
         self.timers.job_handle(self.id, self.info.clone())
     }
 
-    /// Whether it may block, by what was said when it was scheduled.
+    /// Returns `true` if its plan says that it may block.
     pub(super) fn blocks(&self) -> bool {
         self.way.blocks
     }
@@ -142,7 +142,7 @@ pub(super) fn run_of<'a>(
     Run { anchor, id, info, deadline, time, started, number, missed, last, extra, stale, attempt }
 }
 
-/// Calls the job, and reports how that went. And whether there was something to be reported.
+/// Calls the job, and reports how that went. The flag says that something was reported.
 /// `thread` is the one that led when the run began.
 pub(super) fn call(
     timers: &Handle,

@@ -1,11 +1,11 @@
-//! Which thread of a service leads: the pattern of leader and followers (Schmidt, O'Ryan, Kircher
-//! and Pyarali, 2000), with a standby.
+//! The lead: one thread of a service has it. This is the pattern of leader and followers (Schmidt,
+//! O'Ryan, Kircher and Pyarali, 2000), with a standby.
 //!
 //! The leader takes out what is due and runs it itself, so that a brief job costs no hand-over. One
 //! other thread is the standby. It looks at the leader when that has been in one run for
-//! [`PATIENCE`], and takes the lead if the run goes on. The slow run ends on its thread, which then
-//! comes back. Where runs are slow on average, or a job says that it blocks, the leader gives the
-//! lead to the standby before the run.
+//! [`PATIENCE`], and takes the lead if the run continues. The slow run ends on its thread, which
+//! then comes back. Where runs are slow on average, or a job says that it blocks, the leader gives
+//! the lead to the standby before the run.
 //!
 //! One word, [`Pool::run`], decides who leads. It is [`NONE`] while the leader is in no run, and
 //! otherwise says which thread is in a run and since when. The leader writes it when a run begins.
@@ -18,8 +18,9 @@
 //!   while the leader takes out what is due, brings a value or wakes a task, says when it wakes up,
 //!   and sleeps. That keeps values in order.
 //!
-//! Whether the standby looks in time is decided as a wake-up is (see `signal`): it says when it
-//! looks, then looks at the word once more; the leader writes the word, then looks at when.
+//! The standby looks in time, by the same protocol as a wake-up (see `signal`): it stores the time
+//! of its next look, then reads the word once more; the leader stores the word, then reads that
+//! time.
 
 use crate::sync::{AtomicBool, AtomicU64, Mutex, Parker, Unparker, fence};
 use crossbeam_utils::CachePadded;
@@ -28,7 +29,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64 as Counter, Ordering};
 use std::time::{Duration, Instant};
 
-/// For so long a run may hold up others before the standby takes the lead.
+/// A run may hold up others for this time before the standby takes the lead.
 pub(crate) const PATIENCE: Duration = Duration::from_micros(200);
 
 /// The same in microseconds. In a model no time passes: the standby looks whenever it runs.
@@ -38,7 +39,7 @@ const PATIENCE_MICROS: u64 = if cfg!(wheelhouse_loom) { 0 } else { PATIENCE.as_m
 /// standby costs the leader some 5 us.
 const SLOW: Duration = Duration::from_micros(30);
 
-/// And than this where the leader is behind by more than the patience: then a second thread helps.
+/// The same if the leader is behind by more than the patience: then a second thread helps.
 const SLOW_WHEN_BEHIND: Duration = Duration::from_micros(10);
 
 /// No run counts for more in the average, so that it takes four in a row to change what is done.
@@ -56,7 +57,7 @@ const NEVER: u64 = u64::MAX;
 /// No thread stands by.
 const NOBODY: u64 = u64::MAX;
 
-/// A word has so many bits for the thread.
+/// Bits of a word that name the thread.
 const THREAD_BITS: u32 = 16;
 
 /// The most threads of a service.
@@ -101,7 +102,7 @@ struct Running {
     place: AtomicU64,
 }
 
-/// What was found when the lead was to be given away.
+/// The result of an attempt to give the lead away.
 enum Given {
     Away,
     /// It had been taken.
@@ -112,7 +113,7 @@ enum Given {
 
 impl Pool {
     /// Of as many threads as there are parkers; the first leads. `nanos` is what the clock shows.
-    /// What it counts of the service goes to `held_up`.
+    /// `held_up` is a counter of the service.
     pub(crate) fn new(threads: &[Parker], nanos: u64, held_up: &Arc<Counter>) -> Self {
         debug_assert!(threads.len() <= MOST_THREADS, "{} threads", threads.len());
         let standby = (threads.len() > 1).then_some(1);
@@ -156,7 +157,7 @@ impl Pool {
         if cfg!(wheelhouse_loom) { 0 } else { self.origin.0.elapsed().as_micros() as u64 }
     }
 
-    /// Ends a run, or takes the lead from the thread that is in it. Whether this was the first of
+    /// Ends a run, or takes the lead from the thread that is in it. Returns `true` for the first of
     /// the two.
     fn end_run(&self, run: u64) -> bool {
         self.run.compare_exchange(run, NONE, Ordering::SeqCst, Ordering::SeqCst).is_ok()
@@ -192,9 +193,9 @@ impl Pool {
         Given::Away
     }
 
-    /// Takes the lead from a leader that is in this run, for the standby. Whether it was still. All
-    /// of that under the lock, so that who has lost the lead and comes back is named leader no
-    /// more.
+    /// Takes the lead from a leader that is in this run, for the standby. Returns `false` if it no
+    /// longer is. All of that is under the lock, so that a thread that has lost the lead and comes
+    /// back is no longer named as the leader.
     fn take_over(&self, run: u64, me: usize) -> bool {
         let mut roles = self.roles.lock();
         let taken = roles.standby == Some(me) && self.end_run(run);
@@ -204,7 +205,7 @@ impl Pool {
         taken
     }
 
-    /// A thread that has lost the lead is back. Whether it stands by.
+    /// A thread that has lost the lead is back. Returns `true` if it stands by.
     fn come_back(&self, me: usize) -> bool {
         let mut roles = self.roles.lock();
         debug_assert_ne!(self.leader.load(Ordering::SeqCst), me as u64, "another leads");
@@ -217,7 +218,7 @@ impl Pool {
         roles.standby == Some(me)
     }
 
-    /// Has the standby look at the leader, which is in a run.
+    /// Wakes the standby to look at the leader, which is in a run.
     #[cold]
     fn wake_standby(&self) {
         if self.look.swap(AWAKE, Ordering::SeqCst) != AWAKE {
@@ -231,24 +232,24 @@ impl Pool {
         Duration::from_nanos(self.mean.load(Ordering::Relaxed))
     }
 
-    /// For how long the standby lets a run go on: where runs are slow on average, not at all.
+    /// How long the standby waits for a run. If runs are slow on average, it does not wait.
     fn patience(&self) -> u64 {
         if self.mean() > SLOW { 0 } else { PATIENCE_MICROS }
     }
 }
 
-/// One thread of a pool. The owner of a scheduler, who has no pool, always leads.
+/// One thread of a pool. The owner of a scheduler has no pool, and always leads.
 pub(crate) struct Member {
     pool: Option<Arc<Pool>>,
     me: usize,
     leads: Cell<bool>,
-    /// What it has written of the run that it is in.
+    /// The word that it has stored for the run that it is in.
     word: Cell<u64>,
     /// The clock is set by hand, so that time is counted apart from it.
     by_hand: bool,
 }
 
-/// What a thread of a pool is to do.
+/// The role of a thread in its pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Lead,
@@ -257,7 +258,7 @@ pub(crate) enum Role {
 }
 
 impl Member {
-    /// Who drives alone, with no pool.
+    /// The owner of a scheduler.
     pub(crate) fn alone() -> Self {
         Self { pool: None, me: 0, leads: Cell::new(true), word: Cell::new(NONE), by_hand: false }
     }
@@ -291,15 +292,15 @@ impl Member {
         self.leads.set(true);
     }
 
-    /// Whether it led when its last run had ended: then it does until the next begins.
+    /// Returns `true` if it led when its last run ended: then it leads until the next begins.
     #[inline]
     pub(crate) fn leads(&self) -> bool {
         debug_assert_eq!(self.word.get(), NONE, "asked between two runs");
         self.leads.get()
     }
 
-    /// A run begins, of a job that is said to block or not. `nanos` is what the clock shows, `late`
-    /// by how much the run is late.
+    /// A run begins. `nanos` is what the clock shows, `late` is the lateness of the run, and
+    /// `blocks` is what its plan says.
     #[inline]
     pub(crate) fn begin(&self, nanos: u64, late: Duration, blocks: bool) {
         let Some(pool) = self.others() else { return };
@@ -351,9 +352,9 @@ impl Member {
         }
     }
 
-    /// Stands by, until this thread leads or there is nothing more to do. `due` says when something
-    /// is due first, `now` what the clock shows, both in nanoseconds. Whether the lead was taken
-    /// from a leader that goes on with its run: then which thread that is.
+    /// Waits as the standby, until this thread leads or there is nothing more to do. `due` says
+    /// when something is due first, `now` what the clock shows, both in nanoseconds. If the lead
+    /// was taken from a leader in its run, returns that thread.
     pub(crate) fn stand_by(
         &self,
         parker: &Parker,
@@ -385,8 +386,8 @@ impl Member {
             };
             pool.look.store(look, Ordering::SeqCst);
             fence(Ordering::SeqCst);
-            // A run that has begun since may not know when this thread looks. Where one went on
-            // already, any other has begun later, and this thread looks in time for it.
+            // The leader may have begun a run without having read the time of the next look. If it
+            // was in a run already, any other begins later, and this look is in time for it.
             if run == NONE && pool.run.load(Ordering::SeqCst) != NONE {
                 continue;
             }
@@ -398,7 +399,7 @@ impl Member {
     }
 }
 
-/// Which runs the threads are in, by the numbers and places of their jobs.
+/// The runs that the threads are in, by the numbers and places of their jobs.
 impl Member {
     /// A job begins on this thread.
     #[inline]
@@ -409,8 +410,8 @@ impl Member {
         running.number.store(number, Ordering::Relaxed);
     }
 
-    /// The run of this thread is over: under the lock of its shard. Whether the lead has been lost
-    /// in it, so that the leader may have noted it as one that takes long.
+    /// The run of this thread is over. To be called under the lock of its shard. Returns `true` if
+    /// the lead was lost in it, so that the leader may watch it.
     #[inline]
     pub(crate) fn forgets_run(&self) -> bool {
         let Some(pool) = self.others() else { return false };

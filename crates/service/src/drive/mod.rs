@@ -1,4 +1,4 @@
-//! What drives the shards: it takes out what is due, runs it, and sleeps until the next.
+//! The driver of the shards takes out what is due, runs it, and sleeps until the next.
 
 mod async_run;
 mod builder;
@@ -34,7 +34,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// After so many runs the driver looks at all shards again, so that making up for a stall keeps
+/// After this many runs the driver looks at all shards again, so that making up for a stall keeps
 /// nothing waiting that is due before it.
 const RUNS: usize = 64;
 
@@ -47,14 +47,14 @@ pub(crate) struct Driver {
     now: Moment,
     /// When to look for runs that take long. Not set while none is in flight.
     look_for_slow: Cell<Option<Moment>>,
-    /// There may be runs that go on elsewhere. Set too when the lead was taken: who led before may
-    /// have known of some.
+    /// There may be runs elsewhere. Set too when the lead was taken: the leader before may have
+    /// started some.
     may_watch: Cell<bool>,
 }
 
 /// A run on this thread that has ended.
 enum Ended {
-    /// Of a job that was nothing but work: which, when it was due, and when it began.
+    /// A job that was nothing but work: its deadline, and when it began.
     Plain(Id, Moment, Moment),
     Other(Done<dyn Work>),
 }
@@ -90,8 +90,8 @@ impl Driver {
         }
     }
 
-    /// Carries out what is ready, so many runs at most, and so many polls of futures, which may be
-    /// ready again at once. How many there were.
+    /// Carries out what is ready: at most [`RUNS`], and at most `polls` polls of futures, which may
+    /// be ready again at once. Returns the number of runs.
     fn ready(&self, polls: &mut usize) -> usize {
         let house = self.timers.house();
         let mut runs = 0;
@@ -115,8 +115,8 @@ impl Driver {
         runs
     }
 
-    /// Carries out what is due: of the shard that is first, up to the tick of the next, and so many
-    /// runs at most. How many there were; `None` if nothing is due.
+    /// Carries out what is due in the shard that is first, up to the tick of the next, and at most
+    /// [`RUNS`]. Returns the number of runs; `None` if nothing is due.
     ///
     /// When this returns, the lead may have been lost.
     fn portion(&self) -> Option<usize> {
@@ -130,7 +130,7 @@ impl Driver {
         let mut ended = None::<Ended>;
         while ended.is_some() || (runs < RUNS && self.lead.leads()) {
             let id = ended.as_ref().map(Ended::id);
-            // Not results of the closure: they are large, and seldom there.
+            // Not results of the closure: they are large and rare.
             let (mut leftover, mut came, mut spacious) = (None, None, false);
             let ((plain, stage), waited) = house.with_told(shard, |core| {
                 // One run ends and the next begins under one lock.
@@ -212,7 +212,7 @@ impl Driver {
         self.lead.begin(started.as_nanos(), started.saturating_since(deadline), blocks);
     }
 
-    /// Calls a job that is nothing but work. When it ended, and whether there was something to be
+    /// Calls a job that is nothing but work. Returns when it ended, and `true` if something was
     /// reported.
     #[inline]
     fn call_plain(
@@ -247,14 +247,14 @@ impl Driver {
         }
     }
 
-    /// The lead was taken from a thread that goes on with its run: that is watched from here on.
+    /// The lead was taken from a thread that is still in its run: that is watched from here on.
     fn watch_thread(&self, thread: usize) {
         let Some(run) = self.lead.run_of(thread) else { return };
         let (now, (number, index, shard)) = (self.timers.now(), run);
         let Some(number) = std::num::NonZeroU64::new(number) else { return };
         let id = Id::new(number, index, shard);
         self.timers.house().with(shard, |core| {
-            // It ends under this lock; so it either goes on, or is another by now.
+            // It ends under this lock: so either it has not ended, or the thread is in another run.
             if self.lead.run_of(thread) == Some(run) {
                 let info = core.info(id);
                 core.runs.watch_thread(thread, id, info, now);
@@ -262,7 +262,7 @@ impl Driver {
         });
     }
 
-    /// Has a run carried out elsewhere, or when its group has a place for it.
+    /// Hands out a run, or queues it until its group has a place.
     fn hand_out(&self, mut run: DueRun) {
         let Some(group) = run.group() else { return launch(&self.runner, run) };
         // The queue of the group must not keep the executor alive that it waits for.
@@ -317,11 +317,11 @@ impl Driver {
     }
 }
 
-/// Has a run carried out.
+/// Hands a run to whatever carries it out.
 fn launch(runner: &Runner, run: DueRun) {
     let timers = run.timers().clone();
     match (runner, &timers.shared().spawner) {
-        // If it panics, the run is dropped and reported; the driver goes on.
+        // If it panics, the run is dropped and reported; the driver continues.
         (_, Some(spawn)) if run.is_async() => {
             guarded(|| spawn(AsyncRun::new(run))).unwrap_or_default();
         }

@@ -28,12 +28,12 @@ pub(crate) struct ReadyQueue {
 #[derive(Default)]
 struct Queue {
     ready: VecDeque<Ready>,
-    /// Nobody takes out anything from here on.
+    /// Nothing is taken out from here on.
     closed: bool,
 }
 
 impl ReadyQueue {
-    /// Hands a run to the thread that leads, which is woken. What nobody takes out any more is
+    /// Hands a run to the thread that leads, which is woken. If the queue is closed, the run is
     /// dropped, and reported by that.
     pub(super) fn push(timers: &Handle, run: Ready) {
         let its = &timers.shared().ready;
@@ -73,7 +73,7 @@ impl ReadyQueue {
         self.len() == 0
     }
 
-    /// Whether nothing is to be done here, now or later.
+    /// Returns `true` if nothing is to be done here, now or later.
     pub(super) fn is_done(&self) -> bool {
         self.is_empty() && self.tasks.load(Ordering::SeqCst) == 0
     }
@@ -88,7 +88,7 @@ impl ReadyQueue {
         drop(left);
     }
 
-    /// Has an async run polled by the thread that leads, whenever it can go on.
+    /// Gives an async run to the thread that leads, which polls it whenever it is woken.
     pub(super) fn spawn(run: AsyncRun, timers: Handle) {
         timers.shared().ready.tasks.fetch_add(1, Ordering::SeqCst);
         let task = Task { run, _counted: Counted(timers.clone()) };

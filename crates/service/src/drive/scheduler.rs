@@ -87,7 +87,7 @@ impl Scheduler {
 
     /// Runs what is due at `now`, in the order of deadlines, and returns how many runs there were.
     /// With an executor it hands that the closures; futures and values that are sent it brings
-    /// itself, and it polls the async jobs that can go on.
+    /// itself, and it polls the async jobs that were woken.
     ///
     /// What is scheduled, moved or cancelled before the call is taken into account, all of it. What
     /// jobs schedule while they run is for the next call, and [`next_wakeup`](Self::next_wakeup)

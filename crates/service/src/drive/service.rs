@@ -38,8 +38,8 @@ use std::time::Duration;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Dropping it stops it and joins its threads: it waits for runs that go on, drops the jobs that
-/// are still to run, and handles then answer that it has been stopped.
+/// Dropping it stops it and joins its threads: it waits for runs that have begun, drops the jobs
+/// that are still to run, and handles then answer that it has been stopped.
 pub struct Service {
     pub(super) timers: Handle,
     pub(super) pool: Arc<Pool>,
@@ -49,7 +49,7 @@ pub struct Service {
 /// How to stop a [`Service`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stop {
-    /// At once. Runs that have begun go on; what has not begun is given back. The threads end by
+    /// At once. Runs that have begun continue; what has not begun is given back. The threads end by
     /// themselves.
     Now,
     /// When the runs have ended that have begun or were handed out, however long it takes.
@@ -163,8 +163,8 @@ impl fmt::Debug for Service {
     }
 }
 
-/// Has the system wake up this thread no later than by a tick, if that is less than by itself. What
-/// cannot be set stays as it is.
+/// Asks the system to wake up this thread at most a tick late, if that is less than the default. An
+/// error changes nothing.
 #[cfg(target_os = "linux")]
 fn set_timer_slack(tick: Duration) {
     let default = Duration::from_micros(50);
@@ -180,7 +180,7 @@ fn set_timer_slack(tick: Duration) {
 #[cfg(not(target_os = "linux"))]
 fn set_timer_slack(_: Duration) {}
 
-/// What a thread of the pool does.
+/// The life of a thread of the pool.
 fn live(mut driver: Driver, pool: &Pool, parker: &Parker, by_hand: bool) {
     let timers = driver.timers.clone();
     while !is_done(&timers, pool) {
@@ -197,11 +197,11 @@ fn live(mut driver: Driver, pool: &Pool, parker: &Parker, by_hand: bool) {
             Role::Idle => parker.park(),
         }
     }
-    // The others may wait for nothing but this.
+    // The others may wait for this alone.
     pool.wake_all();
 }
 
-/// Whether no thread of the service has anything to do any more.
+/// Returns `true` if no thread of the service has anything more to do.
 fn is_done(timers: &Handle, pool: &Pool) -> bool {
     pool.is_over() && timers.shared().ready.is_done()
 }
@@ -223,7 +223,7 @@ fn drive(driver: &mut Driver, pool: &Pool, parker: &Parker, by_hand: bool) {
             continue;
         }
         let next = driver.next_wakeup();
-        // Looked at only now, when whoever ends the service wakes this thread.
+        // Read only now: from here on the end of the service wakes this thread.
         if !is_done(&timers, pool) {
             sleep(parker, next.map(|next| next.saturating_since(house.now())), by_hand);
         }

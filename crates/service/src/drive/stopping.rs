@@ -78,7 +78,7 @@ impl Service {
                 taken.into_iter().map(|taken| given_back(&self.timers, taken)).collect()
             }
             Stop::Now => give_back(&self.timers, true, Stage::Over),
-            // What was handed out may wait for the thread that this job has.
+            // A run that was handed out may wait for the thread that this job has.
             Stop::Wait | Stop::WaitFor(_) => give_back(&self.timers, own > 0, Stage::Closed),
         };
         house.signal.wake();
@@ -101,8 +101,8 @@ impl Service {
             }
         };
         if how != Stop::Now {
-            // What was handed out and has not begun, what was moved to a later time meanwhile, and
-            // what waits for its next run.
+            // Runs that were handed out and have not begun, jobs that were moved to a later time
+            // since then, and jobs that wait for their next run.
             jobs.extend(give_back(&self.timers, true, Stage::Over));
         }
         let running = house.runs().1;
@@ -110,8 +110,8 @@ impl Service {
         Stopped { jobs: in_order(jobs), running }
     }
 
-    /// Has the threads end, and waits for that if it may: one of them never does, as a job may be
-    /// what stops the service that runs it, and others may wait for that job.
+    /// Ends the threads, and waits for that if `wait` is set. A thread of the service never waits:
+    /// a job may stop the service that runs it, and other threads may wait for that job.
     pub(super) fn end_threads(&mut self, wait: bool) {
         self.pool.end();
         let threads = std::mem::take(&mut self.threads);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
-/// Jobs of which no more than so many runs go on at once, whatever the threads: those that use one
+/// Jobs of which at most N runs are in progress at once, whatever the threads: those that use one
 /// database, say. Cheap to clone; the clones are one group, also of several services.
 ///
 /// A run that finds the group full waits until one has ended, in the order in which they came due.
@@ -63,7 +63,7 @@ impl Group {
         Self { inner: Arc::new(Inner { limit: runs.max(1), state }) }
     }
 
-    /// How many runs go on, or are about to begin.
+    /// The number of runs in progress or about to begin.
     pub fn running(&self) -> usize {
         self.inner.state.lock().running
     }

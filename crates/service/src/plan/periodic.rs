@@ -122,8 +122,8 @@ impl<'h> Periodic<'h> {
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.0 })
     }
 
-    /// Schedules a closure of which several runs may go on at a time: each begins when its time has
-    /// come, if a thread is free, whether or not those before have ended.
+    /// Schedules a closure of which several runs may be in progress at a time: each begins when its
+    /// time has come, if a thread is free, whether or not those before have ended.
     ///
     /// Where none is free, one run waits, and those after it are not handed out before it begins:
     /// they are late, or are left out, as the policy for [missed](Self::missed) periods says. So
@@ -193,7 +193,7 @@ impl<'h> Periodic<'h> {
 
     /// Schedules the sending of a copy of a value, again and again, by the thread that leads: to
     /// clone it should take no time, as it does for what is behind an [`Arc`]. If the channel is
-    /// full, the copy is dropped and that is reported; if nobody receives any more, the job ends.
+    /// full, the copy is dropped and that is reported; if the receiver is gone, the job ends.
     ///
     /// # Errors
     ///

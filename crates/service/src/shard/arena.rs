@@ -1,17 +1,17 @@
 //! Where jobs lie: an array that grows without moving what is in it, with a list of its free
-//! places, and segments that can be given back when nothing lies in them.
+//! places. Segments without a value can be given back.
 
 use std::mem::{replace, take};
 
 /// A power of two, so that a place is a shift and a mask.
 const SEGMENT: usize = 1024;
 
-/// So many values at most are left where an arena is [spacious](Arena::is_spacious): then to give
-/// back memory takes no longer than some thousand operations.
+/// An arena with more values than this is not [spacious](Arena::is_spacious), so that to give back
+/// its memory takes some thousand operations at most.
 const FEW: usize = 1024;
 
-/// And of so many segments at least: to look at them takes less than a millisecond, and is not
-/// worth it more often.
+/// An arena with fewer segments than this is not spacious either. To look at this many takes less
+/// than a millisecond.
 const MANY: usize = 64;
 
 /// The end of the list: no place has this index.
@@ -23,7 +23,7 @@ const NONE: u32 = u32::MAX;
 /// All operations are O(1), but that the first segment grows by doubling, so that few values take
 /// little room.
 pub(crate) struct Arena<T> {
-    /// Full, but for the one that is being filled and the holes, which have no places.
+    /// All are full, except the one that is being filled and the holes, which have no places.
     segments: Vec<Vec<Place<T>>>,
     filling: usize,
     /// Segments that were given back, to be filled again.
@@ -97,14 +97,14 @@ impl<T> Arena<T> {
         self.filling
     }
 
-    /// Whether most of its memory is of values that are gone, and few are left: and whether that
-    /// became more since it was given back.
+    /// Returns `true` if most of its memory is that of values that are gone, few are left, and the
+    /// memory has grown since some was given back.
     #[inline]
     pub(crate) fn is_spacious(&self) -> bool {
         self.len <= FEW && self.segments.len() - self.holes.len() >= MANY + self.kept
     }
 
-    /// Gives back the segments in which nothing lies: to be dropped without a lock. O(places).
+    /// Returns the segments without a value, to be dropped without a lock. O(places).
     pub(crate) fn shrink(&mut self) -> impl Sized + use<T> {
         let is_used = |place: &Place<T>| matches!(place, Place::Used(_));
         let unused = self.segments.iter_mut().filter(|segment| !segment.iter().any(is_used));
@@ -115,7 +115,7 @@ impl<T> Arena<T> {
         }
         self.kept = self.segments.len() - self.holes.len();
         self.filling = self.segments.iter().position(|its| !its.is_empty()).unwrap_or(0);
-        // The list of free places anew, of those that are left.
+        // A new list of the free places that are left.
         self.free = NONE;
         for (at, segment) in self.segments.iter_mut().enumerate().rev() {
             if (1..SEGMENT).contains(&segment.len()) {

@@ -20,10 +20,10 @@ pub(crate) trait Task: Send {
     /// Where work lies that has no box of its own.
     type Slab: Slab<Self> + ?Sized;
 
-    /// Another of the same, for a run beside one that goes on; `None` if there can be but one.
+    /// Another of the same, for a run that overlaps with another; `None` if there can be but one.
     fn fork(&self) -> Option<Box<Self>>;
 
-    /// Whether it is done in an instant, so that it needs no executor.
+    /// Returns `true` if it is done in an instant, so that it needs no executor.
     fn is_brief(&self) -> bool;
 
     /// Whether a future waits for it.

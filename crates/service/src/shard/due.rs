@@ -73,7 +73,7 @@ impl<W: Task + ?Sized> Core<W> {
         let slot = self.slots.get_mut(index)?;
         let is_for_the_next = self.fence.is_some_and(|(last, _)| slot.number.get() > last);
         let is_plain = match slot.body {
-            // What is brief is no run that the lead may be taken in, and so goes another way.
+            // The lead is not taken in a brief run, which therefore is no plain one.
             Body::Plain(ref work) => here && !work.is_brief(),
             Body::Other(Other::InSlab(..)) => true,
             Body::Other(_) => false,

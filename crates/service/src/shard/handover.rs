@@ -67,13 +67,13 @@ pub(crate) struct Begun<W: ?Sized> {
     pub(crate) frees_key: bool,
     /// The job waits for its next run already: this one has no end that matters to it.
     pub(crate) beside: bool,
-    /// It may block, by what was said when it was scheduled.
+    /// Its plan says that it may block.
     pub(crate) blocks: bool,
     pub(crate) watch: Option<WatchKey>,
 }
 
 impl<W: Task + ?Sized> Begun<W> {
-    /// Whether it is done in an instant.
+    /// Returns `true` if it is done in an instant.
     pub(crate) fn is_brief(&self) -> bool {
         self.work.as_ref().is_some_and(|work| work.is_brief())
     }

@@ -35,7 +35,7 @@ pub(crate) struct WatchKey(usize);
 pub(crate) struct Watch {
     /// When the oldest run began of which it was not told.
     pub(crate) oldest: Option<Moment>,
-    /// Whether there are runs of which it was told.
+    /// There are runs that were reported as slow.
     pub(crate) told: bool,
     /// Runs that have not begun.
     pub(crate) waiting: usize,
@@ -63,7 +63,7 @@ impl Runs {
         found.map(|(key, _)| WatchKey(key))
     }
 
-    /// The run of a thread has ended. Whether it was told that it takes long.
+    /// The run of a thread has ended. Returns `true` if it was reported as slow.
     pub(crate) fn unwatch_thread(&mut self, thread: usize) -> bool {
         self.of_thread(thread).is_some_and(|key| self.unwatch(key))
     }

@@ -56,11 +56,12 @@ impl Signal {
         self.earlier(Moment::ORIGIN);
     }
 
-    /// Wakes the driver whatever it does. Of many who want to wake it while it sleeps, one does.
+    /// Wakes the driver whatever it does. If several threads want to wake it while it sleeps, one
+    /// does.
     pub(crate) fn wake(&self) {
         self.awake();
-        // Whoever says after this that it sleeps has been named leader before the waker asks for
-        // that: see `Pool::promote`.
+        // A leader that stores after this that it sleeps was named before the waker reads the name:
+        // see `Pool::promote`.
         fence(Ordering::SeqCst);
         let waker = self.waker.lock().clone();
         if let Some(wake) = waker {

@@ -1,4 +1,4 @@
-//! Memory that jobs needed which are gone, to be given back.
+//! Gives back the memory of jobs that are gone.
 
 use super::House;
 use super::core::{Core, Place, Task};
@@ -8,14 +8,14 @@ use wheelhouse_core::Tick;
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
 impl<W: Task + ?Sized> Core<W> {
-    /// Whether most memory here is of jobs that are gone, and few are left.
+    /// Returns `true` if most memory here is that of jobs that are gone, and few are left.
     #[inline]
     pub(crate) fn is_spacious(&self) -> bool {
         self.slots.is_spacious()
     }
 
-    /// Gives back what no job needs: to be dropped without the lock. O(n) for as many jobs as there
-    /// were at most, and that only to look at their places.
+    /// Returns the memory that no job needs, to be dropped without the lock. O(n) for n places of
+    /// jobs.
     pub(crate) fn shrink(&mut self) -> impl Sized + use<W> {
         let wheel = self.own_wheel.then(|| self.renew_wheel());
         let slabs: Vec<_> = self.slabs.iter().map(|slab| slab.shrink()).collect();

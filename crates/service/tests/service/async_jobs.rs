@@ -251,12 +251,12 @@ fn a_future_that_is_ready_again_at_once_keeps_no_poll_from_returning() {
         assert_eq!((events.len(), job.status()), (polls, Status::Running));
         assert!(rig.scheduler.next_wakeup().is_some_and(|next| next <= at(0)));
     }
-    // Who stops it polls it no more, and that is reported.
+    // A stop drops it, and that is reported.
     rig.scheduler.stop().clear();
     assert_eq!((rig.timers.snapshot().counts.abandoned, job.status()), (1, Status::Finished));
 }
 
-/// While they wait they take no thread, so that more of them go on at once than there are threads.
+/// While they wait they take no thread, so that more of them run at once than there are threads.
 #[test]
 fn in_a_service_of_one_thread_many_wait_at_once() {
     let service = Service::builder().workers(1).start().unwrap();

@@ -1,4 +1,4 @@
-//! What the thread that leads does itself, and what it does between runs.
+//! Work that the leader does itself, and work between runs.
 
 use crate::common::{Log, arrives, ms};
 use crossbeam_channel::{bounded, unbounded};

@@ -1,4 +1,4 @@
-//! Groups of jobs of which only so many runs go on at once.
+//! Groups of jobs of which at most N runs are in progress at once.
 
 use crate::common::{Log, Rig, at, ms};
 use std::future::pending;
