@@ -131,7 +131,8 @@ impl Builder {
     /// *patience*, the other takes the lead, and the run continues on its own thread. So a slow job
     /// delays others by the patience while a thread is free, and one whose plan is
     /// [`blocking`](crate::OneShot::blocking) by the waking of a thread, some 50 microseconds.
-    /// Where runs take more than 30 microseconds on average, the lead changes before each of them.
+    /// If runs take more than 30 microseconds on average, the lead changes before each of them.
+    /// Briefer runs follow each other on one thread, so together they use one processor at most.
     ///
     /// When all threads are in slow runs, what comes due waits until one of them ends: the counter
     /// [`held_up`](crate::Counts::held_up) says how often. With one thread each job waits for the

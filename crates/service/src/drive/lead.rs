@@ -40,10 +40,10 @@ const PATIENCE_MICROS: u64 = if cfg!(wheelhouse_loom) { 0 } else { PATIENCE.as_m
 const SLOW: Duration = Duration::from_micros(30);
 
 /// The same if the leader is behind by more than the patience: then a second thread helps.
-const SLOW_WHEN_BEHIND: Duration = Duration::from_micros(10);
+const SLOW_WHEN_BEHIND: Duration = Duration::from_micros(20);
 
-/// No run counts for more in the average, so that it takes four in a row to change what is done.
-const LONGEST: Duration = Duration::from_micros(150);
+/// No run counts for more in the average, so that it takes three in a row to change anything.
+const LONGEST: Duration = Duration::from_micros(120);
 
 /// The leader is in no run.
 const NONE: u64 = 0;

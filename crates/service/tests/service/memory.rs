@@ -3,7 +3,7 @@
 //! Counted by an allocator that counts for one thread, on a scheduler that this thread drives. The
 //! jobs hold nothing: what a closure holds comes on top, to the byte.
 
-use crate::common::{Rig, at, ms};
+use crate::common::{Log, Rig, at, ms};
 use allocation_counter::{AllocationInfo, measure};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::ops::RangeInclusive;
@@ -272,4 +272,46 @@ fn what_a_service_holds_is_gone_with_it() {
     drop(schedule_all_kinds(&scheduler.handle()));
     drop(scheduler);
     assert_eq!(Arc::strong_count(&token), 1, "nothing was taken in");
+}
+
+/// Of 200,000 jobs nearly all are cancelled. The jobs that are left keep their handles, their order
+/// and their times.
+fn after_a_storm(give_back: impl FnOnce(&mut Rig)) {
+    let mut rig = Rig::new();
+    let log = Log::default();
+    let (mut kept, mut storm) = (Vec::new(), Vec::new());
+    for n in 0..200_000_u64 {
+        if n % 10_000 == 0 {
+            kept.push(rig.timers.after(ms(1_000 - n / 1_000)).run(log.times()).unwrap());
+        } else {
+            storm.push(rig.timers.after(HOUR).run(|_| ()).unwrap());
+        }
+    }
+    storm.into_iter().for_each(|job| drop(job.cancel().unwrap()));
+    let given_back = -measure(|| give_back(&mut rig)).bytes_current;
+    let per_job = 60 * 200_000;
+    assert!(given_back > per_job * 9 / 10, "{given_back} bytes of {per_job}");
+    drop(kept.remove(3).cancel().unwrap());
+    kept[4].reschedule(at(5_000)).unwrap();
+    rig.play(10_000);
+    let mut times: Vec<u64> = (0..20).map(|n| 1_000 - 10 * n).rev().collect();
+    times.retain(|time| ![970, 950].contains(time));
+    times.push(5_000);
+    assert_eq!(log.take(), times);
+    assert!(kept.iter().all(|job| job.cancel().is_err()));
+    // It fills again.
+    for _ in 0..100_000 {
+        rig.timers.after(ms(1)).run(log.times()).unwrap();
+    }
+    assert_eq!(rig.play(10_001), 100_000);
+}
+
+#[test]
+fn after_a_storm_compact_gives_memory_back() {
+    after_a_storm(|rig| rig.timers.compact());
+}
+
+#[test]
+fn after_a_storm_memory_is_given_back_when_the_scheduler_looks() {
+    after_a_storm(|rig| _ = rig.play(811));
 }
