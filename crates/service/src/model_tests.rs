@@ -1,7 +1,8 @@
 //! The protocols between threads, in every order that makes a difference:
 //!
 //! ```sh
-//! RUSTFLAGS='--cfg wheelhouse_loom' cargo test --release -p wheelhouse-service --lib model_tests
+//! RUSTFLAGS='--cfg wheelhouse_loom -C debug-assertions' \
+//!     cargo test --release -p wheelhouse-service --lib model_tests
 //! ```
 
 mod leading;
