@@ -16,6 +16,8 @@ pub use builder::Builder;
 pub use due_run::DueRun;
 pub use executor::Executor;
 pub(crate) use lead::MOST_THREADS;
+#[cfg(wheelhouse_loom)]
+pub(crate) use lead::{Member, Pool, Role};
 pub(crate) use ready::ReadyQueue;
 pub use scheduler::Scheduler;
 pub use service::{Service, Stop, Stopped};
@@ -28,6 +30,7 @@ use crate::shard::{Came, Core, Done, Leftover, Plain, Stage, Taken, Watch};
 use crate::time::Moment;
 use crate::{EventKind, Job};
 use executor::Runner;
+#[cfg(not(wheelhouse_loom))]
 use lead::Member;
 use ready::Ready;
 use std::cell::Cell;

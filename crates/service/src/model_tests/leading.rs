@@ -4,13 +4,53 @@
 
 use super::stopping::{all_over, due_at_once, service};
 use super::{check, counted};
-use crate::sync::unbounded;
+use crate::drive::{Member, Pool, Role};
+use crate::sync::{AtomicBool, Parker, unbounded};
 use crate::{Group, Run, Stop};
 use loom::thread;
 use std::future::poll_fn;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::Duration;
+
+/// The lead alone, without jobs. Only the leader is between two runs, and it stays the leader
+/// there.
+#[test]
+fn between_two_runs_one_thread_leads() {
+    check(3, || {
+        let parkers = [Parker::new(), Parker::new()];
+        let pool = Arc::new(Pool::new(&parkers, 0, &Arc::default()));
+        let between = Arc::new(AtomicBool::new(false));
+        let threads = (0..).zip(parkers).map(|(me, parker)| {
+            let (pool, between) = (Arc::clone(&pool), Arc::clone(&between));
+            thread::spawn(move || leads_once(&pool, me, &parker, &between))
+        });
+        let threads: Vec<_> = threads.collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    });
+}
+
+/// A thread that ends the pool when it still leads after a run.
+fn leads_once(pool: &Arc<Pool>, me: usize, parker: &Parker, between: &AtomicBool) {
+    let member = Member::new(pool, me, true);
+    while !pool.is_over() {
+        match member.role() {
+            Role::Lead => {
+                member.lead();
+                assert!(!between.swap(true, Ordering::SeqCst), "two threads lead");
+                between.store(false, Ordering::SeqCst);
+                member.begin(0, Duration::ZERO, false);
+                member.ended(Duration::ZERO);
+                if member.leads() { pool.end() } else { member.come_back(0) }
+            }
+            Role::StandBy => {
+                member.stand_by(parker, || pool.is_over(), || None, || 0);
+            }
+            Role::Idle => parker.park(),
+        }
+    }
+}
 
 /// A job that does not end before another job has run: so that one has run on another thread.
 #[test]
