@@ -117,11 +117,9 @@ struct Counted(Handle);
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        let left = self.0.shared().ready.tasks.fetch_sub(1, Ordering::SeqCst) - 1;
-        debug_assert!(left < u64::MAX / 2, "more runs have ended than begun");
-        // The threads of a service that was stopped end when there are none.
-        if left == 0 && self.0.is_stopped() {
-            self.0.house().signal.wake();
-        }
+        // The thread that drops the last one finds that nothing is left to be done, and wakes the
+        // others when it ends.
+        let before = self.0.shared().ready.tasks.fetch_sub(1, Ordering::SeqCst);
+        debug_assert!(before > 0, "more runs have ended than begun");
     }
 }

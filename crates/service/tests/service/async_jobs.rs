@@ -1,6 +1,6 @@
 //! Async jobs: what overlap, cancellation, stop and panics are to closures they are to futures.
 
-use crate::common::{Log, Rig, arrives, at, ms, returns};
+use crate::common::{Log, Rig, arrives, at, ms, returns, wait_until};
 use crossbeam_channel::{bounded, unbounded};
 use std::future::{Future, pending, poll_fn, ready};
 use std::pin::Pin;
@@ -254,6 +254,35 @@ fn a_future_that_is_ready_again_at_once_keeps_no_poll_from_returning() {
     // A stop drops it, and that is reported.
     rig.scheduler.stop().clear();
     assert_eq!((rig.timers.snapshot().counts.abandoned, job.status()), (1, Status::Finished));
+}
+
+/// The threads stay until the last async run has ended, also after a stop that does not wait.
+#[test]
+fn a_future_is_polled_to_its_end_though_the_service_is_stopped_or_dropped() {
+    for (workers, stops) in [(1, true), (3, true), (1, false), (3, false)] {
+        let service = Service::builder().workers(workers).start().unwrap();
+        let timers = service.handle();
+        let ((begins, begun), (ends, ended)) = (bounded(1), bounded(1));
+        let (release, released) = tokio::sync::oneshot::channel::<()>();
+        let job = timers.after(ms(0)).run_async(move |_| async move {
+            begins.send(()).unwrap();
+            released.await.unwrap();
+            ends.send(()).unwrap();
+        });
+        drop(job.unwrap());
+        arrives(&begun);
+        if stops {
+            assert_eq!(service.stop(Stop::Now).running, 1);
+            release.send(()).unwrap();
+        } else {
+            let dropping = std::thread::spawn(move || returns(move || drop(service)));
+            wait_until(|| timers.is_stopped());
+            release.send(()).unwrap();
+            dropping.join().unwrap();
+        }
+        arrives(&ended);
+        wait_until(|| timers.snapshot().in_flight == 0);
+    }
 }
 
 /// While they wait they take no thread, so that more of them run at once than there are threads.
