@@ -54,7 +54,7 @@ const AWAKE: u64 = 0;
 /// The standby sleeps until it is woken.
 const NEVER: u64 = u64::MAX;
 
-/// No thread stands by.
+/// No thread.
 const NOBODY: u64 = u64::MAX;
 
 /// Bits of a word that name the thread.
@@ -71,9 +71,11 @@ pub(crate) struct Pool {
     look: CachePadded<AtomicU64>,
     /// How long runs take: a moving mean, in nanoseconds.
     mean: AtomicU64,
-    /// Both are written under the lock of `roles`.
+    /// These three are written under the lock of `roles`.
     leader: AtomicU64,
     standby: AtomicU64,
+    /// The leader before, which may still be in the run in which the lead passed on.
+    former: AtomicU64,
     roles: Mutex<Roles>,
     threads: Box<[Unparker]>,
     running: Box<[CachePadded<Running>]>,
@@ -123,6 +125,7 @@ impl Pool {
             mean: AtomicU64::new(0),
             leader: AtomicU64::new(0),
             standby: AtomicU64::new(standby.map_or(NOBODY, |standby| standby as u64)),
+            former: AtomicU64::new(NOBODY),
             roles: Mutex::new(Roles { standby, idle: (2..threads.len()).rev().collect() }),
             threads: threads.iter().map(|parker| parker.unparker().clone()).collect(),
             running: threads.iter().map(|_| CachePadded::default()).collect(),
@@ -167,6 +170,7 @@ impl Pool {
     fn promote(&self, roles: &mut Roles) {
         let Some(next) = roles.standby.take() else { return };
         roles.standby = roles.idle.pop();
+        self.former.store(self.leader.load(Ordering::Relaxed), Ordering::Relaxed);
         self.leader.store(next as u64, Ordering::SeqCst);
         fence(Ordering::SeqCst);
         self.name_standby(roles);
@@ -193,16 +197,14 @@ impl Pool {
         Given::Away
     }
 
-    /// Takes the lead from a leader that is in this run, for the standby. Returns `false` if it no
-    /// longer is. All of that is under the lock, so that a thread that has lost the lead and comes
-    /// back is no longer named as the leader.
-    fn take_over(&self, run: u64, me: usize) -> bool {
+    /// Takes the lead from a leader that is in this run, if it still is, for the standby. All of
+    /// that is under the lock, so that a thread that has lost the lead and comes back is no longer
+    /// named as the leader.
+    fn take_over(&self, run: u64, me: usize) {
         let mut roles = self.roles.lock();
-        let taken = roles.standby == Some(me) && self.end_run(run);
-        if taken {
+        if roles.standby == Some(me) && self.end_run(run) {
             self.promote(&mut roles);
         }
-        taken
     }
 
     /// A thread that has lost the lead is back. Returns `true` if it stands by.
@@ -353,29 +355,26 @@ impl Member {
     }
 
     /// Waits as the standby, until this thread leads or there is nothing more to do. `due` says
-    /// when something is due first, `now` what the clock shows, both in nanoseconds. If the lead
-    /// was taken from a leader in its run, returns that thread.
+    /// when something is due first, `now` what the clock shows, both in nanoseconds.
     pub(crate) fn stand_by(
         &self,
         parker: &Parker,
         is_done: impl Fn() -> bool,
         due: impl Fn() -> Option<u64>,
         now: impl Fn() -> u64,
-    ) -> Option<usize> {
-        let pool = self.others()?;
+    ) {
+        let Some(pool) = self.others() else { return };
         loop {
             pool.look.store(AWAKE, Ordering::SeqCst);
             if is_done() || self.role() != Role::StandBy {
-                return None;
+                return;
             }
             let at = self.micros(pool, now());
             let run = pool.run.load(Ordering::SeqCst);
             let look = if run != NONE {
                 let look = (run >> THREAD_BITS) + pool.patience();
                 if look <= at {
-                    if pool.take_over(run, self.me) {
-                        return Some((run & ((1 << THREAD_BITS) - 1)) as usize - 1);
-                    }
+                    pool.take_over(run, self.me);
                     continue;
                 }
                 look
@@ -417,6 +416,12 @@ impl Member {
         let Some(pool) = self.others() else { return false };
         pool.running[self.me].number.store(0, Ordering::Relaxed);
         !self.leads()
+    }
+
+    /// The thread that led before, if any has.
+    pub(crate) fn former_leader(&self) -> Option<usize> {
+        let former = self.others()?.former.load(Ordering::Relaxed);
+        (former != NOBODY).then_some(former as usize)
     }
 
     /// The job that a thread runs: its number, index and shard.

@@ -250,8 +250,10 @@ impl Driver {
         }
     }
 
-    /// The lead was taken from a thread that is still in its run: that is watched from here on.
-    fn watch_thread(&self, thread: usize) {
+    /// The lead has passed to this thread. If the leader before is still in its run, that is
+    /// watched from here on.
+    fn watch_former_leader(&self) {
+        let Some(thread) = self.lead.former_leader() else { return };
         let Some(run) = self.lead.run_of(thread) else { return };
         let (now, (number, index, shard)) = (self.timers.now(), run);
         let Some(number) = std::num::NonZeroU64::new(number) else { return };

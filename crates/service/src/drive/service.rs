@@ -190,9 +190,7 @@ fn live(mut driver: Driver, pool: &Pool, parker: &Parker, by_hand: bool) {
                 let due = || timers.house().next_due().map(Moment::as_nanos);
                 let now = || timers.now().as_nanos();
                 let is_done = || is_done(&timers, pool);
-                if let Some(thread) = driver.lead.stand_by(parker, is_done, due, now) {
-                    driver.watch_thread(thread);
-                }
+                driver.lead.stand_by(parker, is_done, due, now);
             }
             Role::Idle => parker.park(),
         }
@@ -210,6 +208,7 @@ fn is_done(timers: &Handle, pool: &Pool) -> bool {
 fn drive(driver: &mut Driver, pool: &Pool, parker: &Parker, by_hand: bool) {
     driver.lead.lead();
     driver.may_watch.set(true);
+    driver.watch_former_leader();
     let timers = driver.timers.clone();
     let house = timers.house();
     while !is_done(&timers, pool) {

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_service::{
-    BuildError, Builder, ChangeError, DueRun, Group, Handle, ManualClock, Reason, Run, Scheduler,
-    Service, Status, Stop, Stopped,
+    BuildError, Builder, ChangeError, DueRun, Event, EventKind, Group, Handle, ManualClock, Reason,
+    Run, Scheduler, Service, Status, Stop, Stopped,
 };
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -220,6 +220,24 @@ fn as_many_slow_jobs_go_on_as_there_are_threads_and_then_it_is_counted() {
     assert!(service.stop(Stop::Wait).jobs.is_empty());
     let counts = timers.snapshot().counts;
     assert!((1..=3).contains(&counts.held_up), "{counts:?}");
+}
+
+/// Fault: only a run in which the lead was taken was told of, and none before which it was given
+/// away.
+#[test]
+fn a_job_that_blocks_is_told_of_while_it_runs() {
+    let (tells, told) = unbounded();
+    let observe = move |event: &Event| tells.send(event.kind.clone()).unwrap_or_default();
+    let builder = Service::builder().workers(2).slow_after(ms(1)).on_event(observe);
+    let service = builder.start().unwrap();
+    let (held, job) = Held::job();
+    service.handle().after(ms(0)).blocking().run(job).unwrap();
+    arrives(&held.begun);
+    assert!(matches!(arrives(&told), EventKind::StillRunning(_)));
+    held.release.send(()).unwrap();
+    assert!(service.stop(Stop::Wait).jobs.is_empty());
+    assert!(matches!(arrives(&told), EventKind::Slow(_)));
+    assert_eq!(told.len(), 0, "each once");
 }
 
 #[test]
