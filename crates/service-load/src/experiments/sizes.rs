@@ -3,6 +3,7 @@
 
 use super::{Experiment, sessions};
 use crate::load::Load;
+use std::fmt::Display;
 use std::time::Duration;
 
 /// The options, of those that change the load, that change what is played.
@@ -111,22 +112,19 @@ impl Lacks<'_> {
     }
 
     fn crowd(&self) -> Option<String> {
-        let asked = self.whole.crowd;
-        (self.load.crowd < asked).then(|| format!("{asked} threads"))
+        fewer(self.load.crowd, self.whole.crowd, "threads")
     }
 
     fn fixed_rate(&self, rate: u32, asked: u32) -> Option<String> {
-        (rate < asked).then(|| format!("{asked} jobs a second"))
+        fewer(rate, asked, "jobs a second")
     }
 
     fn connections(&self) -> Option<String> {
-        let asked = self.whole.connections;
-        (self.load.connections < asked).then(|| format!("{asked} connections"))
+        fewer(self.load.connections, self.whole.connections, "connections")
     }
 
     fn requests(&self) -> Option<String> {
-        let asked = self.whole.request_rate;
-        (self.load.request_rate < asked).then(|| format!("{asked} requests a second"))
+        fewer(self.load.request_rate, self.whole.request_rate, "requests a second")
     }
 
     fn idle_time(&self) -> Option<String> {
@@ -137,6 +135,11 @@ impl Lacks<'_> {
 
 fn option(lacks: bool, name: &str, value: f64) -> Option<String> {
     lacks.then(|| format!("--{name} {value}"))
+}
+
+/// A size that no option changes.
+fn fewer<T: PartialOrd + Display>(there: T, asked: T, what: &str) -> Option<String> {
+    (there < asked).then(|| format!("{asked} {what}"))
 }
 
 fn jobs(jobs: u32, asked: u32) -> Option<String> {

@@ -22,6 +22,7 @@
 //! of its next look, then reads the word once more; the leader stores the word, then reads that
 //! time.
 
+use crate::job::Id;
 use crate::sync::{AtomicBool, AtomicU64, Mutex, Parker, Unparker, fence};
 use crossbeam_utils::CachePadded;
 use std::cell::Cell;
@@ -98,19 +99,9 @@ struct Roles {
 /// ends is taken out under the lock of its shard.
 #[derive(Default)]
 struct Running {
-    /// The number of the job; zero if there is none.
+    /// The two words of the job's [`Id`]; the number is zero if there is none.
     number: AtomicU64,
-    /// Its index, and the shard above that.
     place: AtomicU64,
-}
-
-/// The result of an attempt to give the lead away.
-enum Given {
-    Away,
-    /// It had been taken.
-    Lost,
-    /// Nobody stands by.
-    Kept,
 }
 
 impl Pool {
@@ -184,17 +175,16 @@ impl Pool {
         self.standby.store(standby, Ordering::SeqCst);
     }
 
-    /// Gives the lead to the standby, in a run whose word is `word`.
-    fn give_away(&self, word: u64) -> Given {
+    /// Gives the lead to the standby, from the thread that is in this run. Returns `false` if that
+    /// thread keeps it, as no other stands by.
+    fn give_away(&self, run: u64) -> bool {
         let mut roles = self.roles.lock();
-        if roles.standby.is_none() {
-            return Given::Kept;
+        let stands_by = roles.standby.is_some();
+        // The standby may have taken the lead in this run.
+        if stands_by && self.end_run(run) {
+            self.promote(&mut roles);
         }
-        if !self.end_run(word) {
-            return Given::Lost;
-        }
-        self.promote(&mut roles);
-        Given::Away
+        stands_by
     }
 
     /// Takes the lead from a leader that is in this run, if it still is, for the standby. All of
@@ -317,7 +307,7 @@ impl Member {
         }
         let mean = pool.mean();
         let is_slow = mean > SLOW || (mean > SLOW_WHEN_BEHIND && late > PATIENCE);
-        if (blocks || is_slow) && !matches!(pool.give_away(word), Given::Kept) {
+        if (blocks || is_slow) && pool.give_away(word) {
             self.leads.set(false);
         } else if pool.look.load(Ordering::SeqCst) > at + PATIENCE_MICROS {
             pool.wake_standby();
@@ -398,14 +388,14 @@ impl Member {
     }
 }
 
-/// The runs that the threads are in, by the numbers and places of their jobs.
+/// The runs that the threads are in.
 impl Member {
     /// A job begins on this thread.
     #[inline]
-    pub(crate) fn names_run(&self, number: u64, index: u32, shard: u32) {
+    pub(crate) fn names_run(&self, id: Id) {
         let Some(pool) = self.others() else { return };
-        let running = &pool.running[self.me];
-        running.place.store(u64::from(shard) << 32 | u64::from(index), Ordering::Relaxed);
+        let (running, (number, place)) = (&pool.running[self.me], id.words());
+        running.place.store(place, Ordering::Relaxed);
         running.number.store(number, Ordering::Relaxed);
     }
 
@@ -424,12 +414,11 @@ impl Member {
         (former != NOBODY).then_some(former as usize)
     }
 
-    /// The job that a thread runs: its number, index and shard.
-    pub(crate) fn run_of(&self, thread: usize) -> Option<(u64, u32, u32)> {
+    /// The job that a thread runs.
+    pub(crate) fn run_of(&self, thread: usize) -> Option<Id> {
         let running = self.others()?.running.get(thread)?;
         let number = running.number.load(Ordering::Relaxed);
-        let place = running.place.load(Ordering::Relaxed);
-        (number != 0).then_some((number, place as u32, (place >> 32) as u32))
+        Id::from_words((number, running.place.load(Ordering::Relaxed)))
     }
 
     pub(crate) fn number(&self) -> usize {

@@ -159,8 +159,8 @@ impl Driver {
             // between: to read the clock takes as long as half of the rest.
             let at_once = id.is_some() && !waited && !reported;
             let begin = || if at_once { now } else { house.now() };
-            runs += 1;
             if let Some(Plain { id, deadline, work }) = plain {
+                runs += 1;
                 let started = begin();
                 let call = |run: &Run<'_>, back: &mut Back| work.call(run, back);
                 self.begin(id, deadline, started, false);
@@ -169,27 +169,27 @@ impl Driver {
                 ended = Some(Ended::Plain(id, deadline, started));
                 continue;
             }
+            let Some(came) = came else {
+                if spacious {
+                    house.shrink(shard);
+                }
+                break;
+            };
+            runs += 1;
             match came {
                 // Not a run that the lead may be taken in: values are to come in order.
-                Some(Came::InSlab(id, deadline, lying)) => {
+                Came::InSlab(id, deadline, lying) => {
                     let started = begin();
                     let call = |run: &Run<'_>, _: &mut Back| lying.carry_out(run);
                     (now, reported) = self.call_plain(id, deadline, started, call);
                     ended = Some(Ended::Plain(id, deadline, started));
                 }
-                None => {
-                    runs -= 1;
-                    if spacious {
-                        house.shrink(shard);
-                    }
-                    break;
-                }
-                Some(Came::Wake(waker)) => guarded(|| waker.wake()).unwrap_or_default(),
-                Some(Came::There(id, turn, info, way)) => {
+                Came::Wake(waker) => guarded(|| waker.wake()).unwrap_or_default(),
+                Came::There(id, turn, info, way) => {
                     self.may_watch.set(true);
                     self.hand_out(DueRun::new(self.timers.clone(), id, info, turn, way));
                 }
-                Some(Came::Here(begun)) => {
+                Came::Here(begun) => {
                     let _inside = house.enter();
                     let (started, is_brief) = (begin(), begun.is_brief());
                     if !is_brief {
@@ -211,7 +211,7 @@ impl Driver {
     /// A run begins on this thread.
     #[inline]
     fn begin(&self, id: Id, deadline: Moment, started: Moment, blocks: bool) {
-        self.lead.names_run(id.number.get(), id.index(), id.shard());
+        self.lead.names_run(id);
         self.lead.begin(started.as_nanos(), started.saturating_since(deadline), blocks);
     }
 
@@ -254,13 +254,11 @@ impl Driver {
     /// watched from here on.
     fn watch_former_leader(&self) {
         let Some(thread) = self.lead.former_leader() else { return };
-        let Some(run) = self.lead.run_of(thread) else { return };
-        let (now, (number, index, shard)) = (self.timers.now(), run);
-        let Some(number) = std::num::NonZeroU64::new(number) else { return };
-        let id = Id::new(number, index, shard);
-        self.timers.house().with(shard, |core| {
+        let Some(id) = self.lead.run_of(thread) else { return };
+        let now = self.timers.now();
+        self.timers.house().with(id.shard(), |core| {
             // It ends under this lock: so either it has not ended, or the thread is in another run.
-            if self.lead.run_of(thread) == Some(run) {
+            if self.lead.run_of(thread) == Some(id) {
                 let info = core.info(id);
                 core.runs.watch_thread(thread, id, info, now);
             }

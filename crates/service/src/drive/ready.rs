@@ -38,17 +38,15 @@ impl ReadyQueue {
     pub(super) fn push(timers: &Handle, run: Ready) {
         let its = &timers.shared().ready;
         let mut queue = its.queue.lock();
-        let dropped = if queue.closed {
-            Some(run)
-        } else {
-            queue.ready.push_back(run);
-            its.len.store(queue.ready.len() as u64, Ordering::SeqCst);
-            None
-        };
-        drop(queue);
-        if dropped.is_none() {
-            timers.house().signal.wake_sleeper();
+        if queue.closed {
+            // The run is dropped without the lock: with it goes what the user gave.
+            drop(queue);
+            return drop(run);
         }
+        queue.ready.push_back(run);
+        its.len.store(queue.ready.len() as u64, Ordering::SeqCst);
+        drop(queue);
+        timers.house().signal.wake_sleeper();
     }
 
     /// Takes out the next; one that is to be polled only if that is wanted.

@@ -51,6 +51,17 @@ impl Id {
         Self { number, place: u64::from(shard) << 32 | u64::from(index) }
     }
 
+    /// Its two words, for [`from_words`](Self::from_words).
+    #[inline]
+    pub(crate) fn words(self) -> (u64, u64) {
+        (self.number.get(), self.place)
+    }
+
+    /// `None` if the number is zero, which no job has.
+    pub(crate) fn from_words((number, place): (u64, u64)) -> Option<Self> {
+        NonZeroU64::new(number).map(|number| Self { number, place })
+    }
+
     #[inline]
     pub(crate) fn index(self) -> u32 {
         self.place as u32

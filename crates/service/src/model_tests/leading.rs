@@ -6,7 +6,7 @@ use super::stopping::{all_over, due_at_once, service};
 use super::{check, counted};
 use crate::drive::{Member, Pool, Role};
 use crate::sync::{AtomicBool, Parker, unbounded};
-use crate::{Group, Run, Stop};
+use crate::{Group, Handle, Run, Service, Stop};
 use loom::thread;
 use std::future::poll_fn;
 use std::sync::atomic::Ordering;
@@ -52,20 +52,30 @@ fn leads_once(pool: &Arc<Pool>, me: usize, parker: &Parker, between: &AtomicBool
     }
 }
 
-/// A job that does not end before another job has run: so that one has run on another thread.
+/// All jobs come to their ends, and nothing is left.
+fn drain(service: Service, timers: &Handle) {
+    let stopped = service.stop(Stop::Drain(Duration::MAX));
+    all_over(timers, &stopped);
+    let counts = timers.snapshot().counts;
+    assert_eq!(counts.finished, counts.scheduled);
+}
+
+/// A job that does not end before another job has run: so that one has run on another thread, which
+/// has taken the lead or, if the job says that it blocks, was given it.
 #[test]
 fn a_job_that_waits_for_another_gets_it() {
-    check(1, || {
-        let service = service(2);
-        let timers = service.handle();
-        let (sender, ran) = unbounded();
-        let waits = move |_: &Run<'_>| ran.recv().unwrap();
-        timers.after(Duration::ZERO).run(waits).unwrap();
-        timers.after(Duration::ZERO).run(move |_| sender.send(()).unwrap()).unwrap();
-        let stopped = service.stop(Stop::Drain(Duration::MAX));
-        all_over(&timers, &stopped);
-        assert_eq!(timers.snapshot().counts.finished, 2);
-    });
+    for blocks in [false, true] {
+        check(1, move || {
+            let service = service(2);
+            let timers = service.handle();
+            let (sender, ran) = unbounded();
+            let plan = timers.after(Duration::ZERO);
+            let plan = if blocks { plan.blocking() } else { plan };
+            plan.run(move |_| ran.recv().unwrap()).unwrap();
+            timers.after(Duration::ZERO).run(move |_| sender.send(()).unwrap()).unwrap();
+            drain(service, &timers);
+        });
+    }
 }
 
 /// The same where the job that is waited for comes from elsewhere, while the lead changes.
@@ -81,22 +91,7 @@ fn a_job_that_is_scheduled_while_the_leader_is_stuck_runs() {
             move || drop(timers.after(Duration::ZERO).run(move |_| sender.send(()).unwrap()))
         });
         producer.join().unwrap();
-        let stopped = service.stop(Stop::Drain(Duration::MAX));
-        all_over(&timers, &stopped);
-    });
-}
-
-#[test]
-fn a_job_that_blocks_gives_the_lead_away() {
-    check(1, || {
-        let service = service(2);
-        let timers = service.handle();
-        let (sender, ran) = unbounded();
-        let waits = move |_: &Run<'_>| ran.recv().unwrap();
-        timers.after(Duration::ZERO).blocking().run(waits).unwrap();
-        timers.after(Duration::ZERO).run(move |_| sender.send(()).unwrap()).unwrap();
-        let stopped = service.stop(Stop::Drain(Duration::MAX));
-        all_over(&timers, &stopped);
+        drain(service, &timers);
     });
 }
 
@@ -130,8 +125,7 @@ fn values_come_in_order_whoever_leads() {
         timers.after(Duration::ZERO).run(job).unwrap();
         timers.after(Duration::ZERO).send(&sender, 1).unwrap();
         timers.after(Duration::ZERO).send(&sender, 2).unwrap();
-        let stopped = service.stop(Stop::Drain(Duration::MAX));
-        all_over(&timers, &stopped);
+        drain(service, &timers);
         assert_eq!(values.try_iter().collect::<Vec<_>>(), [1, 2]);
     });
 }
@@ -159,9 +153,8 @@ fn a_future_that_is_woken_is_polled() {
             drop(shared);
             waker.into_iter().for_each(Waker::wake);
         });
-        let stopped = service.stop(Stop::Drain(Duration::MAX));
+        drain(service, &timers);
         waker.join().unwrap();
-        all_over(&timers, &stopped);
     });
 }
 
@@ -175,8 +168,7 @@ fn of_a_group_the_next_run_begins_where_a_future_ends() {
         let plan = timers.after(Duration::ZERO).group(&group);
         plan.run_async(|_| std::future::ready(())).unwrap();
         timers.after(Duration::ZERO).group(&group).run(job).unwrap();
-        let stopped = service.stop(Stop::Drain(Duration::MAX));
-        all_over(&timers, &stopped);
+        drain(service, &timers);
         assert_eq!((ran(), group.running(), group.waiting()), (1, 0, 0));
     });
 }
