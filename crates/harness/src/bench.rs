@@ -20,7 +20,7 @@ use samples::Samples;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use wheelhouse_frame::folder;
-use wheelhouse_machine::{interrupt, provenance};
+use wheelhouse_machine::{interrupt, processor, provenance};
 use wheelhouse_present::console::say;
 use wheelhouse_present::files;
 use wheelhouse_present::progress::Progress;
@@ -189,13 +189,15 @@ pub fn folder(settings: &Settings, out: Option<&Path>, results: &Path) -> Result
     }
 }
 
-/// Keeps the thread on one processor, the last: interrupts mostly go to the first.
+/// Keeps the thread on one processor, the one that other programs use least.
 fn pin() -> Option<usize> {
-    let last = core_affinity::get_core_ids()?.pop()?;
-    core_affinity::set_for_current(last).then_some(last.id)
+    let allowed: Vec<usize> = core_affinity::get_core_ids()?.iter().map(|core| core.id).collect();
+    let id = processor::quietest(&allowed)?;
+    core_affinity::set_for_current(core_affinity::CoreId { id }).then_some(id)
 }
 
-/// The jobs, the small ones first, each with its share of the time.
+/// The jobs, each with its share of the time: the small ones first, but in a run with a time limit
+/// the large ones. There the last may be left out, and the answer is that of the largest size.
 fn jobs(settings: &Settings) -> Vec<Job<'_>> {
     let weigh = |source: &Source, n: u32| match source {
         // Below 50,000 timers, more time buys nothing.
@@ -203,7 +205,11 @@ fn jobs(settings: &Settings) -> Vec<Job<'_>> {
         Source::Shipped(_) | Source::File(_) => 0.3,
     };
     let mut weighed = Vec::new();
-    for &n in &settings.sizes {
+    let mut sizes = settings.sizes.clone();
+    if settings.limit.is_some() {
+        sizes.reverse();
+    }
+    for n in sizes {
         let scalable = settings.sources.iter().filter(|source| source.is_scalable());
         weighed.extend(scalable.map(|source| (source, n, weigh(source, n))));
     }

@@ -7,6 +7,7 @@
 //! | [`allocator`] | the bytes that the program has allocated |
 //! | [`callgrind`] | the instructions of a function, counted by valgrind |
 //! | [`interrupt`] | Ctrl-C ends a run between two measurements |
+//! | [`processor`] | the processor that other programs use least |
 //!
 //! The harness and the load on services both need these, and neither needs the other. They are not
 //! in `wheelhouse-present`: who shows figures needs no allocator that counts.
@@ -15,6 +16,7 @@ pub mod allocator;
 pub mod callgrind;
 pub mod clock;
 pub mod interrupt;
+pub mod processor;
 pub mod provenance;
 
 /// Compiles the program of the README.

@@ -285,6 +285,9 @@ fn exception(pick: &Pick, usual: &str, all: &[Pick]) -> String {
     let timed = all.iter().filter(|it| it.unit == Unit::Time && it.pick.name == usual);
     let prices = timed.filter_map(|it| Some((it.find(other)?.figure / it.pick.figure, it)));
     let price = prices.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(ratio, it)| {
+        if ratio < TIE {
+            return " In no other use is it slower.".to_owned();
+        }
         let what = it.what.split(',').next().unwrap_or_default();
         format!(" For {what} it takes {ratio:.1} times as long.")
     });

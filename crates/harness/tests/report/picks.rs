@@ -114,6 +114,10 @@ fn the_longest_call_is_decided_by_steps_and_an_exception_has_its_price() {
     let expected = "shortest longest call: b, 40 steps instead of 1,300 steps. For your mix it \
                     takes 2.4 times as long.";
     assert_eq!(answer(&run)[1..], [expected]);
+    run.throughput[1].ns_per_op = vec![10.4; 3];
+    let expected = "shortest longest call: b, 40 steps instead of 1,300 steps. In no other use is \
+                    it slower.";
+    assert_eq!(answer(&run)[1..], [expected]);
     run.steps[0].longest = 79;
     assert_eq!(answer(&run).len(), 1, "within a factor of two is a tie");
 }
