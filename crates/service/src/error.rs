@@ -172,11 +172,10 @@ pub enum ChangeError {
     /// was cancelled. Once the service has been stopped, the answer is [`Stopped`](Self::Stopped)
     /// instead.
     UnknownKey,
-    /// It is running now. In answer to a cancellation: this run goes on, and no other follows. In
+    /// It is running now. In answer to a cancellation: this run continues, and no other follows. In
     /// answer to a move: this is its last run, and there is none to be moved.
     Running,
-    /// It is over. How it ended is not kept of a one-shot job without name or key, unless that was
-    /// [asked for](crate::OneShot::tracked).
+    /// It is over. How it ended is not kept of a one-shot job without name or key.
     Over,
     /// Its last run has ended.
     Finished,
@@ -202,7 +201,7 @@ impl fmt::Display for ChangeError {
             }
             Self::Running => "the job is running",
             Self::Over => {
-                "the job is over: it has run, or was cancelled; schedule it `tracked` to know which"
+                "the job is over: it has run, or was cancelled; with a name, its handle knows which"
             }
             Self::Finished => "the job has finished",
             Self::Cancelled => "the job was cancelled before",

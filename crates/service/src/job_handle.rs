@@ -16,10 +16,10 @@ use std::time::{Duration, SystemTime};
 /// Dropping it does nothing to the job. Every method is O(1), takes the lock of a shard for an
 /// instant, and never waits for a run.
 ///
-/// **When the job is over**, the handle of one that has a name, a key or several runs, or was
-/// scheduled [`tracked`](crate::OneShot::tracked), knows how it ended and how often it ran. Of any
-/// other one-shot job nothing is kept: its handle says [`Status::Over`] and [`ChangeError::Over`],
-/// and that is all. ([`Stopped`](ChangeError::Stopped), once the service is.)
+/// **When the job is over**, the handle of one that has a [name](crate::OneShot::named), a key or
+/// several runs knows how it ended and how often it ran. Of any other one-shot job nothing is kept:
+/// its handle returns [`Status::Over`] and [`ChangeError::Over`], or
+/// [`Stopped`](ChangeError::Stopped) once the service is.
 #[derive(Clone)]
 pub struct JobHandle {
     anchor: Anchor,

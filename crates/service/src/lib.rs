@@ -133,8 +133,7 @@
 //!    one tick that one thread has scheduled come in the order of scheduling.
 //! 4. **Exactly as often as it should.** A job that is scheduled runs, or is cancelled, or is
 //!    returned: one of these, and the caller learns which. How a job ended is kept for its
-//!    [handles](JobHandle) if it has several runs, a name or a key, or is
-//!    [tracked](OneShot::tracked).
+//!    [handles](JobHandle) if it has several runs, a name or a key.
 //! 5. **A job harms no other.** A panic is caught. A slow job delays others, also futures and
 //!    values that are sent, by the patience of 200 microseconds and the waking of a thread, as long
 //!    as the pool has two threads or more and one of them is free.

@@ -156,7 +156,7 @@ fn a_job_that_is_scheduled_while_the_service_stops_is_refused_or_given_back() {
         let timers = scheduler.handle();
         let kept = timers.clone();
         let producer = thread::spawn(move || {
-            match timers.after(Duration::from_secs(1)).tracked().run(|_| ()) {
+            match timers.after(Duration::from_secs(1)).named("job").run(|_| ()) {
                 Ok(job) => Some(job),
                 Err(rejected) => {
                     assert_eq!(rejected.reason, Reason::Stopped);
@@ -178,7 +178,7 @@ fn of_a_cancellation_and_a_run_one_wins_and_both_know() {
     check(3, || {
         let (mut scheduler, held) = scheduler();
         let (job, ran) = counted();
-        let handle = scheduler.handle().after(Duration::ZERO).tracked().run(job).unwrap();
+        let handle = scheduler.handle().after(Duration::ZERO).named("job").run(job).unwrap();
         scheduler.poll(Moment::ORIGIN);
         let due = held.lock().unwrap().pop().unwrap();
         let other = handle.clone();
@@ -201,7 +201,7 @@ fn of_a_refresh_and_a_run_one_wins_and_both_know() {
     check(3, || {
         let (mut scheduler, held) = scheduler();
         let (job, ran) = counted();
-        let handle = scheduler.handle().after(Duration::ZERO).tracked().run(job).unwrap();
+        let handle = scheduler.handle().after(Duration::ZERO).named("job").run(job).unwrap();
         scheduler.poll(Moment::ORIGIN);
         let due = held.lock().unwrap().pop().unwrap();
         let later = Moment::from_nanos(5_000_000);

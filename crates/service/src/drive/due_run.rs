@@ -3,10 +3,10 @@
 use crate::EventKind;
 use crate::guard::{discard, guarded};
 use crate::handle::{Anchor, Back, Handle, Run, Shared, Work};
-use crate::job::{Group, Id, Info, Seat};
+use crate::job::{Group, Id, Info, Seat, Turn, Way};
 use crate::job_handle::JobHandle;
 use crate::observe::RunSpan;
-use crate::shard::{Begun, Done, Leftover, Way};
+use crate::shard::{Begun, Done, Leftover};
 use crate::time::Moment;
 use std::fmt;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub struct DueRun {
     id: Id,
     info: Option<Arc<Info>>,
     /// The run begins unless this turn is over. `None` when it has begun, or was found to be over.
-    turn: Option<u32>,
+    turn: Option<Turn>,
     way: Way,
     /// Its place in a group. Given up after all else.
     seat: Option<Seat>,
@@ -34,7 +34,7 @@ impl DueRun {
         timers: Handle,
         id: Id,
         info: Option<Arc<Info>>,
-        turn: u32,
+        turn: Turn,
         way: Way,
     ) -> Self {
         Self { timers, id, info, turn: Some(turn), way, seat: None }

@@ -176,36 +176,53 @@ impl Driver {
                 break;
             };
             runs += 1;
-            match came {
-                // Not a run that the lead may be taken in: values are to come in order.
-                Came::InSlab(id, deadline, lying) => {
-                    let started = begin();
-                    let call = |run: &Run<'_>, _: &mut Back| lying.carry_out(run);
-                    (now, reported) = self.call_plain(id, deadline, started, call);
-                    ended = Some(Ended::Plain(id, deadline, started));
-                }
-                Came::Wake(waker) => guarded(|| waker.wake()).unwrap_or_default(),
-                Came::There(id, turn, info, way) => {
-                    self.may_watch.set(true);
-                    self.hand_out(DueRun::new(self.timers.clone(), id, info, turn, way));
-                }
-                Came::Here(begun) => {
-                    let _inside = house.enter();
-                    let (started, is_brief) = (begin(), begun.is_brief());
-                    if !is_brief {
-                        self.begin(begun.id, begun.deadline, started, begun.blocks);
-                    }
-                    let me = Some(self.lead.number());
-                    let (done, told) = due_run::call(&self.timers, begun, started, me);
-                    (now, reported) = (done.ended, told);
-                    if !is_brief {
-                        self.lead.ended(now.saturating_since(started));
-                    }
-                    ended = Some(Ended::Other(done));
-                }
+            if let Some((run, at, told)) = self.carry_out(came, begin) {
+                (ended, now, reported) = (Some(run), at, told);
             }
         }
         Some(runs)
+    }
+
+    /// Carries out what came due and is not plain. `begin` returns when a run begins. Returns the
+    /// run, if there was one on this thread, when it ended, and `true` if something was reported.
+    #[inline]
+    fn carry_out(
+        &self,
+        came: Came<dyn Work>,
+        begin: impl Fn() -> Moment,
+    ) -> Option<(Ended, Moment, bool)> {
+        match came {
+            // Not a run that the lead may be taken in: values are to come in order.
+            Came::InSlab(id, deadline, lying) => {
+                let started = begin();
+                let call = |run: &Run<'_>, _: &mut Back| lying.carry_out(run);
+                let (now, reported) = self.call_plain(id, deadline, started, call);
+                Some((Ended::Plain(id, deadline, started), now, reported))
+            }
+            Came::Here(begun) => {
+                let _inside = self.timers.house().enter();
+                let (started, is_brief) = (begin(), begun.is_brief());
+                if !is_brief {
+                    self.begin(begun.id, begun.deadline, started, begun.blocks);
+                }
+                let me = Some(self.lead.number());
+                let (done, reported) = due_run::call(&self.timers, begun, started, me);
+                let now = done.ended;
+                if !is_brief {
+                    self.lead.ended(now.saturating_since(started));
+                }
+                Some((Ended::Other(done), now, reported))
+            }
+            Came::Wake(waker) => {
+                guarded(|| waker.wake()).unwrap_or_default();
+                None
+            }
+            Came::There(id, turn, info, way) => {
+                self.may_watch.set(true);
+                self.hand_out(DueRun::new(self.timers.clone(), id, info, turn, way));
+                None
+            }
+        }
     }
 
     /// A run begins on this thread.

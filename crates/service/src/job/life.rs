@@ -1,120 +1,102 @@
-//! What only some jobs have: a name, a key, a time of the wall clock, runs to come, and somebody
-//! who asks how it ended.
+//! The state that only some jobs have: a name, a key, a time of the wall clock, more runs.
 //!
-//! A plain one-shot job is two words of work, a deadline and a number. All else lies here, so that
-//! it costs those who want it.
+//! A plain one-shot job is two words of work, a deadline and a number. All other state is here, so
+//! only the jobs that need it pay for it.
+//!
+//! An *extra run* is not part of the schedule of its job: a retry, or a run that was requested for
+//! now. The schedule waits until it has ended.
 
-use super::{Backoff, Group, Key, Pace, Repeat, Status};
+use super::{Backoff, Ending, Group, Info, Pace, Repeat};
 use crate::time::{Due, Moment, Ticks, Wall};
-use parking_lot::Mutex;
+use std::mem::{replace, take};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-/// How a job ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
-    Finished = 1,
-    Cancelled,
-    Stopped,
+/// How a run is handed out.
+#[derive(Clone, Default)]
+pub(crate) struct Way {
+    /// It is a future.
+    pub(crate) is_async: bool,
+    /// It needs a place in this group.
+    pub(crate) group: Option<Group>,
+    /// It may block, so another thread leads meanwhile.
+    pub(crate) blocks: bool,
 }
 
-/// What its handles know of a job, also when it is over. Written under the lock of its shard.
-#[derive(Debug, Default)]
-pub(crate) struct Info {
-    pub(crate) name: Option<Arc<str>>,
-    pub(crate) key: Option<Key>,
-    /// Zero until the job is over: then an [`Ending`], and four times the number of runs. Until
-    /// then that is in its [`Life`].
-    end: AtomicU64,
-    /// Why a run failed last.
-    #[expect(clippy::box_collection, reason = "few jobs have one, so it is to be one word")]
-    error: Mutex<Option<Box<String>>>,
+/// The kind of run that a job waits for.
+#[derive(Default)]
+enum Awaited {
+    /// The next one of the schedule.
+    #[default]
+    Scheduled,
+    /// The time of the next one passed while the job was paused. The run only asks the rule for the
+    /// time after it.
+    Passed,
+    /// An extra run. The schedule continues after it, unless it is over.
+    Extra(Option<Aside>),
 }
 
-impl Info {
-    pub(crate) fn new(name: Option<Arc<str>>, key: Option<Key>) -> Self {
-        Self { name, key, ..Self::default() }
-    }
-
-    /// How many runs had begun when the job was over.
-    pub(crate) fn runs(&self) -> u64 {
-        self.end.load(Ordering::Acquire) / 4
-    }
-
-    /// A run has failed.
-    pub(crate) fn fail(&self, error: String) {
-        *self.error.lock() = Some(Box::new(error));
-    }
-
-    pub(crate) fn last_error(&self) -> Option<String> {
-        self.error.lock().as_deref().cloned()
-    }
-
-    /// The job is over, after so many runs.
-    pub(crate) fn end(&self, how: Ending, runs: u64) {
-        self.end.store(runs * 4 + how as u64, Ordering::Release);
-    }
-
-    /// How it ended; `None` if it has not.
-    pub(crate) fn ending(&self) -> Option<Ending> {
-        let endings = [Ending::Finished, Ending::Cancelled, Ending::Stopped];
-        let end = self.end.load(Ordering::Acquire) % 4;
-        endings.into_iter().find(|ending| *ending as u64 == end)
-    }
+/// The next run of the schedule, while the job waits for an extra run.
+struct Aside {
+    due: Due,
+    /// How much of the deadline is jitter.
+    late: Duration,
+    /// Its time passed while the job was paused.
+    passed: bool,
 }
 
-impl From<Ending> for Status {
-    fn from(ending: Ending) -> Self {
-        match ending {
-            Ending::Finished => Self::Finished,
-            Ending::Cancelled => Self::Cancelled,
-            Ending::Stopped => Self::Stopped,
-        }
-    }
+/// If a job is paused, its runs do not begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Pause {
+    #[default]
+    Off,
+    On,
+    /// On, except for one run that was requested for now.
+    AllButOne,
 }
 
 /// What few of these have.
 #[derive(Default)]
 pub(crate) struct More {
-    /// Its runs are futures.
-    pub(crate) is_async: bool,
-    /// Its runs may block, so that another thread is to lead meanwhile.
-    pub(crate) blocks: bool,
-    pub(crate) group: Option<Group>,
+    pub(crate) way: Way,
     /// The time of the wall clock that the next run waits for.
     pub(crate) wall: Option<Box<Wall>>,
     /// The time that the last run of the schedule was for.
-    pub(crate) time: Option<SystemTime>,
+    time: Option<SystemTime>,
     /// Whether runs that fail are tried again.
     pub(crate) retry: Option<Backoff>,
     /// How many tries have failed in a row.
-    pub(crate) failed: u32,
-    /// The run that is waited for is none of the schedule: another try, or one that was to be now.
-    pub(crate) extra: bool,
-    /// How many such runs there were.
-    pub(crate) extras: u64,
-    /// When the schedule goes on after it, and how much of that is jitter.
-    pub(crate) aside: Option<(Due, Duration)>,
-    /// Each run is late by anything up to this.
+    failed: u32,
+    awaited: Awaited,
+    /// The number of extra runs that have begun.
+    extras: u64,
+    /// Each run is late by up to this, by chance.
     pub(crate) jitter: Duration,
-    /// By how much that which is waited for is: its time in the schedule is so much earlier.
+    /// By how much the awaited run is: its time in the schedule is so much earlier.
     pub(crate) late: Duration,
-    /// No run begins.
-    pub(crate) paused: bool,
-    /// But for one, which was to be now.
-    pub(crate) all_the_same: bool,
-    /// A rule says when the next run is.
-    pub(crate) by_rule: bool,
-    /// The run that is waited for is for a time that has passed while the job was paused: the rule
-    /// is to name the next, and no more.
-    pub(crate) stale: bool,
+    pause: Pause,
 }
 
 impl More {
     /// By how much a run is to be late.
     pub(crate) fn draw(&self) -> Duration {
         draw(self.jitter)
+    }
+
+    /// The job waits for an extra run. The schedule continues at `next`.
+    fn set_aside(&mut self, next: Option<Moment>) {
+        let passed = matches!(self.awaited, Awaited::Passed);
+        let (wall, late) = (self.wall.take(), take(&mut self.late));
+        let aside = |deadline| Aside { due: Due { deadline, wall }, late, passed };
+        self.awaited = Awaited::Extra(next.map(aside));
+    }
+
+    /// The job waits for the next run of the schedule again, whose deadline this returns.
+    fn put_back(&mut self, aside: Aside) -> Moment {
+        let Aside { due, late, passed } = aside;
+        self.awaited = if passed { Awaited::Passed } else { Awaited::Scheduled };
+        (self.wall, self.late) = (due.wall, late);
+        due.deadline
     }
 }
 
@@ -123,61 +105,168 @@ pub(crate) fn draw(jitter: Duration) -> Duration {
     if jitter.is_zero() { jitter } else { jitter.mul_f64(fastrand::f64()) }
 }
 
-/// Of a job that has more than a deadline.
-pub(crate) struct Life<W: ?Sized> {
-    /// `None` while a run has it.
-    pub(crate) work: Option<Box<W>>,
+/// The parts of a plan that most jobs do without. A job has work and a deadline besides.
+pub(crate) struct Traits {
     pub(crate) info: Arc<Info>,
     pub(crate) repeat: Option<Repeat>,
-    /// How many runs have begun: here, so that a run need not touch what its handles have.
-    pub(crate) runs: u64,
     /// How its deadlines are rounded.
     pub(crate) ticks: Ticks,
     pub(crate) more: Option<Box<More>>,
-    /// While a run goes on: the deadline is where the next run was moved to.
-    pub(crate) moved: bool,
-    /// While a run goes on: no other follows, and so the job ends.
-    pub(crate) ending: Option<Ending>,
+}
+
+/// The owner of the work of a job. See the table of [states](super).
+enum Phase<W: ?Sized> {
+    /// The job: it waits for its time, is due, or is paused.
+    Idle(Box<W>),
+    /// A run.
+    Running(After),
+}
+
+/// The successor of the run in progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum After {
+    /// The next run of the schedule, if there is one.
+    Schedule,
+    /// A run at the deadline that the job has been moved to.
+    Moved,
+    /// None: the job ends.
+    End(Ending),
+}
+
+/// A job that has more than a deadline.
+pub(crate) struct Life<W: ?Sized> {
+    phase: Phase<W>,
+    pub(crate) info: Arc<Info>,
+    pub(crate) repeat: Option<Repeat>,
+    /// How many runs have begun: here, so a run need not touch what its handles have.
+    pub(crate) runs: u64,
+    pub(crate) ticks: Ticks,
+    pub(crate) more: Option<Box<More>>,
 }
 
 impl<W: ?Sized> Life<W> {
-    /// Of a job that had no more than a deadline.
+    pub(crate) fn new(work: Box<W>, traits: Traits) -> Self {
+        let Traits { info, repeat, ticks, more } = traits;
+        Self { phase: Phase::Idle(work), info, repeat, runs: 0, ticks, more }
+    }
+
+    /// A job that had no more than a deadline.
     pub(crate) fn plain(work: Box<W>, ticks: Ticks) -> Self {
-        let (work, info) = (Some(work), Arc::default());
-        Self { work, info, repeat: None, runs: 0, ticks, more: None, moved: false, ending: None }
+        Self::new(work, Traits { info: Arc::default(), repeat: None, ticks, more: None })
     }
 
-    /// Whether no run begins until the job is resumed.
+    /// Returns the work; `None` if a run has it.
+    pub(crate) fn into_work(self) -> Option<Box<W>> {
+        if let Phase::Idle(work) = self.phase { Some(work) } else { None }
+    }
+
+    /// The same, by reference.
+    pub(crate) fn work(&self) -> Option<&W> {
+        if let Phase::Idle(work) = &self.phase { Some(&**work) } else { None }
+    }
+
+    #[inline]
+    pub(crate) fn is_running(&self) -> bool {
+        matches!(self.phase, Phase::Running(_))
+    }
+
+    /// A run begins, and has the work until [`wait`](Self::wait).
+    pub(crate) fn begin(&mut self) -> Option<Box<W>> {
+        debug_assert!(!self.is_running(), "of these runs one is in progress at a time");
+        match replace(&mut self.phase, Phase::Running(After::Schedule)) {
+            Phase::Idle(work) => Some(work),
+            Phase::Running(_) => None,
+        }
+    }
+
+    /// The run has ended, and the job waits for the next.
+    pub(crate) fn wait(&mut self, work: Box<W>) {
+        debug_assert!(self.is_running(), "the work comes back from a run");
+        self.phase = Phase::Idle(work);
+    }
+
+    /// Returns the successor of the run in progress.
+    pub(crate) fn after(&self) -> After {
+        match self.phase {
+            Phase::Running(after) => after,
+            Phase::Idle(_) => After::Schedule,
+        }
+    }
+
+    /// No run follows the one in progress.
+    pub(crate) fn end_after(&mut self, ending: Ending) {
+        debug_assert!(self.is_running(), "a job that is idle ends at once");
+        self.phase = Phase::Running(After::End(ending));
+    }
+
+    /// The next run was moved, and the schedule continues from there.
+    pub(crate) fn moved(&mut self) {
+        if let Phase::Running(after) = &mut self.phase {
+            debug_assert!(!matches!(after, After::End(_)), "no run follows that could be moved");
+            *after = After::Moved;
+        }
+        if let Some(more) = &mut self.more {
+            more.awaited = Awaited::Scheduled;
+            more.late = Duration::ZERO;
+        }
+    }
+
+    /// No run begins until the job is resumed.
+    pub(crate) fn pause(&mut self) {
+        self.more.get_or_insert_default().pause = Pause::On;
+    }
+
+    /// Runs begin again. Returns `true` if the job was paused.
+    pub(crate) fn resume(&mut self) -> bool {
+        self.more.as_mut().is_some_and(|more| take(&mut more.pause) != Pause::Off)
+    }
+
+    /// Returns `true` if no run begins until the job is resumed.
     pub(crate) fn is_paused(&self) -> bool {
-        self.more.as_ref().is_some_and(|more| more.paused && !more.all_the_same)
+        self.more.as_ref().is_some_and(|more| more.pause == Pause::On)
     }
 
-    /// A run that was to be now although the job is paused does not begin after all. Whether there
-    /// was one.
-    pub(crate) fn take_all_the_same(&mut self) -> bool {
-        self.more.as_mut().is_some_and(|more| std::mem::take(&mut more.all_the_same))
+    /// The one run that was to begin although the job is paused has begun, or will not. Returns
+    /// `true` if there was one.
+    pub(crate) fn end_exception(&mut self) -> bool {
+        let paused = self.more.as_mut().filter(|more| more.pause == Pause::AllButOne);
+        paused.map(|more| more.pause = Pause::On).is_some()
     }
 
-    /// Whether the run that begins is for a time that has passed while the job was paused.
-    pub(crate) fn take_stale(&mut self) -> bool {
-        let of_the_schedule = self.more.as_mut().filter(|more| !more.extra);
-        of_the_schedule.is_some_and(|more| std::mem::take(&mut more.stale))
+    /// A run was requested for now. The next one of the schedule, at `planned`, waits for its end.
+    pub(crate) fn await_extra(&mut self, planned: Moment) {
+        debug_assert!(!self.is_running(), "one run at a time");
+        let repeats = self.repeat.is_some();
+        let more = self.more.get_or_insert_default();
+        if repeats && !matches!(more.awaited, Awaited::Extra(_)) {
+            more.set_aside(Some(planned));
+        }
+        more.wall = None;
+        if more.pause == Pause::On {
+            more.pause = Pause::AllButOne;
+        }
     }
 
-    /// The deadline of a job that was held: what of a schedule has passed meanwhile is left out.
-    /// What is to run once, or was to be tried again, is due at once.
+    /// Returns `true` if the run that begins is for a time that passed while the job was paused.
+    /// Then it is none of the schedule.
+    pub(crate) fn take_passed(&mut self) -> bool {
+        let passed = self.more.as_mut().filter(|more| matches!(more.awaited, Awaited::Passed));
+        passed.map(|more| more.awaited = Awaited::Scheduled).is_some()
+    }
+
+    /// The deadline of a job that was held. The part of a schedule that has passed meanwhile is
+    /// left out. An extra run, and the run of a one-shot job, is due at once.
     pub(crate) fn skip_what_passed(&mut self, deadline: Moment, now: Moment) -> Moment {
-        let Some(more) = self.more.as_deref_mut().filter(|more| more.extra) else {
+        let Some(more) = self.more.as_deref_mut() else {
             return self.skip_schedule(deadline, now);
         };
-        if let Some((due, late)) = more.aside.take() {
-            (more.wall, more.late) = (due.wall, late);
-            let next = self.skip_schedule(due.deadline, now);
-            if let Some(more) = self.more.as_deref_mut() {
-                let due = Due { deadline: next, wall: more.wall.take() };
-                more.aside = Some((due, std::mem::take(&mut more.late)));
-            }
-        }
+        let Awaited::Extra(aside) = &mut more.awaited else {
+            return self.skip_schedule(deadline, now);
+        };
+        let Some(aside) = aside.take() else { return deadline };
+        let at = more.put_back(aside);
+        let next = self.skip_schedule(at, now);
+        self.more.iter_mut().for_each(|more| more.set_aside(Some(next)));
         deadline
     }
 
@@ -186,8 +275,10 @@ impl<W: ?Sized> Life<W> {
         let Some(more) = self.more.as_deref_mut() else {
             return repeat.not_before(self.ticks, deadline, now);
         };
-        if more.by_rule {
-            more.stale = more.wall.is_some();
+        if repeat.pace == Pace::Rule {
+            if more.wall.is_some() {
+                more.awaited = Awaited::Passed;
+            }
             return now;
         }
         let next = repeat.not_before(self.ticks, deadline.saturating_sub(more.late), now);
@@ -196,41 +287,41 @@ impl<W: ?Sized> Life<W> {
         next.saturating_add(more.late).min(self.ticks.latest())
     }
 
-    /// A run begins: its number, how many periods were left out before it, and whether it is none
-    /// of the schedule.
+    /// A run begins. Returns its number, how many periods were left out before it, and `true` if it
+    /// is an extra run.
     pub(crate) fn count_run(&mut self) -> (u64, u64, bool) {
         self.runs += 1;
-        self.take_all_the_same();
-        let extra = self.more.as_mut().is_some_and(|more| std::mem::take(&mut more.extra));
+        self.end_exception();
+        let extra =
+            self.more.as_ref().is_some_and(|more| matches!(more.awaited, Awaited::Extra(_)));
         self.more.iter_mut().for_each(|more| more.extras += u64::from(extra));
-        let missed = self.repeat.as_mut().map_or(0, |repeat| std::mem::take(&mut repeat.missed));
+        let missed = self.repeat.as_mut().map_or(0, |repeat| take(&mut repeat.missed));
         (self.runs, missed, extra)
     }
 
-    /// Whether another run of the schedule follows the one that goes on.
+    /// Returns `true` if another run of the schedule follows the one in progress.
     pub(crate) fn another_follows(&self) -> bool {
         let more = self.more.as_deref();
         let runs = self.runs - more.map_or(0, |more| more.extras);
-        self.ending.is_none()
-            && (more.is_some_and(|more| more.aside.is_some())
-                || self.repeat.as_ref().is_some_and(|repeat| !repeat.is_last(runs)))
+        let aside = more.is_some_and(|more| matches!(more.awaited, Awaited::Extra(Some(_))));
+        !matches!(self.after(), After::End(_))
+            && (aside || self.repeat.as_ref().is_some_and(|repeat| !repeat.is_last(runs)))
     }
 
-    /// The tries of which the run that begins is one: which, and whether another follows if it
-    /// fails.
+    /// Returns the number of the attempt that begins, and `true` if a retry follows should it fail.
     pub(crate) fn tries(&self) -> (u32, bool) {
         let more = self.more.as_deref();
         let number = more.map_or(0, |more| more.failed).saturating_add(1);
         let again = more.and_then(|more| more.retry).is_some_and(|retry| retry.allows(number));
-        (number, again && self.ending.is_none())
+        (number, again && !matches!(self.after(), After::End(_)))
     }
 
-    /// Whether any run may follow the one that goes on.
+    /// Returns `true` if any run may follow the one in progress.
     pub(crate) fn another_may_follow(&self) -> bool {
         self.another_follows() || self.tries().1
     }
 
-    /// Whether the runs of the job go on beside each other.
+    /// Returns `true` if several runs of the job may be in progress at a time.
     pub(crate) fn overlaps(&self) -> bool {
         self.repeat.as_ref().is_some_and(|repeat| repeat.overlapping)
     }
@@ -246,8 +337,8 @@ impl<W: ?Sized> Life<W> {
         }
     }
 
-    /// The time of the wall clock that the run that begins is for: another try has that of the
-    /// first, and a run that was to be now has none.
+    /// The time of the wall clock that the run that begins is for. A retry has the time of the
+    /// first attempt; a run that was requested for now has none.
     pub(crate) fn time_of_run(&mut self, extra: bool) -> Option<SystemTime> {
         let more = self.more.as_deref_mut()?;
         if !extra {
@@ -256,7 +347,7 @@ impl<W: ?Sized> Life<W> {
         more.time.filter(|_| !extra || more.failed > 0)
     }
 
-    /// The deadline that follows a run; `None` if there is no such moment, or no other run.
+    /// The deadline after that of a run. `None` if there is no such moment, or no other run.
     pub(crate) fn wait_for_next(
         &mut self,
         deadline: Moment,
@@ -264,12 +355,13 @@ impl<W: ?Sized> Life<W> {
         ended: Moment,
     ) -> Option<Moment> {
         if let Some(more) = &mut self.more
-            && let Some((due, late)) = more.aside.take()
+            && let Awaited::Extra(aside) = &mut more.awaited
         {
-            more.extra = false;
-            more.late = late;
-            more.wall = due.wall;
-            return Some(due.deadline);
+            let aside = aside.take();
+            more.awaited = Awaited::Scheduled;
+            if let Some(aside) = aside {
+                return Some(more.put_back(aside));
+            }
         }
         let repeat = self.repeat.as_mut()?;
         let (late, jitter) = match self.more.as_deref() {
@@ -280,7 +372,7 @@ impl<W: ?Sized> Life<W> {
         // What is late by that is neither late nor missed.
         let ended = match repeat.pace {
             Pace::Rate(_) => ended.saturating_sub(late),
-            Pace::Delay => ended,
+            Pace::Delay | Pace::Rule => ended,
         };
         let (next, missed) = repeat.next(self.ticks, deadline, started, ended)?;
         repeat.missed = missed;
@@ -295,7 +387,7 @@ impl<W: ?Sized> Life<W> {
         Some(next.saturating_add(jitter).min(self.ticks.latest()))
     }
 
-    /// A run has ended, which failed or did not: when it is to be tried again, if it is.
+    /// A run has ended. Returns when it is retried; `None` if it is not.
     pub(crate) fn try_again(&mut self, failed: bool, ended: Moment) -> Option<Moment> {
         let more = self.more.as_mut()?;
         let retry = more.retry?;
@@ -308,28 +400,13 @@ impl<W: ?Sized> Life<W> {
         self.ticks.reaches(at).then_some(at)
     }
 
-    /// Of another try and the next run of the schedule, that which comes first; the schedule waits
-    /// for the other.
+    /// The earlier of a retry and the next run of the schedule. If that is the retry, the schedule
+    /// waits for its end.
     pub(crate) fn first_of(&mut self, again: Moment, next: Option<Moment>) -> Moment {
         if let Some(next) = next.filter(|next| *next <= again) {
             return next;
         }
-        if let Some(more) = &mut self.more {
-            let wall = more.wall.take();
-            more.extra = true;
-            let late = std::mem::take(&mut more.late);
-            more.aside = next.map(|deadline| (Due { deadline, wall }, late));
-        }
+        self.more.iter_mut().for_each(|more| more.set_aside(next));
         again
-    }
-
-    /// The next run was moved: the schedule goes on from there.
-    pub(crate) fn forget_aside(&mut self) {
-        if let Some(more) = &mut self.more {
-            more.aside = None;
-            more.extra = false;
-            more.stale = false;
-            more.late = Duration::ZERO;
-        }
     }
 }

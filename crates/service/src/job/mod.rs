@@ -1,37 +1,55 @@
-//! What a job is: what it is to do is for others to say; here is what it is called, when it runs
-//! again, and where it is in its life.
+//! A job: its name, its schedule and its state. Its work is opaque to this module.
 //!
 //! ```text
 //!            its time has come    begin                end, last run
 //!  pending ──────────────▶ due ────────▶ running ─────────────────────▶ over
-//!     ▲ ▲                   │ │             │
-//!     │ └──── moved ────────┘ │ overlapping │ end, more runs to come
-//!     └───────────────────────┴─────────────┘
+//!   │ ▲ ▲ ▲                 │ │             │
+//!   │ │ │ └──── moved ──────┘ │ overlapping │ end, more runs to come
+//!   │ │ └─────────────────────┴─────────────┘
+//!   ▼ │ resume
+//!  paused
 //! ```
 //!
-//! *Due* is a run that was handed to an executor, or waits for a place in its group, and has not
-//! begun. It can be cancelled and moved until it begins; its *turn* then is over, and the executor,
-//! which was given the number of the turn, finds nothing to do. All other runs are never due: they
+//! | state | timer (`Place`) | work (`Phase` of a [`Life`]) |
+//! |---|---|---|
+//! | pending | in the wheel | idle |
+//! | held: all jobs are paused, or a poll is in progress | none | idle |
+//! | paused | none | idle |
+//! | due | none, but a turn | idle |
+//! | running | none | with the run, and what follows it (`After`) |
+//! | over | the job is gone; an `Ending` is left for its handles | gone |
+//!
+//! A job that is nothing but work and a deadline has no `Life`: its slot has the work until a run
+//! takes it. Every transition is made under the lock of the shard.
+//!
+//! *Due* is a run that was handed to the pool or an executor, or waits for a place in its group,
+//! and has not begun. It can be cancelled and moved until it begins. Its *turn* then is over: the
+//! executor has the number of the turn, and finds nothing to do. All other runs are never due. They
 //! are taken out and begin under one lock.
 //!
-//! A job whose runs may overlap waits for its next run from when one begins; the last is as that of
-//! any other. So of each job at most one run is due, whatever its period, and what can
-//! be done to it is the same.
+//! A job whose runs may overlap waits for its next run as soon as one begins, so it is idle while
+//! runs are in progress; its last run is like that of any other job. So each job has at most one
+//! run that is due, whatever its period.
 
 mod backoff;
 mod group;
+mod info;
 mod life;
 mod repeat;
 
 pub use backoff::Backoff;
 pub use group::Group;
 pub(crate) use group::Seat;
-pub(crate) use life::{Ending, Info, Life, More, draw};
+pub(crate) use info::{Ending, Info};
+pub(crate) use life::{After, Life, More, Traits, Way, draw};
 pub use repeat::Missed;
 pub(crate) use repeat::{Pace, Repeat};
 
-use std::num::NonZeroU64;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
+
+/// The number of a run that is due.
+pub(crate) type Turn = NonZeroU32;
 
 /// The name under which a job can be found again; at most one job has it at a time.
 pub type Key = Arc<str>;
@@ -91,7 +109,6 @@ pub enum Status {
     Cancelled,
     /// The service was stopped before its (next) run.
     Stopped,
-    /// One of the three before. Which one is not kept of a one-shot job without name or key, unless
-    /// that was [asked for](crate::OneShot::tracked).
+    /// One of the three before. A one-shot job without name or key does not keep which.
     Over,
 }

@@ -37,6 +37,9 @@ pub(crate) enum Pace {
     Rate(Missed),
     /// From the end of a run to the deadline of the next.
     Delay,
+    /// A rule names the deadline of the next. A run that never began did not ask the rule: after
+    /// that the pace is that of `Delay`.
+    Rule,
 }
 
 /// The plan of a periodic job.

@@ -25,7 +25,7 @@ pub(super) fn service(workers: usize) -> Service {
 /// Schedules a one-shot job that is due at once.
 pub(super) fn due_at_once(timers: &Handle) -> (JobHandle, impl Fn() -> usize + use<>) {
     let (job, ran) = counted();
-    (timers.after(Duration::ZERO).tracked().run(job).unwrap(), ran)
+    (timers.after(Duration::ZERO).named("job").run(job).unwrap(), ran)
 }
 
 /// After a stop that waits: the job has run, or it was given back, and its handle says which.
@@ -92,7 +92,7 @@ fn a_job_that_is_scheduled_meanwhile_runs_or_comes_back_or_is_refused() {
                 (
                     timers
                         .after(Duration::ZERO)
-                        .tracked()
+                        .named("job")
                         .run(job)
                         .map_err(|rejected| rejected.reason),
                     ran,
@@ -307,7 +307,7 @@ fn future_runs_or_comes_back(polls: bool) {
         job(run);
         ready(())
     };
-    let job = timers.after(Duration::ZERO).tracked().run_async(called).unwrap();
+    let job = timers.after(Duration::ZERO).named("job").run_async(called).unwrap();
     let stopped = service.stop(Stop::Wait);
     if polls {
         ran_or_came_back(&stopped, &job, ran());

@@ -2,7 +2,7 @@
 
 use crate::Reason;
 use crate::handle::Handle;
-use crate::job::{Info, Key, Life, More, Repeat};
+use crate::job::{Info, Key, More, Repeat, Traits};
 use crate::time::{Due, Ticks, When};
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,7 +47,6 @@ struct Extras {
     name: Option<Arc<str>>,
     key: Option<Key>,
     replace: bool,
-    tracked: bool,
     slack: Option<Duration>,
     /// Of each run that is a future.
     limit: Option<Duration>,
@@ -58,7 +57,7 @@ impl Extras {
     /// Whether there is nothing that the job is to keep.
     fn are_none(&self) -> bool {
         let unnamed = self.name.is_none() && self.key.is_none();
-        unnamed && self.slack.is_none() && !self.tracked && self.more.is_none()
+        unnamed && self.slack.is_none() && self.more.is_none()
     }
 }
 
@@ -101,24 +100,18 @@ impl<'h> Options<'h> {
         }
         // All that a plain one-shot job does without.
         let full = !plain || repeat.is_some() || more.is_some();
-        let life = full.then(|| Life {
-            work: None,
-            info: Arc::new(Info::new(name, key)),
-            repeat,
-            runs: 0,
-            ticks,
-            more,
-            moved: false,
-            ending: None,
-        });
-        Ok(Plan { due, life, replace })
+        let info = || Arc::new(Info::new(name, key));
+        let traits = full.then(|| Traits { info: info(), repeat, ticks, more });
+        Ok(Plan { due, traits, replace })
     }
 }
 
 /// The methods that both kinds of plan have.
 macro_rules! common_methods {
     () => {
-        /// Gives the job a name, for messages and for those who get it back.
+        /// Gives the job a name, for messages and traces. The [handles](JobHandle) of a named job
+        /// return how it ended; a one-shot job without name or key does not keep that. Costs some
+        /// 200 bytes and an allocation.
         pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
             self.options.extras().name = Some(name.into());
             self
@@ -170,13 +163,13 @@ macro_rules! common_methods {
 
         /// The runs are futures; how long each may take.
         pub(crate) fn be_async(&mut self) -> Option<Duration> {
-            self.options.more().is_async = true;
+            self.options.more().way.is_async = true;
             self.options.extras().limit
         }
 
-        /// Has runs begin only when the group has a place for them, see [`Group`].
+        /// Runs begin only when the group has a place for them, see [`Group`].
         pub fn group(mut self, group: &Group) -> Self {
-            self.options.more().group = Some(group.clone());
+            self.options.more().way.group = Some(group.clone());
             self
         }
 
@@ -186,7 +179,7 @@ macro_rules! common_methods {
         /// thread for each run, some 5 microseconds. Where all threads are in runs, or there is but
         /// one, it changes nothing.
         pub fn blocking(mut self) -> Self {
-            self.options.more().blocks = true;
+            self.options.more().way.blocks = true;
             self
         }
 

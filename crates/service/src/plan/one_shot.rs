@@ -24,13 +24,6 @@ impl<'h> OneShot<'h> {
     common_methods!();
     fallible_methods!();
 
-    /// Has its handles know how it ended, as those of a job with a name, a key or several runs do
-    /// anyhow. See [`JobHandle`]. Costs some 200 bytes and an allocation.
-    pub fn tracked(mut self) -> Self {
-        self.options.extras().tracked = true;
-        self
-    }
-
     /// Schedules a closure.
     ///
     /// # Errors
@@ -93,9 +86,10 @@ impl<'h> OneShot<'h> {
         scheduled.map_err(|(reason, work)| Rejected { reason, job: work.value })
     }
 
-    /// What may be called again tells its handles how it went.
-    fn schedule_again<W: Work>(self, work: W) -> Result<JobHandle, (Reason, W)> {
-        self.tracked().schedule(work)
+    /// A job that may fail keeps its last error for its handles.
+    fn schedule_again<W: Work>(mut self, work: W) -> Result<JobHandle, (Reason, W)> {
+        self.options.more();
+        self.schedule(work)
     }
 
     #[inline]

@@ -78,7 +78,7 @@ impl<'h> Periodic<'h> {
 
     /// A rule says when it runs again.
     pub(crate) fn by_rule(mut self) -> Self {
-        self.options.more().by_rule = true;
+        self.pace = Pace::Rule;
         // Its period is that at which the wall clock is looked at.
         self.options.extras().slack = None;
         self

@@ -3,7 +3,7 @@
 use crate::brief::{self, Brief};
 use crate::guard::discard;
 use crate::handle::{Handle, Work};
-use crate::job::Life;
+use crate::job::{Life, Traits};
 use crate::shard::New;
 use crate::time::{Due, Moment};
 use crate::{JobHandle, Reason};
@@ -12,8 +12,8 @@ use std::sync::Arc;
 /// A plan that has been checked.
 pub(crate) struct Plan {
     pub(crate) due: Due,
-    /// What few jobs have, without the work.
-    pub(crate) life: Option<Life<dyn Work>>,
+    /// `None` for a plain job.
+    pub(crate) traits: Option<Traits>,
     /// Whether a job that has the key is to be replaced.
     pub(crate) replace: bool,
 }
@@ -35,15 +35,15 @@ impl Handle {
         plan: Result<Plan, Reason>,
         work: W,
     ) -> Result<JobHandle, (Reason, W)> {
-        let Plan { due, life, replace } = match plan {
+        let Plan { due, traits, replace } = match plan {
             Ok(plan) => plan,
             Err(reason) => return Err(self.rejected(shard, reason, work)),
         };
-        let Some(life) = life else { return self.schedule_plain(shard, due.deadline, work) };
-        let info = Arc::clone(&life.info);
+        let Some(traits) = traits else { return self.schedule_plain(shard, due.deadline, work) };
+        let info = Arc::clone(&traits.info);
         let key = info.key.clone().map(|key| (key, replace));
         let work: Box<dyn Work> = Box::new(work);
-        let new = New::Full(Life { work: Some(work), ..life });
+        let new = New::Full(Life::new(work, traits));
         match self.house().schedule(shard, &due, key, false, new) {
             Ok((id, replaced)) => {
                 // After all else, and without a lock: what it holds may do anything when it is
@@ -51,10 +51,11 @@ impl Handle {
                 discard(replaced.map(|replaced| self.job_handle(replaced, None).cancel()));
                 Ok(self.job_handle(id, Some(info)))
             }
-            Err((reason, New::Full(Life { work: Some(work), .. }))) => {
+            Err((reason, New::Full(life))) => {
+                let work = life.into_work().expect("no run has it");
                 Err(self.rejected(shard, reason, unboxed(work)))
             }
-            Err(_) => unreachable!("it comes back as it was given"),
+            Err((_, New::Wake(_))) => unreachable!("it comes back as it was given"),
         }
     }
 

@@ -4,8 +4,9 @@ use super::core::{Body, Core, Held, Other, Place, Slot, Stage, Taken, Task};
 use super::slab::Lying;
 use super::wheel::{JobIndex, Wheel};
 use crate::ChangeError;
-use crate::job::{Ending, Id, Life};
+use crate::job::{Ending, Id};
 use crate::time::{Due, Moment};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wheelhouse_hierarchical_wheel::HierarchicalWheel;
 
@@ -37,7 +38,7 @@ impl<W: Task + ?Sized> Core<W> {
                 // The last run is no less finished for having been cancelled too late.
                 && life.another_may_follow()
             {
-                life.ending = Some(ending);
+                life.end_after(ending);
             }
             return Err(ChangeError::Running);
         }
@@ -60,9 +61,9 @@ impl<W: Task + ?Sized> Core<W> {
             Body::Other(Other::Gone) => (None, None),
             Body::Other(Other::Wake(waker)) => (None, self.wakers.remove(waker).map(Held::Wake)),
             Body::Other(Other::Full { life, .. }) => {
-                let Life { work, info, runs, .. } = self.lives.remove(life)?;
-                info.end(ending, runs);
-                (Some(info), work.map(Held::Work))
+                let life = self.lives.remove(life)?;
+                life.info.end(ending, life.runs);
+                (Some(Arc::clone(&life.info)), life.into_work().map(Held::Work))
             }
         };
         Some(Taken { id: Id::new(number, index, self.shard()), deadline, info, held })
@@ -101,8 +102,8 @@ impl<W: Task + ?Sized> Core<W> {
             return Ok(());
         }
         let mut life = slot.life().and_then(|life| self.lives.get_mut(life));
-        if life.as_mut().is_some_and(|life| life.take_all_the_same())
-            && let Place::Wheel(timer) = std::mem::replace(&mut slot.place, Place::Off(0))
+        if life.as_mut().is_some_and(|life| life.end_exception())
+            && let Place::Wheel(timer) = std::mem::replace(&mut slot.place, Place::Off(None))
         {
             self.wheel.cancel(timer);
         }
@@ -119,10 +120,10 @@ impl<W: Task + ?Sized> Core<W> {
             }
             (_, Body::Other(Other::Gone)) => return Err(ChangeError::Running),
             _ => match &life {
-                Some(life) if life.work.is_none() && !life.another_follows() => {
+                Some(life) if life.is_running() && !life.another_follows() => {
                     return Err(ChangeError::Running);
                 }
-                Some(life) if life.work.is_none() || life.is_paused() => {}
+                Some(life) if life.is_running() || life.is_paused() => {}
                 _ => {
                     slot.place = Place::Wheel(self.wheel.insert(tick, JobIndex(id.index())));
                     self.next = self.next.min(tick);
@@ -131,9 +132,8 @@ impl<W: Task + ?Sized> Core<W> {
         }
         slot.deadline = due.deadline;
         if let Some(life) = life {
-            life.moved = life.work.is_none();
             life.wait_for(due.wall);
-            life.forget_aside();
+            life.moved();
         }
         Ok(())
     }

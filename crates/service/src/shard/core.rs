@@ -5,7 +5,7 @@ use super::arena::Arena;
 use super::runs::Runs;
 use super::slab::{Lying, Slab, Slabs};
 use super::wheel::{JobIndex, Wheel};
-use crate::job::{Id, Info, Life, Status};
+use crate::job::{Id, Info, Life, Status, Turn};
 use crate::observe::{Counts, Distributions};
 use crate::time::{Due, Moment, Ticks};
 use crate::{ChangeError, Reason};
@@ -72,8 +72,8 @@ pub(super) enum Place {
     /// It never fires after the deadline of the job, but it may before: then the job was moved to a
     /// later one, or the wall clock was to be looked at, and the timer is started again.
     Wheel(TimerId),
-    /// There is none. A run has begun; or it was handed out and begins with this turn.
-    Off(u32),
+    /// There is none. If there is a turn, the run is due and begins with it.
+    Off(Option<Turn>),
 }
 
 pub(super) enum Body<W: ?Sized> {
@@ -155,7 +155,8 @@ pub(crate) struct Core<W: Task + ?Sized> {
     /// No job comes due; those whose time has come meanwhile.
     pub(super) held: bool,
     pub(super) put_aside: Vec<Id>,
-    pub(super) turn: u32,
+    /// The turn of the last run that was handed out.
+    pub(super) turn: Turn,
     pub(crate) runs: Runs,
     pub(crate) counts: Counts,
     /// 80 KiB, from the first run on.
@@ -186,7 +187,7 @@ impl<W: Task + ?Sized> Core<W> {
             aside: Vec::new(),
             held: false,
             put_aside: Vec::new(),
-            turn: 0,
+            turn: Turn::MIN,
             runs: Runs::default(),
             counts: Counts::default(),
             distributions: None,
@@ -280,11 +281,19 @@ impl<W: Task + ?Sized> Core<W> {
         Ok(self.put(due.deadline, ticks.not_before(look_by), body))
     }
 
-    /// Starts a timer for a job.
+    /// Starts the timer of a job whose former timer, if it had one, has fired or was cancelled.
     #[inline]
-    pub(super) fn start_timer(&mut self, index: u32, tick: Tick) -> Place {
+    pub(super) fn start_timer(&mut self, index: u32, tick: Tick) {
+        let Some(slot) = self.slots.get_mut(index) else {
+            return debug_assert!(false, "no job has the index {index}");
+        };
+        let is_over = |timer| self.wheel.deadline(timer).is_none();
+        debug_assert!(
+            if let Place::Wheel(timer) = slot.place { is_over(timer) } else { true },
+            "a job has one timer"
+        );
+        slot.place = Place::Wheel(self.wheel.insert(tick, JobIndex(index)));
         self.next = self.next.min(tick);
-        Place::Wheel(self.wheel.insert(tick, JobIndex(index)))
     }
 
     /// The job, if it is not over.
@@ -313,7 +322,7 @@ impl<W: Task + ?Sized> Core<W> {
             (_, Body::Plain(_) | Body::Other(Other::Wake(_) | Other::InSlab(..))) => false,
             (_, Body::Other(Other::Gone)) => true,
             (_, Body::Other(Other::Full { life, .. })) => {
-                self.lives.get(*life).is_some_and(|life| life.work.is_none())
+                self.lives.get(*life).is_some_and(Life::is_running)
             }
         }
     }

@@ -1,9 +1,9 @@
-//! What happens to a job at its time: it is taken out, its run begins, its run ends.
+//! A job at its deadline: it is taken out, its run begins, its run ends.
 
 use super::core::{Body, Core, Held, Other, Place, Stage, Task};
-use super::handover::{Begun, Came, Done, Leftover, Plain, Way};
+use super::handover::{Begun, Came, Done, Leftover, Plain};
 use super::slab::Lying;
-use crate::job::{Ending, Id, Info, More};
+use crate::job::{After, Ending, Id, Info, More, Turn, Way};
 use crate::observe::Distributions;
 use crate::time::{Clock, Moment};
 use std::sync::Arc;
@@ -81,7 +81,7 @@ impl<W: Task + ?Sized> Core<W> {
         if slot.deadline > due_by || is_for_the_next || !is_plain {
             return None;
         }
-        slot.place = Place::Off(0);
+        slot.place = Place::Off(None);
         let body = std::mem::replace(&mut slot.body, Body::Other(Other::Gone));
         self.counts.runs += 1;
         self.runs.in_flight += 1;
@@ -115,7 +115,7 @@ impl<W: Task + ?Sized> Core<W> {
         let id = Id::new(slot.number, index, self.shard());
         let slot = self.slots.get_mut(index)?;
         if self.fence.is_some_and(|(last, _)| slot.number.get() > last) {
-            slot.place = Place::Off(0);
+            slot.place = Place::Off(None);
             self.aside.push(id);
             return None;
         }
@@ -125,23 +125,22 @@ impl<W: Task + ?Sized> Core<W> {
         if let Some(life) = slot.life() {
             let life = self.lives.get(life)?;
             ticks = life.ticks;
-            let goes = |more: &More| more.is_async || more.group.is_some();
+            let goes = |more: &More| more.way.is_async || more.way.group.is_some();
             elsewhere = life.more.as_deref().is_some_and(goes);
             if let Some(wall) = life.wall() {
                 slot.deadline = wall.reckoned(clock);
                 look_by = wall.look_by(slot.deadline, now);
             }
         }
-        // It was moved. If its new time has come too, those between the two are before it all the
-        // same.
+        // It was moved. If its new time has come too, jobs that are due between the two times still
+        // run before it.
         if slot.deadline > self.ticks.instant(fired) {
-            let place = self.start_timer(index, ticks.not_before(look_by));
-            self.slots.get_mut(index)?.place = place;
+            self.start_timer(index, ticks.not_before(look_by));
             return None;
         }
         let wakes = matches!(slot.body, Body::Other(Other::Wake(_)));
         if self.is_held(index) {
-            self.slots.get_mut(index)?.place = Place::Off(0);
+            self.slots.get_mut(index)?.place = Place::Off(None);
             self.put_aside.push(id);
             return None;
         }
@@ -152,28 +151,25 @@ impl<W: Task + ?Sized> Core<W> {
             self.runs.in_flight += 1;
             return self.begin(index, now, true).map(|(begun, _)| Came::Here(begun));
         }
-        self.turn = self.turn.wrapping_add(1).max(1);
+        self.turn = self.turn.checked_add(1).unwrap_or(Turn::MIN);
+        let turn = self.turn;
         let slot = self.slots.get_mut(index)?;
-        slot.place = Place::Off(self.turn);
+        slot.place = Place::Off(Some(turn));
         self.runs.in_flight += 1;
         let Some(life) = slot.life() else {
-            return Some(Came::There(id, self.turn, None, Way::default()));
+            return Some(Came::There(id, turn, None, Way::default()));
         };
         let life = self.lives.get(life)?;
-        let way = life.more.as_ref().map(|more| Way {
-            is_async: more.is_async,
-            group: more.group.clone(),
-            blocks: more.blocks,
-        });
+        let way = life.more.as_ref().map(|more| more.way.clone());
         let info = Some(Arc::clone(&life.info));
-        Some(Came::There(id, self.turn, info, way.unwrap_or_default()))
+        Some(Came::There(id, turn, info, way.unwrap_or_default()))
     }
 
     fn is_brief(&self, index: u32) -> bool {
         match self.slots.get(index).map(|slot| &slot.body) {
             Some(Body::Plain(work)) => work.is_brief(),
             Some(Body::Other(Other::Full { life, .. })) => {
-                let work = self.lives.get(*life).and_then(|life| life.work.as_ref());
+                let work = self.lives.get(*life).and_then(|life| life.work());
                 work.is_some_and(|work| work.is_brief())
             }
             _ => false,
@@ -181,7 +177,7 @@ impl<W: Task + ?Sized> Core<W> {
     }
 
     fn wake(&mut self, index: u32, now: Moment) -> Option<Came<W>> {
-        self.slots.get_mut(index)?.place = Place::Off(0);
+        self.slots.get_mut(index)?.place = Place::Off(None);
         let taken = self.take(index, Ending::Finished)?;
         self.counts.runs += 1;
         self.measure(taken.deadline, now, now);
@@ -196,7 +192,7 @@ impl<W: Task + ?Sized> Core<W> {
     pub(crate) fn begin_turn(
         &mut self,
         id: Id,
-        turn: u32,
+        turn: Turn,
         now: Moment,
     ) -> Option<(Begun<W>, bool)> {
         if !self.is_turn(id, turn) {
@@ -207,11 +203,11 @@ impl<W: Task + ?Sized> Core<W> {
         Some((begun, again))
     }
 
-    fn is_turn(&mut self, id: Id, turn: u32) -> bool {
+    fn is_turn(&mut self, id: Id, turn: Turn) -> bool {
         self.status(id) == Some(crate::job::Status::Pending)
             && self
                 .slot(id)
-                .is_some_and(|slot| matches!(slot.place, Place::Off(its) if its == turn))
+                .is_some_and(|slot| matches!(slot.place, Place::Off(its) if its == Some(turn)))
     }
 
     /// Begins a run of a job that has no timer. And whether its next run is waited for already.
@@ -219,7 +215,7 @@ impl<W: Task + ?Sized> Core<W> {
         let shard = self.shard();
         let slot = self.slots.get_mut(index)?;
         let (id, deadline) = (Id::new(slot.number, index, shard), slot.deadline);
-        slot.place = Place::Off(0);
+        slot.place = Place::Off(None);
         self.counts.runs += 1;
         let Some(life) = slot.life() else {
             let Body::Plain(work) = std::mem::replace(&mut slot.body, Body::Other(Other::Gone))
@@ -230,17 +226,17 @@ impl<W: Task + ?Sized> Core<W> {
             return Some((Begun::plain(id, deadline, Some(work)), false));
         };
         let life = self.lives.get_mut(life)?;
-        let stale = life.take_stale();
+        let stale = life.take_passed();
         self.counts.runs -= u64::from(stale);
         let (number, missed, extra) = if stale { (life.runs, 0, false) } else { life.count_run() };
         let time = life.time_of_run(extra);
         let (last, tries) = (!life.another_follows(), life.tries());
         let frees_key = last && !tries.1;
-        let blocks = life.more.as_ref().is_some_and(|more| more.blocks);
+        let blocks = life.more.as_ref().is_some_and(|more| more.way.blocks);
         let overlaps = !last && life.overlaps();
         // Elsewhere than everything else of the job: a run that does without does so.
         let info = (!here || frees_key || overlaps).then(|| Arc::clone(&life.info));
-        let fork = life.work.as_ref().filter(|_| overlaps).and_then(|work| work.fork());
+        let fork = life.work().filter(|_| overlaps).and_then(Task::fork);
         let next = fork.as_ref().and_then(|_| life.wait_for_next(deadline, now, now));
         let paused = life.is_paused();
         let (work, tick) = match (fork, next) {
@@ -248,11 +244,10 @@ impl<W: Task + ?Sized> Core<W> {
                 slot.deadline = next;
                 (fork, Some(life.ticks.not_before(next)))
             }
-            _ => (life.work.take()?, None),
+            _ => (life.begin()?, None),
         };
         if let Some(tick) = tick.filter(|_| !paused) {
-            let place = self.start_timer(index, tick);
-            self.slots.get_mut(index)?.place = place;
+            self.start_timer(index, tick);
         }
         self.runs.begun += 1;
         self.counts.missed += missed;
@@ -312,13 +307,14 @@ impl<W: Task + ?Sized> Core<W> {
         let Some(life) = self.lives.get_mut(life) else { return (work, None) };
         let follows = life.another_follows();
         let again = life.try_again(failed, ended).filter(|_| work.is_some());
-        let ending = match life.ending.take() {
-            Some(ending) => Err(ending),
-            None if !follows && again.is_none() => Err(Ending::Finished),
-            None if stage == Stage::Over => Err(Ending::Stopped),
-            None => {
+        let after = life.after();
+        let ending = match after {
+            After::End(ending) => Err(ending),
+            _ if !follows && again.is_none() => Err(Ending::Finished),
+            _ if stage == Stage::Over => Err(Ending::Stopped),
+            _ => {
                 let next = match follows {
-                    true if life.moved => Some(slot.deadline),
+                    true if after == After::Moved => Some(slot.deadline),
                     true => life.wait_for_next(deadline, started, ended),
                     false => None,
                 };
@@ -328,8 +324,8 @@ impl<W: Task + ?Sized> Core<W> {
         };
         match (ending, work) {
             (Ok(next), Some(work)) => {
-                let moved = std::mem::take(&mut life.moved) || again.is_some();
-                life.work = Some(work);
+                let moved = after == After::Moved || again.is_some();
+                life.wait(work);
                 slot.deadline = next;
                 let look_by = life.wall().map_or(next, |wall| wall.look_by(next, ended));
                 let tick = life.ticks.not_before(look_by);
@@ -340,8 +336,7 @@ impl<W: Task + ?Sized> Core<W> {
                 } else if moved && self.fence.is_some_and(|(_, upto)| tick <= upto) {
                     self.aside.push(id);
                 } else {
-                    let place = self.start_timer(id.index(), tick);
-                    self.slots.get_mut(id.index()).into_iter().for_each(|slot| slot.place = place);
+                    self.start_timer(id.index(), tick);
                 }
                 (None, None)
             }
@@ -352,9 +347,9 @@ impl<W: Task + ?Sized> Core<W> {
         }
     }
 
-    /// A run was dropped before it began. A periodic job goes on, any other is over. `None` if the
-    /// turn was over already.
-    pub(crate) fn abandon(&mut self, id: Id, turn: u32, now: Moment) -> Option<Leftover<W>> {
+    /// A run was dropped before it began. A periodic job continues, any other is over. `None` if
+    /// the turn was over already.
+    pub(crate) fn abandon(&mut self, id: Id, turn: Turn, now: Moment) -> Option<Leftover<W>> {
         if !self.is_turn(id, turn) {
             return None;
         }
@@ -362,7 +357,7 @@ impl<W: Task + ?Sized> Core<W> {
         self.counts.abandoned += 1;
         let slot = self.slots.get_mut(id.index())?;
         // The turn is over: one that is paused has no timer until it is resumed.
-        slot.place = Place::Off(0);
+        slot.place = Place::Off(None);
         let deadline = slot.deadline;
         let life = slot.life().and_then(|life| self.lives.get_mut(life));
         let life = life.filter(|life| life.repeat.is_some());
@@ -371,8 +366,8 @@ impl<W: Task + ?Sized> Core<W> {
             let work = if let Some(Held::Work(work)) = taken.held { Some(work) } else { None };
             return Some(Leftover { work, info: taken.info });
         };
-        life.take_all_the_same();
-        let work = life.work.take();
+        life.end_exception();
+        let work = life.begin();
         let (work, info) = self.end_of_job(id, work, (deadline, now, now), false);
         Some(Leftover { work, info })
     }

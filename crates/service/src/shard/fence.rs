@@ -20,9 +20,7 @@ impl<W: Task + ?Sized> Core<W> {
             let deadline = slot.deadline;
             let life = slot.life().and_then(|life| self.lives.get(life));
             let ticks = life.map(|life| life.ticks);
-            let place =
-                self.start_timer(id.index(), ticks.unwrap_or(self.ticks).not_before(deadline));
-            self.slot(id).into_iter().for_each(|slot| slot.place = place);
+            self.start_timer(id.index(), ticks.unwrap_or(self.ticks).not_before(deadline));
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::core::Task;
 use super::runs::WatchKey;
 use super::slab::Lying;
-use crate::job::{Group, Id, Info};
+use crate::job::{Id, Info, Turn, Way};
 use crate::time::Moment;
 use std::sync::Arc;
 use std::task::Waker;
@@ -16,21 +16,10 @@ pub(crate) enum Came<W: Task + ?Sized> {
     InSlab(Id, Moment, Lying<W>),
     /// A run that has begun, for this thread.
     Here(Begun<W>),
-    /// A run that was handed out, for somebody else.
-    There(Id, u32, Option<Arc<Info>>, Way),
+    /// A run that was handed out, for the pool or an executor.
+    There(Id, Turn, Option<Arc<Info>>, Way),
     /// A task that waits for nothing more.
     Wake(Waker),
-}
-
-/// How a run is to be handed out.
-#[derive(Default)]
-pub(crate) struct Way {
-    /// It is a future.
-    pub(crate) is_async: bool,
-    /// What it needs a place in.
-    pub(crate) group: Option<Group>,
-    /// It may block.
-    pub(crate) blocks: bool,
 }
 
 /// A run of a job that is nothing but work in a box, which has begun on the thread that

@@ -8,7 +8,7 @@ use super::core::{Body, Core, Other, Place, Task};
 use super::slab::Slab;
 use crate::ChangeError;
 use crate::job::{Id, Life};
-use crate::time::{Due, Moment};
+use crate::time::Moment;
 
 /// So many jobs are let go under one lock, at most.
 const PORTION: usize = 64;
@@ -35,7 +35,7 @@ impl<W: Task + ?Sized> Core<W> {
         };
         slot.body = Body::Other(Other::Full { life, with_more: true });
         let life = self.lives.get_mut(life).ok_or(missing)?;
-        let running = life.work.is_none();
+        let running = life.is_running();
         Ok((life, running))
     }
 
@@ -49,11 +49,10 @@ impl<W: Task + ?Sized> Core<W> {
         if !stage.runs() {
             return Err(ChangeError::Stopped);
         }
-        let more = life.more.get_or_insert_default();
-        (more.paused, more.all_the_same) = (true, false);
+        life.pause();
         if !running && let Some(slot) = self.slots.get_mut(id.index()) {
             // A run that is due has lost its turn by that.
-            if let Place::Wheel(timer) = std::mem::replace(&mut slot.place, Place::Off(0)) {
+            if let Place::Wheel(timer) = std::mem::replace(&mut slot.place, Place::Off(None)) {
                 self.wheel.cancel(timer);
             }
         }
@@ -63,11 +62,10 @@ impl<W: Task + ?Sized> Core<W> {
     /// Has the job wait for its next run again.
     pub(crate) fn resume(&mut self, id: Id, now: Moment) -> Result<(), ChangeError> {
         let (life, running) = self.life(id)?;
-        let paused = life.more.as_mut().is_some_and(|more| std::mem::take(&mut more.paused));
-        life.take_all_the_same();
+        let paused = life.resume();
         let slot = self.slots.get(id.index());
-        // Unless a run that was to be now all the same has a timer, or is due.
-        let is_off = slot.is_some_and(|slot| matches!(slot.place, Place::Off(0)));
+        // Unless a run that was requested for now has a timer, or is due.
+        let is_off = slot.is_some_and(|slot| matches!(slot.place, Place::Off(None)));
         if paused && !running && is_off {
             self.wait_again(id.index(), now);
         }
@@ -89,8 +87,7 @@ impl<W: Task + ?Sized> Core<W> {
                 look_by = wall.look_by(slot.deadline, now);
             }
         }
-        let place = self.start_timer(index, ticks.not_before(look_by));
-        self.slots.get_mut(index).into_iter().for_each(|slot| slot.place = place);
+        self.start_timer(index, ticks.not_before(look_by));
     }
 
     /// From here on no job comes due, but what futures wait for.
@@ -126,7 +123,9 @@ impl<W: Task + ?Sized> Core<W> {
     pub(super) fn is_off(&self, id: Id) -> bool {
         let slot = self.slots.get(id.index()).filter(|slot| slot.number == id.number);
         slot.is_some_and(|slot| {
-            matches!(slot.place, Place::Off(0)) && !self.is_running(slot) && !self.is_paused(slot)
+            matches!(slot.place, Place::Off(None))
+                && !self.is_running(slot)
+                && !self.is_paused(slot)
         })
     }
 
@@ -141,15 +140,7 @@ impl<W: Task + ?Sized> Core<W> {
         if !stage.runs() {
             return Err(ChangeError::Stopped);
         }
-        let follows = life.repeat.is_some();
-        let more = life.more.get_or_insert_default();
-        if follows && !more.extra {
-            let due = Due { deadline: planned, wall: more.wall.take() };
-            more.aside = Some((due, std::mem::take(&mut more.late)));
-            more.extra = true;
-        }
-        more.wall = None;
-        more.all_the_same = more.paused;
+        life.await_extra(planned);
         let tick = self.ticks.reached(now);
         // Not before it, or the timer would be started again.
         let deadline = self.ticks.instant(tick);
@@ -158,8 +149,7 @@ impl<W: Task + ?Sized> Core<W> {
         if let Place::Wheel(timer) = slot.place {
             self.wheel.cancel(timer);
         }
-        let place = self.start_timer(id.index(), tick);
-        self.slots.get_mut(id.index()).into_iter().for_each(|slot| slot.place = place);
+        self.start_timer(id.index(), tick);
         Ok(())
     }
 }

@@ -27,7 +27,7 @@ mod wheel;
 
 pub(crate) use self::core::{Core, Held, New, Stage, Taken, Task};
 pub(crate) use arena::Arena;
-pub(crate) use handover::{Begun, Came, Done, Leftover, Plain, Way};
+pub(crate) use handover::{Begun, Came, Done, Leftover, Plain};
 pub(crate) use runs::Watch;
 pub(crate) use slab::{Lying, Slab, Slabs};
 pub use wheel::JobIndex;

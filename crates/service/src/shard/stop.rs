@@ -20,8 +20,8 @@ impl<W: Task + ?Sized> Core<W> {
                 && let Some(life) = self.lives.get_mut(life)
                 && life.repeat.as_ref().is_some_and(|repeat| repeat.times.is_none())
             {
-                if life.work.is_none() {
-                    life.ending = Some(Ending::Stopped);
+                if life.is_running() {
+                    life.end_after(Ending::Stopped);
                 } else {
                     endless.push(index);
                 }

@@ -210,7 +210,7 @@ fn a_spawner_that_panics_abandons_the_run() {
 fn without_an_executor_the_scheduler_polls_it_whenever_it_can_go_on() {
     let (mut rig, log) = (Rig::new(), Log::default());
     let (timers, steps) = (rig.timers.clone(), log.clone());
-    let job = rig.timers.after(ms(1)).tracked().run_async(move |_| async move {
+    let job = rig.timers.after(ms(1)).named("job").run_async(move |_| async move {
         steps.push("begun");
         timers.sleep(ms(5)).await.unwrap();
         steps.push("slept");
@@ -245,7 +245,7 @@ fn a_future_that_is_ready_again_at_once_keeps_no_poll_from_returning() {
             Poll::Pending
         })
     };
-    let job = rig.timers.after(ms(0)).tracked().run_async(endless).unwrap();
+    let job = rig.timers.after(ms(0)).named("job").run_async(endless).unwrap();
     for polls in 1..=3 {
         rig.scheduler.poll(at(0));
         assert_eq!((events.len(), job.status()), (polls, Status::Running));
@@ -332,7 +332,7 @@ fn on_workers_a_run_may_wait_for_the_service_and_stop_waits_for_it() {
     let timers = service.handle();
     let ((begins, begun), (sender, receiver)) = (bounded(1), unbounded());
     let inner = timers.clone();
-    let job = timers.after(ms(0)).tracked().run_async(move |_| async move {
+    let job = timers.after(ms(0)).named("job").run_async(move |_| async move {
         inner.sleep(ms(2)).await.unwrap();
         begins.send(()).unwrap();
         // The stop ends this wait, and waits for what follows.

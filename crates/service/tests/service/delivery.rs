@@ -150,7 +150,7 @@ fn a_value_that_panics_when_it_is_dropped_harms_nobody() {
         rig.timers.after(ms(10)).send(&sender, Bomb).unwrap();
     }
     rig.timers.after(HOUR).send(&sender, Bomb).unwrap();
-    let after = rig.timers.after(ms(10)).tracked().run(|_| ()).unwrap();
+    let after = rig.timers.after(ms(10)).named("job").run(|_| ()).unwrap();
     rig.play(10);
     assert_eq!((receiver.len(), after.status()), (1, Status::Finished));
     assert_eq!(rig.timers.snapshot().counts.panicked, 2);

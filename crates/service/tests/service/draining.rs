@@ -59,7 +59,7 @@ fn meanwhile_jobs_are_refused_and_futures_go_on() {
 fn a_drain_ends_at_its_limit_and_gives_back_the_rest() {
     for service in all_kinds() {
         let timers = service.handle();
-        let (late, moved) = (timers.after(HOUR).tracked(), timers.after(ms(1)).tracked());
+        let (late, moved) = (timers.after(HOUR).named("job"), timers.after(ms(1)).named("job"));
         let jobs = [late, moved].map(|plan| plan.run(|_| ()).unwrap());
         jobs[1].refresh(HOUR).unwrap();
         let stopped = returns(move || service.stop(Stop::Drain(ms(30))));
@@ -125,7 +125,7 @@ fn an_async_stop_blocks_nobody_and_waits_for_runs() {
 fn an_async_stop_that_is_dropped_goes_on() {
     let service = Service::start().unwrap();
     let timers = service.handle();
-    let job = timers.after(HOUR).tracked().run(|_| ()).unwrap();
+    let job = timers.after(HOUR).named("job").run(|_| ()).unwrap();
     drop(service.stop_async(Stop::Wait));
     crate::common::wait_until(|| job.status() == Status::Stopped && timers.is_empty());
 }
@@ -165,7 +165,7 @@ fn a_periodic_job_that_is_behind_has_no_run_after_the_stop() {
     let service = builder.start().unwrap();
     let timers = service.handle();
     // When it was taken back, so was all else that waited for its time.
-    let other = timers.after(HOUR).tracked().run(|_| ()).unwrap();
+    let other = timers.after(HOUR).named("job").run(|_| ()).unwrap();
     let (begun, begins) = bounded(100);
     let behind = timers.every(ms(10)).run(move |_| {
         begun.send(()).unwrap();

@@ -156,7 +156,7 @@ fn a_run_that_makes_another_late_shows_in_the_lateness_of_that() {
     let clock = rig.clock.clone();
     rig.timers.at(at(10)).run(move |_| clock.advance(ms(300))).unwrap();
     let late =
-        rig.timers.at(at(20)).tracked().run(|run| assert_eq!(run.lateness(), ms(290))).unwrap();
+        rig.timers.at(at(20)).named("job").run(|run| assert_eq!(run.lateness(), ms(290))).unwrap();
     rig.play(1000);
     let snapshot = rig.timers.snapshot();
     assert_eq!((late.runs(), snapshot.counts.panicked, snapshot.lateness.max), (1, 0, ms(290)));

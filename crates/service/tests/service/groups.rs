@@ -71,7 +71,7 @@ fn a_place_is_free_again_however_a_run_ends() {
     let group = Group::new(1);
     let panics = rig.timers.after(ms(1)).group(&group).run(|_| panic!("it breaks")).unwrap();
     let dropped = rig.timers.after(ms(2)).group(&group).run(|_| ()).unwrap();
-    let runs = rig.timers.after(ms(3)).group(&group).tracked().run(|_| ()).unwrap();
+    let runs = rig.timers.after(ms(3)).group(&group).named("job").run(|_| ()).unwrap();
     rig.play(10);
     held.one().run();
     drop(held.one());
@@ -117,7 +117,7 @@ fn a_stop_gives_back_what_waits_for_a_place_or_has_it_run() {
         };
         timers.after(ms(0)).group(&group).run(job).unwrap();
         crate::common::arrives(&begun);
-        let jobs = [(); 2].map(|()| timers.after(ms(0)).group(&group).tracked().run(|_| ()));
+        let jobs = [(); 2].map(|()| timers.after(ms(0)).group(&group).named("job").run(|_| ()));
         crate::common::wait_until(|| group.waiting() == 2);
         let stop = thread::spawn(move || service.stop(how).jobs.len());
         crate::common::wait_until(|| timers.is_stopped());

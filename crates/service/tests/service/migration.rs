@@ -58,7 +58,7 @@ fn each_job_that_waits_can_be_run_once_at_the_end() {
     let hour = Duration::from_secs(3600);
     let (once, often, endless) = (count(), count(), count());
     let jobs = [
-        timers.after(hour).tracked().run(move |_| once()).unwrap(),
+        timers.after(hour).named("job").run(move |_| once()).unwrap(),
         timers.every(hour).times(5).run(move |_| often()).unwrap(),
         timers.every(hour).run(move |_| endless()).unwrap(),
     ];
@@ -76,7 +76,7 @@ fn who_wants_to_wait_for_what_is_pending_can_do_so() {
     let service = Service::start().unwrap();
     let timers = service.handle();
     let periodic = timers.every(Duration::from_secs(3600)).run(|_| {}).unwrap();
-    let once = timers.after(Duration::from_millis(20)).tracked().run(|_| {}).unwrap();
+    let once = timers.after(Duration::from_millis(20)).named("job").run(|_| {}).unwrap();
     let stopped = service.stop(Stop::Drain(Duration::from_secs(60)));
     assert_eq!((stopped.jobs.len(), stopped.running), (1, 0));
     assert_eq!((once.status(), periodic.status()), (Status::Finished, Status::Stopped));

@@ -100,7 +100,7 @@ fn check(ops: Vec<Op>) -> Result<(), TestCaseError> {
         };
         match op {
             Op::Once(delay) => {
-                handles.push(rig.timers.after(micros(delay)).tracked().run(body).unwrap());
+                handles.push(rig.timers.after(micros(delay)).named("job").run(body).unwrap());
                 model.schedule(delay, 0, 1);
             }
             Op::Every { period, first, times } => {

@@ -25,7 +25,7 @@ fn a_job_that_is_cancelled_comes_back_and_can_be_run_by_hand() {
 fn a_job_can_be_cancelled_until_the_very_moment_it_begins() {
     let (mut rig, held) = Rig::with_held_runs();
     let log = Log::default();
-    let handle = rig.timers.after(ms(5)).tracked().run(log.times()).unwrap();
+    let handle = rig.timers.after(ms(5)).named("job").run(log.times()).unwrap();
     assert_eq!(rig.play(5), 1);
     let run = held.one();
     assert_eq!((handle.status(), run.job().number()), (Status::Pending, handle.number()));
@@ -40,7 +40,7 @@ fn a_job_can_be_cancelled_until_the_very_moment_it_begins() {
 fn a_refresh_until_the_very_moment_it_begins_puts_it_off() {
     let (mut rig, held) = Rig::with_held_runs();
     let log = Log::default();
-    let handle = rig.timers.after(ms(5)).tracked().run(log.times()).unwrap();
+    let handle = rig.timers.after(ms(5)).named("job").run(log.times()).unwrap();
     rig.play(6);
     let late = held.one();
     handle.refresh(ms(10)).unwrap();
@@ -69,7 +69,7 @@ fn who_comes_too_late_is_told() {
     let handle = rig
         .timers
         .after(ms(5))
-        .tracked()
+        .named("job")
         .run(move |run| {
             log.push(run.job().refresh(ms(10)));
             log.push(run.job().cancel().map(drop));

@@ -13,7 +13,7 @@ use wheelhouse_service::{
 #[test]
 fn a_job_runs_once_at_its_time() {
     let (mut rig, log) = (Rig::new(), Log::default());
-    let job = rig.timers.after(ms(5)).tracked().run(log.times()).unwrap();
+    let job = rig.timers.after(ms(5)).named("job").run(log.times()).unwrap();
     assert_eq!(
         (job.status(), job.runs(), job.remaining(), job.deadline()),
         (Status::Pending, 0, Some(ms(5)), Some(at(5)))
@@ -231,7 +231,8 @@ fn an_idle_hour_costs_nothing_and_delays_nothing() {
 #[test]
 fn jobs_schedule_cancel_and_refresh_from_inside() {
     let (mut rig, log) = (Rig::new(), Log::default());
-    let victim = rig.timers.after(ms(10)).tracked().run(log.named("cancelled by another")).unwrap();
+    let victim =
+        rig.timers.after(ms(10)).named("job").run(log.named("cancelled by another")).unwrap();
     let other = rig.timers.after(ms(20)).run(log.named("moved by another")).unwrap();
     let (timers, names) = (rig.timers.clone(), log.clone());
     // Due at the same tick as its victim, and before it.

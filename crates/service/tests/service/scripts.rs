@@ -70,8 +70,8 @@ fn schedule(rig: &Rig, random: &mut Random) -> Job {
     let (delay, period) = (ms(random.below(60)), ms(5 + random.below(40)));
     let time = SystemTime::UNIX_EPOCH + Duration::from_nanos(timers.now().as_nanos()) + delay;
     let (handle, kind) = match random.below(7) {
-        0 => (timers.after(delay).tracked().run(run).unwrap(), Kind::Once),
-        1 => (timers.at(time).tracked().run(run).unwrap(), Kind::Once),
+        0 => (timers.after(delay).named("job").run(run).unwrap(), Kind::Once),
+        1 => (timers.at(time).named("job").run(run).unwrap(), Kind::Once),
         2 => (timers.every(period).run(run).unwrap(), Kind::Repeats),
         3 => (timers.every(period).run_overlapping(run).unwrap(), Kind::Repeats),
         4 => (timers.every(period).fixed_delay().slack(ms(4)).run(run).unwrap(), Kind::Repeats),

@@ -403,7 +403,7 @@ fn a_job_that_stops_the_service_does_not_wait_for_what_waits_for_its_thread() {
                 timers.after(ms(0)).run(busy).unwrap();
                 begun.recv_timeout(PATIENCE).unwrap();
             }
-            let waits = timers.after(ms(0)).tracked().run(|_| ()).unwrap();
+            let waits = timers.after(ms(0)).named("job").run(|_| ()).unwrap();
             drop(release);
             let stopped = stopped
                 .recv_timeout(PATIENCE)

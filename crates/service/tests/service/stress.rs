@@ -41,7 +41,7 @@ fn schedule(timers: &Handle, producer: u64, n: u64, random: &mut Random) -> Owne
     let key = format!("{producer}/{n}");
     let periodic = || timers.every(ms(1)).first_after(delay).times(3);
     let (one_shot, handle) = match random.below(4) {
-        0 => (true, timers.after(delay).tracked().run(body).unwrap()),
+        0 => (true, timers.after(delay).named("job").run(body).unwrap()),
         1 => (true, timers.after(delay).key(key).run(body).unwrap()),
         2 => (false, periodic().run(body).unwrap()),
         _ => (false, periodic().key(key).run_overlapping(body).unwrap()),
@@ -176,7 +176,7 @@ fn race(timers: &Handle, random: &mut Random, races: &mut Races) {
         thread::sleep(Duration::from_micros(200));
     };
     // It runs half a tick to one and a half from now.
-    let job = timers.after(Duration::from_micros(500)).tracked().run(body).unwrap();
+    let job = timers.after(Duration::from_micros(500)).named("job").run(body).unwrap();
     thread::sleep(Duration::from_micros(random.below(2_500)));
     let not_before = timers.now().saturating_add(ms(2));
     let told = job.refresh(ms(2));

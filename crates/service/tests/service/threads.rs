@@ -192,7 +192,7 @@ fn a_run_that_waits_for_its_group_and_is_moved_while_the_service_stops_is_given_
     let (held, job) = Held::job();
     timers.after(ms(0)).group(&group).run(job).unwrap();
     arrives(&held.begun);
-    let waiting = timers.after(ms(0)).group(&group).tracked().run(|_| ()).unwrap();
+    let waiting = timers.after(ms(0)).group(&group).named("job").run(|_| ()).unwrap();
     wait_until(|| timers.snapshot().in_flight == 2);
     let stopping = thread::spawn(move || service.stop(Stop::Wait));
     wait_until(|| timers.is_stopped());
@@ -211,7 +211,7 @@ fn as_many_slow_jobs_go_on_as_there_are_threads_and_then_it_is_counted() {
     let stuck = [(); 3].map(|()| Held::start(&timers));
     assert_eq!(timers.snapshot().running, 3);
     let (sender, ran) = unbounded();
-    let late = timers.after(ms(0)).tracked().send(&sender, ()).unwrap();
+    let late = timers.after(ms(0)).named("job").send(&sender, ()).unwrap();
     thread::sleep(ms(5));
     assert!(late.is_pending() && ran.is_empty(), "no thread is free");
     assert_eq!(timers.snapshot().counts.held_up, 0, "it is counted when such a run ends");
@@ -261,7 +261,7 @@ fn stopping_at_once_does_not_wait_for_a_job_on_the_only_thread() {
     let service = Service::builder().workers(1).start().unwrap();
     let timers = service.handle();
     let held = Held::start(&timers);
-    let overdue = timers.after(ms(0)).tracked().run(|_| ()).unwrap();
+    let overdue = timers.after(ms(0)).named("job").run(|_| ()).unwrap();
     let stopped = returns(move || service.stop(Stop::Now));
     assert_eq!((stopped.jobs.len(), stopped.running, overdue.status()), (1, 1, Status::Stopped));
     held.release.send(()).unwrap();

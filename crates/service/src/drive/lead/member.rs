@@ -1,0 +1,208 @@
+//! One thread of the pool.
+
+use super::{
+    AWAKE, LONGEST, NEVER, NOBODY, NONE, PATIENCE, PATIENCE_MICROS, Pool, SLOW, SLOW_WHEN_BEHIND,
+    THREAD_BITS,
+};
+use crate::job::Id;
+use crate::sync::{Parker, fence};
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// One thread of a pool. The owner of a scheduler has no pool, and always leads.
+pub(crate) struct Member {
+    pool: Option<Arc<Pool>>,
+    me: usize,
+    leads: Cell<bool>,
+    /// The word that it has stored for the run that it is in.
+    word: Cell<u64>,
+    /// The clock is set by hand, so that time is counted apart from it.
+    by_hand: bool,
+}
+
+/// The role of a thread in its pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Lead,
+    StandBy,
+    Idle,
+}
+
+impl Member {
+    /// The owner of a scheduler.
+    pub(crate) fn alone() -> Self {
+        Self { pool: None, me: 0, leads: Cell::new(true), word: Cell::new(NONE), by_hand: false }
+    }
+
+    pub(crate) fn new(pool: &Arc<Pool>, me: usize, by_hand: bool) -> Self {
+        Self { pool: Some(Arc::clone(pool)), me, by_hand, ..Self::alone() }
+    }
+
+    /// The pool, if there is another thread in it.
+    pub(super) fn others(&self) -> Option<&Pool> {
+        self.pool.as_deref().filter(|pool| pool.threads.len() > 1)
+    }
+
+    pub(crate) fn role(&self) -> Role {
+        let Some(pool) = self.others() else { return Role::Lead };
+        match self.me as u64 {
+            me if me == pool.leader.load(Ordering::SeqCst) => Role::Lead,
+            me if me == pool.standby.load(Ordering::SeqCst) => Role::StandBy,
+            _ => Role::Idle,
+        }
+    }
+
+    /// The time in microseconds, of which `now` is what the clock shows.
+    fn micros(&self, pool: &Pool, nanos: u64) -> u64 {
+        if self.by_hand { pool.real_time() } else { (nanos / 1_000).saturating_sub(pool.origin.1) }
+    }
+
+    /// From here on this thread leads.
+    pub(crate) fn lead(&self) {
+        debug_assert_eq!(self.word.get(), NONE, "it was in no run");
+        self.leads.set(true);
+    }
+
+    /// Returns `true` if it led when its last run ended: then it leads until the next begins.
+    #[inline]
+    pub(crate) fn leads(&self) -> bool {
+        debug_assert_eq!(self.word.get(), NONE, "asked between two runs");
+        self.leads.get()
+    }
+
+    /// A run begins. `nanos` is what the clock shows, `late` is the lateness of the run, and
+    /// `blocks` is what its plan says.
+    #[inline]
+    pub(crate) fn begin(&self, nanos: u64, late: Duration, blocks: bool) {
+        let Some(pool) = self.others() else { return };
+        debug_assert!(self.leads(), "only the leader takes out what is due");
+        let at = self.micros(pool, nanos);
+        let word = at << THREAD_BITS | (self.me as u64 + 1);
+        self.word.set(word);
+        pool.run.store(word, Ordering::SeqCst);
+        // Loom takes such an access for an acquire or a release, and knows only fences as more.
+        if cfg!(wheelhouse_loom) {
+            fence(Ordering::SeqCst);
+        }
+        let mean = pool.mean();
+        let is_slow = mean > SLOW || (mean > SLOW_WHEN_BEHIND && late > PATIENCE);
+        if (blocks || is_slow) && pool.give_away(word) {
+            self.leads.set(false);
+        } else if pool.look.load(Ordering::SeqCst) > at + PATIENCE_MICROS {
+            pool.wake_standby();
+        }
+    }
+
+    /// A run has ended that took so long.
+    #[inline]
+    pub(crate) fn ended(&self, took: Duration) {
+        let Some(pool) = &self.pool else { return };
+        let word = self.word.replace(NONE);
+        if self.leads.get() && word != NONE && !pool.end_run(word) {
+            self.leads.set(false);
+        }
+        // One run that takes very long says little of the next: the thread may have been
+        // interrupted.
+        let (mean, took_nanos) = (pool.mean.load(Ordering::Relaxed), took.min(LONGEST).as_nanos());
+        pool.mean.store(mean - mean / 16 + took_nanos as u64 / 16, Ordering::Relaxed);
+        if took > PATIENCE && self.leads.get() && pool.standby.load(Ordering::Relaxed) == NOBODY {
+            pool.held_up.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Having lost the lead, it is one of the others again. `nanos` is what the clock shows.
+    pub(crate) fn come_back(&self, nanos: u64) {
+        debug_assert!(!self.leads(), "a leader stays one");
+        let Some(pool) = self.others() else { return };
+        let at = self.micros(pool, nanos);
+        if pool.come_back(self.me) {
+            // Nobody stood by until now: has the leader been in a run for too long?
+            let run = pool.run.load(Ordering::Relaxed);
+            let is_late = run != NONE && (run >> THREAD_BITS) + PATIENCE_MICROS < at;
+            pool.held_up.fetch_add(u64::from(is_late), Ordering::Relaxed);
+        }
+    }
+
+    /// Waits as the standby, until this thread leads or there is nothing more to do. `due` says
+    /// when something is due first, `now` what the clock shows, both in nanoseconds.
+    pub(crate) fn stand_by(
+        &self,
+        parker: &Parker,
+        is_done: impl Fn() -> bool,
+        due: impl Fn() -> Option<u64>,
+        now: impl Fn() -> u64,
+    ) {
+        let Some(pool) = self.others() else { return };
+        loop {
+            pool.look.store(AWAKE, Ordering::SeqCst);
+            if is_done() || self.role() != Role::StandBy {
+                return;
+            }
+            let at = self.micros(pool, now());
+            let run = pool.run.load(Ordering::SeqCst);
+            let look = if run != NONE {
+                let look = (run >> THREAD_BITS) + pool.patience();
+                if look <= at {
+                    pool.take_over(run, self.me);
+                    continue;
+                }
+                look
+            } else if let Some(due) = due().filter(|_| !self.by_hand) {
+                self.micros(pool, due).max(at).saturating_add(PATIENCE_MICROS)
+            } else {
+                NEVER
+            };
+            pool.look.store(look, Ordering::SeqCst);
+            fence(Ordering::SeqCst);
+            // The leader may have begun a run without having read the time of the next look. If it
+            // was in a run already, any other begins later, and this look is in time for it.
+            if run == NONE && pool.run.load(Ordering::SeqCst) != NONE {
+                continue;
+            }
+            match look {
+                NEVER => parker.park(),
+                look => parker.park_timeout(Duration::from_micros(look - at)),
+            }
+        }
+    }
+}
+
+/// The runs that the threads are in.
+impl Member {
+    /// A job begins on this thread.
+    #[inline]
+    pub(crate) fn names_run(&self, id: Id) {
+        let Some(pool) = self.others() else { return };
+        let (running, (number, place)) = (&pool.running[self.me], id.words());
+        running.place.store(place, Ordering::Relaxed);
+        running.number.store(number, Ordering::Relaxed);
+    }
+
+    /// The run of this thread is over. To be called under the lock of its shard. Returns `true` if
+    /// the lead was lost in it, so that the leader may watch it.
+    #[inline]
+    pub(crate) fn forgets_run(&self) -> bool {
+        let Some(pool) = self.others() else { return false };
+        pool.running[self.me].number.store(0, Ordering::Relaxed);
+        !self.leads()
+    }
+
+    /// The thread that led before, if any has.
+    pub(crate) fn former_leader(&self) -> Option<usize> {
+        let former = self.others()?.former.load(Ordering::Relaxed);
+        (former != NOBODY).then_some(former as usize)
+    }
+
+    /// The job that a thread runs.
+    pub(crate) fn run_of(&self, thread: usize) -> Option<Id> {
+        let running = self.others()?.running.get(thread)?;
+        let number = running.number.load(Ordering::Relaxed);
+        Id::from_words((number, running.place.load(Ordering::Relaxed)))
+    }
+
+    pub(crate) fn number(&self) -> usize {
+        self.me
+    }
+}
