@@ -1,10 +1,10 @@
 //! The structure to take for each use, and how sure that is.
 //!
 //! A pick must be the same tomorrow, whatever else the machine does. So structures are compared
-//! within rounds, in which the machine was the same for all, and a structure is behind only if the
-//! interval of its ratio to the best excludes a tie. All others are *ties*. The pick is the tie
-//! that comes first in the order of the tables, which is the recommended one: another structure has
-//! to be better by more than chance.
+//! within rounds, in which the machine was the same for all. A structure is behind only if the
+//! median of its ratios to the best is above a limit, and their interval excludes that the two are
+//! equal. All others are *ties*. The pick is the tie that comes first in the order of the tables,
+//! which is the recommended one: another structure has to be better by more than chance.
 
 use super::uses::Use;
 use crate::model::{FLOOR, Run};
@@ -15,8 +15,10 @@ use wheelhouse_present::stats::{self, FEWEST, Ratio};
 use wheelhouse_present::table::{Cell, Column, Table};
 use wheelhouse_present::units;
 
-/// Nearer than this to the best is a tie, however small the spread.
-pub(super) const TIE: f64 = 1.1;
+/// Nearer than this to the best is a tie, however small the spread. A program gains nothing from
+/// another structure for less than a fifth, and whatever else the machine does moves the ratio of
+/// two wheels by 5 % from run to run.
+pub(super) const TIE: f64 = 1.2;
 
 /// The longest calls are a tie up to this ratio of their steps: not all steps cost the same.
 const TIE_OF_STEPS: f64 = 2.0;
@@ -164,8 +166,9 @@ fn decide(
     for candidate in &mut candidates {
         candidate.ratio = stats::paired_ratio(&pairs(candidate, &best));
     }
+    // The median of the ratios is steadier than the ends of their interval.
     let is_tie = |it: &Candidate| match it.ratio {
-        Some(ratio) => ratio.low <= tie,
+        Some(ratio) => ratio.ratio <= tie || ratio.low <= 1.0,
         None => it.figure <= tie * best.figure,
     };
     let (mut ties, mut others): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_tie);
@@ -237,9 +240,9 @@ pub fn table(run: &Run) -> Table {
     }
     table.notes.push(format!(
         "Times are of a start, a stop, a move or an expiry. Lower is better. A structure is a tie \
-         if it is nearer than ×{TIE} to the best (×{TIE_OF_STEPS} in steps), or if its ratios in \
-         {FEWEST} or more rounds do not exclude that. The pick is the tie that comes first in the \
-         table."
+         if it is nearer than ×{TIE} to the best (×{TIE_OF_STEPS} in steps) by the median of its \
+         ratios within the rounds, or if the interval of {FEWEST} or more ratios includes 1. The \
+         pick is the tie that comes first in the table."
     ));
     table
 }

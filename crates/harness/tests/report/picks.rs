@@ -40,8 +40,8 @@ fn the_answer_says_how_many_timers_what_happens_to_them_and_whom_to_take() {
 }
 
 #[test]
-fn within_a_tenth_is_a_tie_and_the_first_of_the_table_is_taken() {
-    let run = run(&[("a", &[10.9; 3]), ("b", &[10.0; 3]), ("c", &[11.1; 3])]);
+fn within_a_fifth_is_a_tie_and_the_first_of_the_table_is_taken() {
+    let run = run(&[("a", &[11.9; 3]), ("b", &[10.0; 3]), ("c", &[12.1; 3])]);
     assert_eq!(first(&run), ("a".to_owned(), vec!["b".to_owned()]));
 }
 
@@ -55,7 +55,7 @@ fn who_is_behind_in_some_rounds_only_is_a_tie() {
 #[test]
 fn what_slows_a_round_slows_all_and_changes_nothing() {
     let slow = |ns: f64| [ns, ns, 3.0 * ns, ns, ns];
-    let run = run(&[("a", &slow(12.0)), ("b", &slow(10.0)), ("c", &slow(10.5))]);
+    let run = run(&[("a", &slow(13.0)), ("b", &slow(10.0)), ("c", &slow(10.5))]);
     assert_eq!(first(&run), ("b".to_owned(), vec!["c".to_owned()]));
 }
 
@@ -70,7 +70,7 @@ fn a_stall_in_one_round_changes_nothing() {
 
 #[test]
 fn rounds_that_only_one_took_part_in_are_not_compared() {
-    let mut run = run(&[("a", &[12.0, 12.0, 12.0]), ("b", &[90.0, 10.0, 10.0, 10.0])]);
+    let mut run = run(&[("a", &[13.0, 13.0, 13.0]), ("b", &[90.0, 10.0, 10.0, 10.0])]);
     run.throughput[0].rounds = vec![1, 2, 3];
     run.throughput[1].rounds = vec![0, 1, 2, 3];
     assert_eq!(first(&run), ("b".to_owned(), vec![]));
@@ -78,7 +78,7 @@ fn rounds_that_only_one_took_part_in_are_not_compared() {
 
 #[test]
 fn who_was_sampled_too_seldom_is_judged_by_the_median() {
-    let run = run(&[("a", &[12.0, 12.0]), ("b", &[10.0, 10.0])]);
+    let run = run(&[("a", &[13.0, 13.0]), ("b", &[10.0, 10.0])]);
     assert_eq!(first(&run), ("b".to_owned(), vec![]));
 }
 
