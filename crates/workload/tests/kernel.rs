@@ -137,6 +137,100 @@ fn the_length_of_a_jiffy_is_measured() {
     );
 }
 
+/// Every setting of the kernel, over a second and with what two CPUs see differently.
+#[test]
+fn the_length_of_a_jiffy_is_found_for_each_setting_of_the_kernel() {
+    for hz in [100, 200, 250, 300, 500, 1000] {
+        for (from, seconds) in [(0.0, 1.0), (812.004, 1.07), (86_400.5, 30.3)] {
+            let start = |at: f64, off: u64| {
+                let expires = START + (at * f64::from(hz)) as u64 + 9 - off;
+                format!(
+                    "a-1 [000] d..1. {at:.6}: timer_start: timer=aa function=f expires={expires} \
+                     [timeout=9] flags=\n"
+                )
+            };
+            let text = start(from, 0) + &start(from + seconds, 1);
+            let found = convert(text.as_bytes(), &Options::default()).map(|found| found.hz);
+            assert!(found.as_ref().is_ok_and(|found| *found == hz), "{hz} {seconds}: {found:?}");
+        }
+    }
+    for hz in [24, 150, 400, 700, 1300] {
+        let text = [start(0, "aa", 0, 9), start(0, "aa", hz, 9)].concat();
+        let text = text.replace(&format!("{:.6}:", hz as f64 / 250.0), "1.000000:");
+        let error = convert(text.as_bytes(), &Options::default()).expect_err("none has it");
+        assert!(matches!(error, KernelError::Hz { .. }), "{hz}: {error}");
+    }
+}
+
+/// An option that an error names is one of the script that people call.
+#[test]
+fn the_option_that_an_error_names_exists() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let script = std::process::Command::new("bash")
+        .args(["scripts/record-kernel-timers", "--help"])
+        .current_dir(root)
+        .output()
+        .expect("bash runs the script");
+    let help = String::from_utf8(script.stdout).expect("it is text");
+    let error = convert(start(0, "aa", 0, 9).as_bytes(), &Options::default()).unwrap_err();
+    let message = error.to_string();
+    let named: Vec<_> = message.split_whitespace().filter(|word| word.starts_with("--")).collect();
+    assert_eq!(named, ["--hz"], "{message}");
+    assert!(help.contains("--hz N"), "{help}");
+    let text = std::fs::read_to_string(format!("{root}/scripts/record-kernel-timers")).unwrap();
+    assert!(text.contains("| --hz |") && text.contains("${hz:+--hz"), "it takes the option");
+}
+
+/// From `trace-cmd report`: with its head, high-resolution timers and a gap, on a kernel of 100
+/// jiffies a second.
+#[test]
+fn what_trace_cmd_reports_is_read() {
+    let text = include_str!("recordings/trace-cmd-hz100.txt");
+    let recording = convert(text.as_bytes(), &Options::default()).expect("a good text");
+    let expected = [
+        Op::Insert { label: 0, deadline: 30 },
+        Op::Advance { to: 10 },
+        Op::Insert { label: 1, deadline: 210 },
+        Op::Advance { to: 20 },
+        Op::Reschedule { label: 0, deadline: 50 },
+        Op::Cancel { label: 0 },
+        Op::Advance { to: 210 },
+    ];
+    assert_eq!((recording.ops.as_slice(), recording.hz), (&expected[..], 100));
+    let counts = recording.counts;
+    assert_eq!((counts.starts, counts.cancels, counts.expiries, counts.lost), (3, 3, 1, 1));
+    assert_eq!((counts.cancels_by_move, counts.cancels_by_expiry), (1, 1));
+}
+
+/// From ftrace on a 32-bit kernel of 1000 jiffies a second, five minutes after it was booted.
+#[test]
+fn jiffies_that_wrap_around_go_on() {
+    let text = include_str!("recordings/ftrace-32-bit-hz1000.txt");
+    let recording = convert(text.as_bytes(), &Options::default()).expect("a good text");
+    let expected = [
+        Op::Insert { label: 0, deadline: 500 },
+        Op::Advance { to: 300 },
+        Op::Insert { label: 1, deadline: 350 },
+        Op::Advance { to: 350 },
+        Op::Advance { to: 399 },
+        Op::Insert { label: 1, deadline: 402 },
+        Op::Advance { to: 402 },
+        Op::Advance { to: 450 },
+        Op::Reschedule { label: 0, deadline: 1350 },
+        Op::Advance { to: 1200 },
+        Op::Insert { label: 2, deadline: 1198 },
+    ];
+    assert_eq!((recording.ops.as_slice(), recording.hz), (&expected[..], 1000));
+    assert_eq!(recording.counts.expiries_early, 0);
+    // On a 64-bit kernel the same moment is nothing special.
+    let wrapped = [start(0, "aa", 66_000, 2_000), start(0, "aa", 70_000, 5)].concat();
+    let recording = convert(wrapped.as_bytes(), &options()).expect("a good text");
+    assert_eq!(
+        recording.ops[1..],
+        [Op::Advance { to: 4_000 }, Op::Insert { label: 0, deadline: 4_005 }]
+    );
+}
+
 #[test]
 fn recordings_can_be_cut() {
     let mut options = options();

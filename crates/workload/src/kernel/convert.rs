@@ -1,5 +1,6 @@
 //! Many lines to a stream.
 
+use super::jiffies::{Jiffies, measure_hz};
 use super::parse::{Event, Kind, Line, parse};
 use crate::Op;
 use crate::trace::{Header, Totals, TraceError, Writer};
@@ -10,10 +11,6 @@ use wheelhouse_core::Tick;
 
 /// Longest line; the kernel's have some 200 bytes.
 const MAX_LINE: u64 = 4096;
-/// The settings of `CONFIG_HZ` there are.
-const KERNEL_HZ: [u32; 4] = [100, 250, 300, 1000];
-/// How far what was measured may be from one of them: short recordings measure less exactly.
-const HZ_TOLERANCE: f64 = 0.1;
 const NANOSECONDS: u64 = 1_000_000_000;
 
 /// How to convert.
@@ -93,8 +90,9 @@ impl fmt::Display for KernelError {
             Self::Io(error) => write!(f, "the recording cannot be read: {error}"),
             Self::Line { number, what } => write!(
                 f,
-                "line {number} of the recording: {what}. Give the text of ftrace's `trace` or of \
-                 `perf script`, with the events timer_start, timer_cancel and timer_expire_entry"
+                "line {number} of the recording: {what}. Give the text of ftrace's `trace`, of \
+                 `trace-cmd report` or of `perf script`, with the events timer_start, timer_cancel \
+                 and timer_expire_entry"
             ),
             Self::Empty => f.write_str(
                 "the recording has no timer_start: was the event enabled while the command ran?",
@@ -144,15 +142,15 @@ impl From<io::Error> for KernelError {
 pub fn convert(input: impl BufRead, options: &Options) -> Result<Recording, KernelError> {
     let mut counts = Counts::default();
     let events = read_events(input, options, &mut counts)?;
-    let Some(origin) = events.iter().find_map(Event::now) else { return Err(KernelError::Empty) };
+    let mut jiffies = Jiffies::new(&events).ok_or(KernelError::Empty)?;
     let hz = match options.hz {
         Some(hz) => hz,
-        None => measure_hz(&events)?,
+        None => measure_hz(&events, jiffies)?,
     };
     let fates = fates(&events);
-    let mut model = Model { origin, counts, ..Model::default() };
+    let mut model = Model { counts, ..Model::default() };
     for (event, fate) in events.iter().zip(fates) {
-        model.take(event, fate);
+        model.take(event, fate, jiffies.at(event));
     }
     Ok(Recording { ops: model.ops, labels: model.timers.len() as u32, hz, counts: model.counts })
 }
@@ -244,27 +242,6 @@ impl Counts {
     }
 }
 
-impl Event {
-    fn now(&self) -> Option<u64> {
-        match self.kind {
-            Kind::Start { now, .. } | Kind::Expire { now } => Some(now),
-            Kind::Cancel => None,
-        }
-    }
-}
-
-fn measure_hz(events: &[Event]) -> Result<u32, KernelError> {
-    let mut clock = events.iter().filter_map(|event| Some((event.at, event.now()?)));
-    let measured = match (clock.next(), clock.next_back()) {
-        (Some((from, first)), Some((to, last))) if to > from => {
-            last.saturating_sub(first) as f64 / (to - from)
-        }
-        _ => 0.0,
-    };
-    let near = |hz: &u32| (measured / f64::from(*hz) - 1.0).abs() < HZ_TOLERANCE;
-    KERNEL_HZ.into_iter().find(near).ok_or(KernelError::Hz { measured })
-}
-
 /// What became of a cancellation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
@@ -307,7 +284,6 @@ impl Event {
 /// The stream as far as it has come, and what is live in it.
 #[derive(Debug, Default)]
 struct Model {
-    origin: u64,
     clock: Tick,
     /// How often the clock was moved.
     moves: u64,
@@ -327,13 +303,14 @@ struct Known {
 }
 
 impl Model {
-    fn take(&mut self, event: &Event, fate: Fate) {
-        if let Some(now) = event.now() {
-            self.advance(now.saturating_sub(self.origin));
-        }
+    /// `now` is in jiffies since the first event, if the event says that.
+    fn take(&mut self, event: &Event, fate: Fate, now: Option<i64>) {
+        // Moments before the first event count as its moment.
+        let tick = |jiffies: i64| u64::try_from(jiffies).unwrap_or(0);
+        let now = now.inspect(|now| self.advance(tick(*now))).unwrap_or(0);
         match event.kind {
-            Kind::Start { expires, .. } => {
-                self.start(event.timer, expires.saturating_sub(self.origin))
+            Kind::Start { timeout, .. } => {
+                self.start(event.timer, tick(now.saturating_add(timeout)))
             }
             Kind::Cancel => match fate {
                 Fate::Moved => self.counts.cancels_by_move += 1,

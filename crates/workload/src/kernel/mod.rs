@@ -21,6 +21,10 @@
 //! | `timer_cancel`, then of that timer `timer_expire_entry` | the two halves of an expiry: nothing, the clock does it |
 //! | any other `timer_cancel` | [`Cancel`](Op::Cancel) |
 //!
+//! The text is that of ftrace's `trace` and `trace_pipe`, of `trace-cmd report`, or of
+//! `perf script`. Other events in it, such as those of high-resolution timers (`hrtimer_start`),
+//! are left out. The jiffies of a 32-bit kernel may wrap around.
+//!
 //! A label stands for the address of a timer; no address gets into the stream.
 //!
 //! # What differs from what happened
@@ -35,6 +39,7 @@
 //! [`Counts`] has how often each of these came about.
 
 mod convert;
+mod jiffies;
 mod parse;
 
 pub use convert::{Counts, KernelError, Options, Recording, convert};

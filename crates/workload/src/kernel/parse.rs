@@ -22,25 +22,25 @@ pub(super) struct Event {
     pub(super) kind: Kind,
 }
 
-/// Which, with its jiffies.
+/// Which, with its jiffies as they were printed: those of a 32-bit kernel wrap around at 2^32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    Start { expires: u64, now: u64 },
+    Start { expires: u64, timeout: i64 },
     Cancel,
     Expire { now: u64 },
 }
 
 const EVENTS: [&str; 3] = ["timer_start:", "timer_cancel:", "timer_expire_entry:"];
 
-/// Reads a line as `trace`, `trace_pipe` or `perf script` prints it; if that is impossible, says
-/// why.
+/// Reads a line as `trace`, `trace_pipe`, `trace-cmd report` or `perf script` prints it; if that is
+/// impossible, says why.
 pub(super) fn parse(line: &str) -> Result<Line, &'static str> {
     if let Some(lost) = lost(line) {
         return Ok(Line::Lost(lost));
     }
     // From the right, because the name of the process comes first and may hold anything.
     let Some((at, name)) =
-        EVENTS.iter().filter_map(|name| line.rfind(name).map(|at| (at, *name))).max()
+        EVENTS.iter().filter_map(|name| find_event(line, name).map(|at| (at, *name))).max()
     else {
         return other(line);
     };
@@ -62,7 +62,7 @@ fn kind(name: &str, fields: &str) -> Result<Kind, &'static str> {
                 number(fields, "expires=").ok_or("there is no number after expires=")?;
             let timeout: i64 =
                 number(fields, "[timeout=").ok_or("there is no number after [timeout=")?;
-            Ok(Kind::Start { expires, now: expires.wrapping_sub(timeout as u64) })
+            Ok(Kind::Start { expires, timeout })
         }
         "timer_cancel:" => Ok(Kind::Cancel),
         _ => {
@@ -71,22 +71,48 @@ fn kind(name: &str, fields: &str) -> Result<Kind, &'static str> {
     }
 }
 
-/// Lines without a timer event: comments, nothing, and events that were recorded besides.
+/// Where the last event of a name begins. The name is a whole word, perhaps after the `timer:` of
+/// perf: `hrtimer_start` is the event of another kind of timer.
+fn find_event(line: &str, name: &str) -> Option<usize> {
+    line.rmatch_indices(name).map(|(at, _)| at).find(|at| {
+        let before = &line[..*at];
+        let before = before.strip_suffix("timer:").unwrap_or(before);
+        before.is_empty() || before.ends_with(char::is_whitespace)
+    })
+}
+
+/// Lines without a timer event: comments, nothing, the head of `trace-cmd report`, stacks, and
+/// events that were recorded besides.
 fn other(line: &str) -> Result<Line, &'static str> {
     let line = line.trim();
     let is_event = || line.contains('[') && line.contains(": ");
-    if line.is_empty() || line.starts_with('#') || is_event() {
+    let is_head = || {
+        let cpu = line.strip_prefix("CPU ").and_then(|rest| rest.strip_suffix(" is empty"));
+        let number = line.strip_prefix("cpus=").or(line.strip_prefix("version = ")).or(cpu);
+        number.is_some_and(|number| number.parse::<u32>().is_ok())
+    };
+    if line.is_empty()
+        || line.starts_with('#')
+        || line.starts_with("=> ")
+        || is_head()
+        || is_event()
+    {
         Ok(Line::Other)
     } else {
         Err("this is no line of ftrace")
     }
 }
 
-/// `CPU:1 [LOST 234 EVENTS]`
+/// `CPU:1 [LOST 234 EVENTS]`; from `trace-cmd` `CPU:1 [234 EVENTS DROPPED]`, or without the number.
 fn lost(line: &str) -> Option<u64> {
-    let (cpu, rest) = line.trim().strip_prefix("CPU:")?.split_once(" [LOST ")?;
+    let (cpu, rest) = line.trim().strip_prefix("CPU:")?.split_once(" [")?;
     cpu.parse::<u32>().ok()?;
-    rest.strip_suffix(" EVENTS]")?.parse().ok()
+    let lost = rest.strip_prefix("LOST ").and_then(|rest| rest.strip_suffix(" EVENTS]"));
+    match lost.or(rest.strip_suffix(" EVENTS DROPPED]")) {
+        Some(number) => number.parse().ok(),
+        // At least one.
+        None => (rest == "EVENTS DROPPED]").then_some(1),
+    }
 }
 
 /// The last `[001]`.
@@ -131,7 +157,7 @@ mod tests {
 
     #[test]
     fn the_three_events() {
-        let kind = Kind::Start { expires: 4_295_403_489, now: 4_295_403_479 };
+        let kind = Kind::Start { expires: 4_295_403_489, timeout: 10 };
         assert_eq!(
             event(START),
             Event { at: 2_044.960_865, cpu: 1, timer: 0xffff_8881_3c9d_4e78, kind }
@@ -150,7 +176,7 @@ mod tests {
     #[test]
     fn a_deadline_in_the_past_has_a_negative_timeout() {
         let line = START.replace("[timeout=10]", "[timeout=-4]");
-        assert_eq!(event(&line).kind, Kind::Start { expires: 4_295_403_489, now: 4_295_403_493 });
+        assert_eq!(event(&line).kind, Kind::Start { expires: 4_295_403_489, timeout: -4 });
     }
 
     #[test]
@@ -170,9 +196,38 @@ mod tests {
 
     #[test]
     fn the_rest() {
-        assert_eq!(parse("CPU:1 [LOST 234 EVENTS]"), Ok(Line::Lost(234)));
-        for line in ["", "# tracer: nop", "bash-1 [000] d..1. 1.5: timer_init: timer=ffff"] {
+        for (line, count) in [
+            ("CPU:1 [LOST 234 EVENTS]", 234),
+            ("CPU:0 [17 EVENTS DROPPED]", 17),
+            ("CPU:3 [EVENTS DROPPED]", 1),
+        ] {
+            assert_eq!(parse(line), Ok(Line::Lost(count)), "{line}");
+        }
+        for line in [
+            "",
+            "# tracer: nop",
+            "bash-1 [000] d..1. 1.5: timer_init: timer=ffff",
+            "cpus=4",
+            "version = 7",
+            "CPU 3 is empty",
+            " => run_timer_softirq",
+        ] {
             assert_eq!(parse(line), Ok(Line::Other), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_events_of_high_resolution_timers_are_others() {
+        for event in [
+            "hrtimer_start: hrtimer=ffff88813c9d4e78 function=tick_sched_timer expires=20449608 \
+             softexpires=20449608 mode=ABS",
+            "hrtimer_cancel: hrtimer=ffff88813c9d4e78",
+            "hrtimer_expire_entry: hrtimer=ffff88813c9d4e78 function=hrtimer_wakeup now=20449608",
+            "timer:hrtimer_start: hrtimer=0xffff88813c9d4e78 function=f expires=1 softexpires=1",
+            "timer_expire_exit: timer=ffff88813c9d4e78",
+        ] {
+            let line = format!(" <idle>-0 [001] d.h2. 2044.960865: {event}");
+            assert_eq!(parse(&line), Ok(Line::Other), "{line}");
         }
     }
 
