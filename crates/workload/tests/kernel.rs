@@ -185,7 +185,7 @@ fn the_option_that_an_error_names_exists() {
 /// jiffies a second.
 #[test]
 fn what_trace_cmd_reports_is_read() {
-    let text = include_str!("recordings/trace-cmd-hz100.txt");
+    let text = include_str!("golden/trace-cmd-hz100.txt");
     let recording = convert(text.as_bytes(), &Options::default()).expect("a good text");
     let expected = [
         Op::Insert { label: 0, deadline: 30 },
@@ -205,7 +205,7 @@ fn what_trace_cmd_reports_is_read() {
 /// From ftrace on a 32-bit kernel of 1000 jiffies a second, five minutes after it was booted.
 #[test]
 fn jiffies_that_wrap_around_go_on() {
-    let text = include_str!("recordings/ftrace-32-bit-hz1000.txt");
+    let text = include_str!("golden/ftrace-32-bit-hz1000.txt");
     let recording = convert(text.as_bytes(), &Options::default()).expect("a good text");
     let expected = [
         Op::Insert { label: 0, deadline: 500 },

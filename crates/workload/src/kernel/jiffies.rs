@@ -33,7 +33,7 @@ impl Jiffies {
         Some(Self { is_32_bit, last, since_first: 0 })
     }
 
-    /// When an event was, if it says so.
+    /// The time of an event; `None` for a cancellation.
     pub(super) fn at(&mut self, event: &Event) -> Option<i64> {
         let now = event.now()?;
         // Events of several CPUs need not be in order, so this may be negative.
@@ -46,7 +46,7 @@ impl Jiffies {
 }
 
 impl Event {
-    /// The jiffies as the kernel saw them, but for the bits that a 32-bit kernel does not have.
+    /// The jiffies at the event. Only the lower half counts for a 32-bit kernel.
     fn now(&self) -> Option<u64> {
         match self.kind {
             Kind::Start { expires, timeout } => Some(expires.wrapping_sub(timeout as u64)),
