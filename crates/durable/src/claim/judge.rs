@@ -62,7 +62,7 @@ fn next_occurrence(policy: &Policy, job: &Entry, now: Timestamp) -> Option<(Opti
             (Some(job.due.saturating_add(Duration::from_millis(after))), missed)
         }
         Some(Repeat::Cron { line, zone }) => {
-            let mut rule = CronRule::new(line, zone).ok()?;
+            let mut rule = CronRule::stored(line, zone).ok()?;
             let (mut next, mut missed) = (rule.next(job.due), 0);
             while policy.missed == Missed::Once && missed < MOST_MISSED {
                 let Some(past) = next.filter(|next| *next <= now) else { break };
@@ -91,21 +91,26 @@ pub(crate) struct CronRule(wheelhouse_service::cron::Cron);
 
 #[cfg(feature = "cron")]
 impl CronRule {
-    /// Reads line and zone.
+    /// Reads line and zone as a person writes them.
     ///
     /// # Errors
     ///
     /// If they cannot be understood, in words.
     pub(crate) fn new(line: &str, zone: &str) -> Result<Self, String> {
-        use wheelhouse_service::cron::Cron;
-        use wheelhouse_service::cron::jiff::{self, tz::TimeZone};
+        let cron = wheelhouse_service::cron::Cron::new(line, time_zone(zone)?);
+        cron.map(Self).map_err(|error| error.to_string())
+    }
 
-        let zone =
-            TimeZone::get(zone).map_err(|error| match jiff::tz::db().is_definitively_empty() {
-                true => format!("{error}: {NO_ZONES}"),
-                false => error.to_string(),
-            })?;
-        Cron::new(line, zone).map(Self).map_err(|error| error.to_string())
+    /// Reads line and zone as they are stored: see [`plain`](Self::plain). Lines of older versions
+    /// keep their meaning.
+    fn stored(line: &str, zone: &str) -> Result<Self, String> {
+        let cron = wheelhouse_service::cron::Cron::from_plain(line, time_zone(zone)?);
+        cron.map(Self).map_err(|error| error.to_string())
+    }
+
+    /// The line to store, which programs of other versions read too.
+    pub(crate) fn plain(&self) -> &str {
+        self.0.plain()
     }
 
     /// The first time after `after`; `None` if there is none.
@@ -115,13 +120,23 @@ impl CronRule {
     }
 }
 
+#[cfg(feature = "cron")]
+fn time_zone(name: &str) -> Result<wheelhouse_service::cron::jiff::tz::TimeZone, String> {
+    use wheelhouse_service::cron::jiff::tz::{TimeZone, db};
+
+    TimeZone::get(name).map_err(|error| match db().is_definitively_empty() {
+        true => format!("{error}: {NO_ZONES}"),
+        false => error.to_string(),
+    })
+}
+
 /// Without the feature no line is understood: whoever has it runs the job.
 #[cfg(not(feature = "cron"))]
 enum CronRule {}
 
 #[cfg(not(feature = "cron"))]
 impl CronRule {
-    fn new(_: &str, _: &str) -> Result<Self, String> {
+    fn stored(_: &str, _: &str) -> Result<Self, String> {
         Err("built without the feature `cron`".to_owned())
     }
 

@@ -98,10 +98,11 @@ impl Timers {
         Ok(self.after(Duration::from_millis(millis)).repeat(Repeat::Every(millis)))
     }
 
-    /// Plans a job that comes whenever a cron line says so, in a time zone by its IANA name, such
-    /// as `Europe/Berlin`: see [`wheelhouse_service::cron`] for lines and changes of clocks. Line
-    /// and name are stored, and read by whichever program runs the job. Asks the store for its
-    /// clock.
+    /// Plans a job for the times of a cron line, in a time zone by its IANA name, such as
+    /// `Europe/Berlin`: see [`wheelhouse_service::cron`] for lines and changes of clocks. Name and
+    /// line are stored, and the program that runs the job reads them. A line that other versions
+    /// would read differently is stored in [plain form](wheelhouse_service::cron::Cron::plain):
+    /// `22-2` as `22-23,0-2`. Asks the store for its clock.
     ///
     /// # Errors
     ///
@@ -115,7 +116,7 @@ impl Timers {
         let mut rule = crate::claim::CronRule::new(line, zone).map_err(Error::Rule)?;
         let first = rule.next(self.now()?);
         let none = || Error::Rule(format!("the cron line '{line}' names no time in the future"));
-        let (line, zone) = (line.to_owned(), zone.to_owned());
+        let (line, zone) = (rule.plain().to_owned(), zone.to_owned());
         Ok(self.at(first.ok_or_else(none)?).repeat(Repeat::Cron { line, zone }))
     }
 

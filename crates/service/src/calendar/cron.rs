@@ -25,12 +25,28 @@
 //!
 //! | | |
 //! |---|---|
-//! | `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly` or `@annually` | instead of the fields: the beginning of each hour, day, week (Sunday), month or year |
+//! | `@hourly`, `@daily` or `@midnight`, `@weekly`, `@monthly`, `@yearly` or `@annually` | instead of the fields: the beginning of each hour, day, week (Sunday), month or year |
+//! | `JAN` or `January`, `MON` or `Monday`, in any case | a month, a day of the week; 0 and 7 are both Sunday |
+//! | `1-5`, `*/10`, `8-18/2`, and lists of these | a range, and every tenth, second value of one |
+//! | `22-2`, `FRI-MON`, `NOV-FEB` | ranges that wrap around |
 //! | `?` as day of the month or of the week | the same as `*` |
 //! | `L` as day of the month | its last day |
-//! | `15W` as day of the month | the weekday next to the 15th, in the same month |
-//! | `FRI#2`, `FRI#L` as day of the week | the second Friday of the month, the last one |
+//! | `15W`, `LW` as day of the month | the weekday next to the 15th, in the same month; the last weekday of the month |
+//! | `FRI#2`, `FRI#L` or `FRIL` as day of the week | the second Friday of the month, the last one |
 //! | day of the month and of the week both named | days that match either; with `+` before the latter, as in `0 9 13 * +FRI`, only days that match both |
+//! | one of the two begins with `*`, as in `0 9 */2 * MON` | only days that match both, as in crontab: the Mondays among the odd days |
+//! | ` # text` at the end | a comment |
+//!
+//! These are refused, with a message that names what to write: `@every 5m` (a period is planned by
+//! [`every`](crate::Handle::every)), `@reboot`, a time zone in front (`TZ=Europe/Berlin`, which
+//! belongs to the second argument), a step larger than its field (`*/90`), a year without seconds.
+//!
+//! This is the Open Cron Pattern Specification, version 1.4, with four differences. A pattern that
+//! never matches, such as the 30th of February, is refused when it is read. `@reboot` is recognised
+//! and refused. A field that begins with `*` does not restrict the days; in the specification that
+//! is so for `*` alone. A time that is skipped when clocks go forward has a run, see below; the
+//! specification recommends none. Ranges that wrap around, names in full, `W` in a list and
+//! comments are additions to it.
 //!
 //! A line whose years have all passed, such as `0 0 9 * * MON 2020`, can be read, since that
 //! depends on the clock. It is refused when it is scheduled:
@@ -47,7 +63,8 @@
 //! A line with a `*` among these (`*/10 * * * *`) follows elapsed time: it runs whenever the clock
 //! shows a matching time.
 
-use super::cron_line::{check, reason, times_have_wildcard};
+use super::cron_line::times_have_wildcard;
+use super::plain_line;
 use crate::Rule;
 use std::fmt;
 use std::time::SystemTime;
@@ -63,6 +80,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 #[derive(Clone)]
 pub struct Cron {
     line: Box<str>,
+    plain: Box<str>,
     zone: TimeZone,
     days: Days,
     times: Times,
@@ -74,7 +92,6 @@ pub struct Cron {
 #[derive(Clone)]
 struct Days {
     pattern: croner::CronPattern,
-    names_years: bool,
 }
 
 /// At which times of such a day: each sorted, and none empty.
@@ -90,30 +107,77 @@ impl Cron {
     ///
     /// # Errors
     ///
-    /// If the line cannot be understood or never matches.
+    /// If the line cannot be understood or never matches. The message names the field and what to
+    /// write instead.
     pub fn new(line: &str, zone: TimeZone) -> Result<Self, CronError> {
         let invalid = |reason| CronError::Invalid { line: line.to_owned(), reason };
-        check(line).map_err(invalid)?;
-        let pattern = line.parse::<croner::Cron>();
-        let pattern = pattern.map_err(|error| invalid(reason(line, error)))?.pattern;
+        let plain = plain_line::plain(line).map_err(invalid)?;
+        Self::read(line, plain, zone)
+    }
+
+    /// Reads a line that [`plain`](Self::plain) returned, or that a version without `plain` stored.
+    /// It means what it meant then: in such a line `0 9 */2 * MON` is each Monday and each second
+    /// day, and `*/90` as minute is minute 0. Lines of people belong to [`new`](Self::new).
+    ///
+    /// # Errors
+    ///
+    /// If the line is not in plain form, or never matches.
+    pub fn from_plain(line: &str, zone: TimeZone) -> Result<Self, CronError> {
+        Self::read(line, line.to_owned(), zone)
+    }
+
+    fn read(line: &str, plain: String, zone: TimeZone) -> Result<Self, CronError> {
+        let never = || CronError::NeverMatches { line: line.to_owned() };
+        let invalid = |reason: &str| {
+            let (line, reason) = (line.to_owned(), reason.to_owned());
+            CronError::Invalid { line, reason }
+        };
+        if plain.len() > plain_line::LONGEST {
+            return Err(invalid("it is too long"));
+        }
+        let unread = |_| invalid("it is not in the plain form of a stored line");
+        let pattern = plain.parse::<croner::Cron>().map_err(unread)?.pattern;
         let parts = [&pattern.hours, &pattern.minutes, &pattern.seconds];
         let [hours, minutes, seconds] = parts.map(|part| part.values().into_boxed_slice());
+        // From a list of empty elements.
+        if hours.is_empty() || minutes.is_empty() || seconds.is_empty() {
+            return Err(never());
+        }
         let cron = Self {
             line: line.into(),
             zone,
-            follows_elapsed_time: times_have_wildcard(line),
+            follows_elapsed_time: times_have_wildcard(&plain),
             times: Times { hours, minutes, seconds },
-            days: Days { pattern, names_years: line.split_whitespace().count() == 7 },
+            days: Days { pattern },
+            plain: plain.into(),
         };
-        match cron.first_from(Date::constant(1970, 1, 1).to_datetime(Time::midnight())) {
-            Some(_) => Ok(cron),
-            None => Err(CronError::NeverMatches { line: line.to_owned() }),
-        }
+        let first = cron.first_from(Date::constant(1970, 1, 1).to_datetime(Time::midnight()));
+        if first.is_some() { Ok(cron) } else { Err(never()) }
     }
 
     /// The line as it was given.
     pub fn line(&self) -> &str {
         &self.line
+    }
+
+    /// The line in the form to store, if another program is going to read it, perhaps of another
+    /// version: [`from_plain`](Self::from_plain) reads it. It means the same to all versions, and
+    /// is the line as given unless that needs one of the forms below.
+    ///
+    /// ```
+    /// use wheelhouse_service::cron::{Cron, jiff::tz::TimeZone};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let plain = |line| Cron::new(line, TimeZone::UTC).map(|cron| cron.plain().to_owned());
+    /// assert_eq!(plain("0 9 * * MON-FRI")?, "0 9 * * MON-FRI");
+    /// assert_eq!(plain("0 22-2 * * Friday-Monday")?, "0 22-23,0-2 * * 5-6,0-1");
+    /// assert_eq!(plain("0 9 */2 * MON  # odd days")?, "0 9 */2 * +MON");
+    /// assert_eq!(plain("@midnight")?, "@daily");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn plain(&self) -> &str {
+        &self.plain
     }
 }
 
@@ -249,32 +313,43 @@ impl Cron {
 }
 
 impl Days {
-    /// The calendar repeats itself after 400 years: a day that was not among these never comes.
-    const YEARS: u32 = 400;
-
     fn first_from(&self, mut day: Date) -> Option<Date> {
-        let pattern = &self.pattern;
-        let mut years = 0;
-        // An error means that the year is beyond those that a line may name.
-        loop {
-            let (year, month) = (i32::from(day.year()), day.month().unsigned_abs().into());
-            if !pattern.year_match(year).ok()? {
-                day = Date::new(day.year() + 1, 1, 1).ok()?;
-            } else if !pattern.month_match(month).ok()? {
-                day = day.first_of_month().checked_add(1.month()).ok()?;
-            } else {
-                let weekday = u32::from(day.weekday().to_sunday_zero_offset().unsigned_abs());
-                let weekday = croner::Weekday::from_days_from_sunday(weekday);
-                if pattern.day_match(year, month, day.day().unsigned_abs().into(), weekday).ok()? {
-                    return Some(day);
+        // Years of one length that begin on one weekday have the same days. If one year of a kind
+        // has no match, none of that kind has. So at most 14 whole years are searched.
+        let mut is_barren = [false; 14];
+        while i32::from(day.year()) <= croner::YEAR_UPPER_LIMIT && is_barren.contains(&false) {
+            let new_year = day.first_of_year();
+            let weekday = new_year.weekday().to_sunday_zero_offset().unsigned_abs();
+            let kind = usize::from(weekday) + if day.in_leap_year() { 7 } else { 0 };
+            if !is_barren[kind] && self.pattern.year_match(day.year().into()).ok()? {
+                if let Some(found) = self.first_in_year(day) {
+                    return Some(found);
                 }
-                day = day.tomorrow().ok()?;
+                is_barren[kind] = day == new_year;
             }
-            years += u32::from(i32::from(day.year()) != year);
-            if years > Self::YEARS && !self.names_years {
-                return None;
-            }
+            day = Date::new(day.year() + 1, 1, 1).ok()?;
         }
+        None
+    }
+
+    /// The first day that matches from this day to the end of its year.
+    fn first_in_year(&self, mut day: Date) -> Option<Date> {
+        let (pattern, year) = (&self.pattern, day.year());
+        while day.year() == year {
+            let month = day.month().unsigned_abs().into();
+            if !pattern.month_match(month).ok()? {
+                day = day.first_of_month().checked_add(1.month()).ok()?;
+                continue;
+            }
+            let weekday = u32::from(day.weekday().to_sunday_zero_offset().unsigned_abs());
+            let weekday = croner::Weekday::from_days_from_sunday(weekday);
+            let number = day.day().unsigned_abs().into();
+            if pattern.day_match(year.into(), month, number, weekday).ok()? {
+                return Some(day);
+            }
+            day = day.tomorrow().ok()?;
+        }
+        None
     }
 }
 

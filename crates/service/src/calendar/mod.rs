@@ -4,6 +4,8 @@
 pub mod cron;
 #[cfg(feature = "cron")]
 mod cron_line;
+#[cfg(feature = "cron")]
+mod plain_line;
 
 use crate::future_work::{Async, Each};
 use crate::handle::{Back, Handle, Run, RunFuture, Work};

@@ -2,10 +2,10 @@
 //! `tests/service/calendar.rs`.
 
 use std::time::{Duration, SystemTime};
+use wheelhouse_service::cron::Cron;
 use wheelhouse_service::cron::jiff::civil::DateTime;
 use wheelhouse_service::cron::jiff::tz::TimeZone;
 use wheelhouse_service::cron::jiff::{self, Timestamp};
-use wheelhouse_service::cron::{Cron, CronError};
 use wheelhouse_service::{ManualClock, Reason, Rule, Scheduler};
 
 fn instant(text: &str) -> SystemTime {
@@ -67,34 +67,6 @@ fn of_two_days_either_will_do_and_with_a_plus_only_both() {
 fn a_year_stands_behind_only_if_seconds_stand_in_front() {
     assert_eq!(times("30 0 9 * * MON"), ["Mon 2026-01-05 09:00:30"]);
     assert_eq!(times("30 0 9 * * MON 2027"), ["Mon 2027-01-04 09:00:30"]);
-    let message = Cron::new("0 9 * * MON 2027", TimeZone::UTC).unwrap_err().to_string();
-    let fields = "as in '0 9 * * MON'; six with seconds in front; seven with seconds in front and \
-                  a year behind";
-    assert!(message.ends_with(fields), "{message}");
-}
-
-#[test]
-fn a_line_of_another_length_is_told_how_many_fields_it_has() {
-    for (line, fields) in [("* * * *", 4), (" 0 0 9  * * MON 2027 x ", 8), ("@midnight", 1)] {
-        let error = Cron::new(line, TimeZone::UTC).unwrap_err();
-        let CronError::Invalid { reason, .. } = &error else { panic!("{error}") };
-        assert_eq!(*reason, format!("it has {fields}, not between 5 and 7 fields"));
-    }
-}
-
-#[test]
-fn a_line_is_told_which_of_its_fields_cannot_be_read() {
-    for (line, field) in [
-        ("0 25 * * *", "hour '25'"),
-        ("61 * * * * *", "second '61'"),
-        ("0 0 9 * * MON 20x7", "year '20x7'"),
-        ("0 9 * FOO MON", "month 'FOO'"),
-        ("0 9 32,40 * 9", "day of the month '32,40'"),
-    ] {
-        let error = Cron::new(line, TimeZone::UTC).unwrap_err();
-        let CronError::Invalid { reason, .. } = &error else { panic!("{error}") };
-        assert!(reason.ends_with(&format!(", in the {field}")), "{error}");
-    }
 }
 
 #[test]

@@ -6,6 +6,8 @@ mod calendar;
 mod common;
 #[cfg(feature = "cron")]
 mod cron;
+#[cfg(feature = "cron")]
+mod cron_lines;
 mod delivery;
 mod draining;
 mod driver;

@@ -96,3 +96,34 @@ fn cron_lines_are_worked_out_from_what_was_due() {
     assert_eq!(missed, MOST_MISSED);
     assert_eq!(next.when, When::At(century.saturating_add(Duration::from_secs(1))));
 }
+
+/// Lines are stored in the form that every version reads alike, and lines that an older version
+/// stored mean what they meant then, also if this one would refuse them or read them otherwise.
+#[cfg(feature = "cron")]
+#[test]
+fn stored_cron_lines_keep_their_meaning() {
+    // Thursday, 1970-01-01, and the days after it.
+    let next = |line: &str| {
+        let job = job(&format!("zone=UTC;cron={line}"), 0, 1);
+        let Verdict::Run { again: Some(next), .. } = judge(&job, Timestamp::from_millis(0), 20)
+        else {
+            panic!("{line}: {:?}", judge(&job, Timestamp::from_millis(0), 20))
+        };
+        let When::At(due) = next.when else { panic!("a time") };
+        due.as_millis() / HOUR
+    };
+    // Stored before: each second day or Monday, hour 1, minute 0.
+    assert_eq!(next("0 0 */2 * MON"), 2 * 24);
+    assert_eq!(next("0 MON * * *"), 1);
+    assert_eq!(next("*/90 * * * *"), 1);
+    for (line, plain, hours) in [
+        ("0 0 */2 * MON", "0 0 */2 * +MON", 4 * 24),
+        ("0 22-23 * * Saturday-Monday  # nights", "0 22-23 * * 6-6,0-1", 2 * 24 + 22),
+        ("@midnight", "@daily", 24),
+        ("0 9 * * MON-FRI", "0 9 * * MON-FRI", 9),
+    ] {
+        let rule = CronRule::new(line, "UTC").unwrap();
+        assert_eq!((rule.plain(), next(rule.plain())), (plain, hours), "{line}");
+    }
+    assert_eq!(judged("zone=UTC;cron=0 25 * * *", 0), Verdict::NotUnderstood);
+}

@@ -1,0 +1,357 @@
+//! Cron lines as people write them: what each means, or how exactly it is refused; and random ones
+//! against a calculation that goes day by day.
+
+use std::collections::BTreeSet;
+use std::time::SystemTime;
+use wheelhouse_service::Rule;
+use wheelhouse_service::cron::jiff::civil::Date;
+use wheelhouse_service::cron::jiff::tz::TimeZone;
+use wheelhouse_service::cron::jiff::{Timestamp, ToSpan};
+use wheelhouse_service::cron::{Cron, CronError};
+
+/// The first times of a rule from Thursday, 2026-01-01, 00:30 on, in UTC.
+fn first_times(cron: &mut Cron, count: usize) -> String {
+    let begin = "2026-01-01T00:30:00Z".parse::<Timestamp>().unwrap();
+    let times = std::iter::successors(Some(SystemTime::from(begin)), |after| cron.next(*after));
+    let shown = times.skip(1).take(count).map(|time| {
+        let time = Timestamp::try_from(time).unwrap();
+        let seconds = if time.strftime("%S").to_string() == "00" { "" } else { ":%S" };
+        time.strftime(&format!("%a %m-%d %H:%M{seconds}")).to_string()
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+/// Lines, and their first times.
+const TAKEN: [(&str, &str); 43] = [
+    // A field that begins with `*` does not restrict the days: both must match.
+    ("0 0 */1 * MON", "Mon 01-05 00:00, Mon 01-12 00:00, Mon 01-19 00:00"),
+    ("0 0 */2 * MON", "Mon 01-05 00:00, Mon 01-19 00:00, Mon 02-09 00:00"),
+    ("0 0 ?/2 * MON", "Mon 01-05 00:00, Mon 01-19 00:00, Mon 02-09 00:00"),
+    ("0 0 13 * */5", "Fri 02-13 00:00, Fri 03-13 00:00, Sun 09-13 00:00"),
+    ("0 0 */2 * +MON", "Mon 01-05 00:00, Mon 01-19 00:00, Mon 02-09 00:00"),
+    ("0 0 */20 * */5", "Sun 02-01 00:00, Sun 03-01 00:00, Fri 05-01 00:00"),
+    ("0 0 */10 * *", "Sun 01-11 00:00, Wed 01-21 00:00, Sat 01-31 00:00"),
+    ("0 0 * * */3", "Sat 01-03 00:00, Sun 01-04 00:00, Wed 01-07 00:00"),
+    ("0 0 1-31/2 * MON", "Sat 01-03 00:00, Mon 01-05 00:00, Wed 01-07 00:00"),
+    ("0 0 5,* * MON", "Fri 01-02 00:00, Sat 01-03 00:00, Sun 01-04 00:00"),
+    ("0 0 *,5 * MON", "Mon 01-05 00:00, Mon 01-12 00:00, Mon 01-19 00:00"),
+    ("0 0 L * ?", "Sat 01-31 00:00, Sat 02-28 00:00, Tue 03-31 00:00"),
+    // Ranges that wrap around.
+    ("0 22-2 * * *", "Thu 01-01 01:00, Thu 01-01 02:00, Thu 01-01 22:00"),
+    ("0 22-4/3 * * *", "Thu 01-01 01:00, Thu 01-01 04:00, Thu 01-01 22:00"),
+    ("58-1 3 * * *", "Thu 01-01 03:00, Thu 01-01 03:01, Thu 01-01 03:58"),
+    ("0 9 * * FRI-MON", "Fri 01-02 09:00, Sat 01-03 09:00, Sun 01-04 09:00"),
+    ("0 9 * * 5-1", "Fri 01-02 09:00, Sat 01-03 09:00, Sun 01-04 09:00"),
+    ("0 9 * * 7-2", "Sun 01-04 09:00, Mon 01-05 09:00, Tue 01-06 09:00"),
+    ("0 9 * * FRI-0", "Fri 01-02 09:00, Sat 01-03 09:00, Sun 01-04 09:00"),
+    ("0 9 * * SAT-SUN", "Sat 01-03 09:00, Sun 01-04 09:00, Sat 01-10 09:00"),
+    ("0 9 * * sun-SUN", "Sun 01-04 09:00, Sun 01-11 09:00, Sun 01-18 09:00"),
+    ("0 9 * * SAT-MON#1", "Sat 01-03 09:00, Sun 01-04 09:00, Mon 01-05 09:00"),
+    ("0 9 1 NOV-FEB *", "Thu 01-01 09:00, Sun 02-01 09:00, Sun 11-01 09:00"),
+    ("0 9 30-2 * *", "Thu 01-01 09:00, Fri 01-02 09:00, Fri 01-30 09:00"),
+    // Names.
+    ("@midnight", "Fri 01-02 00:00, Sat 01-03 00:00, Sun 01-04 00:00"),
+    ("@MidNight", "Fri 01-02 00:00, Sat 01-03 00:00, Sun 01-04 00:00"),
+    ("0 9 * * Monday", "Mon 01-05 09:00, Mon 01-12 09:00, Mon 01-19 09:00"),
+    ("0 9 * * tuesday-THURSDAY", "Thu 01-01 09:00, Tue 01-06 09:00, Wed 01-07 09:00"),
+    ("0 9 1 january,May *", "Thu 01-01 09:00, Fri 05-01 09:00, Fri 01-01 09:00"),
+    ("0 9 * * FridayL", "Fri 01-30 09:00, Fri 02-27 09:00, Fri 03-27 09:00"),
+    ("0 9 * * Friday#2", "Fri 01-09 09:00, Fri 02-13 09:00, Fri 03-13 09:00"),
+    ("0 9 * * 0,7", "Sun 01-04 09:00, Sun 01-11 09:00, Sun 01-18 09:00"),
+    // Comments and space.
+    ("0 9 * * MON # the report", "Mon 01-05 09:00, Mon 01-12 09:00, Mon 01-19 09:00"),
+    ("@weekly #backup", "Sun 01-04 00:00, Sun 01-11 00:00, Sun 01-18 00:00"),
+    ("\t0  9 * *\tMON\n", "Mon 01-05 09:00, Mon 01-12 09:00, Mon 01-19 09:00"),
+    // Steps up to the size of the field, lists of all kinds.
+    ("*/60 * * * *", "Thu 01-01 01:00, Thu 01-01 02:00, Thu 01-01 03:00"),
+    ("0 */24 * * *", "Fri 01-02 00:00, Sat 01-03 00:00, Sun 01-04 00:00"),
+    ("0,30 9 * * MON,3-4", "Thu 01-01 09:00, Thu 01-01 09:30, Mon 01-05 09:00"),
+    ("5,*/30 9-18/4 * * *", "Thu 01-01 09:00, Thu 01-01 09:05, Thu 01-01 09:30"),
+    ("*/20 30 9 * * *", "Thu 01-01 09:30, Thu 01-01 09:30:20, Thu 01-01 09:30:40"),
+    ("0 0 9 1 1 * 2027,2030-2031", "Fri 01-01 09:00, Tue 01-01 09:00, Wed 01-01 09:00"),
+    ("0 9 LW * *", "Fri 01-30 09:00, Fri 02-27 09:00, Tue 03-31 09:00"),
+    ("007 9 * * *", "Thu 01-01 09:07, Fri 01-02 09:07, Sat 01-03 09:07"),
+];
+
+#[test]
+fn each_line_means_what_crontab_or_the_documentation_says() {
+    let mut wrong = Vec::new();
+    for (line, expected) in TAKEN {
+        let found = match Cron::new(line, TimeZone::UTC) {
+            Ok(mut cron) => first_times(&mut cron, 3),
+            Err(error) => error.to_string(),
+        };
+        if found != expected {
+            wrong.push(format!("{line:?}: {found}, not {expected}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+const FIELDS: &str = "five fields: minute 0-59, hour 0-23, day 1-31, month 1-12 or JAN-DEC, \
+                      weekday 0-7 or SUN-SAT, as in '0 9 * * MON'; six with seconds in front; \
+                      seven with seconds in front and a year behind";
+
+/// Lines, and the reason for which each is refused. FIELDS stands for the text above.
+const REFUSED: [(&str, &str); 46] = [
+    ("", "it is empty; expected are FIELDS"),
+    ("  # nothing", "it is empty; expected are FIELDS"),
+    ("* * * *", "it has 4, not between 5 and 7 fields: FIELDS"),
+    (" 0 0 9  * * MON 2027 x ", "it has 8, not between 5 and 7 fields: FIELDS"),
+    ("0 9 * * MON 2027", "a line with a year begins with seconds: write '0 0 9 * * MON 2027'"),
+    (
+        "@every 5m",
+        "'@every' names a period, not times of the calendar: plan the job by `every(Duration)` \
+         instead",
+    ),
+    (
+        "@reboot",
+        "'@reboot' is unsupported, since the start of a program is no time of the calendar: \
+         schedule the job by `after(Duration::ZERO)` when the program starts",
+    ),
+    (
+        "@fortnightly",
+        "'@fortnightly' is not known: there are @hourly, @daily, @midnight, @weekly, @monthly, \
+         @yearly, @annually",
+    ),
+    ("@daily /bin/backup", "nothing may follow '@daily'"),
+    (
+        "TZ=Europe/Berlin 0 9 * * *",
+        "the time zone is not part of the line: leave 'TZ=Europe/Berlin' out, and give the zone \
+         'Europe/Berlin' as the second argument",
+    ),
+    (
+        "CRON_TZ=UTC @daily",
+        "the time zone is not part of the line: leave 'CRON_TZ=UTC' out, and give the zone 'UTC' \
+         as the second argument",
+    ),
+    (
+        "MAILTO=root",
+        "'MAILTO=root' sets a variable of a crontab: leave it out; expected are FIELDS",
+    ),
+    (
+        "0 9 * * FRI #2",
+        "'#2' may be a comment or belong to a weekday: write '# ' before a comment, and 'FRI#2' \
+         without a space for a weekday of the month",
+    ),
+    // Steps.
+    (
+        "*/90 * * * *",
+        "a step of 90 is larger than the field, which has 60 values: name the one value that is \
+         meant, or plan a period by `every(Duration)`, in the minute '*/90'",
+    ),
+    (
+        "0 */36 * * *",
+        "a step of 36 is larger than the field, which has 24 values: name the one value that is \
+         meant, or plan a period by `every(Duration)`, in the hour '*/36'",
+    ),
+    (
+        "0 9 * * 1-5/99999",
+        "a step of 99999 is larger than the field, which has 7 values: name the one value that is \
+         meant, or plan a period by `every(Duration)`, in the day of the week '1-5/99999'",
+    ),
+    ("*/0 * * * *", "a step of 0 leads to no next value, in the minute '*/0'"),
+    ("*/x * * * *", "the step 'x' is no number, in the minute '*/x'"),
+    ("*/ * * * *", "the step '' is no number, in the minute '*/'"),
+    ("*/2/3 * * * *", "the step '2/3' is no number, in the minute '*/2/3'"),
+    ("/5 * * * *", "the step of '/5' has no range: write '*/5', in the minute '/5'"),
+    ("5/15 * * * *", "the step of '5/15' has no range: write '5-59/15', in the minute '5/15'"),
+    // Values.
+    ("61 * * * *", "'61' is not between 0 and 59, in the minute '61'"),
+    ("61 * * * * *", "'61' is not between 0 and 59, in the second '61'"),
+    ("* 24 * * *", "'24' is not between 0 and 23, in the hour '24'"),
+    ("0 9 0 * *", "'0' is not between 1 and 31, in the day of the month '0'"),
+    ("0 9 1-32 * *", "'32' is not between 1 and 31, in the day of the month '1-32'"),
+    ("0 9 * 13 *", "'13' is not between 1 and 12, JAN-DEC, or a name in full, in the month '13'"),
+    (
+        "0 9 * * 8",
+        "'8' is not between 0 and 7, SUN-SAT, or a name in full, in the day of the week '8'",
+    ),
+    (
+        "0 9 * * TUES",
+        "'TUES' is not between 0 and 7, SUN-SAT, or a name in full, in the day of the week 'TUES'",
+    ),
+    (
+        "0 9 * 1MAR *",
+        "'1MAR' is not between 1 and 12, JAN-DEC, or a name in full, in the month '1MAR'",
+    ),
+    ("0 MON * * *", "'MON' is not between 0 and 23, in the hour 'MON'"),
+    ("0 ? * * *", "'?' is not between 0 and 23, in the hour '?'"),
+    ("* * ! * *", "'!' is not between 1 and 31, in the day of the month '!'"),
+    ("0 9 1- * *", "'' is not between 1 and 31, in the day of the month '1-'"),
+    ("0 9 L-3 * *", "'L' is not between 1 and 31, in the day of the month 'L-3'"),
+    ("0 9 1-15W * *", "'1-15' is not between 1 and 31, in the day of the month '1-15W'"),
+    (
+        "0 9 * * Mo\u{308}n",
+        "'Mo\u{308}n' is not between 0 and 7, SUN-SAT, or a name in full, in the \
+                            day of the week 'Mo\u{308}n'",
+    ),
+    (
+        "0 9 * * FRI#6",
+        "'#6' is not between '#1' and '#5', nor '#L', in the day of the week 'FRI#6'",
+    ),
+    ("0 0 9 * * MON 20x7", "'20x7' is not between 1 and 5000, in the year '20x7'"),
+    (
+        "0 0 9 * * MON 2030-2027",
+        "the range '2030-2027' ends before it begins, in the year '2030-2027'",
+    ),
+    // Lists.
+    ("1,,2 * * * *", "a list has an empty element, in the minute '1,,2'"),
+    ("0 9 +1 * MON", "a '+' stands only before a day of the week, in the day of the month '+1'"),
+    ("0 9 * * +", "a list has an empty element, in the day of the week '+'"),
+    (
+        "0 9 L,LW * *",
+        "'L' and 'LW' cannot be in one list: write two lines, in the day of the month 'L,LW'",
+    ),
+    (
+        "0 9 * * L",
+        "L alone is no day of the week, the last Friday of a month is 'FRI#L', and the last day \
+         of a month 'L' as its day, in the day of the week 'L'",
+    ),
+];
+
+#[test]
+fn a_line_that_is_refused_is_told_what_to_write() {
+    let mut wrong = Vec::new();
+    for (line, reason) in REFUSED {
+        let expected = reason.replace("FIELDS", FIELDS);
+        match Cron::new(line, TimeZone::UTC) {
+            Ok(mut cron) => wrong.push(format!("{line:?} is taken: {}", first_times(&mut cron, 3))),
+            Err(CronError::Invalid { reason, .. }) if reason == expected => {}
+            Err(error) => wrong.push(format!("{line:?}: {error}\n  not: {expected}")),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let error = Cron::new("61 * * * *", TimeZone::UTC).unwrap_err();
+    let whole = "the cron line '61 * * * *' cannot be read: '61' is not between 0 and 59, in the \
+                 minute '61'";
+    assert_eq!(error.to_string(), whole);
+    let error = Cron::new("0 0 30 2 *", TimeZone::UTC).unwrap_err();
+    assert!(error.to_string().starts_with("the cron line '0 0 30 2 *' never matches"), "{error}");
+    let long = "0,".repeat(600) + "0 22-2 * * *";
+    let error = Cron::new(&long, TimeZone::UTC).unwrap_err();
+    assert!(error.to_string().ends_with("it is longer than 1000 bytes"), "{error}");
+    let longer_in_full = format!("{} * * * *", vec!["59-58/1"; 20].join(","));
+    let error = Cron::new(&longer_in_full, TimeZone::UTC).unwrap_err();
+    assert!(error.to_string().ends_with("it is longer than 1000 bytes"), "{error}");
+}
+
+/// Other versions read stored lines, and know the plain form only.
+#[test]
+fn the_plain_form_means_the_same_to_versions_that_know_no_other() {
+    for (line, expected) in TAKEN {
+        let plain = Cron::new(line, TimeZone::UTC).unwrap().plain().to_owned();
+        let mut read = Cron::from_plain(&plain, TimeZone::UTC).unwrap();
+        assert_eq!(first_times(&mut read, 3), expected, "{line} as {plain}");
+        assert_eq!(read.plain(), plain);
+        let again = Cron::new(&plain, TimeZone::UTC).unwrap();
+        assert_eq!(again.plain(), plain, "{line}");
+    }
+    // Nothing is rewritten without a reason, so that stored lines stay recognisable.
+    for line in ["30 2 * * *", "0 9 * * MON-FRI", "*/10 8-18/2 1,L * sun,FRI#L", "0 0 9 15W * +mon"]
+    {
+        assert_eq!(Cron::new(line, TimeZone::UTC).unwrap().plain(), line);
+    }
+}
+
+/// Lines that older versions stored, some of which are refused or mean something else today.
+#[test]
+fn a_line_of_an_older_version_keeps_its_meaning() {
+    for (line, expected) in [
+        ("0 0 */1 * MON", "Fri 01-02 00:00, Sat 01-03 00:00, Sun 01-04 00:00"),
+        ("0 0 */2 * MON", "Sat 01-03 00:00, Mon 01-05 00:00, Wed 01-07 00:00"),
+        ("*/90 * * * *", "Thu 01-01 01:00, Thu 01-01 02:00, Thu 01-01 03:00"),
+        ("0 MON * * *", "Thu 01-01 01:00, Fri 01-02 01:00, Sat 01-03 01:00"),
+    ] {
+        let read = Cron::from_plain(line, TimeZone::UTC);
+        let found = read.map_or_else(|error| error.to_string(), |mut it| first_times(&mut it, 3));
+        assert_eq!(found, expected, "{line}");
+    }
+    for line in [", * * * *", "* , * * *", "* * * * L", "hello", "* * * * *\0", &"0,".repeat(900)] {
+        let error = Cron::from_plain(line, TimeZone::UTC).unwrap_err().to_string();
+        assert!(error.contains("plain form") || error.contains("never") || error.contains("long"));
+    }
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u16) -> u16 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % u64::from(n)) as u16
+    }
+
+    /// One element of a list, and the values that it stands for; `all` of them are those of the
+    /// field, in order.
+    fn element(&mut self, all: &[u16], name: impl Fn(u16) -> String) -> (String, Vec<u16>) {
+        let count = all.len() as u16;
+        let (from, length) = (self.below(count), 1 + self.below(count));
+        let step = 1 + self.below(count);
+        // Around the end, if it is that long.
+        let cycle = || all.iter().cycle().skip(from.into()).take(length.into()).copied();
+        let range = format!("{}-{}", name(all[usize::from(from)]), name(cycle().last().unwrap()));
+        match self.below(5) {
+            0 => ("*".to_owned(), all.to_vec()),
+            1 => (format!("*/{step}"), all.iter().step_by(step.into()).copied().collect()),
+            2 => (range, cycle().collect()),
+            3 => (format!("{range}/{step}"), cycle().step_by(step.into()).collect()),
+            _ => (name(all[usize::from(from)]), vec![all[usize::from(from)]]),
+        }
+    }
+
+    fn field(&mut self, all: &[u16], name: impl Fn(u16) -> String) -> (String, BTreeSet<u16>) {
+        let elements: Vec<_> = (0..=self.below(2)).map(|_| self.element(all, &name)).collect();
+        let texts: Vec<_> = elements.iter().map(|(text, _)| text.clone()).collect();
+        (texts.join(","), elements.into_iter().flat_map(|(_, values)| values).collect())
+    }
+}
+
+/// Each day of four years, by the fields of a random line.
+#[test]
+fn a_thousand_lines_have_the_days_that_a_calculation_day_by_day_finds() {
+    const MONTHS: [&str; 12] = [
+        "Jan", "FEBRUARY", "mar", "April", "MAY", "june", "Jul", "AUGUST", "sep", "October", "NOV",
+        "december",
+    ];
+    const WEEKDAYS: [&str; 7] = ["sun", "Monday", "TUE", "wednesday", "Thu", "FRIDAY", "sat"];
+    let [days, months, weekdays] =
+        [(1, 31), (1, 12), (0, 6)].map(|(least, most)| (least..=most).collect::<Vec<u16>>());
+    let mut random = Random(5);
+    for _ in 0..1_000 {
+        let named = random.below(2) == 0;
+        let name = |names: &'static [&'static str], least: u16| {
+            move |value: u16| match named {
+                true => names[usize::from(value - least)].to_owned(),
+                false => value.to_string(),
+            }
+        };
+        let (day, its_days) = random.field(&days, |value| value.to_string());
+        let (month, its_months) = random.field(&months, name(&MONTHS, 1));
+        let (weekday, its_weekdays) = random.field(&weekdays, name(&WEEKDAYS, 0));
+        let plus = if random.below(8) == 0 { "+" } else { "" };
+        let line = format!("30 9 {day} {month} {plus}{weekday}");
+        let both = day.starts_with('*') || weekday.starts_with('*') || !plus.is_empty();
+        let names = |date: &Date| {
+            let is_day = its_days.contains(&date.day().unsigned_abs().into());
+            let weekday = date.weekday().to_sunday_zero_offset().unsigned_abs();
+            let is_weekday = its_weekdays.contains(&weekday.into());
+            its_months.contains(&date.month().unsigned_abs().into())
+                && if both { is_day && is_weekday } else { is_day || is_weekday }
+        };
+        let (first, last) = (Date::constant(2027, 1, 1), Date::constant(2030, 12, 31));
+        let expected: Vec<_> =
+            first.series(1.day()).take_while(|date| *date <= last).filter(names).collect();
+        let Ok(mut cron) = Cron::new(&line, TimeZone::UTC) else {
+            assert!(expected.is_empty(), "{line} is refused");
+            continue;
+        };
+        let begin = first.to_zoned(TimeZone::UTC).unwrap().timestamp();
+        let times = std::iter::successors(Some(SystemTime::from(begin)), |after| cron.next(*after));
+        let dates = times
+            .skip(1)
+            .map(|time| TimeZone::UTC.to_datetime(Timestamp::try_from(time).unwrap()).date());
+        let found: Vec<_> = dates.take_while(|date| *date <= last).collect();
+        assert_eq!(found, expected, "{line}");
+    }
+}
