@@ -81,7 +81,7 @@ fn begin(mut due: DueRun) -> Option<Box<Going>> {
         due_run::end(&timers, due_run::finish(&timers, begun, (started, None), outcome, back).0);
         return None;
     };
-    let limit = run.limit.map(|limit| timers.sleep(limit).exempt());
+    let limit = run.limit.map(|limit| timers.sleep(limit).limiting_run());
     Some(Box::new(Going {
         timers,
         begun,
@@ -117,7 +117,8 @@ impl Going {
         };
         match Pin::new(sleep).poll(context) {
             Poll::Ready(Ok(())) => Poll::Ready(Err(EventKind::TimedOut(limit))),
-            // The service is being stopped, or there is no such time: then there is no limit.
+            // The service is over, without threads that could hold it; or there is no such time.
+            // Then there is no limit.
             Poll::Ready(Err(_)) => {
                 self.limit = None;
                 Poll::Pending

@@ -124,9 +124,6 @@ impl Driver {
     /// When this returns, the lead may have been lost.
     fn portion(&self) -> Option<usize> {
         let house = self.timers.house();
-        if house.is_closed() {
-            return None;
-        }
         let (shard, upto) = house.first_due(house.ticks.reached(self.now))?;
         let (mut runs, mut now, mut reported) = (0, self.now, false);
         // The run of this thread that has ended.

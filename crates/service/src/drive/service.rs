@@ -149,7 +149,7 @@ impl Service {
 impl Drop for Service {
     fn drop(&mut self) {
         if !self.threads.is_empty() {
-            let jobs = give_back(&self.timers, true, Stage::Over);
+            let jobs = give_back(&self.timers, true, Stage::Ending);
             self.timers.house().signal.wake();
             jobs.into_iter().for_each(discard);
             self.end_threads(true);

@@ -77,7 +77,7 @@ impl Service {
                 let taken = house.drain();
                 taken.into_iter().map(|taken| given_back(&self.timers, taken)).collect()
             }
-            Stop::Now => give_back(&self.timers, true, Stage::Over),
+            Stop::Now => give_back(&self.timers, true, Stage::Ending),
             // A run that was handed out may wait for the thread that this job has.
             Stop::Wait | Stop::WaitFor(_) => give_back(&self.timers, own > 0, Stage::Closed),
         };
@@ -103,7 +103,7 @@ impl Service {
         if how != Stop::Now {
             // Runs that were handed out and have not begun, jobs that were moved to a later time
             // since then, and jobs that wait for their next run.
-            jobs.extend(give_back(&self.timers, true, Stage::Over));
+            jobs.extend(give_back(&self.timers, true, Stage::Ending));
         }
         let running = house.runs().1;
         self.end_threads(ended && join);

@@ -23,8 +23,8 @@ pub struct Sleep {
     /// `None` if it is out of range.
     deadline: Option<Moment>,
     state: State,
-    /// It is part of a job, and ignores the limit.
-    exempt: bool,
+    /// It is the limit of a run: never refused, and it holds while the service stops.
+    limits_run: bool,
 }
 
 enum State {
@@ -36,12 +36,13 @@ enum State {
 impl Sleep {
     fn new(timers: &Handle, deadline: Option<Moment>) -> Self {
         let anchor = Arc::clone(timers.anchor(timers.house().here()));
-        Self { anchor, deadline, state: State::Idle, exempt: false }
+        Self { anchor, deadline, state: State::Idle, limits_run: false }
     }
 
-    /// Lets it wait even if the limit of jobs is reached.
-    pub(crate) fn exempt(mut self) -> Self {
-        self.exempt = true;
+    /// Makes it the limit of a run, which waits even if the limit of jobs is reached or the service
+    /// stops.
+    pub(crate) fn limiting_run(mut self) -> Self {
+        self.limits_run = true;
         self
     }
 
@@ -86,8 +87,8 @@ impl Sleep {
         let shared: &Shared = &self.anchor;
         let due = self.deadline.map(Due::at).filter(|due| shared.house.ticks.reaches(due.deadline));
         let Some(due) = due else { return State::Ready(Err(Reason::Overflow)) };
-        let waker = New::Wake(context.waker().clone());
-        match shared.house.schedule(shared.house.here(), &due, None, self.exempt, waker) {
+        let new = New::Wake { waker: context.waker().clone(), limits_run: self.limits_run };
+        match shared.house.schedule(shared.house.here(), &due, None, new) {
             Ok((id, _)) => State::Waiting(id),
             Err((reason, _)) => State::Ready(Err(reason)),
         }

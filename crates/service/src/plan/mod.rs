@@ -185,7 +185,10 @@ macro_rules! common_methods {
 
         /// Ends each run of an [async job](Self::run_async) after so long: the future is dropped,
         /// and that is [reported](crate::EventKind::TimedOut). A closure cannot be interrupted, and
-        /// takes no notice. While the service is being stopped the limit does not hold.
+        /// takes no notice. The limit holds while the service is being stopped, and as long as it
+        /// has threads: those end when the runs have that they poll. A run that was given to
+        /// [another executor](crate::Builder::spawn_on), and that the stop does not wait for,
+        /// has no limit from then on.
         pub fn limit(mut self, limit: Duration) -> Self {
             self.options.extras().limit = Some(limit);
             self

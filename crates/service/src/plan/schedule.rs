@@ -44,7 +44,7 @@ impl Handle {
         let key = info.key.clone().map(|key| (key, replace));
         let work: Box<dyn Work> = Box::new(work);
         let new = New::Full(Life::new(work, traits));
-        match self.house().schedule(shard, &due, key, false, new) {
+        match self.house().schedule(shard, &due, key, new) {
             Ok((id, replaced)) => {
                 // After all else, and without a lock: what it holds may do anything when it is
                 // dropped, such as panic.

@@ -59,7 +59,7 @@ impl<W: Task + ?Sized> Core<W> {
                 (None, Some(Held::InSlab(Lying::new(&self.slabs, slab, place))))
             }
             Body::Other(Other::Gone) => (None, None),
-            Body::Other(Other::Wake(waker)) => (None, self.wakers.remove(waker).map(Held::Wake)),
+            Body::Other(Other::Wake(waker, _)) => (None, self.wakers.remove(waker).map(Held::Wake)),
             Body::Other(Other::Full { life, .. }) => {
                 let life = self.lives.remove(life)?;
                 life.info.end(ending, life.runs);
@@ -110,6 +110,12 @@ impl<W: Task + ?Sized> Core<W> {
         let tick = life.as_ref().map_or(ticks, |life| life.ticks).not_before(look_by);
         match (slot.place, &slot.body) {
             (Place::Wheel(_), _) if !stage.runs() => return Err(ChangeError::Stopped),
+            // Its time came during the stop, see `come`.
+            (Place::Off(0), Body::Other(Other::Full { .. }))
+                if !stage.runs() && life.as_ref().is_some_and(|life| life.work.is_some()) =>
+            {
+                return Err(ChangeError::Stopped);
+            }
             (Place::Wheel(timer), _) => {
                 if due.deadline < slot.deadline
                     && self.wheel.deadline(timer).is_some_and(|set| tick < set)
@@ -139,21 +145,30 @@ impl<W: Task + ?Sized> Core<W> {
     }
 
     /// Takes away all jobs that wait for their time, and with `due` those whose runs were handed
-    /// out and have not begun. Nothing is scheduled from here on. With them comes the wheel if no
-    /// other timer will be in it, to be dropped without the lock.
+    /// out and have not begun. Nothing is scheduled from here on but limits of runs, which stay as
+    /// long as there are threads. With them comes the wheel if no other timer will be in it, to be
+    /// dropped without the lock.
     pub(crate) fn take_back(
         &mut self,
         due: bool,
         stage: Stage,
     ) -> (Vec<Taken<W>>, Option<Box<dyn Wheel>>) {
         self.stage = stage;
-        let waits =
-            |slot: &Slot<W>| matches!(slot.place, Place::Wheel(_)) || due && !self.is_running(slot);
+        let stays = |slot: &Slot<W>| {
+            stage != Stage::Over && matches!(slot.body, Body::Other(Other::Wake(_, true)))
+        };
+        let waits = |slot: &Slot<W>| {
+            let is_due = || due && !self.is_running(slot);
+            !stays(slot) && (matches!(slot.place, Place::Wheel(_)) || is_due())
+        };
         let waiting = self.slots.iter().filter(|(_, slot)| waits(slot));
         let waiting: Vec<_> = waiting.map(|(index, _)| index).collect();
         let taken =
             waiting.into_iter().filter_map(|index| self.take(index, Ending::Stopped)).collect();
         let empty = || -> Box<dyn Wheel> { Box::new(HierarchicalWheel::new()) };
-        (taken, (stage == Stage::Over).then(|| std::mem::replace(&mut self.wheel, empty())))
+        let is_last = stage.is_over() && self.wakers.len() == 0;
+        let wheel = is_last.then(|| std::mem::replace(&mut self.wheel, empty()));
+        self.find_next();
+        (taken, wheel)
     }
 }

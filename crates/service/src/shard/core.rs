@@ -33,8 +33,12 @@ pub(crate) trait Task: Send {
 /// A job to be that is more than work, or less.
 pub(crate) enum New<W: ?Sized> {
     Full(Life<W>),
-    /// A task is to be woken, and that is all.
-    Wake(Waker),
+    /// A task is to be woken, and that is all. If that limits a run, it is never refused, and is
+    /// done while the service stops too: the stop may wait for that run.
+    Wake {
+        waker: Waker,
+        limits_run: bool,
+    },
 }
 
 /// One job. A plain one-shot job has no more than this and its closure; the wheel has 32 bytes
@@ -85,11 +89,9 @@ pub(super) enum Body<W: ?Sized> {
 #[derive(Clone, Copy)]
 pub(super) enum Other {
     /// It has a life; `with_more` if that may have more, which a move changes too.
-    Full {
-        life: u32,
-        with_more: bool,
-    },
-    Wake(u32),
+    Full { life: u32, with_more: bool },
+    /// The waker, and whether it limits a run.
+    Wake(u32, bool),
     /// It is no more than work that needs no executor.
     InSlab(u16, u32),
     /// A run has the work.
@@ -119,7 +121,10 @@ pub(crate) enum Stage {
     Draining,
     /// Nothing more is scheduled, and no more runs are handed out.
     Closed,
-    /// And nobody takes back what is pending from here on: a periodic job that ends a run is over.
+    /// The jobs that did not run were returned: a periodic job whose run ends is over. Threads
+    /// still carry out the runs that have begun, and hold them to their limits.
+    Ending,
+    /// The same without threads.
     Over,
 }
 
@@ -127,6 +132,11 @@ impl Stage {
     /// Whether jobs come due, and can be changed.
     pub(super) fn runs(self) -> bool {
         matches!(self, Self::Open | Self::Draining)
+    }
+
+    /// Returns `true` if the service has returned the jobs that did not run.
+    pub(super) fn is_over(self) -> bool {
+        matches!(self, Self::Ending | Self::Over)
     }
 }
 
@@ -266,8 +276,11 @@ impl<W: Task + ?Sized> Core<W> {
         look_by: Moment,
         new: New<W>,
     ) -> Result<Id, New<W>> {
-        let waits = self.stage == Stage::Draining && matches!(new, New::Wake(_));
-        if self.stage != Stage::Open && !waits {
+        let is_accepted = match &new {
+            New::Full(_) => self.stage == Stage::Open,
+            New::Wake { limits_run, .. } => self.stage.runs() || *limits_run,
+        };
+        if !is_accepted {
             return Err(new);
         }
         let ticks = if let New::Full(life) = &new { life.ticks } else { self.ticks };
@@ -276,9 +289,17 @@ impl<W: Task + ?Sized> Core<W> {
                 let with_more = life.more.is_some();
                 Body::Other(Other::Full { life: self.lives.insert(life), with_more })
             }
-            New::Wake(waker) => Body::Other(Other::Wake(self.wakers.insert(waker))),
+            New::Wake { waker, limits_run } => {
+                Body::Other(Other::Wake(self.wakers.insert(waker), limits_run))
+            }
         };
         Ok(self.put(due.deadline, ticks.not_before(look_by), body))
+    }
+
+    /// Returns `true` if a job is the limit of a run.
+    pub(super) fn limits_run(&self, index: u32) -> bool {
+        let body = self.slots.get(index).map(|slot| &slot.body);
+        matches!(body, Some(Body::Other(Other::Wake(_, true))))
     }
 
     /// Starts the timer of a job whose former timer, if it had one, has fired or was cancelled.
@@ -319,7 +340,7 @@ impl<W: Task + ?Sized> Core<W> {
     pub(super) fn is_running(&self, slot: &Slot<W>) -> bool {
         match (&slot.place, &slot.body) {
             (Place::Wheel(_), _) => false,
-            (_, Body::Plain(_) | Body::Other(Other::Wake(_) | Other::InSlab(..))) => false,
+            (_, Body::Plain(_) | Body::Other(Other::Wake(..) | Other::InSlab(..))) => false,
             (_, Body::Other(Other::Gone)) => true,
             (_, Body::Other(Other::Full { life, .. })) => {
                 self.lives.get(*life).is_some_and(Life::is_running)
@@ -349,10 +370,10 @@ impl<W: Task + ?Sized> Core<W> {
         self.lives.get(life).map(|life| life.runs)
     }
 
-    /// Has another task woken; `None` if the job is over. The waker that is no longer wanted comes
-    /// back, to be dropped without the lock: with it a task may go whose futures want the lock.
+    /// Sets another waker, and returns the former one; `None` if the job is over. It is to be
+    /// dropped without the lock: with it a task may go whose futures want the lock.
     pub(crate) fn listen(&mut self, id: Id, waker: Waker) -> Option<Waker> {
-        let Body::Other(Other::Wake(index)) = self.slot(id)?.body else { return None };
+        let Body::Other(Other::Wake(index, _)) = self.slot(id)?.body else { return None };
         Some(std::mem::replace(self.wakers.get_mut(index)?, waker))
     }
 

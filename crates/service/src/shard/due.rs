@@ -1,6 +1,6 @@
 //! A job at its deadline: it is taken out, its run begins, its run ends.
 
-use super::core::{Body, Core, Held, Other, Place, Stage, Task};
+use super::core::{Body, Core, Held, Other, Place, Task};
 use super::handover::{Begun, Came, Done, Leftover, Plain};
 use super::slab::Lying;
 use crate::job::{After, Ending, Id, Info, More, Turn, Way};
@@ -24,12 +24,16 @@ impl<W: Task + ?Sized> Core<W> {
         other: &mut Option<Came<W>>,
     ) -> Option<Plain<W>> {
         for _ in 0..PORTION {
-            if !self.stage.runs() {
-                break;
-            }
             let Some(Expired { value, deadline: fired, .. }) = self.wheel.pop_expired(upto) else {
                 break;
             };
+            if !self.stage.runs() && !self.limits_run(value.0) {
+                // It ended a run during the stop, and waits to be taken back.
+                if let Some(slot) = self.slots.get_mut(value.0) {
+                    slot.place = Place::Off(0);
+                }
+                continue;
+            }
             match self.begin_plain(value.0, fired, here) {
                 Some((id, deadline, Body::Plain(work))) => {
                     return Some(Plain { id, deadline, work });
@@ -138,7 +142,7 @@ impl<W: Task + ?Sized> Core<W> {
             self.start_timer(index, ticks.not_before(look_by));
             return None;
         }
-        let wakes = matches!(slot.body, Body::Other(Other::Wake(_)));
+        let wakes = matches!(slot.body, Body::Other(Other::Wake(..)));
         if self.is_held(index) {
             self.slots.get_mut(index)?.place = Place::Off(None);
             self.put_aside.push(id);
@@ -311,7 +315,7 @@ impl<W: Task + ?Sized> Core<W> {
         let ending = match after {
             After::End(ending) => Err(ending),
             _ if !follows && again.is_none() => Err(Ending::Finished),
-            _ if stage == Stage::Over => Err(Ending::Stopped),
+            _ if stage.is_over() => Err(Ending::Stopped),
             _ => {
                 let next = match follows {
                     true if after == After::Moved => Some(slot.deadline),

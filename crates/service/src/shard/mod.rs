@@ -201,17 +201,18 @@ impl<W: Task + ?Sized> House<W> {
         scheduled.inspect_err(|_| self.give_up())
     }
 
-    /// Schedules a job, in a shard, under a key or without. And the job whose key it takes, if it
-    /// may; the caller cancels that. One that is exempt counts for the limit, and is never refused.
+    /// Schedules a job, in a shard, under a key or without. Returns it, and the job whose key it
+    /// has taken if it may take one; the caller cancels that. The limit of a run is a job too, and
+    /// is never refused.
     pub(crate) fn schedule(
         &self,
         shard: u32,
         due: &Due,
         key: Option<(Key, bool)>,
-        exempt: bool,
         new: New<W>,
     ) -> Result<(Id, Option<Id>), (Reason, New<W>)> {
-        if let Err(reason) = self.admit(exempt) {
+        let limits_run = matches!(new, New::Wake { limits_run: true, .. });
+        if let Err(reason) = self.admit(limits_run) {
             return Err((reason, new));
         }
         let look_by = due.look_by(|| self.now());
@@ -243,14 +244,14 @@ impl<W: Task + ?Sized> House<W> {
         }
     }
 
-    /// Makes room for a job; for one that is exempt from the limit in any case.
+    /// Makes room for a job; for the limit of a run in any case.
     #[inline]
-    fn admit(&self, exempt: bool) -> Result<(), Reason> {
-        if self.is_closed() {
+    fn admit(&self, limits_run: bool) -> Result<(), Reason> {
+        if self.is_closed() && !limits_run {
             return Err(Reason::Stopped);
         }
         let Some((limit, room)) = &self.room else { return Ok(()) };
-        let more = |jobs| (exempt || jobs < *limit).then_some(jobs + 1);
+        let more = |jobs| (limits_run || jobs < *limit).then_some(jobs + 1);
         let made = room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
         made.map(drop).map_err(|_| Reason::LimitReached(*limit))
     }
@@ -330,12 +331,8 @@ impl<W: Task + ?Sized> House<W> {
         self.with_all(Core::find_next);
     }
 
-    /// When something is due first, if anything is and the service runs: see
-    /// [`find_next`](Self::find_next).
+    /// When something is due first, if anything is: see [`find_next`](Self::find_next).
     pub(crate) fn next_due(&self) -> Option<Moment> {
-        if self.is_closed() {
-            return None;
-        }
         let next = self.shards.iter().map(|shard| shard.next.load(Ordering::SeqCst)).min();
         next.filter(|next| *next != Tick::MAX).map(|next| self.ticks.instant(next))
     }
