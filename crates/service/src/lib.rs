@@ -141,6 +141,16 @@
 //!    for at most 64 timers. The leader waits for no receiver. A stop that is called by a job does
 //!    not wait for runs that have not begun.
 //!
+//! # Fork
+//!
+//! Threads do not survive a `fork`: the child has only the thread that called it, and a service of
+//! the parent has no thread there. A call of a handle in the child then waits for ever if a thread
+//! of the parent held the lock of a shard at that moment; if none did, the job is scheduled and
+//! never runs, and `stop` or dropping the service waits for threads that do not exist. So start the
+//! service after the last `fork`: a server that forks its workers, or becomes a daemon, starts one
+//! in each child. A child of `std::process::Command` runs another program and is not affected. A
+//! stopped parent (`SIGSTOP`) continues where it was, with one run for all missed periods.
+//!
 //! # Recipes
 //!
 //! The code is that of the example `recipes`; tests run it against peers that send nothing, and

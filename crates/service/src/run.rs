@@ -79,8 +79,8 @@ impl Run<'_> {
         self.attempt
     }
 
-    /// The number of periods that were skipped just before this run, see
-    /// [`Missed::Skip`](crate::Missed::Skip).
+    /// The number of periods that were left out just before this run, see
+    /// [`Missed`](crate::Missed).
     pub fn missed(&self) -> u64 {
         self.missed
     }

@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 use wheelhouse_binary_heap::BinaryHeap;
 use wheelhouse_service::{
-    Builder, ChangeError, Handle, JobHandle, Moment, MonotonicClock, Service,
+    Builder, ChangeError, Handle, JobHandle, Missed, Moment, MonotonicClock, Service,
 };
 
 /// How sessions are kept.
@@ -141,7 +141,8 @@ impl<K: Keeping> Facility for Wheelhouse<K> {
     fn every(&self, first: Instant, period: Duration, mut beat: Beat) -> bool {
         let times = beat.left().into();
         let plan = self.timers.every(period).first_at(self.clock.moment(first)).times(times);
-        plan.run(move |_| beat.run()).is_ok()
+        // Each period has its beat, as in the other facilities.
+        plan.missed(Missed::Burst).run(move |_| beat.run()).is_ok()
     }
 
     fn settle(&self, pending: usize) -> Result<()> {

@@ -13,8 +13,8 @@ use std::task::{Context, Poll, ready};
 
 /// Beats at the times of a periodic plan: from [`Periodic::interval`]. Also a [`Stream`].
 ///
-/// The policy for missed periods applies when a beat is taken: a slow consumer receives missed
-/// beats in a burst, or some are skipped.
+/// The policy for missed periods applies when a beat is taken: a slow consumer receives one beat
+/// for all that it missed, or with [`Missed::Burst`](crate::Missed::Burst) each of them.
 #[must_use = "an interval does nothing unless it is polled"]
 pub struct Interval {
     sleep: Sleep,

@@ -3,25 +3,30 @@
 use crate::time::{Moment, Ticks};
 use std::num::NonZeroU64;
 
-/// What becomes of periods that pass unserved: because the machine stalled, all threads were busy,
-/// or a run took longer than the period. For jobs at a fixed rate; with a fixed delay no period is
-/// ever missed.
+/// The policy for periods that pass without a run: because the machine stalled, the process was
+/// stopped, all threads were busy, or a run took longer than the period. For jobs at a fixed rate;
+/// with a fixed delay no period is ever missed.
 ///
 /// A job every 10 ms, first at 0, which for once runs until 25, is next due
 ///
 /// | | at |
 /// |---|---|
+/// | `Once`, the default | 10 (at once, for 20 too), 30, 40 ... |
 /// | `Burst` | 10, 20 (both at once), 30, 40 ... |
 /// | `Skip` | 30, 40 ... |
 /// | `Delay` | at once, at 25; then 35, 45 ... |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Missed {
-    /// Each period gets its run: those missed follow one another without a pause. As many runs as
-    /// periods, and no drift.
+    /// A late run makes up for all periods that have passed when it begins, as for durable timers.
+    /// The next run is at the next period. No drift. How many periods were left out before a run is
+    /// in [`Run::missed`](crate::Run::missed).
     #[default]
+    Once,
+    /// Each period gets its run: missed runs follow one another without a pause. As many runs as
+    /// periods, and no drift.
     Burst,
-    /// They are left out, and the next run is at the next period that has not passed. No drift; how
-    /// many were left out is in [`Run::missed`](crate::Run::missed).
+    /// As with `Once`, and periods that pass during a run are left out too: no run is late because
+    /// the one before took too long.
     Skip,
     /// The schedule moves with a run that is late: the next one is a period after it *began*. Late
     /// is what begins a tick or more after it could have, with no period missed too; a run in time,
@@ -75,6 +80,12 @@ impl Repeat {
         let Pace::Rate(policy) = self.pace else { return Some((self.after(ticks, ended, 1)?, 0)) };
         let next = self.after(ticks, deadline, 1)?;
         match policy {
+            // The periods that had passed when the run began: it stands for them.
+            Missed::Once => {
+                let missed = started.saturating_since(deadline).as_nanos();
+                let missed = u64::try_from(missed / u128::from(self.period.get())).ok()?;
+                Some((self.after(ticks, deadline, missed.checked_add(1)?)?, missed))
+            }
             Missed::Delay if self.is_late(ticks, deadline, started) => {
                 Some((self.after(ticks, started, 1)?, 0))
             }
@@ -133,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_run_in_time_is_followed_by_the_next_period_whatever_the_policy() {
-        for missed in [Missed::Burst, Missed::Skip, Missed::Delay] {
+        for missed in [Missed::Once, Missed::Burst, Missed::Skip, Missed::Delay] {
             for (started, ended) in [(100, 100), (100, 109), (100, 110)] {
                 assert_eq!(
                     next(Pace::Rate(missed), started, ended),
@@ -146,6 +157,10 @@ mod tests {
 
     #[test]
     fn a_missed_period_is_made_up_for_left_out_or_shifts_the_rest() {
+        assert_eq!(next(Pace::Rate(Missed::Once), 100, 125), Some((110, 0)));
+        assert_eq!(next(Pace::Rate(Missed::Once), 109, 125), Some((110, 0)));
+        assert_eq!(next(Pace::Rate(Missed::Once), 110, 125), Some((120, 1)));
+        assert_eq!(next(Pace::Rate(Missed::Once), 135, 137), Some((140, 3)));
         assert_eq!(next(Pace::Rate(Missed::Burst), 100, 125), Some((110, 0)));
         assert_eq!(next(Pace::Rate(Missed::Skip), 100, 125), Some((130, 2)));
         assert_eq!(next(Pace::Rate(Missed::Skip), 111, 111), Some((120, 1)));

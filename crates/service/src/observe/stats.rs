@@ -51,7 +51,7 @@ counters! {
     held_up,
     /// Runs of async jobs that were ended because they took as long as their limit.
     timed_out,
-    /// Periods left out, see [`Missed::Skip`](crate::Missed::Skip).
+    /// Periods left out, see [`Missed`](crate::Missed).
     missed,
     /// Values that could not be sent.
     undelivered,

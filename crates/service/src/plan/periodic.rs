@@ -29,9 +29,9 @@ fn slack_of(period: Duration) -> Duration {
 /// [`run_overlapping`](Self::run_overlapping) or [`send`](Self::send) is called.
 ///
 /// By default it runs at a fixed rate: at the first deadline and at each whole number of periods
-/// after it, without drift, and each period has its run however late ([`Missed::Burst`]). A job
-/// does not overlap with itself: if a run takes longer than the period, the next one waits, and is
-/// late.
+/// after it, without drift. A job does not overlap with itself. If periods pass during a run, or
+/// while the machine stalls, one late run makes up for them ([`Missed::Once`]); see
+/// [`missed`](Self::missed) for other policies.
 ///
 /// Unless a [slack](Self::slack) is given, it is a thousandth of the period, and a millisecond at
 /// most: the leader wakes up once for periodic jobs that are due close together. With

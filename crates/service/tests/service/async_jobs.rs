@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use wheelhouse_service::{
-    AsyncRun, ChangeError, Event, EventKind, Reason, Run, Service, Status, Stop,
+    AsyncRun, ChangeError, Event, EventKind, Missed, Reason, Run, Service, Status, Stop,
 };
 
 /// A scheduler whose async runs are kept, so that a test polls them when it likes.
@@ -56,7 +56,7 @@ fn kinds(events: &Log<Event>) -> Vec<EventKind> {
 #[test]
 fn a_run_lasts_from_the_first_poll_until_the_future_is_ready() {
     let ((mut rig, runs, _), switch) = (rig(), Arc::default());
-    let job = rig.timers.every(ms(10)).run_async(waits_for(&switch)).unwrap();
+    let job = rig.timers.every(ms(10)).missed(Missed::Burst).run_async(waits_for(&switch)).unwrap();
     rig.play(10);
     let mut run = one(&runs);
     assert_eq!(

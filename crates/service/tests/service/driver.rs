@@ -5,7 +5,7 @@ use crossbeam_channel::{bounded, unbounded};
 use std::thread;
 use std::time::Duration;
 use wheelhouse_service::future::DelayQueue;
-use wheelhouse_service::{Handle, ManualClock, Moment, Run, Service, Stop};
+use wheelhouse_service::{Handle, ManualClock, Missed, Moment, Run, Service, Stop};
 
 /// A service in which one thread of two is occupied until what comes with it is dropped.
 fn occupied() -> (Service, Handle, impl Sized) {
@@ -95,7 +95,7 @@ fn what_is_scheduled_while_a_stall_is_made_up_for_is_taken_in_meanwhile() {
             inner.at(Moment::ORIGIN).run(move |_| sender.send(runs.len()).unwrap()).unwrap();
         }
     };
-    timers.every(ms(1)).times(100_000).run(burst).unwrap();
+    timers.every(ms(1)).missed(Missed::Burst).times(100_000).run(burst).unwrap();
     clock.advance(Duration::from_secs(100));
     let seen = arrives(&seen);
     assert!((10..1_000).contains(&seen), "after {seen} runs");

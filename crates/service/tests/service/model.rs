@@ -3,7 +3,7 @@
 use crate::common::{Log, Rig};
 use proptest::prelude::*;
 use std::time::Duration;
-use wheelhouse_service::{Clock, JobHandle, Moment, Status};
+use wheelhouse_service::{Clock, JobHandle, Missed, Moment, Status};
 
 /// What may be done; times in microseconds, with a tick of a millisecond.
 #[derive(Clone, Debug)]
@@ -13,6 +13,7 @@ enum Op {
         period: u64,
         first: u64,
         times: u64,
+        missed: Missed,
     },
     Cancel(usize),
     Refresh(usize, u64),
@@ -26,8 +27,11 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     let micros = || prop_oneof![0_u64..10_000, 0_u64..2_000_000];
     let op = prop_oneof![
         3 => micros().prop_map(Op::Once),
-        2 => (1_000_u64..300_000, micros(), 1_u64..5)
-            .prop_map(|(period, first, times)| Op::Every { period, first, times }),
+        2 => (1_000_u64..300_000, micros(), 1_u64..5, any::<bool>())
+            .prop_map(|(period, first, times, once)| {
+                let missed = if once { Missed::Once } else { Missed::Burst };
+                Op::Every { period, first, times, missed }
+            }),
         1 => (0_usize..64).prop_map(Op::Cancel),
         3 => (0_usize..64, micros()).prop_map(|(job, delay)| Op::Refresh(job, delay)),
         3 => micros().prop_map(Op::Play),
@@ -52,15 +56,17 @@ struct ModelJob {
     deadline: Option<u64>,
     period: u64,
     left: u64,
+    missed: Missed,
     cancelled: bool,
 }
 
 impl Model {
-    fn schedule(&mut self, first: u64, period: u64, times: u64) {
+    fn schedule(&mut self, first: u64, period: u64, times: u64, missed: Missed) {
         self.jobs.push(ModelJob {
             deadline: Some(self.now + first),
             period,
             left: times,
+            missed,
             cancelled: false,
         });
     }
@@ -77,7 +83,11 @@ impl Model {
                 }
                 self.runs.push((begins, tick, number));
                 job.left -= 1;
-                job.deadline = (job.left > 0).then(|| deadline + job.period);
+                job.deadline = (job.left > 0).then(|| match job.missed {
+                    // Whole periods after it, and after the begin of this run.
+                    Missed::Once => deadline + ((begins - deadline) / job.period + 1) * job.period,
+                    _ => deadline + job.period,
+                });
             }
         }
         self.now = until;
@@ -101,12 +111,12 @@ fn check(ops: Vec<Op>) -> Result<(), TestCaseError> {
         match op {
             Op::Once(delay) => {
                 handles.push(rig.timers.after(micros(delay)).named("job").run(body).unwrap());
-                model.schedule(delay, 0, 1);
+                model.schedule(delay, 0, 1, Missed::Burst);
             }
-            Op::Every { period, first, times } => {
-                let plan = rig.timers.every(micros(period)).first_after(micros(first)).times(times);
-                handles.push(plan.run(body).unwrap());
-                model.schedule(first, period, times);
+            Op::Every { period, first, times, missed } => {
+                let plan = rig.timers.every(micros(period)).first_after(micros(first));
+                handles.push(plan.times(times).missed(missed).run(body).unwrap());
+                model.schedule(first, period, times, missed);
             }
             Op::Cancel(job) if !handles.is_empty() => {
                 let job = job % number;

@@ -123,7 +123,8 @@ fn with_a_slack_runs_come_together_and_none_is_early() {
     rig.timers.after(ms(11)).run(log.times()).unwrap();
     let moved = rig.timers.after(ms(100)).slack(ms(7)).run(log.times()).unwrap();
     moved.refresh(ms(15)).unwrap();
-    rig.timers.every(ms(4)).times(3).slack(ms(10)).run(log.times()).unwrap();
+    let each = rig.timers.every(ms(4)).missed(Missed::Burst);
+    each.times(3).slack(ms(10)).run(log.times()).unwrap();
     rig.play(50);
     // Deadlines stay what they are: the periods of 4 ms end at 12.
     assert_eq!(log.take(), [10, 10, 10, 10, 10, 11, 12, 20, 20, 21]);
@@ -173,10 +174,32 @@ fn a_stall_leaves_no_trace() {
     rig.timers.every(ms(10)).run(log.times()).unwrap();
     rig.play(50);
     log.take();
-    assert_eq!(rig.stall(85), 3);
-    assert_eq!(log.take(), [85, 85, 85]);
+    assert_eq!(rig.stall(85), 1);
+    assert_eq!(log.take(), [85]);
     rig.play(100);
     assert_eq!(log.take(), [90, 100]);
+}
+
+/// Fault: a job that said nothing of missed periods made up for a stall of a minute with 6000 runs
+/// without a pause.
+#[test]
+fn a_stall_of_many_periods_is_made_up_for_by_one_run() {
+    let (mut rig, log) = (Rig::new(), Log::default());
+    let seen = log.clone();
+    let body = move |run: &Run<'_>| seen.push((run.deadline(), run.started(), run.missed()));
+    let job = rig.timers.every(ms(10)).run(body).unwrap();
+    rig.play(10);
+    assert_eq!(rig.stall(60_015), 1);
+    rig.play(60_030);
+    let (late, next) = ((at(20), at(60_015), 0), (at(60_020), at(60_020), 5_999));
+    assert_eq!(log.take(), [(at(10), at(10), 0), late, next, (at(60_030), at(60_030), 0)]);
+    assert_eq!((job.runs(), rig.timers.snapshot().counts.missed), (4, 5_999));
+    // All threads were in other jobs: the same as a stall.
+    let clock = rig.clock.clone();
+    rig.timers.after(ms(5)).run(move |_| clock.advance(ms(100))).unwrap();
+    rig.play(60_140);
+    let late = (at(60_040), at(60_135), 0);
+    assert_eq!(log.take(), [late, (at(60_140), at(60_140), 9)]);
 }
 
 #[test]
@@ -196,6 +219,8 @@ fn missed_periods_are_made_up_for_left_out_or_shift_the_rest() {
         rig.play(50);
         (log.take(), missed.take().into_iter().sum::<u64>(), rig.timers.snapshot().counts.missed)
     };
+    assert_eq!(run(Missed::Once), (vec![0, 25, 30, 40, 50], 1, 1));
+    assert_eq!(run(Missed::default()), run(Missed::Once));
     assert_eq!(run(Missed::Burst), (vec![0, 25, 25, 30, 40, 50], 0, 0));
     assert_eq!(run(Missed::Skip), (vec![0, 30, 40, 50], 2, 2));
     assert_eq!(run(Missed::Delay), (vec![0, 25, 35, 45], 0, 0));
