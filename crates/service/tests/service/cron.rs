@@ -223,12 +223,20 @@ mod against_another_calculation {
             let count = most - least + 1;
             let (from, step) = (least + self.below(count), 1 + self.below(count / 2));
             let to = from + self.below(most - from + 1);
-            match self.below(6) {
+            // From there around the end.
+            let last = least + self.below(from - least + 1);
+            let around = || (from..=most).chain(least..=last);
+            match self.below(8) {
                 0 => ("*".to_owned(), (least..=most).collect()),
                 1 => (format!("*/{step}"), (least..=most).step_by(step as usize).collect()),
                 2 => (format!("{from}"), [from].into()),
                 3 => (format!("{from}-{to}"), (from..=to).collect()),
                 4 => (format!("{from}-{to}/{step}"), (from..=to).step_by(step as usize).collect()),
+                5 if last < from => (format!("{from}-{last}"), around().collect()),
+                6 if last < from => {
+                    let values = around().step_by(step as usize);
+                    (format!("{from}-{last}/{step}"), values.collect())
+                }
                 _ => {
                     let all: BTreeSet<_> =
                         (0..=self.below(5)).map(|_| least + self.below(count)).collect();
