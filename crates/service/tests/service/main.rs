@@ -36,5 +36,6 @@ mod stopping;
 mod stress;
 mod stress_keys;
 mod threads;
+mod time_limits;
 #[cfg(feature = "tracing")]
 mod tracing;
