@@ -55,7 +55,7 @@ impl Handle {
                 let work = life.into_work().expect("no run has it");
                 Err(self.rejected(shard, reason, unboxed(work)))
             }
-            Err((_, New::Wake(_))) => unreachable!("it comes back as it was given"),
+            Err((_, New::Wake { .. })) => unreachable!("it comes back as it was given"),
         }
     }
 

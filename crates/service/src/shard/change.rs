@@ -111,8 +111,8 @@ impl<W: Task + ?Sized> Core<W> {
         match (slot.place, &slot.body) {
             (Place::Wheel(_), _) if !stage.runs() => return Err(ChangeError::Stopped),
             // Its time came during the stop, see `come`.
-            (Place::Off(0), Body::Other(Other::Full { .. }))
-                if !stage.runs() && life.as_ref().is_some_and(|life| life.work.is_some()) =>
+            (Place::Off(None), Body::Other(Other::Full { .. }))
+                if !stage.runs() && life.as_ref().is_some_and(|life| !life.is_running()) =>
             {
                 return Err(ChangeError::Stopped);
             }

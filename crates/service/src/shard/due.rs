@@ -30,7 +30,7 @@ impl<W: Task + ?Sized> Core<W> {
             if !self.stage.runs() && !self.limits_run(value.0) {
                 // It ended a run during the stop, and waits to be taken back.
                 if let Some(slot) = self.slots.get_mut(value.0) {
-                    slot.place = Place::Off(0);
+                    slot.place = Place::Off(None);
                 }
                 continue;
             }
