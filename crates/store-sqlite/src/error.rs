@@ -1,13 +1,18 @@
 //! What SQLite's errors mean for a store, and what helps.
 
-use rusqlite::{Error, ErrorCode};
+use rusqlite::{Error, ErrorCode, ffi};
 use std::io::{self, ErrorKind};
 use wheelhouse_durable::store::StoreError;
 
 /// What became of a call to SQLite, as an error of the store.
 pub(crate) fn store_error(error: Error) -> StoreError {
     let io = |kind, remedy| StoreError::Io(io::Error::new(kind, format!("{error}: {remedy}")));
+    // The index of the journal grows on the disk, too.
+    let extended = error.sqlite_error().map(|error| error.extended_code);
     match error.sqlite_error_code() {
+        Some(ErrorCode::SystemIoFailure) if extended == Some(ffi::SQLITE_IOERR_SHMSIZE) => {
+            io(ErrorKind::StorageFull, "free space on its disk; what was acknowledged is kept")
+        }
         Some(ErrorCode::DiskFull) => {
             io(ErrorKind::StorageFull, "free space on its disk; what was acknowledged is kept")
         }

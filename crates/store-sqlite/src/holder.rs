@@ -1,19 +1,25 @@
 //! Who holds leases, and who of them is gone.
 //!
-//! Each value that opens a file takes an *epoch*, a number that nobody had before, and locks a file
-//! beside the store whose name has the epoch: `orders.timers-holder-7`; the name of the store
-//! itself, and not that of a symbolic link to it. Its leases have the epoch in their rows. The
-//! operating system drops the lock when the process ends, in whatever way. So whoever gets the lock
-//! of another epoch's file, or finds no such file, knows that its holder is gone; no process
-//! identifier, start time or name of a machine has to be trusted.
+//! Each value that opens a file takes an *epoch*, a number that was never used before, and locks a
+//! file next to the store, `orders.timers-holder-7`. (The first part is the name of the store
+//! itself, not of a symbolic link to it.) Its leases have the epoch in their rows. The operating
+//! system drops the lock when the process ends, in whatever way. So a process that gets the lock of
+//! another epoch's file knows that its holder is gone; no process identifier, start time or name of
+//! a machine has to be trusted.
+//!
+//! A file that is missing proves nothing: anyone can remove it while its holder lives. Leases of
+//! such an epoch last until their end. A holder that closes removes its file if it has no lease;
+//! otherwise it leaves the file, without its lock.
+//!
+//! The file has the inode of the store that its holder has open, in decimal digits.
 
 use crate::error::store_error;
+use crate::files::{beside, inode};
 use crate::row::millis;
 use fs4::{FileExt, TryLockError};
 use rusqlite::Connection;
-use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use wheelhouse_durable::store::{StoreError, Timestamp};
 
@@ -31,41 +37,99 @@ impl Holder {
     /// that open the file, one would else remove the other's file before it is locked.
     pub(crate) fn next(connection: &Connection, path: &Path) -> Result<Self, StoreError> {
         let next = "UPDATE meta SET epoch = epoch + 1 RETURNING epoch";
-        let epoch = connection.query_row(next, (), |row| row.get(0)).map_err(store_error)?;
-        let path = file_of(path, epoch);
-        let file = File::create(&path)?;
+        let epoch = connection.query_row(next, (), |row| row.get::<_, i64>(0));
+        let epoch = epoch.map_err(store_error)?;
+        let store = inode(path);
+        let (new, path) = (beside(path, "-holder.new"), beside(path, &format!("{SUFFIX}{epoch}")));
+        // Under its name once it is locked and whole.
+        let mut file = File::create(&new)?;
         if !try_lock(&file)? {
-            let why = format!("{} is locked by another process", path.display());
+            let why = format!("{} is locked by another process", new.display());
             return Err(StoreError::Unavailable(why.into()));
         }
+        if let Some(inode) = store {
+            write!(file, "{inode}")?;
+        }
+        fs::rename(&new, &path)?;
         Ok(Self { epoch, path, _file: file })
     }
-}
 
-impl Drop for Holder {
-    fn drop(&mut self) {
-        // One that stays is removed by who opens the store next.
+    /// Removes the file, when no row has this epoch any more. A value that is dropped leaves an
+    /// unlocked file, which says that its holder is gone.
+    pub(crate) fn release(self) {
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Removes the files of holders that are gone. Within a writing transaction, as `next`.
-pub(crate) fn remove_gone(path: &Path) -> io::Result<()> {
-    let Some(name) = path.file_name() else { return Ok(()) };
+/// A holder's file.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) path: PathBuf,
+    pub(crate) epoch: Option<i64>,
+    /// The inode of the store that the holder has open, if the file has it.
+    pub(crate) inode: Option<u64>,
+    file: File,
+}
+
+impl Found {
+    /// Returns `true` if the holder still has its file locked. If not, this value has the lock
+    /// then, and another caller would take it for the holder. So the caller is in a writing
+    /// transaction, or has found that the file is of another store.
+    pub(crate) fn lives(&self) -> io::Result<bool> {
+        Ok(!try_lock(&self.file)?)
+    }
+}
+
+/// The files of all holders of the store at `path`. O(files in the folder).
+pub(crate) fn all(path: &Path) -> io::Result<Vec<Found>> {
+    let Some(name) = path.file_name() else { return Ok(Vec::new()) };
     let mut prefix = name.to_owned();
     prefix.push(SUFFIX);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut found = Vec::new();
     for entry in fs::read_dir(folder.unwrap_or(Path::new(".")))? {
         let entry = entry?;
-        let bytes = entry.file_name().into_encoded_bytes();
-        if bytes.starts_with(prefix.as_encoded_bytes()) && is_gone(&entry.path())? {
-            remove(&entry.path())?;
+        let name = entry.file_name().into_encoded_bytes();
+        if let Some(epoch) = name.strip_prefix(prefix.as_encoded_bytes()) {
+            let epoch = std::str::from_utf8(epoch).ok().and_then(|epoch| epoch.parse().ok());
+            found.extend(look_at(entry.path(), epoch)?);
         }
+    }
+    Ok(found)
+}
+
+/// `None` if the file was removed a moment ago, by a holder that closed.
+fn look_at(path: PathBuf, epoch: Option<i64>) -> io::Result<Option<Found>> {
+    let mut file = match File::open(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        file => file?,
+    };
+    let mut text = String::new();
+    // Where locks are mandatory it cannot be read while its holder lives.
+    let inode = file.read_to_string(&mut text).ok().and_then(|_| text.trim().parse().ok());
+    Ok(Some(Found { path, epoch, inode, file }))
+}
+
+/// Frees the leases of holders that are gone, and removes their files. Within a writing
+/// transaction. If the transaction is not committed, their leases last until their end.
+pub(crate) fn clear(
+    connection: &Connection,
+    path: &Path,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    for found in all(path)? {
+        if found.lives()? {
+            continue;
+        }
+        if let Some(epoch) = found.epoch {
+            free_leases(connection, epoch, now).map_err(store_error)?;
+        }
+        remove(&found.path)?;
     }
     Ok(())
 }
 
-/// Removes a file. It may have gone meanwhile: who closes a store removes its own.
+/// Removes a file. It may be gone: a holder that closes removes its own.
 fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -73,54 +137,33 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Lets the leases of holders that are gone end, so that a claim hands them out at once, in the
-/// order in which they were due. Within a writing transaction, after `remove_gone`.
+/// Ends the leases of an epoch, so that a claim hands them out at once, in the order in which they
+/// were due. O(k log n) for k leases.
 pub(crate) fn free_leases(
     connection: &Connection,
-    path: &Path,
+    epoch: i64,
     now: Timestamp,
 ) -> rusqlite::Result<()> {
-    // One search for each holder, and not a walk over all that is held.
-    let mut held = connection.prepare(
-        "WITH RECURSIVE held (holder) AS (
-             SELECT min(holder) FROM job WHERE holder IS NOT NULL
-             UNION ALL
-             SELECT (SELECT min(holder) FROM job WHERE holder > held.holder)
-             FROM held WHERE holder IS NOT NULL)
-         SELECT holder FROM held WHERE holder IS NOT NULL",
+    connection.execute(
+        // 3 is replaced: the newer generation waits for its own due time.
+        "UPDATE job SET until = min(until, due, ?2), holder = NULL,
+             visible_at = iif(state = 3, due, min(until, due, ?2))
+         WHERE holder = ?1",
+        [epoch, millis(now)],
     )?;
-    let held: Vec<i64> = held.query_map((), |row| row.get(0))?.collect::<Result<_, _>>()?;
-    for epoch in held.into_iter().filter(|epoch| !file_of(path, *epoch).exists()) {
-        connection.execute(
-            // 3 is replaced: the newer generation waits for its own due time.
-            "UPDATE job SET until = min(until, due, ?2), holder = NULL,
-                 visible_at = iif(state = 3, due, min(until, due, ?2))
-             WHERE holder = ?1",
-            [epoch, millis(now)],
-        )?;
-    }
     Ok(())
 }
 
-/// What follows the store's name in that of a holder's file, before the epoch.
+/// Returns `true` if a row has a lease of this epoch.
+pub(crate) fn has_leases(connection: &Connection, epoch: i64) -> rusqlite::Result<bool> {
+    let any = "SELECT EXISTS (SELECT 1 FROM job WHERE holder = ?1)";
+    connection.query_row(any, [epoch], |row| row.get(0))
+}
+
+/// The part of a holder's file name between the store's name and the epoch.
 const SUFFIX: &str = "-holder-";
 
-fn file_of(path: &Path, epoch: i64) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(format!("{SUFFIX}{epoch}"));
-    name.into()
-}
-
-/// Whether nobody has the lock of this file.
-fn is_gone(path: &Path) -> io::Result<bool> {
-    match File::open(path) {
-        Ok(file) => try_lock(&file),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
-        Err(error) => Err(error),
-    }
-}
-
-/// Locks a file; whether nobody else had its lock.
+/// Locks a file. Returns `false` if another process has its lock.
 fn try_lock(file: &File) -> io::Result<bool> {
     match FileExt::try_lock(file) {
         Ok(()) => Ok(true),

@@ -58,6 +58,7 @@
 //!                  meta  epoch, last number drawn, latest time seen
 //!  orders.timers-wal, -shm                SQLite's journal; part of the store while it is open
 //!  orders.timers-holder-7                 locked by the process that has epoch 7
+//!  orders.timers-reserve                  4 MiB of the disk, given back when it is full
 //! ```
 //!
 //! * **A batch is a transaction**, and a transaction is one sync: `synchronous = FULL`. What
@@ -65,7 +66,8 @@
 //! * **Memory** does not grow with the jobs: a page cache of at most 32 MiB.
 //! * **Leases of a process that is gone** are free as soon as the file is opened again, without
 //!   waiting for their end. A process that has the file open holds a lock of the operating system
-//!   on a small file beside it, which ends with the process; so it is known and not guessed.
+//!   on a small file beside it, which ends with the process; so it is known and not guessed. If
+//!   that file is removed, the leases last until their end.
 //! * **Two processes on one file** work as two machines do: leases and tokens decide, and SQLite
 //!   lets one write at a time. One that has to wait for more than ten seconds gets
 //!   [`Unavailable`](StoreError::Unavailable).
@@ -100,19 +102,50 @@
 //! | written by a newer version of this crate | [`Format`](StoreError::Format); not touched |
 //! | damaged | [`Damaged`](StoreError::Damaged): at opening, or, in a large one, when it is read |
 //! | read-only, a folder, or with a hard link to it | [`Refused`](StoreError::Refused) |
+//! | next to the journal of another file | [`Refused`](StoreError::Refused); not touched |
 //!
-//! A full disk is an error of the commit ([`Io`](StoreError::Io)); nothing that was acknowledged is
-//! lost, and the store goes on when there is space.
+//! # Backup and restore
+//!
+//! [`SqliteStore::backup`] and `wheelhouse durable backup` copy a store while programs use it.
+//! [`SqliteStore::restore`] and `wheelhouse durable restore` put a copy in its place when no
+//! program has it open, and keep the file that was there. A job that was acknowledged after the
+//! copy was made is missing after a restore; one that ended after it runs again, with the same
+//! idempotency key. So back up as often as that matters.
+//!
+//! **Other tools** must copy the file and its `-wal` as of one moment (a snapshot of the file
+//! system), or copy them while no program runs. `cp` of an open file is no backup.
+//!
+//! **If the file or its journal is deleted, renamed or replaced** while a program has it open, each
+//! later call fails ([`Refused`](StoreError::Refused)), also a commit that was under way: nothing
+//! is acknowledged that other programs would not find. All that was acknowledged before is in the
+//! file that was open; the store removes the journal, so that it cannot damage a file that was
+//! moved to its place. A file that is overwritten in place (`cp copy orders.timers`) keeps its
+//! identity, and this is not noticed: use `restore`.
+//!
+//! **After a crash** the journal belongs to the file that was open. If another file has its name by
+//! then, opening it is refused, with both remedies, and neither file is changed.
+//!
+//! # A full disk
+//!
+//! A commit that does not fit is an error ([`Io`](StoreError::Io)); nothing that was acknowledged
+//! is lost, and the store continues when there is space. Jobs that are stored run even if another
+//! program has filled the disk to the last byte: to begin and end them needs space for the journal,
+//! and `orders.timers-reserve` keeps a sixteenth of the disk for that, at least 256 KiB and at most
+//! 4 MiB. New jobs are refused until there is space for the reserve again. A program that starts
+//! when the reserve is used up needs free space to open the file.
 //!
 //! SQLite has no checksums of its pages, so damage within a payload is not found. A network file
 //! system is no place for the file.
 
+mod backup;
 mod claim;
 mod commit;
 mod error;
 mod ext;
+mod files;
 mod holder;
 mod open;
+mod reserve;
 mod row;
 mod schema;
 mod store;

@@ -2,8 +2,11 @@
 
 use crate::commit::Batch;
 use crate::error::store_error;
+use crate::files::{self, Files};
 use crate::holder::{self, Holder};
+use crate::reserve::{Reserve, is_full};
 use crate::schema::{self, Owner};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use std::fs;
 use std::ops::RangeInclusive;
@@ -24,11 +27,44 @@ const JOURNAL_PAGES: RangeInclusive<usize> = 128..=4_096;
 /// journal after each would cost a third of the speed.
 const PAGES_FOR_A_CHANGE: usize = 2;
 
+/// The journal is not copied into the file when the last connection is closed.
+const KEEPS_JOURNAL: DbConfig = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+
 /// A file of at most so many pages is checked as a whole when it is opened, in some milliseconds.
 const CHECKED_PAGES: u32 = 4_000;
 
+/// How often a file is opened again that another one replaces while it is opened.
+const TRIES: u32 = 3;
+
+/// An open store.
+pub(crate) struct Opened {
+    pub(crate) connection: Connection,
+    pub(crate) files: Files,
+    /// If it may write.
+    pub(crate) writer: Option<(Holder, Reserve)>,
+}
+
 /// A connection that reads and writes, and its epoch.
-pub(crate) fn open(path: &Path, clock: &StoreClock) -> Result<(Connection, Holder), StoreError> {
+pub(crate) fn open(path: &Path, clock: &StoreClock) -> Result<Opened, StoreError> {
+    let path = files::real(path);
+    let reserve = Reserve::of(&path);
+    for _ in 0..TRIES {
+        let before = files::identity(&path);
+        let opened = match open_once(&path, clock) {
+            Err(error) if is_full(&error) && reserve.release() => continue,
+            opened => opened?,
+        };
+        // The connection has the file of before or of after: the same one, if they agree.
+        if before.is_none() || before == files::identity(&path) {
+            return Ok(opened);
+        }
+    }
+    let why = format!("{} is replaced again and again while it is opened", path.display());
+    Err(StoreError::Unavailable(why.into()))
+}
+
+fn open_once(path: &Path, clock: &StoreClock) -> Result<Opened, StoreError> {
+    files::check_journal(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let mut connection = connect(path, flags)?;
     let writable = !connection.is_readonly("main").map_err(store_error)?;
@@ -41,25 +77,32 @@ pub(crate) fn open(path: &Path, clock: &StoreClock) -> Result<(Connection, Holde
     // Before anything is written, and so that somebody else's file is not touched.
     schema::owner(&connection)?;
     write_ahead(&connection, path)?;
-    // Whichever name or folder led there: by this one programs find whose leases are whose.
-    let path = fs::canonicalize(path)?;
-    let holder = begin(&mut connection, &path, clock)?;
+    let reserve = Reserve::of(path);
+    let holder = begin(&mut connection, path, clock)?;
     check(&connection)?;
-    Ok((connection, holder))
+    // Copying a journal of another file would damage this one, whose check has succeeded now.
+    connection.set_db_config(KEEPS_JOURNAL, false).map_err(store_error)?;
+    // Without space for it, jobs run, and new ones are refused.
+    let _ = reserve.keep();
+    let files = Files::now(path);
+    Ok(Opened { connection, files, writer: Some((holder, reserve)) })
 }
 
 /// A connection that only reads. The clock does not show less than the file has seen.
-pub(crate) fn open_to_read(path: &Path, clock: &StoreClock) -> Result<Connection, StoreError> {
+pub(crate) fn open_to_read(path: &Path, clock: &StoreClock) -> Result<Opened, StoreError> {
+    let path = &files::real(path);
+    files::check_journal(path)?;
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     if schema::owner(&connection)? == Owner::Nobody {
         return Err(StoreError::Foreign(format!("{} is empty", path.display())));
     }
     Batch::begin(&connection, clock).map_err(store_error)?;
     check(&connection)?;
-    Ok(connection)
+    let files = Files::now(path);
+    Ok(Opened { connection, files, writer: None })
 }
 
-fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+pub(crate) fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     let shown = path.display();
     let is = fs::metadata(path);
     if is.as_ref().is_ok_and(fs::Metadata::is_dir) {
@@ -76,6 +119,8 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(store_error)?;
     connection.busy_timeout(BUSY).map_err(store_error)?;
+    // Until the file is found to be whole.
+    connection.set_db_config(KEEPS_JOURNAL, true).map_err(store_error)?;
     // All statements of this crate, kept prepared.
     connection.set_prepared_statement_cache_capacity(64);
     Ok(connection)
@@ -136,9 +181,8 @@ fn begin(
     if schema::owner(&transaction)? == Owner::Nobody {
         schema::create(&transaction)?;
     }
-    holder::remove_gone(path)?;
     let now = Batch::begin(&transaction, clock).map_err(store_error)?.now.0;
-    holder::free_leases(&transaction, path, now).map_err(store_error)?;
+    holder::clear(&transaction, path, now)?;
     let holder = Holder::next(&transaction, path)?;
     transaction.commit().map_err(store_error)?;
     Ok(holder)
@@ -166,7 +210,7 @@ mod tests {
     fn commits_are_synced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.timers");
-        let (connection, _holder) = open(&path, &StoreClock::default()).unwrap();
+        let Opened { connection, .. } = open(&path, &StoreClock::default()).unwrap();
         let setting = |name: &str| -> String {
             let pragma = format!("SELECT CAST(\"{name}\" AS TEXT) FROM pragma_{name}");
             connection.query_row(&pragma, (), |row| row.get(0)).unwrap()

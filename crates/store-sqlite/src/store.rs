@@ -3,8 +3,10 @@
 use crate::claim::{Claim, first_visible};
 use crate::commit::Batch;
 use crate::error::store_error;
-use crate::holder::Holder;
-use crate::open::{journal_pages, open, open_to_read, verify};
+use crate::files::Files;
+use crate::holder::{self, Holder};
+use crate::open::{Opened, journal_pages, open, open_to_read, verify};
+use crate::reserve::{Reserve, is_full};
 use crate::row::{self, DEAD, entry_columns, signed};
 use crate::schema;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
@@ -19,9 +21,10 @@ use wheelhouse_durable::store::{
 /// Jobs in a SQLite file. See the [crate](crate) for how they lie there, and what is refused.
 pub struct SqliteStore {
     connection: Connection,
+    files: Files,
     clock: StoreClock,
-    /// `None` if it may only read. Dropped after the connection.
-    holder: Option<Holder>,
+    /// `None` if it may only read.
+    writer: Option<(Holder, Reserve)>,
     waker: Option<Waker>,
     /// When a job is visible next, as the last claim said.
     said: Option<Timestamp>,
@@ -46,9 +49,7 @@ impl SqliteStore {
     ///
     /// As [`open`](Self::open).
     pub fn with_clock(path: impl AsRef<Path>, clock: StoreClock) -> Result<Self, StoreError> {
-        let (connection, holder) = open(path.as_ref(), &clock)?;
-        let (holder, waker, said) = (Some(holder), None, None);
-        Ok(Self { connection, clock, holder, waker, said, journal_pages: 0 })
+        Ok(Self::new(open(path.as_ref(), &clock)?, clock))
     }
 
     /// Opens a file that is there, to look at it: no call that changes something is carried out,
@@ -60,9 +61,12 @@ impl SqliteStore {
     /// As [`open`](Self::open); [`Io`](StoreError::Io) if there is no such file.
     pub fn open_to_read(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let clock = StoreClock::default();
-        let connection = open_to_read(path.as_ref(), &clock)?;
-        let (holder, waker, said) = (None, None, None);
-        Ok(Self { connection, clock, holder, waker, said, journal_pages: 0 })
+        Ok(Self::new(open_to_read(path.as_ref(), &clock)?, clock))
+    }
+
+    fn new(opened: Opened, clock: StoreClock) -> Self {
+        let Opened { connection, files, writer } = opened;
+        Self { connection, files, clock, writer, waker: None, said: None, journal_pages: 0 }
     }
 
     /// Reads all of the file and checks that the tables, their order and their indexes agree. Takes
@@ -84,16 +88,18 @@ impl SqliteStore {
         schema::format(&self.connection)
     }
 
-    /// The epoch under which this value may write.
-    fn epoch(&self) -> Result<i64, StoreError> {
-        let holder = self.holder.as_ref().map(|holder| holder.epoch);
-        holder.ok_or_else(|| StoreError::Refused("opened to read: open it to write".into()))
+    /// The connection, if its file still has its name.
+    pub(crate) fn reader(&self) -> Result<&Connection, StoreError> {
+        self.files.check(&self.connection)?;
+        Ok(&self.connection)
     }
 
-    /// Says when the journal is to be copied, before a commit of so many changes for which somebody
-    /// waits.
+    /// Says when the journal is to be copied, before a commit with this number of changes for which
+    /// callers wait.
     fn copy_journal_for(&mut self, waited_for: usize) -> Result<(), StoreError> {
-        let pages = journal_pages(waited_for);
+        // On a full disk the journal stays short, so that it fits into the space that it has.
+        let is_full = self.writer.as_ref().is_some_and(|(_, reserve)| !reserve.is_there());
+        let pages = journal_pages(if is_full { 1 } else { waited_for });
         if pages != self.journal_pages {
             let set = format!("PRAGMA wal_autocheckpoint = {pages}");
             self.connection.execute_batch(&set).map_err(store_error)?;
@@ -102,12 +108,52 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// A transaction that may write from the beginning, so that it never has to be given up because
-    /// another process wrote in the meantime.
-    fn transaction(connection: &mut Connection) -> Result<Transaction<'_>, StoreError> {
-        let behavior = TransactionBehavior::Immediate;
-        connection.transaction_with_behavior(behavior).map_err(store_error)
+    /// Carries changes out in one transaction; when the earliest row is visible that they wrote.
+    fn try_commit(
+        (connection, clock): (&mut Connection, &StoreClock),
+        changes: &[Change],
+    ) -> Result<(Vec<Outcome>, Option<Timestamp>), StoreError> {
+        let transaction = transaction(connection)?;
+        let mut batch = Batch::begin(&transaction, clock).map_err(store_error)?;
+        let outcomes = batch.apply(changes).map_err(store_error)?;
+        batch.finish(clock).map_err(store_error)?;
+        let earliest = batch.earliest;
+        transaction.commit().map_err(store_error)?;
+        Ok((outcomes, earliest))
     }
+
+    /// Leases what is visible, in one transaction.
+    fn try_claim(
+        (connection, clock): (&mut Connection, &StoreClock),
+        kinds: &Kinds,
+        claim: &Claim,
+    ) -> Result<(Vec<Leased>, Next), StoreError> {
+        let transaction = transaction(connection)?;
+        let mut batch = Batch::begin(&transaction, clock).map_err(store_error)?;
+        let leased = claim.run(&mut batch, kinds).map_err(store_error)?;
+        batch.finish(clock).map_err(store_error)?;
+        let visible_at = first_visible(&transaction, kinds).map_err(store_error)?;
+        let next = Next { now: batch.now.0, visible_at };
+        transaction.commit().map_err(store_error)?;
+        Ok((leased, next))
+    }
+}
+
+/// A transaction that may write from the beginning, so that it never has to be given up because
+/// another process wrote in the meantime.
+fn transaction(connection: &mut Connection) -> Result<Transaction<'_>, StoreError> {
+    let behavior = TransactionBehavior::Immediate;
+    connection.transaction_with_behavior(behavior).map_err(store_error)
+}
+
+fn only_to_read() -> StoreError {
+    StoreError::Refused("opened to read: open it to write".into())
+}
+
+/// The answer of a commit on a full disk. A batch with more than new jobs is refused for good, so
+/// that its parts are committed one by one, and those that need no room succeed.
+fn full(error: StoreError, mixed: bool) -> StoreError {
+    if mixed && is_full(&error) { StoreError::Refused(error.to_string()) } else { error }
 }
 
 /// Whether a caller waits for a change, and not only the end of a run.
@@ -118,14 +164,21 @@ fn is_waited_for(change: &Change) -> bool {
 
 impl Store for SqliteStore {
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
-        self.epoch()?;
         self.copy_journal_for(changes.iter().filter(|change| is_waited_for(change)).count())?;
-        let transaction = Self::transaction(&mut self.connection)?;
-        let mut batch = Batch::begin(&transaction, &self.clock).map_err(store_error)?;
-        let outcomes = batch.apply(changes).map_err(store_error)?;
-        batch.finish(&self.clock).map_err(store_error)?;
-        let earliest = batch.earliest;
-        transaction.commit().map_err(store_error)?;
+        let Self { connection, clock, files, .. } = self;
+        let Some((_, reserve)) = &self.writer else { return Err(only_to_read()) };
+        files.check(connection)?;
+        let new = changes.iter().filter(|change| matches!(change, Change::Put(_))).count();
+        let committed = if new == 0 {
+            reserve.lend(connection, |connection| Self::try_commit((connection, clock), changes))
+        } else {
+            let kept = reserve.keep().map_err(StoreError::Io);
+            let committed = kept.and_then(|()| Self::try_commit((connection, clock), changes));
+            committed.map_err(|error| full(error, new < changes.len()))
+        };
+        let (outcomes, earliest) = committed?;
+        // Other programs must find what was written.
+        files.check(connection)?;
         if let Some(earliest) = earliest.filter(|at| self.said.is_none_or(|said| *at < said)) {
             self.said = Some(earliest);
             self.waker.iter().for_each(|wake| wake());
@@ -140,24 +193,35 @@ impl Store for SqliteStore {
         visibility: Duration,
         into: &mut Vec<Leased>,
     ) -> Result<Next, StoreError> {
-        let holder = if max > 0 { self.epoch()? } else { NOBODY };
+        if max > 0 && self.writer.is_none() {
+            return Err(only_to_read());
+        }
         // Nothing is written if nothing is visible.
-        let (mut now, _) = self.clock.now();
-        let mut first = first_visible(&self.connection, kinds).map_err(store_error)?;
-        if max > 0 && first.is_some_and(|first| first <= now) {
+        let (now, _) = self.clock.now();
+        let visible_at = first_visible(self.reader()?, kinds).map_err(store_error)?;
+        let mut next = Next { now, visible_at };
+        if max > 0 && visible_at.is_some_and(|first| first <= now) {
             self.copy_journal_for(0)?;
-            let transaction = Self::transaction(&mut self.connection)?;
-            let mut batch = Batch::begin(&transaction, &self.clock).map_err(store_error)?;
-            let claim = Claim { holder, visibility, max };
-            let leased = claim.run(&mut batch, kinds).map_err(store_error)?;
-            batch.finish(&self.clock).map_err(store_error)?;
-            now = batch.now.0;
-            first = first_visible(&transaction, kinds).map_err(store_error)?;
-            transaction.commit().map_err(store_error)?;
+            let Self { connection, clock, files, .. } = self;
+            let Some((holder, reserve)) = &self.writer else { return Err(only_to_read()) };
+            let mut max = max;
+            let (leased, after) = loop {
+                let claim = Claim { holder: holder.epoch, visibility, max };
+                let claimed = reserve.lend(connection, |connection| {
+                    Self::try_claim((connection, clock), kinds, &claim)
+                });
+                match claimed {
+                    // A full disk may have space for fewer.
+                    Err(error) if is_full(&error) && max > 1 => max /= 2,
+                    claimed => break claimed?,
+                }
+            };
+            files.check(connection)?;
+            next = after;
             into.extend(leased);
         }
-        self.said = first;
-        Ok(Next { now, visible_at: first })
+        self.said = next.visible_at;
+        Ok(next)
     }
 
     fn wake_by(&mut self, waker: Waker) {
@@ -166,7 +230,7 @@ impl Store for SqliteStore {
 
     fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {
         let select = concat!("SELECT ", entry_columns!(), " FROM job WHERE key = ?1");
-        let mut select = self.connection.prepare_cached(select).map_err(store_error)?;
+        let mut select = self.reader()?.prepare_cached(select).map_err(store_error)?;
         select.query_row([key.as_bytes()], row::entry).optional().map_err(store_error)
     }
 
@@ -180,7 +244,7 @@ impl Store for SqliteStore {
             concat!("SELECT ", entry_columns!(), " FROM job WHERE key > ?1 ORDER BY key LIMIT ?2");
         // No key is empty, so all come after the empty one.
         let after = after.map_or(&[][..], Key::as_bytes);
-        let mut select = self.connection.prepare_cached(SELECT).map_err(store_error)?;
+        let mut select = self.reader()?.prepare_cached(SELECT).map_err(store_error)?;
         let rows = select.query_map((after, limit(max)), row::entry).map_err(store_error)?;
         for row in rows {
             each(&row.map_err(store_error)?);
@@ -196,7 +260,7 @@ impl Store for SqliteStore {
     ) -> Result<(), StoreError> {
         let select =
             format!("SELECT {DEAD} FROM dead WHERE generation > ?1 ORDER BY generation LIMIT ?2");
-        let mut select = self.connection.prepare_cached(&select).map_err(store_error)?;
+        let mut select = self.reader()?.prepare_cached(&select).map_err(store_error)?;
         let after = after.map_or(-1, signed);
         let rows = select.query_map((after, limit(max)), row::dead).map_err(store_error)?;
         for row in rows {
@@ -215,7 +279,7 @@ impl Store for SqliteStore {
                 FROM kinds WHERE kind IS NOT NULL)
             SELECT kind, (SELECT min(visible_at) FROM job WHERE job.kind = kinds.kind)
             FROM kinds WHERE kind IS NOT NULL";
-        let mut select = self.connection.prepare_cached(SELECT).map_err(store_error)?;
+        let mut select = self.reader()?.prepare_cached(SELECT).map_err(store_error)?;
         let rows = select
             .query_map((), |row| Ok((Kind::from(row.get_ref(0)?.as_str()?), row::time(row, 1)?)))
             .map_err(store_error)?;
@@ -227,8 +291,17 @@ impl Store for SqliteStore {
     }
 }
 
-/// An epoch for who leases nothing: epochs begin with 1.
-const NOBODY: i64 = 0;
+impl Drop for SqliteStore {
+    /// Removes the holder's file, if nothing is leased. Otherwise the file stays, without its lock,
+    /// and the next program that opens the store frees the leases.
+    fn drop(&mut self) {
+        let Some((holder, _)) = self.writer.take() else { return };
+        let leases = self.reader().map(|connection| holder::has_leases(connection, holder.epoch));
+        if matches!(leases, Ok(Ok(false))) {
+            holder.release();
+        }
+    }
+}
 
 /// A `LIMIT` of so many.
 fn limit(max: usize) -> i64 {

@@ -117,15 +117,17 @@ fn a_killed_process_loses_nothing_and_leaves_nothing_half() {
     let path = folder.path().join("a.timers");
     let mut random = Pcg64::seed_from_u64(18);
     let (mut model, mut batches) = (Model::new(), 0);
-    for round in 0..50 {
+    // A slow disk needs more rounds for as many batches.
+    let mut round = 0;
+    while round < 50 || batches <= 100 {
         let (child, lines) = committing(&path, round);
         std::thread::sleep(Duration::from_micros(random.random_range(0..40_000)));
         let acknowledged = kill(child, lines);
         model = check(&path, model, round, acknowledged);
         batches += acknowledged;
+        round += 1;
     }
-    assert!(batches > 100, "only {batches} batches were acknowledged");
-    eprintln!("50 kills, {batches} acknowledged batches, none missing");
+    eprintln!("{round} kills, {batches} acknowledged batches, none missing");
 }
 
 /// A file system in a file, mounted until this is dropped.

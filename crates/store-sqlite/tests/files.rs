@@ -196,6 +196,50 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
     assert_eq!(rows(&mut store).len(), acknowledged as usize + 1);
 }
 
+/// Another program has filled the disk to its last byte: what is due runs, new jobs are refused,
+/// and they are accepted again when there is space. Also for a program that starts then.
+#[test]
+fn jobs_run_on_a_disk_that_is_full_to_the_last_byte() {
+    for starts_then in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let options = ["-t", "tmpfs", "-o", "size=8m"];
+        let Some(_mounted) = Mounted::new(Path::new("none"), &options, folder.path()) else {
+            return;
+        };
+        run_on_a_full_disk(folder.path(), starts_then);
+    }
+}
+
+fn run_on_a_full_disk(folder: &Path, starts_then: bool) {
+    let path = folder.join("a.timers");
+    let mut store = SqliteStore::open(&path).unwrap();
+    let puts: Vec<_> = (0..300).map(|n| put(&format!("job {n}"), 0)).collect();
+    store.commit(&puts).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(2));
+    let open = (!starts_then).then_some(store);
+    let filler = folder.join("filler");
+    let mut file = fs::File::create(&filler).unwrap();
+    while std::io::Write::write_all(&mut file, &[7; 512]).is_ok() {}
+    drop(file);
+    let mut store = open.unwrap_or_else(|| SqliteStore::open(&path).unwrap());
+    let mut ran = 0;
+    while ran < 300 {
+        let mut leased = Vec::new();
+        store.claim(&Kinds::new([KIND]), 50, LEASE, &mut leased).unwrap();
+        let acks: Vec<_> = leased.iter().map(common::ack).collect();
+        assert!(store.commit(&acks).unwrap().iter().all(|done| *done == Outcome::Done));
+        ran += leased.len();
+        let error = store.commit(&[put("new", 0)]).expect_err("a full disk");
+        assert!(error.is_transient() && error.to_string().contains("free "), "{error:?}");
+        let error = store.commit(&[put("new", 0), common::cancel("none")]).unwrap_err();
+        assert!(!error.is_transient(), "a mixed batch is committed one by one: {error:?}");
+    }
+    fs::remove_file(&filler).unwrap();
+    assert_eq!(one(&mut store, put("new", 0)), Outcome::Done, "there is room again");
+    assert!(folder.join("a.timers-reserve").exists());
+    store.verify().unwrap();
+}
+
 /// The file of format 1 as the first version wrote it: every later one must read it. Made by
 /// `write_the_golden_file`.
 #[test]
@@ -204,6 +248,8 @@ fn the_golden_file_of_format_1_can_be_read() {
     let path = folder.path().join("a.timers");
     let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/format-1.timers");
     fs::copy(golden, &path).unwrap();
+    // As the program that wrote it left it.
+    fs::write(folder.path().join("a.timers-holder-1"), "").unwrap();
     let (_, clock) = manual();
     let mut store = SqliteStore::with_clock(&path, clock).unwrap();
     store.verify().unwrap();

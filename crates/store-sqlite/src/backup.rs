@@ -1,0 +1,187 @@
+//! Copies of a store, and a store from a copy.
+
+use crate::error::store_error;
+use crate::files::{beside, check_journal, real};
+use crate::open::{connect, open_to_read, verify};
+use crate::{SqliteStore, holder, schema};
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags};
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use wheelhouse_durable::store::{StoreClock, StoreError};
+
+impl SqliteStore {
+    /// Writes a copy of the store to the file `to`, while programs go on working. The copy is the
+    /// state after one commit, whole and synced when this returns, and needs no journal. Also for a
+    /// store that is opened [to read](Self::open_to_read).
+    ///
+    /// O(bytes of the store). Programs can write meanwhile; the journal grows by what they write.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](StoreError::Refused) if `to` exists, or the store's file was deleted, renamed or
+    /// replaced; those of the storage, and then `to` does not exist.
+    ///
+    /// ```
+    /// # use wheelhouse_store_sqlite::SqliteStore;
+    /// # let folder = tempfile::tempdir()?;
+    /// # std::env::set_current_dir(&folder)?;
+    /// # drop(SqliteStore::open("orders.timers")?);
+    /// SqliteStore::open_to_read("orders.timers")?.backup("monday.timers")?;
+    /// SqliteStore::restore("monday.timers", "orders.timers")?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn backup(&self, to: impl AsRef<Path>) -> Result<(), StoreError> {
+        let to = real(to.as_ref());
+        if to.exists() {
+            let to = to.display();
+            return Err(StoreError::Refused(format!("{to} exists: name a new file, or remove it")));
+        }
+        let part = beside(&to, ".part");
+        copy(self.reader()?, &part)?;
+        fs::rename(&part, &to)?;
+        sync_folder(&to)
+    }
+
+    /// Puts a copy that [`backup`](Self::backup) made in the place of the store `file`. The store
+    /// that was there is kept as `FILE.replaced`, and returned as this path; `None` if there was
+    /// none. Jobs that were leased when the copy was made wait for the end of the lease.
+    ///
+    /// `file` is the old store or the new one at each moment, also if the machine loses power.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](StoreError::Refused) if a program has the store open, or `FILE.replaced` exists;
+    /// [`Damaged`](StoreError::Damaged) or [`Foreign`](StoreError::Foreign) if the copy is. Then
+    /// nothing is changed.
+    pub fn restore(
+        from: impl AsRef<Path>,
+        file: impl AsRef<Path>,
+    ) -> Result<Option<PathBuf>, StoreError> {
+        let file = real(file.as_ref());
+        let source = open_to_read(from.as_ref(), &StoreClock::default())?.connection;
+        verify(&source, "PRAGMA integrity_check(1)")?;
+        let part = beside(&file, ".part");
+        copy(&source, &part)?;
+        let replaced = replace(&file, &part);
+        if replaced.is_err() {
+            let _ = fs::remove_file(&part);
+        }
+        replaced
+    }
+}
+
+/// Copies all that a connection sees into a new file: synced, and without a journal, so that the
+/// copy is one file.
+fn copy(source: &Connection, to: &Path) -> Result<(), StoreError> {
+    remove(to)?;
+    let copied = copy_pages(source, to);
+    if copied.is_err() {
+        let _ = remove(to);
+    }
+    copied
+}
+
+fn copy_pages(source: &Connection, to: &Path) -> Result<(), StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+    let mut copy = Connection::open_with_flags(to, flags).map_err(store_error)?;
+    let backup = Backup::new(source, &mut copy).map_err(store_error)?;
+    // All pages in one step, and so in one read transaction: a commit in between would begin the
+    // copy anew.
+    match backup.step(-1).map_err(store_error)? {
+        StepResult::Done => drop(backup),
+        busy => {
+            let why = format!("the file is busy ({busy:?}): try again");
+            return Err(StoreError::Unavailable(why.into()));
+        }
+    }
+    let mode = "PRAGMA journal_mode = DELETE";
+    copy.query_row(mode, (), |_| Ok(())).map_err(store_error)?;
+    copy.close().map_err(|(_, error)| store_error(error))?;
+    File::open(to)?.sync_all()?;
+    Ok(())
+}
+
+/// Moves the new file to where the old one is.
+fn replace(file: &Path, new: &Path) -> Result<Option<PathBuf>, StoreError> {
+    let aside = beside(file, ".replaced");
+    if !file.exists() {
+        refuse_if_open(file)?;
+        check_journal(file)?;
+        fs::rename(new, file)?;
+        sync_folder(file)?;
+        return Ok(None);
+    }
+    for kept in [aside.clone(), beside(&aside, "-wal")] {
+        if kept.exists() {
+            let kept = kept.display();
+            return Err(StoreError::Refused(format!(
+                "{kept} is left of an earlier restore: move it away, or remove it"
+            )));
+        }
+    }
+    // A program that opens the file waits for this lock, and then finds that it was replaced.
+    let old = lock(file)?;
+    refuse_if_open(file)?;
+    set_aside(file, &aside, new)?;
+    drop(old);
+    Ok(Some(aside))
+}
+
+/// The old file with no journal, and locked; `None` if it cannot be read as a store at all.
+fn lock(file: &Path) -> Result<Option<Connection>, StoreError> {
+    let old = connect(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    match schema::owner(&old) {
+        Err(StoreError::Foreign(_) | StoreError::Damaged(_)) => return Ok(None),
+        answer => answer.map(drop)?,
+    }
+    old.execute_batch("BEGIN IMMEDIATE").map_err(store_error)?;
+    Ok(Some(old))
+}
+
+fn refuse_if_open(file: &Path) -> Result<(), StoreError> {
+    for holder in holder::all(file)? {
+        if holder.lives()? {
+            let (file, holder) = (file.display(), holder.path.display());
+            return Err(StoreError::Refused(format!(
+                "a program has {file} open ({holder} is locked): stop it first"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Between the two names of the old file and the new one's first, every program refuses to open it.
+fn set_aside(file: &Path, aside: &Path, new: &Path) -> Result<(), StoreError> {
+    fs::hard_link(file, aside)?;
+    // What is committed and not yet copied goes with the old file.
+    match fs::rename(beside(file, "-wal"), beside(aside, "-wal")) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
+        _ => remove(&beside(file, "-shm"))?,
+    }
+    for holder in holder::all(file)? {
+        remove(&holder.path)?;
+    }
+    sync_folder(file)?;
+    fs::rename(new, file)?;
+    sync_folder(file)
+}
+
+fn remove(path: &Path) -> Result<(), StoreError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Makes the names in the folder of a file durable.
+fn sync_folder(file: &Path) -> Result<(), StoreError> {
+    #[cfg(unix)]
+    if let Some(folder) = file.parent() {
+        File::open(folder)?.sync_all()?;
+    }
+    #[cfg(not(unix))]
+    let _ = file;
+    Ok(())
+}

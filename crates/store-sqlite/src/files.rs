@@ -1,0 +1,178 @@
+//! Whether the files of a store are still the ones that were opened.
+//!
+//! A program keeps its handles when its file is deleted, renamed or replaced. What it then commits
+//! is in a file that no other program finds. So each call compares the device and inode of each
+//! path with those at opening: before it reads or writes, and again before a commit is
+//! acknowledged. A call costs three `stat`, some microseconds next to the sync of a commit.
+
+use crate::holder;
+use rusqlite::Connection;
+use std::ffi::OsString;
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use wheelhouse_durable::store::StoreError;
+
+/// What tells two files apart: device and inode.
+#[cfg(unix)]
+type Identity = (u64, u64);
+/// Elsewhere an open file cannot be deleted or renamed.
+#[cfg(not(unix))]
+type Identity = ();
+
+#[cfg(unix)]
+fn of(meta: &Metadata) -> Identity {
+    use std::os::unix::fs::MetadataExt;
+    (meta.dev(), meta.ino())
+}
+
+#[cfg(not(unix))]
+fn of(_: &Metadata) -> Identity {}
+
+/// The inode at this path, if there is a file. Without the device, whose number may change when
+/// the machine starts again.
+pub(crate) fn inode(path: &Path) -> Option<u64> {
+    #[cfg(unix)]
+    return identity(path).map(|(_, inode)| inode);
+    #[cfg(not(unix))]
+    return fs::metadata(path).ok().map(|_| 0);
+}
+
+pub(crate) fn identity(path: &Path) -> Option<Identity> {
+    fs::metadata(path).ok().as_ref().map(of)
+}
+
+/// The name of a file beside the store's.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    name.into()
+}
+
+/// The path without symbolic links, also if the last part of it does not exist: SQLite names its
+/// journal after this one.
+pub(crate) fn real(path: &Path) -> PathBuf {
+    if let Ok(real) = fs::canonicalize(path) {
+        return real;
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match (fs::canonicalize(folder.unwrap_or(Path::new("."))), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path.to_owned(),
+    }
+}
+
+/// A file of the store, with its identity when it was opened; `None` if it did not exist.
+#[derive(Debug)]
+struct Known(PathBuf, Option<Identity>);
+
+impl Known {
+    fn new(path: PathBuf) -> Self {
+        let identity = identity(&path);
+        Self(path, identity)
+    }
+
+    fn is_missing(&self) -> bool {
+        self.1.is_some() && identity(&self.0).is_none()
+    }
+
+    fn is_the_same(&self) -> bool {
+        self.1.is_none() || self.1 == identity(&self.0)
+    }
+}
+
+/// The store's file, its journal, and the index of the journal.
+#[derive(Debug)]
+pub(crate) struct Files {
+    main: Known,
+    journal: Known,
+    index: Known,
+}
+
+impl Files {
+    /// As they are now, for an open connection that has read.
+    pub(crate) fn now(path: &Path) -> Self {
+        let known = |suffix| Known::new(beside(path, suffix));
+        Self { main: known(""), journal: known("-wal"), index: known("-shm") }
+    }
+
+    /// Checks that each path still leads to the file that is open.
+    ///
+    /// # Errors
+    ///
+    /// `Refused`, with the remedy. The journal is then copied into the file that it belongs to, if
+    /// no other program has that open, and removed, so that it is never read as the journal of a
+    /// file that was moved here.
+    pub(crate) fn check(&self, connection: &Connection) -> Result<(), StoreError> {
+        let all = [&self.main, &self.journal, &self.index];
+        let Some(changed) = all.into_iter().find(|file| !file.is_the_same()) else {
+            return Ok(());
+        };
+        let saved = self.part_with_journal(connection);
+        let shown = changed.0.display();
+        let main = self.main.0.display();
+        let what = if changed.is_missing() { "was deleted or renamed" } else { "was replaced" };
+        let kept = if saved {
+            " The open file has all that was acknowledged."
+        } else {
+            " Its journal could not be copied."
+        };
+        let remedy = if changed.0 == self.main.0 && changed.is_missing() {
+            format!(
+                "stop the program, move the file back to {main} or restore a backup, and start \
+                 again"
+            )
+        } else {
+            "stop every program that has it open, and start again".to_owned()
+        };
+        Err(StoreError::Refused(format!(
+            "{shown} {what} while it was open, and this call is not carried out:{kept} To \
+             continue, {remedy}"
+        )))
+    }
+
+    /// Copies the journal into the open file and removes it, if it is still ours and nobody else
+    /// has the file open: to leave the mode `wal` takes an exclusive lock. Whether it did.
+    ///
+    /// If the path leads to another journal, another program has begun that one, and may have
+    /// written to the file: then nothing is touched.
+    fn part_with_journal(&self, connection: &Connection) -> bool {
+        if !self.journal.is_the_same() && !self.journal.is_missing() {
+            return false;
+        }
+        let left = connection.busy_timeout(Duration::ZERO).and_then(|()| {
+            connection.query_row("PRAGMA journal_mode = DELETE", (), |row| row.get::<_, String>(0))
+        });
+        left.is_ok_and(|mode| mode == "delete")
+    }
+}
+
+/// Refuses a file beside which lies the journal of another one, before SQLite reads either:
+/// SQLite would replay that journal into this file.
+pub(crate) fn check_journal(path: &Path) -> Result<(), StoreError> {
+    let now = inode(path);
+    let wal = beside(path, "-wal");
+    let has_journal = fs::metadata(&wal).is_ok_and(|meta| meta.len() > 0);
+    let (main, wal) = (path.display(), wal.display());
+    for found in holder::all(path)? {
+        if found.inode.is_none() || found.inode == now {
+            continue;
+        }
+        if found.lives()? {
+            return Err(StoreError::Refused(format!(
+                "a program still has the file open that was {main} before: stop it, and open \
+                 again"
+            )));
+        }
+        if has_journal {
+            let holder = found.path.display();
+            return Err(StoreError::Refused(format!(
+                "{wal} is the journal of another file than the one that is {main} now, and would \
+                 damage it: move that file back if you have it, or move the journal and \
+                 {main}-shm away to use this one. If all of them were copied together, remove \
+                 {holder}"
+            )));
+        }
+    }
+    Ok(())
+}

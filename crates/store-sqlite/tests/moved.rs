@@ -1,0 +1,217 @@
+//! A file that is deleted, renamed or replaced while a program has it open, and what is left of it.
+
+mod common;
+
+use common::child::{child, file, wait_for};
+use common::{claim, one, put, rows};
+use std::fs;
+use std::path::{Path, PathBuf};
+use wheelhouse_durable::store::{Outcome, Store, StoreError};
+use wheelhouse_store_sqlite::SqliteStore;
+
+/// An open store with jobs `old 0` to `old 9`, of which a part is in the journal alone.
+fn begun(path: &Path) -> SqliteStore {
+    let mut store = SqliteStore::open(path).unwrap();
+    for n in 0..10 {
+        assert_eq!(one(&mut store, put(&format!("old {n}"), 0)), Outcome::Done);
+    }
+    store
+}
+
+/// A closed store with 300 jobs, at another path of the folder.
+fn backup(folder: &Path) -> PathBuf {
+    let path = folder.join("backup.timers");
+    let mut store = SqliteStore::open(&path).unwrap();
+    let puts: Vec<_> = (0..300).map(|n| put(&format!("new {n}"), 0)).collect();
+    store.commit(&puts).unwrap();
+    path
+}
+
+/// Every call is refused: none reads or writes what no other program finds.
+fn is_refused(store: &mut SqliteStore, why: &str) {
+    let put = store.commit(&[put("lost", 0)]).map(|_| ());
+    let found = store.find(&common::key("old 1")).map(|_| ());
+    let kinds = wheelhouse_durable::store::Kinds::new([common::KIND]);
+    let claimed = store.claim(&kinds, 9, common::LEASE, &mut Vec::new()).map(|_| ());
+    for answer in [put, found, claimed] {
+        let error = answer.expect_err("it is refused");
+        assert!(matches!(error, StoreError::Refused(_)), "{error:?}");
+        assert!(error.to_string().contains(why), "{error}");
+        assert!(error.to_string().contains("start again"), "{error}");
+    }
+}
+
+fn count(path: &Path) -> usize {
+    let mut store = SqliteStore::open(path).unwrap();
+    store.verify().unwrap();
+    rows(&mut store).len()
+}
+
+#[test]
+fn a_deleted_file_acknowledges_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.timers");
+    let mut store = begun(&path);
+    fs::remove_file(&path).unwrap();
+    is_refused(&mut store, "was deleted or renamed");
+    drop(store);
+    assert_eq!(count(&path), 0, "a new file begins, and no old journal is in it");
+}
+
+#[test]
+fn a_renamed_file_has_all_that_was_acknowledged() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, away) = (folder.path().join("a.timers"), folder.path().join("b.timers"));
+    let mut store = begun(&path);
+    fs::rename(&path, &away).unwrap();
+    is_refused(&mut store, "was deleted or renamed");
+    assert_eq!(count(&away), 10);
+    is_refused(&mut store, "was deleted or renamed");
+    drop(store);
+    assert_eq!(count(&path), 0);
+}
+
+/// Also if the program makes no call between the replacement and its end.
+#[test]
+fn a_file_that_was_moved_over_a_live_one_is_not_damaged() {
+    for calls in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.timers");
+        let mut store = begun(&path);
+        fs::rename(backup(folder.path()), &path).unwrap();
+        // A program that starts now is not let near the old journal.
+        let error = SqliteStore::open(&path).expect_err("the old file is open");
+        assert!(error.to_string().contains("stop it"), "{error}");
+        if calls {
+            is_refused(&mut store, "was replaced");
+        }
+        drop(store);
+        assert_eq!(count(&path), 300);
+    }
+}
+
+#[test]
+fn a_journal_that_is_deleted_loses_nothing() {
+    for suffix in ["-wal", "-shm"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.timers");
+        let mut store = begun(&path);
+        fs::remove_file(folder.path().join(format!("a.timers{suffix}"))).unwrap();
+        is_refused(&mut store, "a.timers-");
+        drop(store);
+        assert_eq!(count(&path), 10, "{suffix}");
+    }
+}
+
+#[test]
+fn a_file_that_is_moved_back_has_all_that_was_acknowledged() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, away) = (folder.path().join("a.timers"), folder.path().join("b.timers"));
+    let mut store = begun(&path);
+    fs::rename(&path, &away).unwrap();
+    is_refused(&mut store, "was deleted or renamed");
+    fs::rename(&away, &path).unwrap();
+    drop(store);
+    assert_eq!(count(&path), 10);
+}
+
+#[test]
+#[ignore = "a child"]
+fn commits_and_waits() {
+    let _store = begun(Path::new(&file()));
+    println!("committed");
+    std::thread::sleep(std::time::Duration::from_secs(60));
+}
+
+/// The journal of a killed program belongs to the file that it had open, and to no other.
+#[test]
+fn the_journal_of_a_killed_program_is_not_replayed_into_another_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.timers");
+    let (mut program, mut lines) = child("commits_and_waits", &path);
+    wait_for(&mut lines, "committed");
+    program.kill().unwrap();
+    program.wait().unwrap();
+    let old = folder.path().join("old.timers");
+    fs::rename(&path, &old).unwrap();
+    // A new file would begin with the old journal removed, and what is in it lost.
+    for open in [SqliteStore::open, SqliteStore::open_to_read] {
+        let error = open(path.clone()).expect_err("the journal is another file's");
+        assert!(error.to_string().contains("journal of another file"), "{error}");
+    }
+    let new = backup(folder.path());
+    fs::rename(&new, &path).unwrap();
+    let before = fs::read(&path).unwrap();
+    let error = SqliteStore::open(&path).expect_err("the journal is another file's");
+    assert!(error.to_string().contains("move the journal"), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), before);
+
+    // Either remedy: the new file alone, or the old one with its journal.
+    for suffix in ["-wal", "-shm"] {
+        let journal = folder.path().join(format!("a.timers{suffix}"));
+        fs::rename(&journal, folder.path().join(format!("old.timers{suffix}"))).unwrap();
+    }
+    assert_eq!(count(&path), 300);
+    assert_eq!(count(&old), 10);
+}
+
+/// A lease ends with the lock of its holder, or at its time; not because a file is missing.
+#[test]
+fn removing_a_holders_file_frees_no_lease() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.timers");
+    let mut first = begun(&path);
+    assert_eq!(claim(&mut first).len(), 10);
+    fs::remove_file(folder.path().join("a.timers-holder-1")).unwrap();
+    let mut second = SqliteStore::open(&path).unwrap();
+    assert_eq!(claim(&mut second).len(), 0, "leases of a live process were freed");
+    drop((first, second));
+    let mut third = SqliteStore::open(&path).unwrap();
+    assert_eq!(claim(&mut third).len(), 0, "without its file, whether it is gone is not known");
+}
+
+/// A copy of a store that is open is whole, and takes the place of one that no program has open.
+#[test]
+fn a_backup_is_restored_when_no_program_has_the_file_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, copy) = (folder.path().join("a.timers"), folder.path().join("copy.timers"));
+    let mut store = begun(&path);
+    store.backup(&copy).unwrap();
+    assert!(store.backup(&copy).unwrap_err().to_string().contains("exists"));
+    store.commit(&[put("after", 0)]).unwrap();
+    let error = SqliteStore::restore(&copy, &path).expect_err("a program has it open");
+    assert!(error.to_string().contains("stop it first"), "{error}");
+    assert_eq!(one(&mut store, put("after 2", 0)), Outcome::Done, "nothing was changed");
+    drop(store);
+
+    let replaced = SqliteStore::restore(&copy, &path).unwrap().expect("there was one");
+    assert_eq!(count(&path), 10);
+    assert_eq!(count(&replaced), 12);
+    let error = SqliteStore::restore(&copy, &path).expect_err("it would overwrite the first");
+    assert!(error.to_string().contains("earlier restore"), "{error}");
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().path()).collect();
+    assert!(!left.iter().any(|path| path.to_string_lossy().contains(".part")), "{left:?}");
+
+    // Where no file is, and where a damaged one is.
+    assert_eq!(SqliteStore::restore(&copy, folder.path().join("b.timers")).unwrap(), None);
+    assert_eq!(count(&folder.path().join("b.timers")), 10);
+    let damaged = folder.path().join("damaged.timers");
+    fs::write(&damaged, "no database at all, but much text".repeat(100)).unwrap();
+    assert!(SqliteStore::restore(&damaged, &path).is_err());
+    SqliteStore::restore(&copy, &damaged).unwrap();
+    assert_eq!(count(&damaged), 10);
+}
+
+/// What a killed program left in its journal stays with its file.
+#[test]
+fn a_restore_after_a_crash_keeps_the_old_file_with_its_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.timers");
+    let (mut program, mut lines) = child("commits_and_waits", &path);
+    wait_for(&mut lines, "committed");
+    program.kill().unwrap();
+    program.wait().unwrap();
+    let replaced = SqliteStore::restore(backup(folder.path()), &path).unwrap().unwrap();
+    assert_eq!(count(&path), 300);
+    assert_eq!(count(&replaced), 10);
+}
