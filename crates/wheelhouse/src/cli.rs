@@ -101,7 +101,7 @@ pub(crate) enum Command {
         options: wheelhouse_service_load::options::Options,
     },
     /// Looks into a store of durable timers (a SQLite file, Redis, PostgreSQL): what waits, what is
-    /// overdue, dead letters; checks it; retries or forgets dead letters.
+    /// overdue, dead letters; checks it; retries or forgets dead letters; copies files.
     #[command(subcommand)]
     Durable(durable::Durable),
     /// Plays a pair of operations on a structure: what `claims --instructions` runs under

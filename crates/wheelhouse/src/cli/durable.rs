@@ -1,6 +1,7 @@
 //! The arguments of `wheelhouse durable`.
 
 use clap::{Args, Subcommand};
+use std::path::PathBuf;
 use wheelhouse_present::table::Format;
 
 #[derive(Debug, Subcommand)]
@@ -37,6 +38,24 @@ pub(crate) enum Durable {
     Verify {
         #[command(flatten)]
         place: Place,
+    },
+    /// Copies a SQLite file while programs use it. The copy is one file, whole and synced.
+    #[command(after_help = "Example:\n  wheelhouse durable backup orders.timers monday.timers")]
+    Backup {
+        /// The file that the programs open.
+        file: PathBuf,
+        /// The copy; it must not exist.
+        to: PathBuf,
+    },
+    /// Puts a copy in the place of a SQLite file that no program has open. The file that was there
+    /// is kept as FILE.replaced.
+    #[command(after_help = "Stop the programs first: they lock the file.\n\nExample:\n  \
+            wheelhouse durable restore monday.timers orders.timers")]
+    Restore {
+        /// The copy; it stays.
+        from: PathBuf,
+        /// The file that the programs open.
+        file: PathBuf,
     },
     /// Makes jobs of dead letters again, due at once.
     #[command(after_help = "Opens the store to write, as a program does.\n\nExample:\n  \

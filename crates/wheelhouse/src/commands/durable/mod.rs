@@ -1,5 +1,6 @@
 //! `wheelhouse durable`: what lies in a store of durable timers.
 
+mod copies;
 mod counts;
 mod dump;
 mod letters;
@@ -40,6 +41,8 @@ pub(super) fn run(asked: &Durable) -> Result<ExitCode> {
             let name = &opened.name;
             say(format_args!("{name}: can be read, jobs: {jobs}, dead letters: {letters}"));
         }
+        Durable::Backup { file, to } => copies::backup(file, to)?,
+        Durable::Restore { from, file } => copies::restore(from, file)?,
         Durable::Retry(asked) => return letters::retry(asked),
         Durable::Forget(asked) => return letters::forget(asked),
     }

@@ -48,7 +48,7 @@ fn leases_of_a_program_that_is_gone_are_told_and_not_freed() {
     is_dumped(&[&path], generations);
     assert!(before == fs::read(&path).unwrap(), "the file was changed");
     let left: Vec<String> = files(&scratch).into_iter().map(|(name, _)| name).collect();
-    assert!(left.iter().all(|name| !name.contains("holder")), "no epoch is drawn: {left:?}");
+    assert!(left.iter().all(|name| !name.contains("holder-2")), "no epoch is drawn: {left:?}");
     let mut store = SqliteStore::open_to_read(&path).unwrap();
     let held = rows(&mut store).into_iter().find(|row| row.key.as_bytes() == b"held").unwrap();
     assert!(matches!(held.state, State::Leased(_)));
@@ -194,4 +194,27 @@ fn who_reads_a_dump_may_stop() {
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert!(line.contains("\"key\":\"100\""), "{line}");
     assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_file_is_copied_while_it_is_open_and_restored_when_it_is_not() {
+    let scratch = Scratch::new("durable-copies");
+    let (path, copy) = (scratch.path("a.timers"), scratch.path("copy.timers"));
+    let mut store = SqliteStore::open(&path).unwrap();
+    let generations = fill(&mut store);
+    succeeds(&["durable", "backup", &path, &copy]);
+    is_dumped(&[&copy], generations);
+    store.commit(&[put("more", "close/1", 9, b"3")]).unwrap();
+    let error = fails(&["durable", "restore", &copy, &path]);
+    assert!(error.contains("stop it first"), "{error}");
+    let error = fails(&["durable", "backup", &path, &copy]);
+    assert!(error.contains("name a new file"), "{error}");
+    drop(store);
+    let told = succeeds(&["durable", "restore", &copy, &path]);
+    assert_eq!(told, "", "messages are for standard error");
+    is_dumped(&[&path], generations);
+    assert_eq!(dumped(&[&scratch.path("a.timers.replaced")]).len(), 6);
+    for refused in [["backup", "redis://127.0.0.1/", &copy], ["restore", "none", &path]] {
+        fails(&[&["durable"], &refused[..]].concat());
+    }
 }
