@@ -1,11 +1,14 @@
 //! A connection that is made again when it breaks, and the scripts that run on it.
 
-use crate::error::store_error;
+use crate::error::{is_elsewhere, store_error};
+use crate::servers::Servers;
 use crate::settings::Builder;
-use crate::{check, keys::Keys, tls};
-use redis::{Client, Cmd, FromRedisValue, Script, ServerErrorKind};
+use crate::{check, keys::Keys};
+use redis::{Cmd, FromRedisValue, Script, ServerErrorKind};
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
+use std::io;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 use wheelhouse_durable::store::StoreError;
@@ -42,13 +45,18 @@ impl Scripts {
     }
 }
 
+/// How often a server is asked whether it still keeps what it acknowledges.
+const CHECK: Duration = Duration::from_secs(60);
+
 /// A queue on a server.
 pub(crate) struct Connection {
     pub(crate) settings: Builder,
     pub(crate) keys: Keys,
-    pub(crate) client: Client,
+    pub(crate) servers: Arc<Servers>,
     /// `None` after an error, until the next call.
     open: Option<redis::Connection>,
+    /// When the server was last found to keep its data; `None` if it is to be asked again.
+    checked: Option<Instant>,
     /// Of the data, as they were when this value connected first.
     epoch: String,
     /// In which the data are.
@@ -59,12 +67,12 @@ pub(crate) struct Connection {
 
 impl Connection {
     pub(crate) fn open(settings: Builder) -> Result<Self, StoreError> {
-        let client = tls::client(&settings)?;
+        let servers = Arc::new(Servers::new(&settings)?);
         let keys = Keys::new(&settings.queue);
         let (epoch, pause) = (String::new(), FIRST_PAUSE);
-        let mut new = Self { settings, keys, client, open: None, epoch, format: FORMAT, pause };
-        let connection = new.connect()?;
-        new.begin(connection)?;
+        let (open, checked) = (Some(servers.connect()?), None);
+        let mut new = Self { settings, keys, servers, open, checked, epoch, format: FORMAT, pause };
+        new.begin()?;
         Ok(new)
     }
 
@@ -98,72 +106,101 @@ impl Connection {
         }
     }
 
+    /// Runs a call. If the server has the queue no longer, looks for the one that has it, with
+    /// growing pauses, and runs the call there, for as long as the timeout.
     fn with<T>(
         &mut self,
-        call: impl FnOnce(&mut redis::Connection) -> redis::RedisResult<T>,
+        call: impl Fn(&mut redis::Connection) -> redis::RedisResult<T>,
     ) -> Result<T, StoreError> {
-        let mut connection = match self.open.take() {
-            Some(connection) => connection,
-            None => self.connect_again()?,
-        };
-        let answer = call(&mut connection);
-        // After a timeout the answer may still come, to the wrong question.
-        let broken = answer.as_ref().is_err_and(|error| error.is_io_error() || error.is_timeout());
-        if !broken {
-            self.open = Some(connection);
+        let begun = Instant::now();
+        loop {
+            let mut connection = match self.open.take() {
+                Some(connection) => connection,
+                None => self.connect_again(begun)?,
+            };
+            self.check(&mut connection)?;
+            let error = match call(&mut connection) {
+                Ok(answer) => {
+                    self.pause = FIRST_PAUSE;
+                    self.open = Some(connection);
+                    return Ok(answer);
+                }
+                Err(error) => error,
+            };
+            // After a timeout the answer may still come, to the wrong question.
+            if error.is_io_error() || error.is_timeout() {
+                return Err(store_error(error));
+            }
+            if !is_elsewhere(&error) {
+                self.open = Some(connection);
+                return Err(store_error(error));
+            }
+            // The call was not carried out, and the connection is dropped.
+            self.servers.redirect(&error);
+            self.wait(begun, store_error(error))?;
         }
-        answer.map_err(store_error)
     }
 
     /// Connects; waits before that if the last try failed, so that a caller who tries again at once
     /// does not keep a server busy that is about to start.
-    fn connect_again(&mut self) -> Result<redis::Connection, StoreError> {
-        let begun = Instant::now();
+    fn connect_again(&mut self, begun: Instant) -> Result<redis::Connection, StoreError> {
         loop {
-            let error = match self.connect() {
+            match self.servers.connect() {
                 Ok(connection) => {
-                    self.pause = FIRST_PAUSE;
+                    self.checked = None;
                     return Ok(connection);
                 }
-                Err(error) => error,
-            };
-            let pause = jitter(self.pause);
-            self.pause = (self.pause * 2).min(LONGEST_PAUSE);
-            if !error.is_transient() || begun.elapsed() + pause > self.settings.timeout {
-                return Err(error);
+                Err(error) => self.wait(begun, error)?,
             }
-            thread::sleep(pause);
         }
     }
 
-    fn connect(&self) -> Result<redis::Connection, StoreError> {
-        let timeout = self.settings.timeout;
-        let mut connection =
-            self.client.get_connection_with_timeout(timeout).map_err(store_error)?;
-        connection.set_read_timeout(Some(timeout)).map_err(store_error)?;
-        connection.set_write_timeout(Some(timeout)).map_err(store_error)?;
-        // A server that still reads its files takes connections, and refuses all else.
-        redis::cmd("PING").exec(&mut connection).map_err(store_error)?;
-        Ok(connection)
+    /// Waits before the next try of a call that began then; the error, if that would be too late
+    /// or does not help.
+    fn wait(&mut self, begun: Instant, error: StoreError) -> Result<(), StoreError> {
+        let pause = jitter(self.pause);
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        if !matches!(error, StoreError::Unavailable(_))
+            || begun.elapsed() + pause > self.settings.timeout
+        {
+            return Err(error);
+        }
+        thread::sleep(pause);
+        Ok(())
+    }
+
+    /// Asks the server whether it keeps what it acknowledges, at each new connection and once a
+    /// minute: `appendonly` can be switched off while it runs.
+    fn check(&mut self, connection: &mut redis::Connection) -> Result<(), StoreError> {
+        let fresh = self.checked.is_some_and(|at| at.elapsed() < CHECK);
+        if !self.settings.unchecked && !fresh {
+            match check::is_durable(connection) {
+                // The queue has been in use: an error that passes, so that the ends of runs are
+                // kept until the server is set as it was.
+                Err(StoreError::Refused(why)) if !self.epoch.is_empty() => {
+                    return Err(StoreError::Io(io::Error::other(why)));
+                }
+                answer => answer?,
+            }
+            self.checked = Some(Instant::now());
+        }
+        Ok(())
     }
 
     /// Checks the server, makes the queue if there is none and this may write, and takes its
     /// format and epoch.
-    fn begin(&mut self, mut connection: redis::Connection) -> Result<(), StoreError> {
-        if !self.settings.unchecked {
-            check::is_durable(&mut connection)?;
-        }
+    fn begin(&mut self) -> Result<(), StoreError> {
         if !self.settings.only_reads {
             let script = Script::new(include_str!("scripts/open.lua"));
-            let mut call = script.key(&self.keys.meta);
             let new = format!("{:016x}", random());
-            let made = call.arg(FORMAT).arg(new).invoke::<()>(&mut connection);
-            made.map_err(store_error)?;
+            let key = self.keys.meta.clone();
+            self.with(|connection| {
+                script.key(&key).arg(FORMAT).arg(&new).invoke::<()>(connection)
+            })?;
         }
         let mut command = redis::cmd("HMGET");
         command.arg(&self.keys.meta).arg("format").arg("epoch");
-        let found: (Option<u32>, Option<String>) =
-            command.query(&mut connection).map_err(store_error)?;
+        let found: (Option<u32>, Option<String>) = self.query(&command)?;
         let (Some(found), Some(epoch)) = found else {
             let queue = &self.settings.queue;
             let why = format!("the server has no queue `{queue}`: name the one of the programs");
@@ -172,14 +209,14 @@ impl Connection {
         if found > FORMAT {
             return Err(StoreError::Format { found, known: FORMAT });
         }
-        (self.format, self.epoch, self.open) = (found, epoch, Some(connection));
+        (self.format, self.epoch) = (found, epoch);
         Ok(())
     }
 
     /// The data are not those that this value connected to: tells so once, and takes them.
     fn replaced(&mut self) -> StoreError {
-        let begun = self.connect().and_then(|connection| self.begin(connection));
-        if let Err(error) = begun {
+        self.checked = None;
+        if let Err(error) = self.begin() {
             return error;
         }
         StoreError::Unavailable(

@@ -1,7 +1,7 @@
 //! What the errors of a server and of the way there mean for a store.
 
 use crate::tls::is_untrusted;
-use redis::{ErrorKind, RedisError, ServerErrorKind};
+use redis::{ErrorKind, RedisError};
 use wheelhouse_durable::store::StoreError;
 
 pub(crate) fn store_error(error: RedisError) -> StoreError {
@@ -21,14 +21,10 @@ pub(crate) fn store_error(error: RedisError) -> StoreError {
     if error.code() == Some("EPOCH") {
         return StoreError::Foreign("data of another epoch".into());
     }
+    if is_elsewhere(&error) {
+        return StoreError::Unavailable(Box::new(error));
+    }
     match error.kind() {
-        ErrorKind::Server(
-            ServerErrorKind::BusyLoading
-            | ServerErrorKind::ClusterDown
-            | ServerErrorKind::MasterDown
-            | ServerErrorKind::ReadOnly
-            | ServerErrorKind::TryAgain,
-        ) => StoreError::Unavailable(Box::new(error)),
         ErrorKind::InvalidClientConfig | ErrorKind::AuthenticationFailed => {
             StoreError::Refused(format!("{error}; look at the URL and its password"))
         }
@@ -37,6 +33,31 @@ pub(crate) fn store_error(error: RedisError) -> StoreError {
         }
         _ => by_code(&error),
     }
+}
+
+/// The first words of answers that say that this server does not have the queue now: it is a
+/// replica, it still reads its files, it is no part of its cluster, or the slot has moved. Nothing
+/// was carried out. Another server has the queue, or will have it soon.
+const ELSEWHERE: [&str; 10] = [
+    "READONLY",
+    "LOADING",
+    "MASTERDOWN",
+    "CLUSTERDOWN",
+    "TRYAGAIN",
+    "MOVED",
+    "ASK",
+    "NOREPLICAS",
+    "UNBLOCKED",
+    "FAILOVER",
+];
+
+/// Returns `true` if the queue is, or will be, on another server, and the call was not carried out.
+pub(crate) fn is_elsewhere(error: &RedisError) -> bool {
+    let Some(code) = error.code() else { return false };
+    // Up to version 6, an error within a script has it in its text.
+    let quoted =
+        |code: &&str| error.detail().is_some_and(|text| text.contains(&format!("-{code} ")));
+    ELSEWHERE.contains(&code) || ELSEWHERE.iter().any(quoted)
 }
 
 /// By the first word of the server's answer.

@@ -43,8 +43,26 @@
 //! | `maxmemory-policy noeviction`, if there is a `maxmemory` | checked | jobs would be thrown away when memory is short |
 //! | `appendfsync` | yours to choose | `everysec`: a power cut may lose the last two seconds, and so may a crash of the server's process while the disk is busy: Redis then keeps back what it would write. `always`: neither loses anything; about a third of the speed in batches, a tenth singly |
 //!
-//! With replicas a failover may lose what the old primary had acknowledged. Redis itself says so,
-//! and no client can mend it.
+//! The server is asked at each new connection and once a minute. If the answer has changed, calls
+//! fail ([`Io`](StoreError::Io)) until it is set as before.
+//!
+//! # Replicas, Sentinel, clusters
+//!
+//! A failover moves the queue to another server, and may leave connections to the old one open. An
+//! answer by which a server says that it does not have the queue now (`READONLY`, `LOADING`,
+//! `MASTERDOWN`, `CLUSTERDOWN`, `TRYAGAIN`, `MOVED`, `ASK`, `NOREPLICAS`) closes the connection.
+//! The store then looks for the server that has it, with growing pauses, and repeats the call
+//! there, for at most its [timeout](Builder::timeout): such a call was not carried out.
+//!
+//! | you have | give the store |
+//! |---|---|
+//! | a name that leads to the primary, as hosted servers do | that name; it is resolved again for each connection |
+//! | a primary and replicas | all addresses: [`also`](Builder::also). The first that says it is a primary is taken |
+//! | Sentinels | their addresses, and the name of the primary: [`sentinels`](Builder::sentinels) |
+//! | a cluster | any node, or several by `also`. `MOVED` is followed to the node that has the queue. While its slot is being moved, calls wait |
+//!
+//! A failover may lose what the old primary had acknowledged and not yet replicated. Redis
+//! documents this, and a client cannot prevent it. (`min-replicas-to-write` makes it less likely.)
 //!
 //! # Encrypted connections
 //!
@@ -72,6 +90,7 @@ mod keys;
 mod listen;
 mod row;
 mod scan;
+mod servers;
 mod settings;
 mod store;
 mod tls;

@@ -1,7 +1,8 @@
 //! Listening for jobs that are visible earlier than was said.
 
 use crate::connection::Connection;
-use redis::{Client, RedisResult};
+use crate::servers::Servers;
+use redis::RedisResult;
 use std::sync::{Arc, Weak, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -18,7 +19,7 @@ pub(crate) struct Listener(#[expect(dead_code, reason = "that it ends is what ma
 pub(crate) fn listen(connection: &Connection, waker: Waker) -> Listener {
     let alive = Arc::new(());
     let ear = Ear {
-        client: connection.client.clone(),
+        servers: Arc::clone(&connection.servers),
         timeout: connection.settings.timeout,
         channel: connection.keys.order.clone(),
         alive: Arc::downgrade(&alive),
@@ -34,7 +35,7 @@ pub(crate) fn listen(connection: &Connection, waker: Waker) -> Listener {
 }
 
 struct Ear {
-    client: Client,
+    servers: Arc<Servers>,
     timeout: Duration,
     channel: String,
     alive: Weak<()>,
@@ -51,15 +52,18 @@ impl Ear {
         }
     }
 
-    /// Listens until an error or the end of the store.
+    /// Listens until an error, a new connection of the store, which may be to another server, or
+    /// the end of the store.
     fn hear(&self, begun: &mpsc::Sender<()>) -> RedisResult<()> {
-        let mut connection = self.client.get_connection_with_timeout(self.timeout)?;
+        let changes = self.servers.changes();
+        let Some(client) = self.servers.last() else { return Ok(()) };
+        let mut connection = client.get_connection_with_timeout(self.timeout)?;
         let mut messages = connection.as_pubsub();
         messages.subscribe(&self.channel)?;
         messages.set_read_timeout(Some(LOOK))?;
         let _ = begun.send(());
         (self.waker)();
-        while self.alive.strong_count() > 0 {
+        while self.alive.strong_count() > 0 && self.servers.changes() == changes {
             match messages.get_message() {
                 Ok(_) => (self.waker)(),
                 Err(error) if error.is_timeout() => {}

@@ -10,6 +10,10 @@ use wheelhouse_durable::store::{StoreError, Timestamp};
 #[must_use = "nothing is connected before `connect`"]
 pub struct Builder {
     pub(crate) url: String,
+    /// Further addresses of the same data.
+    pub(crate) more: Vec<String>,
+    /// Where Sentinels listen.
+    pub(crate) sentinels: Vec<String>,
     pub(crate) queue: String,
     pub(crate) timeout: Duration,
     pub(crate) unchecked: bool,
@@ -24,6 +28,8 @@ impl Builder {
     pub(crate) fn new(url: &str, queue: &str) -> Self {
         Self {
             url: url.to_owned(),
+            more: Vec::new(),
+            sentinels: Vec::new(),
             queue: queue.to_owned(),
             timeout: Duration::from_secs(10),
             unchecked: false,
@@ -37,6 +43,40 @@ impl Builder {
     /// How long a call waits for the server before it fails; 10 seconds if it is not said.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
+        self
+    }
+
+    /// Further addresses of the same data, as URLs: a primary and its replicas, or nodes of a
+    /// cluster. Each new connection takes the first that answers and is a primary (`ROLE`), so that
+    /// the store follows when a replica is promoted.
+    ///
+    /// ```no_run
+    /// use wheelhouse_store_redis::RedisStore;
+    ///
+    /// let store = RedisStore::builder("redis://a.example/", "orders")
+    ///     .also(["redis://b.example/", "redis://c.example/"])
+    ///     .connect()?;
+    /// # Ok::<(), wheelhouse_durable::store::StoreError>(())
+    /// ```
+    pub fn also<U: Into<String>>(mut self, urls: impl IntoIterator<Item = U>) -> Self {
+        self.more.extend(urls.into_iter().map(Into::into));
+        self
+    }
+
+    /// Asks these Sentinels, in order, where the primary is, at each new connection. The host of
+    /// the store's URL is then the name by which they know it; user, password, database and
+    /// encryption are for the servers.
+    ///
+    /// ```no_run
+    /// use wheelhouse_store_redis::RedisStore;
+    ///
+    /// let store = RedisStore::builder("redis://:secret@shop/", "orders")
+    ///     .sentinels(["redis://a.example:26379/", "redis://b.example:26379/"])
+    ///     .connect()?;
+    /// # Ok::<(), wheelhouse_durable::store::StoreError>(())
+    /// ```
+    pub fn sentinels<U: Into<String>>(mut self, urls: impl IntoIterator<Item = U>) -> Self {
+        self.sentinels.extend(urls.into_iter().map(Into::into));
         self
     }
 

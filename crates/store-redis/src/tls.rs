@@ -11,26 +11,25 @@ pub(crate) fn is_asked_for(url: &str) -> bool {
 }
 
 #[cfg(not(feature = "tls"))]
-pub(crate) fn client(settings: &Builder) -> Result<Client, StoreError> {
-    if is_asked_for(&settings.url) {
+pub(crate) fn client(_: &Builder, url: &str) -> Result<Client, StoreError> {
+    if is_asked_for(url) {
         let why = "the URL asks for TLS: build with the feature `tls` of wheelhouse-store-redis \
                    (or of the command `wheelhouse`)";
         return Err(StoreError::Refused(why.into()));
     }
-    Client::open(settings.url.as_str()).map_err(store_error)
+    Client::open(url).map_err(store_error)
 }
 
 #[cfg(feature = "tls")]
-pub(crate) fn client(settings: &Builder) -> Result<Client, StoreError> {
+pub(crate) fn client(settings: &Builder, url: &str) -> Result<Client, StoreError> {
     // Who has installed another has chosen.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let url = settings.url.as_str();
     let client = match &settings.roots {
-        None => Client::open(url),
-        Some(roots) => {
+        Some(roots) if is_asked_for(url) => {
             let root_cert = Some(roots.to_vec());
             Client::build_with_tls(url, redis::TlsCertificates { client_tls: None, root_cert })
         }
+        _ => Client::open(url),
     };
     client.map_err(store_error)
 }

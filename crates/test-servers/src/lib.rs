@@ -64,6 +64,26 @@ impl Server {
         redis::server(more)
     }
 
+    /// Three Redis that are a cluster, each with a third of the slots.
+    ///
+    /// # Panics
+    ///
+    /// As [`redis`](Self::redis), or if they do not become a cluster within 30 seconds.
+    #[must_use]
+    pub fn redis_cluster() -> Option<[Self; 3]> {
+        redis::cluster()
+    }
+
+    /// A Sentinel that watches the Redis at this address under a name.
+    ///
+    /// # Panics
+    ///
+    /// As [`redis`](Self::redis).
+    #[must_use]
+    pub fn redis_sentinel(name: &str, primary: SocketAddr) -> Option<Self> {
+        redis::sentinel(name, primary)
+    }
+
     /// A Redis that takes encrypted connections only, and what a client is to trust, as PEM. It has
     /// started when it takes connections.
     ///

@@ -25,6 +25,8 @@ pub enum Network {
 #[derive(Debug)]
 pub struct Proxy {
     address: SocketAddr,
+    /// Where new connections lead.
+    server: Arc<Mutex<SocketAddr>>,
     network: Arc<Mutex<Network>>,
     connections: Arc<Mutex<Vec<TcpStream>>>,
 }
@@ -41,11 +43,14 @@ impl Proxy {
         let address = listener.local_addr().expect("an address");
         let network = Arc::new(Mutex::new(Network::Sound));
         let connections = Arc::new(Mutex::new(Vec::new()));
-        let proxy = Self { address, network, connections };
+        let server = Arc::new(Mutex::new(server));
+        let proxy = Self { address, server, network, connections };
         let (network, connections) = (proxy.network.clone(), proxy.connections.clone());
+        let server = proxy.server.clone();
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
-                let Ok(server) = TcpStream::connect(server) else { continue };
+                let address = *lock(&server);
+                let Ok(server) = TcpStream::connect(address) else { continue };
                 forward(&client, &server, &network, false);
                 forward(&server, &client, &network, true);
                 lock(&connections).extend([client, server]);
@@ -61,6 +66,12 @@ impl Proxy {
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// From now on new connections lead to this server, and open ones stay: as when a name is given
+    /// to another machine.
+    pub fn lead_to(&self, server: SocketAddr) {
+        *lock(&self.server) = server;
     }
 
     /// From now on the network behaves like this.

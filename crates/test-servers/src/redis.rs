@@ -2,18 +2,72 @@
 
 use crate::certificate::Certificate;
 use crate::keeper::{Keeper, folder, program};
-use crate::{Server, free_port, skipped};
+use crate::{START, Server, free_port, skipped};
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::PathBuf;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 pub(crate) fn server(more: &[&str]) -> Option<Server> {
     let port = free_port();
     let mut options = vec!["--port".into(), port.to_string().into()];
     options.extend(more.iter().copied().map(OsString::from));
     start(folder(), port, options, answers)
+}
+
+/// The slots of a cluster.
+const SLOTS: u32 = 16_384;
+
+pub(crate) fn cluster() -> Option<[Server; 3]> {
+    let mut nodes = Vec::new();
+    for _ in 0..3 {
+        let bus = free_port().to_string();
+        let options = ["--cluster-enabled", "yes", "--cluster-port", &bus];
+        nodes.push((server(&options)?, bus));
+    }
+    let met = nodes[0].0.address;
+    for (n, (node, bus)) in (0..).zip(&nodes) {
+        let (from, until) = (n * SLOTS / 3, (n + 1) * SLOTS / 3);
+        said(node.address, &format!("CLUSTER ADDSLOTSRANGE {from} {}", until - 1));
+        said(met, &format!("CLUSTER MEET 127.0.0.1 {} {bus}", node.address.port()));
+    }
+    let begun = Instant::now();
+    for (node, _) in &nodes {
+        let is_whole = || {
+            let info = said(node.address, "CLUSTER INFO");
+            info.contains("cluster_state:ok") && info.contains("cluster_size:3")
+        };
+        while !is_whole() {
+            assert!(begun.elapsed() < START, "the nodes do not become a cluster");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+    let nodes: Vec<_> = nodes.into_iter().map(|(node, _)| node).collect();
+    nodes.try_into().ok()
+}
+
+pub(crate) fn sentinel(name: &str, primary: SocketAddr) -> Option<Server> {
+    let (folder, port) = (folder(), free_port());
+    let file = folder.join("sentinel.conf");
+    let watch = format!("sentinel monitor {name} 127.0.0.1 {} 1\n", primary.port());
+    std::fs::write(&file, watch).expect("our folder");
+    let redis = redis_server(&folder)?;
+    let port_text = port.to_string();
+    let mut command: Vec<OsString> = vec![redis.into(), file.into(), "--sentinel".into()];
+    command.extend(["--port", &port_text, "--bind", "127.0.0.1"].map(OsString::from));
+    command.extend(["--dir".into(), folder.clone().into()]);
+    Some(run(folder, port, &command, answers))
+}
+
+/// What a Redis answers to a command, as it is sent.
+fn said(address: SocketAddr, command: &str) -> String {
+    let mut stream = TcpStream::connect(address).expect("a server that answers");
+    write!(stream, "{command}\r\nQUIT\r\n").expect("a server that answers");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("a server that answers");
+    assert!(!answer.starts_with('-'), "{command}: {answer}");
+    answer
 }
 
 pub(crate) fn server_with_tls() -> Option<(Server, Vec<u8>)> {
@@ -39,11 +93,7 @@ fn start(
     more: Vec<OsString>,
     answers: fn(SocketAddr) -> bool,
 ) -> Option<Server> {
-    let Some(redis) = program("redis-server", &[]) else {
-        skipped("redis-server", "apt-get install redis-server");
-        std::fs::remove_dir_all(&folder).expect("our folder");
-        return None;
-    };
+    let redis = redis_server(&folder)?;
     let mut command: Vec<OsString> = vec![redis.into(), "--dir".into(), folder.clone().into()];
     // With `everysec` a write waits in the server's memory for up to two seconds while the disk is
     // busy: a server that is killed then has lost what it acknowledged.
@@ -55,10 +105,29 @@ fn start(
     ];
     command.extend(options.iter().flatten().map(OsString::from));
     command.extend(more);
+    Some(run(folder, port, &command, answers))
+}
+
+/// The program; if there is none, says that the test is skipped, and removes its folder.
+fn redis_server(folder: &Path) -> Option<PathBuf> {
+    let redis = program("redis-server", &[]);
+    if redis.is_none() {
+        skipped("redis-server", "apt-get install redis-server");
+        std::fs::remove_dir_all(folder).expect("our folder");
+    }
+    redis
+}
+
+fn run(
+    folder: PathBuf,
+    port: u16,
+    command: &[OsString],
+    answers: fn(SocketAddr) -> bool,
+) -> Server {
     let address = SocketAddr::from(([127, 0, 0, 1], port));
-    let server = Server { keeper: Keeper::new(folder, &command), address, answers };
+    let server = Server { keeper: Keeper::new(folder, command), address, answers };
     server.start();
-    Some(server)
+    server
 }
 
 /// Whether it has read its files: until then the answer to `PING` is an error.

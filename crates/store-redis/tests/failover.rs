@@ -1,0 +1,242 @@
+//! A queue that moves to another server: a replica that is promoted, a cluster, Sentinels.
+
+mod common;
+
+use common::{queue, url};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use wheelhouse_durable::store::{Change, Key, Outcome, Put, Store, StoreError, When};
+use wheelhouse_durable::{Durable, Handlers, Next};
+use wheelhouse_store_redis::RedisStore;
+use wheelhouse_test_servers::{Proxy, Server};
+
+const KIND: &str = "work/1";
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+fn put(name: &str) -> Change {
+    Change::Put(Put {
+        key: Key::new(name).unwrap(),
+        kind: KIND.into(),
+        payload: name.as_bytes().to_vec(),
+        policy: String::new(),
+        when: When::After(Duration::from_secs(3_600)),
+        replace: false,
+    })
+}
+
+fn ask<T: redis::FromRedisValue>(server: &Server, words: &[&str]) -> T {
+    try_ask(server, words).unwrap()
+}
+
+/// A server that changes its role cuts connections.
+fn try_ask<T: redis::FromRedisValue>(server: &Server, words: &[&str]) -> redis::RedisResult<T> {
+    let mut connection = redis::Client::open(url(server))?.get_connection()?;
+    redis::cmd(words[0]).arg(&words[1..]).query(&mut connection)
+}
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < Duration::from_secs(30), "waited for 30 s: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// A primary, and a replica that has its data.
+fn pair() -> Option<(Server, Server)> {
+    let primary = Server::redis(&[])?;
+    let port = primary.address().port().to_string();
+    let replica = Server::redis(&["--replicaof", "127.0.0.1", &port])?;
+    wait_until("the replica is in step", || {
+        ask::<String>(&replica, &["INFO", "replication"]).contains("master_link_status:up")
+    });
+    Some((primary, replica))
+}
+
+/// Promotes the replica when it has what the primary has, and makes the primary its replica. No
+/// connection is cut.
+fn fail_over(primary: &Server, replica: &Server) {
+    wait_until("the replica has all", || {
+        let offset = |server| {
+            let info: String = ask(server, &["INFO", "replication"]);
+            let of =
+                |name: &str| info.lines().find_map(|line| line.strip_prefix(name).map(Into::into));
+            of("slave_repl_offset:").or(of("master_repl_offset:")) as Option<String>
+        };
+        offset(primary) == offset(replica)
+    });
+    let () = ask(replica, &["REPLICAOF", "NO", "ONE"]);
+    let port = replica.address().port().to_string();
+    let () = ask(primary, &["REPLICAOF", "127.0.0.1", &port]);
+}
+
+/// What was acknowledged and replicated before a failover runs once after it, and what is scheduled
+/// after it runs: the connections stay open, and the server behind them only reads.
+#[test]
+fn jobs_run_after_a_failover_that_cuts_no_connection() {
+    let Some((primary, replica)) = pair() else { return };
+    let proxy = Proxy::to(primary.address());
+    let runs: Arc<Mutex<BTreeMap<String, u32>>> = Arc::default();
+    let counted = Arc::clone(&runs);
+    let handlers = Handlers::new().on_bytes(KIND, move |run, _| {
+        *counted.lock().unwrap().entry(run.key().to_string()).or_default() += 1;
+        Ok(Next::Done)
+    });
+    let store = RedisStore::builder(&format!("redis://{}/", proxy.address()), "orders");
+    let timers = Durable::start(store.timeout(TIMEOUT).connect().unwrap(), handlers).unwrap();
+    let plan = |n: u32, delay| timers.after(delay).key(format!("order-{n}"));
+    for n in 0..50 {
+        plan(n, Duration::from_secs(3_600)).schedule_bytes(KIND, "").unwrap();
+    }
+    proxy.lead_to(replica.address());
+    fail_over(&primary, &replica);
+    for n in 0..50 {
+        timers.refresh(format!("order-{n}"), Duration::ZERO).unwrap();
+    }
+    for n in 50..100 {
+        plan(n, Duration::ZERO).schedule_bytes(KIND, "").unwrap();
+    }
+    wait_until("all have run", || timers.snapshot().counts.acked == 100);
+    timers.stop();
+    let runs = runs.lock().unwrap();
+    assert!(runs.len() == 100 && runs.values().all(|count| *count == 1), "{runs:?}");
+}
+
+/// Of several addresses the one is taken that is the primary's, also after it has changed.
+#[test]
+fn the_primary_is_found_among_several_addresses() {
+    let Some((primary, replica)) = pair() else { return };
+    let error = RedisStore::connect(&url(&replica), "a").expect_err("a replica");
+    assert!(error.to_string().contains("is a replica"), "{error}");
+    let builder = RedisStore::builder(&url(&replica), "a").also([url(&primary)]);
+    let mut store = builder.timeout(TIMEOUT).connect().unwrap();
+    assert_eq!(store.commit(&[put("before")]).unwrap(), [Outcome::Done]);
+    fail_over(&primary, &replica);
+    assert_eq!(store.commit(&[put("after")]).unwrap(), [Outcome::Done]);
+    primary.kill();
+    assert_eq!(store.commit(&[put("before")]).unwrap(), [Outcome::Duplicate]);
+    let () = ask(&replica, &["REPLICAOF", "127.0.0.1", "1"]);
+    let error = RedisStore::builder(&url(&replica), "a").timeout(TIMEOUT).connect();
+    assert!(matches!(error.unwrap_err(), StoreError::Unavailable(_)));
+}
+
+/// A server that is asked to become a replica refuses writes by one of its errors; without another
+/// server the call fails when its time is over, and says why.
+#[test]
+fn a_server_that_only_reads_is_an_error_in_time() {
+    let Some(server) = Server::redis(&[]) else { return };
+    let builder = RedisStore::builder(&url(&server), "a").timeout(Duration::from_millis(300));
+    let mut store = builder.connect().unwrap();
+    let () = ask(&server, &["REPLICAOF", "127.0.0.1", "1"]);
+    let begun = Instant::now();
+    let error = store.commit(&[put("a")]).unwrap_err();
+    assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+    assert!(error.to_string().contains("is a replica"), "{error}");
+    assert!(begun.elapsed() >= Duration::from_millis(100), "it was looked for");
+    let () = ask(&server, &["REPLICAOF", "NO", "ONE"]);
+    assert_eq!(store.commit(&[put("a")]).unwrap(), [Outcome::Done]);
+}
+
+#[test]
+fn the_primary_is_found_by_a_sentinel() {
+    let Some((primary, replica)) = pair() else { return };
+    let Some(sentinel) = Server::redis_sentinel("shop", primary.address()) else { return };
+    let open = |name: &str| {
+        let builder = RedisStore::builder(&format!("redis://{name}/"), "a").timeout(TIMEOUT);
+        builder.sentinels(["redis://127.0.0.1:1/".to_owned(), url(&sentinel)]).connect()
+    };
+    let error = open("other").expect_err("no such name");
+    assert!(error.to_string().contains("knows no primary `other`"), "{error}");
+    let mut store = open("shop").unwrap();
+    assert_eq!(store.commit(&[put("before")]).unwrap(), [Outcome::Done]);
+    // A Sentinel promotes no replica before it has asked it some times.
+    let mut asked = redis::Client::open(url(&sentinel)).unwrap().get_connection().unwrap();
+    wait_until("the Sentinel knows the replica", || {
+        redis::cmd("SENTINEL").arg("FAILOVER").arg("shop").exec(&mut asked).is_ok()
+    });
+    wait_until("the primary has changed", || {
+        let words = ["SENTINEL", "GET-MASTER-ADDR-BY-NAME", "shop"];
+        ask::<(String, u16)>(&sentinel, &words).1 == replica.address().port()
+    });
+    // The old primary learns of it some seconds later; a write that it takes until then is lost.
+    wait_until("the old primary is a replica", || {
+        try_ask(&primary, &["INFO", "replication"])
+            .is_ok_and(|info: String| info.contains("role:slave"))
+    });
+    // Sentinels cut the connections to the old primary: a call on such a one fails.
+    let _ = store.find(&Key::new("before").unwrap());
+    assert_eq!(store.commit(&[put("after")]).unwrap(), [Outcome::Done]);
+    assert_eq!(store.commit(&[put("before")]).unwrap(), [Outcome::Duplicate]);
+}
+
+/// Each queue is on the node that has its slot, whichever node is named, and is followed when the
+/// slot moves.
+#[test]
+fn a_queue_is_found_in_a_cluster_and_followed() {
+    let Some(nodes) = Server::redis_cluster() else { return };
+    for queue in [queue(), queue(), queue(), queue(), queue(), queue()] {
+        for node in &nodes {
+            let mut store = RedisStore::connect(&url(node), &queue).unwrap();
+            let outcome = store.commit(&[put("a")]).unwrap();
+            assert!(matches!(outcome[..], [Outcome::Done | Outcome::Duplicate]), "{outcome:?}");
+            assert!(store.find(&Key::new("a").unwrap()).unwrap().is_some());
+            let mut seen = 0;
+            store.scan(None, 9, &mut |_| seen += 1).unwrap();
+            store.kinds(&mut |_, _| seen += 1).unwrap();
+            store.dead(None, 9, &mut |_| seen += 1).unwrap();
+            assert_eq!(seen, 2);
+        }
+    }
+    let queue = queue();
+    let mut store =
+        RedisStore::builder(&url(&nodes[0]), &queue).timeout(TIMEOUT).connect().unwrap();
+    store.commit(&[put("before")]).unwrap();
+    let waits = move_slot(&nodes, &format!("wh:{{{queue}}}:meta"), || {
+        std::thread::spawn(move || (store.commit(&[put("before")]), store))
+    });
+    let (outcome, mut store) = waits.join().unwrap();
+    assert_eq!(outcome.unwrap(), [Outcome::Duplicate], "it waits while the slot moves");
+    assert_eq!(store.commit(&[put("after")]).unwrap(), [Outcome::Done]);
+}
+
+/// Moves the slot of a key to another node, as `redis-cli --cluster reshard` does. When the keys
+/// have been moved, and the slot has not, does something for a while.
+fn move_slot<T>(nodes: &[Server; 3], key: &str, meanwhile: impl FnOnce() -> T) -> T {
+    let slot = ask::<u32>(&nodes[0], &["CLUSTER", "KEYSLOT", key]).to_string();
+    let ids = nodes.each_ref().map(|node| ask::<String>(node, &["CLUSTER", "MYID"]));
+    let has = |node: &&Server| ask::<u32>(node, &["CLUSTER", "COUNTKEYSINSLOT", &slot]) > 0;
+    let from = nodes.iter().position(|node| has(&node)).unwrap();
+    let to = (from + 1) % 3;
+    let () = ask(&nodes[to], &["CLUSTER", "SETSLOT", &slot, "IMPORTING", &ids[from]]);
+    let () = ask(&nodes[from], &["CLUSTER", "SETSLOT", &slot, "MIGRATING", &ids[to]]);
+    let keys: Vec<String> = ask(&nodes[from], &["CLUSTER", "GETKEYSINSLOT", &slot, "100"]);
+    let port = nodes[to].address().port().to_string();
+    let mut migrate = vec!["MIGRATE", "127.0.0.1", &port, "", "0", "5000", "KEYS"];
+    migrate.extend(keys.iter().map(String::as_str));
+    let () = ask(&nodes[from], &migrate);
+    let done = meanwhile();
+    std::thread::sleep(Duration::from_millis(200));
+    for node in nodes {
+        let () = ask(node, &["CLUSTER", "SETSLOT", &slot, "NODE", &ids[to]]);
+    }
+    done
+}
+
+/// The server kept its data when it was connected to, and does so no longer.
+#[test]
+fn a_server_that_forgets_from_now_on_is_noticed() {
+    let Some(server) = Server::redis(&[]) else { return };
+    let proxy = Proxy::to(server.address());
+    let at = format!("redis://{}/", proxy.address());
+    let mut store = RedisStore::builder(&at, "a").timeout(TIMEOUT).connect().unwrap();
+    store.commit(&[put("a")]).unwrap();
+    let () = ask(&server, &["CONFIG", "SET", "appendonly", "no"]);
+    proxy.set(wheelhouse_test_servers::Network::Cut);
+    proxy.set(wheelhouse_test_servers::Network::Sound);
+    let mut errors = (0..2).filter_map(|n| store.commit(&[put(&format!("b{n}"))]).err());
+    let error = errors.find(|error| error.to_string().contains("appendonly yes"));
+    assert!(error.expect("it is refused").is_transient(), "the ends of runs are kept");
+    let () = ask(&server, &["CONFIG", "SET", "appendonly", "yes"]);
+    assert_eq!(store.commit(&[put("c")]).unwrap(), [Outcome::Done]);
+}
