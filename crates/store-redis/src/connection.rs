@@ -5,13 +5,14 @@ use crate::servers::Servers;
 use crate::settings::Builder;
 use crate::{check, keys::Keys};
 use redis::{Cmd, FromRedisValue, Script, ServerErrorKind};
+use std::collections::BTreeSet;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
-use wheelhouse_durable::store::StoreError;
+use wheelhouse_durable::store::{Kinds, StoreError};
 
 /// The format that this version writes.
 const FORMAT: u32 = 1;
@@ -63,6 +64,8 @@ pub(crate) struct Connection {
     pub(crate) format: u32,
     /// How long to wait before the next try to connect.
     pause: Duration,
+    /// The kinds of the queue, as far as they are known. A kind that has no jobs does no harm.
+    pub(crate) kinds: BTreeSet<String>,
 }
 
 impl Connection {
@@ -71,7 +74,9 @@ impl Connection {
         let keys = Keys::new(&settings.queue);
         let (epoch, pause) = (String::new(), FIRST_PAUSE);
         let (open, checked) = (Some(servers.connect()?), None);
-        let mut new = Self { settings, keys, servers, open, checked, epoch, format: FORMAT, pause };
+        let kinds = BTreeSet::new();
+        let mut new =
+            Self { settings, keys, servers, open, checked, epoch, format: FORMAT, pause, kinds };
         new.begin()?;
         Ok(new)
     }
@@ -82,27 +87,37 @@ impl Connection {
     }
 
     /// Runs a script with its keys, the epoch, the clock, and what `arguments` adds; loads it where
-    /// the server does not know it, or no longer.
+    /// the server does not know it, or no longer. The script is given the orders of `kinds`, or
+    /// of all kinds that are known.
     pub(crate) fn run<T: FromRedisValue>(
         &mut self,
         script: &Script,
-        arguments: impl FnOnce(&mut Cmd),
+        kinds: Option<&Kinds>,
+        arguments: impl Fn(&mut Cmd),
     ) -> Result<T, StoreError> {
-        let mut command = redis::cmd("EVALSHA");
-        command.arg(script.get_hash());
-        self.keys.add_to(&mut command);
-        command.arg(&self.epoch).arg(self.settings.clock.argument());
-        arguments(&mut command);
-        let answer = self.with(|connection| match command.query(connection) {
-            Err(error) if error.kind() == ServerErrorKind::NoScript.into() => {
-                script.load(connection)?;
-                command.query(connection)
+        loop {
+            let mut command = redis::cmd("EVALSHA");
+            command.arg(script.get_hash());
+            match kinds {
+                Some(kinds) => self.keys.add_to(&mut command, kinds.iter().map(|kind| &**kind)),
+                None => self.keys.add_to(&mut command, self.kinds.iter().map(String::as_str)),
             }
-            answer => answer,
-        });
-        match answer {
-            Err(StoreError::Foreign(_)) => Err(self.replaced()),
-            answer => answer,
+            command.arg(&self.epoch).arg(self.settings.clock.argument());
+            arguments(&mut command);
+            let of_queue = &self.keys.kinds.clone();
+            let answer = self.with(|connection| match run_once(&command, script, connection) {
+                // Another program has scheduled jobs of kinds that this one has not heard of.
+                Err(error) if error.code() == Some("KINDS") => {
+                    redis::cmd("SMEMBERS").arg(of_queue).query(connection).map(Err)
+                }
+                answer => answer.map(Ok),
+            });
+            match answer {
+                Err(StoreError::Foreign(_)) => return Err(self.replaced()),
+                Err(error) => return Err(error),
+                Ok(Ok(answer)) => return Ok(answer),
+                Ok(Err(kinds)) => self.kinds.extend::<Vec<String>>(kinds),
+            }
         }
     }
 
@@ -227,6 +242,21 @@ impl Connection {
             )
             .into(),
         )
+    }
+}
+
+/// Runs a script; loads it first, if the server does not have it.
+fn run_once<T: FromRedisValue>(
+    command: &Cmd,
+    script: &Script,
+    connection: &mut redis::Connection,
+) -> redis::RedisResult<T> {
+    match command.query(connection) {
+        Err(error) if error.kind() == ServerErrorKind::NoScript.into() => {
+            script.load(connection)?;
+            command.query(connection)
+        }
+        answer => answer,
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct Keys {
     /// Sorted set: generation by itself.
     pub(crate) dead_order: String,
     /// Set: kinds of which there are, or were, rows.
-    kinds: String,
+    pub(crate) kinds: String,
     /// Sorted set for each kind, whose name is added: generation and key by `visible_at`. Without a
     /// kind it is the channel on which is told that something is visible earlier.
     pub(crate) order: String,
@@ -35,11 +35,12 @@ impl Keys {
         }
     }
 
-    /// Adds them, and how many they are, as the scripts expect them.
-    pub(crate) fn add_to(&self, command: &mut Cmd) {
+    /// Adds them, how many they are, and the orders of kinds, as the scripts expect them.
+    pub(crate) fn add_to<'k>(&self, command: &mut Cmd, of: impl Iterator<Item = &'k str>) {
         let Self { meta, states, bodies, dead, dead_order, kinds, order } = self;
+        let orders: Vec<String> = of.map(|kind| format!("{order}{kind}")).collect();
         let all = [meta, states, bodies, dead, dead_order, kinds, order];
-        command.arg(all.len());
-        command.arg(&all[..]);
+        command.arg(all.len() + orders.len());
+        command.arg(&all[..]).arg(orders);
     }
 }

@@ -28,6 +28,9 @@
 //! * **All data of a queue are in one slot** of a cluster, since their names have it as their hash
 //!   tag. To spread jobs over several slots or servers, start on [several
 //!   stores](wheelhouse_durable::Builder::start_shards).
+//! * **Scripts name every key** that they touch, also the order of each kind: a commit names those
+//!   of all kinds of the queue. So a user can be limited to `~wh:{orders}:*` and the channel
+//!   `&wh:{orders}:order:`.
 //! * **Tokens and generations** begin with the server's microseconds, so that they grow even if the
 //!   data are lost or restored from an old copy. Each call names the *epoch* of the data, a random
 //!   number that was drawn when the queue was made. If the data are no longer those, the call fails

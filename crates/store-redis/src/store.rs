@@ -58,12 +58,13 @@ impl RedisStore {
         visibility: Duration,
         into: &mut Vec<Leased>,
     ) -> Result<(usize, Next), StoreError> {
-        let answer: Vec<Value> = self.connection.run(&self.scripts.claim, |command| {
-            command.arg(millis(visibility)).arg(max);
-            for kind in kinds.iter() {
-                command.arg(&**kind);
-            }
-        })?;
+        let answer: Vec<Value> =
+            self.connection.run(&self.scripts.claim, Some(kinds), |command| {
+                command.arg(millis(visibility)).arg(max);
+                for kind in kinds.iter() {
+                    command.arg(&**kind);
+                }
+            })?;
         let unreadable = || StoreError::Damaged("an answer of the claim script".into());
         let (head, jobs) = answer.split_first_chunk::<3>().ok_or_else(unreadable)?;
         let [now, next, removed] = head.each_ref().map(number);
@@ -82,13 +83,38 @@ impl RedisStore {
         Ok((removed + jobs.len() / 3, Next { now, visible_at }))
     }
 
+    /// Takes the kinds of new jobs, and of dead letters that become jobs, so that the script is
+    /// given their orders. The kinds of jobs that are stored are in the queue's set of kinds.
+    fn learn_kinds(&mut self, changes: &[Change]) -> Result<(), StoreError> {
+        let mut revived = redis::cmd("HMGET");
+        revived.arg(&self.connection.keys.dead);
+        let mut letters = Vec::new();
+        for change in changes {
+            match change {
+                Change::Put(put) if !self.connection.kinds.contains(&*put.kind) => {
+                    self.connection.kinds.insert(put.kind.to_string());
+                }
+                Change::Revive { generation, .. } => letters.push(*generation),
+                _ => {}
+            }
+        }
+        if letters.is_empty() {
+            return Ok(());
+        }
+        let letters: Vec<Option<Vec<u8>>> = self.connection.query(revived.arg(letters))?;
+        for letter in letters.into_iter().flatten() {
+            self.connection.kinds.insert(row::dead(&letter)?.job.kind.to_string());
+        }
+        Ok(())
+    }
+
     /// The rows of keys, where there are any.
     fn rows(&mut self, keys: &[Key]) -> Result<Vec<Entry>, StoreError> {
         type Parts = Vec<Option<Vec<u8>>>;
         let mut rows = Vec::with_capacity(keys.len());
         for keys in keys.chunks(AT_ONCE) {
             let (states, bodies): (Parts, Parts) =
-                self.connection.run(&self.scripts.rows, |command| {
+                self.connection.run(&self.scripts.rows, Some(&Kinds::default()), |command| {
                     for key in keys {
                         command.arg(key.as_bytes());
                     }
@@ -114,8 +140,9 @@ impl Store for RedisStore {
             for change in some {
                 commit::add(&mut arguments, change)?;
             }
-            let answer: Vec<u8> = self.connection.run(&self.scripts.commit, |command| {
-                command.arg(arguments);
+            self.learn_kinds(some)?;
+            let answer: Vec<u8> = self.connection.run(&self.scripts.commit, None, |command| {
+                command.arg(&arguments);
             })?;
             for letter in answer {
                 outcomes.push(commit::outcome(letter)?);
@@ -203,7 +230,7 @@ impl Store for RedisStore {
     }
 
     fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
-        let kinds: Vec<(String, u64)> = self.connection.run(&self.scripts.kinds, |_| ())?;
+        let kinds: Vec<(String, u64)> = self.connection.run(&self.scripts.kinds, None, |_| ())?;
         for (kind, first) in kinds {
             each(&kind.into(), Timestamp::from_millis(first));
         }

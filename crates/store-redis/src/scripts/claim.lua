@@ -8,7 +8,7 @@ local until_time, max = later(tonumber(ARGV[3])), tonumber(ARGV[4])
 local found = {}
 if max > 0 then
     for i = 5, #ARGV do
-        local kind = order .. ARGV[i]
+        local kind = order_of[ARGV[i]]
         local members =
             redis.call('ZRANGEBYSCORE', kind, '-inf', text(now), 'WITHSCORES', 'LIMIT', 0, max)
         for j = 1, #members, 2 do
@@ -78,7 +78,7 @@ keep_drawn()
 
 local first
 for i = 5, #ARGV do
-    local score = redis.call('ZRANGE', order .. ARGV[i], 0, 0, 'WITHSCORES')[2]
+    local score = redis.call('ZRANGE', order_of[ARGV[i]], 0, 0, 'WITHSCORES')[2]
     if score then first = math.min(first or LAST_TIME, tonumber(score)) end
 end
 answer[1], answer[2], answer[3] = text(now), first and text(first) or '', removed

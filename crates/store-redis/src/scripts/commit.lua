@@ -4,6 +4,8 @@
 local DONE, REPLACES, CANCELLED, RUNNING = 'D', 'R', 'C', 'U'
 local ABSENT, SUPERSEDED, DUPLICATE, ENDED = 'A', 'S', 'E', 'L'
 
+if not knows_all_kinds() then return redis.error_reply(UNKNOWN_KINDS) end
+
 local function find(key)
     local packed = redis.call('HGET', states, key)
     return packed and unpack_row(packed)
@@ -14,7 +16,7 @@ end
 local firsts, earlier = {}, false
 local function first_of(kind)
     if not firsts[kind] then
-        local first = redis.call('ZRANGE', order .. kind, 0, 0, 'WITHSCORES')
+        local first = redis.call('ZRANGE', order_of[kind], 0, 0, 'WITHSCORES')
         firsts[kind] = first[2] and tonumber(first[2]) or -1
         if firsts[kind] < 0 then redis.call('SADD', kinds, kind) end
     end
@@ -26,13 +28,13 @@ local function write(key, row)
     local first = first_of(row.kind)
     if first < 0 or at < first then earlier = true end
     redis.call('HSET', states, key, pack_row(row))
-    redis.call('ZADD', order .. row.kind, text(at), member(row, key))
+    redis.call('ZADD', order_of[row.kind], text(at), member(row, key))
 end
 
 local function remove(key, row)
     redis.call('HDEL', states, key)
     redis.call('HDEL', bodies, key)
-    redis.call('ZREM', order .. row.kind, member(row, key))
+    redis.call('ZREM', order_of[row.kind], member(row, key))
 end
 
 local function schedule(key, kind, due, replace, occurrence, body)
@@ -43,7 +45,7 @@ local function schedule(key, kind, due, replace, occurrence, body)
             if not replace then return DUPLICATE end
             answer = REPLACES
         end
-        redis.call('ZREM', order .. row.kind, member(row, key))
+        redis.call('ZREM', order_of[row.kind], member(row, key))
     end
     local new = {
         state = PENDING, token = NO_TOKEN, ends = due, due = due, generation = draw(),

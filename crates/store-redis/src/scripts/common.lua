@@ -2,12 +2,27 @@
 -- are only compared or passed on, and stay strings of eight bytes.
 --
 -- KEYS: 1 meta, 2 states, 3 bodies, 4 dead letters, 5 their order, 6 kinds, 7 prefix of the orders
+-- (the channel), then the orders of the kinds that the script may touch
 -- ARGV: 1 epoch, 2 a clock in place of the server's in milliseconds, or nothing
 local meta, states, bodies, dead, dead_order, kinds, order = unpack(KEYS)
 
 if redis.call('HGET', meta, 'epoch') ~= ARGV[1] then
     return redis.error_reply('EPOCH the data are not those of before')
 end
+
+-- kind -> its order. A script touches no key that is not in KEYS.
+local order_of = {}
+for i = 8, #KEYS do order_of[string.sub(KEYS[i], #order + 1)] = KEYS[i] end
+
+-- Returns true if KEYS has the order of each kind that has rows. A script asks this before its
+-- first write; a caller that does not have a kind repeats the call with all of them.
+local function knows_all_kinds()
+    for _, kind in ipairs(redis.call('SMEMBERS', kinds)) do
+        if not order_of[kind] then return false end
+    end
+    return true
+end
+local UNKNOWN_KINDS = 'KINDS the queue has kinds that the call does not name'
 
 -- The present in milliseconds, rounded down and up, and in microseconds.
 local now, now_up, micros

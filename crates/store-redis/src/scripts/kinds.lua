@@ -1,7 +1,8 @@
 -- Of each kind: its name, and when its first row is visible. Forgets kinds that have no row.
+if not knows_all_kinds() then return redis.error_reply(UNKNOWN_KINDS) end
 local answer = {}
 for _, kind in ipairs(redis.call('SMEMBERS', kinds)) do
-    local score = redis.call('ZRANGE', order .. kind, 0, 0, 'WITHSCORES')[2]
+    local score = redis.call('ZRANGE', order_of[kind], 0, 0, 'WITHSCORES')[2]
     if score then
         answer[#answer + 1] = kind
         answer[#answer + 1] = text(tonumber(score))
