@@ -20,7 +20,9 @@ use wheelhouse_durable::store::{
 ///
 /// # Errors
 ///
-/// Then roll the transaction back.
+/// [`Refused`](StoreError::Refused) if the file of the connection has no longer its name. A file
+/// that was moved to its place is noticed only by the calls of
+/// [`SqliteStore`](crate::SqliteStore). After an error, roll the transaction back.
 ///
 /// ```
 /// use rusqlite::{Connection, TransactionBehavior::Immediate};
@@ -51,11 +53,21 @@ use wheelhouse_durable::store::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn commit_in(transaction: &Connection, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+    // SQLite shows the path of a connection, and not which file it has open.
+    if let Some(path) = transaction.path().filter(|path| !path.is_empty() && !exists(path)) {
+        return Err(StoreError::Refused(format!(
+            "{path} was deleted or renamed while it was open: roll back, and open it again"
+        )));
+    }
     let clock = StoreClock::default();
     let mut batch = Batch::begin(transaction, &clock).map_err(store_error)?;
     let outcomes = batch.apply(changes).map_err(store_error)?;
     batch.finish(&clock).map_err(store_error)?;
     Ok(outcomes)
+}
+
+fn exists(path: &str) -> bool {
+    std::path::Path::new(path).exists()
 }
 
 /// Acknowledges a run in a transaction of yours: the effect of the handler and the end of the job

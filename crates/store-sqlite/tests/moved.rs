@@ -7,7 +7,8 @@ use common::{claim, one, put, rows};
 use std::fs;
 use std::path::{Path, PathBuf};
 use wheelhouse_durable::store::{Outcome, Store, StoreError};
-use wheelhouse_store_sqlite::SqliteStore;
+use wheelhouse_store_sqlite::rusqlite::Connection;
+use wheelhouse_store_sqlite::{SqliteStore, commit_in};
 
 /// An open store with jobs `old 0` to `old 9`, of which a part is in the journal alone.
 fn begun(path: &Path) -> SqliteStore {
@@ -52,7 +53,12 @@ fn a_deleted_file_acknowledges_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.timers");
     let mut store = begun(&path);
+    let shop = Connection::open(&path).unwrap();
+    shop.execute_batch("BEGIN IMMEDIATE").unwrap();
     fs::remove_file(&path).unwrap();
+    let error = commit_in(&shop, &[put("lost", 0)]).expect_err("it is refused");
+    assert!(error.to_string().contains("was deleted or renamed"), "{error}");
+    drop(shop);
     is_refused(&mut store, "was deleted or renamed");
     drop(store);
     assert_eq!(count(&path), 0, "a new file begins, and no old journal is in it");
@@ -161,6 +167,8 @@ fn removing_a_holders_file_frees_no_lease() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.timers");
     let mut first = begun(&path);
+    // A delay is rounded up to a millisecond.
+    std::thread::sleep(std::time::Duration::from_millis(2));
     assert_eq!(claim(&mut first).len(), 10);
     fs::remove_file(folder.path().join("a.timers-holder-1")).unwrap();
     let mut second = SqliteStore::open(&path).unwrap();
