@@ -205,3 +205,61 @@ fn a_store_that_is_away_holds_up_its_own_jobs_alone() {
     world.clock.advance(secs(2));
     wait_until("all have run", || timers.snapshot().counts.acked == done + failed);
 }
+
+/// A program starts while one of its stores is away: the jobs of the others run, and those of this
+/// store when it is back.
+#[test]
+fn a_program_starts_while_one_of_its_stores_is_away() {
+    let world = World::new();
+    let faulty = FaultyStore::new(&world);
+    let faults = faulty.faults.clone();
+    let other = MemoryStore::with_clock(StoreClock::new(world.clock.clone()));
+    let start = |faulty: FaultyStore| {
+        let stores: [Box<dyn Store>; 2] = [Box::new(faulty), Box::new(other.clone())];
+        let handlers = Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
+        world.builder(handlers).start_shards(stores)
+    };
+    let timers = start(faulty).unwrap();
+    for n in 0..40 {
+        timers.after(secs(1)).key(format!("{n}")).schedule_bytes(KIND, "").unwrap();
+    }
+    timers.stop();
+
+    let faulty = FaultyStore { faults: faults.clone(), ..FaultyStore::new(&world) };
+    faults.down(true);
+    let timers = start(faulty).expect("the other store is there");
+    world.clock.advance(secs(1));
+    let (here, away): (Vec<u32>, Vec<u32>) =
+        (0..40).partition(|n| timers.shard_of(format!("{n}")).unwrap() == 1);
+    assert!(here.len() > 5 && away.len() > 5);
+    let acked = || timers.snapshot().counts.acked;
+    wait_until("those of the other store have run", || acked() == here.len() as u64);
+    assert!(timers.find(format!("{}", away[0])).is_err());
+    faults.down(false);
+    world.clock.advance(secs(2));
+    wait_until("all have run", || acked() == 40);
+}
+
+/// A store whose data are gone is not silently taken as a new one.
+#[test]
+fn a_store_that_comes_back_empty_is_reported() {
+    let world = World::new();
+    let store = || MemoryStore::with_clock(StoreClock::new(world.clock.clone()));
+    let kept = store();
+    let start =
+        |stores: [Box<dyn Store>; 2]| world.builder(Handlers::new()).start_shards(stores).unwrap();
+    let is_reported = || {
+        world.has_event(|event| {
+            matches!(event, EventKind::StoreFailed(why)
+                if why.starts_with("shard 2 of 2: ") && why.contains("is empty"))
+        })
+    };
+    let timers = start([Box::new(kept.clone()), Box::new(store())]);
+    for n in 0..40 {
+        timers.after(secs(60)).key(format!("{n}")).schedule_bytes(KIND, "").unwrap();
+    }
+    timers.stop();
+    assert!(!is_reported());
+    start([Box::new(kept.clone()), Box::new(store())]).stop();
+    assert!(is_reported());
+}

@@ -70,20 +70,37 @@ pub(crate) struct Connection {
 
 impl Connection {
     pub(crate) fn open(settings: Builder) -> Result<Self, StoreError> {
-        let servers = Arc::new(Servers::new(&settings)?);
-        let keys = Keys::new(&settings.queue);
-        let (epoch, pause) = (String::new(), FIRST_PAUSE);
-        let (open, checked) = (Some(servers.connect()?), None);
-        let kinds = BTreeSet::new();
-        let mut new =
-            Self { settings, keys, servers, open, checked, epoch, format: FORMAT, pause, kinds };
+        let mut new = Self::later(settings)?;
+        new.open = Some(new.servers.connect()?);
         new.begin()?;
         Ok(new)
     }
 
+    /// Connects at the first call.
+    pub(crate) fn later(settings: Builder) -> Result<Self, StoreError> {
+        let servers = Arc::new(Servers::new(&settings)?);
+        let keys = Keys::new(&settings.queue);
+        let (epoch, pause) = (String::new(), FIRST_PAUSE);
+        let (open, checked) = (None, None);
+        let kinds = BTreeSet::new();
+        let format = FORMAT;
+        Ok(Self { settings, keys, servers, open, checked, epoch, format, pause, kinds })
+    }
+
     /// Runs a command. If the connection breaks, it fails: the server may have carried it out.
     pub(crate) fn query<T: FromRedisValue>(&mut self, command: &Cmd) -> Result<T, StoreError> {
+        self.ready()?;
         self.with(|connection| command.query(connection))
+    }
+
+    /// Connects, if that has not succeeded before.
+    fn ready(&mut self) -> Result<(), StoreError> {
+        if self.is_new() { self.begin() } else { Ok(()) }
+    }
+
+    /// Returns `true` until the queue was found.
+    pub(crate) fn is_new(&self) -> bool {
+        self.epoch.is_empty()
     }
 
     /// Runs a script with its keys, the epoch, the clock, and what `arguments` adds; loads it where
@@ -95,6 +112,7 @@ impl Connection {
         kinds: Option<&Kinds>,
         arguments: impl Fn(&mut Cmd),
     ) -> Result<T, StoreError> {
+        self.ready()?;
         loop {
             let mut command = redis::cmd("EVALSHA");
             command.arg(script.get_hash());
@@ -192,7 +210,7 @@ impl Connection {
             match check::is_durable(connection) {
                 // The queue has been in use: an error that passes, so that the ends of runs are
                 // kept until the server is set as it was.
-                Err(StoreError::Refused(why)) if !self.epoch.is_empty() => {
+                Err(StoreError::Refused(why)) if !self.is_new() => {
                     return Err(StoreError::Io(io::Error::other(why)));
                 }
                 answer => answer?,
@@ -215,7 +233,8 @@ impl Connection {
         }
         let mut command = redis::cmd("HMGET");
         command.arg(&self.keys.meta).arg("format").arg("epoch");
-        let found: (Option<u32>, Option<String>) = self.query(&command)?;
+        let found: (Option<u32>, Option<String>) =
+            self.with(|connection| command.query(connection))?;
         let (Some(found), Some(epoch)) = found else {
             let queue = &self.settings.queue;
             let why = format!("the server has no queue `{queue}`: name the one of the programs");

@@ -107,6 +107,10 @@ impl Builder {
     ///
     /// As [`RedisStore::connect`].
     pub fn connect(self) -> Result<RedisStore, StoreError> {
+        Ok(RedisStore::new(Connection::open(self.checked()?)?))
+    }
+
+    fn checked(self) -> Result<Self, StoreError> {
         if self.queue.is_empty() || self.queue.contains(['{', '}']) {
             let why = "a queue's name is not empty and has no braces, which Redis reads itself";
             return Err(StoreError::Refused(why.into()));
@@ -116,7 +120,18 @@ impl Builder {
             let why = "root certificates, and no encryption: write rediss:// in the URL";
             return Err(StoreError::Refused(why.into()));
         }
-        Ok(RedisStore::new(Connection::open(self)?))
+        Ok(self)
+    }
+
+    /// Connects at the first call, so that a program can start on several stores
+    /// ([`start_shards`](wheelhouse_durable::Builder::start_shards)) while this one is away. The
+    /// first call that reaches the server checks it as [`connect`](Self::connect) does.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`](StoreError::Refused) if a setting or the URL is wrong.
+    pub fn connect_later(self) -> Result<RedisStore, StoreError> {
+        Ok(RedisStore::new(Connection::later(self.checked()?)?))
     }
 
     /// Connects to a queue that is there, to look at it: it is not made, no call that changes

@@ -238,7 +238,9 @@ impl Store for RedisStore {
     }
 
     fn beside(&mut self) -> Result<Option<Box<dyn Store>>, StoreError> {
-        let second = Connection::open(self.connection.settings.clone())?;
+        let settings = self.connection.settings.clone();
+        let connect = if self.connection.is_new() { Connection::later } else { Connection::open };
+        let second = connect(settings)?;
         Ok(Some(Box::new(Self::new(second))))
     }
 }

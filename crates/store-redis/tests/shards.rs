@@ -4,7 +4,7 @@ mod common;
 
 use std::time::{Duration, Instant};
 use wheelhouse_durable::store::Store;
-use wheelhouse_durable::{Durable, Error, Handlers, Next};
+use wheelhouse_durable::{Durable, Error, Handlers, Next, StartError};
 use wheelhouse_store_redis::RedisStore;
 use wheelhouse_test_servers::Server;
 
@@ -53,4 +53,43 @@ fn a_server_that_is_killed_holds_up_its_own_jobs_alone() {
     on_second.iter().for_each(|n| timers.refresh(format!("order-{n}"), now).unwrap());
     wait_until("all have run", || timers.snapshot().counts.acked == 200);
     timers.stop();
+}
+
+/// A program starts while one of its servers is away, and has its jobs when that is back.
+#[test]
+fn a_program_starts_while_a_server_is_away() {
+    let (Some(first), Some(second)) = (Server::redis(&[]), Server::redis(&[])) else { return };
+    let store = |server| {
+        let builder = RedisStore::builder(&common::url(server), "orders");
+        builder.timeout(Duration::from_millis(500)).connect_later().unwrap()
+    };
+    let start = || {
+        let handlers = Handlers::new().on_bytes(KIND, |_, _| Ok(Next::Done));
+        Durable::builder(handlers).start_shards([&first, &second].map(store)).unwrap()
+    };
+    let timers = start();
+    let hour = Duration::from_secs(3_600);
+    for n in 0..40 {
+        timers.after(hour).key(format!("order-{n}")).schedule_bytes(KIND, "").unwrap();
+    }
+    timers.stop();
+    second.kill();
+    let timers = start();
+    let (here, away): (Vec<u32>, Vec<u32>) =
+        (0..40).partition(|n| timers.shard_of(format!("order-{n}")).unwrap() == 0);
+    let run = |n: &u32| timers.refresh(format!("order-{n}"), Duration::ZERO);
+    here.iter().for_each(|n| run(n).unwrap());
+    wait_until("jobs of the first have run", || {
+        timers.snapshot().counts.acked == here.len() as u64
+    });
+    assert!(matches!(run(&away[0]).unwrap_err(), Error::Store(_)));
+    second.start();
+    away.iter().for_each(|n| run(n).unwrap());
+    wait_until("all have run", || timers.snapshot().counts.acked == 40);
+    timers.stop();
+
+    first.kill();
+    second.kill();
+    let none = Durable::builder(Handlers::new()).start_shards([&first, &second].map(store));
+    assert!(matches!(none.unwrap_err(), StartError::Store(_)), "no store can be reached");
 }

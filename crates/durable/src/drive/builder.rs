@@ -162,10 +162,14 @@ impl Builder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
+    /// A store that cannot be reached holds up its own jobs alone, also at the start, if another
+    /// can be reached. A store that is empty while others have jobs is reported
+    /// ([`StoreFailed`](crate::EventKind::StoreFailed)) and used as a new one.
+    ///
     /// # Errors
     ///
-    /// Those of [`start`](Self::start); no store; [`StartError::Shard`], if a store is another
-    /// shard, or has jobs and is none.
+    /// Those of [`start`](Self::start); no store, or none that can be reached;
+    /// [`StartError::Shard`], if a store is another shard, or has jobs and is none.
     pub fn start_shards(
         self,
         stores: impl IntoIterator<Item = impl Store>,

@@ -1,5 +1,6 @@
 //! The owner of the threads.
 
+use super::away::{Asked, ask_all};
 use super::shard::Place;
 use super::{Builder, Observer, Settings, Shared, SharedStore, Timers};
 use crate::claim::{Claimer, Flight, Message};
@@ -97,15 +98,10 @@ impl Clock for Its {
 }
 
 /// Starts all threads: each store is checked before the first.
-pub(super) fn assemble(
-    mut stores: Vec<Box<dyn Store>>,
-    parts: Parts,
-) -> Result<Durable, StartError> {
+pub(super) fn assemble(stores: Vec<Box<dyn Store>>, parts: Parts) -> Result<Durable, StartError> {
     let of = stores.len();
     let place = |shard| Place { shard, of };
-    // All of them before one is marked: a refusal leaves each as it was.
-    (0..).zip(&mut stores).try_for_each(|(shard, store)| place(shard).check(store))?;
-    (0..).zip(&mut stores).try_for_each(|(shard, store)| place(shard).mark(store))?;
+    let stores = ask_all(stores)?;
     let service = || Service::builder().clock(Its(Arc::clone(&parts.clock)));
     let (mut wheel, mut workers) = (None, None);
     if !parts.handlers.is_empty() {
@@ -114,8 +110,9 @@ pub(super) fn assemble(
     }
     let counters = Arc::new(Counters::new(&Kinds::new(parts.handlers.keys().cloned())));
     let (mut shards, mut claims) = (Vec::new(), Vec::new());
-    for (shard, store) in (0..).zip(stores) {
+    for (shard, Asked { store, lost }) in (0..).zip(stores) {
         let (shard, claim) = parts.shard(store, place(shard), &counters)?;
+        lost.iter().for_each(|lost| shard.report_failure(lost));
         shards.push(shard);
         claims.push(claim);
     }

@@ -1,5 +1,6 @@
 //! What holds all together: the store, the committer, the claimer, the workers.
 
+mod away;
 mod backoff;
 mod builder;
 mod durable;

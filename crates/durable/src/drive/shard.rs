@@ -35,17 +35,38 @@ pub(super) fn shard_of(key: &[u8], of: usize) -> usize {
 
 impl Place {
     /// Refuses a store that is another shard, or that has jobs and is none. Changes nothing.
-    pub(super) fn check(self, store: &mut dyn Store) -> Result<(), StartError> {
+    /// Returns `true` if the store is empty and is to become a shard.
+    pub(super) fn check(self, store: &mut dyn Store) -> Result<bool, StartError> {
         match said(store)? {
-            None if self.of == 1 => Ok(()),
-            None if is_empty(store)? || said(store)?.is_some() => Ok(()),
+            None if self.of == 1 => Ok(false),
+            None if is_empty(store)? => Ok(true),
+            // Another program was faster.
+            None if said(store)?.is_some() => Ok(false),
             None => Err(StartError::Shard(format!(
                 "a store that has jobs or dead letters cannot become {}: their keys may belong to \
                  others; take empty stores, or queues with new names, and let these jobs run out",
                 self.text()
             ))),
-            Some(found) => self.compare(&found),
+            Some(found) => self.compare(&found).map(|()| false),
         }
+    }
+
+    /// Returns `true` if a shard has more than the row that says which it is.
+    pub(super) fn has_jobs(self, store: &mut dyn Store) -> Result<bool, StartError> {
+        let (mut rows, mut dead) = (0, 0);
+        store.scan(None, 2, &mut |_| rows += 1)?;
+        store.dead(None, 1, &mut |_| dead += 1)?;
+        Ok(rows > 1 || dead > 0)
+    }
+
+    /// The report of a store that is empty while other shards have jobs.
+    pub(super) fn lost(self) -> StoreError {
+        let why = format!(
+            "{} is empty, and other shards have jobs: its data were lost, or it is another store \
+             than before. It is used as a new one from now on; stop and restore it, if it had jobs",
+            self.text()
+        );
+        StoreError::Unavailable(why.into())
     }
 
     /// Has a store say which shard it is, if it does not yet.

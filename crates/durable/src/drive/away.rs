@@ -1,0 +1,152 @@
+//! Stores that are away, or empty, when a program starts on several.
+
+use super::shard::Place;
+use crate::error::StartError;
+use crate::store::{
+    Change, Dead, Entry, Key, Kind, Kinds, Leased, Next, Outcome, Store, StoreError, Timestamp,
+    Waker,
+};
+use std::time::Duration;
+
+/// A store that has been asked which shard it is.
+pub(super) struct Asked {
+    pub(super) store: Box<dyn Store>,
+    /// If it is empty, and other shards have jobs.
+    pub(super) lost: Option<StoreError>,
+}
+
+/// Asks each store which shard it is, before one is marked: a refusal leaves each as it was. One
+/// that cannot be reached is asked later, if another can be.
+///
+/// # Errors
+///
+/// A store that is another shard; the first error, if none can be reached.
+pub(super) fn ask_all(mut stores: Vec<Box<dyn Store>>) -> Result<Vec<Asked>, StartError> {
+    let of = stores.len();
+    let place = |shard| Place { shard, of };
+    let (mut answers, mut used) = (Vec::with_capacity(of), false);
+    for (shard, store) in (0..).zip(&mut stores) {
+        let place = place(shard);
+        answers.push(reached(place.check(store))?);
+        if let Some(Ok(false)) = answers.last() {
+            used |= reached(place.has_jobs(store))?.unwrap_or(false);
+        }
+    }
+    if answers.iter().all(Result::is_err)
+        && let Some(Err(error)) = answers.pop()
+    {
+        return Err(error.into());
+    }
+    let asked = (0..).zip(stores).zip(answers).map(|((shard, mut store), answer)| {
+        let place = place(shard);
+        // It may be away since.
+        let marked = match answer {
+            Ok(is_new) => reached(place.mark(&mut store))?.map(|()| is_new),
+            Err(error) => Err(error),
+        };
+        Ok(match marked {
+            Ok(is_new) => Asked { store, lost: (is_new && used).then(|| place.lost()) },
+            Err(error) if of == 1 => return Err(error.into()),
+            Err(_) => {
+                let store = Box::new(Away { store, place, is_asked: false, used });
+                Asked { store, lost: None }
+            }
+        })
+    });
+    asked.collect()
+}
+
+/// Sets apart the errors of a store that may be asked again.
+fn reached<T>(answer: Result<T, StartError>) -> Result<Result<T, StoreError>, StartError> {
+    match answer {
+        Err(StartError::Store(error)) if error.is_transient() => Ok(Err(error)),
+        answer => answer.map(Ok),
+    }
+}
+
+/// A store that is asked which shard it is before its first call that succeeds.
+struct Away {
+    store: Box<dyn Store>,
+    place: Place,
+    is_asked: bool,
+    /// Whether other shards have jobs.
+    used: bool,
+}
+
+impl Away {
+    fn ask(&mut self) -> Result<&mut dyn Store, StoreError> {
+        if !self.is_asked {
+            let is_new = self.place.check(&mut self.store).map_err(of_store)?;
+            self.place.mark(&mut self.store).map_err(of_store)?;
+            self.is_asked = true;
+            if is_new && self.used {
+                // Reported once: the next call is carried out.
+                return Err(self.place.lost());
+            }
+        }
+        Ok(&mut *self.store)
+    }
+}
+
+/// The refusal of a shard, for a call instead of the start.
+fn of_store(error: StartError) -> StoreError {
+    match error {
+        StartError::Store(error) => error,
+        other => StoreError::Refused(other.to_string()),
+    }
+}
+
+impl Store for Away {
+    fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
+        self.ask()?.commit(changes)
+    }
+
+    fn claim(
+        &mut self,
+        kinds: &Kinds,
+        max: usize,
+        visibility: Duration,
+        into: &mut Vec<Leased>,
+    ) -> Result<Next, StoreError> {
+        self.ask()?.claim(kinds, max, visibility, into)
+    }
+
+    fn wake_by(&mut self, waker: Waker) {
+        self.store.wake_by(waker);
+    }
+
+    fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {
+        self.ask()?.find(key)
+    }
+
+    fn scan(
+        &mut self,
+        after: Option<&Key>,
+        max: usize,
+        each: &mut dyn FnMut(&Entry),
+    ) -> Result<(), StoreError> {
+        self.ask()?.scan(after, max, each)
+    }
+
+    fn dead(
+        &mut self,
+        after: Option<u64>,
+        max: usize,
+        each: &mut dyn FnMut(&Dead),
+    ) -> Result<(), StoreError> {
+        self.ask()?.dead(after, max, each)
+    }
+
+    fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
+        self.ask()?.kinds(each)
+    }
+
+    /// If a second one cannot be opened yet, claims and commits share this one.
+    fn beside(&mut self) -> Result<Option<Box<dyn Store>>, StoreError> {
+        let Self { place, used, .. } = *self;
+        let second = self.store.beside().unwrap_or_default();
+        Ok(second.map(|store| -> Box<dyn Store> {
+            Box::new(Self { store, place, is_asked: false, used })
+        }))
+    }
+}
