@@ -126,10 +126,13 @@ impl Servers {
         at(&self.template, &host, port).ok_or_else(unreadable)
     }
 
+    /// Opens a connection on which each answer may take this server's part of the timeout, so that
+    /// servers that are silent do not use up the time for those that answer.
     fn open(&self, client: &Client) -> Result<redis::Connection, StoreError> {
-        let connection = client.get_connection_with_timeout(self.timeout).map_err(store_error)?;
-        connection.set_read_timeout(Some(self.timeout)).map_err(store_error)?;
-        connection.set_write_timeout(Some(self.timeout)).map_err(store_error)?;
+        let servers = u32::try_from(self.given.len()).unwrap_or(u32::MAX);
+        let part = (self.timeout / servers.max(1)).max(Duration::from_millis(1));
+        let connection = client.get_connection_with_timeout(part).map_err(store_error)?;
+        wait_at_most(&connection, part)?;
         Ok(connection)
     }
 
@@ -144,8 +147,14 @@ impl Servers {
                     .into(),
             ));
         }
+        wait_at_most(&connection, self.timeout)?;
         Ok(connection)
     }
+}
+
+fn wait_at_most(connection: &redis::Connection, timeout: Duration) -> Result<(), StoreError> {
+    connection.set_read_timeout(Some(timeout)).map_err(store_error)?;
+    connection.set_write_timeout(Some(timeout)).map_err(store_error)
 }
 
 /// The same client for another address.

@@ -85,8 +85,9 @@
 //! |---|---|
 //! | a change | a search and a write in each of two B-trees; a batch one sync |
 //! | a claim | the same for each job that is leased, and one sync; nothing is written if none is |
-//! | opening | a few pages, however many jobs there are; files up to 16 MB are checked as a whole |
-//! | disk | about 200 bytes a job with a payload of 64 bytes |
+//! | opening | a few pages, however many jobs there are; files up to 16 MB are checked as a whole; 4 MiB are written for the reserve the first time |
+//! | disk | about 200 bytes a job with a payload of 64 bytes, and the reserve |
+//! | any call | three `stat`, to see that the files are still there |
 //!
 //! The journal is copied into the file by the commit that makes it long: longer than half a
 //! megabyte where callers wait for one change or for few, up to 16 MB in large commits and in those

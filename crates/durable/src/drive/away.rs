@@ -32,10 +32,8 @@ pub(super) fn ask_all(mut stores: Vec<Box<dyn Store>>) -> Result<Vec<Asked>, Sta
             used |= reached(place.has_jobs(store))?.unwrap_or(false);
         }
     }
-    if answers.iter().all(Result::is_err)
-        && let Some(Err(error)) = answers.pop()
-    {
-        return Err(error.into());
+    if answers.iter().all(Result::is_err) {
+        answers.pop().transpose().map_err(StartError::Store)?;
     }
     let asked = (0..).zip(stores).zip(answers).map(|((shard, mut store), answer)| {
         let place = place(shard);
