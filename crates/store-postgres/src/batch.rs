@@ -10,6 +10,8 @@ use wheelhouse_durable::store::{Change, Key, Kind, Outcome, Put, Timestamp};
 pub(crate) struct Batch {
     /// The server's present in microseconds.
     pub(crate) micros: u64,
+    /// The encoding of the database has each character.
+    pub(crate) holds_all: bool,
     rows: HashMap<Key, Held>,
     puts: usize,
     /// Keys and reasons, of rows as they were read.

@@ -3,9 +3,8 @@
 use crate::batch::{Batch, Writes};
 use crate::error::{Conflict, store_error};
 use crate::row::{self, columns, millis};
-use crate::statements::Statements;
-use tokio_postgres::Transaction;
-use tokio_postgres::types::ToSql;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{GenericClient, Transaction};
 use wheelhouse_durable::store::rules::Row;
 use wheelhouse_durable::store::{Change, Dead, Entry, Key, Outcome, Put, StoreError, Token, When};
 
@@ -19,15 +18,14 @@ use wheelhouse_durable::store::{Change, Dead, Entry, Key, Outcome, Put, StoreErr
 ///
 /// # Errors
 ///
-/// Then roll the transaction back. [`Unavailable`](StoreError::Unavailable): and try again.
+/// Then roll the transaction back, and try again if the error
+/// [is transient](StoreError::is_transient).
 pub async fn commit_in(
     transaction: &Transaction<'_>,
     queue: &str,
     changes: &[Change],
 ) -> Result<Vec<Outcome>, StoreError> {
-    let mut statements = Statements::default();
-    let statements = &mut statements;
-    let mut call = Call { transaction, statements, queue, clock: None, takes_long: true };
+    let call = Call { client: transaction, queue, clock: None, takes_long: true };
     call.carry_out(changes).await
 }
 
@@ -52,9 +50,9 @@ pub async fn ack_in(
 }
 
 /// Where changes are carried out.
-pub(crate) struct Call<'c> {
-    pub(crate) transaction: &'c Transaction<'c>,
-    pub(crate) statements: &'c mut Statements,
+pub(crate) struct Call<'c, C> {
+    /// In a transaction.
+    pub(crate) client: &'c C,
     pub(crate) queue: &'c str,
     /// Milliseconds in place of the server's clock.
     pub(crate) clock: Option<i64>,
@@ -62,19 +60,18 @@ pub(crate) struct Call<'c> {
     pub(crate) takes_long: bool,
 }
 
-type Parameters<'p> = &'p [&'p (dyn ToSql + Sync)];
+/// A parameter of a statement. Its type is given, so that the server is not asked for it: that
+/// would take a statement with a name, which a pooler may not find again.
+pub(crate) type Parameter<'p> = (&'p (dyn ToSql + Sync), Type);
 
-impl Call<'_> {
-    /// Waits until nobody else writes jobs, so that no other transaction comes first.
-    pub(crate) async fn hold_off_others(&mut self) -> Result<(), StoreError> {
+impl<C: GenericClient> Call<'_, C> {
+    /// Waits until no other transaction writes jobs, so that no other transaction comes first.
+    pub(crate) async fn hold_off_others(&self) -> Result<(), StoreError> {
         let queue = self.queue;
-        self.query(include_str!("sql/alone.sql"), &[&queue]).await.map(drop)
+        self.query(include_str!("sql/alone.sql"), &[(&queue, Type::TEXT)]).await.map(drop)
     }
 
-    pub(crate) async fn carry_out(
-        &mut self,
-        changes: &[Change],
-    ) -> Result<Vec<Outcome>, StoreError> {
+    pub(crate) async fn carry_out(&self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
         let mut outcomes = Vec::with_capacity(changes.len());
         // A change of a dead letter sees those that were buried before: they must be written.
         let together = |a: &Change, b: &Change| letter(a).is_none() && letter(b).is_none();
@@ -88,12 +85,14 @@ impl Call<'_> {
     }
 
     /// Reads the rows that the changes are about, and locks them.
-    async fn load(&mut self, batch: &mut Batch, changes: &[Change]) -> Result<(), StoreError> {
+    async fn load(&self, batch: &mut Batch, changes: &[Change]) -> Result<(), StoreError> {
         let (queue, clock) = (self.queue, self.clock);
         let mut keys: Vec<Key> = changes.iter().filter_map(key).cloned().collect();
         for generation in changes.iter().filter_map(letter) {
             let dead = include_str!("sql/letter.sql");
-            for sql in self.query(dead, &[&queue, &generation.cast_signed()]).await? {
+            let parameters: [Parameter<'_>; 2] =
+                [(&queue, Type::TEXT), (&generation.cast_signed(), Type::INT8)];
+            for sql in self.query(dead, &parameters).await? {
                 let Dead { job, .. } = row::dead(&sql)?;
                 let Entry { key, kind, payload, policy, occurrence, due, .. } = job;
                 keys.push(key.clone());
@@ -102,39 +101,55 @@ impl Call<'_> {
                 batch.dead.insert(generation, (put, occurrence));
             }
         }
+        // Locked in this order: two transactions never wait for each other.
+        keys.sort_unstable();
+        keys.dedup();
         let keys: Vec<&[u8]> = keys.iter().map(Key::as_bytes).collect();
         let load = include_str!("sql/load.sql");
-        for sql in self.query(load, &[&queue, &keys, &clock]).await? {
+        let parameters: [Parameter<'_>; 3] =
+            [(&queue, Type::TEXT), (&keys, Type::BYTEA_ARRAY), (&clock, Type::INT8)];
+        for sql in self.query(load, &parameters).await? {
             batch.micros = row::number(&sql, 0)?;
-            // Of a key without a row there is nothing; if there is none at all, only the present.
-            if sql.try_get::<_, Option<i64>>(1).is_ok_and(|due| due.is_some()) {
-                let kind: &str = sql.try_get(10).map_err(store_error)?;
-                batch.holds(row::key(&sql, 9)?, kind.into(), row::row(&sql, 1)?);
+            batch.holds_all = sql.try_get(1).map_err(store_error)?;
+            // A key without a row has no line here; without any row there is one line, of the
+            // present alone.
+            if sql.try_get::<_, Option<i64>>(2).is_ok_and(|due| due.is_some()) {
+                let kind: &str = sql.try_get(11).map_err(store_error)?;
+                batch.holds(row::key(&sql, 10)?, kind.into(), row::row(&sql, 2)?);
             }
         }
         Ok(())
     }
 
-    async fn write(&mut self, mut batch: Batch) -> Result<(), StoreError> {
+    async fn write(&self, mut batch: Batch) -> Result<(), StoreError> {
         let queue = self.queue;
         let Writes { removed, set, put, first } = batch.take_writes();
         if !batch.burials.is_empty() {
-            let (keys, reasons): (Vec<&[u8]>, Vec<String>) =
-                batch.burials.iter().map(|(key, reason)| (key.as_bytes(), text(reason))).unzip();
+            let (keys, reasons): (Vec<&[u8]>, Vec<String>) = batch
+                .burials
+                .iter()
+                .map(|(key, reason)| (key.as_bytes(), text(reason, batch.holds_all)))
+                .unzip();
             let now = millis(batch.now());
             let bury = include_str!("sql/bury.sql");
-            self.execute(bury, &[&queue, &keys, &reasons, &now]).await?;
+            let parameters: [Parameter<'_>; 4] = [
+                (&queue, Type::TEXT),
+                (&keys, Type::BYTEA_ARRAY),
+                (&reasons, Type::TEXT_ARRAY),
+                (&now, Type::INT8),
+            ];
+            self.execute(bury, &parameters).await?;
         }
         if !batch.forgotten.is_empty() {
             let generations: Vec<i64> =
                 batch.forgotten.iter().map(|generation| generation.cast_signed()).collect();
-            let forget = "DELETE FROM wheelhouse.dead WHERE queue = $1 AND generation = ANY ($2)";
-            self.execute(forget, &[&queue, &generations]).await?;
+            let forget = include_str!("sql/forget.sql");
+            self.execute(forget, &[(&queue, Type::TEXT), (&generations, Type::INT8_ARRAY)]).await?;
         }
         if !removed.is_empty() {
             let keys: Vec<&[u8]> = removed.iter().map(Key::as_bytes).collect();
-            let remove = "DELETE FROM wheelhouse.job WHERE queue = $1 AND key = ANY ($2)";
-            self.execute(remove, &[&queue, &keys]).await?;
+            let remove = include_str!("sql/remove.sql");
+            self.execute(remove, &[(&queue, Type::TEXT), (&keys, Type::BYTEA_ARRAY)]).await?;
         }
         if !set.is_empty() {
             self.set(&set).await?;
@@ -147,47 +162,58 @@ impl Call<'_> {
             let times: Vec<i64> = first.values().copied().map(millis).collect();
             let notify = include_str!("sql/notify.sql");
             let (now, in_any_case) = (millis(batch.now()), self.takes_long);
-            self.query(notify, &[&queue, &kinds, &times, &now, &in_any_case]).await?;
+            let parameters: [Parameter<'_>; 5] = [
+                (&queue, Type::TEXT),
+                (&kinds, Type::TEXT_ARRAY),
+                (&times, Type::INT8_ARRAY),
+                (&now, Type::INT8),
+                (&in_any_case, Type::BOOL),
+            ];
+            self.query(notify, &parameters).await?;
         }
         Ok(())
     }
 
-    async fn set(&mut self, rows: &[(Key, Row)]) -> Result<(), StoreError> {
+    async fn set(&self, rows: &[(Key, Row)]) -> Result<(), StoreError> {
         let keys: Vec<&[u8]> = rows.iter().map(|(key, _)| key.as_bytes()).collect();
         let (queue, all) = (self.queue, Columns::of(rows.iter().map(|(_, row)| row)));
+        let before: [Parameter<'_>; 2] = [(&queue, Type::TEXT), (&keys, Type::BYTEA_ARRAY)];
         let set = include_str!("sql/set.sql");
-        self.execute(set, &all.parameters(&[&queue, &keys], &[])).await?;
+        self.execute(set, &all.parameters(before, &[])).await?;
         Ok(())
     }
 
-    async fn put(&mut self, jobs: &[(Put, Row)]) -> Result<(), StoreError> {
+    async fn put(&self, jobs: &[(Put, Row)]) -> Result<(), StoreError> {
         let keys: Vec<&[u8]> = jobs.iter().map(|(job, _)| job.key.as_bytes()).collect();
         let kinds: Vec<&str> = jobs.iter().map(|(job, _)| &*job.kind).collect();
         let policies: Vec<&str> = jobs.iter().map(|(job, _)| job.policy.as_str()).collect();
         let payloads: Vec<&[u8]> = jobs.iter().map(|(job, _)| job.payload.as_slice()).collect();
         let (queue, all) = (self.queue, Columns::of(jobs.iter().map(|(_, row)| row)));
-        let rest: [&(dyn ToSql + Sync); 3] = [&kinds, &policies, &payloads];
+        let rest: [Parameter<'_>; 3] = [
+            (&kinds, Type::TEXT_ARRAY),
+            (&policies, Type::TEXT_ARRAY),
+            (&payloads, Type::BYTEA_ARRAY),
+        ];
+        let before: [Parameter<'_>; 2] = [(&queue, Type::TEXT), (&keys, Type::BYTEA_ARRAY)];
         let put = include_str!("sql/put.sql");
-        let put = self.execute(put, &all.parameters(&[&queue, &keys], &rest)).await?;
-        if put == jobs.len() as u64 { Ok(()) } else { Err(Conflict.into()) }
+        let put = self.execute(put, &all.parameters(before, &rest)).await?;
+        if put == jobs.len() as u64 { Ok(()) } else { Err(Conflict::of_keys().into()) }
     }
 
     async fn query(
-        &mut self,
+        &self,
         sql: &'static str,
-        parameters: Parameters<'_>,
+        parameters: &[Parameter<'_>],
     ) -> Result<Vec<tokio_postgres::Row>, StoreError> {
-        let statement = self.statements.get(self.transaction, sql).await?;
-        self.transaction.query(&statement, parameters).await.map_err(store_error)
+        self.client.query_typed(sql, parameters).await.map_err(store_error)
     }
 
     async fn execute(
-        &mut self,
+        &self,
         sql: &'static str,
-        parameters: Parameters<'_>,
+        parameters: &[Parameter<'_>],
     ) -> Result<u64, StoreError> {
-        let statement = self.statements.get(self.transaction, sql).await?;
-        self.transaction.execute(&statement, parameters).await.map_err(store_error)
+        self.client.execute_typed(sql, parameters).await.map_err(store_error)
     }
 }
 
@@ -221,15 +247,22 @@ impl Columns {
 
     fn parameters<'p>(
         &'p self,
-        before: &[&'p (dyn ToSql + Sync)],
-        after: &[&'p (dyn ToSql + Sync)],
-    ) -> Vec<&'p (dyn ToSql + Sync)> {
+        before: [Parameter<'p>; 2],
+        after: &[Parameter<'p>],
+    ) -> Vec<Parameter<'p>> {
         let Self { due, visible_at, occurrence, attempt, state, token, until } = self;
         let mut all = before.to_vec();
-        let these: [&'p (dyn ToSql + Sync); 7] =
-            [due, visible_at, occurrence, attempt, state, token, until];
+        let these: [Parameter<'p>; 7] = [
+            (due, Type::INT8_ARRAY),
+            (visible_at, Type::INT8_ARRAY),
+            (occurrence, Type::INT8_ARRAY),
+            (attempt, Type::INT4_ARRAY),
+            (state, Type::INT2_ARRAY),
+            (token, Type::INT8_ARRAY),
+            (until, Type::INT8_ARRAY),
+        ];
         all.extend(these);
-        all.extend(after);
+        all.extend_from_slice(after);
         all
     }
 }
@@ -257,7 +290,16 @@ fn letter(change: &Change) -> Option<u64> {
     }
 }
 
-/// PostgreSQL's text has no zero bytes.
-fn text(reason: &str) -> String {
-    reason.replace('\0', "\u{fffd}")
+/// A reason as the database can hold it: its text has no zero bytes, and in few encodings each
+/// character.
+fn text(reason: &str, holds_all: bool) -> String {
+    let reason = reason.replace('\0', "\u{fffd}");
+    if holds_all {
+        return reason;
+    }
+    let mut text = String::with_capacity(reason.len());
+    for c in reason.chars() {
+        if c.is_ascii() { text.push(c) } else { text.extend(c.escape_unicode()) }
+    }
+    text
 }

@@ -1,13 +1,33 @@
 //! Durable timers on PostgreSQL, for many machines: a store of [`wheelhouse_durable`].
 //!
 //! ```no_run
+//! use std::time::Duration;
+//! use wheelhouse_durable::{Durable, Handlers, Next};
 //! use wheelhouse_store_postgres::PostgresStore;
 //!
+//! let handlers = Handlers::new().on("close-order/1", |_, order: u64| {
+//!     println!("close order {order}");
+//!     Ok(Next::Done)
+//! });
 //! let store = PostgresStore::connect("postgres://shop@localhost/shop", "orders")?;
-//! # Ok::<(), wheelhouse_durable::store::StoreError>(())
+//! let timers = Durable::start(store, handlers)?;
+//! timers.after(Duration::from_secs(1_800)).key("order-17").schedule("close-order/1", &17)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! A server for a trial: `apt-get install postgresql`. Tested with PostgreSQL 15.18.
+//!
+//! # In async programs
+//!
+//! Every call works on any thread: in async code, in `spawn_blocking` and `block_in_place`, and
+//! under `Runtime::enter`. A call blocks its thread until the server has answered, which takes a
+//! few round trips, and up to the [timeout](Builder::timeout) while the server is gone. In async
+//! code the other tasks of that thread wait too. A program that cannot afford it calls
+//! `tokio::task::spawn_blocking`, and awaits a [`Commit`](wheelhouse_durable::Commit) instead of
+//! calling `schedule`.
+//!
+//! The sockets of all stores of a process are moved by one thread, `wheelhouse-postgres`, with its
+//! own tokio runtime. It starts with the first store and ends with the last.
 //!
 //! # How it works
 //!
@@ -20,29 +40,37 @@
 //! ```
 //!
 //! * **A batch is a transaction.** It reads and locks the rows of its keys, decides about each
-//!   change in memory, and writes all by one statement for what goes, one for what changes and one
-//!   for what is new. So a thousand changes take as many round trips as one: six at most.
-//! * **A claim** is one statement; rows that another machine is leasing at the moment are passed
-//!   over (`SKIP LOCKED`), so that claims do not wait for each other.
+//!   change in memory, and writes all by one statement for removed rows, one for changed rows and
+//!   one for new rows. So a thousand changes take as many round trips as one: six at most.
+//! * **A claim** is a transaction of two statements; rows that another machine is leasing at the
+//!   moment are passed over (`SKIP LOCKED`), so that claims do not wait for each other.
+//! * **Each transaction brings its settings** by `SET LOCAL`, and statements have no names. So no
+//!   default of the server matters, and no session is changed.
 //! * **The server's clock** decides what is due and which lease has ended (`clock_timestamp()`, not
 //!   that of the beginning of the transaction). Clients send delays.
 //! * **Tokens and generations** are drawn from a sequence, which each connection moves to the
 //!   server's microseconds at least: they grow even if the database is restored from an old copy.
-//! * **Who waits is told** (`NOTIFY`) when a job becomes the first of its kind that is not due, and
-//!   only then, since PostgreSQL lets transactions that notify commit one after the other. In a
-//!   transaction of yours, which may stay open for long, each new job is told.
-//! * **With your own tables**: [`commit_in`] schedules in a transaction of yours, [`ack_in`] ends a
+//! * **Waiting programs are notified** (`NOTIFY`) when a job becomes the first of its kind that is
+//!   not due, and only then, since PostgreSQL lets transactions that notify commit one after the
+//!   other. In your own transaction, which may stay open for long, each new job is notified.
+//! * **With your own tables**: [`commit_in`] schedules in your transaction, [`ack_in`] ends a
 //!   job in the transaction of its effect.
 //!
 //! # What the server has to be set to
 //!
 //! `fsync` and `full_page_writes` on, which is the default and is checked. `synchronous_commit` is
-//! set on by each connection. The table is vacuumed after changes of 1 % of it. A transaction that
+//! set on by each transaction. The table is vacuumed after changes of 1 % of it. A transaction that
 //! stays open for long anywhere in the database stops the vacuum, and claims become slower the
 //! longer it lasts.
 //!
-//! Connections are held, with prepared statements and `LISTEN`: a pooler between must hold them too
-//! (`pool_mode = session`).
+//! # Poolers
+//!
+//! A pooler (pgbouncer, and those of Supabase, Neon and Heroku) may stand between, in session or in
+//! transaction mode; statement mode fails, since it has no transactions. `LISTEN` needs its own
+//! session, so it is used only where the server process that greets a connection also answers
+//! it. Behind a pooler there are no notifications: the store is asked once a second
+//! (`Builder::poll`), so a job that another program schedules to be due at once can be up to a
+//! second late. Where that matters, use the direct address of the server.
 //!
 //! # Encrypted connections
 //!
@@ -54,19 +82,25 @@
 //!
 //! A call tries to connect again, with growing pauses, for as long as its
 //! [timeout](Builder::timeout), and then fails ([`Unavailable`](StoreError::Unavailable)). A call
-//! whose connection breaks while it waits for the answer fails at once: it may have been carried
+//! that fails before its commit was sent has changed nothing, and is repeated in the same way: if
+//! the connection breaks, if the server shuts down or has become a standby that only reads, and if
+//! other transactions lock the same rows. The name of the server is resolved again for each
+//! connection. A call whose connection breaks after that fails at once: it may have been carried
 //! out or not.
 
 mod batch;
 mod commit;
 mod error;
+mod greeting;
 mod listen;
 mod row;
 mod session;
 mod settings;
-mod statements;
+mod setup;
+mod sockets;
 mod store;
 mod tls;
+mod transaction;
 
 pub use commit::{ack_in, commit_in};
 pub use settings::Builder;
@@ -75,3 +109,8 @@ pub use store::PostgresStore;
 pub use tokio_postgres;
 #[cfg(doc)]
 use wheelhouse_durable::store::StoreError;
+
+/// Compiles the program of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,78 +1,83 @@
-//! Listening for jobs that are visible earlier than was said.
+//! Listening for jobs that are visible earlier than a claim has answered.
 
+use crate::error::store_error;
+use crate::greeting::is_direct;
 use crate::settings::Builder;
+use crate::sockets::{Sockets, Task};
 use crate::tls::connector;
 use std::future::poll_fn;
-use std::sync::{Arc, Weak, mpsc};
-use std::thread;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
-use tokio::runtime;
-use tokio_postgres::{AsyncMessage, Error};
-use wheelhouse_durable::store::Waker;
+use tokio_postgres::AsyncMessage;
+use wheelhouse_durable::store::{StoreError, Waker};
 
-/// How often the thread looks whether its store is still there, and the pause after an error.
-const LOOK: Duration = Duration::from_millis(500);
+/// The pause after an error.
+const PAUSE: Duration = Duration::from_millis(500);
 
-/// Keeps the listening thread, which ends within half a second after this value.
-pub(crate) struct Listener(#[expect(dead_code, reason = "that it ends is what matters")] Arc<()>);
+/// Listens until it is dropped.
+pub(crate) struct Listener {
+    ear: Ear,
+    /// Ends when this is dropped.
+    task: Task<()>,
+}
 
 /// Calls the waker at each notification of the queue, and after each new connection, before which
 /// one may have been missed. Returns when it listens, or when that has failed once.
-pub(crate) fn listen(settings: &Builder, waker: Waker) -> Listener {
-    let alive = Arc::new(());
-    let ear = Ear { settings: settings.clone(), alive: Arc::downgrade(&alive), waker };
+pub(crate) fn listen(sockets: &Arc<Sockets>, settings: &Builder, waker: Waker) -> Listener {
+    let ear = Ear { settings: settings.clone(), waker };
     let (begun, listens) = mpsc::channel();
-    // Without a thread nobody is woken; the store is asked once a second anyhow.
-    let thread = thread::Builder::new().name("wheelhouse-postgres".into());
-    if thread.spawn(move || ear.run(&begun)).is_ok() {
-        let _ = listens.recv();
-    }
-    Listener(alive)
+    let task = sockets.spawn(ear.clone().run(Some(begun)));
+    // If it does not, the store is asked once a second.
+    let _ = listens.recv_timeout(settings.timeout);
+    Listener { ear, task }
 }
 
+impl Listener {
+    /// Connects again, at the address that the name has now: the server that it listens to may be
+    /// the primary no more, which nothing tells it.
+    pub(crate) fn again(&mut self, sockets: &Sockets) {
+        self.task = sockets.spawn(self.ear.clone().run(None));
+    }
+}
+
+#[derive(Clone)]
 struct Ear {
     settings: Builder,
-    alive: Weak<()>,
     waker: Waker,
 }
 
 impl Ear {
-    fn run(&self, begun: &mpsc::Sender<()>) {
-        let runtime = runtime::Builder::new_current_thread().enable_all().build();
-        while let Ok(runtime) = &runtime
-            && self.alive.strong_count() > 0
-        {
-            // An error has been told to whoever commits and claims.
-            let _ = runtime.block_on(self.hear(begun));
-            let _ = begun.send(());
-            thread::sleep(LOOK);
+    async fn run(self, mut begun: Option<mpsc::Sender<()>>) {
+        // Callers of the store get the error from their own connection.
+        while self.hear(&mut begun).await.map_or_else(|error| error.is_transient(), |()| true) {
+            begun = None;
+            tokio::time::sleep(PAUSE).await;
         }
     }
 
-    /// Listens until an error or the end of the store.
-    async fn hear(&self, begun: &mpsc::Sender<()>) -> Result<(), Error> {
-        let Ok(tls) = connector(&self.settings) else { return Ok(()) };
-        let connect = self.settings.config.connect(tls);
-        let Ok(connected) = tokio::time::timeout(self.settings.timeout, connect).await else {
-            return Ok(());
-        };
-        let (client, mut connection) = connected?;
+    /// Listens until the connection ends. The sender is dropped when that has begun.
+    async fn hear(&self, begun: &mut Option<mpsc::Sender<()>>) -> Result<(), StoreError> {
+        let late = |_| StoreError::Unavailable("no answer".into());
+        let connect = self.settings.config.connect(connector(&self.settings)?);
+        let connected = tokio::time::timeout(self.settings.timeout, connect).await.map_err(late)?;
+        let (client, mut connection) = connected.map_err(store_error)?;
         let (queue, waker) = (self.settings.queue.clone(), self.waker.clone());
-        let messages = tokio::spawn(async move {
+        let mut messages = Task(tokio::spawn(async move {
             while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await
             {
                 if matches!(&message, AsyncMessage::Notification(its) if its.payload() == queue) {
                     waker();
                 }
             }
-        });
-        client.batch_execute("LISTEN wheelhouse").await?;
-        let _ = begun.send(());
-        (self.waker)();
-        while self.alive.strong_count() > 0 && !messages.is_finished() {
-            tokio::time::sleep(LOOK).await;
+        }));
+        if !is_direct(&client).await? {
+            let why = "a pooler lends sessions, in which `LISTEN` would be left behind";
+            return Err(StoreError::Refused(why.into()));
         }
-        messages.abort();
+        client.batch_execute("LISTEN wheelhouse").await.map_err(store_error)?;
+        *begun = None;
+        (self.waker)();
+        let _ = (&mut messages.0).await;
         Ok(())
     }
 }

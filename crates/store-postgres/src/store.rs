@@ -1,28 +1,22 @@
 //! The store.
 
-use crate::commit::Call;
-use crate::error::{is_conflict, store_error, whole};
-use crate::listen::{Listener, listen};
+use crate::commit::{Call, Parameter};
+use crate::error::{store_error, whole};
 use crate::row;
-use crate::session::{Open, Session};
+use crate::session::Session;
 use crate::settings::Builder;
 use std::fmt;
 use std::time::Duration;
-use tokio_postgres::Row;
-use tokio_postgres::types::ToSql;
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Row};
 use wheelhouse_durable::store::{
     Change, Dead, Entry, Key, Kind, Kinds, Leased, Next, Outcome, State, Store, StoreError,
     Timestamp, Waker,
 };
 
-/// How often a batch is tried because others put jobs under the same keys meanwhile, or a deadlock
-/// with a user's transaction was broken. From the second time on nobody else puts jobs.
-const TRIES: usize = 5;
-
 /// Jobs in a PostgreSQL database. See the [crate](crate) for how they lie there.
 pub struct PostgresStore {
     session: Session,
-    listener: Option<Listener>,
 }
 
 impl PostgresStore {
@@ -32,7 +26,7 @@ impl PostgresStore {
     /// # Errors
     ///
     /// [`Refused`](StoreError::Refused) if the server may lose what it has acknowledged, unless
-    /// [`unchecked`](Builder::unchecked), or if this is a thread of an asynchronous runtime;
+    /// [`unchecked`](Builder::unchecked);
     /// [`Unavailable`](StoreError::Unavailable); [`Format`](StoreError::Format).
     pub fn connect(url: &str, queue: &str) -> Result<Self, StoreError> {
         Self::builder(url, queue)?.connect()
@@ -60,54 +54,38 @@ impl PostgresStore {
     }
 
     pub(crate) fn new(session: Session) -> Self {
-        Self { session, listener: None }
+        Self { session }
     }
 
-    /// Runs a query that is a statement of its own.
+    /// Runs a query that is a transaction by itself.
     fn query(
         &mut self,
         sql: &'static str,
-        parameters: &[&(dyn ToSql + Sync)],
+        parameters: &[Parameter<'_>],
     ) -> Result<Vec<Row>, StoreError> {
-        self.session.run(async |open, _| {
-            let Open { client, statements, .. } = open;
-            let statement = statements.get(client, sql).await?;
-            client.query(&statement, parameters).await.map_err(store_error)
+        self.session.run(async |client, _, _| {
+            client.query_typed(sql, parameters).await.map_err(store_error)
         })
     }
 
     fn queue(&self) -> String {
         self.session.settings.queue.clone()
     }
-
-    fn try_commit(&mut self, changes: &[Change], alone: bool) -> Result<Vec<Outcome>, StoreError> {
-        self.session.run(async |open, settings| {
-            let Open { client, statements, .. } = open;
-            let transaction = client.transaction().await.map_err(store_error)?;
-            let (queue, clock) = (settings.queue.as_str(), settings.now());
-            let mut call =
-                Call { transaction: &transaction, statements, queue, clock, takes_long: false };
-            if alone {
-                call.hold_off_others().await?;
-            }
-            let outcomes = call.carry_out(changes).await?;
-            transaction.commit().await.map_err(store_error)?;
-            Ok(outcomes)
-        })
-    }
 }
 
 impl Store for PostgresStore {
     fn commit(&mut self, changes: &[Change]) -> Result<Vec<Outcome>, StoreError> {
         self.session.settings.may_write()?;
-        let mut answer = self.try_commit(changes, false);
-        for _ in 1..TRIES {
-            match answer {
-                Err(error) if is_conflict(&error) => answer = self.try_commit(changes, true),
-                answer => return answer,
+        self.session.run(async |client, settings, alone| {
+            let (queue, clock) = (settings.queue.as_str(), settings.now());
+            let call = Call { client, queue, clock, takes_long: false };
+            // Others put jobs under the same keys meanwhile, or a deadlock with a user's
+            // transaction was broken.
+            if alone {
+                call.hold_off_others().await?;
             }
-        }
-        answer
+            call.carry_out(changes).await
+        })
     }
 
     fn claim(
@@ -120,36 +98,25 @@ impl Store for PostgresStore {
         if max > 0 {
             self.session.settings.may_write()?;
         }
-        let (queue, clock) = (self.queue(), self.session.settings.now());
         let names: Vec<&str> = kinds.iter().map(|kind| &**kind).collect();
         let visibility = row::millis(Timestamp::default().saturating_add(visibility));
-        let before = into.len();
-        while into.len() - before < max {
-            let want = limit(max - (into.len() - before));
-            let rows = self.query(
-                include_str!("sql/claim.sql"),
-                &[&queue, &names, &want, &visibility, &clock],
-            );
-            let leased = rows.and_then(|rows| leased(&rows, into));
-            let found = leased.inspect_err(|_| into.truncate(before))?;
-            // A row that was removed made room for another.
-            if found < want {
-                break;
-            }
-        }
-        let next = include_str!("sql/next.sql");
-        let rows = self.query(next, &[&queue, &names, &clock]);
-        let next = rows.and_then(|rows| next_of(&rows));
-        next.inspect_err(|_| into.truncate(before))
+        let (leased, next) = self.session.run(async |client, settings, _| {
+            claim(client, settings, &names, max, visibility).await
+        })?;
+        into.extend(leased);
+        Ok(next)
     }
 
     fn wake_by(&mut self, waker: Waker) {
-        self.listener = Some(listen(&self.session.settings, waker));
+        self.session.wake_by(waker);
     }
 
     fn find(&mut self, key: &Key) -> Result<Option<Entry>, StoreError> {
         let queue = self.queue();
-        let rows = self.query(include_str!("sql/find.sql"), &[&queue, &key.as_bytes()])?;
+        let rows = self.query(
+            include_str!("sql/find.sql"),
+            &[(&queue, Type::TEXT), (&key.as_bytes(), Type::BYTEA)],
+        )?;
         rows.first().map(|row| row::entry(row, 0)).transpose()
     }
 
@@ -162,7 +129,9 @@ impl Store for PostgresStore {
         // No key is empty, so all come after the empty one.
         let after = after.map_or(&[][..], Key::as_bytes);
         let (queue, max) = (self.queue(), limit(max));
-        for row in &self.query(include_str!("sql/scan.sql"), &[&queue, &after, &max])? {
+        let parameters: [Parameter<'_>; 3] =
+            [(&queue, Type::TEXT), (&after, Type::BYTEA), (&max, Type::INT8)];
+        for row in &self.query(include_str!("sql/scan.sql"), &parameters)? {
             each(&row::entry(row, 0)?);
         }
         Ok(())
@@ -176,7 +145,9 @@ impl Store for PostgresStore {
     ) -> Result<(), StoreError> {
         let after = after.map_or(-1, u64::cast_signed);
         let (queue, max) = (self.queue(), limit(max));
-        for row in &self.query(include_str!("sql/letters.sql"), &[&queue, &after, &max])? {
+        let parameters: [Parameter<'_>; 3] =
+            [(&queue, Type::TEXT), (&after, Type::INT8), (&max, Type::INT8)];
+        for row in &self.query(include_str!("sql/letters.sql"), &parameters)? {
             each(&row::dead(row)?);
         }
         Ok(())
@@ -184,7 +155,7 @@ impl Store for PostgresStore {
 
     fn kinds(&mut self, each: &mut dyn FnMut(&Kind, Timestamp)) -> Result<(), StoreError> {
         let queue = self.queue();
-        for row in &self.query(include_str!("sql/kinds.sql"), &[&queue])? {
+        for row in &self.query(include_str!("sql/kinds.sql"), &[(&queue, Type::TEXT)])? {
             let kind: &str = row.try_get(0).map_err(store_error)?;
             each(&kind.into(), row::time(row, 1)?);
         }
@@ -195,6 +166,39 @@ impl Store for PostgresStore {
         let second = Session::open(self.session.settings.clone())?;
         Ok(Some(Box::new(Self::new(second))))
     }
+}
+
+/// Leases jobs, and looks when the next is visible, in a transaction: if the second fails, the
+/// first is undone.
+async fn claim(
+    client: &Client,
+    settings: &Builder,
+    kinds: &[&str],
+    max: usize,
+    visibility: i64,
+) -> Result<(Vec<Leased>, Next), StoreError> {
+    let (queue, clock) = (settings.queue.as_str(), settings.now());
+    let mut all = Vec::new();
+    while all.len() < max {
+        let want = limit(max - all.len());
+        let parameters: [Parameter<'_>; 5] = [
+            (&queue, Type::TEXT),
+            (&kinds, Type::TEXT_ARRAY),
+            (&want, Type::INT8),
+            (&visibility, Type::INT8),
+            (&clock, Type::INT8),
+        ];
+        let rows = client.query_typed(include_str!("sql/claim.sql"), &parameters).await;
+        let found = leased(&rows.map_err(store_error)?, &mut all)?;
+        // A row that was removed made room for another.
+        if found < want {
+            break;
+        }
+    }
+    let parameters: [Parameter<'_>; 3] =
+        [(&queue, Type::TEXT), (&kinds, Type::TEXT_ARRAY), (&clock, Type::INT8)];
+    let rows = client.query_typed(include_str!("sql/next.sql"), &parameters).await;
+    Ok((all, next_of(&rows.map_err(store_error)?)?))
 }
 
 /// Appends what `claim.sql` has leased; how many rows it found.

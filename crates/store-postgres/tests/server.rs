@@ -210,18 +210,6 @@ fn a_timeout_may_be_as_long_or_as_short_as_can_be() {
 }
 
 #[test]
-fn a_call_from_an_asynchronous_task_is_refused() {
-    let Some(url) = shared() else { return };
-    let mut store = PostgresStore::connect(&url, &queue()).unwrap();
-    run(async {
-        let refused = |error| matches!(error, Err(StoreError::Refused(_)));
-        assert!(refused(PostgresStore::connect(&url, "a").map(drop)));
-        assert!(refused(store.commit(&[put("a", 0)]).map(drop)));
-        drop(store);
-    });
-}
-
-#[test]
 fn newer_and_foreign_databases_are_not_touched() {
     let Some(server) = Server::postgres() else { return };
     let url = common::url(&server);

@@ -29,6 +29,7 @@ mod certificate;
 pub mod encryption;
 pub mod failures;
 mod keeper;
+mod pgbouncer;
 mod postgres;
 mod proxy;
 mod redis;
@@ -120,6 +121,19 @@ impl Server {
     #[must_use]
     pub fn postgres_with_tls() -> Option<(Self, Vec<u8>)> {
         postgres::server_with_tls()
+    }
+
+    /// A pgbouncer in front of a PostgreSQL, with a mode (`transaction`, `session`) and at most
+    /// this number of sessions for each database. Any user is `postgres` there.
+    ///
+    /// `None`, and a line on standard error, if there is no `pgbouncer` on this machine.
+    ///
+    /// # Panics
+    ///
+    /// If it does not answer within 30 seconds.
+    #[must_use]
+    pub fn pgbouncer(behind: &Self, mode: &str, sessions: usize) -> Option<Self> {
+        pgbouncer::server(behind.address, mode, sessions)
     }
 
     /// Where it listens: a port of 127.0.0.1 that stays the same over a restart.

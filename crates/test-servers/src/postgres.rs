@@ -63,8 +63,8 @@ fn installed() -> Vec<PathBuf> {
     folders
 }
 
-/// What to put before a command, so that it is not root's; the folder is that user's then.
-fn other_user(folder: &Path) -> Option<Vec<OsString>> {
+/// Words before a command, so that it is not run as root; the folder belongs to that user then.
+pub(crate) fn other_user(folder: &Path) -> Option<Vec<OsString>> {
     if std::fs::metadata(folder).expect("our folder").uid() != 0 {
         return Some(Vec::new());
     }
@@ -90,9 +90,9 @@ fn initialise(user: &[OsString], initdb: &Path, data: &Path) {
     assert!(output.status.success(), "initdb: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Whether it takes a connection: a startup message, and the answer begins with `R`, a request for
-/// authentication. While it still starts, that is an error, `E`.
-fn answers(address: SocketAddr) -> bool {
+/// Returns `true` if it takes a connection: a startup message, and the answer begins with `R`, a
+/// request for authentication. While it still starts, that is an error, `E`.
+pub(crate) fn answers(address: SocketAddr) -> bool {
     let answer = || {
         let mut stream = TcpStream::connect(address)?;
         stream.set_read_timeout(Some(Duration::from_secs(1)))?;

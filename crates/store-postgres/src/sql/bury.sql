@@ -1,7 +1,8 @@
--- $1 queue, $2 keys, $3 reasons, $4 the present.
+-- $1 queue, $2 keys, $3 reasons, $4 the present. By the whole key, as in set.sql.
 INSERT INTO wheelhouse.dead (queue, generation, key, kind, due, occurrence, attempt, policy,
     payload, reason, at)
-SELECT job.queue, generation, job.key, kind, due, occurrence, attempt, policy, payload, its.reason,
-    $4::bigint
-FROM unnest($2::bytea[], $3::text[]) AS its (key, reason)
-JOIN wheelhouse.job ON job.queue = $1 AND job.key = its.key
+SELECT found.queue, generation, found.key, kind, due, occurrence, attempt, policy, payload,
+    its.reason, $4::bigint
+FROM unnest($2::bytea[], $3::text[]) AS its (key, reason), LATERAL (
+    SELECT * FROM wheelhouse.job WHERE queue = $1 AND job.key = its.key LIMIT 1
+) AS found

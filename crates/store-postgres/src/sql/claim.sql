@@ -1,28 +1,30 @@
 -- $1 queue, $2 kinds, $3 how many at most, $4 length of the lease, $5 a clock or null.
 -- Rows that another connection is leasing at the moment are passed over. Tokens are drawn in the
--- order in which jobs are handed out.
+-- order in which jobs are handed out. Rows are changed by their place, where `found` has locked
+-- them: by key, wrong statistics can make a join of it that reads the whole queue for each. A row
+-- that was changed since the statement began has moved, and is left to the next claim.
 WITH clock AS MATERIALIZED (
     SELECT coalesce($5::bigint * 1000,
         floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS micros
 ), found AS MATERIALIZED (
     SELECT visible.* FROM clock, unnest($2::text[]) AS its (kind), LATERAL (
-        SELECT key, visible_at, generation, state FROM wheelhouse.job
-        WHERE queue = $1 AND job.kind = its.kind AND visible_at <= clock.micros / 1000
+        SELECT ctid, visible_at, generation, state FROM wheelhouse.job
+        WHERE queue || '' = $1 AND job.kind = its.kind AND visible_at <= clock.micros / 1000
         ORDER BY visible_at, generation LIMIT $3
         FOR UPDATE SKIP LOCKED
     ) AS visible
     ORDER BY visible_at, generation LIMIT $3
 ), gone AS (
     DELETE FROM wheelhouse.job USING found
-    WHERE job.queue = $1 AND job.key = found.key AND found.state = 2
+    WHERE job.ctid = found.ctid AND found.state = 2
 ), drawn AS MATERIALIZED (
-    SELECT key, visible_at, generation, nextval('wheelhouse.number') AS token,
+    SELECT ctid, nextval('wheelhouse.number') AS token,
         least((clock.micros + 999) / 1000 + $4::bigint, 9007199254740991) AS until
     FROM found, clock WHERE state <> 2
 ), leased AS (
     UPDATE wheelhouse.job SET state = 1, token = drawn.token, until = drawn.until,
         visible_at = drawn.until, attempt = attempt + 1
-    FROM drawn WHERE job.queue = $1 AND job.key = drawn.key
+    FROM drawn WHERE job.ctid = drawn.ctid
     RETURNING job.due, job.visible_at, job.generation, job.occurrence, job.attempt, job.state,
         job.token, job.until, job.key, job.kind, job.payload, job.policy
 )

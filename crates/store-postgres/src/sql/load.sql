@@ -1,12 +1,16 @@
--- $1 queue, $2 keys, $3 a clock or null. The present in microseconds, and the rows, which nobody
--- else changes until the end of the transaction. Sorted, so that two transactions never wait for
--- each other. A key without a row cannot be locked: whoever was beaten to one locks all, alone.sql.
+-- $1 queue, $2 keys in their order, $3 a clock or null. The present in microseconds, whether texts
+-- can have each character, and the rows, which no other transaction changes until the end of this
+-- one. A key without a row cannot be locked: a transaction that was beaten to one locks all,
+-- alone.sql.
 WITH clock AS MATERIALIZED (
     SELECT coalesce($3::bigint * 1000,
         floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS micros,
+        getdatabaseencoding() IN ('UTF8', 'SQL_ASCII') AS holds_all,
         pg_advisory_xact_lock_shared(1467508326, hashtext($1::text))
 ), held AS MATERIALIZED (
-    SELECT due, visible_at, generation, occurrence, attempt, state, token, until, key, kind
-    FROM wheelhouse.job WHERE queue = $1 AND key = ANY ($2::bytea[]) ORDER BY key FOR UPDATE
+    SELECT found.* FROM unnest($2::bytea[]) AS its (key), LATERAL (
+        SELECT due, visible_at, generation, occurrence, attempt, state, token, until, key, kind
+        FROM wheelhouse.job WHERE queue = $1 AND job.key = its.key LIMIT 1 FOR UPDATE
+    ) AS found
 )
-SELECT clock.micros, held.* FROM clock LEFT JOIN held ON true
+SELECT clock.micros, clock.holds_all, held.* FROM clock LEFT JOIN held ON true

@@ -1,4 +1,4 @@
--- Tables of format 1. In a schema of their own, beside whatever else the database holds.
+-- Tables of format 1, in their own schema. index.sql has one more index.
 CREATE SCHEMA IF NOT EXISTS wheelhouse;
 CREATE TABLE wheelhouse.meta (format integer NOT NULL);
 INSERT INTO wheelhouse.meta VALUES (1);
@@ -21,7 +21,6 @@ CREATE TABLE wheelhouse.job (
     payload bytea NOT NULL,
     PRIMARY KEY (queue, key)
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_cost_delay = 0);
-CREATE INDEX job_order ON wheelhouse.job (queue, kind, visible_at, generation);
 CREATE TABLE wheelhouse.dead (
     queue text NOT NULL,
     generation bigint NOT NULL,

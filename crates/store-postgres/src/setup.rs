@@ -1,0 +1,84 @@
+//! What a program does to a database when it connects.
+
+use crate::error::store_error;
+use crate::settings::Builder;
+use tokio_postgres::{Client, Row};
+use wheelhouse_durable::store::StoreError;
+
+/// The format that this version writes.
+const FORMAT: u32 = 1;
+
+/// Programs that start or connect again do that one after the other.
+const ONE_AFTER_THE_OTHER: &str = "SELECT pg_catalog.pg_advisory_xact_lock(7527324912357204588)";
+
+/// Checks the server, makes the tables if there are none, and moves the numbers on; or, to read
+/// only, finds the tables. Returns their format.
+pub(crate) async fn check_and_make(client: &Client, settings: &Builder) -> Result<u32, StoreError> {
+    if !settings.unchecked {
+        is_durable(client).await?;
+    }
+    let there = "SELECT to_regclass('wheelhouse.meta') IS NOT NULL,
+                 to_regclass('wheelhouse.job_turn') IS NOT NULL";
+    if settings.only_reads {
+        if !one(client, there).await?.try_get(0).map_err(store_error)? {
+            let why = "the database has no durable timers (schema `wheelhouse`): name another one";
+            return Err(StoreError::Refused(why.into()));
+        }
+        return format(client).await;
+    }
+    one(client, ONE_AFTER_THE_OTHER).await?;
+    if !one(client, there).await?.try_get(0).map_err(store_error)? {
+        let schema = include_str!("sql/schema.sql");
+        client.batch_execute(schema).await.map_err(store_error)?;
+    }
+    let format = format(client).await?;
+    if !one(client, there).await?.try_get(1).map_err(store_error)? {
+        let index = include_str!("sql/index.sql");
+        client.batch_execute(index).await.map_err(store_error)?;
+    }
+    set_numbers(client).await?;
+    Ok(format)
+}
+
+/// Lets numbers go on from the server's microseconds, so that tokens grow even if the database was
+/// restored from an old copy: also while programs run, which connect again then. One after the
+/// other: of two at once, the one that read the clock first would else set the numbers back behind
+/// what the other has drawn.
+pub(crate) async fn move_numbers(client: &Client) -> Result<(), StoreError> {
+    one(client, ONE_AFTER_THE_OTHER).await?;
+    set_numbers(client).await
+}
+
+async fn set_numbers(client: &Client) -> Result<(), StoreError> {
+    let numbers = "SELECT setval('wheelhouse.number', micros) FROM wheelhouse.number,
+                   (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS micros)
+                   AS clock WHERE last_value < micros";
+    client.query_typed(numbers, &[]).await.map_err(store_error)?;
+    Ok(())
+}
+
+/// The format of the tables, if it is known.
+async fn format(client: &Client) -> Result<u32, StoreError> {
+    let row = one(client, "SELECT format FROM wheelhouse.meta").await?;
+    let found = row.try_get::<_, i32>(0).map_err(store_error)?.cast_unsigned();
+    if found > FORMAT { Err(StoreError::Format { found, known: FORMAT }) } else { Ok(found) }
+}
+
+/// Refuses a server that may lose what it has acknowledged.
+async fn is_durable(client: &Client) -> Result<(), StoreError> {
+    let settings = "SELECT current_setting('fsync'), current_setting('full_page_writes')";
+    let row = one(client, settings).await?;
+    for (column, setting) in ["fsync", "full_page_writes"].into_iter().enumerate() {
+        if row.try_get::<_, &str>(column).map_err(store_error)? != "on" {
+            return Err(StoreError::Refused(format!(
+                "the server may lose or damage jobs in a crash: set `{setting} = on` in its \
+                 configuration, or connect unchecked"
+            )));
+        }
+    }
+    Ok(())
+}
+
+async fn one(client: &Client, sql: &str) -> Result<Row, StoreError> {
+    client.query_typed_one(sql, &[]).await.map_err(store_error)
+}

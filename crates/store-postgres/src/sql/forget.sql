@@ -1,0 +1,5 @@
+-- $1 queue, $2 generations. By place, as in set.sql.
+DELETE FROM wheelhouse.dead USING unnest($2::bigint[]) AS its (generation), LATERAL (
+    SELECT ctid FROM wheelhouse.dead WHERE queue = $1 AND dead.generation = its.generation LIMIT 1
+) AS found
+WHERE dead.ctid = found.ctid

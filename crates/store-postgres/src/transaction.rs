@@ -1,0 +1,91 @@
+//! Transactions that bring their settings with them, so that neither the server's defaults nor
+//! another program's session matter, and no session is changed.
+
+use crate::error::{Again, again, store_error};
+use crate::settings::Builder;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+use tokio_postgres::Client;
+use wheelhouse_durable::store::StoreError;
+
+/// A transaction that has failed.
+pub(crate) enum Failed {
+    /// It has changed nothing.
+    Undone(StoreError),
+    /// The commit was under way.
+    Unknown(StoreError),
+}
+
+impl Failed {
+    pub(crate) fn into_error(self) -> StoreError {
+        let (Self::Undone(error) | Self::Unknown(error)) = self;
+        error
+    }
+}
+
+/// Begins a transaction, carries out the call in it, and commits.
+pub(crate) async fn transact<T>(
+    client: &Client,
+    settings: &Builder,
+    call: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, Failed> {
+    let answer = begin_with(client, &begin(settings), call).await.map_err(Failed::Undone)?;
+    client.batch_execute("COMMIT").await.map_err(store_error).map_err(|error| {
+        // A conflict is told in place of the commit.
+        match again(&error) {
+            Again::Here => Failed::Undone(error),
+            _ => Failed::Unknown(error),
+        }
+    })?;
+    Ok(answer)
+}
+
+/// Sends the beginning and the first statement of the call at once, which saves a round trip. The
+/// rest of the call is not carried out before the beginning has succeeded: it would be outside of
+/// any transaction.
+async fn begin_with<T>(
+    client: &Client,
+    begin: &str,
+    call: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    let (mut begun, mut call) = (pin!(client.batch_execute(begin)), pin!(call));
+    let (mut sent, mut done, mut answer) = (false, false, None);
+    poll_fn(|context| {
+        if !done {
+            match begun.as_mut().poll(context).map_err(store_error)? {
+                Poll::Ready(()) => done = true,
+                Poll::Pending => {
+                    // The first poll sends the first statement, whose answer comes later than that
+                    // to the beginning. Only a call without a statement is ready here.
+                    if !std::mem::replace(&mut sent, true)
+                        && let Poll::Ready(early) = call.as_mut().poll(context)
+                    {
+                        answer = Some(early);
+                    }
+                    return Poll::Pending;
+                }
+            }
+        }
+        answer.take().map_or_else(|| call.as_mut().poll(context), Poll::Ready)
+    })
+    .await
+}
+
+/// How a transaction begins: with all settings that its statements rely on.
+fn begin(settings: &Builder) -> String {
+    let access = if settings.only_reads { "READ ONLY" } else { "READ WRITE" };
+    // Zero would be no limit, and more than this is refused.
+    let millis = settings.timeout.as_millis().clamp(1, i32::MAX as u128);
+    // A commit is durable when it returns. The server gives up statements for which nothing waits
+    // any more, and the locks of a client whose network is gone. Each statement names what it
+    // needs by schema, so nothing else on a path is called. Each table has an index for each
+    // statement: a plan that reads all of it is chosen only where statistics are wrong.
+    format!(
+        "BEGIN ISOLATION LEVEL READ COMMITTED {access};
+         SET LOCAL synchronous_commit TO on; SET LOCAL statement_timeout TO {millis};
+         SET LOCAL idle_in_transaction_session_timeout TO {millis}; SET LOCAL lock_timeout TO 0;
+         SET LOCAL search_path TO pg_catalog; SET LOCAL enable_seqscan TO off;
+         SET LOCAL enable_bitmapscan TO off; SET LOCAL jit TO off"
+    )
+}

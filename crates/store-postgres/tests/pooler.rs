@@ -1,0 +1,142 @@
+//! Programs behind a pooler, which lends a session to each transaction.
+
+mod common;
+
+use std::future::Future;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+use tokio_postgres::{Client, NoTls};
+use wheelhouse_durable::store::{Change, Key, Outcome, Put, Store, When};
+use wheelhouse_durable::{Durable, Handlers, Next};
+use wheelhouse_store_postgres::{PostgresStore, commit_in, tokio_postgres};
+use wheelhouse_test_servers::Server;
+
+const LONG: Duration = Duration::from_secs(60);
+const SESSIONS: usize = 3;
+
+fn run<T>(call: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(call)
+}
+
+async fn connect(url: &str) -> Client {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+/// A program on the queue, and what its handler is called with.
+fn start(url: &str) -> (Durable, Receiver<u64>) {
+    let (sender, ran) = channel();
+    let handlers = Handlers::new().on("work/1", move |_, n: u64| {
+        sender.send(n)?;
+        Ok(Next::Done)
+    });
+    let store = PostgresStore::connect(url, "orders").expect("it connects");
+    (Durable::start(store, handlers).expect("it starts"), ran)
+}
+
+/// What differs between the sessions of the pool, all of which are looked at, and a new one.
+fn traces(pooler: &str, server: &str) -> Vec<String> {
+    let all = "SELECT coalesce(string_agg(name || '=' || setting, ' ' ORDER BY name), '')
+               || ' listens: ' || (SELECT count(*) FROM pg_listening_channels())
+               || ' statements: ' || (SELECT count(*) FROM pg_prepared_statements)
+               FROM pg_settings WHERE source = 'session' AND name NOT IN ('client_encoding',
+                   'DateStyle', 'TimeZone', 'standard_conforming_strings', 'application_name')";
+    run(async {
+        let mut seen = Vec::new();
+        let mut held = Vec::new();
+        for _ in 0..SESSIONS {
+            let client = connect(pooler).await;
+            client.batch_execute("BEGIN").await.unwrap();
+            let answer = client.simple_query(all).await.unwrap();
+            for message in answer {
+                if let tokio_postgres::SimpleQueryMessage::Row(row) = message {
+                    seen.push(row.get(0).unwrap().to_owned());
+                }
+            }
+            held.push(client);
+        }
+        let fresh: String = connect(server).await.query_typed_one(all, &[]).await.unwrap().get(0);
+        // The statement of the last query has no name.
+        seen.retain(|session| *session != fresh);
+        seen
+    })
+}
+
+fn a_pooler_in_the_mode(mode: &str) {
+    let Some(server) = Server::postgres() else { return };
+    // Each program has two connections and tries a third; in session mode each keeps its session.
+    let sessions = if mode == "transaction" { SESSIONS } else { 10 };
+    let Some(pooler) = Server::pgbouncer(&server, mode, sessions) else { return };
+    let (pooled, direct) = (common::url(&pooler), common::url(&server));
+    let (one, ran_by_one) = start(&pooled);
+    // A second program, whose tables are there.
+    let (two, ran_by_two) = start(&pooled);
+    for n in 0..60_u64 {
+        one.after(Duration::from_millis(n)).key(format!("{n}")).schedule("work/1", &n).unwrap();
+    }
+    let mut ran = Vec::new();
+    let begun = std::time::Instant::now();
+    while ran.len() < 60 && begun.elapsed() < LONG {
+        ran.extend(ran_by_one.recv_timeout(Duration::from_millis(50)));
+        ran.extend(ran_by_two.try_iter());
+    }
+    ran.sort_unstable();
+    assert_eq!(ran, (0..60).collect::<Vec<_>>(), "each runs once");
+    one.stop();
+    two.stop();
+    let mut store = PostgresStore::connect(&pooled, "orders").unwrap();
+    store.scan(None, 99, &mut |job| panic!("{job:?} has ended")).unwrap();
+    drop(store);
+    if mode == "transaction" {
+        assert_eq!(traces(&pooled, &direct), [""; 0], "sessions of others are as they were");
+    }
+}
+
+#[test]
+fn a_pooler_in_transaction_mode_is_as_good_as_none() {
+    a_pooler_in_the_mode("transaction");
+}
+
+#[test]
+fn a_pooler_in_session_mode_is_as_good_as_none() {
+    a_pooler_in_the_mode("session");
+}
+
+#[test]
+fn jobs_are_scheduled_in_a_transaction_behind_a_pooler() {
+    let Some(server) = Server::postgres() else { return };
+    let Some(pooler) = Server::pgbouncer(&server, "transaction", SESSIONS) else { return };
+    let url = common::url(&pooler);
+    let _store = PostgresStore::connect(&url, "orders").unwrap();
+    let put = |name: &str| {
+        Change::Put(Put {
+            key: Key::new(name).unwrap(),
+            kind: "work/1".into(),
+            payload: Vec::new(),
+            policy: String::new(),
+            when: When::After(LONG),
+            replace: false,
+        })
+    };
+    run(async {
+        // Two transactions at a time, so that each is in another session than the one before.
+        let (mut shop, mut other) = (connect(&url).await, connect(&url).await);
+        for n in 0..6 {
+            let first = shop.transaction().await.unwrap();
+            let second = other.transaction().await.unwrap();
+            for (transaction, name) in [(&first, format!("a {n}")), (&second, format!("b {n}"))] {
+                let outcomes = commit_in(transaction, "orders", &[put(&name)]).await.unwrap();
+                assert_eq!(outcomes, [Outcome::Done]);
+            }
+            if n % 2 == 0 {
+                first.commit().await.unwrap();
+                second.commit().await.unwrap();
+            } else {
+                second.commit().await.unwrap();
+                first.commit().await.unwrap();
+            }
+        }
+    });
+}
