@@ -1,4 +1,4 @@
-//! Whether a connection leads to a session of ours, or to a pooler that lends one.
+//! Tells a direct connection to the server from one to a pooler, which lends sessions.
 
 use crate::error::store_error;
 use std::future::{Ready, ready};
@@ -12,7 +12,7 @@ use tokio_postgres::tls::{ChannelBinding, TlsConnect, TlsStream};
 use wheelhouse_durable::store::StoreError;
 
 /// Returns `true` if the server process that answers is the one that greeted us. A pooler greets
-/// with a number of its own making, since it lends the processes that it has.
+/// with a number that it makes up, since it lends the processes that it has.
 pub(crate) async fn is_direct(client: &Client) -> Result<bool, StoreError> {
     let row = client.query_typed_one("SELECT pg_catalog.pg_backend_pid()", &[]).await;
     let answers: i32 = row.and_then(|row| row.try_get(0)).map_err(store_error)?;

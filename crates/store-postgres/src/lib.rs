@@ -59,7 +59,17 @@
 //! # What the server has to be set to
 //!
 //! `fsync` and `full_page_writes` on, which is the default and is checked. `synchronous_commit` is
-//! set on by each transaction. The table is vacuumed after changes of 1 % of it. A transaction that
+//! set on by each transaction. Other defaults (isolation, timeouts, `search_path`, encoding, time
+//! zone) do not matter. Text of handlers and programs is UTF-8: a database of another encoding than
+//! `UTF8` or `SQL_ASCII` keeps the reason of a dead letter with escapes (`\u{6771}`), and refuses
+//! queues and kinds with characters that it does not have.
+//!
+//! Statements are planned the same way whatever the statistics are: those by key can use one index,
+//! those by time another, and a row is changed by its place. A program of this version replaces the
+//! index `job_order` by `job_turn` when it connects first, which locks the table for some seconds
+//! for each million jobs: give it that [timeout](Builder::timeout).
+//!
+//! The table is vacuumed after changes of 1 % of it. A transaction that
 //! stays open for long anywhere in the database stops the vacuum, and claims become slower the
 //! longer it lasts.
 //!
@@ -93,6 +103,8 @@ mod commit;
 mod error;
 mod greeting;
 mod listen;
+#[cfg(test)]
+mod plans;
 mod row;
 mod session;
 mod settings;

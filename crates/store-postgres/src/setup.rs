@@ -1,4 +1,4 @@
-//! What a program does to a database when it connects.
+//! Checks of a database when a program connects, and its tables.
 
 use crate::error::store_error;
 use crate::settings::Builder;
@@ -40,7 +40,7 @@ pub(crate) async fn check_and_make(client: &Client, settings: &Builder) -> Resul
     Ok(format)
 }
 
-/// Lets numbers go on from the server's microseconds, so that tokens grow even if the database was
+/// Lets numbers continue from the server's microseconds, so that tokens grow even if the database was
 /// restored from an old copy: also while programs run, which connect again then. One after the
 /// other: of two at once, the one that read the clock first would else set the numbers back behind
 /// what the other has drawn.

@@ -32,7 +32,7 @@ pub(crate) async fn transact<T>(
 ) -> Result<T, Failed> {
     let answer = begin_with(client, &begin(settings), call).await.map_err(Failed::Undone)?;
     client.batch_execute("COMMIT").await.map_err(store_error).map_err(|error| {
-        // A conflict is told in place of the commit.
+        // A conflict is the answer to a commit that was not carried out.
         match again(&error) {
             Again::Here => Failed::Undone(error),
             _ => Failed::Unknown(error),
@@ -73,8 +73,9 @@ async fn begin_with<T>(
 }
 
 /// How a transaction begins: with all settings that its statements rely on.
-fn begin(settings: &Builder) -> String {
-    let access = if settings.only_reads { "READ ONLY" } else { "READ WRITE" };
+pub(crate) fn begin(settings: &Builder) -> String {
+    // `READ WRITE` would write to a primary that was demoted by its default.
+    let access = if settings.only_reads { "READ ONLY" } else { "" };
     // Zero would be no limit, and more than this is refused.
     let millis = settings.timeout.as_millis().clamp(1, i32::MAX as u128);
     // A commit is durable when it returns. The server gives up statements for which nothing waits

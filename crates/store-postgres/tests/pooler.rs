@@ -36,7 +36,7 @@ fn start(url: &str) -> (Durable, Receiver<u64>) {
     (Durable::start(store, handlers).expect("it starts"), ran)
 }
 
-/// What differs between the sessions of the pool, all of which are looked at, and a new one.
+/// Differences between each session of the pool and a new session.
 fn traces(pooler: &str, server: &str) -> Vec<String> {
     let all = "SELECT coalesce(string_agg(name || '=' || setting, ' ' ORDER BY name), '')
                || ' listens: ' || (SELECT count(*) FROM pg_listening_channels())

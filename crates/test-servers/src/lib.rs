@@ -123,6 +123,31 @@ impl Server {
         postgres::server_with_tls()
     }
 
+    /// A standby of a PostgreSQL, which streams what that commits and answers queries. `SELECT
+    /// pg_promote()` makes a primary of it.
+    ///
+    /// `None` as [`postgres`](Self::postgres).
+    ///
+    /// # Panics
+    ///
+    /// If the server does not answer within 30 seconds, or cannot be copied.
+    #[must_use]
+    pub fn postgres_standby(primary: &Self) -> Option<Self> {
+        postgres::standby(primary.address)
+    }
+
+    /// A PostgreSQL whose databases have this encoding, such as `SQL_ASCII` or `LATIN1`.
+    ///
+    /// `None` as [`postgres`](Self::postgres).
+    ///
+    /// # Panics
+    ///
+    /// As [`postgres`](Self::postgres).
+    #[must_use]
+    pub fn postgres_with_encoding(encoding: &str) -> Option<Self> {
+        postgres::server_with_encoding(encoding)
+    }
+
     /// A pgbouncer in front of a PostgreSQL, with a mode (`transaction`, `session`) and at most
     /// this number of sessions for each database. Any user is `postgres` there.
     ///

@@ -12,46 +12,91 @@ use std::process::Command;
 use std::time::Duration;
 
 pub(crate) fn server() -> Option<Server> {
-    start(false).map(|(server, _)| server)
+    server_with_encoding("UTF8")
+}
+
+pub(crate) fn server_with_encoding(encoding: &str) -> Option<Server> {
+    let new = New::find()?;
+    new.run("initdb", &["-U", "postgres", "-A", "trust", "-E", encoding, "--no-locale", "-N"]);
+    Some(new.start(&[]))
 }
 
 pub(crate) fn server_with_tls() -> Option<(Server, Vec<u8>)> {
-    let (server, certificate) = start(true)?;
-    Some((server, certificate?.root()))
+    let new = New::find()?;
+    new.run("initdb", &["-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "-N"]);
+    let certificate = Certificate::make(&new.user, &new.folder)?;
+    let setting = |name, path: &Path| format!("{name}={}", path.display());
+    let server = new.start(&[
+        "ssl=on".into(),
+        setting("ssl_cert_file", &certificate.certificate),
+        setting("ssl_key_file", &certificate.key),
+    ]);
+    Some((server, certificate.root()))
 }
 
-fn start(with_tls: bool) -> Option<(Server, Option<Certificate>)> {
-    let folders = installed();
-    let both = program("initdb", &folders).zip(program("postgres", &folders));
-    let Some((initdb, postgres)) = both else {
-        skipped("PostgreSQL", "apt-get install postgresql");
-        return None;
-    };
-    let folder = folder();
-    let Some(user) = other_user(&folder) else {
-        skipped("user postgres", "apt-get install postgresql, or run the tests as another user");
-        std::fs::remove_dir(&folder).expect("an empty folder");
-        return None;
-    };
-    let data = folder.join("data");
-    initialise(&user, &initdb, &data);
-    let port = free_port();
-    let certificate = with_tls.then(|| Certificate::make(&user, &folder)).flatten();
-    let mut command = user;
-    command.extend([postgres.into(), "-D".into(), data.into()]);
-    // After a crash it would else sync each of its thousand files by itself. Since PostgreSQL 14.
-    command.extend(["-c", "recovery_init_sync_method=syncfs"].map(OsString::from));
-    command.extend(["-h", "127.0.0.1", "-p", &port.to_string(), "-k", ""].map(OsString::from));
-    if let Some(Certificate { certificate, key }) = &certificate {
-        command.extend(["-c", "ssl=on"].map(OsString::from));
-        for (setting, path) in [("ssl_cert_file", certificate), ("ssl_key_file", key)] {
-            command.extend(["-c".into(), format!("{setting}={}", path.display()).into()]);
+pub(crate) fn standby(primary: SocketAddr) -> Option<Server> {
+    let new = New::find()?;
+    let (host, port) = (primary.ip().to_string(), primary.port().to_string());
+    // `-R` writes what makes it a standby.
+    new.run("pg_basebackup", &["-R", "-c", "fast", "-U", "postgres", "-h", &host, "-p", &port]);
+    Some(new.start(&[]))
+}
+
+/// A server that is not started yet.
+struct New {
+    folder: PathBuf,
+    /// Words before a command, so that it is not run as root.
+    user: Vec<OsString>,
+    programs: Vec<PathBuf>,
+}
+
+impl New {
+    /// `None`, and a line on standard error, if there is no PostgreSQL here, or no user for it.
+    fn find() -> Option<Self> {
+        let programs = installed();
+        if program("initdb", &programs).zip(program("postgres", &programs)).is_none() {
+            skipped("PostgreSQL", "apt-get install postgresql");
+            return None;
         }
+        let folder = folder();
+        let Some(user) = other_user(&folder) else {
+            let remedy = "apt-get install postgresql, or run the tests as another user";
+            skipped("user postgres", remedy);
+            std::fs::remove_dir(&folder).expect("an empty folder");
+            return None;
+        };
+        Some(Self { folder, user, programs })
     }
-    let address = SocketAddr::from(([127, 0, 0, 1], port));
-    let server = Server { keeper: Keeper::new(folder, &command), address, answers };
-    server.start();
-    Some((server, certificate))
+
+    fn command(&self, name: &str) -> Vec<OsString> {
+        let program = program(name, &self.programs).expect("PostgreSQL has it");
+        let mut command = self.user.clone();
+        command.extend([program.into(), "-D".into(), self.folder.join("data").into()]);
+        command
+    }
+
+    /// Runs a program that makes the files of the server, in about a second.
+    fn run(&self, name: &str, options: &[&str]) {
+        let command = self.command(name);
+        let made = Command::new(&command[0]).args(&command[1..]).args(options).output();
+        let made = made.expect("it starts");
+        assert!(made.status.success(), "{name}: {}", String::from_utf8_lossy(&made.stderr));
+    }
+
+    fn start(self, settings: &[String]) -> Server {
+        let (mut command, port) = (self.command("postgres"), free_port());
+        command.extend(["-h", "127.0.0.1", "-p", &port.to_string(), "-k", ""].map(OsString::from));
+        // After a crash it would else sync each of its thousand files by itself. Since PostgreSQL
+        // 14.
+        let all = std::iter::once("recovery_init_sync_method=syncfs");
+        for setting in all.chain(settings.iter().map(String::as_str)) {
+            command.extend(["-c", setting].map(OsString::from));
+        }
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        let server = Server { keeper: Keeper::new(self.folder, &command), address, answers };
+        server.start();
+        server
+    }
 }
 
 /// Where Debian keeps the programs that are not on the path, the newest version first.
@@ -78,16 +123,6 @@ pub(crate) fn other_user(folder: &Path) -> Option<Vec<OsString>> {
     let mut command = vec![OsString::from("setpriv")];
     command.extend(options.map(OsString::from));
     Some(command)
-}
-
-/// Makes the files of a new server, in about a second.
-fn initialise(user: &[OsString], initdb: &Path, data: &Path) {
-    let mut command = user.to_vec();
-    command.extend([initdb.into(), "-D".into(), data.into()]);
-    let options = ["-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "-N"];
-    command.extend(options.map(OsString::from));
-    let output = Command::new(&command[0]).args(&command[1..]).output().expect("initdb starts");
-    assert!(output.status.success(), "initdb: {}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// Returns `true` if it takes a connection: a startup message, and the answer begins with `R`, a

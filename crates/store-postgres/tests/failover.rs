@@ -1,0 +1,131 @@
+//! Programs while another server becomes the primary.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+use tokio_postgres::{Client, NoTls};
+use wheelhouse_durable::store::{Store, StoreError};
+use wheelhouse_durable::{Durable, Error, Handlers, Next};
+use wheelhouse_store_postgres::{PostgresStore, tokio_postgres};
+use wheelhouse_test_servers::{Proxy, Server};
+
+const LONG: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+fn run<T>(call: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(call)
+}
+
+async fn connect(url: &str) -> Client {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+fn execute(server: &Server, commands: &[&str]) {
+    run(async {
+        let client = connect(&common::url(server)).await;
+        for command in commands {
+            client.batch_execute(command).await.unwrap();
+        }
+    });
+}
+
+fn start(url: &str) -> (Durable, Receiver<u64>) {
+    let (sender, ran) = channel();
+    let handlers = Handlers::new().on("work/1", move |_, n: u64| {
+        sender.send(n)?;
+        Ok(Next::Done)
+    });
+    let store = PostgresStore::builder(url, "orders").unwrap().timeout(TIMEOUT).connect();
+    (Durable::start(store.expect("it connects"), handlers).expect("it starts"), ran)
+}
+
+/// Waits until this many jobs have run, stops, and counts the runs of each.
+fn runs(timers: Durable, ran: &Receiver<u64>, want: usize) -> BTreeMap<u64, u32> {
+    let mut runs = BTreeMap::new();
+    let begun = Instant::now();
+    while runs.len() < want && begun.elapsed() < LONG {
+        if let Ok(n) = ran.recv_timeout(Duration::from_millis(50)) {
+            *runs.entry(n).or_default() += 1;
+        }
+    }
+    timers.stop();
+    ran.try_iter().for_each(|n| *runs.entry(n).or_default() += 1);
+    runs
+}
+
+/// The old primary only reads, and keeps its connections.
+#[test]
+fn a_failover_that_leaves_connections_open_loses_and_repeats_nothing() {
+    let Some(primary) = Server::postgres() else { return };
+    let Some(standby) = Server::postgres_standby(&primary) else { return };
+    // An acknowledged job is on the standby.
+    execute(
+        &primary,
+        &["ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"],
+    );
+    let proxy = Proxy::to(primary.address());
+    let (timers, ran) = start(&format!("postgres://postgres@{}/postgres", proxy.address()));
+    for n in 0..20_u64 {
+        let delay = Duration::from_millis(if n < 10 { 0 } else { 2_000 });
+        timers.after(delay).key(format!("{n}")).schedule("work/1", &n).unwrap();
+    }
+    execute(
+        &primary,
+        &["ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()"],
+    );
+    std::thread::scope(|scope| {
+        // It waits for a server that writes; or behind a commit for which the old primary waits, as
+        // it is not on the standby, and which is given up when its time is over.
+        let waits = scope.spawn(|| {
+            loop {
+                let plan = timers.after(Duration::ZERO).key("20");
+                match plan.schedule("work/1", &20) {
+                    Err(Error::Store(error)) if error.is_transient() => {}
+                    other => break other,
+                }
+            }
+        });
+        execute(&standby, &["SELECT pg_promote()"]);
+        proxy.lead_to(standby.address());
+        let scheduled = waits.join().unwrap();
+        assert!(matches!(scheduled, Ok(_) | Err(Error::Duplicate(_))), "{scheduled:?}");
+    });
+    for n in 21..30_u64 {
+        timers.after(Duration::ZERO).schedule("work/1", &n).unwrap();
+    }
+    let ran = runs(timers, &ran, 30);
+    assert_eq!(ran, (0..30).map(|n| (n, 1)).collect(), "each runs once");
+}
+
+/// By hand, or by a server that shuts down: each call finds its connection broken.
+#[test]
+fn connections_that_the_server_ends_are_replaced() {
+    let Some(server) = Server::postgres() else { return };
+    let url = common::url(&server);
+    let mut store = PostgresStore::connect(&url, "orders").unwrap();
+    for n in 0..5 {
+        let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                   WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'";
+        execute(&server, &[end]);
+        store.commit(&[]).unwrap_or_else(|error| panic!("call {n}: {error}"));
+    }
+}
+
+/// A program that starts with the address of a standby does not wait for it to be promoted.
+#[test]
+fn a_standby_is_refused_with_a_remedy() {
+    let Some(primary) = Server::postgres() else { return };
+    drop(PostgresStore::connect(&common::url(&primary), "orders").unwrap());
+    let Some(standby) = Server::postgres_standby(&primary) else { return };
+    let begun = Instant::now();
+    let error = PostgresStore::connect(&common::url(&standby), "orders").unwrap_err();
+    assert!(matches!(error, StoreError::Io(_)), "{error:?}");
+    assert!(error.to_string().contains("connect to the primary"), "{error}");
+    assert!(begun.elapsed() < LONG / 10, "it waited for {:?}", begun.elapsed());
+}
