@@ -19,7 +19,7 @@ const FILL: &str = "INSERT INTO wheelhouse.job (queue, key, due, visible_at, occ
     SELECT 'NAME', ('key ' || n)::bytea, n, n, 0, 0, 0, 'work/1', '', '', n
     FROM generate_series(1, 30000) AS n";
 
-/// What the statistics say when the queue `orders` has its 30,000 jobs.
+/// Statistics, and the steps to them and to 30,000 jobs in the queue `orders`.
 const STATISTICS: [(&str, &[&str]); 4] = [
     ("missing", &["orders"]),
     ("stale: of an empty table", &["ANALYZE wheelhouse.job", "orders"]),
@@ -59,10 +59,14 @@ async fn check(client: &Client, statistics: &str) {
     let statements: [(&str, Vec<Parameter<'_>>, (&str, &str)); 7] = [
         (
             include_str!("sql/claim.sql"),
-            vec![q.clone(), kinds.clone(), i8s(&max), i8s(&lease), clock.clone()],
+            vec![q.clone(), kinds.clone(), i8s(&max), i8s(&lease), clock.clone(), i8s(&max)],
             by_turn,
         ),
-        (include_str!("sql/next.sql"), vec![q.clone(), kinds.clone(), clock.clone()], by_turn),
+        (
+            include_str!("sql/next.sql"),
+            vec![q.clone(), kinds.clone(), clock.clone(), i8s(&max)],
+            by_turn,
+        ),
         (
             include_str!("sql/notify.sql"),
             vec![q.clone(), kinds, (&one, Type::INT8_ARRAY), i8s(&max), (&false, Type::BOOL)],

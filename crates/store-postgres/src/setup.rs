@@ -40,8 +40,8 @@ pub(crate) async fn check_and_make(client: &Client, settings: &Builder) -> Resul
     Ok(format)
 }
 
-/// Lets numbers continue from the server's microseconds, so that tokens grow even if the database was
-/// restored from an old copy: also while programs run, which connect again then. One after the
+/// Lets numbers continue from the server's microseconds, so that tokens grow even if the database
+/// was restored from an old copy: also while programs run, which connect again then. One after the
 /// other: of two at once, the one that read the clock first would else set the numbers back behind
 /// what the other has drawn.
 pub(crate) async fn move_numbers(client: &Client) -> Result<(), StoreError> {

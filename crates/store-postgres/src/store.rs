@@ -2,11 +2,12 @@
 
 use crate::commit::{Call, Parameter};
 use crate::error::{store_error, whole};
+use crate::floor::{Course, Floor};
 use crate::row;
 use crate::session::Session;
 use crate::settings::Builder;
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Row};
 use wheelhouse_durable::store::{
@@ -17,6 +18,7 @@ use wheelhouse_durable::store::{
 /// Jobs in a PostgreSQL database. See the [crate](crate) for how they lie there.
 pub struct PostgresStore {
     session: Session,
+    floor: Floor,
 }
 
 impl PostgresStore {
@@ -54,7 +56,7 @@ impl PostgresStore {
     }
 
     pub(crate) fn new(session: Session) -> Self {
-        Self { session }
+        Self { session, floor: Floor::new() }
     }
 
     /// Runs a query that is a transaction by itself.
@@ -100,9 +102,11 @@ impl Store for PostgresStore {
         }
         let names: Vec<&str> = kinds.iter().map(|kind| &**kind).collect();
         let visibility = row::millis(Timestamp::default().saturating_add(visibility));
-        let (leased, next) = self.session.run(async |client, settings, _| {
-            claim(client, settings, &names, max, visibility).await
+        let floor = self.floor.next(Instant::now());
+        let (leased, course, next) = self.session.run(async |client, settings, _| {
+            claim(client, settings, &names, max, visibility, floor).await
         })?;
+        course.into_iter().for_each(|course| self.floor.went(course, Instant::now()));
         into.extend(leased);
         Ok(next)
     }
@@ -176,29 +180,42 @@ async fn claim(
     kinds: &[&str],
     max: usize,
     visibility: i64,
-) -> Result<(Vec<Leased>, Next), StoreError> {
+    floor: i64,
+) -> Result<(Vec<Leased>, Option<Course>, Next), StoreError> {
     let (queue, clock) = (settings.queue.as_str(), settings.now());
-    let mut all = Vec::new();
+    let (mut all, mut course) = (Vec::new(), None);
     while all.len() < max {
         let want = limit(max - all.len());
-        let parameters: [Parameter<'_>; 5] = [
+        let parameters: [Parameter<'_>; 6] = [
             (&queue, Type::TEXT),
             (&kinds, Type::TEXT_ARRAY),
             (&want, Type::INT8),
             (&visibility, Type::INT8),
             (&clock, Type::INT8),
+            (&floor, Type::INT8),
         ];
         let rows = client.query_typed(include_str!("sql/claim.sql"), &parameters).await;
-        let found = leased(&rows.map_err(store_error)?, &mut all)?;
+        let rows = rows.map_err(store_error)?;
+        let found = leased(&rows, &mut all)?;
+        let its = course_of(&rows, floor, found == want)?;
+        // That of the first says how long it takes to come to the first job.
+        let Course { took, .. } = *course.get_or_insert(its);
+        course = Some(Course { took, ..its });
         // A row that was removed made room for another.
         if found < want {
             break;
         }
     }
-    let parameters: [Parameter<'_>; 3] =
-        [(&queue, Type::TEXT), (&kinds, Type::TEXT_ARRAY), (&clock, Type::INT8)];
+    // All before is leased; a job that is committed later notifies.
+    let from = course.map_or(floor, Course::end);
+    let parameters: [Parameter<'_>; 4] = [
+        (&queue, Type::TEXT),
+        (&kinds, Type::TEXT_ARRAY),
+        (&clock, Type::INT8),
+        (&from, Type::INT8),
+    ];
     let rows = client.query_typed(include_str!("sql/next.sql"), &parameters).await;
-    Ok((all, next_of(&rows.map_err(store_error)?)?))
+    Ok((all, course, next_of(&rows.map_err(store_error)?)?))
 }
 
 /// Appends what `claim.sql` has leased; how many rows it found.
@@ -207,14 +224,22 @@ fn leased(rows: &[Row], into: &mut Vec<Leased>) -> Result<i64, StoreError> {
     for row in rows {
         found = row.try_get(1).map_err(store_error)?;
         // Without any job there is one row, of nothing.
-        if row.try_get::<_, Option<i64>>(2).map_err(store_error)?.is_some() {
-            let job = row::entry(row, 2)?;
+        if row.try_get::<_, Option<i64>>(4).map_err(store_error)?.is_some() {
+            let job = row::entry(row, 4)?;
             if let State::Leased(lease) = job.state {
                 into.push(Leased { job, token: lease.token, until: lease.until });
             }
         }
     }
     Ok(found)
+}
+
+fn course_of(rows: &[Row], floor: i64, more: bool) -> Result<Course, StoreError> {
+    let row = rows.first().ok_or_else(|| StoreError::Damaged("no answer".into()))?;
+    let number = |column| row.try_get::<_, Option<i64>>(column).map_err(store_error);
+    let took = Duration::from_millis(row::number(row, 3)?);
+    let last = number(2)?.filter(|_| more);
+    Ok(Course { floor, took, now: number(0)?.unwrap_or_default(), last })
 }
 
 fn next_of(rows: &[Row]) -> Result<Next, StoreError> {

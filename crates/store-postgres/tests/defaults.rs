@@ -46,7 +46,7 @@ fn claim(store: &mut PostgresStore, max: usize) -> Vec<Leased> {
     leased
 }
 
-/// What an operator may set for all programs of a database, with functions that hide the system's.
+/// Defaults that an operator may set for a database, and functions that hide the system's.
 #[test]
 fn a_programs_transactions_rely_on_no_default() {
     let Some(server) = Server::postgres() else { return };

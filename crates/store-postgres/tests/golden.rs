@@ -47,6 +47,13 @@ fn a_database_of_format_1_can_be_read() {
     let mut store = store(&database, WRITTEN + 60_000);
     assert_eq!(store.format(), 1);
     read_golden(&mut store);
+    // An index of the first version is replaced.
+    run(async {
+        let indexes = "SELECT string_agg(indexname, ' ' ORDER BY indexname) FROM pg_indexes
+                       WHERE tablename = 'job'";
+        let row = connect(&database).await.query_one(indexes, &[]).await.unwrap();
+        assert_eq!(row.get::<_, &str>(0), "job_pkey job_turn");
+    });
 }
 
 /// Run by hand, once for each format: `cargo test --test golden -- --ignored`.

@@ -1,4 +1,5 @@
--- $1 queue, $2 kinds, $3 how many at most, $4 length of the lease, $5 a clock or null.
+-- $1 queue, $2 kinds, $3 how many at most, $4 length of the lease, $5 a clock or null, $6 where to
+-- begin.
 -- Rows that another connection is leasing at the moment are passed over. Tokens are drawn in the
 -- order in which jobs are handed out. Rows are changed by their place, where `found` has locked
 -- them: by key, wrong statistics can make a join of it that reads the whole queue for each. A row
@@ -9,7 +10,8 @@ WITH clock AS MATERIALIZED (
 ), found AS MATERIALIZED (
     SELECT visible.* FROM clock, unnest($2::text[]) AS its (kind), LATERAL (
         SELECT ctid, visible_at, generation, state FROM wheelhouse.job
-        WHERE queue || '' = $1 AND job.kind = its.kind AND visible_at <= clock.micros / 1000
+        WHERE queue || '' = $1 AND job.kind = its.kind AND visible_at >= $6
+            AND visible_at <= clock.micros / 1000
         ORDER BY visible_at, generation LIMIT $3
         FOR UPDATE SKIP LOCKED
     ) AS visible
@@ -28,5 +30,8 @@ WITH clock AS MATERIALIZED (
     RETURNING job.due, job.visible_at, job.generation, job.occurrence, job.attempt, job.state,
         job.token, job.until, job.key, job.kind, job.payload, job.policy
 )
-SELECT clock.micros / 1000 AS now, (SELECT count(*) FROM found) AS found, leased.*
+SELECT clock.micros / 1000 AS now, (SELECT count(*) FROM found) AS found,
+    (SELECT max(visible_at) FROM found) AS last,
+    floor(extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000)::bigint AS took,
+    leased.*
 FROM clock LEFT JOIN leased ON true ORDER BY token

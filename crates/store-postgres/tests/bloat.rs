@@ -1,0 +1,67 @@
+//! Claims while a transaction that stays open keeps dead rows.
+
+mod common;
+
+use std::time::{Duration, Instant};
+use tokio_postgres::NoTls;
+use wheelhouse_durable::store::{Change, Key, Kinds, Leased, Put, Store, When};
+use wheelhouse_store_postgres::{PostgresStore, tokio_postgres};
+use wheelhouse_test_servers::Server;
+
+const ROUNDS: usize = 12;
+const JOBS: usize = 5_000;
+
+/// Puts, claims and acknowledges jobs, and returns how long the claims of each round took.
+fn rounds(store: &mut PostgresStore) -> Vec<Duration> {
+    let round = |round| {
+        for batch in 0..JOBS / 500 {
+            let put = |n| {
+                Change::Put(Put {
+                    key: Key::new(format!("{round} {batch} {n}")).unwrap(),
+                    kind: "work/1".into(),
+                    payload: Vec::new(),
+                    policy: String::new(),
+                    when: When::After(Duration::ZERO),
+                    replace: false,
+                })
+            };
+            store.commit(&(0..500).map(put).collect::<Vec<_>>()).unwrap();
+        }
+        let (mut done, mut took) = (0, Duration::ZERO);
+        let mut leased = Vec::new();
+        while done < JOBS {
+            let begun = Instant::now();
+            let lease = Duration::from_secs(600);
+            store.claim(&Kinds::new(["work/1"]), 256, lease, &mut leased).unwrap();
+            took += begun.elapsed();
+            done += leased.len();
+            let acks = leased.drain(..).map(|Leased { job, token, .. }| Change::Ack {
+                key: job.key,
+                token,
+                again: None,
+            });
+            store.commit(&acks.collect::<Vec<_>>()).unwrap();
+        }
+        took
+    };
+    (0..ROUNDS).map(round).collect()
+}
+
+/// Run by hand: `cargo test --release --test bloat -- --ignored --nocapture`.
+#[test]
+#[ignore = "measures"]
+fn claims_under_an_old_snapshot() {
+    let Some(server) = Server::postgres() else { return };
+    let url = common::url(&server);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    for (what, begin) in [
+        ("no snapshot", "SELECT 1"),
+        ("an old snapshot", "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1"),
+    ] {
+        let mut store = PostgresStore::connect(&url, what).unwrap();
+        let (client, connection) = runtime.block_on(tokio_postgres::connect(&url, NoTls)).unwrap();
+        runtime.spawn(connection);
+        runtime.block_on(client.batch_execute(begin)).unwrap();
+        println!("{what}: claims of {JOBS} jobs took {:.0?}", rounds(&mut store));
+    }
+}
