@@ -23,6 +23,10 @@ pub(crate) fn store_error(error: tokio_postgres::Error) -> StoreError {
         // Other transactions are in the way, or this one has failed before.
         (Some("40"), _) | (_, "25P02" | "55P03") => Conflict(said).into(),
         (_, "25006") => OnlyReads(said).into(),
+        (_, "08P01") if said.contains("statement pooling") => StoreError::Refused(format!(
+            "{said}: let the pooler lend sessions to transactions (`pool_mode = transaction`), or \
+             give the address of the server"
+        )),
         // Connections, resources, operators, and statements that this server no longer has.
         (Some("08" | "57"), _) | (_, "25P03" | "25P04" | "26000") => {
             StoreError::Unavailable(Box::new(error))

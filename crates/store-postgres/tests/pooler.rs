@@ -105,6 +105,14 @@ fn a_pooler_in_session_mode_is_as_good_as_none() {
 }
 
 #[test]
+fn a_pooler_in_statement_mode_is_refused_with_a_remedy() {
+    let Some(server) = Server::postgres() else { return };
+    let Some(pooler) = Server::pgbouncer(&server, "statement", SESSIONS) else { return };
+    let error = PostgresStore::connect(&common::url(&pooler), "orders").unwrap_err();
+    assert!(!error.is_transient() && error.to_string().contains("pool_mode"), "{error}");
+}
+
+#[test]
 fn jobs_are_scheduled_in_a_transaction_behind_a_pooler() {
     let Some(server) = Server::postgres() else { return };
     let Some(pooler) = Server::pgbouncer(&server, "transaction", SESSIONS) else { return };
