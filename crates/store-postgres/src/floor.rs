@@ -6,8 +6,8 @@
 
 use std::time::{Duration, Instant};
 
-/// A claim that takes longer has walked over many dead entries.
-const LONG: Duration = Duration::from_millis(20);
+/// A claim that takes longer to find its jobs has walked over many dead entries.
+const LONG: Duration = Duration::from_millis(10);
 
 /// A claim from the beginning takes at most this part of the time.
 const PART: u32 = 10;
@@ -31,7 +31,7 @@ pub(crate) struct Floor {
 pub(crate) struct Course {
     /// Where it began.
     pub(crate) floor: i64,
-    /// How long the server took.
+    /// How long the server took to find the jobs.
     pub(crate) took: Duration,
     /// Its present, in milliseconds.
     pub(crate) now: i64,

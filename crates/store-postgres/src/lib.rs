@@ -71,11 +71,11 @@
 //!
 //! The table is vacuumed after changes of 1 % of it. A transaction that stays open for long
 //! anywhere in the database stops the vacuum, and each job that runs leaves two dead rows and their
-//! index entries until it ends. Once a claim from the beginning takes more than 20 ms, claims begin
-//! where the last one ended, so that they do not walk over these entries; those from the beginning
-//! then take a tenth of the time at most. So a job that is scheduled for a time in the past, or in
-//! a transaction that stays open for more than 200 ms, can be late then, by ten times as long as
-//! such a claim takes.
+//! index entries until it ends. Once a claim from the beginning searches for more than 10 ms,
+//! claims begin where the last one ended, so that they do not walk over these entries; those from
+//! the beginning then take a tenth of the time at most. So a job that is scheduled for a time in
+//! the past, or in a transaction that stays open for more than 200 ms, can be late then, by ten
+//! times as long as such a search takes.
 //!
 //! What remains: the table and its indexes grow until that transaction ends, a lookup by key walks
 //! over the dead rows of a key that is used again and again, and the table keeps the space

@@ -8,7 +8,7 @@ use wheelhouse_durable::store::{Change, Key, Kinds, Leased, Put, Store, When};
 use wheelhouse_store_postgres::{PostgresStore, tokio_postgres};
 use wheelhouse_test_servers::Server;
 
-const ROUNDS: usize = 12;
+const ROUNDS: usize = 24;
 const JOBS: usize = 5_000;
 
 /// Puts, claims and acknowledges jobs, and returns how long the claims of each round took.

@@ -3,7 +3,8 @@
 -- Rows that another connection is leasing at the moment are passed over. Tokens are drawn in the
 -- order in which jobs are handed out. Rows are changed by their place, where `found` has locked
 -- them: by key, wrong statistics can make a join of it that reads the whole queue for each. A row
--- that was changed since the statement began has moved, and is left to the next claim.
+-- that was changed since the statement began has moved, and is left to the next claim. `drawn`
+-- reads `walked`, so that its clock is read before any row is changed.
 WITH clock AS MATERIALIZED (
     SELECT coalesce($5::bigint * 1000,
         floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS micros
@@ -16,13 +17,17 @@ WITH clock AS MATERIALIZED (
         FOR UPDATE SKIP LOCKED
     ) AS visible
     ORDER BY visible_at, generation LIMIT $3
+), walked AS MATERIALIZED (
+    SELECT count(*) AS found, max(visible_at) AS last,
+        floor(extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000)::bigint AS took
+    FROM found
 ), gone AS (
     DELETE FROM wheelhouse.job USING found
     WHERE job.ctid = found.ctid AND found.state = 2
 ), drawn AS MATERIALIZED (
     SELECT ctid, nextval('wheelhouse.number') AS token,
         least((clock.micros + 999) / 1000 + $4::bigint, 9007199254740991) AS until
-    FROM found, clock WHERE state <> 2
+    FROM found, clock, walked WHERE state <> 2
 ), leased AS (
     UPDATE wheelhouse.job SET state = 1, token = drawn.token, until = drawn.until,
         visible_at = drawn.until, attempt = attempt + 1
@@ -30,8 +35,5 @@ WITH clock AS MATERIALIZED (
     RETURNING job.due, job.visible_at, job.generation, job.occurrence, job.attempt, job.state,
         job.token, job.until, job.key, job.kind, job.payload, job.policy
 )
-SELECT clock.micros / 1000 AS now, (SELECT count(*) FROM found) AS found,
-    (SELECT max(visible_at) FROM found) AS last,
-    floor(extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000)::bigint AS took,
-    leased.*
-FROM clock LEFT JOIN leased ON true ORDER BY token
+SELECT clock.micros / 1000 AS now, walked.*, leased.*
+FROM clock CROSS JOIN walked LEFT JOIN leased ON true ORDER BY token
