@@ -196,6 +196,39 @@ fn what_the_server_will_never_take_is_refused_with_its_reason() {
     assert_eq!(rows(&mut store), 0);
 }
 
+/// Two transactions that hold a row each and want the other's. Whichever of them the server ends,
+/// the store's call succeeds, and the user's is worth trying again.
+#[test]
+fn a_deadlock_with_a_users_transaction_is_no_error() {
+    const LONG: Duration = Duration::from_secs(60);
+    let Some(url) = shared() else { return };
+    let queue = queue();
+    let mut store = PostgresStore::builder(&url, &queue).unwrap().timeout(LONG).connect().unwrap();
+    store.commit(&[put("a", 900_000), put("b", 900_000)]).unwrap();
+    let later = |name| Change::Move { key: key(name), when: When::After(LONG * 30) };
+    let refused = run(async {
+        let mut shop = connect(&url).await;
+        // The store is to find the deadlock first, if the machine is fast.
+        shop.batch_execute("SET deadlock_timeout = '5s'").await.unwrap();
+        let transaction = shop.transaction().await.unwrap();
+        commit_in(&transaction, &queue, &[later("b")]).await.unwrap();
+        let others = std::thread::spawn(move || store.commit(&[later("a"), later("b")]));
+        let watch = connect(&url).await;
+        let waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+        while watch.query_one(waits, &[]).await.unwrap().get::<_, i64>(0) == 0 {}
+        let refused = commit_in(&transaction, &queue, &[later("a")]).await.err();
+        if refused.is_some() { transaction.rollback().await } else { transaction.commit().await }
+            .unwrap();
+        let outcomes = others.join().unwrap().expect("it is repeated");
+        assert_eq!(outcomes, [Outcome::Done; 2]);
+        refused
+    });
+    if let Some(error) = refused {
+        assert!(error.is_transient() && error.to_string().contains("try again"), "{error}");
+        assert!(!error.to_string().contains("cannot be reached"), "{error}");
+    }
+}
+
 #[test]
 fn a_timeout_may_be_as_long_or_as_short_as_can_be() {
     let Some(url) = shared() else { return };
