@@ -196,8 +196,8 @@ fn what_the_server_will_never_take_is_refused_with_its_reason() {
     assert_eq!(rows(&mut store), 0);
 }
 
-/// Two transactions that hold a row each and want the other's. Whichever of them the server ends,
-/// the store's call succeeds, and the user's is worth trying again.
+/// Two transactions hold a row each and want the other's. The server ends one of them: the store's
+/// call succeeds in any case, and the user's is worth a retry.
 #[test]
 fn a_deadlock_with_a_users_transaction_is_no_error() {
     const LONG: Duration = Duration::from_secs(60);
