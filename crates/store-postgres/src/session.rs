@@ -55,9 +55,6 @@ impl Session {
     /// call is repeated until the timeout if that may help: on the same connection if another
     /// transaction was in the way, which the last argument of the call says then; else on a new
     /// one, to the address that the name has by then.
-    ///
-    /// The first statement of the call may be carried out outside the transaction, if that cannot
-    /// begin, and must do no harm there.
     pub(crate) fn run<T>(
         &mut self,
         call: impl AsyncFn(&Client, &Builder, bool) -> Result<T, StoreError>,
